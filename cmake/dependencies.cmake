@@ -1,0 +1,26 @@
+# What seqtrain stands on. A missing package is named with the command that installs it.
+function(seqtrain_find package debian)
+  find_package(${package} ${ARGN} QUIET)
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "${package} not found. On Debian: apt-get install ${debian}")
+  endif()
+  set(${package}_FOUND TRUE PARENT_SCOPE)
+endfunction()
+
+find_package(Threads REQUIRED)
+seqtrain_find(Eigen3 libeigen3-dev 3.4 NO_MODULE)
+seqtrain_find(simdjson libsimdjson-dev 3.0)
+seqtrain_find(OpenSSL libssl-dev)
+seqtrain_find(Boost "libboost-dev libboost-program-options-dev" 1.74 COMPONENTS program_options)
+
+if(SEQTRAIN_WITH_TORCH)
+  # A LibTorch that CMAKE_PREFIX_PATH names comes first, then the project's venv.
+  file(GLOB venv_torch "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
+  list(APPEND CMAKE_PREFIX_PATH ${venv_torch})
+  find_package(Torch 2.6 QUIET)
+  if(NOT Torch_FOUND)
+    message(FATAL_ERROR
+      "LibTorch 2.6 or later not found. Either `make build`, which puts torch into .venv, or pass "
+      "-DCMAKE_PREFIX_PATH=/path/to/libtorch, or -DSEQTRAIN_WITH_TORCH=OFF for the half without it.")
+  endif()
+endif()

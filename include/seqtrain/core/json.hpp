@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <simdjson.h>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::json {
+
+/// A value inside a `Document`, valid as long as that lives. Every access that does not fit throws
+/// an `InputError` with the file and the path of the field, e.g. `config.json: model.merges[3]`.
+class Value {
+ public:
+  Value(simdjson::dom::element element, const std::string& file, std::string path)
+      : element_{element}, file_{&file}, path_{std::move(path)} {}
+
+  /// The member `key`, or nothing where it is absent or null.
+  [[nodiscard]] std::optional<Value> find(std::string_view key) const {
+    simdjson::dom::object object;
+    if (element_.get(object) != simdjson::SUCCESS) throw error("expected an object");
+    simdjson::dom::element member;
+    if (object.at_key(key).get(member) != simdjson::SUCCESS || member.is_null()) return {};
+    return Value{member, *file_, child(key)};
+  }
+
+  [[nodiscard]] Value at(std::string_view key) const {
+    auto member = find(key);
+    if (!member) throw InputError{"missing", {.object = *file_, .field = child(key)}};
+    return *std::move(member);
+  }
+
+  [[nodiscard]] std::string_view string() const { return get<std::string_view>("a string"); }
+  [[nodiscard]] std::int64_t integer() const { return get<std::int64_t>("an integer"); }
+  [[nodiscard]] double number() const { return get<double>("a number"); }
+  [[nodiscard]] bool boolean() const { return get<bool>("true or false"); }
+  [[nodiscard]] bool is_string() const { return element_.is_string(); }
+  [[nodiscard]] bool is_integer() const { return element_.is<std::int64_t>(); }
+  [[nodiscard]] bool is_number() const { return element_.is_number(); }
+  [[nodiscard]] bool is_boolean() const { return element_.is_bool(); }
+  [[nodiscard]] bool is_array() const { return element_.is_array(); }
+  [[nodiscard]] bool is_object() const { return element_.is_object(); }
+
+  [[nodiscard]] std::vector<Value> items() const {
+    std::vector<Value> result;
+    for (auto item : get<simdjson::dom::array>("an array")) {
+      result.emplace_back(item, *file_, path_ + "[" + std::to_string(result.size()) + "]");
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::vector<std::pair<std::string_view, Value>> members() const {
+    std::vector<std::pair<std::string_view, Value>> result;
+    for (auto member : get<simdjson::dom::object>("an object")) {
+      result.emplace_back(member.key, Value{member.value, *file_, child(member.key)});
+    }
+    return result;
+  }
+
+  /// The parser's own value, for loops over many thousands of entries.
+  [[nodiscard]] simdjson::dom::element element() const { return element_; }
+
+  /// An error at this place, ready to be thrown.
+  [[nodiscard]] InputError error(const std::string& problem, const std::string& advice = {}) const {
+    return InputError{problem, {.object = *file_, .field = path_}, advice};
+  }
+
+ private:
+  template <class T>
+  [[nodiscard]] T get(const char* expected) const {
+    T value;
+    if (element_.get(value) != simdjson::SUCCESS) throw error(std::string{"expected "} + expected);
+    return value;
+  }
+
+  [[nodiscard]] std::string child(std::string_view key) const {
+    return path_.empty() ? std::string{key} : path_ + "." + std::string{key};
+  }
+
+  simdjson::dom::element element_;
+  const std::string* file_;
+  std::string path_;
+};
+
+/// A whole JSON text, parsed. Strings are valid UTF-8: the parser checks.
+class Document {
+ public:
+  /// Throws `InputError` if the file cannot be read or is not JSON.
+  static Document load(const std::filesystem::path& file) {
+    Document document{file.string()};
+    simdjson::padded_string text;
+    if (simdjson::padded_string::load(file.string()).get(text) != simdjson::SUCCESS) {
+      throw InputError{"cannot be read", {.object = file.string()}};
+    }
+    document.parse_text(text);
+    return document;
+  }
+
+  /// `name` stands for the file in errors.
+  static Document parse(std::string_view text, std::string name) {
+    Document document{std::move(name)};
+    document.parse_text(simdjson::padded_string{text});
+    return document;
+  }
+
+  [[nodiscard]] Value root() const { return Value{root_, *name_, ""}; }
+
+ private:
+  explicit Document(std::string name) : name_{std::make_unique<std::string>(std::move(name))} {}
+
+  void parse_text(const simdjson::padded_string& text) {
+    if (const auto code = parser_.parse(text).get(root_); code != simdjson::SUCCESS) {
+      throw InputError{std::string{"not valid JSON: "} + simdjson::error_message(code),
+                       {.object = *name_}};
+    }
+  }
+
+  std::unique_ptr<const std::string> name_;  // values point at it, so it must not move
+  simdjson::dom::parser parser_;
+  simdjson::dom::element root_;
+};
+
+}  // namespace seqtrain::json
