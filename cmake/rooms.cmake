@@ -23,7 +23,7 @@ seqtrain_room(report seqtrain::train)
 seqtrain_room(cli seqtrain::report Boost::program_options)
 if(SEQTRAIN_WITH_TORCH)
   seqtrain_room(tensor seqtrain::data torch)
-  seqtrain_room(model seqtrain::tensor seqtrain::weights)
+  seqtrain_room(model seqtrain::tensor seqtrain::weights seqtrain::metrics)
   seqtrain_room(optim seqtrain::tensor)
 endif()
 

@@ -17,23 +17,23 @@ namespace seqtrain {
 /// somebody converts it to a number; how the gradients come about is the model's own business.
 /// `logits` runs without gradients and dropout. Parameters come in state_dict order.
 template <class M>
-concept Model =
-    std::movable<M> && std::movable<typename M::loss_type> &&
+concept Model = std::movable<M> && std::movable<typename M::loss_type> &&
     requires(M& model, const typename M::batch_type& batch, const typename M::loss_type& loss,
              double weight) {
-      typename M::parameter_type;
-      typename M::output_type;
-      { model.accumulate(batch, weight) } -> std::same_as<typename M::loss_type>;
-      { static_cast<double>(loss) };
-      { model.logits(batch) } -> std::same_as<typename M::output_type>;
-      { model.parameters() } -> std::convertible_to<std::span<const typename M::parameter_type>>;
-    };
+  typename M::parameter_type;
+  typename M::output_type;
+  { model.accumulate(batch, weight) } -> std::same_as<typename M::loss_type>;
+  {static_cast<double>(loss)};
+  { model.logits(batch) } -> std::same_as<typename M::output_type>;
+  { model.parameters() } -> std::convertible_to<std::span<const typename M::parameter_type>>;
+};
 
 /// A rule that changes parameters. `step` clips the gradients if asked to, applies them and leaves
 /// each of them zero for the next step. `learning_rate` is the one before any schedule.
 template <class O>
-concept Optimizer = std::movable<O> && requires(
-    O& optimizer, std::span<const typename O::parameter_type> parameters, optim::Step step) {
+concept Optimizer = std::movable<O> &&
+    requires(O& optimizer, std::span<const typename O::parameter_type> parameters,
+             optim::Step step) {
   optimizer.step(parameters, step);
   { optimizer.learning_rate() } -> std::convertible_to<double>;
 };
@@ -50,22 +50,20 @@ concept Loader = std::movable<L> && requires(L& loader, std::int64_t epoch) {
 /// A place that keeps what a run leaves behind. Keys are relative paths with `/`.
 template <class S>
 concept Sink = std::movable<S> &&
-               requires(S& sink, std::string_view key, std::span<const std::byte> bytes,
-                        const std::filesystem::path& file) {
-                 sink.put(key, bytes);      // whole or not at all
-                 sink.put_file(key, file);  // large, never half visible
-                 sink.flush();              // returns when all of it is durable
-               };
+    requires(S& sink, std::string_view key, std::span<const std::byte> bytes,
+             const std::filesystem::path& file) {
+  sink.put(key, bytes);      // whole or not at all
+  sink.put_file(key, file);  // large, never half visible
+  sink.flush();              // returns when all of it is durable
+};
 
 /// An optimizer steps this model's parameters, a loader yields this model's batches.
 template <class O, class M>
-concept OptimizerFor =
-    Optimizer<O> && Model<M> &&
+concept OptimizerFor = Optimizer<O> && Model<M> &&
     std::same_as<typename O::parameter_type, typename M::parameter_type>;
 
 template <class L, class M>
-concept LoaderFor =
-    Loader<L> && Model<M> &&
+concept LoaderFor = Loader<L> && Model<M> &&
     std::convertible_to<const typename L::batch_type&, const typename M::batch_type&>;
 
 template <class M, class O, class L, class S>

@@ -9,9 +9,9 @@ namespace seqtrain {
 
 /// Where something went wrong. Every part may be left empty.
 struct Where {
-  std::string object;     ///< a file, a tensor, a flag, an address
-  std::int64_t line = 0;  ///< counted from 1; 0 when lines mean nothing here
-  std::string field;      ///< a JSON field, a column
+  std::string object = {};  ///< a file, a tensor, a flag, an address
+  std::int64_t line = 0;    ///< counted from 1; 0 when lines mean nothing here
+  std::string field = {};   ///< a JSON field, a column
 };
 
 /// The root of everything that seqtrain throws: where it happened, what happened, and what to do

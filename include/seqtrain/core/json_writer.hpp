@@ -61,8 +61,7 @@ class Writer {
   Writer& value(bool truth) { return raw(truth ? "true" : "false"); }
 
   template <class T>
-    requires(std::integral<T> || std::floating_point<T>)
-  Writer& value(T number) {
+  requires(std::integral<T> || std::floating_point<T>) Writer& value(T number) {
     if constexpr (std::floating_point<T>) {
       if (!std::isfinite(number)) return null();
     }

@@ -12,8 +12,8 @@ struct Batch {
   std::int64_t epoch = 0;  ///< epoch and index name the batch's place in training: dropout follows
   std::int64_t index = 0;  ///< from them and the seed, so no generator state has to be kept
   std::int64_t rows = 0;
-  std::int64_t width = 0;                    ///< of the longest row, rounded up if the loader says so
-  std::vector<std::int32_t> input_ids;       ///< [rows, width], the pad id behind each row's end
+  std::int64_t width = 0;               ///< of the longest row, rounded up if the loader says so
+  std::vector<std::int32_t> input_ids;  ///< [rows, width], the pad id behind each row's end
   std::vector<std::int32_t> token_type_ids;  ///< [rows, width], 0 where a family knows no types
   std::vector<std::int32_t> lengths;         ///< [rows]; attention_mask[r][c] is c < lengths[r]
   std::vector<std::int64_t> labels;          ///< [rows], -1 where a row has none

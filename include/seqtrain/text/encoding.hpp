@@ -23,15 +23,14 @@ struct EncodeOptions {
 /// one type or there is no pair). A tokenizer is immutable and may be shared by threads; `Scratch`
 /// is one thread's working memory and cache. Text that is not UTF-8 throws `InputError`.
 template <class T>
-concept Tokenizer =
-    std::movable<T> && std::default_initializable<typename T::Scratch> &&
+concept Tokenizer = std::movable<T> && std::default_initializable<typename T::Scratch> &&
     requires(const T& tokenizer, typename T::Scratch& scratch, std::string_view text,
              std::optional<std::string_view> pair, EncodeOptions options, std::vector<Id>& out) {
-      { tokenizer.encode(text, pair, options, scratch, out) } -> std::same_as<std::size_t>;
-      { tokenizer.vocab_size() } -> std::same_as<std::size_t>;
-      { tokenizer.pad_id() } -> std::same_as<Id>;
-      /// How many special tokens a single text, and a pair, gains.
-      { tokenizer.special_tokens(bool{}) } -> std::same_as<std::size_t>;
-    };
+  { tokenizer.encode(text, pair, options, scratch, out) } -> std::same_as<std::size_t>;
+  { tokenizer.vocab_size() } -> std::same_as<std::size_t>;
+  { tokenizer.pad_id() } -> std::same_as<Id>;
+  /// How many special tokens a single text, and a pair, gains.
+  { tokenizer.special_tokens(bool{}) } -> std::same_as<std::size_t>;
+};
 
 }  // namespace seqtrain::text

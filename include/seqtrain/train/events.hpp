@@ -17,11 +17,11 @@ struct FitBegin {
 
 /// An optimizer step has been taken.
 struct StepEnd {
-  std::int64_t step = 0;     ///< counted from 1 over the whole run
-  std::int64_t steps = 0;    ///< of the whole run
-  std::int64_t epoch = 0;    ///< counted from 1
-  std::int64_t batch = 0;    ///< batches of this epoch that are done, counted from 1
-  std::int64_t batches = 0;  ///< batches of this epoch
+  std::int64_t step = 0;      ///< counted from 1 over the whole run
+  std::int64_t steps = 0;     ///< of the whole run
+  std::int64_t epoch = 0;     ///< counted from 1
+  std::int64_t batch = 0;     ///< batches of this epoch that are done, counted from 1
+  std::int64_t batches = 0;   ///< batches of this epoch
   std::int64_t examples = 0;  ///< of this step
   std::int64_t tokens = 0;    ///< of this step, without padding
   double learning_rate = 0;
