@@ -1,0 +1,26 @@
+#pragma once
+
+#include <seqtrain/train/events.hpp>
+
+namespace seqtrain::train {
+
+template <class O, class Event>
+concept Hears = requires(O& observer, const Event& event) {
+  observer.on(event);
+};
+
+/// Something that follows a run: it overloads `on` for the events it wants to hear.
+template <class O>
+concept Observer = Hears<O, FitBegin> || Hears<O, StepEnd> || Hears<O, EvalStep> ||
+    Hears<O, EvalEnd> || Hears<O, EpochEnd> || Hears<O, FitEnd>;
+
+/// Tells each observer that listens, in order.
+template <class Event, class... Observers>
+void notify(const Event& event, Observers&... observers) {
+  const auto tell = [&event](auto& observer) {
+    if constexpr (Hears<decltype(observer), Event>) observer.on(event);
+  };
+  (tell(observers), ...);
+}
+
+}  // namespace seqtrain::train
