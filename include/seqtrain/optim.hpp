@@ -1,0 +1,7 @@
+#pragma once
+
+#include <seqtrain/optim/adam.hpp>
+#include <seqtrain/optim/clip.hpp>
+#include <seqtrain/optim/parameter_groups.hpp>
+#include <seqtrain/optim/schedule.hpp>
+#include <seqtrain/optim/step.hpp>

@@ -1,0 +1,187 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_zero.h>
+#include <ATen/ops/_fused_adam.h>
+#include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/optim/clip.hpp>
+#include <seqtrain/optim/parameter_groups.hpp>
+#include <seqtrain/optim/step.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+
+namespace seqtrain::optim {
+
+/// Names and defaults are torch's; `weight_decay` is 0 unless asked for, with AdamW too.
+struct AdamOptions {
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0;
+
+  void validate() const {
+    const auto demand = [](bool good, const char* field, const char* expected) {
+      if (!good) throw InputError{expected, {.object = "adam", .field = field}};
+    };
+    demand(std::isfinite(lr) && lr >= 0, "lr", "must be a number, not negative");
+    demand(beta1 >= 0 && beta1 < 1, "beta1", "must be at least 0 and below 1");
+    demand(beta2 >= 0 && beta2 < 1, "beta2", "must be at least 0 and below 1");
+    demand(std::isfinite(eps) && eps >= 0, "eps", "must be a number, not negative");
+    demand(std::isfinite(weight_decay) && weight_decay >= 0, "weight_decay",
+           "must be a number, not negative");
+  }
+};
+
+/// The tensors of one fused update, in the order of the parameters.
+struct AdamTensors {
+  std::vector<at::Tensor> values, gradients, exp_avgs, exp_avg_sqs, steps;
+};
+
+/// Weight decay as torch's `Adam` means it: weight_decay · value is added to every gradient.
+struct CoupledDecay {
+  static constexpr bool applies(std::string_view /*name*/) { return true; }
+  static void update(const AdamTensors& t, const AdamOptions& o, double lr, double weight_decay) {
+    at::_fused_adam_(t.values, t.gradients, t.exp_avgs, t.exp_avg_sqs, {}, t.steps, lr, o.beta1,
+                     o.beta2, weight_decay, o.eps, /*amsgrad=*/false, /*maximize=*/false);
+  }
+};
+
+/// Weight decay as torch's `AdamW` means it (Loshchilov and Hutter 2019): the value shrinks by
+/// lr · weight_decay, apart from the gradient; biases and layer normalisations do not.
+struct DecoupledDecay {
+  static constexpr bool applies(std::string_view name) { return decays(name); }
+  static void update(const AdamTensors& t, const AdamOptions& o, double lr, double weight_decay) {
+    at::_fused_adamw_(t.values, t.gradients, t.exp_avgs, t.exp_avg_sqs, {}, t.steps, lr, o.beta1,
+                      o.beta2, weight_decay, o.eps, /*amsgrad=*/false, /*maximize=*/false);
+  }
+};
+
+/// Adam (Kingma and Ba 2015) with bias correction. The moments are kept by the parameters' names
+/// and begin with the first gradient, so a parameter may be thawed at any step.
+template <class Decay>
+class BasicAdam {
+ public:
+  using parameter_type = tensor::Parameter;
+
+  explicit BasicAdam(AdamOptions options = {}) : options_{options} { options_.validate(); }
+
+  /// Clips the gradients, applies them at lr · step.lr_scale and leaves them zero. Parameters
+  /// without a gradient stay as they are.
+  void step(std::span<const tensor::Parameter> parameters, Step step) {
+    const at::NoGradGuard no_grad;
+    const AdamTensors decayed = gather(parameters, true);
+    const AdamTensors plain = gather(parameters, false);
+    std::vector<at::Tensor> gradients = decayed.gradients;
+    gradients.insert(gradients.end(), plain.gradients.begin(), plain.gradients.end());
+    if (gradients.empty()) return;
+    if (std::isfinite(step.max_grad_norm)) clip_grad_norm(gradients, step.max_grad_norm);
+    update(decayed, options_.lr * step.lr_scale, options_.weight_decay);
+    update(plain, options_.lr * step.lr_scale, 0);
+    at::_foreach_zero_(gradients);
+  }
+
+  [[nodiscard]] double learning_rate() const { return options_.lr; }
+  [[nodiscard]] const AdamOptions& options() const { return options_; }
+
+  /// Everything that has been gathered so far, sorted by name: for a parameter `p` the moments
+  /// `p.exp_avg` and `p.exp_avg_sq` and the number of steps it has seen, `p.step`. The tensors are
+  /// the optimizer's own, not copies.
+  [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> state() const {
+    std::vector<std::pair<std::string, at::Tensor>> result;
+    for (const auto& [name, moments] : moments_) {
+      result.emplace_back(name + ".exp_avg", moments.exp_avg);
+      result.emplace_back(name + ".exp_avg_sq", moments.exp_avg_sq);
+      result.emplace_back(name + ".step", moments.step);
+    }
+    return result;
+  }
+
+  /// Goes on from what `state` gave: copies the tensors, in any order. Throws `InputError` if one
+  /// belongs to no parameter, is missing or has not the parameter's shape.
+  void load_state(std::span<const std::pair<std::string, at::Tensor>> state,
+                  std::span<const tensor::Parameter> parameters) {
+    std::map<std::string, at::Tensor, std::less<>> named;
+    for (const auto& [name, value] : state) named.insert_or_assign(name, value);
+    std::map<std::string, Moments, std::less<>> loaded;
+    for (const auto& parameter : parameters) {
+      if (!named.contains(parameter.name + ".step")) continue;
+      loaded.emplace(
+          parameter.name,
+          Moments{take(named, parameter.name + ".exp_avg", parameter.value),
+                  take(named, parameter.name + ".exp_avg_sq", parameter.value),
+                  take(named, parameter.name + ".step", at::zeros({}, parameter.value.options()))});
+    }
+    if (!named.empty()) {
+      throw InputError{"belongs to no parameter", {.object = named.begin()->first}};
+    }
+    moments_ = std::move(loaded);
+  }
+
+ private:
+  struct Moments {
+    at::Tensor exp_avg, exp_avg_sq, step;
+  };
+
+  static at::Tensor take(std::map<std::string, at::Tensor, std::less<>>& named,
+                         const std::string& name, const at::Tensor& like) {
+    const auto found = named.extract(name);
+    if (!found) throw InputError{"missing", {.object = name}};
+    if (found.mapped().sizes() != like.sizes()) {
+      throw InputError{"has not its parameter's shape", {.object = name}};
+    }
+    return at::zeros_like(like, like.options().requires_grad(false)).copy_(found.mapped());
+  }
+
+  Moments& moments_of(const tensor::Parameter& parameter) {
+    auto& moments = moments_[parameter.name];
+    if (!moments.step.defined()) {
+      moments.exp_avg = at::zeros_like(parameter.gradient);
+      moments.exp_avg_sq = at::zeros_like(parameter.gradient);
+      moments.step = at::zeros({}, parameter.gradient.options());
+    }
+    return moments;
+  }
+
+  AdamTensors gather(std::span<const tensor::Parameter> parameters, bool decayed) {
+    AdamTensors tensors;
+    for (const auto& parameter : parameters) {
+      if (!parameter.gradient.defined() || Decay::applies(parameter.name) != decayed) continue;
+      const Moments& moments = moments_of(parameter);
+      tensors.values.push_back(parameter.value);
+      tensors.gradients.push_back(parameter.gradient);
+      tensors.exp_avgs.push_back(moments.exp_avg);
+      tensors.exp_avg_sqs.push_back(moments.exp_avg_sq);
+      tensors.steps.push_back(moments.step);
+    }
+    return tensors;
+  }
+
+  void update(const AdamTensors& tensors, double lr, double weight_decay) const {
+    if (tensors.values.empty()) return;
+    at::_foreach_add_(tensors.steps, 1);
+    Decay::update(tensors, options_, lr, weight_decay);
+  }
+
+  AdamOptions options_;
+  std::map<std::string, Moments, std::less<>> moments_;
+};
+
+using Adam = BasicAdam<CoupledDecay>;
+using AdamW = BasicAdam<DecoupledDecay>;
+
+}  // namespace seqtrain::optim

@@ -1,0 +1,6 @@
+#pragma once
+
+#include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/device.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/threads.hpp>

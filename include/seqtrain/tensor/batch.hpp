@@ -1,0 +1,72 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/data/batch.hpp>
+
+namespace seqtrain::tensor {
+
+/// A batch on a device; the tensors are views of one buffer.
+struct Batch {
+  at::Tensor input_ids;       ///< int32 [rows, width]
+  at::Tensor token_type_ids;  ///< int32 [rows, width]
+  at::Tensor lengths;         ///< int32 [rows]
+  at::Tensor labels;          ///< int32 [rows], -1 where a row has none
+  bool padded = false;        ///< some row is shorter than the width
+};
+
+namespace detail {
+
+inline void check_sizes(const data::Batch& batch) {
+  const auto demand = [](bool good, const char* field, const char* expected) {
+    if (!good) throw InputError{expected, {.object = "batch", .field = field}};
+  };
+  const auto rows = static_cast<std::size_t>(batch.rows);
+  const auto cells = rows * static_cast<std::size_t>(batch.width);
+  demand(batch.rows >= 1 && batch.width >= 1, "rows", "must hold a row and a column");
+  demand(batch.input_ids.size() == cells, "input_ids", "must be rows times width");
+  demand(batch.token_type_ids.size() == cells, "token_type_ids", "must be rows times width");
+  demand(batch.lengths.size() == rows, "lengths", "must be one a row");
+  demand(batch.labels.size() == rows, "labels", "must be one a row");
+  const auto fits = [&](std::int32_t length) { return length >= 1 && length <= batch.width; };
+  demand(std::ranges::all_of(batch.lengths, fits), "lengths", "must lie between 1 and the width");
+}
+
+}  // namespace detail
+
+/// Copies the batch into one buffer and that, in one piece, to the device. Throws `InputError`
+/// where its parts do not fit together; what the ids mean is the model's to check.
+[[nodiscard]] inline Batch to_device(const data::Batch& batch, c10::Device device) {
+  detail::check_sizes(batch);
+  const std::int64_t cells = batch.rows * batch.width;
+  at::Tensor buffer = at::empty({2 * (cells + batch.rows)}, at::kInt);
+  auto* out = buffer.mutable_data_ptr<std::int32_t>();
+  out = std::ranges::copy(batch.input_ids, out).out;
+  out = std::ranges::copy(batch.token_type_ids, out).out;
+  out = std::ranges::copy(batch.lengths, out).out;
+  std::ranges::transform(batch.labels, out,
+                         [](auto label) { return static_cast<std::int32_t>(label); });
+  buffer = buffer.to(device);
+  return {.input_ids = buffer.narrow(0, 0, cells).view({batch.rows, batch.width}),
+          .token_type_ids = buffer.narrow(0, cells, cells).view({batch.rows, batch.width}),
+          .lengths = buffer.narrow(0, 2 * cells, batch.rows),
+          .labels = buffer.narrow(0, 2 * cells + batch.rows, batch.rows),
+          .padded = std::ranges::any_of(batch.lengths,
+                                        [&](auto length) { return length < batch.width; })};
+}
+
+/// bool [rows, 1, 1, width], true where a token is: which keys every query may attend to.
+[[nodiscard]] inline at::Tensor attention_mask(const Batch& batch) {
+  const at::Tensor columns = at::arange(batch.input_ids.size(1), batch.lengths.options());
+  return columns.lt(batch.lengths.unsqueeze(1)).unsqueeze(1).unsqueeze(1);
+}
+
+}  // namespace seqtrain::tensor

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/core/Device.h>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::tensor {
+
+/// Whether a CUDA device can be used in this process.
+[[nodiscard]] inline bool has_cuda() {
+  return at::detail::getCUDAHooks().hasCUDA();
+}
+
+/// The device that `name` means: `cpu`, `cuda` or, for CUDA where there is one, `auto`. Throws
+/// `InputError` on another name and where CUDA is asked for and absent.
+[[nodiscard]] inline c10::Device select_device(std::string_view name) {
+  const Where where{.object = "device"};
+  if (name == "cpu" || (name == "auto" && !has_cuda())) return c10::Device{c10::kCPU};
+  if (name != "cuda" && name != "auto") {
+    throw InputError{"unknown device '" + std::string{name} + "'", where, "use auto, cpu or cuda"};
+  }
+  if (!has_cuda()) throw InputError{"CUDA is not available", where, "use cpu or auto"};
+  return c10::Device{c10::kCUDA, 0};
+}
+
+/// One line for a log: whether CUDA is there, and the device.
+[[nodiscard]] inline std::string describe(c10::Device device) {
+  return std::string{has_cuda() ? "CUDA is available" : "CUDA is not available"} +
+         ", device: " + c10::DeviceTypeName(device.type(), /*lower_case=*/true);
+}
+
+}  // namespace seqtrain::tensor
