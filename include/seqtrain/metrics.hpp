@@ -1,0 +1,4 @@
+#pragma once
+
+#include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/logits.hpp>

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/metrics/logits.hpp>
+
+namespace seqtrain::metrics {
+
+/// How often label t (row) was taken for label p (column): [num_labels, num_labels].
+using Confusion = Eigen::Matrix<std::int64_t, Eigen::Dynamic, Eigen::Dynamic>;
+
+/// One label scored on its own, as a binary classifier. A score whose denominator is zero is 0, as
+/// in scikit-learn with `zero_division=0`.
+struct LabelScores {
+  double precision = 0;
+  double recall = 0;
+  double f1 = 0;
+  std::int64_t support = 0;  ///< examples that truly have this label
+};
+
+/// The figures over a set of examples. Over none, `accuracy` and `loss` are NaN.
+struct ClassificationReport {
+  std::int64_t examples = 0;
+  double accuracy = std::numeric_limits<double>::quiet_NaN();
+  double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean cross-entropy, in nats
+  Confusion confusion = {};                                ///< [true, predicted]
+  std::vector<LabelScores> labels = {};
+
+  /// The plain mean of the labels' scores, with the support of all.
+  [[nodiscard]] LabelScores macro_average() const {
+    LabelScores mean{.support = examples};
+    const auto count = static_cast<double>(labels.size());
+    for (const LabelScores& label : labels) {
+      mean.precision += label.precision / count;
+      mean.recall += label.recall / count;
+      mean.f1 += label.f1 / count;
+    }
+    return mean;
+  }
+};
+
+/// The label of the largest logit, the lowest where several are equal. A NaN counts as the largest,
+/// as in NumPy and PyTorch, so a model that has diverged gives an answer, and a loss of NaN.
+template <class Row>
+std::int64_t argmax(const Row& row) {
+  Eigen::Index best = 0;
+  for (Eigen::Index i = 0; i < row.size() && !std::isnan(row[best]); ++i) {
+    if (row[i] > row[best] || std::isnan(row[i])) best = i;
+  }
+  return best;
+}
+
+/// -log softmax(row)[label], in double.
+template <class Row>
+double cross_entropy(const Row& row, std::int64_t label) {
+  const auto logits = row.template cast<double>().eval();
+  const double largest = logits.maxCoeff();
+  return largest + std::log((logits.array() - largest).exp().sum()) - logits[label];
+}
+
+/// Accuracy, mean cross-entropy, confusion counts and scores per label over a stream of batches.
+/// It keeps counts, never logits.
+class Classification {
+ public:
+  /// With 0 the number of labels is that of the first batch.
+  explicit Classification(std::int64_t num_labels = 0) { resize(num_labels); }
+
+  /// Rows whose label is -1 (there is none) are left out. Throws `Error` where logits and labels do
+  /// not fit.
+  void add(const Logits& logits, std::span<const std::int64_t> labels) {
+    if (num_labels() == 0) resize(logits.cols());
+    check(logits, labels);
+    for (Eigen::Index row = 0; row < logits.rows(); ++row) {
+      const std::int64_t label = labels[static_cast<std::size_t>(row)];
+      if (label < 0) continue;
+      ++confusion_(label, argmax(logits.row(row)));
+      loss_ += cross_entropy(logits.row(row), label);
+    }
+  }
+
+  /// Takes in what another has counted, e.g. over another part of the set.
+  void merge(const Classification& other) {
+    if (other.num_labels() == 0) return;
+    if (num_labels() == 0) resize(other.num_labels());
+    if (num_labels() != other.num_labels()) {
+      throw Error{"metrics of different numbers of labels cannot be merged"};
+    }
+    confusion_ += other.confusion_;
+    loss_ += other.loss_;
+  }
+
+  [[nodiscard]] ClassificationReport report() const {
+    ClassificationReport report{.examples = confusion_.sum(), .confusion = confusion_};
+    for (std::int64_t label = 0; label < num_labels(); ++label) {
+      report.labels.push_back(scores(label));
+    }
+    if (report.examples > 0) {
+      const auto examples = static_cast<double>(report.examples);
+      report.accuracy = static_cast<double>(confusion_.trace()) / examples;
+      report.loss = loss_ / examples;
+    }
+    return report;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t num_labels() const { return confusion_.rows(); }
+
+  void resize(std::int64_t num_labels) { confusion_ = Confusion::Zero(num_labels, num_labels); }
+
+  void check(const Logits& logits, std::span<const std::int64_t> labels) const {
+    if (logits.cols() != num_labels()) {
+      throw Error{"logits of " + std::to_string(logits.cols()) + " labels, expected " +
+                  std::to_string(num_labels())};
+    }
+    if (static_cast<std::size_t>(logits.rows()) != labels.size()) {
+      throw Error{std::to_string(logits.rows()) + " rows of logits, but " +
+                  std::to_string(labels.size()) + " labels"};
+    }
+    for (const std::int64_t label : labels) {
+      if (label < -1 || label >= num_labels()) {
+        throw Error{"label " + std::to_string(label) + " is not one of the model's " +
+                    std::to_string(num_labels())};
+      }
+    }
+  }
+
+  [[nodiscard]] LabelScores scores(std::int64_t label) const {
+    const auto ratio = [](std::int64_t part, std::int64_t whole) {
+      return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+    };
+    const std::int64_t hits = confusion_(label, label);
+    const std::int64_t support = confusion_.row(label).sum();
+    const std::int64_t predicted = confusion_.col(label).sum();
+    return {.precision = ratio(hits, predicted),
+            .recall = ratio(hits, support),
+            .f1 = ratio(2 * hits, support + predicted),
+            .support = support};
+  }
+
+  Confusion confusion_;
+  double loss_ = 0;  // summed over the rows, so that parts can be merged
+};
+
+}  // namespace seqtrain::metrics
