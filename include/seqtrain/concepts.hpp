@@ -38,10 +38,19 @@ concept Optimizer = std::movable<O> &&
   { optimizer.learning_rate() } -> std::convertible_to<double>;
 };
 
+/// What a loader yields and a model takes: `rows` examples, `tokens()` of them not padding,
+/// `labels`.
+template <class B>
+concept Batch = std::copyable<B> && requires(const B& batch) {
+  { batch.rows } -> std::convertible_to<std::int64_t>;
+  { batch.tokens() } -> std::convertible_to<std::int64_t>;
+  { batch.labels } -> std::ranges::sized_range;
+};
+
 /// A source of batches. The same epoch number gives the same batches in the same order, always.
 template <class L>
 concept Loader = std::movable<L> && requires(L& loader, std::int64_t epoch) {
-  typename L::batch_type;
+  requires Batch<typename L::batch_type>;
   { loader.epoch(epoch) } -> std::ranges::input_range;
   { loader.batches_in(epoch) } -> std::convertible_to<std::int64_t>;
   { loader.examples() } -> std::convertible_to<std::int64_t>;

@@ -14,13 +14,16 @@ template <class O>
 concept Observer = Hears<O, FitBegin> || Hears<O, StepEnd> || Hears<O, EvalStep> ||
     Hears<O, EvalEnd> || Hears<O, EpochEnd> || Hears<O, FitEnd>;
 
+/// Tells an observer, if it listens.
+template <class Event, class O>
+void tell(O& observer, const Event& event) {
+  if constexpr (Hears<O, Event>) observer.on(event);
+}
+
 /// Tells each observer that listens, in order.
 template <class Event, class... Observers>
 void notify(const Event& event, Observers&... observers) {
-  const auto tell = [&event](auto& observer) {
-    if constexpr (Hears<decltype(observer), Event>) observer.on(event);
-  };
-  (tell(observers), ...);
+  (tell(observers, event), ...);
 }
 
 }  // namespace seqtrain::train

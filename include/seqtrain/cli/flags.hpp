@@ -1,0 +1,129 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/program_options.hpp>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::cli {
+
+/// The flags of a program: each is bound to a variable whose value at that moment is the default.
+/// In a flag's name `-` and `_` are the same.
+class Flags {
+ public:
+  Flags(std::string program, std::string purpose)
+      : program_{std::move(program)}, purpose_{std::move(purpose)}, options_{"Flags", 100, 60} {
+    options_.add_options()("help,h", "print this and stop");
+  }
+
+  /// A flag with a value. A `std::vector<std::string>` is split at commas.
+  template <class T>
+  Flags& add(const std::string& name, T& target, const std::string& help) {
+    namespace po = boost::program_options;
+    options_.add_options()(name.c_str(), po::value<T>(&target)->default_value(target),
+                           help.c_str());
+    return remember(name, [&target] {
+      std::ostringstream text;
+      text << target;
+      return text.str();
+    });
+  }
+
+  Flags& add(const std::string& name, std::vector<std::string>& target, const std::string& help) {
+    namespace po = boost::program_options;
+    const auto split = [&target](const std::string& text) { target = split_at_commas(text); };
+    options_.add_options()(name.c_str(), po::value<std::string>()->notifier(split), help.c_str());
+    return remember(name, [&target] { return joined_by_commas(target); });
+  }
+
+  /// A flag that is there or not.
+  Flags& add_switch(const std::string& name, bool& target, const std::string& help) {
+    options_.add_options()(name.c_str(), boost::program_options::bool_switch(&target),
+                           help.c_str());
+    return remember(name, [&target] { return std::string{target ? "true" : "false"}; });
+  }
+
+  /// Fills the variables. Returns false if help was asked for, which is then printed. Throws
+  /// `InputError` on a flag that is unknown, twice there or has no value of its type.
+  bool parse(int argc, const char* const* argv) {
+    namespace po = boost::program_options;
+    try {
+      const auto parsed = po::command_line_parser(normalized(argc, argv))
+                              .options(options_)
+                              .positional({})
+                              .style(po::command_line_style::default_style &
+                                     ~po::command_line_style::allow_guessing)
+                              .run();
+      po::store(parsed, values_);
+      if (values_.contains("help")) {
+        std::cout << program_ << ": " << purpose_ << "\n\n" << options_ << std::flush;
+        return false;
+      }
+      po::notify(values_);
+    } catch (const po::error& error) {
+      throw InputError{error.what(), {}, "see " + program_ + " --help"};
+    }
+    return true;
+  }
+
+  /// Whether the flag was given rather than left at its default.
+  [[nodiscard]] bool given(const std::string& name) const {
+    return values_.contains(name) && !values_[name].defaulted();
+  }
+
+  /// Every flag with the value it has now, in the order in which they were added.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> values() const {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& [name, text] : texts_) all.emplace_back(name, text());
+    return all;
+  }
+
+ private:
+  Flags& remember(const std::string& name, std::function<std::string()> text) {
+    texts_.emplace_back(name, std::move(text));
+    return *this;
+  }
+
+  static std::string joined_by_commas(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const auto& part : parts) text += (text.empty() ? "" : ",") + part;
+    return text;
+  }
+
+  static std::vector<std::string> split_at_commas(const std::string& text) {
+    std::vector<std::string> parts(1);
+    for (const char c : text) {
+      if (c == ',') {
+        parts.emplace_back();
+      } else {
+        parts.back() += c;
+      }
+    }
+    return parts;
+  }
+
+  static std::vector<std::string> normalized(int argc, const char* const* argv) {
+    std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    for (std::string& argument : arguments) {
+      if (!argument.starts_with("--")) continue;
+      const auto end = std::min(argument.find('='), argument.size());
+      std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
+    }
+    return arguments;
+  }
+
+  std::string program_;
+  std::string purpose_;
+  boost::program_options::options_description options_;
+  boost::program_options::variables_map values_;
+  std::vector<std::pair<std::string, std::function<std::string()>>> texts_;
+};
+
+}  // namespace seqtrain::cli

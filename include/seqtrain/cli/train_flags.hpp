@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/loader.hpp>
+#include <seqtrain/train/options.hpp>
+
+namespace seqtrain::cli {
+
+/// The flags that the training programs share. A default is the member's initial value; an empty
+/// string and NaN mean: not given.
+struct TrainFlags {
+  static constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
+
+  // what is trained, on what
+  std::string model = "checkpoints/all-MiniLM-L6-v2";
+  std::string train_file = "examples/data/nli/train.jsonl";
+  std::string dev_file = "examples/data/nli/dev.jsonl";
+  std::string test_file = "";
+  double fraction_of_train_data = 1;
+  std::int64_t max_length = 0;
+  std::vector<std::string> labels = {};
+  std::string text_field = "";
+  std::string pair_field = "";
+  std::string label_field = "";
+
+  // batches
+  std::int64_t batch_size = 16;
+  std::int64_t tokens_per_batch = 0;
+  std::int64_t pad_to_multiple_of = 1;
+  std::string order = "bucket";
+  std::int64_t dataloader_num_workers = 1;
+
+  // optimization
+  std::int64_t epochs = 2;
+  std::int64_t max_steps = 0;
+  double learning_rate = 5e-5;
+  std::string optim = "adam";
+  double weight_decay = 0;
+  double adam_beta1 = 0.9;
+  double adam_beta2 = 0.999;
+  double adam_epsilon = 1e-8;
+  std::string lr_scheduler_type = "constant";
+  std::int64_t warmup_steps = 0;
+  double warmup_ratio = 0;
+  double max_grad_norm = 0;
+  std::int64_t gradient_accumulation_steps = 1;
+  double dropout = not_given;
+  bool freeze_encoder = false;
+
+  // the machine
+  std::string device = "auto";
+  std::string precision = "fp32";
+  std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  std::int64_t seed = 1234;
+
+  // what is written
+  std::int64_t log_every = 50;
+  std::string output_dir = "";
+  bool overwrite = false;
+  std::string model_name = "model.pth";
+  std::string job_dir = "";
+
+  /// Binds every member to its flag.
+  void describe(Flags& flags) {
+    describe_data(flags);
+    describe_batches(flags);
+    describe_optimization(flags);
+    describe_run(flags);
+  }
+
+  /// Throws `InputError` that names the flag on a value out of range.
+  void validate() const;
+
+ private:
+  void describe_data(Flags& flags) {
+    flags.add("model", model, "directory of the pre-trained checkpoint, in Hugging Face's layout")
+        .add("train-file", train_file, "examples to train on: .jsonl, .tsv or .csv")
+        .add("dev-file", dev_file, "examples to evaluate on after each epoch")
+        .add("test-file", test_file, "examples to evaluate on at the end (default: the dev file)")
+        .add("fraction-of-train-data", fraction_of_train_data, "train on the first part only")
+        .add("max-length", max_length,
+             "ids an example may have; longer ones are cut (0: as many as the model takes)")
+        .add("labels", labels, "names of the labels in the order of their ids: a,b,c")
+        .add("text-field", text_field, "field or column of the text (default: recognised)")
+        .add("pair-field", pair_field, "field or column of the second text")
+        .add("label-field", label_field, "field or column of the label");
+  }
+
+  void describe_batches(Flags& flags) {
+    flags.add("batch-size", batch_size, "examples in a batch")
+        .add("tokens-per-batch", tokens_per_batch,
+             "cap on batch x padded width; if above 0 it decides instead of --batch-size")
+        .add("pad-to-multiple-of", pad_to_multiple_of, "round a batch's width up")
+        .add("order", order, "bucket: shuffled, similar lengths together; file: as in the file")
+        .add("dataloader-num-workers", dataloader_num_workers, "threads that prepare batches");
+  }
+
+  void describe_optimization(Flags& flags) {
+    flags.add("epochs", epochs, "times that the data is gone through")
+        .add("max-steps", max_steps, "optimizer steps; if above 0 it decides instead of --epochs")
+        .add("learning-rate", learning_rate, "the schedule's highest")
+        .add("optim", optim, "adam: decay added to the gradient; adamw: decoupled")
+        .add("weight-decay", weight_decay, "see --optim")
+        .add("adam-beta1", adam_beta1, "decay of the first moment")
+        .add("adam-beta2", adam_beta2, "decay of the second moment")
+        .add("adam-epsilon", adam_epsilon, "added to the denominator")
+        .add("lr-scheduler-type", lr_scheduler_type, "constant, linear or cosine")
+        .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0")
+        .add("warmup-ratio", warmup_ratio, "the same as a share of all steps")
+        .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: do not)")
+        .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step")
+        .add("dropout", dropout, "every dropout rate, instead of the configuration's")
+        .add_switch("freeze-encoder", freeze_encoder, "train the classification head alone");
+  }
+
+  void describe_run(Flags& flags) {
+    flags.add("device", device, "auto, cpu or cuda")
+        .add("precision", precision, "fp32")
+        .add("threads", threads, "threads that compute")
+        .add("seed", seed, "of the order, the dropout and the new head")
+        .add("log-every", log_every, "batches between two lines of the training log")
+        .add("output-dir", output_dir, "where the run is kept (default: runs/<name>_<date>)")
+        .add_switch("overwrite", overwrite, "replace a run that the output directory holds")
+        .add("model-name", model_name, "file name of the state_dict")
+        .add("job-dir", job_dir, "also leave the results in a dated folder under this directory");
+  }
+};
+
+}  // namespace seqtrain::cli

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <seqtrain/concepts.hpp>
+#include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/train/observe.hpp>
+
+namespace seqtrain::train {
+
+/// Where in a run an evaluation took place.
+struct EvalPoint {
+  std::string_view split;  ///< "dev", "test"
+  std::int64_t epoch = 0;  ///< epochs done
+  std::int64_t step = 0;   ///< optimizer steps done
+};
+
+/// Runs the model over all of a loader's examples, without gradients or dropout. Figures are kept
+/// as running counts: the logits of one batch are all that is ever held.
+template <Model M, LoaderFor<M> L, class... Observers>
+metrics::ClassificationReport evaluate(M& model, L& loader, const EvalPoint& point,
+                                       Observers&... observers) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::int64_t batches = loader.batches_in(0);
+  std::int64_t done = 0;
+  metrics::Classification metric;
+  for (const typename M::batch_type& batch : loader.epoch(0)) {
+    metric.add(model.logits(batch), batch.labels);
+    notify(EvalStep{.split = point.split,
+                    .batch = ++done,
+                    .batches = batches,
+                    .examples = batch.rows,
+                    .tokens = batch.tokens()},
+           observers...);
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  auto report = metric.report();
+  notify(EvalEnd{.split = point.split,
+                 .epoch = point.epoch,
+                 .step = point.step,
+                 .seconds = elapsed.count(),
+                 .report = report},
+         observers...);
+  return report;
+}
+
+}  // namespace seqtrain::train

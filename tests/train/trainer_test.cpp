@@ -1,0 +1,153 @@
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/trainer.hpp>
+
+#include "support/fakes.hpp"
+
+namespace seqtrain {
+namespace {
+
+using namespace tests;
+
+auto make_trainer(std::vector<double> x, std::size_t batch_size, double learning_rate = 0.01) {
+  return Trainer{FakeModel{}, FakeSgd{learning_rate}, FakeLoader{std::move(x), batch_size},
+                 FakeSink{}};
+}
+
+struct Recorder {
+  void on(const train::FitBegin& event) { log.push_back("begin " + std::to_string(event.steps)); }
+  void on(const train::StepEnd& event) {
+    log.push_back("step " + std::to_string(event.step) + " of epoch " +
+                  std::to_string(event.epoch) + " batch " + std::to_string(event.batch) + "/" +
+                  std::to_string(event.batches));
+    losses.push_back(event.loss());
+    rates.push_back(event.learning_rate);
+    examples.push_back(event.examples);
+    tokens.push_back(event.tokens);
+  }
+  void on(const train::EvalEnd& event) {
+    log.push_back(std::string{event.split} + " after " + std::to_string(event.epoch));
+  }
+  void on(const train::EpochEnd& event) { log.push_back("end " + std::to_string(event.epoch)); }
+  void on(const train::FitEnd&) { log.push_back("end"); }
+
+  std::vector<std::string> log = {};
+  std::vector<double> losses = {};
+  std::vector<double> rates = {};
+  std::vector<std::int64_t> examples = {};
+  std::vector<std::int64_t> tokens = {};
+};
+
+TEST(Trainer, TellsObserversWhatHappensInOrder) {
+  auto trainer = make_trainer({1, 2, 3}, 2);
+  Recorder recorder;
+  const auto report = trainer.fit({.epochs = 2}, FakeLoader{{1, -1}, 2}, recorder);
+  EXPECT_EQ(recorder.log,
+            (std::vector<std::string>{"begin 4", "step 1 of epoch 1 batch 1/2",
+                                      "step 2 of epoch 1 batch 2/2", "dev after 1", "end 1",
+                                      "step 3 of epoch 2 batch 1/2", "step 4 of epoch 2 batch 2/2",
+                                      "dev after 2", "end 2", "end"}));
+  EXPECT_EQ(recorder.examples, (std::vector<std::int64_t>{2, 1, 2, 1}));
+  EXPECT_EQ(recorder.tokens, (std::vector<std::int64_t>{6, 3, 6, 3}));
+  EXPECT_EQ(report.steps, 4);
+  EXPECT_EQ(report.epochs, 2);
+  ASSERT_EQ(report.dev.size(), 2U);
+  EXPECT_DOUBLE_EQ(report.dev[1].accuracy, 1.0);
+}
+
+TEST(Trainer, LearnsTheWeight) {
+  auto trainer = make_trainer({1, 2, 3, -1, -2}, 2, 0.05);
+  Recorder recorder;
+  (void)trainer.fit({.epochs = 30}, recorder);
+  EXPECT_NEAR(trainer.model().weight(), 2.0, 1e-6);
+  EXPECT_DOUBLE_EQ(recorder.losses.front(), (4.0 + 16.0) / 2);  // (0 - 2x)^2 for x = 1, 2
+  EXPECT_LT(recorder.losses.back(), 1e-9);
+}
+
+TEST(Trainer, AccumulationEqualsTheFullBatchInTheShortLastWindowToo) {
+  const std::vector<double> x{1, 2, 3, -1, -2, 4, 5};  // windows of 4 + 3 examples
+  auto whole = make_trainer(x, 4, 0.001);
+  auto parts = make_trainer(x, 1, 0.001);
+  Recorder of_whole;
+  Recorder of_parts;
+  (void)whole.fit({.epochs = 3}, of_whole);
+  (void)parts.fit({.epochs = 3, .gradient_accumulation_steps = 4}, of_parts);
+  EXPECT_NEAR(whole.model().weight(), parts.model().weight(), 1e-12);
+  ASSERT_EQ(of_whole.losses.size(), of_parts.losses.size());
+  for (std::size_t i = 0; i < of_whole.losses.size(); ++i) {
+    EXPECT_NEAR(of_whole.losses[i], of_parts.losses[i], 1e-12);
+  }
+}
+
+TEST(Trainer, WeighsUnequalBatchesByTheirExamples) {
+  const std::vector<double> x{1, 2, 3, 4, 5};  // one window of batches with 2, 2 and 1 examples
+  auto whole = make_trainer(x, 5);
+  auto parts = make_trainer(x, 2);
+  (void)whole.fit({.epochs = 1});
+  (void)parts.fit({.epochs = 1, .gradient_accumulation_steps = 3});
+  EXPECT_NEAR(whole.model().weight(), parts.model().weight(), 1e-12);
+}
+
+TEST(Trainer, StopsAtMaxStepsAlsoBeyondTheEpochs) {
+  auto trainer = make_trainer({1, 2, 3}, 1);
+  Recorder recorder;
+  const auto report = trainer.fit({.epochs = 1, .max_steps = 5}, FakeLoader{{1}, 1}, recorder);
+  EXPECT_EQ(report.steps, 5);
+  EXPECT_EQ(report.epochs, 2);
+  EXPECT_EQ(report.dev.size(), 2U);
+  EXPECT_EQ(recorder.losses.size(), 5U);
+  EXPECT_EQ(recorder.log.front(), "begin 5");
+}
+
+TEST(Trainer, HandsScheduleAndClippingToTheOptimizer) {
+  auto trainer = make_trainer({1, 2, 3, 4}, 1, 0.01);
+  Recorder recorder;
+  (void)trainer.fit({.epochs = 1,
+                     .max_grad_norm = 0.5,
+                     .schedule = {.type = optim::Schedule::Type::linear, .warmup_steps = 2}},
+                    recorder);
+  EXPECT_EQ(recorder.rates, (std::vector<double>{0, 0.005, 0.01, 0.005}));
+  ASSERT_EQ(trainer.optimizer().steps.size(), 4U);
+  EXPECT_EQ(trainer.optimizer().steps[1].max_grad_norm, 0.5);
+}
+
+TEST(Trainer, PublishesFilesAndThenFlushes) {
+  auto trainer = make_trainer({1}, 1);
+  const std::vector<std::string> names{"model.pth", "metrics.json"};
+  trainer.publish("somewhere", names, "model_20260101_000000");
+  EXPECT_EQ(trainer.sink().keys, (std::vector<std::string>{"model_20260101_000000/model.pth",
+                                                           "model_20260101_000000/metrics.json"}));
+  EXPECT_EQ(trainer.sink().flushes, 1);
+}
+
+TEST(Trainer, RefusesOptionsOutOfRange) {
+  auto trainer = make_trainer({1}, 1);
+  EXPECT_THROW((void)trainer.fit({.epochs = 0}), InputError);
+  EXPECT_THROW((void)trainer.fit({.max_steps = -1}), InputError);
+  EXPECT_THROW((void)trainer.fit({.gradient_accumulation_steps = 0}), InputError);
+  EXPECT_THROW((void)trainer.fit({.max_grad_norm = std::nan("")}), InputError);
+  EXPECT_THROW((void)trainer.fit({.schedule = {.warmup_ratio = 2}}), InputError);
+  EXPECT_EQ(trainer.model().weight(), 0.0);
+}
+
+TEST(Trainer, RefusesToTrainOnNothing) {
+  auto trainer = make_trainer({}, 1);
+  EXPECT_THROW((void)trainer.fit({.epochs = 1}), InputError);
+}
+
+TEST(Trainer, LetsAnObserversErrorThrough) {
+  struct Thrower {
+    void on(const train::StepEnd& event) {
+      if (event.step == 2) throw Error{"enough"};
+    }
+  };
+  auto trainer = make_trainer({1, 2, 3}, 1);
+  EXPECT_THROW((void)trainer.fit({.epochs = 1}, Thrower{}), Error);
+}
+
+}  // namespace
+}  // namespace seqtrain
