@@ -110,20 +110,26 @@ class Document {
     return document;
   }
 
-  [[nodiscard]] Value root() const { return Value{root_, *name_, ""}; }
+  [[nodiscard]] Value root() const { return Value{root_, source_->name, ""}; }
 
  private:
-  explicit Document(std::string name) : name_{std::make_unique<std::string>(std::move(name))} {}
+  // Values point at the name and into the parser, so neither may move.
+  struct Source {
+    std::string name;
+    simdjson::dom::parser parser{};
+  };
+
+  explicit Document(std::string name) : source_{new Source{.name = std::move(name)}} {}
 
   void parse_text(const simdjson::padded_string& text) {
-    if (const auto code = parser_.parse(text).get(root_); code != simdjson::SUCCESS) {
+    const auto code = source_->parser.parse(text).get(root_);
+    if (code != simdjson::SUCCESS) {
       throw InputError{std::string{"not valid JSON: "} + simdjson::error_message(code),
-                       {.object = *name_}};
+                       {.object = source_->name}};
     }
   }
 
-  std::unique_ptr<const std::string> name_;  // values point at it, so it must not move
-  simdjson::dom::parser parser_;
+  std::unique_ptr<Source> source_;
   simdjson::dom::element root_;
 };
 

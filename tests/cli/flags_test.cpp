@@ -1,0 +1,100 @@
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/cli/flags.hpp>
+
+namespace seqtrain::cli {
+namespace {
+
+struct Values {
+  std::int64_t batch_size = 16;
+  double learning_rate = 5e-5;
+  std::string job_dir = "";
+  bool freeze_encoder = false;
+  std::vector<std::string> labels = {};
+};
+
+struct Parsed {
+  Values values;
+  bool go_on = false;
+  bool batch_size_given = false;
+  std::vector<std::pair<std::string, std::string>> texts;
+};
+
+Parsed parse(std::vector<const char*> arguments) {
+  Parsed parsed;
+  Flags flags{"program", "does something"};
+  flags.add("batch-size", parsed.values.batch_size, "")
+      .add("learning-rate", parsed.values.learning_rate, "")
+      .add("job-dir", parsed.values.job_dir, "")
+      .add_switch("freeze-encoder", parsed.values.freeze_encoder, "")
+      .add("labels", parsed.values.labels, "");
+  arguments.insert(arguments.begin(), "program");
+  parsed.go_on = flags.parse(static_cast<int>(arguments.size()), arguments.data());
+  parsed.batch_size_given = flags.given("batch-size");
+  parsed.texts = flags.values();
+  return parsed;
+}
+
+TEST(Flags, KeepTheVariablesValueAsDefault) {
+  const auto parsed = parse({});
+  EXPECT_TRUE(parsed.go_on);
+  EXPECT_EQ(parsed.values.batch_size, 16);
+  EXPECT_EQ(parsed.values.job_dir, "");
+  EXPECT_FALSE(parsed.batch_size_given);
+}
+
+TEST(Flags, TakeDashAndUnderscoreAlike) {
+  EXPECT_EQ(parse({"--batch_size", "32"}).values.batch_size, 32);
+  EXPECT_EQ(parse({"--batch-size=8"}).values.batch_size, 8);
+  EXPECT_TRUE(parse({"--freeze_encoder"}).values.freeze_encoder);
+  EXPECT_TRUE(parse({"--batch_size=16"}).batch_size_given);
+}
+
+TEST(Flags, LeaveUnderscoresInValuesAlone) {
+  EXPECT_EQ(parse({"--job_dir=a_b-c"}).values.job_dir, "a_b-c");
+  EXPECT_EQ(parse({"--job-dir", "my_dir/with space"}).values.job_dir, "my_dir/with space");
+}
+
+TEST(Flags, TakeAnEmptyValue) {
+  EXPECT_EQ(parse({"--job-dir", ""}).values.job_dir, "");
+}
+
+TEST(Flags, SplitListsAtCommas) {
+  EXPECT_EQ(parse({"--labels", "no,yes,may be"}).values.labels,
+            (std::vector<std::string>{"no", "yes", "may be"}));
+  EXPECT_TRUE(parse({}).values.labels.empty());
+}
+
+TEST(Flags, RefuseWhatTheyDoNotKnow) {
+  EXPECT_THROW(parse({"--unheard-of", "1"}), InputError);
+  EXPECT_THROW(parse({"--batch", "32"}), InputError);  // no guessing at prefixes
+  EXPECT_THROW(parse({"stray"}), InputError);
+  EXPECT_THROW(parse({"--batch-size", "many"}), InputError);
+  EXPECT_THROW(parse({"--batch-size", "1.5"}), InputError);
+  EXPECT_THROW(parse({"--batch-size"}), InputError);
+  EXPECT_THROW(parse({"--batch-size", "1", "--batch-size", "2"}), InputError);
+}
+
+TEST(Flags, TellTheirValues) {
+  const auto texts = parse({"--labels=a,b", "--batch-size=4"}).texts;
+  ASSERT_EQ(texts.size(), 5U);
+  EXPECT_EQ(texts[0], (std::pair<std::string, std::string>{"batch-size", "4"}));
+  EXPECT_EQ(texts[1].second, "5e-05");
+  EXPECT_EQ(texts[3].second, "false");
+  EXPECT_EQ(texts[4].second, "a,b");
+}
+
+TEST(Flags, PrintHelpAndStop) {
+  testing::internal::CaptureStdout();
+  EXPECT_FALSE(parse({"--help"}).go_on);
+  const std::string help = testing::internal::GetCapturedStdout();
+  EXPECT_NE(help.find("--batch-size"), std::string::npos);
+  EXPECT_NE(help.find("does something"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace seqtrain::cli

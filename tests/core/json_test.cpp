@@ -1,0 +1,58 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/json.hpp>
+
+namespace seqtrain::json {
+namespace {
+
+std::string message_of(const auto& access) {
+  try {
+    access();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Json, ReadsTypedValues) {
+  const auto document = Document::parse(R"({"a": {"b": [1, "x", true, 2.5]}, "c": null})", "t");
+  const auto items = document.root().at("a").at("b").items();
+  EXPECT_EQ(items[0].integer(), 1);
+  EXPECT_EQ(items[0].number(), 1.0);
+  EXPECT_EQ(items[1].string(), "x");
+  EXPECT_TRUE(items[2].boolean());
+  EXPECT_EQ(items[3].number(), 2.5);
+  EXPECT_FALSE(document.root().find("c").has_value());
+  EXPECT_FALSE(document.root().find("d").has_value());
+  EXPECT_EQ(document.root().members().size(), 2U);
+}
+
+TEST(Json, NamesFileAndPathInErrors) {
+  const auto document = Document::parse(R"({"model": {"merges": ["a b", 7]}})", "tokenizer.json");
+  const auto merges = document.root().at("model").at("merges").items();
+  EXPECT_EQ(message_of([&] { (void)merges[1].string(); }),
+            "tokenizer.json: model.merges[1]: expected a string");
+  EXPECT_EQ(message_of([&] { (void)document.root().at("model").at("vocab"); }),
+            "tokenizer.json: model.vocab: missing");
+  EXPECT_EQ(message_of([&] { (void)merges[0].find("x"); }),
+            "tokenizer.json: model.merges[0]: expected an object");
+}
+
+TEST(Json, OutlivesAMove) {
+  auto first = Document::parse(R"({"a": "value"})", "t");
+  const auto second = std::move(first);
+  EXPECT_EQ(second.root().at("a").string(), "value");
+}
+
+TEST(Json, RefusesWhatIsNotJson) {
+  EXPECT_THROW(Document::parse("{", "t"), InputError);
+  EXPECT_THROW(Document::parse("", "t"), InputError);
+  EXPECT_THROW(Document::parse("{\"a\": \"\xff\"}", "t"), InputError);
+  EXPECT_THROW(Document::parse(std::string(100000, '['), "t"), InputError);
+  EXPECT_THROW(Document::load("no/such/file.json"), InputError);
+}
+
+}  // namespace
+}  // namespace seqtrain::json
