@@ -1,0 +1,151 @@
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/concepts.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/optim/adam.hpp>
+#include <seqtrain/optim/schedule.hpp>
+
+#include "support/shared_data.hpp"
+
+namespace seqtrain::optim {
+namespace {
+
+static_assert(Optimizer<Adam> && Optimizer<AdamW>);
+
+using Parameters = std::vector<tensor::Parameter>;
+
+/// Fills a tensor with element(i), as tests/golden/optim.py does.
+template <class Element>
+void fill(at::Tensor& tensor, const Element& element) {
+  auto* data = tensor.mutable_data_ptr<float>();
+  for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+    data[i] = static_cast<float>(element(static_cast<double>(i)));
+  }
+}
+
+Parameters make_parameters() {
+  const std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes{
+      {"encoder.dense.weight", {3, 4}}, {"encoder.dense.bias", {4}}, {"out.LayerNorm.weight", {5}}};
+  Parameters parameters;
+  for (const auto& [name, shape] : shapes) {
+    parameters.push_back({name, at::zeros(shape), at::zeros(shape)});
+    const auto p = static_cast<double>(parameters.size() - 1);
+    fill(parameters.back().value, [p](double i) { return std::sin(i + p); });
+  }
+  return parameters;
+}
+
+void set_gradients(Parameters& parameters, std::int64_t step) {
+  const double t = 0.1 * static_cast<double>(step);
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    fill(parameters[p].gradient, [=](double i) { return std::cos(t * (i + 1) + double(p)); });
+  }
+}
+
+template <class O>
+void run(O& optimizer, Parameters& parameters, std::int64_t from, std::int64_t to,
+         double max_norm) {
+  const Schedule schedule{.type = Schedule::Type::linear, .warmup_steps = 10};
+  for (std::int64_t step = from; step < to; ++step) {
+    set_gradients(parameters, step);
+    optimizer.step(parameters,
+                   {.lr_scale = schedule.lr_scale(step, 100), .max_grad_norm = max_norm});
+  }
+}
+
+template <class O>
+void compare(const json::Value& golden) {
+  const auto betas = golden.at("betas").items();
+  O optimizer{{.lr = 0.01,
+               .beta1 = betas[0].number(),
+               .beta2 = betas[1].number(),
+               .eps = golden.at("eps").number(),
+               .weight_decay = golden.at("weight_decay").number()}};
+  auto parameters = make_parameters();
+  const auto max_norm = golden.find("max_norm");
+  run(optimizer, parameters, 0, 100,
+      max_norm ? max_norm->number() : std::numeric_limits<double>::infinity());
+  for (const auto& parameter : parameters) {
+    const auto expected = golden.at("values").at(parameter.name).items();
+    ASSERT_EQ(static_cast<std::int64_t>(expected.size()), parameter.value.numel());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(parameter.value.const_data_ptr<float>()[i], expected[i].number(), 1e-6)
+          << parameter.name << " " << i;
+    }
+  }
+}
+
+TEST(Adam, EqualsTorchOver100Steps) {
+  const auto document = json::Document::load(tests::golden() / "optim.json");
+  std::size_t compared = 0;
+  for (const auto& golden : document.root().at("adam").items()) {
+    golden.at("name").string() == "adam" ? compare<Adam>(golden) : compare<AdamW>(golden);
+    ++compared;
+  }
+  EXPECT_EQ(compared, 5U);
+}
+
+TEST(Adam, LeavesGradientsZeroAndFrozenParametersAlone) {
+  auto parameters = make_parameters();
+  set_gradients(parameters, 0);
+  const at::Tensor frozen = parameters[1].value.clone();
+  parameters[1].gradient.reset();
+  Adam optimizer{{.lr = 0.1, .weight_decay = 0.1}};
+  optimizer.step(parameters, {});
+  EXPECT_TRUE(parameters[1].value.equal(frozen));
+  EXPECT_EQ(parameters[0].gradient.count_nonzero().item<std::int64_t>(), 0);
+  EXPECT_EQ(optimizer.state().size(), 6U);
+}
+
+TEST(Adam, GoesOnExactlyFromItsState) {
+  const double no_clip = std::numeric_limits<double>::infinity();
+  auto straight = make_parameters();
+  AdamW optimizer{{.lr = 0.01, .weight_decay = 0.1}};
+  run(optimizer, straight, 0, 50, no_clip);
+  auto resumed = make_parameters();
+  for (std::size_t p = 0; p < resumed.size(); ++p) resumed[p].value.copy_(straight[p].value);
+  AdamW other{{.lr = 0.01, .weight_decay = 0.1}};
+  other.load_state(optimizer.state(), resumed);
+  run(optimizer, straight, 50, 100, no_clip);
+  run(other, resumed, 50, 100, no_clip);
+  for (std::size_t p = 0; p < resumed.size(); ++p) {
+    EXPECT_TRUE(resumed[p].value.equal(straight[p].value));
+  }
+}
+
+TEST(Adam, RefusesStateThatDoesNotFit) {
+  auto parameters = make_parameters();
+  set_gradients(parameters, 0);
+  Adam optimizer;
+  optimizer.step(parameters, {});
+  const auto state = optimizer.state();
+  const auto throws = [&](auto broken) {
+    EXPECT_THROW(Adam{}.load_state(broken, parameters), InputError);
+  };
+  auto stray = state;
+  stray.emplace_back("nobody.step", at::zeros({}));
+  throws(stray);
+  auto misshaped = state;
+  misshaped[0].second = at::zeros({7});
+  throws(misshaped);
+  throws(std::vector(state.begin() + 1, state.end()));
+}
+
+TEST(Adam, RefusesOptionsOutOfRange) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(Adam{{.lr = -1}}, InputError);
+  EXPECT_THROW(Adam{{.lr = nan}}, InputError);
+  EXPECT_THROW(Adam{{.beta1 = 1}}, InputError);
+  EXPECT_THROW(Adam{{.beta2 = -0.1}}, InputError);
+  EXPECT_THROW(Adam{{.eps = nan}}, InputError);
+  EXPECT_THROW(AdamW{{.weight_decay = -1}}, InputError);
+}
+
+}  // namespace
+}  // namespace seqtrain::optim
