@@ -1,0 +1,45 @@
+# The project's own commands. CMake builds; this sets a machine up and calls it.
+.DEFAULT_GOAL := help
+.PHONY: help mnli test build bench format check-format setup packages develop-packages clean
+
+# Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16"
+ARGS ?=
+export CCACHE_DIR ?= $(CURDIR)/.cache/ccache
+sources = git ls-files '*.hpp' '*.cpp'
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+
+mnli: setup  ## fine-tune the default checkpoint on the bundled pairs; ARGS="…" passes flags
+	@tools/get_checkpoint.sh
+	@tools/build.sh release mnli
+	build/release/examples/mnli $(ARGS)
+
+test: setup  ## build and run every test
+	@tools/get_checkpoint.sh
+	@tools/test.sh dev
+
+build: setup  ## build everything for use, into build/release
+	@tools/build.sh release
+
+bench: setup  ## build and run the benchmarks
+	@tools/build.sh release
+	@tools/bench.sh
+
+format: develop-packages  ## format the sources in place
+	@$(sources) | xargs clang-format -i
+
+check-format: develop-packages  ## fail where a source is not formatted
+	@$(sources) | xargs clang-format --dry-run -Werror
+
+setup: packages  ## install what is missing: Debian packages, and LibTorch in .venv
+	@tools/make_venv.sh
+
+packages:
+	@tools/install_packages.sh build
+
+develop-packages:
+	@tools/install_packages.sh build develop
+
+clean:  ## remove what was built; .venv, checkpoints and runs stay
+	rm -rf build .cache

@@ -1,0 +1,18 @@
+# `cmake --install`: the headers, and what find_package(seqtrain) reads.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/seqtrain)
+
+install(DIRECTORY include/seqtrain TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT seqtrain_host FILE seqtrain_host.cmake NAMESPACE seqtrain:: DESTINATION ${package_dir})
+if(SEQTRAIN_WITH_TORCH)
+  install(EXPORT seqtrain_torch FILE seqtrain_torch.cmake NAMESPACE seqtrain::
+    DESTINATION ${package_dir})
+endif()
+
+configure_package_config_file(cmake/seqtrainConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/seqtrainConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/seqtrainConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES ${PROJECT_BINARY_DIR}/seqtrainConfig.cmake
+  ${PROJECT_BINARY_DIR}/seqtrainConfigVersion.cmake DESTINATION ${package_dir})

@@ -1,0 +1,41 @@
+"""extract.py OUT PAGE...: writes the C++ blocks of Markdown pages that open with ```cpp rooms=a,b.
+
+OUT/<page>_<n>.cpp is the page's n-th such block, OUT/<page>_<n>.txt the block ```text output that
+follows it, if one does. Prints a line `name rooms has_main has_output` for each.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+BLOCK = re.compile(r"^```(?P<info>\S.*)\n(?P<body>(?:.*\n)*?)```$", re.MULTILINE)
+
+
+def write(path, text):
+    """Leaves a file alone that says the same already, so that nothing is compiled again."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def blocks(page):
+    """The (rooms, code, output or None) of a page."""
+    found = list(BLOCK.finditer(page.read_text()))
+    for block, following in zip(found, found[1:] + [None]):
+        language, *marks = block["info"].split()
+        rooms = [mark.removeprefix("rooms=") for mark in marks if mark.startswith("rooms=")]
+        if language == "cpp" and rooms:
+            shown = following is not None and following["info"] == "text output"
+            yield rooms[0], block["body"], following["body"] if shown else None
+
+
+def main(out, *pages):
+    for page in map(Path, pages):
+        for number, (rooms, code, output) in enumerate(blocks(page), start=1):
+            name = f"{page.stem.lower()}_{number}"
+            write(Path(out, f"{name}.cpp"), code)
+            if output is not None:
+                write(Path(out, f"{name}.txt"), output)
+            print(name, rooms, int("int main(" in code), int(output is not None))
+
+
+main(*sys.argv[1:])

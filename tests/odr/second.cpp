@@ -1,0 +1,5 @@
+#include <typeinfo>
+
+#include <all_headers.hpp>
+
+const void* error_type_of_second_file() { return &typeid(seqtrain::Error); }

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Installs the Debian packages of the named groups that are missing: `build` is what the project
+# needs, `develop` what only people who change it need. Prints nothing when all is there.
+set -euo pipefail
+
+build="g++ cmake ninja-build python3 python3-venv libsimdjson-dev libboost-dev
+  libboost-program-options-dev libeigen3-dev libssl-dev libgtest-dev libbenchmark-dev"
+develop="clang-format ccache"
+
+missing=()
+for group in "$@"; do
+  for package in ${!group}; do
+    status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) || true
+    [[ $status == installed ]] || missing+=("$package")
+  done
+done
+((${#missing[@]})) || exit 0
+
+install=(apt-get install -y --no-install-recommends "${missing[@]}")
+as_root=()
+if ((EUID != 0)); then
+  if ! command -v sudo >/dev/null || ! sudo -v; then
+    echo "These packages are missing. As root: apt-get update && ${install[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+echo "Installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" "${install[@]}"
