@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain {
+
+/// Throws `InputError` unless files can be written into `directory`, which need not exist yet. A
+/// file is written and removed again, in it or in the nearest directory above that is there;
+/// nothing stays behind.
+inline void check_writable(const std::filesystem::path& directory) {
+  const auto fail = [&directory](const std::string& reason) {
+    throw InputError{"cannot be written: " + reason, {.object = directory.string()}};
+  };
+  std::error_code error;
+  std::filesystem::path there = std::filesystem::absolute(directory, error);
+  while (!error && !std::filesystem::exists(there, error) && there != there.parent_path()) {
+    there = there.parent_path();
+  }
+  if (error) fail(error.message());
+  if (!std::filesystem::is_directory(there, error)) fail(there.string() + " is not a directory");
+  std::string name = (there / ".seqtrain-XXXXXX").string();
+  const int file = ::mkstemp(name.data());
+  const bool written = file >= 0 && ::write(file, "?", 1) == 1;
+  const int reason = errno;
+  if (file >= 0) {
+    ::close(file);
+    ::unlink(name.c_str());
+  }
+  if (!written) fail(std::generic_category().message(reason));
+}
+
+}  // namespace seqtrain

@@ -1,0 +1,7 @@
+#pragma once
+
+#include <seqtrain/sink/any.hpp>
+#include <seqtrain/sink/discard.hpp>
+#include <seqtrain/sink/key.hpp>
+#include <seqtrain/sink/local.hpp>
+#include <seqtrain/sink/memory.hpp>
