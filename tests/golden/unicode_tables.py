@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Writes include/seqtrain/text/unicode_tables.hpp and tests/golden/unicode.json.
+
+Hugging Face's tokenizers takes its character data from several Rust crates of different Unicode
+versions, so no single edition of the standard gives its ids. This asks the package itself about
+every scalar value. The tables are for the program; the JSON holds, for each property, a count and
+a checksum over all scalar values, from which the test sees that the tables are read as they were
+written.
+
+    pip install tokenizers==0.23.3 && python3 tests/golden/unicode_tables.py
+"""
+import json
+import pathlib
+import textwrap
+import unicodedata
+
+import tokenizers
+from tokenizers import normalizers, pre_tokenizers
+
+SCALARS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+GOLDEN = pathlib.Path(__file__).resolve().parent
+HEADER = GOLDEN.parent.parent / "include/seqtrain/text/unicode_tables.hpp"
+HANGUL = range(0xAC00, 0xAC00 + 11172)
+
+
+def bert(**on):
+    off = dict(clean_text=False, handle_chinese_chars=False, strip_accents=False, lowercase=False)
+    return normalizers.BertNormalizer(**{**off, **on}).normalize_str
+
+
+nfd = normalizers.NFD().normalize_str
+
+
+def probe_sets():
+    """The sets of characters that share a property, each by what it does to a text."""
+    clean, spaced, stripped = bert(clean_text=True), bert(handle_chinese_chars=True), bert(strip_accents=True)
+    words = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
+    pieces = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True).pre_tokenize_str
+    sets = {name: set() for name in
+            ("letters", "numbers", "whitespace", "punctuation", "controls", "ideographs", "nonspacing_marks")}
+    regex_whitespace = set()
+    for code in SCALARS:
+        c = chr(code)
+        if len(pieces("a" + c)) == 1:
+            sets["letters"].add(code)
+        elif len(pieces("1" + c)) == 1:
+            sets["numbers"].add(code)
+        elif len(pieces("!" + c)) == 2:
+            regex_whitespace.add(code)
+        parts = len(words("a" + c + "a"))
+        if parts > 1:
+            sets["punctuation" if parts == 3 else "whitespace"].add(code)
+        if clean(c) == "" and code not in (0, 0xFFFD):
+            sets["controls"].add(code)
+        if spaced(c) != c:
+            sets["ideographs"].add(code)
+        if nfd(c) == c and stripped(c) == "":
+            sets["nonspacing_marks"].add(code)
+    assert regex_whitespace == sets["whitespace"], "one table serves both families"
+    return sets
+
+
+def probe_lower():
+    lower = normalizers.Lowercase().normalize_str
+    mapped = {code: lower(chr(code)) for code in SCALARS if lower(chr(code)) != chr(code)}
+    assert [code for code in mapped if len(mapped[code]) > 1] == [0x130]
+    return mapped
+
+
+def probe_decompositions():
+    return {code: nfd(chr(code)) for code in SCALARS if nfd(chr(code)) != chr(code)}
+
+
+def probe_combining_classes(decompositions):
+    """Canonical ordering swaps two marks only if the first has the greater class, so a mark of each
+    class, which no later edition of the standard may change, finds out the others'."""
+    def ordered(text):
+        return nfd(text) == text
+
+    lowest, highest = "\u0334", "\u0345"  # classes 1 and 240
+    marks = [chr(code) for code in SCALARS if code not in decompositions
+             and not (ordered(highest + chr(code)) and ordered(chr(code) + lowest))]
+    known = {unicodedata.combining(mark): mark for mark in marks}
+    return {ord(mark): next(rank for rank, other in known.items()
+                            if rank and ordered(mark + other) and ordered(other + mark))
+            for mark in marks}
+
+
+def runs(codes, same=lambda a, b: True):
+    """[first, length] of consecutive codes whose neighbours are the same."""
+    out = []
+    for code in sorted(codes):
+        if out and out[-1][0] + out[-1][1] == code and same(code - 1, code):
+            out[-1][1] += 1
+        else:
+            out.append([code, 1])
+    return out
+
+
+def gaps(entries):
+    """Replaces each entry's code by its distance from the previous entry's."""
+    previous = 0
+    for code, *rest in entries:
+        yield from (code - previous, *rest)
+        previous = code
+
+
+def case_runs(lower):
+    """[first, length, stride, offset]: neighbours lie `stride` apart, 2 where cases alternate."""
+    out = []
+    for code in sorted(lower):
+        offset = ord(lower[code]) - code
+        if out and out[-1][3] == offset:
+            first, length, stride, _ = out[-1]
+            step = code - (first + (length - 1) * stride)
+            if step in (1, 2) and (length == 1 or step == stride):
+                out[-1] = [first, length + 1, step, offset]
+                continue
+        out.append([code, 1, 1, offset])
+    return out
+
+
+def array(name, comment, numbers):
+    body = textwrap.fill(", ".join(map(str, numbers)), 100, initial_indent="    ", subsequent_indent="    ")
+    return f"/// {comment}\ninline constexpr std::int32_t {name}[] = {{\n{body}}};\n"
+
+
+def checksum(pairs):
+    """FNV-1a over 32-bit numbers."""
+    value = 0xCBF29CE484222325
+    for pair in pairs:
+        for number in pair:
+            value = (value ^ number) * 0x100000001B3 % 2**64
+    return f"{value:016x}"
+
+
+def main():
+    sets, lower, decompositions = probe_sets(), probe_lower(), probe_decompositions()
+    classes = probe_combining_classes(decompositions)
+    about = {
+        "letters": r"\p{L} of the byte-level splitting rule.",
+        "numbers": r"\p{N} of the byte-level splitting rule.",
+        "whitespace": r"\s of the byte-level splitting rule, and what BERT splits at.",
+        "punctuation": "What BERT isolates: ASCII symbols, and category P.",
+        "controls": "What BERT's clean_text drops, but for U+0000 and U+FFFD.",
+        "ideographs": "What BERT's handle_chinese_chars puts spaces around.",
+        "nonspacing_marks": "What BERT's strip_accents drops.",
+    }
+    parts = [array(name, f"{text} Pairs (gap from the last start, length).", gaps(runs(sets[name])))
+             for name, text in about.items()]
+    single = {code: text for code, text in lower.items() if len(text) == 1}
+    parts.append(array("lower_case", "Lower case but for U+0130. (Gap from the last start, length, "
+                       "stride, offset to add).", gaps(case_runs(single))))
+    same_class = runs(classes, lambda a, b: classes[a] == classes[b])
+    parts.append(array("combining_classes", "Canonical combining classes above 0. (Gap from the last "
+                       "start, length, class).", gaps([*run, classes[run[0]]] for run in same_class)))
+    parts.append(array("decompositions", "Full canonical decompositions but for Hangul. (Gap from the "
+                       "last, number of parts, parts).",
+                       gaps([code, len(text), *map(ord, text)] for code, text in sorted(decompositions.items())
+                            if code not in HANGUL)))
+    HEADER.write_text(
+        "#pragma once\n\n// Generated by tests/golden/unicode_tables.py from the answers of "
+        f"tokenizers {tokenizers.__version__}.\n\n#include <cstdint>\n\n"
+        "// clang-format off\nnamespace seqtrain::text::unicode_tables {\n\n"
+        + "\n".join(parts) + "\n}  // namespace seqtrain::text::unicode_tables\n// clang-format on\n")
+    golden = {name: {"count": len(codes), "checksum": checksum((c,) for c in sorted(codes))}
+              for name, codes in sets.items()}
+    golden["lower"] = {"count": len(lower), "checksum": checksum(
+        (code, *map(ord, text)) for code, text in sorted(lower.items()))}
+    golden["decompositions"] = {"count": len(decompositions), "checksum": checksum(
+        (code, *map(ord, text)) for code, text in sorted(decompositions.items()))}
+    golden["combining_classes"] = {"count": len(classes), "checksum": checksum(sorted(classes.items()))}
+    (GOLDEN / "unicode.json").write_text(json.dumps(golden, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
