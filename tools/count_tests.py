@@ -1,36 +1,31 @@
 """Counts what a ctest run did, from its JUnit report, and ends non-zero if anything failed.
 
-A program of GoogleTest cases is one entry for ctest; its cases are counted from what it printed.
-Any other entry counts as one test.
+A program of GoogleTest cases is one entry for ctest; its cases are counted from what it printed,
+and those that a crash kept from running as failed. Any other entry counts as one test.
 """
 
 import re
 import sys
 from xml.etree import ElementTree
 
-PASSED = re.compile(r"^\[  PASSED  \] (\d+) tests?\.", re.MULTILINE)
-FAILED = re.compile(r"^\[  FAILED  \] (\d+) tests?, listed below:", re.MULTILINE)
-SKIPPED = re.compile(r"^\[  SKIPPED \] (\d+) tests?, listed below:", re.MULTILINE)
-OK = re.compile(r"^\[       OK \] ", re.MULTILINE)
-
-
-def number(pattern, text):
-    found = pattern.search(text)
-    return int(found[1]) if found else 0
+RUNNING = re.compile(r"\[==========\] Running (\d+) tests? from")
+PASSED = re.compile(r"\[       OK \] ")
+SKIPPED = re.compile(r"\[  SKIPPED \] .* \(\d+ ms\)$", re.MULTILINE)
 
 
 def count(entry):
     """The (passed, failed, skipped) of one ctest entry."""
     output = entry.findtext("system-out") or ""
-    ok = entry.get("status") == "run"
-    if entry.get("status") in ("notrun", "disabled"):
+    skipped = entry.find("skipped")
+    if skipped is not None and skipped.get("message", "").startswith("SKIP_"):
         return 0, 0, 1
-    if "[==========] Running" not in output:
-        return int(ok), int(not ok), 0
-    if not PASSED.search(output):  # the program ended in the middle of a case
-        return len(OK.findall(output)), 1, 0
-    failed = number(FAILED, output)
-    return number(PASSED, output), failed or int(not ok), number(SKIPPED, output)
+    ended_well = entry.get("status") == "run"
+    running = RUNNING.search(output)
+    if not running:
+        return int(ended_well), int(not ended_well), 0
+    passed, skipped = len(PASSED.findall(output)), len(SKIPPED.findall(output))
+    failed = int(running[1]) - passed - skipped
+    return passed, failed or int(not ended_well), skipped
 
 
 def main(report):

@@ -12,7 +12,8 @@ if ! tools/build.sh "$preset"; then
 fi
 report=$PWD/build/$preset/tests.xml
 rm -f "$report"
+ended_well=true
 ctest --test-dir "build/$preset" --parallel "$(tools/jobs.sh)" --output-on-failure --no-tests=error \
   --test-output-size-passed 10000000 --test-output-size-failed 10000000 \
-  --output-junit "$report" "$@" || true
-python3 tools/count_tests.py "$report"
+  --output-junit "$report" "$@" || ended_well=false
+python3 tools/count_tests.py "$report" && $ended_well
