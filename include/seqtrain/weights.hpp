@@ -1,0 +1,9 @@
+#pragma once
+
+/// The room weights: model files ↔ named arrays in memory, without torch.
+
+#include <seqtrain/weights/checkpoint.hpp>
+#include <seqtrain/weights/dtype.hpp>
+#include <seqtrain/weights/model_config.hpp>
+#include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/tensor_view.hpp>

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+
+namespace seqtrain::weights {
+
+/// The tensors of a Hugging Face directory: of model.safetensors, or of the files that its index
+/// lists. Files are mapped, so opening one costs next to nothing; the tensors' bytes live as long
+/// as this does. Throws `InputError` with the directory and what was looked for, or with the file
+/// and the tensor.
+class Checkpoint {
+ public:
+  explicit Checkpoint(std::filesystem::path directory) : directory_{std::move(directory)} {
+    if (!std::filesystem::is_directory(directory_)) fail("no such directory");
+    open();
+  }
+
+  /// The tensor of that state_dict key, or nothing where there is none.
+  [[nodiscard]] std::optional<TensorView> find(std::string_view name) const {
+    const auto place = tensors_.find(name);
+    if (place == tensors_.end()) return {};
+    return place->second;
+  }
+
+  /// All names, sorted.
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& [name, tensor] : tensors_) result.push_back(name);
+    return result;
+  }
+
+  [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+  [[nodiscard]] std::filesystem::path config_file() const { return directory_ / "config.json"; }
+
+ private:
+  using Tensors = std::map<std::string, TensorView, std::less<>>;
+
+  void open() {
+    if (exists("model.safetensors")) {
+      tensors_ = read("model.safetensors");
+    } else if (exists("model.safetensors.index.json")) {
+      read_index("model.safetensors.index.json");
+    } else {
+      fail("holds no model", "looked for model.safetensors and model.safetensors.index.json");
+    }
+  }
+
+  [[nodiscard]] bool exists(const std::string& file) const {
+    return std::filesystem::exists(directory_ / file);
+  }
+
+  Tensors read(const std::string& file) {
+    Tensors tensors;
+    files_.emplace_back(directory_ / file);
+    for (const auto& tensor : files_.back().tensors()) tensors.emplace(tensor.name, tensor);
+    return tensors;
+  }
+
+  /// weight_map says which file has which tensor.
+  void read_index(const std::string& file) {
+    const auto document = json::Document::load(directory_ / file);
+    std::map<std::string, Tensors, std::less<>> shards;
+    for (const auto& [name, entry] : document.root().at("weight_map").members()) {
+      const std::string shard{entry.string()};
+      if (!shards.contains(shard)) shards[shard] = read_shard(shard, entry);
+      const auto tensor = shards[shard].find(name);
+      if (tensor == shards[shard].end()) throw entry.error(shard + " has no such tensor");
+      tensors_.insert(*tensor);
+    }
+  }
+
+  Tensors read_shard(const std::string& shard, const json::Value& entry) {
+    const bool beside = std::filesystem::path{shard}.filename() == shard;
+    if (!beside) throw entry.error("'" + shard + "' is no file of this directory");
+    if (!exists(shard)) throw entry.error("the file " + shard + " is missing");
+    return read(shard);
+  }
+
+  [[noreturn]] void fail(const std::string& problem, const std::string& advice = {}) const {
+    throw InputError{problem, {.object = directory_.string()}, advice};
+  }
+
+  std::filesystem::path directory_;
+  std::vector<SafetensorsFile> files_;
+  Tensors tensors_;
+};
+
+}  // namespace seqtrain::weights

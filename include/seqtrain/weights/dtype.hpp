@@ -1,0 +1,105 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace seqtrain::weights {
+
+static_assert(std::endian::native == std::endian::little, "model files hold little-endian numbers");
+
+/// What the elements of a tensor in a file are.
+enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean };
+
+namespace detail {
+
+struct DTypeTraits {
+  std::string_view name;
+  std::size_t size;
+};
+
+inline constexpr std::array<DTypeTraits, 10> dtype_traits{{{"F64", 8},
+                                                           {"F32", 4},
+                                                           {"F16", 2},
+                                                           {"BF16", 2},
+                                                           {"I64", 8},
+                                                           {"I32", 4},
+                                                           {"I16", 2},
+                                                           {"I8", 1},
+                                                           {"U8", 1},
+                                                           {"BOOL", 1}}};
+
+}  // namespace detail
+
+/// The name that safetensors uses: `F32`, `I64`, `BOOL`, ….
+constexpr std::string_view name(DType dtype) {
+  return detail::dtype_traits[static_cast<std::size_t>(dtype)].name;
+}
+
+/// Bytes an element takes.
+constexpr std::size_t size_of(DType dtype) {
+  return detail::dtype_traits[static_cast<std::size_t>(dtype)].size;
+}
+
+constexpr bool is_floating(DType dtype) {
+  return dtype <= DType::bf16;
+}
+
+/// The type of that name, or nothing where it is not one of ours.
+constexpr std::optional<DType> dtype_named(std::string_view text) {
+  for (std::size_t i = 0; i < detail::dtype_traits.size(); ++i) {
+    if (detail::dtype_traits[i].name == text) return static_cast<DType>(i);
+  }
+  return {};
+}
+
+/// The value of an IEEE 754 binary16 number. Exact.
+constexpr float half_to_float(std::uint16_t bits) {
+  const auto sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+  const std::uint32_t exponent = (bits >> 10) & 0x1fu;
+  const std::uint32_t fraction = bits & 0x3ffu;
+  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
+  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+  const float magnitude = static_cast<float>(fraction) * 0x1p-24f;  // subnormal
+  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(magnitude));
+}
+
+/// The value of a bfloat16 number: the upper half of a float. Exact.
+constexpr float bfloat_to_float(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+namespace detail {
+
+template <class Stored, class Convert>
+void convert_each(std::span<const std::byte> bytes, std::span<float> out, Convert convert) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    Stored stored;  // by memcpy, for bytes in a file may lie at any address
+    std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
+    out[i] = convert(stored);
+  }
+}
+
+}  // namespace detail
+
+/// Fills `out` with the numbers in `bytes`, which hold out.size() elements of a floating `dtype`.
+/// From F64 it rounds to the nearest float; all else is exact.
+inline void to_floats(DType dtype, std::span<const std::byte> bytes, std::span<float> out) {
+  using detail::convert_each;
+  if (dtype == DType::f32) {
+    if (!out.empty()) std::memcpy(out.data(), bytes.data(), out.size_bytes());
+  } else if (dtype == DType::f16) {
+    convert_each<std::uint16_t>(bytes, out, half_to_float);
+  } else if (dtype == DType::bf16) {
+    convert_each<std::uint16_t>(bytes, out, bfloat_to_float);
+  } else {
+    convert_each<double>(bytes, out, [](double number) { return static_cast<float>(number); });
+  }
+}
+
+}  // namespace seqtrain::weights

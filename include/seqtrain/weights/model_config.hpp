@@ -1,0 +1,242 @@
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+
+namespace seqtrain::weights {
+
+/// What config.json of a Hugging Face checkpoint says about a BERT or RoBERTa encoder with a
+/// classifier. The fields have its keys' names and, where a key is absent, transformers' values.
+struct ModelConfig {
+  std::string model_type = "bert";  ///< bert or roberta
+  std::int64_t vocab_size = 30522;
+  std::int64_t hidden_size = 768;
+  std::int64_t num_hidden_layers = 12;
+  std::int64_t num_attention_heads = 12;
+  std::int64_t intermediate_size = 3072;
+  std::string hidden_act = "gelu";  ///< gelu, gelu_new, gelu_pytorch_tanh or relu
+  double hidden_dropout_prob = 0.1;
+  double attention_probs_dropout_prob = 0.1;
+  std::optional<double> classifier_dropout = {};
+  std::int64_t max_position_embeddings = 512;  ///< rows of the table; RoBERTa leaves some unused
+  std::int64_t type_vocab_size = 2;
+  double initializer_range = 0.02;
+  double layer_norm_eps = 1e-12;
+  std::int64_t pad_token_id = 0;
+  /// id2label as a list: the name of label i is labels[i].
+  std::vector<std::string> labels = {"LABEL_0", "LABEL_1"};
+  /// Whether the file has an id2label.
+  bool names_labels = false;
+  /// regression, single_label_classification or multi_label_classification, where it says so.
+  std::optional<std::string> problem_type = {};
+
+  [[nodiscard]] std::int64_t num_labels() const { return static_cast<std::int64_t>(labels.size()); }
+
+  [[nodiscard]] double classifier_dropout_prob() const {
+    return classifier_dropout.value_or(hidden_dropout_prob);
+  }
+
+  /// Throws `InputError` at the first field that is out of its range.
+  inline void validate(const std::string& file = "config.json") const;
+};
+
+/// Reads and validates a config.json. Throws `InputError` with the file and the field.
+inline ModelConfig load_config(const std::filesystem::path& file);
+
+/// The same from its text; `file` stands for it in errors.
+inline ModelConfig parse_config(std::string_view text, const std::string& file = "config.json");
+
+namespace detail {
+
+inline constexpr std::array<std::string_view, 2> model_types{"bert", "roberta"};
+inline constexpr std::array<std::string_view, 4> activations{"gelu", "gelu_new",
+                                                             "gelu_pytorch_tanh", "relu"};
+inline constexpr std::array<std::string_view, 3> problem_types{
+    "regression", "single_label_classification", "multi_label_classification"};
+inline constexpr std::int64_t label_limit = 1'000'000;
+
+/// Checks fields of one file.
+class FieldCheck {
+ public:
+  explicit FieldCheck(const std::string& file) : file_{&file} {}
+
+  void require(bool holds, std::string_view field, const std::string& problem) const {
+    if (!holds) throw InputError{problem, {.object = *file_, .field = std::string{field}}};
+  }
+
+  void one_of(const std::string& value, std::string_view field, auto&& supported) const {
+    std::string list;
+    for (const std::string_view choice : supported) {
+      if (choice == value) return;
+      list += (list.empty() ? "" : ", ") + std::string{choice};
+    }
+    throw InputError{"'" + value + "' is not supported",
+                     {.object = *file_, .field = std::string{field}},
+                     "supported are " + list};
+  }
+
+  void count(std::int64_t value, std::string_view field) const {
+    require(value >= 1 && value <= std::numeric_limits<std::int32_t>::max(), field,
+            std::to_string(value) + " is no count from 1 to 2147483647");
+  }
+
+  void probability(double value, std::string_view field) const {
+    require(value >= 0 && value < 1, field, std::to_string(value) + " is not in [0, 1)");
+  }
+
+ private:
+  const std::string* file_;
+};
+
+inline void read(const json::Value& root, std::string_view key, std::int64_t& field) {
+  if (const auto value = root.find(key)) field = value->integer();
+}
+inline void read(const json::Value& root, std::string_view key, double& field) {
+  if (const auto value = root.find(key)) field = value->number();
+}
+inline void read(const json::Value& root, std::string_view key, std::optional<double>& field) {
+  if (const auto value = root.find(key)) field = value->number();
+}
+inline void read(const json::Value& root, std::string_view key, std::string& field) {
+  if (const auto value = root.find(key)) field = value->string();
+}
+
+/// {"0": "no", "1": "yes"} → {no, yes}; the ids must be 0 … n-1, in any order.
+inline std::vector<std::string> read_id2label(const json::Value& id2label) {
+  const auto members = id2label.members();
+  std::vector<std::optional<std::string>> labels(members.size());
+  for (const auto& [key, label] : members) {
+    std::size_t id = labels.size();
+    const auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), id);
+    const bool whole = code == std::errc{} && end == key.data() + key.size();
+    if (!whole || id >= labels.size() || labels[id]) {
+      throw label.error("ids must be 0, 1, … without gaps");
+    }
+    labels[id] = label.string();
+  }
+  std::vector<std::string> result;
+  for (auto& label : labels) result.push_back(*std::move(label));
+  return result;
+}
+
+inline void read_labels(const json::Value& root, ModelConfig& config) {
+  const auto number = root.find("num_labels");
+  if (const auto id2label = root.find("id2label")) {
+    config.labels = read_id2label(*id2label);
+    config.names_labels = true;
+    if (number && number->integer() != config.num_labels()) {
+      throw number->error("id2label has " + std::to_string(config.num_labels()) + " labels");
+    }
+  } else if (number) {
+    if (number->integer() < 1 || number->integer() > label_limit)
+      throw number->error("out of range");
+    config.labels.clear();
+    for (std::int64_t id = 0; id < number->integer(); ++id) {
+      config.labels.push_back("LABEL_" + std::to_string(id));
+    }
+  }
+}
+
+/// What would make the network another one than ours.
+inline void refuse_other_architectures(const json::Value& root) {
+  for (const auto* key : {"is_decoder", "add_cross_attention"}) {
+    const auto flag = root.find(key);
+    if (flag && flag->boolean()) throw flag->error("not supported: classifiers are encoders");
+  }
+  const auto positions = root.find("position_embedding_type");
+  if (positions && positions->string() != "absolute") {
+    throw positions->error("'" + std::string{positions->string()} + "' is not supported",
+                           "supported is absolute");
+  }
+  const auto pruned = root.find("pruned_heads");
+  if (pruned && !pruned->members().empty()) throw pruned->error("not supported");
+  if (const auto method = root.find("quantization_config")) throw method->error("not supported");
+}
+
+}  // namespace detail
+
+inline void ModelConfig::validate(const std::string& file) const {
+  const detail::FieldCheck check{file};
+  check.one_of(model_type, "model_type", detail::model_types);
+  check.count(vocab_size, "vocab_size");
+  check.count(hidden_size, "hidden_size");
+  check.count(num_hidden_layers, "num_hidden_layers");
+  check.count(num_attention_heads, "num_attention_heads");
+  check.require(hidden_size % num_attention_heads == 0, "hidden_size",
+                std::to_string(hidden_size) + " is no multiple of num_attention_heads, " +
+                    std::to_string(num_attention_heads));
+  check.count(intermediate_size, "intermediate_size");
+  check.one_of(hidden_act, "hidden_act", detail::activations);
+  check.probability(hidden_dropout_prob, "hidden_dropout_prob");
+  check.probability(attention_probs_dropout_prob, "attention_probs_dropout_prob");
+  check.probability(classifier_dropout_prob(), "classifier_dropout");
+  check.count(max_position_embeddings, "max_position_embeddings");
+  check.count(type_vocab_size, "type_vocab_size");
+  check.require(initializer_range >= 0, "initializer_range", "negative");
+  check.require(layer_norm_eps > 0, "layer_norm_eps", "not above 0");
+  check.require(pad_token_id >= 0 && pad_token_id < vocab_size, "pad_token_id",
+                std::to_string(pad_token_id) + " is no id of the vocabulary");
+  check.require(model_type != "roberta" || max_position_embeddings > pad_token_id + 1,
+                "max_position_embeddings", "no position left behind pad_token_id");
+  check.require(!labels.empty(), "id2label", "no labels");
+  if (problem_type) check.one_of(*problem_type, "problem_type", detail::problem_types);
+}
+
+namespace detail {
+
+inline void read_fields(const json::Value& root, ModelConfig& config) {
+  read(root, "vocab_size", config.vocab_size);
+  read(root, "hidden_size", config.hidden_size);
+  read(root, "num_hidden_layers", config.num_hidden_layers);
+  read(root, "num_attention_heads", config.num_attention_heads);
+  read(root, "intermediate_size", config.intermediate_size);
+  read(root, "hidden_act", config.hidden_act);
+  read(root, "hidden_dropout_prob", config.hidden_dropout_prob);
+  read(root, "attention_probs_dropout_prob", config.attention_probs_dropout_prob);
+  read(root, "classifier_dropout", config.classifier_dropout);
+  read(root, "max_position_embeddings", config.max_position_embeddings);
+  read(root, "type_vocab_size", config.type_vocab_size);
+  read(root, "initializer_range", config.initializer_range);
+  read(root, "layer_norm_eps", config.layer_norm_eps);
+  read(root, "pad_token_id", config.pad_token_id);
+  read_labels(root, config);
+  if (const auto type = root.find("problem_type")) config.problem_type = type->string();
+}
+
+inline ModelConfig read_config(const json::Value& root, const std::string& file) {
+  ModelConfig config{.model_type = std::string{root.at("model_type").string()}};
+  FieldCheck{file}.one_of(config.model_type, "model_type", model_types);
+  if (config.model_type == "roberta") {
+    config.vocab_size = 50265;
+    config.pad_token_id = 1;
+  }
+  refuse_other_architectures(root);
+  read_fields(root, config);
+  config.validate(file);
+  return config;
+}
+
+}  // namespace detail
+
+inline ModelConfig parse_config(std::string_view text, const std::string& file) {
+  return detail::read_config(json::Document::parse(text, file).root(), file);
+}
+
+inline ModelConfig load_config(const std::filesystem::path& file) {
+  return detail::read_config(json::Document::load(file).root(), file.string());
+}
+
+}  // namespace seqtrain::weights
