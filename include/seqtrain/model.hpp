@@ -1,0 +1,8 @@
+#pragma once
+
+#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/classifier.hpp>
+#include <seqtrain/model/input_checks.hpp>
+#include <seqtrain/model/loss.hpp>
+#include <seqtrain/model/options.hpp>
+#include <seqtrain/model/state_dict.hpp>

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/model/classifier.hpp>
+#include <seqtrain/model/families.hpp>
+#include <seqtrain/model/options.hpp>
+#include <seqtrain/weights/checkpoint.hpp>
+#include <seqtrain/weights/model_config.hpp>
+
+namespace seqtrain::model {
+
+/// A classifier of a family that is known at run time only. It is a `seqtrain::Model` itself; the
+/// choice is looked at once a batch.
+class AnyClassifier {
+ public:
+  using batch_type = data::Batch;
+  using parameter_type = tensor::Parameter;
+  using output_type = metrics::Logits;
+  using loss_type = Loss;
+  using Variant = std::variant<BertClassifier, RobertaClassifier>;
+
+  template <class Family>
+  AnyClassifier(Classifier<Family> classifier) : classifier_{std::move(classifier)} {}
+
+  Loss accumulate(const data::Batch& batch, double weight) {
+    return std::visit([&](auto& model) { return model.accumulate(batch, weight); }, classifier_);
+  }
+  metrics::Logits logits(const data::Batch& batch) {
+    return std::visit([&](auto& model) { return model.logits(batch); }, classifier_);
+  }
+  [[nodiscard]] std::span<const tensor::Parameter> parameters() const {
+    return std::visit([](const auto& model) { return model.parameters(); }, classifier_);
+  }
+  [[nodiscard]] StateDict state_dict() const { return StateDict{parameters()}; }
+  [[nodiscard]] const weights::ModelConfig& config() const {
+    return std::visit(
+        [](const auto& model) -> auto& { return model.config(); }, classifier_);
+  }
+  [[nodiscard]] const LoadReport& load_report() const {
+    return std::visit(
+        [](const auto& model) -> auto& { return model.load_report(); }, classifier_);
+  }
+  [[nodiscard]] std::int64_t max_length() const {
+    return std::visit([](const auto& model) { return model.max_length(); }, classifier_);
+  }
+  void save_pretrained(const std::filesystem::path& directory) const {
+    std::visit([&](const auto& model) { model.save_pretrained(directory); }, classifier_);
+  }
+
+  /// The classifier as what it is, for code that depends on the family.
+  [[nodiscard]] Variant& get() { return classifier_; }
+
+ private:
+  Variant classifier_;
+};
+
+/// The classifier in a Hugging Face directory, of the family that its config.json names. Throws
+/// `InputError` for other families and where the files do not fit together.
+[[nodiscard]] inline AnyClassifier load_classifier(const std::filesystem::path& directory,
+                                                   const ClassifierOptions& options = {}) {
+  const weights::Checkpoint checkpoint{directory};
+  const auto config = weights::load_config(checkpoint.config_file());
+  if (config.model_type == Roberta::model_type) {
+    return RobertaClassifier{checkpoint, options};
+  }
+  return BertClassifier{checkpoint, options};
+}
+
+}  // namespace seqtrain::model

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/full_like.h>
+
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/model/dropout.hpp>
+#include <seqtrain/model/families.hpp>
+#include <seqtrain/model/input_checks.hpp>
+#include <seqtrain/model/logits.hpp>
+#include <seqtrain/model/loss.hpp>
+#include <seqtrain/model/options.hpp>
+#include <seqtrain/model/parameters.hpp>
+#include <seqtrain/model/state_dict.hpp>
+#include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/weights/checkpoint.hpp>
+#include <seqtrain/weights/model_config.hpp>
+#include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/write_config.hpp>
+
+namespace seqtrain::model {
+
+/// A pre-trained encoder with a head for sequence classification, on ATen's operators and autograd:
+/// a `seqtrain::Model`. Parameters have the names and the order of the state_dict of transformers'
+/// Bert- and RobertaForSequenceClassification. Dropout is a pure function of the seed and the
+/// batch's epoch and index; equal seeds and thread counts give equal bits.
+template <class Family>
+class Classifier {
+ public:
+  using batch_type = data::Batch;
+  using parameter_type = tensor::Parameter;
+  using output_type = metrics::Logits;
+  using loss_type = Loss;
+
+  /// Throws `InputError` where the checkpoint, its config.json and the options do not fit together.
+  explicit Classifier(const weights::Checkpoint& checkpoint, const ClassifierOptions& options = {})
+      : Classifier{
+            checkpoint, options,
+            ParameterMaker{
+                checkpoint,
+                {.prefix = Family::prefix, .seed = options.seed, .device = options.device}}} {}
+
+  Classifier(Classifier&&) noexcept = default;
+  Classifier& operator=(Classifier&&) noexcept = default;
+  Classifier(const Classifier&) = delete;  // tensors are handles: a copy would share its weights
+  Classifier& operator=(const Classifier&) = delete;
+  ~Classifier() = default;
+
+  /// Adds weight · d(mean cross-entropy)/dp to the gradients.
+  Loss accumulate(const data::Batch& batch, double weight) {
+    check_ids(batch, config_, max_length());
+    check_labels(batch, config_);
+    const at::AutoGradMode with_gradients{true};
+    Dropout dropout{dropout_seed(batch), device_};
+    const auto input = tensor::to_device(batch, device_);
+    const at::Tensor loss =
+        at::cross_entropy_loss(forward(input, dropout), input.labels.to(at::kLong));
+    loss.backward(at::full_like(loss, weight));
+    return Loss{loss.detach()};
+  }
+
+  /// [rows, labels], in evaluation mode.
+  metrics::Logits logits(const data::Batch& batch) {
+    check_ids(batch, config_, max_length());
+    const at::NoGradGuard no_gradients;
+    Dropout off;
+    return to_host(forward(tensor::to_device(batch, device_), off));
+  }
+
+  [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
+  [[nodiscard]] StateDict state_dict() const { return StateDict{parameters_}; }
+  [[nodiscard]] const weights::ModelConfig& config() const { return config_; }
+  [[nodiscard]] const LoadReport& load_report() const { return report_; }
+
+  /// Tokens that a row may have, special ones included.
+  [[nodiscard]] std::int64_t max_length() const { return Family::Embeddings::max_length(config_); }
+
+  /// Writes config.json and model.safetensors as `from_pretrained` reads them.
+  void save_pretrained(const std::filesystem::path& directory) const {
+    std::filesystem::create_directories(directory);
+    weights::write_config(directory / "config.json", config_text_, config_.labels);
+    weights::write_safetensors(directory / "model.safetensors", state_dict().views());
+  }
+
+ private:
+  Classifier(const weights::Checkpoint& checkpoint, const ClassifierOptions& options,
+             ParameterMaker maker)
+      : config_text_{MappedFile{checkpoint.config_file()}.text()},
+        config_{configure(weights::parse_config(config_text_, checkpoint.config_file().string()),
+                          options, Family::model_type)},
+        seed_{options.seed},
+        device_{options.device},
+        encoder_frozen_{options.freeze_encoder},
+        encoder_{Scope{maker, std::string{Family::model_type}, encoder_part()}, config_},
+        head_{Scope{maker, "", {.initializer_range = config_.initializer_range}}, config_},
+        parameters_{maker.parameters()},
+        report_{maker.report()} {}
+
+  [[nodiscard]] Part encoder_part() const { return {.required = true, .frozen = encoder_frozen_}; }
+
+  [[nodiscard]] std::uint64_t dropout_seed(const data::Batch& batch) const {
+    return random::Stream{seed_, random::Purpose::dropout, static_cast<std::uint64_t>(batch.epoch),
+                          static_cast<std::uint64_t>(batch.index)}
+        .at(0);
+  }
+
+  /// logits [rows, labels]
+  at::Tensor forward(const tensor::Batch& batch, Dropout& dropout) const {
+    return head_(first_token(batch, dropout), dropout);
+  }
+
+  /// Hidden state of each row's first token [rows, hidden].
+  at::Tensor first_token(const tensor::Batch& batch, Dropout& dropout) const {
+    if (!encoder_frozen_) return encoder_(batch, dropout).select(1, 0);
+    const at::NoGradGuard no_gradients;
+    Dropout off;
+    return encoder_(batch, off).select(1, 0);
+  }
+
+  std::string config_text_;  // of the checkpoint's config.json
+  weights::ModelConfig config_;
+  std::uint64_t seed_;
+  c10::Device device_;
+  bool encoder_frozen_;
+  Encoder<typename Family::Embeddings> encoder_;
+  typename Family::Head head_;
+  std::vector<tensor::Parameter> parameters_;
+  LoadReport report_;
+};
+
+using BertClassifier = Classifier<Bert>;
+using RobertaClassifier = Classifier<Roberta>;
+
+}  // namespace seqtrain::model

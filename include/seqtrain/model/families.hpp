@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string_view>
+
+#include <seqtrain/model/embeddings.hpp>
+#include <seqtrain/model/encoder.hpp>
+#include <seqtrain/model/heads.hpp>
+
+namespace seqtrain::model {
+
+/// What BERT and RoBERTa do differently. `model_type` is config.json's, `prefix` begins the names
+/// of the encoder's parameters.
+struct Bert {
+  static constexpr std::string_view model_type = "bert";
+  static constexpr std::string_view prefix = "bert.";
+  using Embeddings = BertEmbeddings;
+  using Head = BertHead;
+};
+
+struct Roberta {
+  static constexpr std::string_view model_type = "roberta";
+  static constexpr std::string_view prefix = "roberta.";
+  using Embeddings = RobertaEmbeddings;
+  using Head = RobertaHead;
+};
+
+}  // namespace seqtrain::model

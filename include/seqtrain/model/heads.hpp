@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/model/dropout.hpp>
+#include <seqtrain/model/layers.hpp>
+#include <seqtrain/model/parameters.hpp>
+#include <seqtrain/weights/model_config.hpp>
+
+namespace seqtrain::model {
+
+/// BERT's head: the pooler, which checkpoints keep with the encoder, and one linear map.
+class BertHead {
+ public:
+  BertHead(const Scope& root, const weights::ModelConfig& config)
+      : pooler_{root / "bert.pooler.dense", config.hidden_size, config.hidden_size},
+        classifier_{root / "classifier", config.hidden_size, config.num_labels()},
+        dropout_{config.classifier_dropout_prob()} {}
+
+  /// First token's hidden state [rows, hidden] → logits [rows, labels]
+  at::Tensor operator()(const at::Tensor& first, Dropout& dropout) const {
+    return classifier_(dropout(pooler_(first).tanh(), dropout_));
+  }
+
+ private:
+  Linear pooler_, classifier_;
+  double dropout_;
+};
+
+/// RoBERTa's head: two linear maps with dropout before each.
+class RobertaHead {
+ public:
+  RobertaHead(const Scope& root, const weights::ModelConfig& config)
+      : dense_{root / "classifier.dense", config.hidden_size, config.hidden_size},
+        out_proj_{root / "classifier.out_proj", config.hidden_size, config.num_labels()},
+        dropout_{config.classifier_dropout_prob()} {}
+
+  /// First token's hidden state [rows, hidden] → logits [rows, labels]
+  at::Tensor operator()(const at::Tensor& first, Dropout& dropout) const {
+    const at::Tensor hidden = dense_(dropout(first, dropout_)).tanh();
+    return out_proj_(dropout(hidden, dropout_));
+  }
+
+ private:
+  Linear dense_, out_proj_;
+  double dropout_;
+};
+
+}  // namespace seqtrain::model

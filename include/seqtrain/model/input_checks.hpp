@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/weights/model_config.hpp>
+
+namespace seqtrain::model {
+
+namespace detail {
+
+template <class T>
+void check_below(const std::vector<T>& numbers, std::int64_t limit, const char* field,
+                 const char* what) {
+  const auto outside = [limit](T number) { return number < 0 || number >= limit; };
+  const auto found = std::ranges::find_if(numbers, outside);
+  if (found == numbers.end()) return;
+  throw InputError{std::to_string(*found) + " does not belong to the model's " +
+                       std::to_string(limit) + " " + what,
+                   {.object = "batch", .field = field}};
+}
+
+}  // namespace detail
+
+/// Throws `InputError` if an id has no row in its embedding or a row no positions.
+inline void check_ids(const data::Batch& batch, const weights::ModelConfig& config,
+                      std::int64_t max_length) {
+  detail::check_below(batch.input_ids, config.vocab_size, "input_ids", "vocabulary entries");
+  detail::check_below(batch.token_type_ids, config.type_vocab_size, "token_type_ids", "types");
+  if (batch.width > max_length) {
+    throw InputError{"width " + std::to_string(batch.width) + " is above the model's " +
+                         std::to_string(max_length) + " positions",
+                     {.object = "batch"}};
+  }
+}
+
+/// Throws `InputError` if a row's label is none of the model's.
+inline void check_labels(const data::Batch& batch, const weights::ModelConfig& config) {
+  detail::check_below(batch.labels, config.num_labels(), "labels", "labels");
+}
+
+/// Throws `InputError` if a tokenizer of this size makes ids that the model has no embedding for.
+inline void check_vocabulary(const weights::ModelConfig& config, std::size_t vocab_size) {
+  if (vocab_size <= static_cast<std::size_t>(config.vocab_size)) return;
+  throw InputError{"the tokenizer has " + std::to_string(vocab_size) +
+                       " entries, the model's embedding " + std::to_string(config.vocab_size),
+                   {.object = "tokenizer", .field = "vocab_size"},
+                   "use the tokenizer that belongs to the checkpoint"};
+}
+
+}  // namespace seqtrain::model

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <utility>
+
+#include <ATen/core/Tensor.h>
+
+namespace seqtrain::model {
+
+/// A mean loss that stays on its device until somebody asks for the number, which waits for it.
+class Loss {
+ public:
+  explicit Loss(at::Tensor value) : value_{std::move(value)} {}
+
+  explicit operator double() const { return value_.item<double>(); }
+
+  [[nodiscard]] const at::Tensor& tensor() const { return value_; }
+
+ private:
+  at::Tensor value_;
+};
+
+}  // namespace seqtrain::model

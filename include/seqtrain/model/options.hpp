@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/weights/model_config.hpp>
+
+namespace seqtrain::model {
+
+struct ClassifierOptions {
+  std::vector<std::string> labels = {};  ///< by label id; those of config.json where empty
+  std::optional<double> dropout = {};    ///< instead of all of the configuration's
+  bool freeze_encoder = false;  ///< only the head learns; the encoder runs as in evaluation
+  std::uint64_t seed = 0;       ///< of a fresh head and of dropout
+  c10::Device device = c10::Device{c10::kCPU};
+
+  void validate() const {
+    if (dropout && !(*dropout >= 0 && *dropout < 1)) {
+      throw InputError{"must be at least 0 and below 1", {.object = "dropout"}};
+    }
+  }
+};
+
+/// The configuration of the model of that type that the options ask for, checked.
+[[nodiscard]] inline weights::ModelConfig configure(weights::ModelConfig config,
+                                                    const ClassifierOptions& options,
+                                                    std::string_view model_type) {
+  options.validate();
+  if (config.model_type != model_type) {
+    throw InputError{"is '" + config.model_type + "', expected '" + std::string{model_type} + "'",
+                     {.object = "config.json", .field = "model_type"}};
+  }
+  if (!options.labels.empty()) {
+    config.labels = options.labels;
+    config.names_labels = true;
+  }
+  if (options.dropout) {
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = *options.dropout;
+    config.classifier_dropout = options.dropout;
+  }
+  config.validate();
+  if (config.num_labels() < 2) {
+    throw InputError{"a classifier needs two labels or more", {.object = "labels"}};
+  }
+  constexpr auto only = "single_label_classification";
+  if (config.problem_type.value_or(only) != only) {
+    throw InputError{"'" + *config.problem_type + "' is not supported",
+                     {.object = "config.json", .field = "problem_type"},
+                     std::string{"supported is "} + only};
+  }
+  return config;
+}
+
+}  // namespace seqtrain::model

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/Generator.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/core/Device.h>
+
+namespace seqtrain::tensor {
+
+/// A random generator of its own on `device`; torch's global ones are neither read nor moved.
+[[nodiscard]] inline at::Generator make_generator(std::uint64_t seed, c10::Device device) {
+  if (device.is_cpu()) return at::detail::createCPUGenerator(seed);
+  at::Generator generator = at::detail::getCUDAHooks().getNewGenerator(device.index());
+  generator.set_current_seed(seed);
+  return generator;
+}
+
+}  // namespace seqtrain::tensor
