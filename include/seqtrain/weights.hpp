@@ -7,3 +7,4 @@
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/write_config.hpp>

@@ -1,6 +1,6 @@
 #include <csignal>
-#include <cstdlib>
-#include <fstream>
+#include <cstddef>
+#include <filesystem>
 #include <iterator>
 #include <string>
 
@@ -9,29 +9,23 @@
 
 #include <seqtrain/core/atomic_file.hpp>
 
+#include "support/temporary_directory.hpp"
+
 namespace seqtrain {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string read(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-
-std::ptrdiff_t entries(const fs::path& directory) {
-  return std::distance(fs::directory_iterator{directory}, {});
-}
+using tests::read_file;
 
 class AtomicFileTest : public testing::Test {
  protected:
-  AtomicFileTest() {
-    std::string name = (fs::path{testing::TempDir()} / "atomic_file_XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
+  /// How many files there are in the test's directory.
+  [[nodiscard]] std::ptrdiff_t entries() const {
+    return std::distance(fs::directory_iterator{directory_.path()}, {});
   }
-  ~AtomicFileTest() override { fs::remove_all(directory_); }
 
-  fs::path directory_;
+  tests::TemporaryDirectory directory_;
 };
 
 /// No file of this process grows beyond `bytes` while it lives: what a full disk looks like.
@@ -62,8 +56,8 @@ TEST_F(AtomicFileTest, IsVisibleOnlyAfterCommit) {
   EXPECT_EQ(file.size(), 7u);
   EXPECT_FALSE(fs::exists(path));
   file.commit();
-  EXPECT_EQ(read(path), "one two");
-  EXPECT_EQ(entries(directory_), 1);
+  EXPECT_EQ(read_file(path), "one two");
+  EXPECT_EQ(entries(), 1);
 }
 
 TEST_F(AtomicFileTest, WithoutCommitTheOldFileStays) {
@@ -73,8 +67,8 @@ TEST_F(AtomicFileTest, WithoutCommitTheOldFileStays) {
     AtomicFile file{path};
     file.write(std::string_view{"new"});
   }
-  EXPECT_EQ(read(path), "old");
-  EXPECT_EQ(entries(directory_), 1);
+  EXPECT_EQ(read_file(path), "old");
+  EXPECT_EQ(entries(), 1);
 }
 
 TEST_F(AtomicFileTest, ReplacesAnOldFile) {
@@ -82,7 +76,7 @@ TEST_F(AtomicFileTest, ReplacesAnOldFile) {
   write_file_atomically(path, "old");
   write_file_atomically(path, "");
   EXPECT_TRUE(fs::exists(path));
-  EXPECT_EQ(read(path), "");
+  EXPECT_EQ(read_file(path), "");
 }
 
 TEST_F(AtomicFileTest, KeepsTheOrderOfSmallAndLargePieces) {
@@ -96,7 +90,7 @@ TEST_F(AtomicFileTest, KeepsTheOrderOfSmallAndLargePieces) {
   }
   EXPECT_EQ(file.size(), expected.size());
   file.commit();
-  EXPECT_TRUE(read(path) == expected);
+  EXPECT_TRUE(read_file(path) == expected);
 }
 
 TEST_F(AtomicFileTest, TwoWritersOfOneNameDoNotMix) {
@@ -107,12 +101,12 @@ TEST_F(AtomicFileTest, TwoWritersOfOneNameDoNotMix) {
   second.write(std::string_view{"second"});
   second.commit();
   first.commit();
-  EXPECT_EQ(read(path), "first");
-  EXPECT_EQ(entries(directory_), 1);
+  EXPECT_EQ(read_file(path), "first");
+  EXPECT_EQ(entries(), 1);
 }
 
 TEST_F(AtomicFileTest, AMissingDirectoryIsNamed) {
-  const auto path = directory_ / "absent" / "a.txt";
+  const auto path = directory_ / "absent/a.txt";
   try {
     AtomicFile file{path};
     FAIL() << "opened";
@@ -134,7 +128,7 @@ TEST_F(AtomicFileTest, AFailedWriteSaysWhyAndLeavesNothing) {
     }
   }
   EXPECT_NE(problem.find(path.string() + ": cannot be written: File too large"), std::string::npos);
-  EXPECT_EQ(entries(directory_), 0);
+  EXPECT_EQ(entries(), 0);
 }
 
 TEST_F(AtomicFileTest, ADirectoryIsNotReplaced) {
@@ -142,7 +136,7 @@ TEST_F(AtomicFileTest, ADirectoryIsNotReplaced) {
   fs::create_directory(path);
   EXPECT_THROW(write_file_atomically(path, "x"), Error);
   EXPECT_TRUE(fs::is_directory(path));
-  EXPECT_EQ(entries(directory_), 1);
+  EXPECT_EQ(entries(), 1);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ class Checkpoint {
   }
 
   Tensors read_shard(const std::string& shard, const json::Value& entry) {
-    const bool beside = std::filesystem::path{shard}.filename() == shard;
+    const bool beside = !shard.empty() && std::filesystem::path{shard}.filename() == shard;
     if (!beside) throw entry.error("'" + shard + "' is no file of this directory");
     if (!exists(shard)) throw entry.error("the file " + shard + " is missing");
     return read(shard);

@@ -52,6 +52,7 @@ inline void write_safetensors(const std::filesystem::path& path,
 
 namespace detail {
 
+inline constexpr std::string_view safetensors_metadata = "__metadata__";
 inline constexpr std::size_t safetensors_prefix = sizeof(std::uint64_t);
 /// A longer header is refused by the format's own library too.
 inline constexpr std::uint64_t safetensors_header_limit = 100'000'000;
@@ -126,6 +127,13 @@ inline void check_coverage(const std::vector<TensorView>& tensors, std::span<con
   }
 }
 
+inline void check_names_allowed(std::span<const TensorView> tensors, const std::string& file) {
+  for (const auto& tensor : tensors) {
+    if (tensor.name != safetensors_metadata) continue;
+    throw InputError{"no tensor can have this name", {.object = file, .field = tensor.name}};
+  }
+}
+
 /// The tensors as their data is laid out: by descending size of an element, else as they came.
 inline std::vector<const TensorView*> safetensors_layout(std::span<const TensorView> tensors) {
   std::vector<const TensorView*> order;
@@ -154,7 +162,7 @@ inline std::string make_safetensors_header(std::span<const TensorView> tensors,
   json::Writer header;
   header.begin_object();
   if (!metadata.empty()) {
-    header.key("__metadata__").begin_object();
+    header.key(safetensors_metadata).begin_object();
     for (const auto& [key, value] : metadata) header.member(key, value);
     header.end_object();
   }
@@ -174,7 +182,7 @@ inline std::vector<TensorView> parse_safetensors(std::span<const std::byte> byte
   const auto document = json::Document::parse(header, file);
   std::vector<TensorView> tensors;
   for (const auto& [key, entry] : document.root().members()) {
-    if (key == "__metadata__") continue;
+    if (key == detail::safetensors_metadata) continue;
     tensors.push_back(detail::safetensors_tensor(key, entry, data));
   }
   check_names_differ(tensors, file);
@@ -185,6 +193,7 @@ inline std::vector<TensorView> parse_safetensors(std::span<const std::byte> byte
 inline void write_safetensors(const std::filesystem::path& path,
                               std::span<const TensorView> tensors,
                               const std::map<std::string, std::string>& metadata) {
+  detail::check_names_allowed(tensors, path.string());
   check_consistent(tensors, path.string());
   const auto header = detail::make_safetensors_header(tensors, metadata);
   const std::uint64_t length = header.size();

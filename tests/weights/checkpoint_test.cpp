@@ -1,0 +1,96 @@
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/weights/checkpoint.hpp>
+
+#include "support/corrupt.hpp"
+#include "support/golden_tensors.hpp"
+#include "support/shared_data.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::weights {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path golden = tests::golden() / "weights";
+
+std::vector<TensorView> all(const Checkpoint& checkpoint) {
+  std::vector<TensorView> tensors;
+  for (const auto& name : checkpoint.names()) tensors.push_back(*checkpoint.find(name));
+  return tensors;
+}
+
+std::string refusal(const fs::path& directory) {
+  return tests::refusal([&] { Checkpoint{directory}; });
+}
+
+class CheckpointTest : public testing::Test {
+ protected:
+  void copy(const char* from, const char* to) { fs::copy_file(golden / from, directory_ / to); }
+
+  void write_index(const std::string& weight_map) {
+    tests::write_file(directory_ / "model.safetensors.index.json",
+                      R"({"weight_map": )" + weight_map + "}");
+  }
+
+  tests::TemporaryDirectory directory_;
+};
+
+TEST_F(CheckpointTest, OpensOneFile) {
+  copy("dtypes.safetensors", "model.safetensors");
+  const Checkpoint checkpoint{directory_.path()};
+  tests::expect_golden(all(checkpoint), golden / "dtypes.json");
+  EXPECT_FALSE(checkpoint.find("absent"));
+}
+
+TEST_F(CheckpointTest, OpensShardsByTheirIndex) {
+  const Checkpoint checkpoint{golden / "sharded"};
+  tests::expect_golden(all(checkpoint), golden / "sharded.json");
+}
+
+TEST_F(CheckpointTest, CanBeMoved) {
+  Checkpoint checkpoint{golden / "sharded"};
+  const Checkpoint moved = std::move(checkpoint);
+  tests::expect_golden(all(moved), golden / "sharded.json");
+}
+
+TEST_F(CheckpointTest, OneFileComesBeforeAnIndex) {
+  copy("dtypes.safetensors", "model.safetensors");
+  write_index(R"({"w": "absent.safetensors"})");
+  EXPECT_TRUE(Checkpoint{directory_.path()}.find("float32"));
+}
+
+TEST_F(CheckpointTest, AnEmptyDirectoryHearsWhatWasLookedFor) {
+  const auto text = refusal(directory_.path());
+  EXPECT_NE(text.find(directory_.path().string() + ": holds no model"), std::string::npos) << text;
+  EXPECT_NE(text.find("model.safetensors"), std::string::npos) << text;
+  EXPECT_NE(refusal(directory_ / "absent").find("no such directory"), std::string::npos);
+}
+
+TEST_F(CheckpointTest, AnIndexMustBeTrue) {
+  copy("dtypes.safetensors", "one.safetensors");
+  write_index(R"({"float32": "one.safetensors", "w": "one.safetensors"})");
+  EXPECT_NE(refusal(directory_.path()).find("weight_map.w: one.safetensors has no such tensor"),
+            std::string::npos);
+  write_index(R"({"w": "two.safetensors"})");
+  EXPECT_NE(refusal(directory_.path()).find("the file two.safetensors is missing"),
+            std::string::npos);
+  write_index(R"({"w": 1})");
+  EXPECT_NE(refusal(directory_.path()).find("weight_map.w: expected a string"), std::string::npos);
+}
+
+TEST_F(CheckpointTest, AnIndexStaysInItsDirectory) {
+  for (const std::string shard : {"../one.safetensors", "/one.safetensors", "sub/one", ""}) {
+    write_index("{\"w\": \"" + shard + "\"}");
+    EXPECT_NE(refusal(directory_.path()).find("is no file of this directory"), std::string::npos)
+        << shard;
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain::weights

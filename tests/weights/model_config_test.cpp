@@ -1,0 +1,142 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/weights/model_config.hpp>
+
+#include "support/corrupt.hpp"
+
+namespace seqtrain::weights {
+namespace {
+
+ModelConfig with(const std::string& members) {
+  return parse_config(R"({"model_type":"bert")" + (members.empty() ? "" : "," + members) + "}");
+}
+
+std::string refusal(const std::string& members) {
+  return tests::refusal([&] { with(members); });
+}
+
+TEST(ModelConfig, AbsentKeysAreAsInTransformers) {
+  const auto bert = with("");
+  EXPECT_EQ(bert.vocab_size, 30522);
+  EXPECT_EQ(bert.hidden_size, 768);
+  EXPECT_EQ(bert.pad_token_id, 0);
+  EXPECT_EQ(bert.layer_norm_eps, 1e-12);
+  EXPECT_EQ(bert.labels, (std::vector<std::string>{"LABEL_0", "LABEL_1"}));
+  EXPECT_FALSE(bert.names_labels);
+  EXPECT_FALSE(bert.problem_type);
+  const auto roberta = parse_config(R"({"model_type": "roberta"})");
+  EXPECT_EQ(roberta.vocab_size, 50265);
+  EXPECT_EQ(roberta.pad_token_id, 1);
+  EXPECT_EQ(roberta.max_position_embeddings, 512);
+}
+
+TEST(ModelConfig, ReadsEveryField) {
+  const auto config = parse_config(R"({"model_type": "roberta", "vocab_size": 99, "hidden_size": 12,
+    "num_hidden_layers": 1, "num_attention_heads": 3, "intermediate_size": 24, "hidden_act": "relu",
+    "hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0.25, "classifier_dropout": 0.5,
+    "max_position_embeddings": 20, "type_vocab_size": 1, "initializer_range": 0.1,
+    "layer_norm_eps": 1e-05, "pad_token_id": 3, "id2label": {"1": "yes", "0": "no", "2": "maybe"},
+    "problem_type": "single_label_classification", "position_embedding_type": "absolute",
+    "is_decoder": false, "pruned_heads": {}, "something": [{"else": null}]})");
+  EXPECT_EQ(config.model_type, "roberta");
+  EXPECT_EQ(config.vocab_size, 99);
+  EXPECT_EQ(config.hidden_size, 12);
+  EXPECT_EQ(config.num_hidden_layers, 1);
+  EXPECT_EQ(config.num_attention_heads, 3);
+  EXPECT_EQ(config.intermediate_size, 24);
+  EXPECT_EQ(config.hidden_act, "relu");
+  EXPECT_EQ(config.hidden_dropout_prob, 0);
+  EXPECT_EQ(config.attention_probs_dropout_prob, 0.25);
+  EXPECT_EQ(config.classifier_dropout_prob(), 0.5);
+  EXPECT_EQ(config.max_position_embeddings, 20);
+  EXPECT_EQ(config.type_vocab_size, 1);
+  EXPECT_EQ(config.initializer_range, 0.1);
+  EXPECT_EQ(config.layer_norm_eps, 1e-5);
+  EXPECT_EQ(config.pad_token_id, 3);
+  EXPECT_EQ(config.labels, (std::vector<std::string>{"no", "yes", "maybe"}));
+  EXPECT_EQ(config.num_labels(), 3);
+  EXPECT_TRUE(config.names_labels);
+  EXPECT_EQ(config.problem_type, "single_label_classification");
+}
+
+TEST(ModelConfig, TheClassifiersDropoutFallsBackToTheOthers) {
+  EXPECT_EQ(
+      with(R"("hidden_dropout_prob": 0.3, "classifier_dropout": null)").classifier_dropout_prob(),
+      0.3);
+}
+
+TEST(ModelConfig, CountsLabelsWithoutNames) {
+  EXPECT_EQ(with(R"("num_labels": 3)").labels,
+            (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
+  EXPECT_EQ(with(R"("num_labels": 2, "id2label": {"0": "a", "1": "b"})").num_labels(), 2);
+}
+
+struct Refused {
+  std::string members;
+  std::string message;
+};
+
+TEST(ModelConfig, NamesTheFieldThatIsWrong) {
+  const std::vector<Refused> cases{
+      {R"("vocab_size": 0)", "config.json: vocab_size: 0 is no count"},
+      {R"("vocab_size": "30522")", "vocab_size: expected an integer"},
+      {R"("hidden_size": 4294967296)", "hidden_size: 4294967296 is no count"},
+      {R"("hidden_size": 770)", "hidden_size: 770 is no multiple of num_attention_heads, 12"},
+      {R"("num_attention_heads": -12)", "num_attention_heads: -12"},
+      {R"("num_hidden_layers": 0)", "num_hidden_layers: 0"},
+      {R"("intermediate_size": 0)", "intermediate_size: 0"},
+      {R"("hidden_act": "silu")", "hidden_act: 'silu' is not supported; supported are gelu, "},
+      {R"("hidden_dropout_prob": 1)", "hidden_dropout_prob: 1.0"},
+      {R"("attention_probs_dropout_prob": -0.1)", "attention_probs_dropout_prob: -0.1"},
+      {R"("classifier_dropout": 2)", "classifier_dropout: 2.0"},
+      {R"("max_position_embeddings": 0)", "max_position_embeddings: 0"},
+      {R"("type_vocab_size": 0)", "type_vocab_size: 0"},
+      {R"("initializer_range": -1)", "initializer_range: negative"},
+      {R"("layer_norm_eps": 0)", "layer_norm_eps: not above 0"},
+      {R"("pad_token_id": 30522)", "pad_token_id: 30522 is no id"},
+      {R"("pad_token_id": -1)", "pad_token_id: -1 is no id"},
+      {R"("position_embedding_type": "relative_key")", "position_embedding_type: 'relative_key'"},
+      {R"("is_decoder": true)", "is_decoder: not supported"},
+      {R"("add_cross_attention": true)", "add_cross_attention: not supported"},
+      {R"("pruned_heads": {"0": [1]})", "pruned_heads: not supported"},
+      {R"("quantization_config": {})", "quantization_config: not supported"},
+      {R"("problem_type": "ranking")", "problem_type: 'ranking' is not supported"},
+      {R"("id2label": {})", "id2label: no labels"},
+      {R"("id2label": {"0": "a", "2": "b"})", "id2label.2: ids must be"},
+      {R"("id2label": {"0": "a", "00": "b"})", "id2label.00: ids must be"},
+      {R"("id2label": {"zero": "a"})", "id2label.zero: ids must be"},
+      {R"("id2label": {"0": 1})", "id2label.0: expected a string"},
+      {R"("num_labels": 3, "id2label": {"0": "a"})", "num_labels: id2label has 1 labels"},
+      {R"("num_labels": 0)", "num_labels: out of range"},
+  };
+  for (const auto& [members, message] : cases) {
+    const auto text = refusal(members);
+    EXPECT_NE(text.find(message), std::string::npos) << text << "\n" << members;
+  }
+}
+
+TEST(ModelConfig, OtherModelTypesAreNamedWithTheSupportedOnes) {
+  const auto parse = [](const char* text) { return tests::refusal([&] { parse_config(text); }); };
+  EXPECT_EQ(parse(R"({"model_type": "distilbert"})"),
+            "config.json: model_type: 'distilbert' is not supported; supported are bert, roberta");
+  EXPECT_EQ(parse("{}"), "config.json: model_type: missing");
+  EXPECT_EQ(parse("[]"), "config.json: expected an object");
+}
+
+TEST(ModelConfig, RobertaNeedsPositionsBehindItsPadding) {
+  const auto parse = [] {
+    parse_config(R"({"model_type": "roberta", "max_position_embeddings": 2})");
+  };
+  EXPECT_NE(tests::refusal(parse).find("no position left"), std::string::npos);
+}
+
+TEST(ModelConfig, AMissingFileIsNamed) {
+  EXPECT_NE(tests::refusal([] { load_config("absent/config.json"); }).find("absent/config.json"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace seqtrain::weights
