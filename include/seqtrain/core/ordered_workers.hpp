@@ -1,0 +1,124 @@
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace seqtrain {
+
+/// Makes items ahead on several threads and hands them out in order, so that the outcome is the
+/// same at any number of threads. Items live in a ring of slots and are used again, with their
+/// memory; no more than that are ever ahead. Destruction stops the threads at the next item.
+template <class Item>
+class OrderedWorkers {
+ public:
+  /// Fills an item. `worker` numbers the thread from 0.
+  using Make = std::function<void(std::size_t index, std::size_t worker, Item& item)>;
+
+  /// Makes the items `first` to `end` - 1 in `slots`, of which there must be at least one a worker
+  /// and one more. Without workers there are no threads and `next` makes an item itself.
+  OrderedWorkers(std::size_t first, std::size_t end, std::size_t workers, std::vector<Item> slots,
+                 Make make)
+      : claimed_{first}, released_{first}, end_{std::max(first, end)}, make_{std::move(make)} {
+    for (Item& item : slots) slots_.push_back({.item = std::move(item)});
+    workers = std::min(workers, end_ - first);
+    threads_.reserve(workers);
+    try {
+      for (std::size_t i = 0; i < workers; ++i) threads_.emplace_back([this, i] { work(i); });
+    } catch (...) {
+      stop();
+      throw;
+    }
+  }
+
+  OrderedWorkers(const OrderedWorkers&) = delete;
+  OrderedWorkers& operator=(const OrderedWorkers&) = delete;
+  ~OrderedWorkers() { stop(); }
+
+  /// The next item, valid until the next call; nullptr behind the last. What was thrown while an
+  /// item was made is thrown here in its turn, and by every call after that.
+  Item* next() {
+    std::unique_lock lock{mutex_};
+    if (held_) release();
+    if (released_ == end_) return nullptr;
+    Slot& slot = slot_of(released_);
+    if (threads_.empty() && !slot.ready) {
+      make(slot, released_, 0);
+      slot.ready = true;
+    }
+    made_.wait(lock, [&] { return slot.ready; });
+    if (slot.error) std::rethrow_exception(slot.error);
+    held_ = true;
+    return &slot.item;
+  }
+
+ private:
+  struct Slot {
+    Item item;
+    std::exception_ptr error = nullptr;
+    bool ready = false;
+  };
+
+  Slot& slot_of(std::size_t index) { return slots_[index % slots_.size()]; }
+
+  void release() {
+    slot_of(released_++).ready = false;
+    held_ = false;
+    room_.notify_one();
+  }
+
+  void make(Slot& slot, std::size_t index, std::size_t worker) {
+    try {
+      make_(index, worker, slot.item);
+    } catch (...) {
+      slot.error = std::current_exception();
+    }
+  }
+
+  void work(std::size_t worker) {
+    std::unique_lock lock{mutex_};
+    for (;;) {
+      const auto may_go_on = [this] {
+        return stopped_ || claimed_ == end_ || claimed_ - released_ < slots_.size();
+      };
+      room_.wait(lock, may_go_on);
+      if (stopped_ || claimed_ == end_) return;
+      const std::size_t index = claimed_++;
+      lock.unlock();
+      Slot& slot = slot_of(index);
+      make(slot, index, worker);
+      lock.lock();
+      slot.ready = true;
+      made_.notify_one();
+    }
+  }
+
+  void stop() noexcept {
+    {
+      const std::lock_guard lock{mutex_};
+      stopped_ = true;
+    }
+    room_.notify_all();
+    threads_.clear();  // joins
+  }
+
+  std::mutex mutex_;
+  std::condition_variable room_;  ///< a slot has become free
+  std::condition_variable made_;  ///< an item is ready
+  std::size_t claimed_;           ///< items before this one are made or being made
+  std::size_t released_;          ///< items before this one have been handed out and let go
+  const std::size_t end_;
+  bool held_ = false;  ///< item `released_` is in the caller's hands
+  bool stopped_ = false;
+  std::vector<Slot> slots_;
+  Make make_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace seqtrain

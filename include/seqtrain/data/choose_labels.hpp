@@ -1,0 +1,98 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <ranges>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/read_options.hpp>
+#include <seqtrain/data/reader.hpp>
+
+namespace seqtrain::data {
+
+/// The labels' names in a model's `config.json`, in the order of their ids; none where it has no
+/// id2label or only the place holders LABEL_0, LABEL_1, … Throws `InputError` on ids that are not
+/// 0 to n-1.
+inline std::vector<std::string> names_in_config(const json::Value& config) {
+  const auto id2label = config.find("id2label");
+  if (!id2label) return {};
+  const auto members = id2label->members();
+  std::vector<std::string> names(members.size());
+  bool place_holders = true;
+  for (const auto& [key, value] : members) {
+    const auto id = whole_number(key);
+    if (!id || *id < 0 || *id >= static_cast<std::int64_t>(names.size())) {
+      throw value.error("ids must be 0 to " + std::to_string(names.size() - 1));
+    }
+    names[static_cast<std::size_t>(*id)] = value.string();
+    place_holders = place_holders && value.string() == "LABEL_" + std::string{key};
+  }
+  return place_holders ? std::vector<std::string>{} : names;
+}
+
+namespace detail {
+
+constexpr std::size_t most_labels = 10'000;
+
+/// The order of ids for the names that a file has: a known task's, numbers by value, else sorted.
+inline Labels in_standard_order(std::vector<std::string> found) {
+  const auto known = [&found](const Labels& task) {
+    return std::ranges::all_of(
+        found, [&](const auto& name) { return std::ranges::count(task.names(), name) > 0; });
+  };
+  for (const Labels& task : {Labels::nli(), Labels::sentiment()}) {
+    if (known(task)) return task;
+  }
+  std::ranges::sort(found);
+  const auto is_number = [](const auto& name) { return whole_number(name).has_value(); };
+  if (std::ranges::all_of(found, is_number)) {
+    std::ranges::sort(found, {}, [](const auto& name) { return *whole_number(name); });
+  }
+  return Labels{std::move(found)};
+}
+
+}  // namespace detail
+
+/// The labels that a reader's examples have. Throws `InputError` where there are fewer than two, or
+/// so many that they cannot be labels.
+inline Labels find_labels(const Reader& reader) {
+  std::set<std::string, std::less<>> found;
+  reader.read_all([&](const Example& example) {
+    if (!example.label || *example.label == no_label || found.contains(*example.label)) return;
+    found.emplace(*example.label);
+    if (found.size() > detail::most_labels) {
+      throw reader.source().error("too many different labels", example.record,
+                                  reader.fields().label, "name the field with --label-field");
+    }
+  });
+  if (found.size() < 2) {
+    throw InputError{"has fewer than two different labels",
+                     {.object = reader.source().name, .field = reader.fields().label},
+                     "name all of them with --labels a,b,c"};
+  }
+  return detail::in_standard_order({found.begin(), found.end()});
+}
+
+/// A task's labels: those a user names, else those of the model where it names any, else those of
+/// the file to train on.
+inline Labels choose_labels(const std::vector<std::string>& given,
+                            const std::vector<std::string>& of_model,
+                            const std::filesystem::path& train_file, const ReadOptions& options) {
+  if (!given.empty()) return Labels{given};
+  if (!of_model.empty()) return Labels{of_model};
+  const MappedFile file{train_file};
+  return find_labels(Reader{{.text = file.text(), .name = train_file.string()}, options});
+}
+
+}  // namespace seqtrain::data

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/data/columns.hpp>
+#include <seqtrain/data/lines.hpp>
+#include <seqtrain/data/source.hpp>
+
+namespace seqtrain::data {
+
+/// Reads the records of RFC 4180: cells between commas; one in quotes may hold commas, line breaks
+/// and, doubled, quotes. Lines may end in LF alone.
+class CsvParser {
+ public:
+  explicit CsvParser(const Source& source) : source_{&source} {}
+
+  /// Takes a record off `text`, which must not be empty. Throws `InputError` at a quote that is
+  /// never closed, or that stands where none may. The cells are valid until the next call.
+  std::string_view take_record(std::string_view& text) {
+    record_ = text;
+    cells_.clear();
+    do {
+      cells_.push_back(text.starts_with('"') ? quoted(text) : plain(text));
+    } while (next_cell(text));
+    return record_.substr(0, record_.size() - text.size());
+  }
+
+  [[nodiscard]] const std::vector<std::string_view>& cells() const { return cells_; }
+
+ private:
+  std::string_view plain(std::string_view& text) const {
+    const std::size_t end = std::min(text.find_first_of(",\n\""), text.size());
+    if (end < text.size() && text[end] == '"') {
+      throw source_->error("a quote inside a field that does not begin with one", text.substr(end),
+                           {}, "put the field into quotes and double its own");
+    }
+    std::string_view cell = text.substr(0, end);
+    text.remove_prefix(end);
+    if (!text.starts_with(',') && cell.ends_with('\r')) cell.remove_suffix(1);
+    return cell;
+  }
+
+  std::string_view quoted(std::string_view& text) {
+    const std::string_view opening = text;
+    text.remove_prefix(1);
+    std::string* unescaped = nullptr;
+    for (;;) {
+      const std::size_t quote = text.find('"');
+      if (quote == std::string_view::npos) throw source_->error("a quote is not closed", opening);
+      const std::string_view piece = text.substr(0, quote);
+      text.remove_prefix(quote + 1);
+      const bool doubled = text.starts_with('"');
+      if (!doubled && unescaped == nullptr) return piece;
+      if (unescaped == nullptr) unescaped = &buffer();
+      unescaped->append(piece);
+      if (!doubled) return *unescaped;
+      *unescaped += '"';
+      text.remove_prefix(1);
+    }
+  }
+
+  /// Steps over what ends a cell; false at the record's end.
+  bool next_cell(std::string_view& text) const {
+    if (text.starts_with(',')) {
+      text.remove_prefix(1);
+      return true;
+    }
+    const std::string_view rest = text;
+    if (text.starts_with('\r')) text.remove_prefix(1);
+    if (text.empty()) return false;
+    if (!text.starts_with('\n')) throw source_->error("text behind a closing quote", rest);
+    text.remove_prefix(1);
+    return false;
+  }
+
+  /// Room for the text of the cell that is being read.
+  std::string& buffer() {
+    buffers_.resize(std::max(buffers_.size(), cells_.size() + 1));
+    buffers_[cells_.size()].clear();
+    return buffers_[cells_.size()];
+  }
+
+  const Source* source_;
+  std::string_view record_;
+  std::vector<std::string_view> cells_;
+  std::deque<std::string> buffers_;  // which stay where they are when there are more of them
+};
+
+/// The length of the beginning of `text`, which starts with a record, that ends behind the first
+/// record that ends at or after `wanted`.
+[[nodiscard]] inline std::size_t whole_csv_records(std::string_view text, std::size_t wanted) {
+  const std::size_t start = std::min(wanted, text.size());
+  bool quoted = std::ranges::count(text.substr(0, start), '"') % 2 == 1;
+  for (std::size_t i = start; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (text[i] == '\n' && !quoted) return i + 1;
+  }
+  return text.size();
+}
+
+/// Shows each record of `part`, which is part of the source and behind its header, as an example.
+/// Empty lines between records are skipped.
+template <class Visit>
+void read_csv(const Source& source, std::string_view part, const Columns& columns, Visit&& visit) {
+  const bool all_utf8 = text::is_valid_utf8(part);
+  CsvParser parser{source};
+  while (!part.empty()) {
+    if (part.starts_with('\n') || part.starts_with("\r\n")) {
+      take_line(part);
+      continue;
+    }
+    const std::string_view record = parser.take_record(part);
+    if (!all_utf8) source.demand_utf8(record);
+    visit(columns.example(parser.cells(), record, source));
+  }
+}
+
+}  // namespace seqtrain::data

@@ -1,0 +1,185 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/core/ordered_workers.hpp>
+#include <seqtrain/data/encoded_set.hpp>
+#include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/reader.hpp>
+#include <seqtrain/text/encoding.hpp>
+
+namespace seqtrain::data {
+
+/// How far the encoding of a file has come.
+struct EncodeProgress {
+  std::size_t bytes = 0;        ///< of the file that are done
+  std::size_t total_bytes = 0;  ///< of the file
+  std::size_t examples = 0;
+};
+
+struct EncodeFileOptions {
+  ReadOptions read = {};
+  text::EncodeOptions encode = {};
+  /// Share of the examples that is kept: the first ones, rounded to a whole number of them.
+  double fraction = 1;
+  std::size_t workers = std::max(1U, std::thread::hardware_concurrency());
+  /// Called now and then, on the caller's thread.
+  std::function<void(const EncodeProgress&)> progress = {};
+
+  void validate() const {
+    const auto demand = [](bool good, const char* field, const char* expected) {
+      if (!good) throw InputError{expected, {.object = "data", .field = field}};
+    };
+    demand(fraction > 0 && fraction <= 1, "fraction", "must be above 0 and at most 1");
+    demand(workers >= 1, "workers", "must be at least 1");
+    demand(encode.max_length >= 1, "max_length", "must be at least 1");
+  }
+};
+
+/// A file's examples and what there is to say about them.
+struct EncodedFile {
+  EncodedSet set;
+  std::size_t total = 0;          ///< examples before `fraction` was applied
+  std::size_t left_out = 0;       ///< records with "-" for a label
+  std::size_t at_max_length = 0;  ///< examples that were cut, or just fit
+};
+
+namespace detail {
+
+/// What a part of a file becomes.
+struct EncodedPart {
+  EncodedSet set;
+  std::size_t left_out = 0;
+};
+
+/// One thread's memory.
+template <text::Tokenizer T>
+struct EncodeScratch {
+  typename T::Scratch tokenizer;
+  std::vector<text::Id> ids;
+};
+
+template <text::Tokenizer T>
+void encode_part(const Reader& reader, std::string_view part, const T& tokenizer,
+                 const Labels& labels, const EncodeFileOptions& options, EncodeScratch<T>& scratch,
+                 EncodedPart& out) {
+  out.set.truncate(0);
+  out.left_out = 0;
+  reader.read(part, [&](const Example& example) {
+    std::int32_t label = -1;
+    if (example.label) {
+      if (*example.label == no_label) return void(++out.left_out);
+      const auto known = labels.find(*example.label);
+      if (!known) {
+        throw reader.source().error(labels.problem_with(*example.label), example.record,
+                                    reader.fields().label, "--labels names them in order");
+      }
+      label = *known;
+    }
+    scratch.ids.clear();
+    const std::size_t first_segment = tokenizer.encode(
+        example.text, example.text_pair, options.encode, scratch.tokenizer, scratch.ids);
+    out.set.push_back(scratch.ids, first_segment, label);
+  });
+}
+
+/// Calls `use` with the tokenizer, or with the one that it holds.
+template <class T, class Use>
+auto with_tokenizer(const T& tokenizer, const Use& use) {
+  if constexpr (requires { tokenizer.visit(use); }) {
+    return tokenizer.visit(use);
+  } else {
+    return use(tokenizer);
+  }
+}
+
+/// Bytes of a part: a few parts a worker, of a size that fits into a core's cache.
+inline std::size_t part_bytes(std::size_t total, std::size_t workers) {
+  return std::clamp(total / (8 * workers), std::size_t{1} << 16, std::size_t{1} << 20);
+}
+
+/// Applies `fraction`, and says why where nothing remains.
+inline void finish(EncodedFile& file, const Reader& reader, const EncodeFileOptions& options) {
+  file.total = file.set.size();
+  const auto kept = static_cast<double>(file.total) * options.fraction;
+  file.set.truncate(static_cast<std::size_t>(std::nearbyint(kept)));
+  if (file.set.empty()) {
+    throw InputError{file.total == 0 ? "holds no example" : "the fraction leaves no example",
+                     {.object = reader.source().name}};
+  }
+  file.set.shrink_to_fit();
+  const auto lengths = file.set.lengths();
+  file.at_max_length =
+      static_cast<std::size_t>(std::ranges::count(lengths, options.encode.max_length));
+}
+
+/// `done` is called on the caller's thread with each part of the text that has been encoded.
+template <text::Tokenizer T, class Done>
+EncodedFile encode_parts(const Reader& reader, const T& tokenizer, const Labels& labels,
+                         const EncodeFileOptions& options, const Done& done) {
+  const std::string_view text = reader.source().text;
+  const auto parts = reader.parts(part_bytes(text.size(), options.workers));
+  const EncodedSet empty{tokenizer.vocab_size(), tokenizer.pad_id()};
+  std::vector<EncodedPart> slots;
+  while (slots.size() < 2 * options.workers + 1) slots.push_back({.set = empty});
+  std::vector<EncodeScratch<T>> scratch(options.workers);
+  OrderedWorkers<EncodedPart> workers{0, parts.size(), options.workers, std::move(slots),
+                                      [&](std::size_t index, std::size_t worker, EncodedPart& out) {
+                                        encode_part(reader, parts[index], tokenizer, labels,
+                                                    options, scratch[worker], out);
+                                      }};
+  EncodedFile result{.set = empty};
+  for (const std::string_view part : parts) {
+    const EncodedPart& encoded = *workers.next();
+    result.set.append(encoded.set);
+    result.left_out += encoded.left_out;
+    done(part);
+    if (!options.progress) continue;
+    options.progress({.bytes = static_cast<std::size_t>(part.data() + part.size() - text.data()),
+                      .total_bytes = text.size(),
+                      .examples = result.set.size()});
+  }
+  finish(result, reader, options);
+  return result;
+}
+
+}  // namespace detail
+
+/// Encodes the examples of a text on several threads, in their order, with the same outcome at any
+/// number of threads. Throws `InputError` with file and line on the first record that is wrong. A
+/// tokenizer that is one of several behind `visit` is asked once which.
+template <class T>
+EncodedFile encode_text(const Source& source, const T& tokenizer, const Labels& labels,
+                        const EncodeFileOptions& options = {}) {
+  options.validate();
+  const Reader reader{source, options.read};
+  return detail::with_tokenizer(tokenizer, [&](const auto& known) {
+    return detail::encode_parts(reader, known, labels, options, [](std::string_view) {});
+  });
+}
+
+/// The same with a file, which takes no more memory than the encoded set and a few parts.
+template <class T>
+EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, const Labels& labels,
+                        const EncodeFileOptions& options = {}) {
+  options.validate();
+  const MappedFile file{path};
+  const Reader reader{{.text = file.text(), .name = path.string()}, options.read};
+  return detail::with_tokenizer(tokenizer, [&](const auto& known) {
+    return detail::encode_parts(reader, known, labels, options,
+                                [&](std::string_view part) { file.forget(part); });
+  });
+}
+
+}  // namespace seqtrain::data

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <string>
+#include <variant>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/flat_array.hpp>
+
+namespace seqtrain::data {
+
+/// Examples as ids, in three flat arrays: ids of 2 bytes where the vocabulary allows it and of 4
+/// elsewhere, one word a row that says where it begins and where its tokens of type 1 do, and
+/// labels. Nothing is on the heap per example.
+class EncodedSet {
+ public:
+  /// Longest row that can be kept.
+  static constexpr std::size_t most_ids_a_row = (std::size_t{1} << 24) - 1;
+
+  /// For ids below `vocab_size`; `pad_id` is what a batch has behind a row's end.
+  EncodedSet(std::size_t vocab_size, std::int32_t pad_id)
+      : vocab_size_{vocab_size}, pad_id_{pad_id} {
+    if (vocab_size > 65'536) ids_.emplace<FlatArray<std::uint32_t>>();
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return labels_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return labels_.empty(); }
+  [[nodiscard]] std::size_t vocab_size() const noexcept { return vocab_size_; }
+  [[nodiscard]] std::int32_t pad_id() const noexcept { return pad_id_; }
+
+  /// Ids in all rows.
+  [[nodiscard]] std::size_t tokens() const noexcept { return begin_of(size()); }
+  [[nodiscard]] std::size_t length(std::size_t row) const noexcept {
+    return begin_of(row + 1) - begin_of(row);
+  }
+  /// Ids of a row before the first of token type 1; its length where it has none.
+  [[nodiscard]] std::size_t first_segment(std::size_t row) const noexcept {
+    return rows_[row] & most_ids_a_row;
+  }
+  /// -1 where a row has none.
+  [[nodiscard]] std::int32_t label(std::size_t row) const noexcept { return labels_[row]; }
+
+  /// The lengths of all rows: a random-access range that refers to this set.
+  [[nodiscard]] auto lengths() const {
+    return std::views::iota(std::size_t{0}, size()) |
+           std::views::transform([this](std::size_t row) { return length(row); });
+  }
+
+  /// Writes the `length(row)` ids of a row to `out`.
+  void copy_row(std::size_t row, std::int32_t* out) const noexcept {
+    const auto copy = [&](const auto& ids) {
+      const auto* const first = ids.begin() + begin_of(row);
+      std::copy(first, first + length(row), out);
+    };
+    std::visit(copy, ids_);
+  }
+
+  /// Adds a row. Throws `Error` on an id outside of the vocabulary, `InputError` on a row that is
+  /// too long.
+  void push_back(std::span<const std::int32_t> ids, std::size_t first_segment, std::int32_t label) {
+    check(ids, first_segment);
+    const auto widen = [&](auto& all) {
+      using Stored = std::remove_cvref_t<decltype(all[0])>;
+      std::ranges::transform(ids, all.extend(ids.size()),
+                             [](std::int32_t id) { return static_cast<Stored>(id); });
+    };
+    const std::size_t begin = end_;
+    std::visit(widen, ids_);
+    end_ += ids.size();
+    rows_.push_back(std::uint64_t{begin} << 24 | first_segment);
+    labels_.push_back(label);
+  }
+
+  /// Adds the rows of a set over the same vocabulary.
+  void append(const EncodedSet& other) {
+    const auto join = [&](auto& all) {
+      const auto& more = std::get<std::remove_cvref_t<decltype(all)>>(other.ids_);
+      all.append({more.begin(), more.end()});
+    };
+    std::visit(join, ids_);
+    std::uint64_t* const rows = rows_.extend(other.size());
+    const std::uint64_t shift = std::uint64_t{end_} << 24;
+    std::ranges::transform(other.rows_, rows, [shift](std::uint64_t row) { return row + shift; });
+    labels_.append({other.labels_.begin(), other.labels_.end()});
+    end_ += other.end_;
+  }
+
+  /// Keeps the first `rows` rows, and the memory.
+  void truncate(std::size_t rows) noexcept {
+    if (rows >= size()) return;
+    end_ = begin_of(rows);
+    std::visit([this](auto& all) { all.truncate(end_); }, ids_);
+    rows_.truncate(rows);
+    labels_.truncate(rows);
+  }
+
+  /// Gives memory back that holds no row.
+  void shrink_to_fit() {
+    std::visit([](auto& all) { all.shrink_to_fit(); }, ids_);
+    rows_.shrink_to_fit();
+    labels_.shrink_to_fit();
+  }
+
+  /// Memory of the three arrays.
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    const auto used = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
+    return std::visit(used, ids_) + used(rows_) + used(labels_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t begin_of(std::size_t row) const noexcept {
+    return row < rows_.size() ? rows_[row] >> 24 : end_;
+  }
+
+  void check(std::span<const std::int32_t> ids, std::size_t first_segment) const {
+    std::uint32_t highest = 0;
+    for (const std::int32_t id : ids) highest = std::max(highest, static_cast<std::uint32_t>(id));
+    if (highest >= vocab_size_ && !ids.empty()) {
+      throw Error{"id " + std::to_string(static_cast<std::int32_t>(highest)) +
+                  " is outside of the vocabulary of " + std::to_string(vocab_size_)};
+    }
+    if (ids.size() > most_ids_a_row) {
+      throw InputError{
+          "an example has " + std::to_string(ids.size()) + " ids", {}, "a max_length cuts it"};
+    }
+    if (first_segment > ids.size()) throw Error{"a segment is longer than its row"};
+  }
+
+  std::size_t vocab_size_;
+  std::int32_t pad_id_;
+  std::size_t end_ = 0;  ///< ids in all rows
+  std::variant<FlatArray<std::uint16_t>, FlatArray<std::uint32_t>> ids_;
+  FlatArray<std::uint64_t> rows_;  ///< [size], begin in ids_ << 24 | ids before token type 1
+  FlatArray<std::int32_t> labels_;
+};
+
+}  // namespace seqtrain::data

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace seqtrain::data {
+
+/// One record as a reader shows it to a visitor: valid until the visitor returns.
+struct Example {
+  std::string_view text = {};
+  std::optional<std::string_view> text_pair = {};
+  std::optional<std::string_view> label = {};  ///< as it is written, a name or a number
+  std::string_view record = {};                ///< the whole record, a part of its `Source`
+};
+
+/// What MultiNLI and SNLI write as label where the annotators did not agree.
+constexpr std::string_view no_label = "-";
+
+}  // namespace seqtrain::data

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::data {
+
+/// Which fields or columns make an example. What is empty is recognised from the first record.
+struct ReadOptions {
+  std::string text_field = {};
+  std::string pair_field = {};
+  std::string label_field = {};
+  bool labelled = true;  ///< false: labels are not looked for
+};
+
+/// The fields of a file; `pair` and `label` are empty where it has none.
+struct Fields {
+  std::string text;
+  std::string pair;
+  std::string label;
+  bool pair_required = true;  ///< false: a JSON record may leave it away
+};
+
+namespace detail {
+
+struct KnownTexts {
+  std::string_view text;
+  std::string_view pair;
+  bool pair_required;
+};
+
+/// Text fields of public sets: MultiNLI, SNLI and GLUE; Hugging Face's names; reviews.
+constexpr std::array<KnownTexts, 8> known_texts{{{"sentence1", "sentence2", true},
+                                                 {"premise", "hypothesis", true},
+                                                 {"question1", "question2", true},
+                                                 {"question", "sentence", true},
+                                                 {"text", "text_pair", false},
+                                                 {"sentence", "", false},
+                                                 {"text", "", false},
+                                                 {"review", "", false}}};
+constexpr std::array<std::string_view, 5> known_labels{"gold_label", "label", "labels",
+                                                       "is_duplicate", "sentiment"};
+
+inline std::string joined(std::span<const std::string> names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace detail
+
+/// Finds the fields among the `names` that the first record or the header has. Throws `InputError`
+/// that says which option helps where they cannot be told.
+inline Fields choose_fields(std::span<const std::string> names, const ReadOptions& options,
+                            const std::string& file) {
+  const auto has = [&](std::string_view name) { return std::ranges::count(names, name) > 0; };
+  const auto fail = [&](const std::string& part, const std::string& flag) {
+    throw InputError{"no known field for the " + part + " among: " + detail::joined(names),
+                     {.object = file},
+                     "name it with " + flag};
+  };
+  Fields fields{.text = options.text_field,
+                .pair = options.pair_field,
+                .label = options.labelled ? options.label_field : ""};
+  if (fields.text.empty()) {
+    const auto known = std::ranges::find_if(detail::known_texts, [&](const auto& candidate) {
+      return has(candidate.text) &&
+             (candidate.pair.empty() || !candidate.pair_required || has(candidate.pair));
+    });
+    if (known == detail::known_texts.end()) fail("text", "--text-field");
+    fields.text = known->text;
+    if (fields.pair.empty()) {
+      fields.pair = known->pair;
+      fields.pair_required = known->pair_required;
+    }
+  }
+  if (options.labelled && fields.label.empty()) {
+    const auto known = std::ranges::find_if(detail::known_labels, has);
+    if (known == detail::known_labels.end()) fail("label", "--label-field");
+    fields.label = *known;
+  }
+  return fields;
+}
+
+}  // namespace seqtrain::data

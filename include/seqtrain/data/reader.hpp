@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/data/columns.hpp>
+#include <seqtrain/data/csv.hpp>
+#include <seqtrain/data/example.hpp>
+#include <seqtrain/data/json_lines.hpp>
+#include <seqtrain/data/lines.hpp>
+#include <seqtrain/data/read_options.hpp>
+#include <seqtrain/data/source.hpp>
+#include <seqtrain/data/tsv.hpp>
+
+namespace seqtrain::data {
+
+enum class Format { json_lines, tsv, csv };
+
+/// The format that a file's first character, its name or its first line speaks for. Throws
+/// `InputError` where none does.
+inline Format recognise_format(std::string_view text, const std::string& name) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) throw InputError{"holds no example", {.object = name}};
+  if (text[first] == '{') return Format::json_lines;
+  const bool is_array = text[first] == '[' && !name.ends_with(".tsv") && !name.ends_with(".csv");
+  if (is_array) {
+    throw InputError{"expected a JSON object", {.object = name}, "write one object a line"};
+  }
+  if (name.ends_with(".jsonl") || name.ends_with(".json")) return Format::json_lines;
+  if (name.ends_with(".tsv")) return Format::tsv;
+  if (name.ends_with(".csv")) return Format::csv;
+  const std::string_view line = take_line(text);
+  if (line.find('\t') != std::string_view::npos) return Format::tsv;
+  if (line.find(',') != std::string_view::npos) return Format::csv;
+  throw InputError{"neither JSON lines nor a table",
+                   {.object = name},
+                   "use .jsonl, or .tsv or .csv with a header"};
+}
+
+/// Reads the examples of a text in any of the formats. Immutable: threads may share it, each
+/// reading parts of its own.
+class Reader {
+ public:
+  /// Recognises format and fields. A byte order mark is skipped. The source's text must outlive
+  /// the reader.
+  explicit Reader(Source source, const ReadOptions& options = {})
+      : source_{std::move(source)}, body_{source_.text} {
+    if (body_.starts_with("\xEF\xBB\xBF")) body_.remove_prefix(3);
+    format_ = recognise_format(body_, source_.name);
+    if (format_ == Format::json_lines) {
+      fields_ = choose_fields(first_json_fields(source_, body_), options, source_.name);
+    } else {
+      const std::vector<std::string> header = take_header();
+      fields_ = choose_fields(header, options, source_.name);
+      columns_ = find_columns(header, fields_, source_.name);
+    }
+  }
+
+  [[nodiscard]] const Source& source() const { return source_; }
+  [[nodiscard]] Format format() const { return format_; }
+  [[nodiscard]] const Fields& fields() const { return fields_; }
+
+  /// Cuts the text into parts of about `bytes`, each of whole records, in order.
+  [[nodiscard]] std::vector<std::string_view> parts(std::size_t bytes) const {
+    std::vector<std::string_view> result;
+    for (std::string_view rest = body_; !rest.empty();) {
+      const std::size_t end =
+          format_ == Format::csv ? whole_csv_records(rest, bytes) : whole_lines(rest, bytes);
+      result.push_back(rest.substr(0, end));
+      rest.remove_prefix(end);
+    }
+    return result;
+  }
+
+  /// Shows every example of a part, in order. Throws `InputError` with file and line on the first
+  /// record that is not one.
+  template <class Visit>
+  void read(std::string_view part, Visit&& visit) const {
+    switch (format_) {
+      case Format::json_lines:
+        return read_json_lines(source_, part, fields_, visit);
+      case Format::tsv:
+        return read_tsv(source_, part, columns_, visit);
+      case Format::csv:
+        return read_csv(source_, part, columns_, visit);
+    }
+  }
+
+  template <class Visit>
+  void read_all(Visit&& visit) const {
+    read(body_, visit);
+  }
+
+ private:
+  std::vector<std::string> take_header() {
+    while (is_blank(body_.substr(0, whole_lines(body_, 0)))) take_line(body_);
+    source_.demand_utf8(body_.substr(0, whole_lines(body_, 0)));
+    std::vector<std::string_view> cells;
+    if (format_ == Format::tsv) {
+      split_tsv(take_line(body_), cells);
+    } else {
+      CsvParser parser{source_};
+      parser.take_record(body_);
+      return {parser.cells().begin(), parser.cells().end()};
+    }
+    return {cells.begin(), cells.end()};
+  }
+
+  Source source_;
+  std::string_view body_;
+  Format format_ = Format::json_lines;
+  Fields fields_;
+  Columns columns_;
+};
+
+}  // namespace seqtrain::data

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/text/utf8.hpp>
+
+namespace seqtrain::data {
+
+/// A text under the name that errors call it by. The bytes belong to somebody else.
+struct Source {
+  std::string_view text;
+  std::string name;
+
+  /// The line, counted from 1, that `part` of the text begins in.
+  [[nodiscard]] std::int64_t line_of(std::string_view part) const {
+    return 1 + std::count(text.data(), part.data(), '\n');
+  }
+
+  /// An error at `part` of the text, ready to be thrown.
+  [[nodiscard]] InputError error(const std::string& problem, std::string_view part,
+                                 std::string field = {}, const std::string& advice = {}) const {
+    return InputError{
+        problem, {.object = name, .line = line_of(part), .field = std::move(field)}, advice};
+  }
+
+  /// Throws `InputError` with the line of the first byte that is not UTF-8.
+  void demand_utf8(std::string_view part) const {
+    if (const auto invalid = text::first_invalid(part)) {
+      throw error("not valid UTF-8", part.substr(*invalid), {}, "convert the file to UTF-8");
+    }
+  }
+};
+
+}  // namespace seqtrain::data

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/data/columns.hpp>
+#include <seqtrain/data/lines.hpp>
+#include <seqtrain/data/source.hpp>
+
+namespace seqtrain::data {
+
+/// Cuts a line at its tabs, into `cells`. Quotes are characters like others, as in GLUE's files.
+inline void split_tsv(std::string_view line, std::vector<std::string_view>& cells) {
+  cells.clear();
+  for (;;) {
+    const std::size_t tab = line.find('\t');
+    cells.push_back(line.substr(0, tab));
+    if (tab == std::string_view::npos) return;
+    line.remove_prefix(tab + 1);
+  }
+}
+
+/// Shows each line of `part`, which is part of the source and behind its header, as an example.
+/// Empty lines are skipped.
+template <class Visit>
+void read_tsv(const Source& source, std::string_view part, const Columns& columns, Visit&& visit) {
+  const bool all_utf8 = text::is_valid_utf8(part);
+  std::vector<std::string_view> cells;
+  while (!part.empty()) {
+    const std::string_view line = take_line(part);
+    if (line.empty()) continue;
+    if (!all_utf8) source.demand_utf8(line);
+    split_tsv(line, cells);
+    visit(columns.example(cells, line, source));
+  }
+}
+
+}  // namespace seqtrain::data
