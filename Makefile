@@ -23,8 +23,7 @@ build: setup  ## build everything for use, into build/release
 	@tools/build.sh release
 
 bench: setup  ## build and run the benchmarks
-	@tools/build.sh release
-	@tools/bench.sh
+	@tools/bench.sh $(ARGS)
 
 format: develop-packages  ## format the sources in place
 	@$(sources) | xargs clang-format -i
