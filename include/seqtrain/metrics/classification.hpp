@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -25,6 +26,11 @@ struct LabelScores {
   double f1 = 0;
   std::int64_t support = 0;  ///< examples that truly have this label
 };
+
+/// The name of a label; one without a name is called `LABEL_<index>`, as in transformers.
+inline std::string label_name(std::span<const std::string> names, std::size_t label) {
+  return label < names.size() ? names[label] : "LABEL_" + std::to_string(label);
+}
 
 /// The figures over a set of examples. Over none, `accuracy` and `loss` are NaN.
 struct ClassificationReport {
