@@ -1,0 +1,114 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <iostream>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/report/format.hpp>
+#include <seqtrain/report/terminal.hpp>
+
+namespace seqtrain::report {
+
+/// How far a phase is, and how fast it goes.
+struct Progress {
+  std::string name;
+  std::int64_t done = 0;
+  std::int64_t total = 0;
+  double seconds = 0;  ///< spent on what is done
+  struct Rate {
+    double per_second = 0;
+    std::string unit;
+  };
+  std::vector<Rate> rates = {};
+};
+
+/// `train  42% [######----------] 521 examples/s, 15.2k tokens/s, 0:35 left`
+inline std::string progress_line(const Progress& progress) {
+  constexpr std::size_t width = 16;
+  const double share =
+      progress.total > 0
+          ? std::clamp(static_cast<double>(progress.done) / static_cast<double>(progress.total),
+                       0.0, 1.0)
+          : 0;
+  const auto filled = static_cast<std::size_t>(share * width);
+  std::string line = progress.name + " " + right(fixed(std::floor(100 * share), 0), 3) + "% [" +
+                     std::string(filled, '#') + std::string(width - filled, '-') + "]";
+  std::string separator = " ";
+  for (const auto& [per_second, unit] : progress.rates) {
+    if (!std::isfinite(per_second)) continue;
+    line += separator + brief(per_second) + " " + unit;
+    separator = ", ";
+  }
+  if (share == 0) return line;
+  return line + separator + duration(progress.seconds * (1 - share) / share) + " left";
+}
+
+struct BarOptions {
+  bool enabled = false;  ///< nothing is ever drawn where it is not
+};
+
+/// Draws the progress of phases that take longer than a second on a terminal's last line, ten times
+/// a second at most, and wipes it at the end.
+template <class Clock = std::chrono::steady_clock>
+class Bar {
+ public:
+  explicit Bar(const BarOptions& options = {}, std::ostream& out = std::cout)
+      : enabled_{options.enabled}, out_{&out} {}
+  Bar(const Bar&) = delete;
+  Bar& operator=(const Bar&) = delete;
+  ~Bar() { clear(); }
+
+  [[nodiscard]] bool enabled() const { return enabled_; }
+
+  void draw(const Progress& progress) {
+    const auto now = Clock::now();
+    if (!enabled_ || progress.seconds < 1) return;
+    if (visible_ && now - drawn_ < std::chrono::milliseconds{100}) return;
+    drawn_ = now;
+    visible_ = true;
+    *out_ << clear_line << progress_line(progress) << std::flush;
+  }
+
+  void clear() {
+    if (visible_) *out_ << clear_line << std::flush;
+    visible_ = false;
+  }
+
+ private:
+  bool enabled_;
+  bool visible_ = false;
+  typename Clock::time_point drawn_{};
+  std::ostream* out_;
+};
+
+/// A bar over bytes, for reading and encoding: called with those done and all there are.
+template <class Clock = std::chrono::steady_clock>
+class ByteBar {
+ public:
+  explicit ByteBar(std::string name, const BarOptions& options = {}, std::ostream& out = std::cout)
+      : name_{std::move(name)}, bar_{options, out} {}
+
+  void operator()(std::int64_t done, std::int64_t total) {
+    if (!bar_.enabled()) return;
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+    const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
+    bar_.draw({.name = name_,
+               .done = done,
+               .total = total,
+               .seconds = seconds,
+               .rates = {{.per_second = rate, .unit = "bytes/s"}}});
+  }
+
+ private:
+  std::string name_;
+  Bar<Clock> bar_;
+  typename Clock::time_point begin_ = Clock::now();
+};
+
+}  // namespace seqtrain::report

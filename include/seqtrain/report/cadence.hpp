@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/train/events.hpp>
+
+namespace seqtrain::report {
+
+/// Which steps are worth a line: the first of each epoch, each with which another `every` batches
+/// are done, and the last of each epoch and of the run.
+class Cadence {
+ public:
+  explicit Cadence(std::int64_t every) : every_{every} {
+    if (every < 1) throw InputError{"must be at least 1", {.object = "report", .field = "every"}};
+  }
+
+  /// To be asked once a step.
+  bool due(const train::StepEnd& event) {
+    const bool first = event.epoch != epoch_;
+    const std::int64_t before = first ? 0 : batch_;
+    epoch_ = event.epoch;
+    batch_ = event.batch;
+    const bool last = event.batch == event.batches || event.step == event.steps;
+    return first || last || event.batch / every_ > before / every_;
+  }
+
+ private:
+  std::int64_t every_;
+  std::int64_t epoch_ = 0;
+  std::int64_t batch_ = 0;
+};
+
+}  // namespace seqtrain::report

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/timestamp.hpp>
+#include <seqtrain/report/cadence.hpp>
+#include <seqtrain/report/pace.hpp>
+#include <seqtrain/train/events.hpp>
+
+namespace seqtrain::report {
+
+struct JsonLinesOptions {
+  std::int64_t every = 50;  ///< batches from one step's record to the next, as on the console
+};
+
+/// Writes a run's log: one JSON object a line, one line an event, each on its way to the disk
+/// before training goes on. The file appears when the fit begins; one of that name from an earlier
+/// run stays as it is, with the new one beside it as `<file>.partial`, until the fit has ended.
+class JsonLines {
+ public:
+  explicit JsonLines(std::filesystem::path file, const JsonLinesOptions& options = {})
+      : file_{std::move(file)}, cadence_{options.every} {}
+
+  void on(const train::FitBegin& event) {
+    open();
+    pace_ = {};
+    write(record("begin")
+              .member("epochs", event.epochs)
+              .member("steps", event.steps)
+              .member("examples", event.examples));
+  }
+
+  void on(const train::StepEnd& event) {
+    pace_.add(event.examples, event.tokens);
+    if (!cadence_.due(event)) return;
+    write(record("step")
+              .member("step", event.step)
+              .member("epoch", event.epoch)
+              .member("loss", event.loss())
+              .member("learning_rate", event.learning_rate)
+              .member("tokens_per_second", std::exchange(pace_, {}).tokens_per_second()));
+  }
+
+  void on(const train::EvalEnd& event) {
+    write(record("eval")
+              .member("split", event.split)
+              .member("step", event.step)
+              .member("epoch", event.epoch)
+              .member("accuracy", event.report.accuracy)
+              .member("loss", event.report.loss)
+              .member("examples", event.report.examples)
+              .member("seconds", event.seconds));
+    pace_.rest();
+  }
+
+  void on(const train::EpochEnd& event) { write(record("epoch").member("epoch", event.epoch)); }
+
+  void on(const train::FitEnd& event) {
+    write(record("end").member("step", event.step).member("seconds", event.seconds));
+    std::error_code error;
+    if (partial_ != file_) std::filesystem::rename(partial_, file_, error);
+    if (error) fail(error.message());
+    partial_ = file_;  // what follows, such as a test, still goes into it
+  }
+
+ private:
+  void open() {
+    std::error_code error;
+    if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path(), error);
+    partial_ = file_;
+    if (std::filesystem::exists(file_, error)) partial_ += ".partial";
+    out_ = std::ofstream{partial_, std::ios::binary | std::ios::trunc};
+    if (!out_) fail("cannot be created");
+  }
+
+  static json::Writer record(std::string_view event) {
+    json::Writer writer;
+    writer.begin_object().member("event", event);
+    writer.member("time", std::string_view{iso8601(std::chrono::system_clock::now())});
+    return writer;
+  }
+
+  void write(json::Writer& record) {
+    if (!out_.is_open()) return;  // an evaluation outside of any fit
+    out_ << record.end_object().text() << std::endl;
+    if (!out_) fail("cannot be written");
+  }
+
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw Error{problem, {.object = partial_.string()}};
+  }
+
+  std::filesystem::path file_;
+  std::filesystem::path partial_;  // where the log is while the fit runs
+  std::ofstream out_;
+  Cadence cadence_;
+  Pace<> pace_;
+};
+
+}  // namespace seqtrain::report

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <ostream>
+#include <string>
+
+#include <seqtrain/report/bar.hpp>
+#include <seqtrain/report/pace.hpp>
+#include <seqtrain/train/events.hpp>
+
+namespace seqtrain::report {
+
+/// Shows on a terminal how far a run and its evaluations are, how many examples and tokens they do
+/// in a second, and the time that is left. Observers that print lines wipe it first: see
+/// `ConsoleOptions::terminal`.
+template <class Clock = std::chrono::steady_clock>
+class ProgressBar {
+ public:
+  explicit ProgressBar(const BarOptions& options = {}, std::ostream& out = std::cout)
+      : bar_{options, out} {}
+
+  void on(const train::FitBegin&) { training_ = {}; }
+
+  void on(const train::StepEnd& event) {
+    training_.add(event.examples, event.tokens);
+    draw("train", event.step, event.steps, training_);
+  }
+
+  void on(const train::EvalStep& event) {
+    if (event.batch == 1) {
+      evaluation_ = {};  // its clock begins here, so the first batch is not counted
+    } else {
+      evaluation_.add(event.examples, event.tokens);
+    }
+    draw(std::string{event.split}, event.batch - 1, event.batches - 1, evaluation_);
+  }
+
+  void on(const train::EvalEnd&) {
+    bar_.clear();
+    training_.rest();
+  }
+
+  void on(const train::FitEnd&) { bar_.clear(); }
+
+ private:
+  void draw(const std::string& name, std::int64_t done, std::int64_t total,
+            const Pace<Clock>& pace) {
+    if (!bar_.enabled()) return;
+    bar_.draw({.name = name,
+               .done = done,
+               .total = total,
+               .seconds = pace.seconds(),
+               .rates = {{.per_second = pace.examples_per_second(), .unit = "examples/s"},
+                         {.per_second = pace.tokens_per_second(), .unit = "tokens/s"}}});
+  }
+
+  Bar<Clock> bar_;
+  Pace<Clock> training_;
+  Pace<Clock> evaluation_;
+};
+
+}  // namespace seqtrain::report

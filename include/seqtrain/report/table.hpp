@@ -1,0 +1,61 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/report/format.hpp>
+
+namespace seqtrain::report {
+
+/// Rows of cells as text: the first column aligned at the left, the others at the right.
+inline std::string align(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += i == 0 ? left(row[i], widths[i]) : "  " + right(row[i], widths[i]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+/// Precision, recall, F1 and support of each label, the plain mean over the labels, and accuracy.
+inline std::string scores_table(const metrics::ClassificationReport& report,
+                                std::span<const std::string> names) {
+  std::vector<std::vector<std::string>> rows{{"", "precision", "recall", "f1", "support"}};
+  const auto add = [&rows](const std::string& name, const metrics::LabelScores& scores) {
+    rows.push_back({name, fixed(scores.precision, 4), fixed(scores.recall, 4), fixed(scores.f1, 4),
+                    std::to_string(scores.support)});
+  };
+  for (std::size_t i = 0; i < report.labels.size(); ++i) {
+    add(metrics::label_name(names, i), report.labels[i]);
+  }
+  add("macro avg", report.macro_average());
+  rows.push_back({"accuracy", "", "", fixed(report.accuracy, 4), std::to_string(report.examples)});
+  return align(rows);
+}
+
+/// The confusion counts: a row for each true label, a column for each predicted one.
+inline std::string confusion_table(const metrics::ClassificationReport& report,
+                                   std::span<const std::string> names) {
+  std::vector<std::vector<std::string>> rows{{"true \\ predicted"}};
+  for (std::size_t i = 0; i < report.labels.size(); ++i) {
+    rows.front().push_back(metrics::label_name(names, i));
+    rows.push_back({metrics::label_name(names, i)});
+    for (const std::int64_t count : report.confusion.row(static_cast<Eigen::Index>(i))) {
+      rows.back().push_back(std::to_string(count));
+    }
+  }
+  return align(rows);
+}
+
+}  // namespace seqtrain::report

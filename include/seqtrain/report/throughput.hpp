@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include <seqtrain/report/pace.hpp>
+#include <seqtrain/train/events.hpp>
+#include <seqtrain/train/results.hpp>
+
+namespace seqtrain::report {
+
+/// Measures a fit: examples and real tokens a second over its training steps. The first steps, in
+/// which memory is set up and caches fill, are left out, and so is evaluation.
+template <class Clock = std::chrono::steady_clock>
+class Throughput {
+ public:
+  static constexpr std::int64_t left_out = 5;
+
+  void on(const train::FitBegin&) { *this = {}; }
+
+  void on(const train::StepEnd& event) {
+    if (++steps_ <= left_out) {
+      pace_.rest();
+    } else {
+      pace_.add(event.examples, event.tokens);
+    }
+  }
+
+  void on(const train::EvalEnd&) { pace_.rest(); }
+  void on(const train::FitEnd& event) { seconds_ = event.seconds; }
+
+  /// The rates are NaN where the fit had no more steps than are left out.
+  [[nodiscard]] train::FitFigures figures() const {
+    return {.examples_per_second = pace_.examples_per_second(),
+            .tokens_per_second = pace_.tokens_per_second(),
+            .seconds = seconds_,
+            .steps = steps_};
+  }
+
+ private:
+  Pace<Clock> pace_;
+  std::int64_t steps_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace seqtrain::report

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/metrics/classification.hpp>
+
+namespace seqtrain::train {
+
+/// How fast a fit went.
+struct FitFigures {
+  double examples_per_second = std::numeric_limits<double>::quiet_NaN();
+  double tokens_per_second = std::numeric_limits<double>::quiet_NaN();  ///< padding not counted
+  double seconds = 0;  ///< of the whole fit, evaluation included
+  std::int64_t steps = 0;
+};
+
+/// What a run came to, as `metrics.json` tells it. A figure that is NaN is written as null.
+struct Results {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+  std::vector<std::string> labels = {};  ///< names, in the order of the label ids
+  std::optional<metrics::ClassificationReport> dev = {};
+  std::optional<metrics::ClassificationReport> test = {};
+  FitFigures train = {};
+  double peak_memory_mib = 0;
+  Pairs flags = {};
+  Pairs versions = {};
+};
+
+namespace detail {
+
+inline void append(json::Writer& out, const metrics::LabelScores& scores) {
+  out.begin_object()
+      .member("precision", scores.precision)
+      .member("recall", scores.recall)
+      .member("f1", scores.f1)
+      .member("support", scores.support)
+      .end_object();
+}
+
+inline void append_confusion(json::Writer& out, const metrics::Confusion& confusion) {
+  out.key("confusion").begin_array();
+  for (Eigen::Index row = 0; row < confusion.rows(); ++row) {
+    json::Writer line;
+    line.begin_array();
+    for (const std::int64_t count : confusion.row(row)) line.value(count);
+    out.raw(line.end_array().text());
+  }
+  out.end_array();
+}
+
+inline void append(json::Writer& out, std::string_view split,
+                   const metrics::ClassificationReport& report,
+                   const std::vector<std::string>& names) {
+  out.key(split).begin_object();
+  out.member("accuracy", report.accuracy).member("loss", report.loss);
+  out.member("examples", report.examples);
+  out.key("labels").begin_object();
+  for (std::size_t i = 0; i < report.labels.size(); ++i) {
+    out.key(metrics::label_name(names, i));
+    append(out, report.labels[i]);
+  }
+  out.end_object();
+  out.key("macro_average");
+  append(out, report.macro_average());
+  append_confusion(out, report.confusion);
+  out.end_object();
+}
+
+inline void append(json::Writer& out, std::string_view name, const Results::Pairs& pairs) {
+  out.key(name).begin_object();
+  for (const auto& [key, value] : pairs) out.member(key, value);
+  out.end_object();
+}
+
+}  // namespace detail
+
+inline std::string to_json(const Results& results) {
+  json::Writer out{2};
+  out.begin_object();
+  if (results.dev) detail::append(out, "dev", *results.dev, results.labels);
+  if (results.test) detail::append(out, "test", *results.test, results.labels);
+  out.key("train")
+      .begin_object()
+      .member("examples_per_second", results.train.examples_per_second)
+      .member("tokens_per_second", results.train.tokens_per_second)
+      .member("seconds", results.train.seconds)
+      .member("steps", results.train.steps)
+      .end_object();
+  out.member("peak_memory_mib", results.peak_memory_mib);
+  detail::append(out, "flags", results.flags);
+  detail::append(out, "versions", results.versions);
+  return out.end_object().text() + "\n";
+}
+
+/// Writes `metrics.json`, whole or not at all.
+inline void save(const Results& results, const std::filesystem::path& file) {
+  write_file_atomically(file, to_json(results));
+}
+
+}  // namespace seqtrain::train
