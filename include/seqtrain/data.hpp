@@ -1,0 +1,19 @@
+#pragma once
+
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/data/choose_labels.hpp>
+#include <seqtrain/data/collate.hpp>
+#include <seqtrain/data/columns.hpp>
+#include <seqtrain/data/csv.hpp>
+#include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encoded_set.hpp>
+#include <seqtrain/data/example.hpp>
+#include <seqtrain/data/json_lines.hpp>
+#include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/lines.hpp>
+#include <seqtrain/data/loader.hpp>
+#include <seqtrain/data/plan.hpp>
+#include <seqtrain/data/read_options.hpp>
+#include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/source.hpp>
+#include <seqtrain/data/tsv.hpp>

@@ -1,0 +1,200 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/random.hpp>
+
+namespace seqtrain::data {
+
+/// bucket: shuffled, rows of similar length together; file: as they come.
+enum class Order { bucket, file };
+
+/// The order that a flag names. Throws `InputError` that lists them.
+inline Order order_named(std::string_view name) {
+  if (name == "bucket") return Order::bucket;
+  if (name == "file") return Order::file;
+  throw InputError{"unknown order '" + std::string{name} + "'", {}, "use bucket or file"};
+}
+
+struct PlanOptions {
+  std::size_t batch_size = 32;
+  /// Cap on rows × padded width of a batch; if above 0 it decides instead of `batch_size`.
+  std::size_t tokens_per_batch = 0;
+  /// A batch's width is rounded up to one.
+  std::size_t pad_to_multiple_of = 1;
+  Order order = Order::bucket;
+  /// Rows that are sorted by length together; 0: as many as 1,000 batches have. More rows: less
+  /// padding; fewer: batches that are more mixed.
+  std::size_t pool_size = 0;
+
+  void validate() const {
+    const auto demand = [](bool good, const char* field) {
+      if (!good) throw InputError{"must be at least 1", {.object = "batches", .field = field}};
+    };
+    demand(batch_size >= 1, "batch_size");
+    demand(pad_to_multiple_of >= 1, "pad_to_multiple_of");
+  }
+
+  [[nodiscard]] std::size_t padded(std::size_t length) const {
+    return (std::max<std::size_t>(length, 1) + pad_to_multiple_of - 1) / pad_to_multiple_of *
+           pad_to_multiple_of;
+  }
+};
+
+/// Which rows form which batch of an epoch.
+struct Plan {
+  std::vector<std::uint32_t> rows;     ///< every row once; a batch's rows lie together
+  std::vector<std::uint32_t> offsets;  ///< where in `rows` a group of them begins, and the end
+  std::vector<std::uint32_t> order;    ///< [batches], the group that is a batch
+
+  [[nodiscard]] std::size_t size() const { return order.size(); }
+  [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t batch) const {
+    const std::size_t group = order[batch];
+    return std::span{rows}.subspan(offsets[group], offsets[group + 1] - offsets[group]);
+  }
+};
+
+namespace detail {
+
+/// Sorts rows by length, those of equal length as they came: counting sorts by 12 bits each.
+class LengthSorter {
+ public:
+  template <class Lengths>
+  void sort(std::span<std::uint32_t> rows, const Lengths& lengths) {
+    items_.resize(rows.size());
+    other_.resize(rows.size());
+    std::uint32_t longest = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      items_[i] = {static_cast<std::uint32_t>(lengths[rows[i]]), rows[i]};
+      longest = std::max(longest, items_[i].length);
+    }
+    for (unsigned shift = 0; shift < 32 && longest >> shift != 0; shift += 12) pass(shift);
+    std::ranges::transform(items_, rows.begin(), &Item::row);
+  }
+
+ private:
+  struct Item {
+    std::uint32_t length;
+    std::uint32_t row;
+  };
+
+  void pass(unsigned shift) {
+    const auto digit = [shift](Item item) { return item.length >> shift & 0xFFF; };
+    std::array<std::uint32_t, 4096> place{};
+    for (const Item item : items_) ++place[digit(item)];
+    std::exclusive_scan(place.begin(), place.end(), place.begin(), 0U);
+    for (const Item item : items_) other_[place[digit(item)]++] = item;
+    items_.swap(other_);
+  }
+
+  std::vector<Item> items_;
+  std::vector<Item> other_;
+};
+
+/// Sorts within pools of `pool` neighbours; the last pool takes the rest too.
+template <class Lengths>
+void sort_pools(std::span<std::uint32_t> rows, const Lengths& lengths, std::size_t pool) {
+  LengthSorter sorter;
+  while (!rows.empty()) {
+    const std::size_t taken = rows.size() < 2 * pool ? rows.size() : pool;
+    sorter.sort(rows.first(taken), lengths);
+    rows = rows.subspan(taken);
+  }
+}
+
+/// Where batches end under a cap on rows × padded width, for rows in this order.
+template <class Lengths>
+std::vector<std::uint32_t> cut_by_tokens(std::span<const std::uint32_t> rows,
+                                         const Lengths& lengths, const PlanOptions& options) {
+  std::vector<std::uint32_t> offsets{0};
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto length = static_cast<std::size_t>(lengths[rows[i]]);
+    const std::size_t own_width = options.padded(length);
+    if (own_width > options.tokens_per_batch) {
+      throw InputError{"example " + std::to_string(rows[i]) + " has " + std::to_string(length) +
+                           " ids, more than a batch may have",
+                       {.object = "batches", .field = "tokens_per_batch"},
+                       "a smaller max_length cuts it"};
+    }
+    const std::size_t count = i - offsets.back();
+    width = std::max(width, own_width);
+    if ((count + 1) * width > options.tokens_per_batch) {
+      offsets.push_back(static_cast<std::uint32_t>(i));
+      width = own_width;
+    }
+  }
+  if (!rows.empty()) offsets.push_back(static_cast<std::uint32_t>(rows.size()));
+  return offsets;
+}
+
+inline std::vector<std::uint32_t> cut_by_count(std::size_t rows, std::size_t batch_size) {
+  std::vector<std::uint32_t> offsets{0};
+  offsets.reserve(rows / batch_size + 2);
+  for (std::size_t end = 0; end < rows;) {
+    end += std::min(batch_size, rows - end);
+    offsets.push_back(static_cast<std::uint32_t>(end));
+  }
+  return offsets;
+}
+
+template <class Lengths>
+std::size_t pool_size(const Lengths& lengths, const PlanOptions& options) {
+  constexpr std::size_t batches = 1000;
+  if (options.pool_size > 0) return options.pool_size;
+  if (options.tokens_per_batch == 0)
+    return batches * std::min(options.batch_size, std::size_t{1} << 32);
+  std::size_t tokens = 0;
+  for (const auto length : lengths) tokens += static_cast<std::size_t>(length);
+  const std::size_t mean = std::max<std::size_t>(1, tokens / std::ranges::size(lengths));
+  return batches * std::max<std::size_t>(1, options.tokens_per_batch / mean);
+}
+
+inline std::vector<std::uint32_t> first_numbers(std::size_t count) {
+  std::vector<std::uint32_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return numbers;
+}
+
+}  // namespace detail
+
+/// The batches of an epoch over rows of these lengths: a pure function of its arguments, the same
+/// on every machine. In bucket order rows are shuffled, sorted by length within pools, cut into
+/// batches, and the batches shuffled. Throws `InputError` where a row alone is above the cap.
+template <std::ranges::random_access_range Lengths>
+requires std::ranges::sized_range<Lengths> Plan make_plan(const Lengths& lengths,
+                                                          const PlanOptions& options,
+                                                          std::uint64_t seed, std::uint64_t epoch) {
+  options.validate();
+  const std::size_t count = std::ranges::size(lengths);
+  if (count >= std::numeric_limits<std::uint32_t>::max()) throw InputError{"too many examples"};
+  Plan plan{.rows = detail::first_numbers(count), .offsets = {}, .order = {}};
+  if (options.order == Order::bucket && count > 0) {
+    random::Stream stream{seed, random::Purpose::order, epoch, std::uint64_t{0}};
+    random::shuffle(plan.rows, stream);
+    detail::sort_pools<Lengths>(plan.rows, lengths, detail::pool_size(lengths, options));
+  }
+  plan.offsets = options.tokens_per_batch > 0
+                     ? detail::cut_by_tokens<Lengths>(plan.rows, lengths, options)
+                     : detail::cut_by_count(count, options.batch_size);
+  plan.order = detail::first_numbers(plan.offsets.size() - 1);
+  if (options.order == Order::bucket) {
+    random::Stream stream{seed, random::Purpose::order, epoch, std::uint64_t{1}};
+    random::shuffle(plan.order, stream);
+  }
+  return plan;
+}
+
+}  // namespace seqtrain::data
