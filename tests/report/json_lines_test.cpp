@@ -1,0 +1,112 @@
+#include <filesystem>
+#include <functional>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/report/json_lines.hpp>
+#include <seqtrain/train/observe.hpp>
+
+#include "support/run_events.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+static_assert(train::Observer<JsonLines>);
+
+struct JsonLinesTest : testing::Test {
+  /// The records' text, without their times.
+  std::vector<std::string> lines(const fs::path& path) {
+    std::vector<std::string> result;
+    std::istringstream text{tests::read_file(path)};
+    for (std::string line; std::getline(text, line);) {
+      EXPECT_NO_THROW(json::Document::parse(line, "line").root().at("event"));
+      result.push_back(std::regex_replace(line, time, ""));
+    }
+    return result;
+  }
+
+  const std::regex time{R"("time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z",)"};
+  const std::function<double()> loss = [] { return 0.5; };
+  metrics::ClassificationReport report = tests::some_report();
+  const tests::TemporaryDirectory directory;
+  const fs::path file = directory / "run/train_log.jsonl";
+};
+
+TEST_F(JsonLinesTest, WritesARecordForEachEvent) {
+  JsonLines log{file, {.every = 2}};
+  log.on(train::FitBegin{1, 3, 30});
+  report.loss = 0.5625;
+  log.on(train::EvalEnd{"dev", 1, 3, 1.5, report});
+  log.on(train::EpochEnd{1, 1});
+  log.on(train::FitEnd{3, 20.25});
+  EXPECT_EQ(lines(file),
+            (std::vector<std::string>{
+                R"({"event":"begin","epochs":1,"steps":3,"examples":30})",
+                R"({"event":"eval","split":"dev","step":3,"epoch":1,"accuracy":0.75,)"
+                R"("loss":0.5625,"examples":8,"seconds":1.5})",
+                R"({"event":"epoch","epoch":1})", R"({"event":"end","step":3,"seconds":20.25})"}));
+}
+
+TEST_F(JsonLinesTest, WritesStepsAsOftenAsAskedAndAtOnce) {
+  JsonLines log{file, {.every = 2}};
+  log.on(train::FitBegin{1, 3, 30});
+  const std::regex step{R"(\{"event":"step","step":(\d),"epoch":1,"loss":0.5,)"
+                        R"("learning_rate":2e-05,"tokens_per_second":[0-9.e+]+\})"};
+  std::string steps;
+  for (int batch = 1; batch <= 5; ++batch) {
+    log.on(tests::step(batch, 5, loss));
+    std::smatch match;
+    const std::string last = lines(file).back();
+    ASSERT_TRUE(std::regex_match(last, match, step)) << last;
+    steps += match[1];
+  }
+  EXPECT_EQ(steps, "12245");
+}
+
+TEST_F(JsonLinesTest, AppearsWhenTheFitBegins) {
+  JsonLines log{file};
+  log.on(train::EvalEnd{"dev", 0, 0, 1, report});
+  EXPECT_TRUE(fs::is_empty(directory.path()));
+  log.on(train::FitBegin{});
+  EXPECT_TRUE(fs::exists(file));
+}
+
+TEST_F(JsonLinesTest, LeavesAnEarlierLogAloneUntilTheFitHasEnded) {
+  fs::create_directory(file.parent_path());
+  tests::write_file(file, "earlier\n");
+  JsonLines log{file};
+  log.on(train::FitBegin{});
+  log.on(tests::step(1, 1, loss));
+  EXPECT_EQ(tests::read_file(file), "earlier\n");
+  log.on(train::FitEnd{});
+  EXPECT_EQ(lines(file).size(), 3U);
+  log.on(train::EvalEnd{"test", 1, 1, 1, report});
+  EXPECT_EQ(lines(file).size(), 4U);
+  EXPECT_EQ(std::distance(fs::directory_iterator{file.parent_path()}, {}), 1);
+}
+
+TEST_F(JsonLinesTest, AFileThatCannotBeCreatedIsAnError) {
+  tests::write_file(directory / "run", "");
+  JsonLines log{file};
+  EXPECT_THROW(log.on(train::FitBegin{}), Error);
+}
+
+TEST_F(JsonLinesTest, AFullDiskIsAnError) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  fs::create_directory(file.parent_path());
+  fs::create_symlink("/dev/full", file.string() + ".partial");
+  tests::write_file(file, "");
+  JsonLines log{file};
+  EXPECT_THROW(log.on(train::FitBegin{}), Error);
+}
+
+}  // namespace
+}  // namespace seqtrain::report

@@ -1,0 +1,39 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/report/table.hpp>
+
+#include "support/run_events.hpp"
+
+namespace seqtrain::report {
+namespace {
+
+const std::vector<std::string> names{"no", "maybe über"};
+
+TEST(ScoresTable, HasALinePerLabel) {
+  EXPECT_EQ(scores_table(tests::some_report(), names),
+            "            precision  recall      f1  support\n"
+            "no             0.7500  0.7500  0.7500        4\n"
+            "maybe über     0.7500  0.7500  0.7500        4\n"
+            "macro avg      0.7500  0.7500  0.7500        8\n"
+            "accuracy                       0.7500        8\n");
+}
+
+TEST(ConfusionTable, HasTrueLabelsInRows) {
+  EXPECT_EQ(confusion_table(tests::some_report(), names),
+            "true \\ predicted  no  maybe über\n"
+            "no                 3           1\n"
+            "maybe über         1           3\n");
+}
+
+TEST(ConfusionTable, NamesWhatHasNoName) {
+  EXPECT_EQ(confusion_table(tests::some_report(), {}),
+            "true \\ predicted  LABEL_0  LABEL_1\n"
+            "LABEL_0                 3        1\n"
+            "LABEL_1                 1        3\n");
+}
+
+}  // namespace
+}  // namespace seqtrain::report

@@ -1,0 +1,95 @@
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/train/results.hpp>
+
+#include "support/run_events.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::train {
+namespace {
+
+Results some_results() {
+  Results results{.labels = {"no", "yes"}, .dev = tests::some_report()};
+  results.dev->loss = 0.5625;
+  results.train = {
+      .examples_per_second = 99.5, .tokens_per_second = 3000, .seconds = 12, .steps = 7};
+  results.peak_memory_mib = 512.5;
+  results.flags = {{"batch-size", "16"}, {"labels", "no,\"yes\""}};
+  results.versions = {{"seqtrain", "0.1.0"}};
+  return results;
+}
+
+TEST(Results, AsJson) {
+  EXPECT_EQ(to_json(some_results()), R"({
+  "dev": {
+    "accuracy": 0.75,
+    "loss": 0.5625,
+    "examples": 8,
+    "labels": {
+      "no": {
+        "precision": 0.75,
+        "recall": 0.75,
+        "f1": 0.75,
+        "support": 4
+      },
+      "yes": {
+        "precision": 0.75,
+        "recall": 0.75,
+        "f1": 0.75,
+        "support": 4
+      }
+    },
+    "macro_average": {
+      "precision": 0.75,
+      "recall": 0.75,
+      "f1": 0.75,
+      "support": 8
+    },
+    "confusion": [
+      [3,1],
+      [1,3]
+    ]
+  },
+  "train": {
+    "examples_per_second": 99.5,
+    "tokens_per_second": 3000,
+    "seconds": 12,
+    "steps": 7
+  },
+  "peak_memory_mib": 512.5,
+  "flags": {
+    "batch-size": "16",
+    "labels": "no,\"yes\""
+  },
+  "versions": {
+    "seqtrain": "0.1.0"
+  }
+}
+)");
+}
+
+TEST(Results, WhatIsNotANumberIsNull) {
+  Results results{.test = metrics::Classification{2}.report()};
+  const auto text = to_json(results);
+  const auto document = json::Document::parse(text, "metrics.json");
+  EXPECT_FALSE(document.root().find("dev"));
+  EXPECT_FALSE(document.root().at("test").find("accuracy"));
+  EXPECT_FALSE(document.root().at("train").find("tokens_per_second"));
+  EXPECT_NE(text.find("\"accuracy\": null"), std::string::npos);
+  EXPECT_TRUE(document.root().at("test").at("labels").find("LABEL_1"));
+}
+
+TEST(Results, ReplaceAFile) {
+  const tests::TemporaryDirectory directory;
+  const auto file = tests::write_file(directory / "metrics.json", "earlier");
+  save(some_results(), file);
+  EXPECT_EQ(tests::read_file(file), to_json(some_results()));
+  EXPECT_THROW(save(some_results(), directory / "absent/metrics.json"), Error);
+}
+
+}  // namespace
+}  // namespace seqtrain::train
