@@ -1,0 +1,212 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/weights/dtype.hpp>
+#include <seqtrain/weights/pickle.hpp>
+#include <seqtrain/weights/strided.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/unpickle.hpp>
+#include <seqtrain/weights/zip.hpp>
+
+namespace seqtrain::weights::detail {
+
+struct Storage {
+  DType dtype;
+  std::span<const std::byte> bytes;
+};
+
+inline std::optional<DType> storage_dtype(std::string_view global) {
+  constexpr std::array<std::pair<std::string_view, DType>, 10> storages{
+      {{"torch.DoubleStorage", DType::f64},
+       {"torch.FloatStorage", DType::f32},
+       {"torch.HalfStorage", DType::f16},
+       {"torch.BFloat16Storage", DType::bf16},
+       {"torch.LongStorage", DType::i64},
+       {"torch.IntStorage", DType::i32},
+       {"torch.ShortStorage", DType::i16},
+       {"torch.CharStorage", DType::i8},
+       {"torch.ByteStorage", DType::u8},
+       {"torch.BoolStorage", DType::boolean}}};
+  for (const auto& [storage, dtype] : storages) {
+    if (storage == global) return dtype;
+  }
+  return {};
+}
+
+inline constexpr std::string_view rebuild_tensor = "torch._utils._rebuild_tensor_v2";
+inline constexpr std::string_view rebuild_parameter = "torch._utils._rebuild_parameter";
+inline constexpr std::array<std::string_view, 13> torch_globals{
+    "collections.OrderedDict", rebuild_tensor,       rebuild_parameter,       "torch.DoubleStorage",
+    "torch.FloatStorage",      "torch.HalfStorage",  "torch.BFloat16Storage", "torch.LongStorage",
+    "torch.IntStorage",        "torch.ShortStorage", "torch.CharStorage",     "torch.ByteStorage",
+    "torch.BoolStorage"};
+
+/// What torch.save wrote: the archive, the pickle in it, and the tensors that the pickle tells of.
+class TorchArchive {
+ public:
+  TorchArchive(std::span<const std::byte> bytes, const std::string& file)
+      : file_{file}, budget_{4 * bytes.size() + (std::size_t{1} << 20)} {
+    refuse_old_format(bytes);
+    entries_ = parse_zip(bytes, file_);
+    find_prefix();
+    pickle_ = parse_pickle(entry("data.pkl"), file_, torch_globals);
+    for (Pickle::Ref ref = 0; ref < pickle_.values.size(); ++ref) add_tensor(ref);
+  }
+  TorchArchive(const TorchArchive&) = delete;
+  TorchArchive& operator=(const TorchArchive&) = delete;
+
+  [[nodiscard]] const Pickle& pickle() const { return pickle_; }
+  [[nodiscard]] const std::string& file() const { return file_; }
+
+  /// The tensor at `ref`, without a name; null where there is none.
+  [[nodiscard]] const TensorView* tensor(Pickle::Ref ref) const {
+    const auto place = tensors_.find(ref);
+    return place == tensors_.end() ? nullptr : &place->second;
+  }
+
+ private:
+  using Ref = Pickle::Ref;
+  static constexpr std::size_t dimension_limit = 64;  // torch's own
+
+  void refuse_old_format(std::span<const std::byte> bytes) const {
+    if (bytes.empty() || bytes.front() != std::byte{0x80}) return;
+    throw InputError{
+        "is in torch's old format, not a zip archive",
+        {.object = file_},
+        "convert it: python -c \"import sys, torch; f = sys.argv[1]; torch.save(torch.load(f, "
+        "map_location='cpu', weights_only=True), f)\" " +
+            file_};
+  }
+
+  /// Everything lies in one folder, whose name is nobody's business.
+  void find_prefix() {
+    constexpr std::string_view pickle_name = "/data.pkl";
+    for (const auto& [name, bytes] : entries_) {
+      if (name.ends_with(pickle_name) && name.find('/') == name.size() - pickle_name.size()) {
+        prefix_ = name.substr(0, name.find('/') + 1);
+      }
+    }
+    require(!prefix_.empty(), "no data.pkl in it: not made by torch.save");
+    const auto order = entries_.find(prefix_ + "byteorder");
+    require(order == entries_.end() || text(order->second) == "little",
+            "its numbers are not little-endian");
+  }
+
+  [[nodiscard]] std::span<const std::byte> entry(const std::string& name) const {
+    const auto place = entries_.find(prefix_ + name);
+    require(place != entries_.end(), "no entry " + name);
+    return place->second;
+  }
+
+  void add_tensor(Ref ref) {
+    const auto* call = pickle_.get_if<Pickle::Call>(ref);
+    if (call == nullptr) return;
+    const auto& function = pickle_.get_if<Pickle::Global>(call->function)->name;
+    const auto& arguments = pickle_.get_if<Pickle::Tuple>(call->arguments)->items;
+    if (function == rebuild_tensor) {
+      tensors_.emplace(ref, rebuilt(arguments));
+    } else if (function == rebuild_parameter) {
+      const auto* data = arguments.empty() ? nullptr : tensor(arguments[0]);
+      require(data != nullptr, "a parameter without data");
+      tensors_.emplace(ref, TensorView{*data});
+    } else {
+      throw error("a call of " + function);
+    }
+  }
+
+  /// (storage, offset, size, strides, …) → the tensor
+  [[nodiscard]] TensorView rebuilt(const std::vector<Ref>& arguments) {
+    require(arguments.size() >= 4, "a tensor with too few arguments");
+    const auto [dtype, bytes] = storage(arguments[0]);
+    const Strided layout{.offset = integer(arguments[1]),
+                         .shape = integers(arguments[2]),
+                         .strides = integers(arguments[3])};
+    const auto end = extent(layout);
+    const auto size = byte_size(dtype, layout.shape);
+    require(end && size && static_cast<std::uint64_t>(*end) <= bytes.size() / size_of(dtype),
+            "a tensor beyond its storage");
+    TensorView tensor{.name = "", .dtype = dtype, .shape = layout.shape};
+    if (*size == 0) return tensor;
+    tensor.bytes = contiguous(layout)
+                       ? bytes.subspan(static_cast<std::size_t>(layout.offset) * size_of(dtype),
+                                       static_cast<std::size_t>(*size))
+                       : copy(bytes, layout, size_of(dtype), *size);
+    return tensor;
+  }
+
+  /// The elements in a row, in memory of our own. An expanded tensor may be far larger than its
+  /// storage, so there is a limit.
+  [[nodiscard]] std::span<const std::byte> copy(std::span<const std::byte> storage,
+                                                const Strided& layout, std::size_t element_size,
+                                                std::uint64_t size) {
+    require(size <= budget_, "tensors far larger than the file");
+    budget_ -= size;
+    auto& owned = copies_.emplace_back(static_cast<std::size_t>(size));
+    gather(storage, layout, element_size, owned);
+    return owned;
+  }
+
+  /// ("storage", class, key, device, number of elements) → the entry data/<key>
+  [[nodiscard]] Storage storage(Ref ref) const {
+    const auto* persistent = pickle_.get_if<Pickle::Persistent>(ref);
+    const auto* id = persistent ? pickle_.get_if<Pickle::Tuple>(persistent->id) : nullptr;
+    require(id != nullptr && id->items.size() >= 5, "a tensor without a storage");
+    const auto* kind = pickle_.get_if<Pickle::Global>(id->items[1]);
+    const auto dtype = kind ? storage_dtype(kind->name) : std::nullopt;
+    const auto* key = pickle_.get_if<std::string_view>(id->items[2]);
+    require(dtype && key != nullptr, "a storage of an unknown kind");
+    const auto bytes = entry("data/" + std::string{*key});
+    const auto count = integer(id->items[4]);
+    require(count >= 0 && static_cast<std::uint64_t>(count) <= bytes.size() / size_of(*dtype),
+            "storage " + std::string{*key} + " is shorter than it should be");
+    return {*dtype, bytes};
+  }
+
+  [[nodiscard]] std::int64_t integer(Ref ref) const {
+    const auto* number = pickle_.get_if<std::int64_t>(ref);
+    require(number != nullptr, "a tensor described by what is no integer");
+    return *number;
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> integers(Ref ref) const {
+    const auto* tuple = pickle_.get_if<Pickle::Tuple>(ref);
+    require(tuple != nullptr, "a tensor described by what is no tuple");
+    require(tuple->items.size() <= dimension_limit, "a tensor of more than 64 dimensions");
+    std::vector<std::int64_t> numbers;
+    for (const auto item : tuple->items) numbers.push_back(integer(item));
+    return numbers;
+  }
+
+  [[nodiscard]] static std::string_view text(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  void require(bool holds, const std::string& problem) const {
+    if (!holds) throw error(problem);
+  }
+
+  [[nodiscard]] InputError error(const std::string& problem) const {
+    return InputError{problem, {.object = file_}};
+  }
+
+  std::string file_;
+  std::uint64_t budget_;
+  ZipEntries entries_;
+  std::string prefix_;
+  Pickle pickle_;
+  std::unordered_map<Ref, TensorView> tensors_;
+  std::vector<std::vector<std::byte>> copies_;  // their memory stays where it is
+};
+
+}  // namespace seqtrain::weights::detail

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/weights/pickle.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/torch_archive.hpp>
+
+namespace seqtrain::weights {
+
+/// A value inside a `TorchFile`, valid as long as that lives. Every access that does not fit throws
+/// an `InputError` with the file and the path of the value.
+class TorchValue {
+ public:
+  TorchValue(const detail::TorchArchive& archive, Pickle::Ref ref, std::string path)
+      : archive_{&archive}, ref_{ref}, path_{std::move(path)} {}
+
+  /// The member `key` of a dict, or nothing where there is none.
+  [[nodiscard]] std::optional<TorchValue> find(std::string_view key) const {
+    const auto& members = get<Pickle::Dict>("a dict").members;
+    for (const auto& [name, value] : std::views::reverse(members)) {  // the last one counts
+      const auto* text = archive_->pickle().get_if<std::string_view>(name);
+      if (text != nullptr && *text == key) return child(value, key);
+    }
+    return {};
+  }
+
+  [[nodiscard]] TorchValue at(std::string_view key) const {
+    auto member = find(key);
+    if (!member) throw child(ref_, key).error("missing");
+    return *std::move(member);
+  }
+
+  /// The members of a dict whose keys are strings, in the file's order.
+  [[nodiscard]] std::vector<std::pair<std::string_view, TorchValue>> members() const {
+    std::vector<std::pair<std::string_view, TorchValue>> result;
+    for (const auto& [name, value] : get<Pickle::Dict>("a dict").members) {
+      const auto* key = archive_->pickle().get_if<std::string_view>(name);
+      if (key == nullptr) throw error("expected strings as keys");
+      result.emplace_back(*key, child(value, *key));
+    }
+    return result;
+  }
+
+  /// The items of a list or tuple.
+  [[nodiscard]] std::vector<TorchValue> items() const {
+    const auto* tuple = archive_->pickle().get_if<Pickle::Tuple>(ref_);
+    const auto& refs = tuple ? tuple->items : get<Pickle::List>("a list").items;
+    std::vector<TorchValue> result;
+    for (const auto ref : refs) {
+      result.emplace_back(*archive_, ref, path_ + "[" + std::to_string(result.size()) + "]");
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::string_view string() const { return get<std::string_view>("a string"); }
+  [[nodiscard]] std::int64_t integer() const { return get<std::int64_t>("an integer"); }
+  [[nodiscard]] double number() const { return get<double>("a number"); }
+  [[nodiscard]] bool boolean() const { return get<bool>("True or False"); }
+  [[nodiscard]] bool is_none() const { return is<Pickle::None>(); }
+  [[nodiscard]] bool is_dict() const { return is<Pickle::Dict>(); }
+  [[nodiscard]] bool is_tensor() const { return archive_->tensor(ref_) != nullptr; }
+
+  /// The tensor, named by its key.
+  [[nodiscard]] TensorView tensor() const {
+    const auto* found = archive_->tensor(ref_);
+    if (found == nullptr) throw error("expected a tensor");
+    TensorView tensor = *found;
+    tensor.name = key_;
+    return tensor;
+  }
+
+  /// A state_dict's tensors, in its order.
+  [[nodiscard]] std::vector<TensorView> tensors() const {
+    std::vector<TensorView> result;
+    for (const auto& [key, value] : members()) result.push_back(value.tensor());
+    check_names_differ(result, archive_->file());
+    return result;
+  }
+
+  /// An error at this place, ready to be thrown.
+  [[nodiscard]] InputError error(const std::string& problem) const {
+    return InputError{problem, {.object = archive_->file(), .field = path_}};
+  }
+
+ private:
+  template <class T>
+  [[nodiscard]] bool is() const {
+    return archive_->pickle().get_if<T>(ref_) != nullptr;
+  }
+
+  template <class T>
+  [[nodiscard]] const T& get(const char* expected) const {
+    const auto* value = archive_->pickle().get_if<T>(ref_);
+    if (value == nullptr) throw error(std::string{"expected "} + expected);
+    return *value;
+  }
+
+  [[nodiscard]] TorchValue child(Pickle::Ref ref, std::string_view key) const {
+    TorchValue value{*archive_, ref,
+                     path_.empty() ? std::string{key} : path_ + "." + std::string{key}};
+    value.key_ = key;
+    return value;
+  }
+
+  const detail::TorchArchive* archive_;
+  Pickle::Ref ref_;
+  std::string path_;
+  std::string key_;
+};
+
+/// A file of torch.save in its zip format (torch 1.6 and later), read without Python: tensors,
+/// numbers, strings, lists, tuples and dicts. Nothing in it is executed. The file is mapped, and a
+/// contiguous tensor's bytes are the file's own; all live as long as this does.
+class TorchFile {
+ public:
+  explicit TorchFile(const std::filesystem::path& path)
+      : file_{MappedFile{path}},
+        archive_{std::make_unique<Archive>(file_->bytes(), path.string())} {}
+
+  /// Over `bytes` that somebody else keeps; `name` stands for the file in errors.
+  TorchFile(std::span<const std::byte> bytes, const std::string& name)
+      : archive_{std::make_unique<Archive>(bytes, name)} {}
+
+  [[nodiscard]] TorchValue root() const { return {*archive_, archive_->pickle().root, ""}; }
+
+ private:
+  using Archive = detail::TorchArchive;
+
+  std::optional<MappedFile> file_;
+  std::unique_ptr<const Archive> archive_;
+};
+
+}  // namespace seqtrain::weights

@@ -1,0 +1,360 @@
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <simdjson.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/weights/pickle.hpp>
+
+namespace seqtrain::weights {
+
+namespace detail {
+
+/// Runs a pickle's program, of which each opcode adds a value to the array or changes the stack.
+/// Memory is bounded by a multiple of the pickle's size, and there is no recursion.
+class Unpickler {
+ public:
+  Unpickler(std::span<const std::byte> bytes, const std::string& file,
+            std::span<const std::string_view> globals)
+      : rest_{bytes}, file_{&file}, globals_{globals} {
+    require(bytes.size() <= size_limit, "larger than 64 MiB");
+  }
+
+  Pickle run() {
+    while (!step(number<std::uint8_t>())) {
+    }
+    return std::move(pickle_);
+  }
+
+ private:
+  using Ref = Pickle::Ref;
+  static constexpr std::size_t size_limit = std::size_t{1} << 26;  // a value takes some 40 bytes
+
+  /// Executes one opcode; true at the last one. The letters are those of Python's pickle.py.
+  bool step(std::uint8_t opcode) {
+    switch (opcode) {
+      case 0x80:
+        require(number<std::uint8_t>() <= 5, "made by a later Python");
+        break;
+      case 0x95:
+        number<std::uint64_t>();
+        break;  // frames only help to read in blocks
+      case '.':
+        pickle_.root = pop();
+        return true;
+      case '(':
+        marks_.push_back(stack_.size());
+        break;
+      case 'c':
+        push_global();
+        break;
+      case 0x93:
+        push_global_of_stack();
+        break;
+      case 'R':
+        reduce();
+        break;
+      case 'b':
+        build();
+        break;
+      case 'Q':
+        push(Pickle::Persistent{pop()});
+        break;
+      default:
+        if (!step_memo(opcode) && !step_container(opcode)) step_scalar(opcode);
+    }
+    return false;
+  }
+
+  bool step_memo(std::uint8_t opcode) {
+    switch (opcode) {
+      case 'q':
+        memo_[number<std::uint8_t>()] = top();
+        break;
+      case 'r':
+        memo_[number<std::uint32_t>()] = top();
+        break;
+      case 0x94:
+        memo_[static_cast<std::uint32_t>(memo_.size())] = top();
+        break;
+      case 'h':
+        recall(number<std::uint8_t>());
+        break;
+      case 'j':
+        recall(number<std::uint32_t>());
+        break;
+      default:
+        return false;
+    }
+    return true;
+  }
+
+  bool step_container(std::uint8_t opcode) {
+    switch (opcode) {
+      case ')':
+        push(Pickle::Tuple{});
+        break;
+      case 0x85:
+        push(Pickle::Tuple{pop(1)});
+        break;
+      case 0x86:
+        push(Pickle::Tuple{pop(2)});
+        break;
+      case 0x87:
+        push(Pickle::Tuple{pop(3)});
+        break;
+      case 't':
+        push(Pickle::Tuple{pop_to_mark()});
+        break;
+      case ']':
+        push(Pickle::List{});
+        break;
+      case 'a':
+        append(pop(1));
+        break;
+      case 'e':
+        append(pop_to_mark());
+        break;
+      case '}':
+        push(Pickle::Dict{});
+        break;
+      case 's':
+        set_items(pop(2));
+        break;
+      case 'u':
+        set_items(pop_to_mark());
+        break;
+      default:
+        return false;
+    }
+    return true;
+  }
+
+  void step_scalar(std::uint8_t opcode) {
+    switch (opcode) {
+      case 'N':
+        return push(Pickle::None{});
+      case 0x88:
+        return push(true);
+      case 0x89:
+        return push(false);
+      case 'K':
+        return push(std::int64_t{number<std::uint8_t>()});
+      case 'M':
+        return push(std::int64_t{number<std::uint16_t>()});
+      case 'J':
+        return push(std::int64_t{std::bit_cast<std::int32_t>(number<std::uint32_t>())});
+      case 0x8a:
+        return push(long_integer());
+      case 'G':
+        return push(big_endian_double());
+      case 'X':
+        return push(string(number<std::uint32_t>()));
+      case 0x8c:
+        return push(string(number<std::uint8_t>()));
+      case 0x8d:
+        return push(string(number<std::uint64_t>()));
+      default:
+        throw error("opcode " + std::to_string(opcode) + " is not supported", only_tensors);
+    }
+  }
+
+  // ---- what opcodes do ----
+
+  void push_global() {
+    const auto module = line();
+    push_global(module, line());
+  }
+
+  void push_global(std::string_view module, std::string_view name) {
+    std::string global = std::string{module} + "." + std::string{name};
+    for (const auto known : globals_) {
+      if (known == global) return push(Pickle::Global{std::move(global)});
+    }
+    throw error("'" + printable(global) + "' is not supported", only_tensors);
+  }
+
+  void push_global_of_stack() {
+    const auto names = pop(2);
+    const auto* module = pickle_.get_if<std::string_view>(names[0]);
+    const auto* name = pickle_.get_if<std::string_view>(names[1]);
+    require(module != nullptr && name != nullptr, "names a class by what is no string");
+    push_global(*module, *name);
+  }
+
+  /// A call becomes data, but an OrderedDict without arguments becomes a dict like any other.
+  void reduce() {
+    const auto call = pop(2);
+    const auto* function = pickle_.get_if<Pickle::Global>(call[0]);
+    const auto* arguments = pickle_.get_if<Pickle::Tuple>(call[1]);
+    require(function != nullptr && arguments != nullptr, "calls what is no function");
+    if (function->name == "collections.OrderedDict" && arguments->items.empty()) {
+      push(Pickle::Dict{});
+    } else {
+      push(Pickle::Call{call[0], call[1]});
+    }
+  }
+
+  /// Attributes of an object are nothing that we need; a state_dict has its `_metadata` there.
+  void build() {
+    pop();
+    const bool fits = pickle_.get_if<Pickle::Dict>(top()) || pickle_.get_if<Pickle::Call>(top());
+    require(fits, "gives attributes to what is no object");
+  }
+
+  void append(const std::vector<Ref>& items) {
+    auto* list = std::get_if<Pickle::List>(&pickle_.values[top()]);
+    require(list != nullptr, "appends to what is no list");
+    list->items.insert(list->items.end(), items.begin(), items.end());
+  }
+
+  void set_items(const std::vector<Ref>& items) {
+    auto* dict = std::get_if<Pickle::Dict>(&pickle_.values[top()]);
+    require(dict != nullptr && items.size() % 2 == 0, "sets members of what is no dict");
+    for (std::size_t i = 0; i < items.size(); i += 2) {
+      dict->members.emplace_back(items[i], items[i + 1]);
+    }
+  }
+
+  // ---- stack and memo ----
+
+  void push(Pickle::Value value) {
+    stack_.push_back(static_cast<Ref>(pickle_.values.size()));
+    pickle_.values.push_back(std::move(value));
+  }
+
+  void recall(std::uint32_t index) {
+    const auto place = memo_.find(index);
+    require(place != memo_.end(), "refers to what it has not named");
+    stack_.push_back(place->second);
+  }
+
+  Ref top() {
+    require(stack_.size() > bottom(), "takes more than it has");
+    return stack_.back();
+  }
+
+  Ref pop() {
+    const Ref ref = top();
+    stack_.pop_back();
+    return ref;
+  }
+
+  std::vector<Ref> pop(std::size_t count) {
+    require(stack_.size() - bottom() >= count, "takes more than it has");
+    const auto first = stack_.end() - static_cast<std::ptrdiff_t>(count);
+    std::vector<Ref> items{first, stack_.end()};
+    stack_.erase(first, stack_.end());
+    return items;
+  }
+
+  std::vector<Ref> pop_to_mark() {
+    require(!marks_.empty(), "takes up to a mark that it has not set");
+    auto items = pop(stack_.size() - marks_.back());
+    marks_.pop_back();
+    return items;
+  }
+
+  /// What lies under the last mark cannot be taken.
+  [[nodiscard]] std::size_t bottom() const { return marks_.empty() ? 0 : marks_.back(); }
+
+  // ---- reading ----
+
+  std::span<const std::byte> take(std::uint64_t size) {
+    if (size > rest_.size()) throw error("cut off in the middle");
+    const auto taken = rest_.first(static_cast<std::size_t>(size));
+    rest_ = rest_.subspan(taken.size());
+    return taken;
+  }
+
+  template <std::unsigned_integral T>
+  T number() {
+    T value;
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    return value;
+  }
+
+  /// Little-endian two's complement, as many bytes as it takes.
+  std::int64_t long_integer() {
+    const auto bytes = take(number<std::uint8_t>());
+    require(bytes.size() <= 8, "an integer of more than 64 bits");
+    if (bytes.empty()) return 0;
+    const bool negative = (bytes.back() & std::byte{0x80}) != std::byte{0};
+    std::int64_t value = negative ? -1 : 0;
+    std::memcpy(&value, bytes.data(), bytes.size());
+    return value;
+  }
+
+  double big_endian_double() {
+    std::uint64_t bits = 0;
+    for (const auto byte : take(8)) bits = bits << 8 | std::to_integer<std::uint64_t>(byte);
+    return std::bit_cast<double>(bits);
+  }
+
+  std::string_view string(std::uint64_t size) {
+    const auto bytes = take(size);
+    const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    require(simdjson::validate_utf8(text.data(), text.size()), "a string that is not UTF-8");
+    return text;
+  }
+
+  std::string_view line() {
+    const std::string_view text{reinterpret_cast<const char*>(rest_.data()), rest_.size()};
+    const auto size = text.find('\n');
+    take(size == std::string_view::npos ? rest_.size() + 1 : size + 1);
+    return text.substr(0, size);
+  }
+
+  // ---- errors ----
+
+  static constexpr const char* only_tensors =
+      "only tensors, numbers, strings, lists, tuples and dicts can be read";
+
+  static std::string printable(std::string_view text) {
+    std::string result{text.substr(0, 200)};
+    for (char& c : result) {
+      if (c < 0x20 || c > 0x7e) c = '?';
+    }
+    return result;
+  }
+
+  void require(bool holds, const char* problem) const {
+    if (!holds) throw error(problem);
+  }
+
+  [[nodiscard]] InputError error(const std::string& problem, const std::string& advice = {}) const {
+    return InputError{problem, {.object = *file_, .field = "pickle"}, advice};
+  }
+
+  std::span<const std::byte> rest_;
+  const std::string* file_;
+  std::span<const std::string_view> globals_;
+  Pickle pickle_;
+  std::vector<Ref> stack_;
+  std::vector<std::size_t> marks_;
+  std::unordered_map<std::uint32_t, Ref> memo_;
+};
+
+}  // namespace detail
+
+/// Reads a pickle of protocol 2 to 5, of what torch.save makes of dicts, lists, tuples, strings,
+/// numbers and tensors. Throws `InputError` with `file`; a class or function that is not among
+/// `globals`, and any other opcode, is named.
+inline Pickle parse_pickle(std::span<const std::byte> bytes, const std::string& file,
+                           std::span<const std::string_view> globals) {
+  return detail::Unpickler{bytes, file, globals}.run();
+}
+
+}  // namespace seqtrain::weights

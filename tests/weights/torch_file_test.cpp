@@ -1,0 +1,108 @@
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/weights/torch_file.hpp>
+
+#include "support/corrupt.hpp"
+#include "support/golden_tensors.hpp"
+#include "support/shared_data.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::weights {
+namespace {
+
+const std::filesystem::path golden = tests::golden() / "weights";
+
+TEST(TorchFile, ReadsEveryKindOfTensor) {
+  const TorchFile file{golden / "views.pth"};
+  tests::expect_golden(file.root().tensors(), golden / "views.json");
+}
+
+TEST(TorchFile, ReadsTheNextPickleProtocolToo) {
+  const TorchFile file{golden / "views_protocol4.pth"};
+  tests::expect_golden(file.root().tensors(), golden / "views.json");
+}
+
+TEST(TorchFile, ReadsAModulesStateDict) {
+  const TorchFile file{golden / "module.pth"};
+  tests::expect_golden(file.root().tensors(), golden / "module.json");
+}
+
+TEST(TorchFile, KeepsTheStateDictsOrder) {
+  const TorchFile file{golden / "module.pth"};
+  std::vector<std::string> names;
+  for (const auto& tensor : file.root().tensors()) names.push_back(tensor.name);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean",
+                                      "1.running_var", "1.num_batches_tracked"}));
+}
+
+TEST(TorchFile, TensorsOfOneStorageShareTheFilesBytes) {
+  const TorchFile file{golden / "views.pth"};
+  const auto base = file.root().at("base").tensor();
+  const auto row = file.root().at("row").tensor();
+  EXPECT_EQ(row.bytes.data(), base.bytes.data() + 2 * 6 * sizeof(float));
+}
+
+TEST(TorchFile, ReadsOtherValues) {
+  const TorchFile file{golden / "nested.pth"};
+  const auto root = file.root();
+  const auto model = root.at("model");
+  EXPECT_EQ(tests::elements(model.at("weight").tensor()), (std::vector<double>{1, 1}));
+  std::vector<std::string_view> names;
+  for (const auto& name : model.at("names").items()) names.push_back(name.string());
+  EXPECT_EQ(names, (std::vector<std::string_view>{"a", "\u00e9", "a"}));
+  EXPECT_EQ(root.at("step").integer(), 70000);
+  EXPECT_EQ(root.at("large").integer(), std::int64_t{1} << 40);
+  EXPECT_EQ(root.at("negative").integer(), -3);
+  EXPECT_EQ(root.at("rate").number(), 0.5);
+  EXPECT_TRUE(root.at("done").boolean());
+  EXPECT_TRUE(root.at("none").is_none());
+  EXPECT_EQ(root.at("pair").items().at(1).string(), "x");
+  EXPECT_TRUE(root.at("empty").items().empty());
+  EXPECT_EQ(root.at("no_text").string(), "");
+  EXPECT_FALSE(root.find("absent"));
+}
+
+TEST(TorchFile, AnAccessThatDoesNotFitNamesThePlace) {
+  const TorchFile file{golden / "nested.pth"};
+  const auto root = file.root();
+  const auto says = [&](auto access, const char* message) {
+    const auto text = tests::refusal(access);
+    EXPECT_NE(text.find(message), std::string::npos) << text;
+  };
+  says([&] { (void)root.at("model").at("bias"); }, "nested.pth: model.bias: missing");
+  says([&] { (void)root.at("model").integer(); }, "model: expected an integer");
+  says([&] { (void)root.at("model").at("names").items().at(1).number(); },
+       "model.names[1]: expected a number");
+  says([&] { (void)root.tensors(); }, "nested.pth: model: expected a tensor");
+  says([&] { (void)root.at("step").tensors(); }, "step: expected a dict");
+  says([&] { (void)root.at("step").items(); }, "step: expected a list");
+}
+
+TEST(TorchFile, TheOldFormatHearsHowToConvert) {
+  const auto text = tests::refusal([] { TorchFile{golden / "old.pth"}; });
+  EXPECT_NE(text.find("old format"), std::string::npos) << text;
+  EXPECT_NE(text.find("python -c"), std::string::npos) << text;
+}
+
+void read_all(const std::string& bytes) {
+  const TorchFile file{tests::bytes_of(bytes), "damaged.pth"};
+  for (const auto& tensor : file.root().tensors()) tests::elements(tensor);
+}
+
+TEST(TorchFile, NoDamageIsDangerous) {
+  for (const auto* name : {"module.pth", "views.pth", "views_protocol4.pth"}) {
+    const auto text = tests::read_file(golden / name);
+    read_all(text);
+    tests::expect_no_prefix_is_read(text, read_all);
+    tests::survive_flipped_bits(text, 1000, read_all);
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain::weights
