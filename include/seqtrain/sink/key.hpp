@@ -11,18 +11,15 @@ namespace seqtrain::sink {
 /// Throws `Error` unless `key` can name an object in every sink: a relative path of segments
 /// between `/`, none of them empty, `.` or `..`, and no control characters.
 inline void check_key(std::string_view key) {
-  const auto fail = [key](const char* problem) {
-    throw Error{
-        problem, {.object = "'" + std::string{key} + "'"}, "it cannot name a sink's object"};
+  const auto demand = [key](bool good, const char* expected) {
+    if (!good) throw Error{expected, {.object = "key '" + std::string{key} + "'"}};
   };
-  for (const char c : key) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) fail("has a control character");
-  }
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  demand(std::none_of(key.begin(), key.end(), control), "must not hold control characters");
   for (std::size_t begin = 0; begin <= key.size();) {
     const std::size_t end = std::min(key.find('/', begin), key.size());
-    const std::string_view segment = key.substr(begin, end - begin);
-    if (segment.empty()) fail("is empty, or begins, ends or goes on with '/' where a name belongs");
-    if (segment == "." || segment == "..") fail("has a segment that is not a name");
+    const std::string_view name = key.substr(begin, end - begin);
+    demand(!name.empty() && name != "." && name != "..", "must be a relative path of names");
     begin = end + 1;
   }
 }
