@@ -68,6 +68,7 @@ TEST(Unicode, PropertiesEqualThePackagesForEveryScalarValue) {
   expect_set("controls", [](char32_t c) { return is_control(c); });
   expect_set("ideographs", [](char32_t c) { return is_ideograph(c); });
   expect_set("nonspacing_marks", [](char32_t c) { return is_nonspacing_mark(c); });
+  expect_set("word_characters", [](char32_t c) { return is_word_character(c); });
 }
 
 TEST(Unicode, MappingsEqualThePackagesForEveryScalarValue) {

@@ -42,6 +42,8 @@ class CharacterTable {
   /// The `Property` bits of a character.
   [[nodiscard]] std::uint8_t properties(char32_t code) const noexcept { return properties_[code]; }
 
+  [[nodiscard]] bool is_word_character(char32_t code) const { return words_[code]; }
+
   /// Lower case, of each character alone (a final sigma is none); more than one only for U+0130.
   [[nodiscard]] CodePoints lower(char32_t code) const noexcept {
     if (code == U'\u0130') return {{U'i', U'\u0307'}, 2};
@@ -82,7 +84,7 @@ class CharacterTable {
     std::uint8_t value;
   };
 
-  CharacterTable() : properties_(0x110000) {
+  CharacterTable() : properties_(0x110000), words_(0x110000) {
     using namespace unicode_tables;
     mark(letters, letter);
     mark(numbers, number);
@@ -91,6 +93,7 @@ class CharacterTable {
     mark(controls, control);
     mark(ideographs, ideograph);
     mark(nonspacing_marks, nonspacing_mark);
+    for_each(word_characters, [&](std::size_t code) { words_[code] = true; });
     read_lower_case();
     read_combining_classes();
     read_decompositions();
@@ -104,12 +107,15 @@ class CharacterTable {
   }
 
   void mark(std::span<const std::int32_t> runs, Property property) {
+    for_each(runs, [&](std::size_t code) { properties_[code] |= property; });
+  }
+
+  template <class Fn>
+  static void for_each(std::span<const std::int32_t> runs, Fn&& fn) {
     std::int32_t first = 0;
     for (std::size_t i = 0; i < runs.size(); i += 2) {
       first += runs[i];
-      for (std::int32_t code = first; code < first + runs[i + 1]; ++code) {
-        properties_[static_cast<std::size_t>(code)] |= property;
-      }
+      for (std::int32_t k = 0; k < runs[i + 1]; ++k) fn(static_cast<std::size_t>(first + k));
     }
   }
 
@@ -166,6 +172,7 @@ class CharacterTable {
   }
 
   std::vector<std::uint8_t> properties_;
+  std::vector<bool> words_;
   std::vector<LowerCase> lower_;
   std::vector<CombiningClass> classes_;
   std::vector<Decomposition> decompositions_;
@@ -207,6 +214,11 @@ class CharacterTable {
 /// Category Mn, which BERT's strip_accents drops.
 [[nodiscard]] inline bool is_nonspacing_mark(char32_t code) noexcept {
   return has_property(code, CharacterTable::nonspacing_mark);
+}
+
+/// \w, which tells whether an added token stands alone.
+[[nodiscard]] inline bool is_word_character(char32_t code) {
+  return CharacterTable::instance().is_word_character(code);
 }
 
 [[nodiscard]] inline CodePoints lower(char32_t code) noexcept {
