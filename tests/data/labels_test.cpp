@@ -1,0 +1,52 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/data/labels.hpp>
+
+namespace seqtrain::data {
+namespace {
+
+TEST(Labels, FindNamesNumbersAndOtherLetterCase) {
+  const Labels labels = Labels::nli();
+  EXPECT_EQ(labels.find("entailment"), 0);
+  EXPECT_EQ(labels.find("contradiction"), 2);
+  EXPECT_EQ(labels.find("1"), 1);
+  EXPECT_EQ(labels.find("NEUTRAL"), 1);
+  for (const char* unknown : {"3", "-1", "", "-", "1.0", "1 ", "entail", "99999999999999999999"}) {
+    EXPECT_FALSE(labels.find(unknown)) << unknown;
+  }
+}
+
+TEST(Labels, PreferANameToANumberAndTheExactCase) {
+  const Labels stars{{"1", "2", "3"}};
+  EXPECT_EQ(stars.find("1"), 0);
+  EXPECT_EQ(stars.find("3"), 2);
+  const Labels cases{{"us", "US", "it"}};
+  EXPECT_EQ(cases.find("US"), 1);
+  EXPECT_FALSE(cases.find("Us"));  // could be either
+  EXPECT_EQ(cases.find("IT"), 2);
+}
+
+TEST(Labels, SayWhatIsWrong) {
+  const Labels labels = Labels::sentiment();
+  EXPECT_EQ(labels.problem_with("7"), "label 7 is out of range 0 to 1");
+  EXPECT_EQ(labels.problem_with("so-so"), "unknown label 'so-so'; known are: negative, positive");
+}
+
+TEST(Labels, ShortenALongList) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 50; ++i) names.push_back("n" + std::to_string(i));
+  EXPECT_TRUE(Labels{names}.listed().ends_with("n19, …"));
+}
+
+TEST(Labels, RefuseNamesThatAreNone) {
+  EXPECT_THROW(Labels{{}}, InputError);
+  EXPECT_THROW(Labels{{"alone"}}, InputError);
+  EXPECT_THROW((Labels{{"a", ""}}), InputError);
+  EXPECT_THROW((Labels{{"a", "b", "a"}}), InputError);
+}
+
+}  // namespace
+}  // namespace seqtrain::data

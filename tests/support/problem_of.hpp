@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::tests {
+
+/// What the `InputError` says that `action` throws.
+template <class Action>
+std::string problem_of(const Action& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+}  // namespace seqtrain::tests
