@@ -1,0 +1,103 @@
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/optim/adam.hpp>
+
+#include "support/model_case.hpp"
+#include "support/model_conformance.hpp"
+
+namespace seqtrain::model {
+namespace {
+
+using tests::ModelCase;
+
+/// What transformers computes, over every case that is there.
+class Transformers : public testing::TestWithParam<std::filesystem::path> {
+ protected:
+  ModelCase case_{GetParam()};
+  AnyClassifier model_ = load_classifier(GetParam(), {.dropout = 0});
+};
+
+TEST_P(Transformers, LogitsAreEqual) {
+  const auto logits = model_.logits(case_.batch(0));
+  const auto expected = case_.expected("logits");
+  ASSERT_EQ(static_cast<std::size_t>(logits.size()), expected.size());
+  double gap = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    gap = std::max(gap, std::abs(static_cast<double>(logits.data()[i] - expected[i])));
+  }
+  RecordProperty("gap", std::to_string(gap));
+  EXPECT_LT(gap, 1e-4);
+}
+
+double norm(std::span<const float> numbers, std::span<const float> minus) {
+  double sum = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    sum += std::pow(static_cast<double>(numbers[i]) - static_cast<double>(minus[i]), 2);
+  }
+  return std::sqrt(sum);
+}
+
+/// Relative in norm. A key's bias has no gradient but rounding: softmax does not see it.
+TEST_P(Transformers, GradientsAreEqual) {
+  const auto loss = static_cast<double>(model_.accumulate(case_.batch(0), 1));
+  EXPECT_NEAR(loss, case_.expected("loss")[0], 1e-5);
+  for (const auto& [name, value, gradient] : model_.parameters()) {
+    const auto expected = case_.expected("gradient." + name);
+    ASSERT_EQ(gradient.numel(), static_cast<std::int64_t>(expected.size()));
+    const std::span actual{gradient.const_data_ptr<float>(), expected.size()};
+    const double size = norm(expected, std::vector<float>(expected.size()));
+    EXPECT_LE(norm(actual, expected), 1e-3 * size + 1e-6) << name;
+  }
+}
+
+TEST_P(Transformers, LossesOfFiftyStepsAreEqual) {
+  optim::Adam optimizer{{.lr = 1e-3}};
+  std::int64_t step = 0;
+  for (const float expected : case_.expected("losses")) {
+    const auto loss = model_.accumulate(case_.batch(step % 2), 1);
+    optimizer.step(model_.parameters(), {});
+    EXPECT_NEAR(static_cast<double>(loss), expected, 1e-3) << "step " << step;
+    ++step;
+  }
+  EXPECT_EQ(step, 50);
+}
+
+std::string case_name(const testing::TestParamInfo<std::filesystem::path>& info) {
+  return info.param.filename().string();
+}
+INSTANTIATE_TEST_SUITE_P(Cases, Transformers, testing::ValuesIn(tests::model_cases()), case_name);
+
+TEST(AnyClassifier, IsOfTheFamilyThatTheConfigurationNames) {
+  auto bert = load_classifier(tests::small_model("bert_relu").directory());
+  auto roberta = load_classifier(tests::small_model("roberta_gelu_new").directory());
+  EXPECT_TRUE(std::holds_alternative<BertClassifier>(bert.get()));
+  EXPECT_TRUE(std::holds_alternative<RobertaClassifier>(roberta.get()));
+  EXPECT_EQ(bert.max_length(), 12);
+  EXPECT_EQ(roberta.max_length(), 10);
+}
+
+struct SmallAny {
+  static AnyClassifier make(double dropout, std::uint64_t seed) {
+    return load_classifier(tests::small_model("bert_relu").directory(),
+                           {.dropout = dropout, .seed = seed});
+  }
+  static data::Batch batch(std::int64_t index) {
+    return tests::small_model("bert_relu").batch(index);
+  }
+};
+
+}  // namespace
+}  // namespace seqtrain::model
+
+namespace seqtrain::tests {
+INSTANTIATE_TYPED_TEST_SUITE_P(Any, ModelConformance, model::SmallAny);
+}  // namespace seqtrain::tests

@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/model/classifier.hpp>
+#include <seqtrain/optim/adam.hpp>
+
+#include "support/model_case.hpp"
+#include "support/model_conformance.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::model {
+namespace {
+
+using tests::ModelCase;
+using tests::small_model;
+
+template <class M>
+M load(const std::filesystem::path& directory, const ClassifierOptions& options = {}) {
+  return M{weights::Checkpoint{directory}, options};
+}
+
+struct SmallBert {
+  static BertClassifier make(double dropout, std::uint64_t seed) {
+    return load<BertClassifier>(small_model("bert_gelu").directory(),
+                                {.dropout = dropout, .seed = seed});
+  }
+  static data::Batch batch(std::int64_t index) { return small_model("bert_gelu").batch(index); }
+};
+
+struct SmallRoberta {
+  static RobertaClassifier make(double dropout, std::uint64_t seed) {
+    return load<RobertaClassifier>(small_model("roberta_gelu_new").directory(),
+                                   {.dropout = dropout, .seed = seed});
+  }
+  static data::Batch batch(std::int64_t index) {
+    return small_model("roberta_gelu_new").batch(index);
+  }
+};
+
+BertClassifier small_bert(const ClassifierOptions& options) {
+  return load<BertClassifier>(small_model("bert_gelu").directory(), options);
+}
+
+double loss_of(BertClassifier& model, std::int64_t epoch, std::int64_t index) {
+  auto batch = SmallBert::batch(0);
+  batch.epoch = epoch;
+  batch.index = index;
+  return static_cast<double>(model.accumulate(batch, 1));
+}
+
+TEST(Classifier, DrawsDropoutFromSeedEpochAndBatchAlone) {
+  auto model = SmallBert::make(0.5, 1);
+  const double loss = loss_of(model, 0, 0);
+  EXPECT_NE(loss_of(model, 0, 1), loss);
+  EXPECT_NE(loss_of(model, 1, 0), loss);
+  EXPECT_EQ(loss_of(model, 0, 0), loss);
+  auto other_seed = SmallBert::make(0.5, 2);
+  EXPECT_NE(loss_of(other_seed, 0, 0), loss);
+}
+
+TEST(Classifier, TakesDropoutFromTheConfigurationUnlessToldOtherwise) {
+  auto configured = small_bert({});
+  auto none = small_bert({.dropout = 0});
+  EXPECT_NE(loss_of(configured, 0, 0), loss_of(none, 0, 0));
+  EXPECT_EQ(loss_of(none, 0, 0), loss_of(none, 0, 1));
+  EXPECT_NEAR(loss_of(none, 0, 0), small_model("bert_gelu").expected("loss")[0], 1e-5);
+}
+
+TEST(Classifier, TrainsTheHeadAloneWhereTheEncoderIsFrozen) {
+  auto model = small_bert({.dropout = 0.5, .freeze_encoder = true});
+  const auto batch = SmallBert::batch(0);
+  const auto before = model.parameters()[0].value.clone();
+  const auto logits = model.logits(batch);
+  model.accumulate(batch, 1);
+  std::vector<std::string> trained;
+  for (const auto& parameter : model.parameters()) {
+    if (parameter.gradient.defined()) trained.push_back(parameter.name);
+  }
+  EXPECT_EQ(trained, (std::vector<std::string>{"bert.pooler.dense.weight", "bert.pooler.dense.bias",
+                                               "classifier.weight", "classifier.bias"}));
+  optim::Adam optimizer{{.lr = 0.1, .weight_decay = 0.1}};
+  optimizer.step(model.parameters(), {});
+  EXPECT_TRUE(model.parameters()[0].value.equal(before));
+  EXPECT_NE(model.logits(batch), logits);
+}
+
+TEST(Classifier, RefusesBatchesThatDoNotFit) {
+  auto model = SmallBert::make(0, 1);
+  const auto refuses = [&](auto change, const char* field) {
+    auto batch = SmallBert::batch(0);
+    change(batch);
+    try {
+      model.accumulate(batch, 1);
+      FAIL() << "expected an error about " << field;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string{error.what()}.find(field), std::string::npos) << error.what();
+    }
+  };
+  refuses([](auto& batch) { batch.input_ids[0] = 24; }, "input_ids");
+  refuses([](auto& batch) { batch.input_ids[0] = -1; }, "input_ids");
+  refuses([](auto& batch) { batch.token_type_ids[0] = 2; }, "token_type_ids");
+  refuses([](auto& batch) { batch.labels[0] = 3; }, "labels");
+  refuses([](auto& batch) { batch.labels[0] = -1; }, "labels");
+  refuses([](auto& batch) { batch.lengths[0] = 0; }, "lengths");
+  refuses([](auto& batch) { batch.input_ids.pop_back(); }, "input_ids");
+  refuses(
+      [](auto& batch) {
+        batch.rows = 1;
+        batch.width = 13;
+      },
+      "13");
+}
+
+TEST(Classifier, SavesWhatItLoads) {
+  const tests::TemporaryDirectory directory;
+  auto model = small_bert({.labels = {"no", "maybe", "yes"}, .dropout = 0.25});
+  model.save_pretrained(directory.path() / "model");
+  auto again = load<BertClassifier>(directory.path() / "model");
+  EXPECT_EQ(again.config().labels, (std::vector<std::string>{"no", "maybe", "yes"}));
+  EXPECT_TRUE(again.load_report().fresh.empty());
+  EXPECT_TRUE(again.load_report().left_out.empty());
+  EXPECT_EQ(again.logits(SmallBert::batch(0)), model.logits(SmallBert::batch(0)));
+}
+
+/// Writes the tensors of a small model anew, renamed; an empty name leaves one out.
+template <class Rename>
+void rewrite(const std::string& name, const std::filesystem::path& directory, Rename rename) {
+  const auto source = small_model(name).directory();
+  std::filesystem::copy_file(source / "config.json", directory / "config.json");
+  const weights::SafetensorsFile file{source / "model.safetensors"};
+  std::vector<weights::TensorView> tensors;
+  for (auto tensor : file.tensors()) {
+    tensor.name = rename(tensor.name);
+    if (!tensor.name.empty()) tensors.push_back(tensor);
+  }
+  weights::write_safetensors(directory / "model.safetensors", tensors);
+}
+
+TEST(Classifier, FindsNamesWithoutPrefixAndOldOnes) {
+  const tests::TemporaryDirectory directory;
+  rewrite("bert_gelu", directory.path(), [](std::string name) {
+    if (name.starts_with("bert.")) name.erase(0, 5);
+    if (name.ends_with("LayerNorm.weight")) name.replace(name.size() - 6, 6, "gamma");
+    if (name.ends_with("LayerNorm.bias")) name.replace(name.size() - 4, 4, "beta");
+    return name;
+  });
+  auto model = load<BertClassifier>(directory.path());
+  EXPECT_TRUE(model.load_report().fresh.empty());
+  EXPECT_TRUE(model.load_report().left_out.empty());
+  auto original = SmallBert::make(0, 1);
+  EXPECT_EQ(model.logits(SmallBert::batch(0)), original.logits(SmallBert::batch(0)));
+}
+
+TEST(Classifier, InitialisesAHeadThatTheCheckpointLacks) {
+  const tests::TemporaryDirectory directory;
+  rewrite("roberta_gelu_new", directory.path(), [](std::string name) {
+    return name == "classifier.dense.weight" ? std::string{"lm_head.dense.weight"} : name;
+  });
+  const auto fresh = load<RobertaClassifier>(directory.path(), {.seed = 1});
+  EXPECT_EQ(fresh.load_report().fresh, std::vector<std::string>{"classifier.dense.weight"});
+  EXPECT_EQ(fresh.load_report().left_out, std::vector<std::string>{"lm_head.dense.weight"});
+  const auto weight = [](const RobertaClassifier& model) {
+    return std::ranges::find(model.parameters(), "classifier.dense.weight",
+                             &tensor::Parameter::name)
+        ->value;
+  };
+  EXPECT_NEAR(weight(fresh).std().item<double>(), 0.02, 0.008);
+  const auto same = load<RobertaClassifier>(directory.path(), {.seed = 1});
+  const auto other = load<RobertaClassifier>(directory.path(), {.seed = 2});
+  EXPECT_TRUE(weight(fresh).equal(weight(same)));
+  EXPECT_FALSE(weight(fresh).equal(weight(other)));
+}
+
+TEST(Classifier, NamesAMissingTensorOfTheEncoder) {
+  const tests::TemporaryDirectory directory;
+  const std::string missing = "bert.encoder.layer.1.output.dense.weight";
+  rewrite("bert_gelu", directory.path(),
+          [&](const std::string& name) { return name == missing ? std::string{} : name; });
+  try {
+    load<BertClassifier>(directory.path());
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string{error.what()}.find(missing), std::string::npos) << error.what();
+  }
+}
+
+TEST(Classifier, NamesBothShapesWhereTheyDiffer) {
+  try {
+    small_bert({.labels = {"a", "b"}});
+    FAIL();
+  } catch (const InputError& error) {
+    const std::string text = error.what();
+    for (const auto* part : {"classifier.weight", "[3, 8]", "[2, 8]"}) {
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(Classifier, RefusesAnotherFamily) {
+  EXPECT_THROW(load<RobertaClassifier>(small_model("bert_gelu").directory()), InputError);
+}
+
+}  // namespace
+
+}  // namespace seqtrain::model
+
+namespace seqtrain::tests {
+INSTANTIATE_TYPED_TEST_SUITE_P(Bert, ModelConformance, model::SmallBert);
+INSTANTIATE_TYPED_TEST_SUITE_P(Roberta, ModelConformance, model::SmallRoberta);
+}  // namespace seqtrain::tests

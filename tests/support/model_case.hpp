@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+
+#include "support/shared_data.hpp"
+
+namespace seqtrain::tests {
+
+/// A model's directory and what transformers computes with it, from tests/golden/model.py.
+class ModelCase {
+ public:
+  explicit ModelCase(std::filesystem::path directory)
+      : directory_{std::move(directory)}, expected_{directory_ / "expected.safetensors"} {}
+
+  [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+
+  [[nodiscard]] std::vector<float> expected(const std::string& name) const {
+    for (const auto& tensor : expected_.tensors()) {
+      if (tensor.name == name) return weights::to_floats(tensor);
+    }
+    throw std::out_of_range{directory_.string() + " expects no " + name};
+  }
+
+  /// Batch 0 or 1.
+  [[nodiscard]] data::Batch batch(std::int64_t index) const {
+    data::Batch batch;
+    batch.index = index;
+    const std::string prefix = "batch." + std::to_string(index) + ".";
+    fill(batch.input_ids, prefix + "input_ids");
+    fill(batch.token_type_ids, prefix + "token_type_ids");
+    fill(batch.lengths, prefix + "lengths");
+    fill(batch.labels, prefix + "labels");
+    batch.rows = static_cast<std::int64_t>(batch.lengths.size());
+    batch.width = static_cast<std::int64_t>(batch.input_ids.size()) / batch.rows;
+    for (std::int64_t row = 0; row < batch.rows; ++row) batch.row_ids.push_back(row);
+    return batch;
+  }
+
+ private:
+  template <class T>
+  void fill(std::vector<T>& out, const std::string& name) const {
+    for (const float number : expected(name)) out.push_back(static_cast<T>(number));
+  }
+
+  std::filesystem::path directory_;
+  weights::SafetensorsFile expected_;
+};
+
+inline ModelCase small_model(const std::string& name) {
+  return ModelCase{golden() / "model" / name};
+}
+
+/// The small cases in the tree, and those in the directory SEQTRAIN_MODEL_CASES, if it is set.
+inline std::vector<std::filesystem::path> model_cases() {
+  std::vector<std::filesystem::path> cases;
+  for (const auto* name : {"bert_gelu", "bert_relu", "roberta_gelu_new"}) {
+    cases.push_back(golden() / "model" / name);
+  }
+  if (const char* more = std::getenv("SEQTRAIN_MODEL_CASES")) {
+    for (const auto& entry : std::filesystem::directory_iterator{more}) {
+      if (entry.is_directory()) cases.push_back(entry.path());
+    }
+  }
+  return cases;
+}
+
+}  // namespace seqtrain::tests
