@@ -60,6 +60,13 @@ def probe_sets():
     return sets
 
 
+def probe_word_characters():
+    """\\w of the rule for added tokens that must stand alone (`single_word`)."""
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"?": 0}, unk_token="?"))
+    tokenizer.add_tokens([tokenizers.AddedToken("!", single_word=True)])
+    return {code for code in SCALARS if len(tokenizer.encode("!" + chr(code)).ids) == 1}
+
+
 def probe_lower():
     lower = normalizers.Lowercase().normalize_str
     mapped = {code: lower(chr(code)) for code in SCALARS if lower(chr(code)) != chr(code)}
@@ -137,6 +144,7 @@ def checksum(pairs):
 def main():
     sets, lower, decompositions = probe_sets(), probe_lower(), probe_decompositions()
     classes = probe_combining_classes(decompositions)
+    sets["word_characters"] = probe_word_characters()
     about = {
         "letters": r"\p{L} of the byte-level splitting rule.",
         "numbers": r"\p{N} of the byte-level splitting rule.",
@@ -145,6 +153,7 @@ def main():
         "controls": "What BERT's clean_text drops, but for U+0000 and U+FFFD.",
         "ideographs": "What BERT's handle_chinese_chars puts spaces around.",
         "nonspacing_marks": "What BERT's strip_accents drops.",
+        "word_characters": r"\w, which tells where added tokens stand alone.",
     }
     parts = [array(name, f"{text} Pairs (gap from the last start, length).", gaps(runs(sets[name])))
              for name, text in about.items()]
