@@ -1,0 +1,82 @@
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/data/choose_labels.hpp>
+
+#include "support/problem_of.hpp"
+#include "support/temporary_file.hpp"
+
+namespace seqtrain::data {
+namespace {
+
+using tests::problem_of;
+using Names = std::vector<std::string>;
+
+/// The labels found in a file of these.
+Names found(const Names& labels) {
+  std::string text = "text\tlabel\n";
+  for (const auto& label : labels) text += "x\t" + label + "\n";
+  return find_labels(Reader{{.text = text, .name = "f"}}).names();
+}
+
+TEST(FindLabels, KnowsTheOrderOfPublicTasks) {
+  const Names nli{"entailment", "neutral", "contradiction"};
+  EXPECT_EQ(found({"contradiction", "-", "neutral", "entailment"}), nli);
+  EXPECT_EQ(found({"neutral", "contradiction"}), nli);
+  EXPECT_EQ(found({"positive", "negative"}), (Names{"negative", "positive"}));
+}
+
+TEST(FindLabels, SortsNumbersByValueAndNamesByLetters) {
+  EXPECT_EQ(found({"10", "9", "1", "9"}), (Names{"1", "9", "10"}));
+  EXPECT_EQ(found({"b", "a", "10"}), (Names{"10", "a", "b"}));
+  EXPECT_EQ(found({"not_entailment", "entailment"}), (Names{"entailment", "not_entailment"}));
+}
+
+TEST(FindLabels, RefusesWhatCannotBeLabels) {
+  EXPECT_NE(problem_of([] {
+              found({"a", "-", "a"});
+            }).find("f: label: has fewer than two"),
+            std::string::npos);
+  Names many;
+  for (int i = 0; i < 10'001; ++i) many.push_back(std::to_string(i));
+  EXPECT_NE(problem_of([&] { found(many); }).find("f:10002: label: too many"), std::string::npos);
+}
+
+Names in_config(std::string_view text) {
+  return names_in_config(json::Document::parse(text, "config.json").root());
+}
+
+TEST(NamesInConfig, AreThoseThatNameSomething) {
+  EXPECT_EQ(in_config(R"({"id2label": {"1": "b", "0": "a", "2": "c"}})"), (Names{"a", "b", "c"}));
+  EXPECT_EQ(in_config(R"({"id2label": {"0": "LABEL_0", "1": "LABEL_1"}})"), Names{});
+  EXPECT_EQ(in_config(R"({"id2label": {"0": "LABEL_0", "1": "b"}})"), (Names{"LABEL_0", "b"}));
+  EXPECT_EQ(in_config(R"({"id2label": null})"), Names{});
+  EXPECT_EQ(in_config("{}"), Names{});
+}
+
+TEST(NamesInConfig, RefusesOtherIds) {
+  for (const char* ids : {R"({"1": "b", "2": "a"})", R"({"x": "b"})", R"({"-1": "b"})"}) {
+    const std::string text = R"({"id2label": )" + std::string{ids} + "}";
+    EXPECT_NE(problem_of([&] { in_config(text); }).find("config.json: id2label."),
+              std::string::npos)
+        << ids;
+  }
+  EXPECT_THROW(in_config(R"({"id2label": {"0": 1}})"), InputError);
+  EXPECT_THROW(in_config(R"({"id2label": ["a"]})"), InputError);
+}
+
+TEST(ChooseLabels, AsksTheUserThenTheModelThenTheFile) {
+  const tests::TemporaryFile file{"text\tlabel\nx\tq\ny\tp\n"};
+  const auto choose = [&](const Names& given, const Names& of_model) {
+    return choose_labels(given, of_model, file.path(), {}).names();
+  };
+  EXPECT_EQ(choose({"1", "2"}, {"3", "4"}), (Names{"1", "2"}));
+  EXPECT_EQ(choose({}, {"4", "3"}), (Names{"4", "3"}));
+  EXPECT_EQ(choose({}, {}), (Names{"p", "q"}));
+}
+
+}  // namespace
+}  // namespace seqtrain::data

@@ -1,0 +1,200 @@
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/data/choose_labels.hpp>
+#include <seqtrain/data/encode_file.hpp>
+
+#include "support/letter_tokenizer.hpp"
+#include "support/problem_of.hpp"
+#include "support/shared_data.hpp"
+#include "support/temporary_file.hpp"
+
+namespace seqtrain::data {
+namespace {
+
+using tests::LetterTokenizer;
+using tests::problem_of;
+
+const LetterTokenizer tokenizer;
+
+EncodedFile encode(std::string_view text, const EncodeFileOptions& options = {}) {
+  return encode_text({.text = text, .name = "f"}, tokenizer, Labels::nli(), options);
+}
+
+std::vector<std::int32_t> row_of(const EncodedSet& set, std::size_t row) {
+  std::vector<std::int32_t> ids(set.length(row));
+  set.copy_row(row, ids.data());
+  return ids;
+}
+
+/// `count` records whose texts differ, long enough for many parts.
+std::string many_records(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += R"({"premise":")" + std::string(static_cast<std::size_t>(i % 50), 'p') +
+            std::to_string(i) + R"(","hypothesis":"h","label":)" + std::to_string(i % 3) + "}\n";
+  }
+  return text;
+}
+
+bool same(const EncodedSet& a, const EncodedSet& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t row = 0; row < a.size(); ++row) {
+    const bool equal = row_of(a, row) == row_of(b, row) && a.label(row) == b.label(row) &&
+                       a.first_segment(row) == b.first_segment(row);
+    if (!equal) return false;
+  }
+  return true;
+}
+
+TEST(EncodeFile, MakesRowsOfPairs) {
+  const tests::TemporaryFile file{
+      "{\"gold_label\":\"contradiction\",\"sentence1\":\"ab\",\"sentence2\":\"c\"}\n"
+      "{\"gold_label\":\"-\",\"sentence1\":\"x\",\"sentence2\":\"y\"}\n"
+      "{\"gold_label\":\"entailment\",\"sentence1\":\"\",\"sentence2\":\"d\"}\n"};
+  const auto encoded =
+      encode_file(file.path(), tokenizer, Labels::nli(), {.encode = {.max_length = 5}});
+  ASSERT_EQ(encoded.set.size(), 2u);
+  EXPECT_EQ(row_of(encoded.set, 0), (std::vector<std::int32_t>{300, 'a', 'b', 301, 'c'}));
+  EXPECT_EQ(row_of(encoded.set, 1), (std::vector<std::int32_t>{300, 301, 'd', 301}));
+  EXPECT_EQ(encoded.set.first_segment(0), 4u);
+  EXPECT_EQ(encoded.set.label(0), 2);
+  EXPECT_EQ(encoded.set.pad_id(), 302);
+  EXPECT_EQ(encoded.total, 2u);
+  EXPECT_EQ(encoded.left_out, 1u);
+  EXPECT_EQ(encoded.at_max_length, 1u);
+}
+
+TEST(EncodeFile, IsTheSameAtAnyNumberOfWorkers) {
+  const std::string text = many_records(20'000);
+  const auto one = encode(text, {.workers = 1});
+  EXPECT_EQ(one.total, 20'000u);
+  for (const std::size_t workers : {2, 7}) {
+    EXPECT_TRUE(same(encode(text, {.workers = workers}).set, one.set)) << workers;
+  }
+}
+
+TEST(EncodeFile, KeepsTheFirstPartOfTheLabelled) {
+  const std::string text = "text\tgold_label\na\t0\nb\t-\nc\t1\nd\t2\ne\t0\nf\t1\n";
+  const auto kept = [&](double fraction) {
+    const auto encoded = encode(text, {.fraction = fraction});
+    EXPECT_EQ(encoded.total, 5u);
+    EXPECT_EQ(encoded.left_out, 1u);
+    return encoded.set.size();
+  };
+  EXPECT_EQ(kept(1), 5u);
+  EXPECT_EQ(kept(0.5), 2u);  // 2.5 to the even number, as Python rounds
+  EXPECT_EQ(kept(0.7), 4u);
+  EXPECT_EQ(kept(0.2), 1u);
+  EXPECT_EQ(problem_of([&] { kept(0.01); }), "f: the fraction leaves no example");
+}
+
+TEST(EncodeFile, ReportsTheFirstErrorInFileOrder) {
+  std::string text = many_records(20'000);
+  const auto break_line = [&](std::size_t line, std::string_view with) {
+    std::size_t at = 0;
+    for (std::size_t i = 1; i < line; ++i) at = text.find('\n', at) + 1;
+    text.replace(at, with.size(), with);
+  };
+  break_line(19'000, "[");
+  break_line(9'000, R"({"qremise":)");
+  for (const std::size_t workers : {1, 2, 7}) {
+    EXPECT_EQ(problem_of([&] { encode(text, {.workers = workers}); }), "f:9000: premise: missing");
+  }
+}
+
+TEST(EncodeFile, NamesLabelsThatAreNotKnown) {
+  EXPECT_EQ(problem_of([] { encode("text\tlabel\na\t0\nb\t3\n"); }),
+            "f:3: label: label 3 is out of range 0 to 2; --labels names them in order");
+  EXPECT_EQ(problem_of([] { encode("text\tlabel\nb\tmaybe\n"); }),
+            "f:2: label: unknown label 'maybe'; known are: entailment, neutral, contradiction; "
+            "--labels names them in order");
+  EXPECT_NE(problem_of([] { encode("text\tlabel\nb\t-1\n"); }).find("out of range"),
+            std::string::npos);
+}
+
+TEST(EncodeFile, RefusesAFileWithoutExamples) {
+  EXPECT_EQ(problem_of([] { encode("text\tlabel\n"); }), "f: holds no example");
+  EXPECT_EQ(problem_of([] { encode("text\tlabel\na\t-\n"); }), "f: holds no example");
+  EXPECT_THROW(encode_file("no/such/file", tokenizer, Labels::nli()), InputError);
+}
+
+TEST(EncodeFile, RefusesOptionsOutOfRange) {
+  const std::string text = "text\tlabel\na\t1\n";
+  for (const double fraction : {0.0, -1.0, 1.5, std::nan("")}) {
+    EXPECT_THROW(encode(text, {.fraction = fraction}), InputError) << fraction;
+  }
+  EXPECT_THROW(encode(text, {.workers = 0}), InputError);
+  EXPECT_THROW(encode(text, {.encode = {.max_length = 0}}), InputError);
+}
+
+TEST(EncodeFile, ReadsWithoutLabels) {
+  const auto encoded = encode("{\"text\":\"a\"}\n{\"text\":\"b\"}", {.read = {.labelled = false}});
+  EXPECT_EQ(encoded.set.size(), 2u);
+  EXPECT_EQ(encoded.set.label(1), -1);
+}
+
+TEST(EncodeFile, TellsHowFarItIs) {
+  const std::string text = many_records(5'000);
+  std::vector<EncodeProgress> heard;
+  encode(text, {.progress = [&](const EncodeProgress& progress) { heard.push_back(progress); }});
+  ASSERT_GT(heard.size(), 2u);
+  for (std::size_t i = 1; i < heard.size(); ++i) EXPECT_GT(heard[i].bytes, heard[i - 1].bytes);
+  EXPECT_EQ(heard.back().bytes, text.size());
+  EXPECT_EQ(heard.back().total_bytes, text.size());
+  EXPECT_EQ(heard.back().examples, 5'000u);
+}
+
+TEST(EncodeFile, StopsWhenProgressThrows) {
+  const std::string text = many_records(20'000);
+  const auto stop = [](const EncodeProgress&) { throw std::runtime_error{"stopped"}; };
+  EXPECT_THROW(encode(text, {.workers = 3, .progress = stop}), std::runtime_error);
+}
+
+/// One of several tokenizers, as a program holds it.
+struct AnyOfOne {
+  template <class Use>
+  auto visit(const Use& use) const {
+    ++visits;
+    return use(tokenizer);
+  }
+  mutable int visits = 0;
+};
+
+TEST(EncodeFile, AsksOnceWhichTokenizerItIs) {
+  const std::string text = many_records(1'000);
+  const AnyOfOne any;
+  const auto encoded = encode_text({.text = text, .name = "f"}, any, Labels::nli());
+  EXPECT_TRUE(same(encoded.set, encode(text).set));
+  EXPECT_EQ(any.visits, 1);
+}
+
+TEST(EncodeFile, CountsMultiNliAndSst2AsPublished) {
+  SEQTRAIN_NEEDS_SHARED_DATA("mnli/dev_matched.jsonl");
+  SEQTRAIN_NEEDS_SHARED_DATA("sst2/train.tsv");
+  const auto counts = [](const std::string& name) {
+    const auto file = tests::shared_data() / name;
+    const Labels labels = choose_labels({}, {}, file, {});
+    const EncodedSet set = encode_file(file, tokenizer, labels).set;
+    std::vector<std::size_t> result(labels.size());
+    for (std::size_t row = 0; row < set.size(); ++row) {
+      ++result.at(static_cast<std::size_t>(set.label(row)));
+    }
+    return result;
+  };
+  EXPECT_EQ(counts("mnli/dev_matched.jsonl"), (std::vector<std::size_t>{3'479, 3'123, 3'213}));
+  EXPECT_EQ(counts("sst2/train.tsv"), (std::vector<std::size_t>{29'780, 37'569}));
+  EXPECT_EQ(counts("sst2/dev.tsv"), (std::vector<std::size_t>{428, 444}));
+}
+
+}  // namespace
+}  // namespace seqtrain::data

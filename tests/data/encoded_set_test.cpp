@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/data/encoded_set.hpp>
+
+namespace seqtrain::data {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+Ids row_of(const EncodedSet& set, std::size_t row) {
+  Ids ids(set.length(row));
+  set.copy_row(row, ids.data());
+  return ids;
+}
+
+/// At a vocabulary that 2 bytes hold, and at the first that they do not.
+class EncodedSetOver : public testing::TestWithParam<std::int32_t> {
+ protected:
+  std::int32_t last = GetParam() - 1;
+  EncodedSet set{static_cast<std::size_t>(GetParam()), 1};
+};
+
+TEST_P(EncodedSetOver, ItsVocabularyKeepsRows) {
+  set.push_back(Ids{5, last, 0}, 2, 7);
+  set.push_back(Ids{}, 0, -1);
+  set.push_back(Ids{1}, 1, 0);
+  ASSERT_EQ(set.size(), 3u);
+  EXPECT_EQ(set.tokens(), 4u);
+  EXPECT_EQ(row_of(set, 0), (Ids{5, last, 0}));
+  EXPECT_EQ(row_of(set, 1), Ids{});
+  EXPECT_EQ(row_of(set, 2), Ids{1});
+  EXPECT_EQ(set.first_segment(0), 2u);
+  EXPECT_EQ(set.first_segment(2), 1u);
+  EXPECT_EQ(set.label(0), 7);
+  EXPECT_EQ(set.label(1), -1);
+  EXPECT_EQ(set.pad_id(), 1);
+  EXPECT_TRUE(std::ranges::equal(set.lengths(), std::vector<std::size_t>{3, 0, 1}));
+}
+
+TEST_P(EncodedSetOver, ItsVocabularyAppendsAndTruncates) {
+  EncodedSet more = set;
+  set.push_back(Ids{1, 2}, 1, 0);
+  set.append(more);
+  more.push_back(Ids{last}, 1, 1);
+  more.push_back(Ids{3, 4, 5}, 3, 2);
+  set.append(more);
+  ASSERT_EQ(set.size(), 3u);
+  EXPECT_EQ(row_of(set, 1), Ids{last});
+  EXPECT_EQ(row_of(set, 2), (Ids{3, 4, 5}));
+  EXPECT_EQ(set.first_segment(2), 3u);
+  set.truncate(2);
+  set.truncate(5);
+  EXPECT_EQ(set.size(), 2u);
+  EXPECT_EQ(set.tokens(), 3u);
+  set.push_back(Ids{9}, 0, 4);
+  set.shrink_to_fit();
+  EXPECT_EQ(row_of(set, 2), Ids{9});
+  EXPECT_EQ(set.label(2), 4);
+}
+
+TEST_P(EncodedSetOver, ItsVocabularyRefusesIdsOutsideOfIt) {
+  EXPECT_THROW(set.push_back(Ids{1, last + 1}, 2, 0), Error);
+  EXPECT_THROW(set.push_back(Ids{-1}, 1, 0), Error);
+  EXPECT_THROW(set.push_back(Ids{1}, 2, 0), Error);
+  EXPECT_THROW(set.push_back(Ids(EncodedSet::most_ids_a_row + 1), 0, 0), InputError);
+  EXPECT_TRUE(set.empty());
+  EXPECT_EQ(set.tokens(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Vocabularies, EncodedSetOver, testing::Values(303, 65'536, 65'537));
+
+TEST(EncodedSet, TakesTwoBytesAnIdWhereTheyHoldIt) {
+  const auto bytes = [](std::size_t vocab_size) {
+    EncodedSet set{vocab_size, 0};
+    for (int i = 0; i < 1000; ++i) set.push_back(Ids(100, 1), 100, 0);
+    set.shrink_to_fit();
+    return set.bytes();
+  };
+  EXPECT_EQ(bytes(65'536), 1000u * (100 * 2 + 8 + 4));
+  EXPECT_EQ(bytes(65'537), 1000u * (100 * 4 + 8 + 4));
+}
+
+}  // namespace
+}  // namespace seqtrain::data

@@ -1,0 +1,109 @@
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/concepts.hpp>
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/data/loader.hpp>
+
+namespace seqtrain::data {
+namespace {
+
+static_assert(Loader<BucketLoader>);
+static_assert(std::ranges::input_range<EpochBatches>);
+
+using Ids = std::vector<std::int32_t>;
+
+EncodedSet some_rows(std::size_t count) {
+  EncodedSet set{1'000, 0};
+  random::Stream stream{4, random::Purpose::data};
+  for (std::size_t row = 0; row < count; ++row) {
+    Ids ids(1 + stream.below(60));
+    for (auto& id : ids) id = static_cast<std::int32_t>(stream.below(1'000));
+    set.push_back(ids, stream.below(ids.size() + 1), static_cast<std::int32_t>(row % 3));
+  }
+  return set;
+}
+
+using Seen =
+    std::vector<std::tuple<std::int64_t, std::int64_t, Ids, Ids, Ids, std::vector<std::int64_t>>>;
+
+Seen batches_of(BucketLoader& loader, std::int64_t epoch, std::int64_t first_batch = 0) {
+  Seen seen;
+  for (const Batch& batch : loader.epoch(epoch, first_batch)) {
+    seen.emplace_back(batch.epoch, batch.index, batch.input_ids, batch.token_type_ids,
+                      batch.lengths, batch.row_ids);
+  }
+  return seen;
+}
+
+TEST(BucketLoader, GivesTheSameBatchesAtAnyNumberOfWorkers) {
+  const EncodedSet set = some_rows(1'000);
+  BucketLoader plain{set, {.plan = {.batch_size = 7}, .seed = 3, .workers = 0}};
+  for (const std::size_t workers : {1, 2, 7}) {
+    for (const std::size_t prefetch : {0, 1, 20}) {
+      BucketLoader loader{
+          set, {.plan = {.batch_size = 7}, .seed = 3, .workers = workers, .prefetch = prefetch}};
+      EXPECT_EQ(batches_of(loader, 2), batches_of(plain, 2));
+    }
+  }
+}
+
+TEST(BucketLoader, CountsAndNumbersItsBatches) {
+  BucketLoader loader{some_rows(100), {.plan = {.tokens_per_batch = 300}}};
+  EXPECT_EQ(loader.examples(), 100);
+  for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+    const auto seen = batches_of(loader, epoch);
+    EXPECT_EQ(loader.batches_in(epoch), static_cast<std::int64_t>(seen.size()));
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      EXPECT_EQ(std::get<0>(seen[i]), epoch);
+      EXPECT_EQ(std::get<1>(seen[i]), static_cast<std::int64_t>(i));
+    }
+  }
+  EXPECT_NE(batches_of(loader, 0), batches_of(loader, 1));
+}
+
+TEST(BucketLoader, BeginsAtAnyBatch) {
+  BucketLoader loader{some_rows(100), {.plan = {.batch_size = 8}}};
+  const auto whole = batches_of(loader, 1);
+  for (std::int64_t first = 0; first <= 13; ++first) {
+    EXPECT_EQ(batches_of(loader, 1, first), Seen(whole.begin() + first, whole.end()));
+  }
+  EXPECT_THROW(loader.epoch(1, 14), InputError);
+  EXPECT_THROW(loader.epoch(1, -1), InputError);
+}
+
+TEST(BucketLoader, MayBeLeftEarly) {
+  BucketLoader loader{some_rows(500), {.plan = {.batch_size = 4}, .workers = 3}};
+  for (int taken = 0; taken < 10; ++taken) {
+    int left = taken;
+    for (const Batch& batch : loader.epoch(taken)) {
+      ASSERT_GT(batch.rows, 0);
+      if (left-- == 0) break;
+    }
+  }
+  const auto untouched = loader.epoch(0);
+}
+
+TEST(BucketLoader, MayMoveWhileAnEpochRuns) {
+  BucketLoader first{some_rows(200), {.plan = {.batch_size = 4}}};
+  const auto expected = batches_of(first, 0);
+  auto batches = first.epoch(0);
+  BucketLoader second{std::move(first)};
+  std::size_t count = 0;
+  for (const Batch& batch : batches) ASSERT_EQ(batch.input_ids, std::get<2>(expected[count++]));
+  EXPECT_EQ(count, expected.size());
+}
+
+TEST(BucketLoader, RefusesABadPlanAtOnce) {
+  EXPECT_THROW((BucketLoader{some_rows(9), {.plan = {.batch_size = 0}}}), InputError);
+  EXPECT_THROW((BucketLoader{some_rows(50), {.plan = {.tokens_per_batch = 10}}}), InputError);
+}
+
+}  // namespace
+}  // namespace seqtrain::data
