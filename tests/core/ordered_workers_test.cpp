@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
