@@ -7,4 +7,6 @@
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/torch_file.hpp>
 #include <seqtrain/weights/write_config.hpp>
+#include <seqtrain/weights/write_torch_file.hpp>

@@ -53,6 +53,25 @@ TEST_F(CheckpointTest, OpensShardsByTheirIndex) {
   tests::expect_golden(all(checkpoint), golden / "sharded.json");
 }
 
+TEST_F(CheckpointTest, OpensATorchFile) {
+  copy("views.pth", "pytorch_model.bin");
+  tests::expect_golden(all(Checkpoint{directory_.path()}), golden / "views.json");
+}
+
+TEST_F(CheckpointTest, OpensTorchShardsByTheirIndex) {
+  copy("module.pth", "pytorch_model-00001-of-00001.bin");
+  tests::write_file(directory_ / "pytorch_model.bin.index.json",
+                    R"({"weight_map": {"0.bias": "pytorch_model-00001-of-00001.bin"}})");
+  const Checkpoint checkpoint{directory_.path()};
+  EXPECT_EQ(checkpoint.names(), std::vector<std::string>{"0.bias"});
+}
+
+TEST_F(CheckpointTest, SafetensorsComeBeforeTorchFiles) {
+  copy("dtypes.safetensors", "model.safetensors");
+  copy("module.pth", "pytorch_model.bin");
+  EXPECT_TRUE(Checkpoint{directory_.path()}.find("float32"));
+}
+
 TEST_F(CheckpointTest, CanBeMoved) {
   Checkpoint checkpoint{golden / "sharded"};
   const Checkpoint moved = std::move(checkpoint);

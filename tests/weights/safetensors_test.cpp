@@ -8,6 +8,7 @@
 #include <seqtrain/weights/safetensors.hpp>
 
 #include "support/corrupt.hpp"
+#include "support/golden_file.hpp"
 #include "support/golden_tensors.hpp"
 #include "support/shared_data.hpp"
 #include "support/temporary_directory.hpp"
@@ -43,6 +44,9 @@ TEST(Safetensors, WritesWhatItReads) {
   write_safetensors(directory / "copy.safetensors", file.tensors());
   const SafetensorsFile copy{directory / "copy.safetensors"};
   tests::expect_golden(copy.tensors(), tests::golden() / "weights/dtypes.json");
+  // What Python makes of these very bytes: tests/golden/check_weights.py.
+  tests::expect_same_file(directory / "copy.safetensors",
+                          tests::golden() / "weights/written/dtypes.safetensors");
 }
 
 TEST(Safetensors, KeepsTheOrderOfNamesAndAlignsTheData) {

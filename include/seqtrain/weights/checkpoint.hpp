@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,13 +13,15 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/torch_file.hpp>
 
 namespace seqtrain::weights {
 
-/// The tensors of a Hugging Face directory: of model.safetensors, or of the files that its index
-/// lists. Files are mapped, so opening one costs next to nothing; the tensors' bytes live as long
-/// as this does. Throws `InputError` with the directory and what was looked for, or with the file
-/// and the tensor.
+/// The tensors of a Hugging Face directory: of the first that is there of model.safetensors, its
+/// index, pytorch_model.bin and its index, where an index lists the files of a model in several.
+/// Files are mapped, so opening one costs next to nothing; the tensors' bytes live as long as this
+/// does. Throws `InputError` with the directory and what was looked for, or with the file and the
+/// tensor.
 class Checkpoint {
  public:
   explicit Checkpoint(std::filesystem::path directory) : directory_{std::move(directory)} {
@@ -47,13 +50,15 @@ class Checkpoint {
   using Tensors = std::map<std::string, TensorView, std::less<>>;
 
   void open() {
-    if (exists("model.safetensors")) {
-      tensors_ = read("model.safetensors");
-    } else if (exists("model.safetensors.index.json")) {
-      read_index("model.safetensors.index.json");
-    } else {
-      fail("holds no model", "looked for model.safetensors and model.safetensors.index.json");
+    for (const std::string file : {"model.safetensors", "pytorch_model.bin"}) {
+      if (exists(file)) {
+        tensors_ = read(file);
+        return;
+      }
+      if (exists(file + ".index.json")) return read_index(file + ".index.json");
     }
+    fail("holds no model",
+         "looked for model.safetensors, pytorch_model.bin, and an .index.json of either");
   }
 
   [[nodiscard]] bool exists(const std::string& file) const {
@@ -61,10 +66,15 @@ class Checkpoint {
   }
 
   Tensors read(const std::string& file) {
-    Tensors tensors;
-    files_.emplace_back(directory_ / file);
-    for (const auto& tensor : files_.back().tensors()) tensors.emplace(tensor.name, tensor);
-    return tensors;
+    const auto path = directory_ / file;
+    if (path.extension() == ".bin") return named(torch_.emplace_back(path).root().tensors());
+    return named(safetensors_.emplace_back(path).tensors());
+  }
+
+  static Tensors named(const std::vector<TensorView>& tensors) {
+    Tensors result;
+    for (const auto& tensor : tensors) result.emplace(tensor.name, tensor);
+    return result;
   }
 
   /// weight_map says which file has which tensor.
@@ -92,7 +102,8 @@ class Checkpoint {
   }
 
   std::filesystem::path directory_;
-  std::vector<SafetensorsFile> files_;
+  std::vector<SafetensorsFile> safetensors_;
+  std::vector<TorchFile> torch_;
   Tensors tensors_;
 };
 

@@ -26,19 +26,21 @@ struct Storage {
   std::span<const std::byte> bytes;
 };
 
+/// torch's class for a storage of each dtype.
+inline constexpr std::array<std::pair<std::string_view, DType>, 10> storage_classes{
+    {{"torch.DoubleStorage", DType::f64},
+     {"torch.FloatStorage", DType::f32},
+     {"torch.HalfStorage", DType::f16},
+     {"torch.BFloat16Storage", DType::bf16},
+     {"torch.LongStorage", DType::i64},
+     {"torch.IntStorage", DType::i32},
+     {"torch.ShortStorage", DType::i16},
+     {"torch.CharStorage", DType::i8},
+     {"torch.ByteStorage", DType::u8},
+     {"torch.BoolStorage", DType::boolean}}};
+
 inline std::optional<DType> storage_dtype(std::string_view global) {
-  constexpr std::array<std::pair<std::string_view, DType>, 10> storages{
-      {{"torch.DoubleStorage", DType::f64},
-       {"torch.FloatStorage", DType::f32},
-       {"torch.HalfStorage", DType::f16},
-       {"torch.BFloat16Storage", DType::bf16},
-       {"torch.LongStorage", DType::i64},
-       {"torch.IntStorage", DType::i32},
-       {"torch.ShortStorage", DType::i16},
-       {"torch.CharStorage", DType::i8},
-       {"torch.ByteStorage", DType::u8},
-       {"torch.BoolStorage", DType::boolean}}};
-  for (const auto& [storage, dtype] : storages) {
+  for (const auto& [storage, dtype] : storage_classes) {
     if (storage == global) return dtype;
   }
   return {};
@@ -46,11 +48,11 @@ inline std::optional<DType> storage_dtype(std::string_view global) {
 
 inline constexpr std::string_view rebuild_tensor = "torch._utils._rebuild_tensor_v2";
 inline constexpr std::string_view rebuild_parameter = "torch._utils._rebuild_parameter";
-inline constexpr std::array<std::string_view, 13> torch_globals{
-    "collections.OrderedDict", rebuild_tensor,       rebuild_parameter,       "torch.DoubleStorage",
-    "torch.FloatStorage",      "torch.HalfStorage",  "torch.BFloat16Storage", "torch.LongStorage",
-    "torch.IntStorage",        "torch.ShortStorage", "torch.CharStorage",     "torch.ByteStorage",
-    "torch.BoolStorage"};
+inline std::vector<std::string_view> torch_globals() {
+  std::vector<std::string_view> names{"collections.OrderedDict", rebuild_tensor, rebuild_parameter};
+  for (const auto& [storage, dtype] : storage_classes) names.push_back(storage);
+  return names;
+}
 
 /// What torch.save wrote: the archive, the pickle in it, and the tensors that the pickle tells of.
 class TorchArchive {
@@ -60,7 +62,7 @@ class TorchArchive {
     refuse_old_format(bytes);
     entries_ = parse_zip(bytes, file_);
     find_prefix();
-    pickle_ = parse_pickle(entry("data.pkl"), file_, torch_globals);
+    pickle_ = parse_pickle(entry("data.pkl"), file_, torch_globals());
     for (Pickle::Ref ref = 0; ref < pickle_.values.size(); ++ref) add_tensor(ref);
   }
   TorchArchive(const TorchArchive&) = delete;
@@ -165,7 +167,7 @@ class TorchArchive {
     const auto* kind = pickle_.get_if<Pickle::Global>(id->items[1]);
     const auto dtype = kind ? storage_dtype(kind->name) : std::nullopt;
     const auto* key = pickle_.get_if<std::string_view>(id->items[2]);
-    require(dtype && key != nullptr, "a storage of an unknown kind");
+    if (!dtype || key == nullptr) throw error("a storage of an unknown kind");
     const auto bytes = entry("data/" + std::string{*key});
     const auto count = integer(id->items[4]);
     require(count >= 0 && static_cast<std::uint64_t>(count) <= bytes.size() / size_of(*dtype),

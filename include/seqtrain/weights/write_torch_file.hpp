@@ -1,0 +1,123 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/weights/dtype.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/torch_archive.hpp>
+#include <seqtrain/weights/zip_writer.hpp>
+
+namespace seqtrain::weights {
+
+namespace detail {
+
+/// Writes the pickle, protocol 2, that torch.save makes of a state_dict of contiguous tensors on
+/// the CPU, each with a storage of its own.
+class StateDictPickler {
+ public:
+  std::string pickle(std::span<const TensorView> tensors) {
+    out_ = "\x80\x02";
+    ordered_dict();
+    out_ += '(';
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      string(tensors[i].name);
+      tensor(tensors[i], std::to_string(i));
+    }
+    return out_ + "u.";
+  }
+
+ private:
+  void tensor(const TensorView& tensor, const std::string& key) {
+    out_ += "ctorch._utils\n_rebuild_tensor_v2\n(";
+    storage(tensor, key);
+    integer(0);
+    tuple(tensor.shape);
+    tuple(strides(tensor.shape));
+    out_ += '\x89';  // requires_grad = False
+    ordered_dict();  // no hooks
+    out_ += "tR";
+  }
+
+  void storage(const TensorView& tensor, const std::string& key) {
+    out_ += '(';
+    string("storage");
+    out_ += "ctorch\n" + std::string{storage_class(tensor.dtype)} + "\n";
+    string(key);
+    string("cpu");
+    integer(static_cast<std::int64_t>(tensor.bytes.size() / size_of(tensor.dtype)));
+    out_ += "tQ";
+  }
+
+  static std::string_view storage_class(DType dtype) {
+    for (const auto& [global, known] : storage_classes) {
+      if (known == dtype) return global.substr(std::string_view{"torch."}.size());
+    }
+    return {};
+  }
+
+  /// torch's strides of a contiguous tensor; an empty dimension counts as one of 1.
+  static std::vector<std::int64_t> strides(std::span<const std::int64_t> shape) {
+    std::vector<std::int64_t> result(shape.size());
+    std::int64_t stride = 1;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+      result[i] = stride;
+      if (shape[i] > 1) stride *= shape[i];
+    }
+    return result;
+  }
+
+  void ordered_dict() { out_ += "ccollections\nOrderedDict\n)R"; }
+
+  void tuple(std::span<const std::int64_t> numbers) {
+    out_ += '(';
+    for (const auto number : numbers) integer(number);
+    out_ += 't';
+  }
+
+  void integer(std::int64_t number) {
+    const bool small = number >= 0 && number <= std::numeric_limits<std::int32_t>::max();
+    out_ += small ? "J" : "\x8a\x08";
+    append(static_cast<std::uint64_t>(number), small ? 4 : 8);
+  }
+
+  void string(std::string_view text) {
+    out_ += 'X';
+    append(text.size(), 4);
+    out_ += text;
+  }
+
+  void append(std::uint64_t number, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) out_ += static_cast<char>(number >> (8 * i) & 0xff);
+  }
+
+  std::string out_;
+};
+
+}  // namespace detail
+
+/// Writes the tensors, in that order, as a state_dict that torch.load(weights_only=True) reads:
+/// whole or not at all, straight from their bytes. Names must differ and bytes fit the shapes, else
+/// `InputError`.
+inline void write_torch_file(const std::filesystem::path& path,
+                             std::span<const TensorView> tensors) {
+  check_consistent(tensors, path.string());
+  ZipWriter zip{path};
+  zip.add("archive/data.pkl", detail::StateDictPickler{}.pickle(tensors));
+  zip.add("archive/byteorder", "little");
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    zip.add("archive/data/" + std::to_string(i), tensors[i].bytes);
+  }
+  zip.add("archive/version", "3\n");
+  zip.commit();
+}
+
+}  // namespace seqtrain::weights
