@@ -1,5 +1,6 @@
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -10,9 +11,11 @@
 
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
+#include <seqtrain/weights/write_torch_file.hpp>
 
 #include "support/model_case.hpp"
 #include "support/model_conformance.hpp"
+#include "support/one_thread.hpp"
 
 namespace seqtrain::model {
 namespace {
@@ -22,6 +25,7 @@ using tests::ModelCase;
 /// What transformers computes, over every case that is there.
 class Transformers : public testing::TestWithParam<std::filesystem::path> {
  protected:
+  tests::OneThread one_thread_;
   ModelCase case_{GetParam()};
   AnyClassifier model_ = load_classifier(GetParam(), {.dropout = 0});
 };
@@ -69,6 +73,14 @@ TEST_P(Transformers, LossesOfFiftyStepsAreEqual) {
     ++step;
   }
   EXPECT_EQ(step, 50);
+}
+
+/// For tests/golden/model.py --check, which loads what lies there in Python.
+TEST_P(Transformers, ReadWhatIsSaved) {
+  if (std::getenv("SEQTRAIN_MODEL_CASES") == nullptr) GTEST_SKIP() << "SEQTRAIN_MODEL_CASES unset";
+  const auto saved = case_.directory() / "saved";
+  model_.save_pretrained(saved);
+  weights::write_torch_file(saved / "model.pth", model_.state_dict().views());
 }
 
 std::string case_name(const testing::TestParamInfo<std::filesystem::path>& info) {

@@ -16,6 +16,8 @@
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
+#include "support/one_thread.hpp"
+
 namespace seqtrain::tests {
 
 /// What every model of tensors must do. `Subject` has static `make(dropout, seed)`, a model, and
@@ -25,6 +27,8 @@ template <class Subject>
 class ModelConformance : public testing::Test {
  protected:
   using M = decltype(Subject::make(0.0, 0));
+
+  OneThread one_thread_;
 
   static std::vector<at::Tensor> gradients(const M& model) {
     std::vector<at::Tensor> result;
