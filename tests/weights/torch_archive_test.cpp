@@ -1,0 +1,111 @@
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/weights/torch_archive.hpp>
+#include <seqtrain/weights/zip_writer.hpp>
+
+#include "support/corrupt.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::weights::detail {
+namespace {
+
+using namespace std::string_literals;
+
+/// ("storage", torch.<kind>, "0", "cpu", <count>), by its persistent id.
+std::string storage(const std::string& kind, char count, char key = '0') {
+  return "(\x8c\x07storagectorch\n" + kind + "\n\x8c\x01" + key + "\x8c\x03" + "cpuK" + count +
+         "tQ";
+}
+
+/// A tensor's call with `arguments` behind the storage.
+std::string tensor(const std::string& arguments, char count = 6) {
+  return "ctorch._utils\n_rebuild_tensor_v2\n(" + storage("FloatStorage", count) + arguments + "tR";
+}
+
+struct Entries {
+  std::string pickle;
+  std::string storage = std::string(24, '\0');
+  std::string byteorder = "little";
+  std::string name = "m/data.pkl";
+};
+
+std::string archive(const Entries& entries) {
+  const tests::TemporaryDirectory directory;
+  ZipWriter zip{directory / "m"};
+  zip.add(entries.name, entries.pickle + ".");
+  zip.add("m/byteorder", entries.byteorder);
+  zip.add("m/data/0", entries.storage);
+  zip.commit();
+  return tests::read_file(directory / "m");
+}
+
+void expect_refused(const Entries& entries, const std::string& message) {
+  const auto text = tests::refusal([&] {
+    const auto bytes = archive(entries);
+    TorchArchive{tests::bytes_of(bytes), "m.pth"};
+  });
+  EXPECT_NE(text.find(message), std::string::npos) << text;
+}
+
+TEST(TorchArchive, ReadsATensor) {
+  const auto bytes = archive({.pickle = tensor("K\x01K\x02\x85K\x03\x85\x89N"s)});
+  const TorchArchive file{tests::bytes_of(bytes), "m.pth"};
+  const auto* read = file.tensor(file.pickle().root);
+  ASSERT_NE(read, nullptr);
+  EXPECT_EQ(read->shape, std::vector<std::int64_t>{2});
+}
+
+TEST(TorchArchive, ATensorStaysInItsStorage) {
+  const auto whole = archive({.pickle = tensor("K\x00K\x06\x85K\x01\x85"s)});
+  EXPECT_NO_THROW((TorchArchive{tests::bytes_of(whole), "m.pth"}));
+  expect_refused({.pickle = tensor("K\x00K\x07\x85K\x01\x85"s)},
+                 "m.pth: a tensor beyond its storage");
+  expect_refused({.pickle = tensor("K\x06K\x01\x85K\x01\x85"s)}, "beyond its storage");
+  expect_refused({.pickle = tensor("K\x00K\x02\x85K\x06\x85"s)}, "beyond its storage");
+  expect_refused({.pickle = tensor("K\x00J\xff\xff\xff\xff\x85K\x01\x85"s)}, "beyond its storage");
+  expect_refused({.pickle = tensor("K\x00K\x02\x85)"s)}, "beyond its storage");
+  expect_refused({.pickle = tensor("K\x00K\x02\x85K\x01\x85"s, 7)}, "storage 0 is shorter");
+  expect_refused({.pickle = tensor("K\x00K\x06\x85K\x01\x85"s), .storage = "abc"},
+                 "storage 0 is shorter");
+}
+
+TEST(TorchArchive, AnExpandedTensorDoesNotEatTheMemory) {
+  const auto huge = "K\x00J\x00\x00\x00\x40J\x00\x00\x00\x40\x86K\x00K\x00\x86"s;
+  expect_refused({.pickle = tensor(huge)}, "far larger than the file");
+  std::string repeated;
+  for (int i = 0; i < 100; ++i)
+    repeated += tensor("K\x00J\x00\x80\x00\x00\x85K\x00\x85"s) + "q\x01";
+  expect_refused({.pickle = "(" + repeated + "t"}, "far larger than the file");
+}
+
+TEST(TorchArchive, DimensionsAreBounded) {
+  std::string ones = "(";
+  for (int i = 0; i < 65; ++i) ones += "K\x01";
+  expect_refused({.pickle = tensor("K\x00"s + ones + "t" + ones + "t")}, "more than 64 dimensions");
+}
+
+TEST(TorchArchive, NamesWhatItCannotRead) {
+  const auto call = [](const std::string& arguments) {
+    return "ctorch._utils\n_rebuild_tensor_v2\n(" + arguments + "tR";
+  };
+  expect_refused({.pickle = call("")}, "a tensor with too few arguments");
+  expect_refused({.pickle = call("NK\x01K\x01K\x01")}, "a tensor without a storage");
+  expect_refused({.pickle = call(")QK\x01K\x01K\x01")}, "a tensor without a storage");
+  expect_refused({.pickle = tensor("NK\x01\x85K\x01\x85")}, "by what is no integer");
+  expect_refused({.pickle = tensor("K\x01K\x01K\x01")}, "by what is no tuple");
+  expect_refused({.pickle = "ctorch._utils\n_rebuild_parameter\n(NtR"}, "a parameter without data");
+  expect_refused({.pickle = "ctorch._utils\n_rebuild_parameter\n)R"}, "a parameter without data");
+  expect_refused({.pickle = "ctorch\nFloatStorage\n)R"}, "a call of torch.FloatStorage");
+  expect_refused({.pickle = "ctorch\nQInt8Storage\n"}, "'torch.QInt8Storage' is not supported");
+  expect_refused({.pickle = "N", .byteorder = "big"}, "not little-endian");
+  expect_refused({.pickle = "N", .name = "m/other.pkl"}, "no data.pkl in it");
+  expect_refused({.pickle = "N", .name = "m/n/data.pkl"}, "no data.pkl in it");
+  expect_refused({.pickle = call(storage("FloatStorage", 6, '7') + "K\x01))")}, "no entry data/7");
+}
+
+}  // namespace
+}  // namespace seqtrain::weights::detail
