@@ -72,6 +72,13 @@ TEST_P(EncodedSetOver, ItsVocabularyRefusesIdsOutsideOfIt) {
   EXPECT_EQ(set.tokens(), 0u);
 }
 
+TEST(EncodedSet, RefusesVocabulariesThatCannotBe) {
+  EXPECT_THROW((EncodedSet{0, 0}), Error);
+  EXPECT_THROW((EncodedSet{std::size_t{1} << 32, 0}), Error);
+  EXPECT_THROW((EncodedSet{10, 10}), Error);
+  EXPECT_THROW((EncodedSet{10, -1}), Error);
+}
+
 INSTANTIATE_TEST_SUITE_P(Vocabularies, EncodedSetOver, testing::Values(303, 65'536, 65'537));
 
 TEST(EncodedSet, TakesTwoBytesAnIdWhereTheyHoldIt) {

@@ -21,9 +21,16 @@ class EncodedSet {
   /// Longest row that can be kept.
   static constexpr std::size_t most_ids_a_row = (std::size_t{1} << 24) - 1;
 
-  /// For ids below `vocab_size`; `pad_id` is what a batch has behind a row's end.
+  /// For ids below `vocab_size`; `pad_id` is what a batch has behind a row's end. Throws `Error`
+  /// where that is none of them.
   EncodedSet(std::size_t vocab_size, std::int32_t pad_id)
       : vocab_size_{vocab_size}, pad_id_{pad_id} {
+    if (vocab_size < 1 || vocab_size > std::size_t{1} << 31) {
+      throw Error{"a vocabulary of " + std::to_string(vocab_size) + " cannot be"};
+    }
+    if (pad_id < 0 || static_cast<std::size_t>(pad_id) >= vocab_size) {
+      throw Error{"the pad id " + std::to_string(pad_id) + " is outside of the vocabulary"};
+    }
     if (vocab_size > 65'536) ids_.emplace<FlatArray<std::uint32_t>>();
   }
 
@@ -117,11 +124,13 @@ class EncodedSet {
   }
 
   void check(std::span<const std::int32_t> ids, std::size_t first_segment) const {
-    std::uint32_t highest = 0;
-    for (const std::int32_t id : ids) highest = std::max(highest, static_cast<std::uint32_t>(id));
-    if (highest >= vocab_size_ && !ids.empty()) {
-      throw Error{"id " + std::to_string(static_cast<std::int32_t>(highest)) +
-                  " is outside of the vocabulary of " + std::to_string(vocab_size_)};
+    const auto last = static_cast<std::uint32_t>(vocab_size_ - 1);
+    std::uint32_t bits = 0;  // the highest is set where an id is negative or above the last
+    for (const std::int32_t id : ids) {
+      bits |= static_cast<std::uint32_t>(id) | (last - static_cast<std::uint32_t>(id));
+    }
+    if (bits >> 31 != 0) {
+      throw Error{"an id is outside of the vocabulary of " + std::to_string(vocab_size_)};
     }
     if (ids.size() > most_ids_a_row) {
       throw InputError{
