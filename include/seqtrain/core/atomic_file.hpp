@@ -39,6 +39,18 @@ class AtomicFile {
   }
   void write(std::string_view text) { write(std::as_bytes(std::span{text})); }
 
+  /// Writes `bytes` at their place in the file. Safe from several threads, as long as none appends;
+  /// `size` does not count it.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
+    while (!bytes.empty()) {
+      const auto sent = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (sent < 0 && errno == EINTR) continue;
+      check(sent > 0);
+      offset += static_cast<std::uint64_t>(sent);
+      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    }
+  }
+
   /// Bytes written so far.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }

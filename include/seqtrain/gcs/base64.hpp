@@ -1,0 +1,56 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <openssl/evp.h>
+
+#include <seqtrain/core/crc32c.hpp>
+
+namespace seqtrain::gcs {
+
+/// Base64 with padding (RFC 4648, section 4).
+inline std::string base64(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
+  const auto length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                      reinterpret_cast<const unsigned char*>(bytes.data()),
+                                      static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+/// The alphabet for URLs, without padding (RFC 4648, section 5), as a JWT wants it.
+inline std::string base64url(std::string_view bytes) {
+  auto text = base64(bytes);
+  std::replace(text.begin(), text.end(), '+', '-');
+  std::replace(text.begin(), text.end(), '/', '_');
+  text.erase(std::find(text.begin(), text.end(), '='), text.end());
+  return text;
+}
+
+/// A checksum as the service writes it: four bytes, the highest first, in base64.
+inline std::string crc32c_text(Crc32c checksum) {
+  const auto value = checksum.value();
+  const char bytes[4] = {static_cast<char>(value >> 24), static_cast<char>(value >> 16),
+                         static_cast<char>(value >> 8), static_cast<char>(value)};
+  return base64({bytes, 4});
+}
+
+/// The reverse, or nothing if `text` is no such checksum.
+inline std::optional<Crc32c> parse_crc32c(std::string_view text) {
+  if (text.size() != 8) return {};
+  std::array<unsigned char, 6> bytes{};
+  const auto* from = reinterpret_cast<const unsigned char*>(text.data());
+  if (EVP_DecodeBlock(bytes.data(), from, 8) != 6) return {};
+  std::uint32_t value = 0;
+  for (int i = 0; i < 4; ++i) value = value << 8 | bytes[static_cast<std::size_t>(i)];
+  const Crc32c checksum{value};
+  if (crc32c_text(checksum) != text) return {};
+  return checksum;
+}
+
+}  // namespace seqtrain::gcs

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/gcs/connection.hpp>
+#include <seqtrain/gcs/http.hpp>
+#include <seqtrain/gcs/proxy.hpp>
+
+namespace seqtrain::gcs {
+
+struct TransportOptions {
+  http::Deadlines deadlines = {};
+  ProxyRules proxies = {};
+  std::filesystem::path ca_file = {};  ///< authorities in PEM that are trusted beside the system's
+  Seconds longest_idle{30};            ///< a connection unused for longer is not used again
+};
+
+/// HTTP/1.1 over TCP and TLS by Boost.Beast. Connections are kept and used again. The system's
+/// authorities are trusted, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR` where these are set.
+class BeastTransport final : public http::Transport {
+ public:
+  /// Throws `InputError` if the file of authorities cannot be read.
+  explicit BeastTransport(TransportOptions options = {}) : options_{std::move(options)} {
+    tls_.set_options(detail::asio::ssl::context::default_workarounds |
+                     detail::asio::ssl::context::no_tlsv1 | detail::asio::ssl::context::no_tlsv1_1);
+    tls_.set_default_verify_paths();
+    tls_.set_verify_mode(detail::asio::ssl::verify_peer);
+    if (options_.ca_file.empty()) return;
+    boost::system::error_code error;
+    tls_.load_verify_file(options_.ca_file.string(), error);
+    if (!error) return;
+    throw InputError{"no certificates in PEM can be read", {.object = options_.ca_file.string()}};
+  }
+
+  http::Response send(const http::Request& request) override {
+    const auto key = request.url.origin();
+    auto connection = take(key);
+    if (!connection) {
+      connection = std::make_unique<Connection>(
+          tls_, request.url, options_.proxies.proxy_for(request.url), options_.deadlines);
+    }
+    auto response = connection->exchange(request);
+    if (connection->reusable()) keep(key, std::move(connection));
+    return response;
+  }
+
+ private:
+  struct Idle {
+    std::unique_ptr<Connection> connection;
+    Clock::time_point since;
+  };
+
+  std::unique_ptr<Connection> take(const std::string& key) {
+    const std::lock_guard lock{mutex_};
+    auto& idle = idle_[key];
+    while (!idle.empty()) {
+      auto last = std::move(idle.back());
+      idle.pop_back();
+      const bool fresh = Clock::now() - last.since < options_.longest_idle;
+      if (fresh && last.connection->reusable()) return std::move(last.connection);
+    }
+    return {};
+  }
+
+  void keep(const std::string& key, std::unique_ptr<Connection> connection) {
+    const std::lock_guard lock{mutex_};
+    idle_[key].push_back({std::move(connection), Clock::now()});
+  }
+
+  TransportOptions options_;
+  detail::asio::ssl::context tls_{detail::asio::ssl::context::tls_client};
+  std::mutex mutex_;
+  std::map<std::string, std::vector<Idle>> idle_;
+};
+
+}  // namespace seqtrain::gcs

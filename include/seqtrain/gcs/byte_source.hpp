@@ -1,0 +1,134 @@
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::gcs {
+
+/// What an upload reads from.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+
+  /// Nothing while it is not known.
+  [[nodiscard]] virtual std::optional<std::uint64_t> size() const = 0;
+
+  /// Fills `into` with the bytes from `offset` on and returns how many there were: fewer only at
+  /// the end. Throws `Error` if they cannot be read.
+  virtual std::size_t read(std::uint64_t offset, std::span<std::byte> into) = 0;
+
+  /// Whether `read` may go back.
+  [[nodiscard]] virtual bool rewinds() const { return true; }
+};
+
+/// A file, or a part of one. Copies share the descriptor and may be read by several threads.
+class FileSource final : public ByteSource {
+ public:
+  /// Throws `InputError` if `file` is not a file that can be read.
+  explicit FileSource(const std::filesystem::path& file) : name_{file.string()} {
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+      throw InputError{"cannot be read: " + std::generic_category().message(errno),
+                       {.object = name_}};
+    }
+    file_ = {new int{descriptor}, [](int* open) { ::close(*open), delete open; }};
+    struct ::stat status = {};
+    if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+      throw InputError{"not a regular file", {.object = name_}};
+    }
+    size_ = static_cast<std::uint64_t>(status.st_size);
+  }
+
+  /// `size` bytes from `offset` on, as a source of their own.
+  [[nodiscard]] FileSource part(std::uint64_t offset, std::uint64_t size) const {
+    auto part = *this;
+    part.start_ = start_ + offset;
+    part.size_ = size;
+    return part;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> size() const override { return size_; }
+
+  std::size_t read(std::uint64_t offset, std::span<std::byte> into) override {
+    into = into.first(std::min<std::uint64_t>(into.size(), size_ - std::min(offset, size_)));
+    for (std::size_t done = 0; done < into.size();) {
+      const auto got = ::pread(*file_, into.data() + done, into.size() - done,
+                               static_cast<off_t>(start_ + offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) throw Error{"became shorter while it was read", {.object = name_}};
+      done += static_cast<std::size_t>(got);
+    }
+    return into.size();
+  }
+
+ private:
+  std::string name_;
+  std::shared_ptr<int> file_;
+  std::uint64_t start_ = 0;
+  std::uint64_t size_ = 0;
+};
+
+/// Bytes in memory, which must outlive it.
+class MemorySource final : public ByteSource {
+ public:
+  explicit MemorySource(std::span<const std::byte> bytes) : bytes_{bytes} {}
+
+  [[nodiscard]] std::optional<std::uint64_t> size() const override { return bytes_.size(); }
+
+  std::size_t read(std::uint64_t offset, std::span<std::byte> into) override {
+    const auto rest = bytes_.subspan(std::min<std::uint64_t>(offset, bytes_.size()));
+    const auto count = std::min(rest.size(), into.size());
+    if (count > 0) std::memcpy(into.data(), rest.data(), count);
+    return count;
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+/// Bytes that come once, front to back, of a number nobody knows: a pipe, a generator.
+class StreamSource final : public ByteSource {
+ public:
+  /// Writes what there is into the span and returns how much; 0 at the end.
+  using Reader = std::function<std::size_t(std::span<std::byte>)>;
+
+  explicit StreamSource(Reader reader) : reader_{std::move(reader)} {}
+
+  [[nodiscard]] std::optional<std::uint64_t> size() const override { return {}; }
+  [[nodiscard]] bool rewinds() const override { return false; }
+
+  std::size_t read(std::uint64_t offset, std::span<std::byte> into) override {
+    if (offset != position_) throw Error{"a stream cannot be read twice"};
+    std::size_t done = 0;
+    while (done < into.size() && !ended_) {
+      const auto got = reader_(into.subspan(done));
+      ended_ = got == 0;
+      done += got;
+    }
+    position_ += done;
+    return done;
+  }
+
+ private:
+  Reader reader_;
+  std::uint64_t position_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace seqtrain::gcs

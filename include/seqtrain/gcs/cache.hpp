@@ -1,0 +1,124 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <openssl/sha.h>
+
+#include <seqtrain/gcs/byte_source.hpp>
+#include <seqtrain/gcs/download.hpp>
+#include <seqtrain/gcs/file_lock.hpp>
+#include <seqtrain/gcs/local_path.hpp>
+
+namespace seqtrain::gcs {
+
+/// A directory of what was fetched before. Each entry is one generation of a file, or of all files
+/// below a prefix, and never changes: a new generation is a new entry. Entries are verified
+/// whenever they are used, appear whole, and are fetched by one process while others wait for it.
+class Cache {
+ public:
+  /// Creates `directory` where it is missing.
+  explicit Cache(std::filesystem::path directory) : directory_{std::move(directory)} {
+    std::error_code error;
+    std::filesystem::create_directories(directory_, error);
+    if (error)
+      throw InputError{"cannot be created: " + error.message(), {.object = directory_.string()}};
+  }
+
+  /// The local copy of an object, or of everything below `uri` if that is no object. The names of
+  /// the files are kept.
+  [[nodiscard]] std::filesystem::path fetch(const Client& client, const Uri& uri,
+                                            const DownloadOptions& options = {}) const {
+    for (int attempt = 0;; ++attempt) {
+      try {
+        return fetch_once(client, uri, options);
+      } catch (const NotFound&) {  // overwritten between the look and the fetch, or not there
+        if (attempt == 2 || !is_there(client, uri)) throw;
+      }
+    }
+  }
+
+ private:
+  static std::optional<ObjectInfo> find_file(const Client& client, const Uri& uri) {
+    const bool directory = uri.name.empty() || uri.name.ends_with('/');
+    return directory ? std::nullopt : client.find(uri);
+  }
+
+  static bool is_there(const Client& client, const Uri& uri) {
+    return find_file(client, uri) || !client.list(uri.as_directory()).empty();
+  }
+
+  [[nodiscard]] std::filesystem::path fetch_once(const Client& client, const Uri& uri,
+                                                 const DownloadOptions& options) const {
+    const auto file = find_file(client, uri);
+    if (!file) return entry(client, list_directory(client, uri), options);
+    const auto name = std::string_view{uri.name}.substr(uri.name.rfind('/') + 1);
+    const auto path = local_path(name, uri);
+    return entry(client, {{*file, path}}, options) / path;
+  }
+
+  /// The directory with these objects in it.
+  [[nodiscard]] std::filesystem::path entry(const Client& client,
+                                            const std::vector<LocalObject>& objects,
+                                            const DownloadOptions& options) const {
+    const auto name = identity(objects);
+    const auto path = directory_ / name;
+    const FileLock lock{directory_ / (name + ".lock"), client.service().options().log};
+    if (is_intact(path, objects)) return path;
+    std::filesystem::remove_all(path);
+    const auto partial = directory_ / (name + ".partial");
+    std::filesystem::remove_all(partial);
+    for (const auto& [object, relative] : objects) {
+      std::filesystem::create_directories((partial / relative).parent_path());
+      download(client, object, partial / relative, options);
+    }
+    std::filesystem::rename(partial, path);
+    return path;
+  }
+
+  /// SHA-256 over names and generations: what an entry is called.
+  static std::string identity(const std::vector<LocalObject>& objects) {
+    std::string text;
+    for (const auto& [object, path] : objects) {
+      text += object.uri.text() + '\n' + path.string() + '\n' + std::to_string(object.generation) +
+              '\n';
+    }
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+    SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string name;
+    for (const auto byte : digest) name += {hex[byte >> 4], hex[byte & 15]};
+    return name;
+  }
+
+  static bool is_intact(const std::filesystem::path& entry,
+                        const std::vector<LocalObject>& objects) {
+    std::error_code error;
+    for (const auto& [object, path] : objects) {
+      const auto size = std::filesystem::file_size(entry / path, error);
+      if (error || size != object.size || object.crc32c != checksum_of(entry / path)) return false;
+    }
+    return true;
+  }
+
+  static Crc32c checksum_of(const std::filesystem::path& path) {
+    FileSource file{path};
+    std::vector<std::byte> piece(std::size_t{1} << 20);
+    Crc32c checksum;
+    for (std::uint64_t offset = 0; offset < *file.size();) {
+      const auto got = file.read(offset, piece);
+      checksum.update(std::span{piece}.first(got));
+      offset += got;
+    }
+    return checksum;
+  }
+
+  std::filesystem::path directory_;
+};
+
+}  // namespace seqtrain::gcs

@@ -1,0 +1,321 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/gcs/object_info.hpp>
+#include <seqtrain/gcs/service.hpp>
+
+namespace seqtrain::gcs {
+
+/// What a write insists on.
+struct WriteOptions {
+  std::optional<std::int64_t> if_generation = {};  ///< 0: there must be no such object yet
+  std::string content_type = "application/octet-stream";
+};
+
+/// Objects by name: what is there, small writes, reads, copies. Whole files go by `upload.hpp` and
+/// `download.hpp`. Every read and write is verified by CRC-32C; what fails is tried again as the
+/// retry policy says. Throws `NotFound`, `Forbidden`, `PreconditionFailed`, `Error`. For several
+/// threads at once.
+class Client {
+ public:
+  explicit Client(std::unique_ptr<Service> service) : service_{std::move(service)} {}
+
+  [[nodiscard]] Service& service() const noexcept { return *service_; }
+
+  [[nodiscard]] ObjectInfo stat(const Uri& uri) const {
+    auto info = find(uri);
+    if (!info) throw NotFound{"no such object", {.object = uri.text()}};
+    return *std::move(info);
+  }
+
+  /// Nothing if there is no such object. A bucket that is not there is told apart by `list` only.
+  [[nodiscard]] std::optional<ObjectInfo> find(const Uri& uri) const {
+    const Operation operation{uri.text(), "storage.objects.get"};
+    const auto response = service_->call({.url = object_url(uri)}, operation);
+    if (response.status == 404) return {};
+    return parse(response, operation, uri.bucket);
+  }
+
+  /// Calls `found` for each object whose name begins with `prefix.name`, in order of names.
+  void list(const Uri& prefix, const std::function<void(const ObjectInfo&)>& found) const {
+    const Operation operation{prefix.text(), "storage.objects.list"};
+    std::string page;
+    do {
+      auto query = "maxResults=1000&prefix=" + percent_encode(prefix.name);
+      if (!page.empty()) query += "&pageToken=" + percent_encode(page);
+      const auto url = service_->url(objects_path("/storage/v1", prefix), query);
+      const auto response = service_->call({.url = url}, operation);
+      if (!response.succeeded()) service_->fail(response, operation);
+      auto next = read_page(response, prefix, found);
+      if (next == page && !page.empty())
+        throw Error{"the list goes round", {.object = prefix.text()}};
+      page = std::move(next);
+    } while (!page.empty());
+  }
+
+  [[nodiscard]] std::vector<ObjectInfo> list(const Uri& prefix) const {
+    std::vector<ObjectInfo> objects;
+    list(prefix, [&](const ObjectInfo& object) { objects.push_back(object); });
+    return objects;
+  }
+
+  /// Writes a small object in one request, whole or not at all.
+  ObjectInfo put(const Uri& uri, std::span<const std::byte> bytes,
+                 const WriteOptions& options = {}) const {
+    const auto checksum = Crc32c{}.update(bytes);
+    const auto boundary = boundary_for(bytes);
+    const auto head = "--" + boundary +
+                      "\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n" +
+                      metadata(uri, options, checksum) + "\r\n--" + boundary +
+                      "\r\nContent-Type: " + options.content_type + "\r\n\r\n";
+    const auto tail = "\r\n--" + boundary + "--\r\n";
+    const http::Request request{
+        .method = "POST",
+        .url = service_->url(objects_path("/upload/storage/v1", uri),
+                             with_precondition("uploadType=multipart", options)),
+        .headers = {{"Content-Type", "multipart/related; boundary=" + boundary}},
+        .body = {http::bytes_of(head), bytes, http::bytes_of(tail)}};
+    const Operation operation{uri.text(), "storage.objects.create"};
+    bool repeated = false;
+    const auto response = service_->call(request, operation, &repeated);
+    return finish_write(response, operation, uri, bytes.size(), checksum, repeated);
+  }
+  ObjectInfo put(const Uri& uri, std::string_view text, const WriteOptions& options = {}) const {
+    return put(uri, http::bytes_of(text), options);
+  }
+
+  /// Sends `size` bytes from `offset` on, of that very generation, to `sink` in order. A break is
+  /// taken up where it happened. The bytes are not verified: only a whole object has a checksum.
+  void read(const ObjectInfo& object, std::uint64_t offset, std::uint64_t size,
+            const http::BodySink& sink) const {
+    const Operation operation{object.uri.text(), "storage.objects.get"};
+    auto attempts = service_->retry(operation);
+    const auto end = offset + size;
+    const auto counting = [&](std::span<const std::byte> bytes) {
+      sink(bytes);
+      offset += bytes.size();
+      attempts.progressed();
+    };
+    while (offset < end) {
+      const auto before = offset;
+      const auto response =
+          service_->attempt(attempts, range(object, offset, end, counting), operation);
+      if (response) check_range(*response, operation, before, end);
+      if (response && offset < end && !attempts.wait("the answer is too short")) {
+        throw Error{"the service's answers are too short", {.object = object.uri.text()}};
+      }
+    }
+  }
+
+  /// The whole object through `sink`; throws after the last byte if the checksum is wrong.
+  ObjectInfo read(const Uri& uri, const http::BodySink& sink) const {
+    auto object = stat(uri);
+    Crc32c checksum;
+    read(object, 0, object.size, [&](std::span<const std::byte> bytes) {
+      checksum.update(bytes);
+      sink(bytes);
+    });
+    verify(object, checksum);
+    return object;
+  }
+
+  /// A small object as a string.
+  [[nodiscard]] std::string get(const Uri& uri,
+                                std::uint64_t max_bytes = std::uint64_t{64} << 20) const {
+    const auto object = stat(uri);
+    if (object.size > max_bytes) throw InputError{"too large", {.object = uri.text()}};
+    std::string text;
+    read(object, 0, object.size, [&](std::span<const std::byte> bytes) {
+      text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    });
+    verify(object, Crc32c{}.update(text));
+    return text;
+  }
+
+  /// Throws `Error` unless `checksum` is the object's.
+  static void verify(const ObjectInfo& object, Crc32c checksum) {
+    if (object.crc32c == checksum) return;
+    const auto problem = object.crc32c ? "the checksum (crc32c) of what arrived is wrong"
+                                       : "the service gave no checksum (crc32c)";
+    throw Error{problem, {.object = object.uri.text()}};
+  }
+
+  /// Copies inside the service, however large.
+  ObjectInfo copy(const Uri& from, const Uri& to, const WriteOptions& options = {}) const {
+    const Operation operation{to.text(), "storage.objects.create"};
+    const auto source = stat(from);
+    const auto path =
+        object_path(from) + "/rewriteTo/b/" + to.bucket + "/o/" + percent_encode(to.name);
+    const auto query =
+        with_precondition("sourceGeneration=" + std::to_string(source.generation), options);
+    std::string token;
+    while (true) {
+      const auto more = token.empty() ? "" : "&rewriteToken=" + percent_encode(token);
+      bool repeated = false;
+      const auto response = service_->call(
+          {.method = "POST", .url = service_->url(path, query + more)}, operation, &repeated);
+      if (response.status == 412 && repeated)
+        return own_write(operation, to, source.size, source.crc32c.value_or(Crc32c{}));
+      if (!response.succeeded()) service_->fail(response, operation);
+      const auto document = json::Document::parse(response.body, to.text());
+      if (document.root().at("done").boolean()) {
+        return detail::read_object(document.root().at("resource"), to.bucket);
+      }
+      token = document.root().at("rewriteToken").string();
+    }
+  }
+
+  /// Joins up to 32 objects of one bucket, in order.
+  ObjectInfo compose(const std::vector<ObjectInfo>& parts, const Uri& to, std::uint64_t size,
+                     Crc32c checksum, const WriteOptions& options = {}) const {
+    const Operation operation{to.text(), "storage.objects.create"};
+    const auto body = compose_body(parts, options);
+    const http::Request request{
+        .method = "POST",
+        .url = service_->url(object_path(to) + "/compose", with_precondition("", options)),
+        .headers = {{"Content-Type", "application/json"}},
+        .body = {http::bytes_of(body)}};
+    bool repeated = false;
+    const auto response = service_->call(request, operation, &repeated);
+    return finish_write(response, operation, to, size, checksum, repeated);
+  }
+
+  /// Removes the object, if given only that generation of it. False if there is none.
+  bool remove(const Uri& uri, std::optional<std::int64_t> generation = {}) const {
+    const Operation operation{uri.text(), "storage.objects.delete"};
+    const auto query = generation ? "ifGenerationMatch=" + std::to_string(*generation) : "";
+    const auto response = service_->call(
+        {.method = "DELETE", .url = service_->url(object_path(uri), query)}, operation);
+    if (response.status == 404) return false;
+    if (!response.succeeded()) service_->fail(response, operation);
+    return true;
+  }
+
+  /// For the writers of this room: what the answer to the last request of a write means. Throws
+  /// unless the object is there with this size and checksum; a wrong one is removed again.
+  ObjectInfo finish_write(const http::Response& response, const Operation& operation,
+                          const Uri& uri, std::uint64_t size, Crc32c checksum,
+                          bool repeated) const {
+    if (response.status == 412 && repeated) return own_write(operation, uri, size, checksum);
+    auto info = parse(response, operation, uri.bucket);
+    if (info.size == size && info.crc32c == checksum) return info;
+    remove(uri, info.generation);
+    throw Error{"what the service stored is not what was sent (size or crc32c); it was removed",
+                {.object = uri.text()}};
+  }
+
+  /// The address of a new upload, with the write's precondition.
+  [[nodiscard]] http::Url upload_url(const Uri& uri, const WriteOptions& options) const {
+    const auto query =
+        with_precondition("uploadType=resumable&name=" + percent_encode(uri.name), options);
+    return service_->url(objects_path("/upload/storage/v1", uri), query);
+  }
+
+ private:
+  static std::string objects_path(const std::string& api, const Uri& uri) {
+    return api + "/b/" + uri.bucket + "/o";
+  }
+  static std::string object_path(const Uri& uri) {
+    if (uri.name.empty()) throw InputError{"names a bucket, not an object", {.object = uri.text()}};
+    return objects_path("/storage/v1", uri) + "/" + percent_encode(uri.name);
+  }
+  [[nodiscard]] http::Url object_url(const Uri& uri) const {
+    return service_->url(object_path(uri));
+  }
+
+  static std::string with_precondition(std::string query, const WriteOptions& options) {
+    if (!options.if_generation) return query;
+    if (!query.empty()) query += '&';
+    return query + "ifGenerationMatch=" + std::to_string(*options.if_generation);
+  }
+
+  static std::string metadata(const Uri& uri, const WriteOptions& options, Crc32c checksum) {
+    json::Writer writer;
+    writer.begin_object().member("name", uri.name).member("contentType", options.content_type);
+    return writer.member("crc32c", crc32c_text(checksum)).end_object().text();
+  }
+
+  /// A line that the content does not have.
+  static std::string boundary_for(std::span<const std::byte> bytes) {
+    const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    std::string boundary = "seqtrain";
+    while (text.find(boundary) != std::string_view::npos) {
+      boundary += std::to_string(static_cast<int>(random_unit() * 1e9));
+    }
+    return boundary;
+  }
+
+  static std::string compose_body(const std::vector<ObjectInfo>& parts,
+                                  const WriteOptions& options) {
+    json::Writer writer;
+    writer.begin_object().key("sourceObjects").begin_array();
+    for (const auto& part : parts) {
+      writer.begin_object().member("name", part.uri.name);
+      writer.member("generation", std::to_string(part.generation)).end_object();
+    }
+    writer.end_array().key("destination").begin_object();
+    return writer.member("contentType", options.content_type).end_object().end_object().text();
+  }
+
+  ObjectInfo parse(const http::Response& response, const Operation& operation,
+                   const std::string& bucket) const {
+    if (!response.succeeded()) service_->fail(response, operation);
+    const auto document = json::Document::parse(response.body, operation.object);
+    return detail::read_object(document.root(), bucket);
+  }
+
+  /// An earlier attempt seems to have done the write although its answer was lost.
+  ObjectInfo own_write(const Operation& operation, const Uri& uri, std::uint64_t size,
+                       Crc32c checksum) const {
+    auto info = find(uri);
+    if (info && info->size == size && info->crc32c == checksum) return *std::move(info);
+    throw PreconditionFailed{"the object has been changed by somebody else",
+                             {.object = operation.object}};
+  }
+
+  static std::string read_page(const http::Response& response, const Uri& prefix,
+                               const std::function<void(const ObjectInfo&)>& found) {
+    const auto document = json::Document::parse(response.body, prefix.text());
+    if (const auto items = document.root().find("items")) {
+      for (const auto& item : items->items()) found(detail::read_object(item, prefix.bucket));
+    }
+    const auto next = document.root().find("nextPageToken");
+    return std::string{next ? next->string() : ""};
+  }
+
+  [[nodiscard]] http::Request range(const ObjectInfo& object, std::uint64_t begin,
+                                    std::uint64_t end, const http::BodySink& sink) const {
+    const auto query = "alt=media&generation=" + std::to_string(object.generation);
+    const auto bytes = "bytes=" + std::to_string(begin) + "-" + std::to_string(end - 1);
+    // Without gzip the service would unpack some objects on the way, and no checksum would fit.
+    return {.url = service_->url(object_path(object.uri), query),
+            .headers = {{"Range", bytes}, {"Accept-Encoding", "gzip"}},
+            .max_answer = end - begin,
+            .sink = sink};
+  }
+
+  void check_range(const http::Response& response, const Operation& operation, std::uint64_t begin,
+                   std::uint64_t end) const {
+    if (!response.succeeded()) service_->fail(response, operation);
+    const auto range = response.find("Content-Range").value_or("");
+    const auto wanted = "bytes " + std::to_string(begin) + "-";
+    const bool whole = response.status == 200 && begin == 0;
+    if (whole || (response.status == 206 && range.starts_with(wanted) && end > begin)) return;
+    throw http::TrustError{"the service sent another range than was asked for",
+                           {.object = operation.object}};
+  }
+
+  std::unique_ptr<Service> service_;
+};
+
+}  // namespace seqtrain::gcs

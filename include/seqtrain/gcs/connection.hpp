@@ -1,0 +1,302 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+#include <boost/optional.hpp>
+#include <sys/socket.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/gcs/base64.hpp>
+#include <seqtrain/gcs/http.hpp>
+
+namespace seqtrain::gcs {
+
+namespace detail {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+
+/// A body made of pieces that lie where they are.
+struct PiecesBody {
+  using value_type = std::vector<asio::const_buffer>;
+  static std::uint64_t size(const value_type& pieces) { return asio::buffer_size(pieces); }
+  class writer {
+   public:
+    using const_buffers_type = value_type;
+    template <bool is_request, class Fields>
+    writer(const beast::http::header<is_request, Fields>&, const value_type& pieces)
+        : pieces_{pieces} {}
+    static void init(beast::error_code& error) { error = {}; }
+    boost::optional<std::pair<const_buffers_type, bool>> get(beast::error_code& error) {
+      error = {};
+      return {{pieces_, false}};
+    }
+
+   private:
+    const value_type& pieces_;
+  };
+};
+
+}  // namespace detail
+
+/// One connection to one origin, plain or TLS, direct or through a proxy. Blocking, for one thread
+/// at a time; no wait is longer than its deadline.
+class Connection {
+ public:
+  /// `context` must verify peers; the host's name is checked here.
+  Connection(detail::asio::ssl::context& context, http::Url origin, std::optional<http::Url> proxy,
+             const http::Deadlines& deadlines)
+      : origin_{std::move(origin)},
+        proxy_{std::move(proxy)},
+        deadlines_{deadlines},
+        end_{Clock::now() + as_duration(deadlines.connect)},
+        stream_{io_, context} {
+    connect();
+    if (proxy_) open_tunnel();
+    if (origin_.scheme == "https") start_tls();
+  }
+
+  /// Sends the request and waits for the answer. After an exception the connection is of no use.
+  http::Response exchange(const http::Request& request) {
+    end_ = Clock::now() + as_duration(deadlines_.whole);
+    keep_ = false;
+    return origin_.scheme == "https" ? exchange_on(stream_, request)
+                                     : exchange_on(stream_.next_layer(), request);
+  }
+
+  /// Whether another request may follow: the far end agreed, and has neither closed nor spoken.
+  [[nodiscard]] bool reusable() {
+    char byte = 0;
+    const auto got = ::recv(tcp().socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return keep_ && got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+  }
+
+ private:
+  using Tcp =
+      detail::beast::basic_stream<detail::asio::ip::tcp, detail::asio::io_context::executor_type>;
+  using Tls = detail::beast::ssl_stream<Tcp>;
+  using ErrorCode = detail::beast::error_code;
+  using Parser = detail::beast::http::response_parser<detail::beast::http::buffer_body>;
+
+  static Clock::duration as_duration(Seconds time) {
+    return std::chrono::duration_cast<Clock::duration>(time);
+  }
+  Tcp& tcp() { return stream_.next_layer(); }
+
+  /// Runs one asynchronous operation to its end or to the deadline.
+  template <class Start>
+  ErrorCode run(Seconds bound, Start start) {
+    tcp().expires_at(std::min(end_, Clock::now() + as_duration(bound)));
+    ErrorCode result = detail::asio::error::would_block;
+    start([&result](ErrorCode error, auto&&...) { result = error; });
+    io_.restart();
+    io_.run();
+    return result;
+  }
+
+  [[noreturn]] void fail(const std::string& doing, ErrorCode error) const {
+    const bool late = error == detail::beast::error::timeout;
+    const bool short_answer = error == detail::beast::http::error::partial_message ||
+                              error == detail::beast::http::error::end_of_stream ||
+                              error == detail::asio::ssl::error::stream_truncated;
+    const auto reason = late           ? std::string{"took too long"}
+                        : short_answer ? std::string{"the far end closed the connection early"}
+                                       : error.message();
+    throw http::TransportError{doing + ": " + reason, {.object = origin_.origin()}};
+  }
+  void check(const std::string& doing, ErrorCode error) const {
+    if (error) fail(doing, error);
+  }
+
+  void connect() {
+    const auto& next = proxy_ ? *proxy_ : origin_;
+    detail::asio::ip::tcp::resolver resolver{io_};
+    decltype(resolver)::results_type addresses;
+    ErrorCode error = detail::asio::error::timed_out;
+    resolver.async_resolve(next.host, next.port, [&](ErrorCode result, auto found) {
+      error = result;
+      addresses = std::move(found);
+    });
+    io_.run_until(end_);
+    resolver.cancel();
+    check("looking up the name", error);
+    check("connecting", run(deadlines_.connect,
+                            [&](auto done) { tcp().async_connect(addresses, std::move(done)); }));
+    tcp().socket().set_option(detail::asio::ip::tcp::no_delay{true}, error);
+  }
+
+  void open_tunnel() {
+    namespace http = detail::beast::http;
+    const auto name =
+        origin_.host.find(':') == std::string::npos ? origin_.host : "[" + origin_.host + "]";
+    const auto authority = name + ":" + origin_.port;
+    http::request<http::empty_body> request{http::verb::connect, authority, 11};
+    request.set(http::field::host, authority);
+    if (!proxy_->credentials.empty()) {
+      request.set(http::field::proxy_authorization,
+                  "Basic " + base64(percent_decode(proxy_->credentials)));
+    }
+    http::response_parser<http::empty_body> parser;
+    parser.skip(true);
+    check("asking the proxy", run(deadlines_.connect, [&](auto done) {
+            http::async_write(tcp(), request, std::move(done));
+          }));
+    check("waiting for the proxy", run(deadlines_.connect, [&](auto done) {
+            http::async_read_header(tcp(), buffer_, parser, std::move(done));
+          }));
+    refuse_unless_open(static_cast<int>(parser.get().result_int()));
+    buffer_.clear();
+  }
+
+  void refuse_unless_open(int status) const {
+    if (status >= 200 && status < 300) return;
+    const auto problem = "the proxy answered " + std::to_string(status);
+    if (status >= 500) throw http::TransportError{problem, {.object = proxy_->origin()}};
+    throw InputError{problem, {.object = proxy_->origin()}, "see HTTPS_PROXY and NO_PROXY"};
+  }
+
+  static std::string percent_decode(const std::string& text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      int byte = 0;
+      const bool escaped =
+          text[i] == '%' && i + 2 < text.size() &&
+          std::from_chars(text.data() + i + 1, text.data() + i + 3, byte, 16).ptr ==
+              text.data() + i + 3;
+      plain += escaped ? static_cast<char>(byte) : text[i];
+      if (escaped) i += 2;
+    }
+    return plain;
+  }
+
+  void start_tls() {
+    auto* tls = stream_.native_handle();
+    ErrorCode not_address;
+    detail::asio::ip::make_address(origin_.host, not_address);
+    if (not_address) {
+      SSL_set_tlsext_host_name(tls, origin_.host.c_str());
+      SSL_set1_host(tls, origin_.host.c_str());
+    } else {
+      X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), origin_.host.c_str());
+    }
+    const auto error = run(deadlines_.connect, [&](auto done) {
+      stream_.async_handshake(detail::asio::ssl::stream_base::client, std::move(done));
+    });
+    const auto verdict = SSL_get_verify_result(tls);
+    if (error && verdict != X509_V_OK) {
+      throw http::TrustError{
+          std::string{"the certificate is refused: "} + X509_verify_cert_error_string(verdict),
+          {.object = origin_.origin()},
+          "an authority of your own is named by --ca-file or SSL_CERT_FILE"};
+    }
+    check("TLS handshake", error);
+  }
+
+  template <class Stream>
+  http::Response exchange_on(Stream& stream, const http::Request& request) {
+    const auto written = write(stream, request);
+    Parser parser;
+    parser.body_limit(std::numeric_limits<std::uint64_t>::max());
+    parser.header_limit(64 * 1024);
+    // An answer may be there although the far end stopped listening, and says why.
+    const auto patience = written ? std::min(deadlines_.read, Seconds{1}) : deadlines_.read;
+    const auto error = run(patience, [&](auto done) {
+      detail::beast::http::async_read_header(stream, buffer_, parser, std::move(done));
+    });
+    check("sending", error ? written : ErrorCode{});
+    check("waiting for the answer", error);
+    auto response = head_of(parser);
+    read_body(stream, parser, request, response);
+    keep_ = !written && parser.keep_alive();
+    return response;
+  }
+
+  template <class Stream>
+  ErrorCode write(Stream& stream, const http::Request& request) {
+    namespace http = detail::beast::http;
+    http::request<detail::PiecesBody> message;
+    message.version(11);
+    message.method_string(request.method);
+    message.target(request.url.target);
+    message.set(http::field::host, request.url.authority());
+    message.set(http::field::user_agent, "seqtrain");
+    for (const auto& header : request.headers) message.set(header.name, header.value);
+    for (const auto& piece : request.body) {
+      message.body().emplace_back(piece.data(), piece.size());
+    }
+    if (request.method != "GET" || !request.body.empty()) message.prepare_payload();
+    http::serializer<true, detail::PiecesBody> serializer{message};
+    ErrorCode error;
+    while (!error && !serializer.is_done()) {
+      error = run(deadlines_.write,
+                  [&](auto done) { http::async_write_some(stream, serializer, std::move(done)); });
+    }
+    return error;
+  }
+
+  static http::Response head_of(const Parser& parser) {
+    http::Response response{static_cast<int>(parser.get().result_int())};
+    for (const auto& field : parser.get()) {
+      response.headers.push_back({std::string{field.name_string()}, std::string{field.value()}});
+    }
+    return response;
+  }
+
+  template <class Stream>
+  void read_body(Stream& stream, Parser& parser, const http::Request& request,
+                 http::Response& response) {
+    const bool streamed = request.sink && (response.status == 200 || response.status == 206);
+    std::vector<std::byte> piece(streamed ? std::size_t{256} << 10 : std::size_t{16} << 10);
+    std::uint64_t total = 0;
+    while (!parser.is_done()) {
+      auto& body = parser.get().body();
+      body.data = piece.data();
+      body.size = piece.size();
+      auto error = run(deadlines_.read, [&](auto done) {
+        detail::beast::http::async_read_some(stream, buffer_, parser, std::move(done));
+      });
+      if (error == detail::beast::http::error::need_buffer) error = {};
+      check("reading the answer", error);
+      const auto got = std::span{piece}.first(piece.size() - body.size);
+      total += got.size();
+      refuse_if_longer(total, request.max_answer);
+      if (streamed) {
+        request.sink(got);
+      } else {
+        response.body.append(reinterpret_cast<const char*>(got.data()), got.size());
+      }
+    }
+  }
+
+  void refuse_if_longer(std::uint64_t size, std::uint64_t limit) const {
+    if (size <= limit) return;
+    throw http::TrustError{"the answer is longer than " + std::to_string(limit) + " bytes",
+                           {.object = origin_.origin()}};
+  }
+
+  http::Url origin_;
+  std::optional<http::Url> proxy_;
+  http::Deadlines deadlines_;
+  Clock::time_point end_;
+  detail::asio::io_context io_{1};
+  Tls stream_;
+  detail::beast::flat_buffer buffer_;
+  bool keep_ = false;
+};
+
+}  // namespace seqtrain::gcs

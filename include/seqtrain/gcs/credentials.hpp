@@ -1,0 +1,199 @@
+#pragma once
+
+#include <ctime>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/gcs/jwt.hpp>
+#include <seqtrain/gcs/token.hpp>
+#include <seqtrain/gcs/uri.hpp>
+
+/// The identities that Google's own libraries know, as far as the storage service needs them.
+namespace seqtrain::gcs {
+
+namespace detail {
+
+inline http::Request form_post(
+    http::Url url, const std::vector<std::pair<std::string_view, std::string_view>>& fields,
+    std::string& body) {
+  for (const auto& [name, value] : fields) {
+    if (!body.empty()) body += '&';
+    body += percent_encode(name) + "=" + percent_encode(value);
+  }
+  return {.method = "POST",
+          .url = std::move(url),
+          .headers = {{"Content-Type", "application/x-www-form-urlencoded"}},
+          .body = {http::bytes_of(body)}};
+}
+
+}  // namespace detail
+
+/// No identity: for emulators and public objects.
+class Anonymous final : public Credentials {
+ public:
+  [[nodiscard]] Token fetch(const TokenContext&, std::string_view) const override { return {}; }
+  [[nodiscard]] std::string account() const override { return "anonymous"; }
+};
+
+/// A service account's key: a signed statement is exchanged for a token (RFC 7523).
+class ServiceAccount final : public Credentials {
+ public:
+  ServiceAccount(std::string email, std::string key_id, SigningKey key, http::Url token_url,
+                 std::string token_uri, std::string quota_project)
+      : email_{std::move(email)},
+        key_id_{std::move(key_id)},
+        key_{std::move(key)},
+        token_url_{std::move(token_url)},
+        token_uri_{std::move(token_uri)},
+        quota_project_{std::move(quota_project)} {}
+
+  [[nodiscard]] Token fetch(const TokenContext& context, std::string_view scope) const override {
+    const auto assertion = key_.sign(header(), claims(context.timing.wall_seconds(), scope));
+    std::string body;
+    const auto request = detail::form_post(
+        token_url_,
+        {{"grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"}, {"assertion", assertion}},
+        body);
+    return read_token(ask_for_token(context, request, "token for " + email_), context.timing,
+                      email_);
+  }
+  [[nodiscard]] std::string account() const override { return email_; }
+  [[nodiscard]] std::string quota_project() const override { return quota_project_; }
+
+ private:
+  [[nodiscard]] std::string header() const {
+    json::Writer writer;
+    writer.begin_object().member("alg", "RS256").member("typ", "JWT");
+    if (!key_id_.empty()) writer.member("kid", key_id_);
+    return writer.end_object().text();
+  }
+  [[nodiscard]] std::string claims(std::time_t now, std::string_view scope) const {
+    json::Writer writer;
+    writer.begin_object().member("iss", email_).member("scope", scope).member("aud", token_uri_);
+    writer.member("iat", now).member("exp", now + 3600);
+    return writer.end_object().text();
+  }
+
+  std::string email_;
+  std::string key_id_;
+  SigningKey key_;
+  http::Url token_url_;
+  std::string token_uri_;
+  std::string quota_project_;
+};
+
+/// A person's login, as `gcloud auth application-default login` leaves it.
+class AuthorizedUser final : public Credentials {
+ public:
+  AuthorizedUser(std::string client_id, std::string client_secret, std::string refresh_token,
+                 http::Url token_url, std::string quota_project)
+      : client_id_{std::move(client_id)},
+        client_secret_{std::move(client_secret)},
+        refresh_token_{std::move(refresh_token)},
+        token_url_{std::move(token_url)},
+        quota_project_{std::move(quota_project)} {}
+
+  [[nodiscard]] Token fetch(const TokenContext& context, std::string_view) const override {
+    std::string body;
+    const auto request = detail::form_post(token_url_,
+                                           {{"grant_type", "refresh_token"},
+                                            {"client_id", client_id_},
+                                            {"client_secret", client_secret_},
+                                            {"refresh_token", refresh_token_}},
+                                           body);
+    return read_token(ask_for_token(context, request, "token for " + account()), context.timing,
+                      account());
+  }
+  [[nodiscard]] std::string account() const override { return "the gcloud user"; }
+  [[nodiscard]] std::string quota_project() const override { return quota_project_; }
+
+ private:
+  std::string client_id_;
+  std::string client_secret_;
+  std::string refresh_token_;
+  http::Url token_url_;
+  std::string quota_project_;
+};
+
+/// A service account in whose name another identity may act.
+class Impersonated final : public Credentials {
+ public:
+  /// `url` ends in `serviceAccounts/<email>:generateAccessToken`.
+  Impersonated(std::unique_ptr<Credentials> source, http::Url url,
+               std::vector<std::string> delegates, std::string quota_project)
+      : source_{std::move(source)},
+        url_{std::move(url)},
+        delegates_{std::move(delegates)},
+        quota_project_{std::move(quota_project)} {}
+
+  [[nodiscard]] Token fetch(const TokenContext& context, std::string_view scope) const override {
+    const auto own = source_->fetch(context, scope::platform);
+    const auto body = question(scope);
+    const http::Request request{
+        .method = "POST",
+        .url = url_,
+        .headers = {{"Authorization", "Bearer " + own.value}, {"Content-Type", "application/json"}},
+        .body = {http::bytes_of(body)}};
+    // The end is given as a date, which a wrong clock would misread; the lifetime is what we ask.
+    return read_token(ask_for_token(context, request, "token for " + account()), context.timing,
+                      account(), "accessToken");
+  }
+  [[nodiscard]] std::string account() const override {
+    const auto end = std::min(url_.target.rfind(":generateAccessToken"), url_.target.size());
+    const auto begin = url_.target.rfind('/', end) + 1;
+    return url_.target.substr(begin, end - begin);
+  }
+  [[nodiscard]] std::string quota_project() const override { return quota_project_; }
+
+ private:
+  [[nodiscard]] std::string question(std::string_view scope) const {
+    json::Writer writer;
+    writer.begin_object().key("scope").begin_array().value(scope).end_array();
+    writer.member("lifetime", "3600s").key("delegates").begin_array();
+    for (const auto& delegate : delegates_) writer.value(delegate);
+    return writer.end_array().end_object().text();
+  }
+
+  std::unique_ptr<Credentials> source_;
+  http::Url url_;
+  std::vector<std::string> delegates_;
+  std::string quota_project_;
+};
+
+/// The service account of the machine, from its metadata server.
+class MachineAccount final : public Credentials {
+ public:
+  explicit MachineAccount(http::Url server) : server_{std::move(server)} {}
+
+  [[nodiscard]] Token fetch(const TokenContext& context, std::string_view) const override {
+    const auto request = question("instance/service-accounts/default/token");
+    return read_token(ask_for_token(context, request, "token for " + account()), context.timing,
+                      account());
+  }
+  [[nodiscard]] std::string account() const override { return "the machine's service account"; }
+
+  /// Whether such a server answers at all.
+  [[nodiscard]] bool is_there(http::Transport& transport) const {
+    try {
+      return transport.send(question("")).find("Metadata-Flavor") == "Google";
+    } catch (const http::TransportError&) {
+      return false;
+    }
+  }
+
+ private:
+  [[nodiscard]] http::Request question(const std::string& path) const {
+    http::Request request{.url = server_, .headers = {{"Metadata-Flavor", "Google"}}};
+    request.url.target = "/computeMetadata/v1/" + path;
+    return request;
+  }
+
+  http::Url server_;
+};
+
+}  // namespace seqtrain::gcs

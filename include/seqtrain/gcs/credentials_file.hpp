@@ -1,0 +1,158 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/gcs/credentials.hpp>
+#include <seqtrain/gcs/environment.hpp>
+#include <seqtrain/gcs/external_account.hpp>
+
+namespace seqtrain::gcs {
+
+namespace detail {
+
+inline std::string text_or(const json::Value& object, std::string_view key,
+                           std::string_view otherwise = {}) {
+  const auto value = object.find(key);
+  return std::string{value ? value->string() : otherwise};
+}
+
+/// The address in the field `key`. Secrets go there, so it must be https.
+inline http::Url secure_url(const json::Value& object, std::string_view key,
+                            std::string_view otherwise = {}) {
+  const auto text = text_or(object, key, otherwise);
+  if (text.empty()) return http::Url::parse(object.at(key).string(), "credentials");
+  auto url = http::Url::parse(text, "credentials: " + std::string{key});
+  if (url.scheme != "https") throw object.at(key).error("must be an https:// address");
+  return url;
+}
+
+inline constexpr std::string_view google_token_uri = "https://oauth2.googleapis.com/token";
+
+inline std::unique_ptr<Credentials> service_account(const json::Value& file,
+                                                    const std::string& name) {
+  const auto uri = text_or(file, "token_uri", google_token_uri);
+  const std::string email{file.at("client_email").string()};
+  return std::make_unique<ServiceAccount>(
+      email, text_or(file, "private_key_id"),
+      SigningKey{file.at("private_key").string(), {.object = name, .field = "private_key"}},
+      secure_url(file, "token_uri", google_token_uri), uri, text_or(file, "quota_project_id"));
+}
+
+inline std::unique_ptr<Credentials> authorized_user(const json::Value& file) {
+  return std::make_unique<AuthorizedUser>(
+      std::string{file.at("client_id").string()}, std::string{file.at("client_secret").string()},
+      std::string{file.at("refresh_token").string()},
+      secure_url(file, "token_uri", google_token_uri), text_or(file, "quota_project_id"));
+}
+
+inline SubjectTokenPlace subject_token_place(const json::Value& source) {
+  SubjectTokenPlace place;
+  if (const auto file = source.find("file")) {
+    place.file = std::string{file->string()};
+  } else if (const auto url = source.find("url"); url && !source.find("environment_id")) {
+    place.url = http::Url::parse(url->string(), "credential_source.url");
+  } else {
+    throw source.error("only sources with a file or a url are supported",
+                       "a source that runs a program or asks AWS is not");
+  }
+  if (const auto headers = source.find("headers")) {
+    for (const auto& [key, value] : headers->members()) {
+      place.headers.push_back({std::string{key}, std::string{value.string()}});
+    }
+  }
+  if (const auto format = source.find("format"); format && text_or(*format, "type") == "json") {
+    place.json_field = format->at("subject_token_field_name").string();
+  }
+  return place;
+}
+
+inline std::unique_ptr<Credentials> impersonated(std::unique_ptr<Credentials> source,
+                                                 const json::Value& file) {
+  std::vector<std::string> delegates;
+  if (const auto list = file.find("delegates")) {
+    for (const auto& one : list->items()) delegates.emplace_back(one.string());
+  }
+  return std::make_unique<Impersonated>(std::move(source),
+                                        secure_url(file, "service_account_impersonation_url"),
+                                        std::move(delegates), text_or(file, "quota_project_id"));
+}
+
+inline std::unique_ptr<Credentials> external_account(const json::Value& file) {
+  auto own = std::make_unique<ExternalAccount>(ExternalAccount::Options{
+      .audience = std::string{file.at("audience").string()},
+      .subject_token_type = std::string{file.at("subject_token_type").string()},
+      .token_url = secure_url(file, "token_url"),
+      .place = subject_token_place(file.at("credential_source")),
+      .client_id = text_or(file, "client_id"),
+      .client_secret = text_or(file, "client_secret"),
+      .workforce_project = text_or(file, "workforce_pool_user_project"),
+      .quota_project = text_or(file, "quota_project_id")});
+  if (!file.find("service_account_impersonation_url")) return own;
+  return impersonated(std::move(own), file);
+}
+
+inline std::unique_ptr<Credentials> from_json(const json::Value& file, const std::string& name) {
+  const auto type = file.at("type");
+  if (type.string() == "service_account") return service_account(file, name);
+  if (type.string() == "authorized_user") return authorized_user(file);
+  if (type.string() == "external_account") return external_account(file);
+  if (type.string() == "impersonated_service_account") {
+    const auto source = file.at("source_credentials");
+    if (text_or(source, "type") == "impersonated_service_account") {
+      throw source.error("cannot be an impersonated account itself", "use delegates");
+    }
+    return impersonated(from_json(source, name), file);
+  }
+  throw type.error("unknown type of credentials '" + std::string{type.string().substr(0, 40)} + "'",
+                   "known are service_account, authorized_user, external_account and "
+                   "impersonated_service_account");
+}
+
+inline std::filesystem::path well_known_file(const Environment& environment) {
+  if (const auto directory = environment("CLOUDSDK_CONFIG")) {
+    return std::filesystem::path{*directory} / "application_default_credentials.json";
+  }
+  const auto home = environment("HOME");
+  if (!home) return {};
+  return std::filesystem::path{*home} / ".config/gcloud/application_default_credentials.json";
+}
+
+}  // namespace detail
+
+/// Reads a file as the Cloud console or gcloud writes it. Throws `InputError` with file and field.
+inline std::unique_ptr<Credentials> load_credentials(const std::filesystem::path& file) {
+  const auto document = json::Document::load(file);
+  return detail::from_json(document.root(), file.string());
+}
+
+/// Google's order of search: the file named by `GOOGLE_APPLICATION_CREDENTIALS`, gcloud's
+/// well-known file, the metadata server (`GCE_METADATA_HOST` names another). `probe` should have
+/// short deadlines. Throws `InputError` if nothing is found, or if a file that is set is not there.
+inline std::unique_ptr<Credentials> find_credentials(const Environment& environment,
+                                                     http::Transport& probe) {
+  if (const auto file = environment("GOOGLE_APPLICATION_CREDENTIALS")) {
+    if (std::filesystem::exists(*file)) return load_credentials(*file);
+    throw InputError{"no such file", {.object = *file}, "see GOOGLE_APPLICATION_CREDENTIALS"};
+  }
+  std::error_code ignored;
+  const auto file = detail::well_known_file(environment);
+  if (!file.empty() && std::filesystem::exists(file, ignored)) return load_credentials(file);
+  const auto host = environment("GCE_METADATA_HOST").value_or("metadata.google.internal");
+  auto machine =
+      std::make_unique<MachineAccount>(http::Url::parse("http://" + host, "GCE_METADATA_HOST"));
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    if (machine->is_there(probe)) return machine;
+  }
+  throw InputError{"no Google Cloud credentials",
+                   {},
+                   "set GOOGLE_APPLICATION_CREDENTIALS to a file, or run "
+                   "`gcloud auth application-default login`"};
+}
+
+}  // namespace seqtrain::gcs

@@ -1,0 +1,181 @@
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/gcs/timing.hpp>
+
+/// HTTP as the client of the storage service sees it: messages, and a transport that moves them.
+/// Nothing here opens a socket; `beast_transport.hpp` does.
+namespace seqtrain::gcs::http {
+
+inline bool same_ignoring_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+/// An absolute address. Targets hold what must not be shown (upload sessions), so there is no way
+/// to write one whole: `origin()` is what logs and errors get.
+struct Url {
+  std::string scheme;  ///< "http" or "https"
+  std::string host;    ///< in lower case; an IPv6 address without its brackets
+  std::string port;
+  std::string target = "/";      ///< path and query, encoded
+  std::string credentials = {};  ///< `user:password`, of a proxy
+
+  /// Throws `InputError`, which does not repeat the text.
+  static Url parse(std::string_view text, const std::string& what) {
+    const auto wrong = InputError{"not an http:// or https:// address", {.object = what}};
+    const auto colon = text.find("://");
+    Url url{std::string{text.substr(0, std::min(colon, text.size()))}, {}, {}};
+    if (url.scheme != "http" && url.scheme != "https") throw wrong;
+    if (text.find_first_of(std::string_view{" \t\r\n\0", 5}) != text.npos) throw wrong;
+    auto rest = text.substr(colon + 3);
+    const auto slash = std::min(rest.find_first_of("/?#"), rest.size());
+    if (slash < rest.size())
+      url.target = (rest[slash] == '/' ? "" : "/") + std::string{rest.substr(slash)};
+    url.target = url.target.substr(0, url.target.find('#'));
+    if (!url.parse_authority(rest.substr(0, slash))) throw wrong;
+    return url;
+  }
+
+  /// `scheme://host:port`, the port only where it is not the scheme's own.
+  [[nodiscard]] std::string origin() const { return scheme + "://" + authority(); }
+
+  [[nodiscard]] std::string authority() const {
+    const bool usual = port == (scheme == "https" ? "443" : "80");
+    const auto shown = host.find(':') == std::string::npos ? host : "[" + host + "]";
+    return usual ? shown : shown + ":" + port;
+  }
+
+ private:
+  bool parse_authority(std::string_view text) {
+    if (const auto at = text.rfind('@'); at != text.npos) {
+      credentials = text.substr(0, at);
+      text.remove_prefix(at + 1);
+    }
+    auto end = text.find(':');
+    if (text.starts_with('[')) {
+      end = text.find(']');
+      if (end == text.npos) return false;
+      host = text.substr(1, end - 1);
+      end = end + 1 < text.size() ? end + 1 : text.npos;
+    } else {
+      host = text.substr(0, std::min(end, text.size()));
+    }
+    std::transform(host.begin(), host.end(), host.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    port = end == text.npos ? (scheme == "https" ? "443" : "80") : text.substr(end + 1);
+    if (end != text.npos && text[end] != ':') return false;
+    int number = 0;
+    const auto parsed = std::from_chars(port.data(), port.data() + port.size(), number);
+    const bool whole = parsed.ec == std::errc{} && parsed.ptr == port.data() + port.size();
+    return !host.empty() && whole && number > 0 && number < 65536;
+  }
+};
+
+struct Header {
+  std::string name;
+  std::string value;
+};
+
+/// Receives the body of an answer with status 200 or 206, piece by piece.
+using BodySink = std::function<void(std::span<const std::byte>)>;
+
+/// How long a request may take; each bound counts for itself.
+struct Deadlines {
+  Seconds connect{10};     ///< name, connection and TLS
+  Seconds write{60};       ///< without a byte being taken
+  Seconds read{60};        ///< without a byte coming
+  Seconds whole{15 * 60};  ///< the whole request
+};
+
+/// A request. What it points at must live until `send` returns.
+struct Request {
+  std::string method = "GET";
+  Url url = {};
+  std::vector<Header> headers = {};
+  std::vector<std::span<const std::byte>> body = {};   ///< the pieces, one after the other
+  std::uint64_t max_answer = std::uint64_t{16} << 20;  ///< bytes of the answer's body, at most
+  BodySink sink = {};  ///< if set, gets a successful body instead of `Response::body`
+};
+
+struct Response {
+  int status = 0;
+  std::vector<Header> headers = {};
+  std::string body = {};
+
+  /// The first header of that name, or nothing.
+  [[nodiscard]] std::optional<std::string> find(std::string_view name) const {
+    for (const auto& header : headers) {
+      if (same_ignoring_case(header.name, name)) return header.value;
+    }
+    return {};
+  }
+  [[nodiscard]] bool succeeded() const noexcept { return status >= 200 && status < 300; }
+};
+
+/// The exchange broke off: no connection, a reset, a time-out, an answer cut short. Whether the
+/// service acted on the request is unknown.
+class TransportError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The far end is not who it says, or sends what it must not: no second attempt helps.
+class TrustError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Moves requests and answers. Used from several threads at once.
+class Transport {
+ public:
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  virtual ~Transport() = default;
+
+  /// Throws `TransportError` or `TrustError`; any status that arrives whole is an answer.
+  virtual Response send(const Request& request) = 0;
+};
+
+/// A text as a body.
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span{text});
+}
+
+/// The answer's `Date`, in seconds since 1970.
+inline std::optional<std::time_t> date_of(const Response& response) {
+  const auto text = response.find("Date");
+  return text ? parse_http_date(*text) : std::nullopt;
+}
+
+/// `Retry-After`, in seconds or as a date.
+inline std::optional<Seconds> retry_after(const Response& response, const Timing& timing) {
+  const auto text = response.find("Retry-After");
+  if (!text) return {};
+  std::int64_t seconds = 0;
+  const auto parsed = std::from_chars(text->data(), text->data() + text->size(), seconds);
+  if (parsed.ec != std::errc{}) {
+    const auto date = parse_http_date(*text);
+    if (!date) return {};
+    seconds = *date - timing.wall_seconds();
+  }
+  return Seconds{static_cast<double>(std::clamp<std::int64_t>(seconds, 0, 3600))};
+}
+
+}  // namespace seqtrain::gcs::http

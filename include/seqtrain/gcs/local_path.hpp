@@ -1,0 +1,63 @@
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/gcs/client.hpp>
+
+namespace seqtrain::gcs {
+
+/// An object's name, or the end of one, as a path that stays below the directory it is put into.
+/// Throws `InputError` for a name that no such file can have.
+inline std::filesystem::path local_path(std::string_view name, const Uri& object) {
+  const auto refuse = [&](const char* problem) {
+    throw InputError{problem, {.object = object.text()}, "no local file can be named like that"};
+  };
+  if (name.find('\0') != std::string_view::npos) refuse("a zero byte in the name");
+  for (std::size_t start = 0; start <= name.size();) {
+    const auto end = std::min(name.find('/', start), name.size());
+    const auto part = name.substr(start, end - start);
+    if (part.empty()) refuse("an empty part in the name");
+    if (part == "." || part == "..") refuse("a part of the name leads elsewhere");
+    if (part.size() > 255) refuse("a part of the name is longer than 255 bytes");
+    start = end + 1;
+  }
+  return std::filesystem::path{name};
+}
+
+/// An object and where its file goes.
+struct LocalObject {
+  ObjectInfo object;
+  std::filesystem::path path;  ///< relative
+};
+
+/// Everything below `directory` with its path from there. Empty objects whose name ends in a slash,
+/// which some tools make to stand for directories, are left out. Throws `NotFound` if nothing is
+/// there, `InputError` if a name cannot be a file or is a file and a directory at once.
+inline std::vector<LocalObject> list_directory(const Client& client, const Uri& directory) {
+  const auto prefix = directory.as_directory();
+  std::vector<LocalObject> found;
+  std::set<std::filesystem::path> directories;
+  client.list(prefix, [&](const ObjectInfo& object) {
+    const auto rest = std::string_view{object.uri.name}.substr(prefix.name.size());
+    if (object.size == 0 && (rest.empty() || rest.ends_with('/'))) return;
+    found.push_back({object, local_path(rest, object.uri)});
+    for (auto above = found.back().path.parent_path(); !above.empty();
+         above = above.parent_path()) {
+      directories.insert(above);
+    }
+  });
+  for (const auto& one : found) {
+    if (!directories.contains(one.path)) continue;
+    throw InputError{"is an object and a directory at once", {.object = one.object.uri.text()}};
+  }
+  if (found.empty()) throw NotFound{"no objects there", {.object = prefix.text()}};
+  return found;
+}
+
+}  // namespace seqtrain::gcs

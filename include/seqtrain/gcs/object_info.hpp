@@ -1,0 +1,56 @@
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <seqtrain/core/crc32c.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/gcs/base64.hpp>
+#include <seqtrain/gcs/uri.hpp>
+
+namespace seqtrain::gcs {
+
+/// What the service knows about an object. A generation is one version of its content.
+struct ObjectInfo {
+  Uri uri;
+  std::int64_t generation = 0;
+  std::uint64_t size = 0;  ///< bytes, as stored
+  std::optional<Crc32c> crc32c = {};
+  std::string content_type = {};
+  std::string updated = {};  ///< RFC 3339
+};
+
+namespace detail {
+
+/// The service writes 64-bit numbers as strings; emulators also as numbers.
+template <class Number>
+Number read_number(const json::Value& value) {
+  if (value.is_integer()) {
+    const auto number = value.integer();
+    if (number < 0) throw value.error("negative");
+    return static_cast<Number>(number);
+  }
+  Number number{};
+  const auto text = value.string();
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+  if (!whole || text.starts_with('-')) throw value.error("expected a number");
+  return number;
+}
+
+inline ObjectInfo read_object(const json::Value& object, const std::string& bucket) {
+  ObjectInfo info{{bucket, std::string{object.at("name").string()}}};
+  info.generation = read_number<std::int64_t>(object.at("generation"));
+  info.size = read_number<std::uint64_t>(object.at("size"));
+  if (const auto sum = object.find("crc32c")) info.crc32c = parse_crc32c(sum->string());
+  if (const auto type = object.find("contentType")) info.content_type = type->string();
+  if (const auto updated = object.find("updated")) info.updated = updated->string();
+  return info;
+}
+
+}  // namespace detail
+
+}  // namespace seqtrain::gcs

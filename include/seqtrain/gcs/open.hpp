@@ -1,0 +1,80 @@
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/gcs/beast_transport.hpp>
+#include <seqtrain/gcs/cache.hpp>
+#include <seqtrain/gcs/client.hpp>
+#include <seqtrain/gcs/credentials_file.hpp>
+#include <seqtrain/gcs/environment.hpp>
+
+/// From the environment to a client that speaks to the service. Costs a file the compilation of
+/// Beast and TLS; the headers below it do not.
+namespace seqtrain::gcs {
+
+struct ClientOptions {
+  RetryPolicy retry = {};
+  http::Deadlines deadlines = {};
+  std::filesystem::path ca_file = {};  ///< authorities in PEM, trusted beside the system's
+  std::string user_project = {};       ///< pays for requests to "requester pays" buckets
+  bool anonymous = false;              ///< public objects, without credentials
+  Log log = {};
+  Environment environment = &process_environment;
+};
+
+namespace detail {
+
+inline ServiceOptions service_options(const ClientOptions& options) {
+  ServiceOptions service{.user_project = options.user_project,
+                         .retry = options.retry,
+                         .timing = {},
+                         .log = options.log};
+  if (auto host = options.environment("STORAGE_EMULATOR_HOST")) {
+    if (host->find("://") == std::string::npos) *host = "http://" + *host;
+    service.endpoint = http::Url::parse(*host, "STORAGE_EMULATOR_HOST");
+    service.is_emulator = true;
+    // It runs on this machine or beside it: either it is there soon or it was not started.
+    service.retry.total = std::min(service.retry.total, Seconds{20});
+  }
+  return service;
+}
+
+inline std::unique_ptr<Credentials> credentials_for(const ClientOptions& options,
+                                                    bool is_emulator) {
+  if (is_emulator || options.anonymous) return std::make_unique<Anonymous>();
+  BeastTransport probe{{.deadlines = {Seconds{1}, Seconds{1}, Seconds{2}, Seconds{3}}}};
+  return find_credentials(options.environment, probe);
+}
+
+}  // namespace detail
+
+/// A client for `STORAGE_EMULATOR_HOST` where that is set, without credentials; else for Google's
+/// service with what `find_credentials` finds. Throws `InputError` if there are none.
+inline Client open_client(const ClientOptions& options = {}) {
+  auto service = detail::service_options(options);
+  auto credentials = detail::credentials_for(options, service.is_emulator);
+  auto transport = std::make_unique<BeastTransport>(
+      TransportOptions{.deadlines = options.deadlines,
+                       .proxies = ProxyRules::from(options.environment),
+                       .ca_file = options.ca_file});
+  return Client{
+      std::make_unique<Service>(std::move(transport), std::move(credentials), std::move(service))};
+}
+
+/// A path as it is, or the verified local copy of a `gs://` file or directory in `cache_directory`.
+/// Throws `InputError` where it cannot be had.
+inline std::filesystem::path localize(const std::string& path_or_uri,
+                                      const std::filesystem::path& cache_directory,
+                                      const Log& log = {}) {
+  if (!is_gs(path_or_uri)) return path_or_uri;
+  const auto uri = Uri::parse(path_or_uri);
+  const auto client = open_client({.log = log});
+  return Cache{cache_directory}.fetch(client, uri);
+}
+
+}  // namespace seqtrain::gcs

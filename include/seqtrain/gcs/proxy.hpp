@@ -1,0 +1,78 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/gcs/environment.hpp>
+#include <seqtrain/gcs/http.hpp>
+
+namespace seqtrain::gcs {
+
+/// Which requests go through a proxy: those to https addresses, by `HTTPS_PROXY`, but for the
+/// hosts of `NO_PROXY` (names, which stand for what lies below them too, each with or without a
+/// port, or `*`). The names in lower case win, as in other programs.
+class ProxyRules {
+ public:
+  ProxyRules() = default;
+
+  static ProxyRules from(const Environment& environment) {
+    ProxyRules rules;
+    const auto either = [&](const std::string& lower, const std::string& upper) {
+      auto value = environment(lower);
+      return value ? value : environment(upper);
+    };
+    if (auto text = either("https_proxy", "HTTPS_PROXY")) rules.proxy_ = parse(*text);
+    if (auto text = either("no_proxy", "NO_PROXY")) rules.exceptions_ = split(*text);
+    return rules;
+  }
+
+  [[nodiscard]] std::optional<http::Url> proxy_for(const http::Url& target) const {
+    if (target.scheme != "https" || !proxy_) return {};
+    const auto excepted = [&](const std::string& rule) { return matches(rule, target); };
+    if (std::any_of(exceptions_.begin(), exceptions_.end(), excepted)) return {};
+    return proxy_;
+  }
+
+ private:
+  static http::Url parse(const std::string& text) {
+    const bool bare = text.find("://") == std::string::npos;
+    auto url = http::Url::parse(bare ? "http://" + text : text, "HTTPS_PROXY");
+    if (url.scheme == "http") return url;
+    throw InputError{"only proxies that are spoken to by http:// are supported",
+                     {.object = "HTTPS_PROXY"}};
+  }
+
+  static std::vector<std::string> split(std::string text) {
+    std::replace(text.begin(), text.end(), ' ', ',');
+    std::vector<std::string> rules;
+    for (std::size_t start = 0; start <= text.size();) {
+      const auto end = std::min(text.find(',', start), text.size());
+      auto rule = text.substr(start, end - start);
+      while (rule.starts_with('.')) rule.erase(0, 1);
+      if (!rule.empty()) rules.push_back(std::move(rule));
+      start = end + 1;
+    }
+    return rules;
+  }
+
+  static bool matches(const std::string& rule, const http::Url& target) {
+    if (rule == "*") return true;
+    const auto below = [&](const std::string& name) {
+      if (name.size() < rule.size()) return false;
+      const auto tail = std::string_view{name}.substr(name.size() - rule.size());
+      const bool at_dot = name.size() == rule.size() || name[name.size() - rule.size() - 1] == '.';
+      return at_dot && http::same_ignoring_case(tail, rule);
+    };
+    return below(target.host) || below(target.host + ":" + target.port);
+  }
+
+  std::optional<http::Url> proxy_;
+  std::vector<std::string> exceptions_;
+};
+
+}  // namespace seqtrain::gcs

@@ -1,0 +1,191 @@
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/gcs/byte_source.hpp>
+#include <seqtrain/gcs/client.hpp>
+
+namespace seqtrain::gcs {
+
+/// Hears how many bytes are done. May be called from several threads, one at a time.
+using Progress = std::function<void(std::uint64_t done)>;
+
+/// One object written in chunks. After each answer the upload goes on where the service says that
+/// it stands, whatever was sent; after a break it asks first. The object becomes visible with the
+/// last byte, which carries the checksum of all of them. Holds one chunk in memory.
+class ResumableUpload {
+ public:
+  /// Chunks are multiples of this, but for the last.
+  static constexpr std::size_t granule = std::size_t{256} << 10;
+
+  /// `chunk_bytes` is rounded up to whole granules. All references must outlive the upload.
+  ResumableUpload(const Client& client, const Uri& uri, ByteSource& source,
+                  const WriteOptions& options, std::size_t chunk_bytes, const Progress& progress)
+      : client_{client},
+        service_{client.service()},
+        uri_{uri},
+        source_{source},
+        options_{options},
+        progress_{progress},
+        capacity_{std::max<std::size_t>((chunk_bytes + granule - 1) / granule, 1) * granule},
+        operation_{uri.text(), "storage.objects.create"},
+        attempts_{service_.retry(operation_)} {
+    if (const auto size = source.size()) capacity_ = std::min<std::uint64_t>(capacity_, *size + 1);
+    buffer_ = std::make_unique_for_overwrite<std::byte[]>(capacity_);
+  }
+
+  /// Returns what was written. Throws as `Client` does; then there is no such object, or the one
+  /// there was before.
+  ObjectInfo run() {
+    begin();
+    while (true) {
+      fill();
+      auto response = attempt(chunk());
+      while (!response) response = attempt(question());
+      if (response->status == 404 || response->status == 410) {
+        start_again();
+      } else if (response->status == 308) {
+        go_on_from(kept(*response));
+      } else {
+        return client_.finish_write(*response, operation_, uri_, hashed_, checksum_,
+                                    attempts_.attempts() > 0);
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t end() const { return start_ + filled_; }
+
+  void begin() {
+    json::Writer metadata;
+    metadata.begin_object().member("name", uri_.name);
+    metadata.member("contentType", options_.content_type).end_object();
+    http::Request request{.method = "POST",
+                          .url = client_.upload_url(uri_, options_),
+                          .headers = {{"Content-Type", "application/json; charset=UTF-8"},
+                                      {"X-Upload-Content-Type", options_.content_type}},
+                          .body = {http::bytes_of(metadata.text())}};
+    if (const auto size = source_.size()) {
+      request.headers.push_back({"X-Upload-Content-Length", std::to_string(*size)});
+    }
+    const auto response = service_.call(request, operation_);
+    if (!response.succeeded()) service_.fail(response, operation_);
+    const auto location = response.find("Location");
+    if (!location) throw Error{"the service opened no upload", {.object = operation_.object}};
+    session_ = service_.trusted(*location, request.url);
+  }
+
+  /// Tops the buffer up, and the checksum with what was not read before.
+  void fill() {
+    if (ended_ || filled_ == capacity_) return;
+    const std::span room{buffer_.get() + filled_, capacity_ - filled_};
+    const auto from = end();
+    const auto got = source_.read(from, room);
+    const auto known = std::min<std::uint64_t>(hashed_ - from, got);
+    checksum_.update(room.first(got).subspan(known));
+    hashed_ = std::max(hashed_, from + got);
+    filled_ += got;
+    ended_ = got < room.size() || end() == source_.size();
+  }
+
+  [[nodiscard]] http::Request chunk() const {
+    const auto last = std::to_string(end() - 1);
+    const auto total = ended_           ? std::to_string(end())
+                       : source_.size() ? std::to_string(*source_.size())
+                                        : "*";
+    const auto range = filled_ == 0 ? "*" : std::to_string(start_) + "-" + last;
+    http::Request request{.method = "PUT",
+                          .url = session_,
+                          .headers = {{"Content-Range", "bytes " + range + "/" + total}}};
+    if (filled_ > 0) request.body = {{buffer_.get(), filled_}};
+    if (ended_) request.headers.push_back({"X-Goog-Hash", "crc32c=" + crc32c_text(checksum_)});
+    return request;
+  }
+
+  /// Asks how far the upload stands.
+  [[nodiscard]] http::Request question() const {
+    return {.method = "PUT", .url = session_, .headers = {{"Content-Range", "bytes */*"}}};
+  }
+
+  /// Nothing if the connection broke or the service asked for patience: then it is to be asked.
+  std::optional<http::Response> attempt(const http::Request& request) {
+    return service_.attempt(attempts_, request, operation_);
+  }
+
+  /// The number of bytes that the service has for good.
+  [[nodiscard]] std::uint64_t kept(const http::Response& response) const {
+    const auto range = response.find("Range");
+    if (!range) return 0;
+    std::uint64_t last = 0;
+    const auto text = std::string_view{*range}.substr(std::min<std::size_t>(8, range->size()));
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), last);
+    const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+    if (whole && range->starts_with("bytes=0-") && last < end()) return last + 1;
+    throw http::TrustError{"the service confirms bytes that were not sent",
+                           {.object = operation_.object}};
+  }
+
+  void go_on_from(std::uint64_t offset) {
+    if (offset > furthest_) attempts_.progressed();
+    furthest_ = std::max(furthest_, offset);
+    if (offset <= start_ && !attempts_.wait("no byte of the chunk was kept")) {
+      throw Error{"the service keeps nothing of what is sent", {.object = operation_.object}};
+    }
+    if (offset < start_) return rewind(offset);
+    filled_ = end() - offset;
+    std::memmove(buffer_.get(), buffer_.get() + (offset - start_), filled_);
+    start_ = offset;
+    if (progress_) progress_(start_);
+  }
+
+  void start_again() {
+    if (!attempts_.wait("the upload is not known any more; beginning again")) {
+      throw Error{"the service forgets the upload again and again", {.object = operation_.object}};
+    }
+    rewind(0);
+    begin();
+  }
+
+  void rewind(std::uint64_t offset) {
+    const bool in_memory = offset == start_;
+    if (!in_memory && !source_.rewinds()) {
+      throw Error{"the service lost what it had confirmed, and a stream cannot be read again",
+                  {.object = operation_.object}};
+    }
+    if (in_memory) return;
+    start_ = offset;
+    filled_ = 0;
+    ended_ = false;
+  }
+
+  const Client& client_;
+  Service& service_;
+  const Uri& uri_;
+  ByteSource& source_;
+  const WriteOptions& options_;
+  const Progress& progress_;
+  std::size_t capacity_;
+  Operation operation_;
+  Retry attempts_;
+  http::Url session_ = {};  ///< a secret
+  std::unique_ptr<std::byte[]> buffer_;
+  std::uint64_t start_ = 0;     ///< offset of the buffer's first byte
+  std::uint64_t filled_ = 0;    ///< bytes in the buffer
+  bool ended_ = false;          ///< whether the buffer reaches to the end
+  std::uint64_t furthest_ = 0;  ///< bytes that were confirmed at one time or another
+  std::uint64_t hashed_ = 0;    ///< bytes in the checksum
+  Crc32c checksum_;
+};
+
+}  // namespace seqtrain::gcs

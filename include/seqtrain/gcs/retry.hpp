@@ -1,0 +1,81 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/gcs/timing.hpp>
+
+namespace seqtrain::gcs {
+
+/// How often and how long to try again.
+struct RetryPolicy {
+  Seconds first{1};       ///< mean of the first wait; each later one is twice as long
+  Seconds longest{32};    ///< no single wait is longer, but for a Retry-After
+  Seconds total{5 * 60};  ///< without any progress; then the last failure is thrown
+
+  void validate() const {
+    const auto positive = [](Seconds time) {
+      return std::isfinite(time.count()) && time > Seconds{};
+    };
+    if (positive(first) && positive(longest) && total >= Seconds{}) return;
+    throw InputError{"waits must be positive", {.object = "retry policy"}};
+  }
+};
+
+/// Statuses that a second attempt may turn into success.
+inline bool is_retryable(int status) {
+  return status == 408 || status == 429 || status == 500 || (status >= 502 && status <= 504);
+}
+
+/// The waits between the attempts of one operation: exponential, each drawn between half and one
+/// and a half of its mean so that many clients do not come back together, bounded by a total time.
+class Retry {
+ public:
+  Retry(const RetryPolicy& policy, const Timing& timing, const Log& log, std::string operation)
+      : policy_{policy}, timing_{timing}, log_{log}, operation_{std::move(operation)} {
+    progressed();
+  }
+
+  /// Time and waits count from here again.
+  void progressed() {
+    deadline_ = timing_.now() + std::chrono::duration_cast<Clock::duration>(policy_.total);
+    mean_ = policy_.first;
+  }
+
+  /// Waits, at least for `at_least` if the service asked for that. False, without waiting, if the
+  /// total time does not allow it: the caller then throws.
+  [[nodiscard]] bool wait(const std::string& reason, std::optional<Seconds> at_least = {}) {
+    auto time = std::min(mean_, policy_.longest) * (0.5 + timing_.random());
+    time = std::max(time, at_least.value_or(Seconds{}));
+    if (timing_.now() + std::chrono::duration_cast<Clock::duration>(time) > deadline_) return false;
+    mean_ *= 2;
+    ++attempts_;
+    if (log_) log_(operation_ + ": " + reason + "; trying again in " + shown(time));
+    timing_.sleep(time);
+    return true;
+  }
+
+  /// Attempts made after the first.
+  [[nodiscard]] int attempts() const noexcept { return attempts_; }
+
+ private:
+  static std::string shown(Seconds time) {
+    const auto tenths = std::to_string(std::llround(time.count() * 10) + 100);
+    const auto whole = std::to_string(std::llround(time.count() * 10) / 10);
+    return whole + "." + tenths.back() + " s";
+  }
+
+  const RetryPolicy& policy_;
+  const Timing& timing_;
+  const Log& log_;
+  std::string operation_;
+  Clock::time_point deadline_;
+  Seconds mean_{};
+  int attempts_ = 0;
+};
+
+}  // namespace seqtrain::gcs

@@ -1,0 +1,219 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/gcs/http.hpp>
+#include <seqtrain/gcs/retry.hpp>
+#include <seqtrain/gcs/token_source.hpp>
+#include <seqtrain/gcs/uri.hpp>
+
+namespace seqtrain::gcs {
+
+/// No such bucket or object.
+class NotFound : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// The account may not do this.
+class Forbidden : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// The object is not of the generation that the request insisted on.
+class PreconditionFailed : public Error {
+ public:
+  using Error::Error;
+};
+
+struct ServiceOptions {
+  http::Url endpoint = {"https", "storage.googleapis.com", "443"};
+  bool is_emulator = false;
+  std::string user_project = {};  ///< pays for requests to buckets whose owner does not
+  RetryPolicy retry = {};
+  Timing timing = {};
+  Log log = {};
+};
+
+/// What is being done, for messages.
+struct Operation {
+  std::string object;      ///< `gs://bucket/name`
+  std::string permission;  ///< the one it needs, e.g. `storage.objects.get`
+};
+
+/// The storage service behind a transport: requests are authorised, redirected to trusted places
+/// only, repeated where that helps, and their failures told in plain words. For several threads.
+class Service {
+ public:
+  Service(std::unique_ptr<http::Transport> transport, std::unique_ptr<Credentials> credentials,
+          ServiceOptions options)
+      : options_{std::move(options)},
+        transport_{std::move(transport)},
+        tokens_{std::move(credentials),
+                {*transport_, options_.retry, options_.timing, options_.log}} {
+    options_.retry.validate();
+  }
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
+
+  /// The address of `path?query` at the endpoint; both are encoded already.
+  [[nodiscard]] http::Url url(const std::string& path, const std::string& query = "") const {
+    auto url = options_.endpoint;
+    url.target = path + (query.empty() ? "" : "?" + query);
+    if (!options_.user_project.empty()) {
+      url.target +=
+          (query.empty() ? "?" : "&") + ("userProject=" + percent_encode(options_.user_project));
+    }
+    return url;
+  }
+
+  /// An address that the service sent. Throws `TrustError` unless it is https at a host of Google's
+  /// or the endpoint itself: requests carry secrets and data.
+  [[nodiscard]] http::Url trusted(const std::string& location, const http::Url& base) const {
+    auto url = base;
+    if (location.starts_with('/') && !location.starts_with("//")) {
+      url.target = location;
+    } else {
+      url = http::Url::parse(location, "an address that the service sent");
+    }
+    const bool own = url.origin() == options_.endpoint.origin();
+    if (own || (url.scheme == "https" && url.port == "443" && is_google(url.host))) return url;
+    throw http::TrustError{"the service points to " + url.origin() + ", which is not followed",
+                           {.object = base.origin()}};
+  }
+
+  /// One request with its token; a refused token is renewed once, redirects are followed.
+  http::Response exchange(http::Request request) {
+    for (int redirects = 0; redirects <= 5; ++redirects) {
+      auto response = authorised(request);
+      const auto location = redirection(response);
+      if (!location) return response;
+      request.url = trusted(*location, request.url);
+      if (response.status == 303) request.method = "GET", request.body.clear();
+    }
+    throw http::TrustError{"redirected too often", {.object = options_.endpoint.origin()}};
+  }
+
+  [[nodiscard]] Retry retry(const Operation& operation) const {
+    return {options_.retry, options_.timing, options_.log, operation.object};
+  }
+
+  /// The first answer that is not worth another attempt, whatever its status. `repeated`, if
+  /// given, becomes true if an attempt before it may have done its work.
+  http::Response call(const http::Request& request, const Operation& operation,
+                      bool* repeated = nullptr) {
+    auto attempts = retry(operation);
+    while (true) {
+      auto response = attempt(attempts, request, operation);
+      if (repeated != nullptr) *repeated = attempts.attempts() > 0;
+      if (response) return *std::move(response);
+    }
+  }
+
+  /// One attempt; nothing if it failed and the wait for the next one is over. Throws when no more
+  /// are allowed.
+  std::optional<http::Response> attempt(Retry& attempts, const http::Request& request,
+                                        const Operation& operation) {
+    try {
+      auto response = exchange(request);
+      if (!is_retryable(response.status)) return response;
+      const auto at_least = http::retry_after(response, options_.timing);
+      const auto reason = "status " + std::to_string(response.status);
+      if (!attempts.wait(reason, at_least)) fail(response, operation);
+    } catch (const http::TransportError& error) {
+      if (!attempts.wait(error.what())) give_up(error, operation);
+    }
+    return {};
+  }
+
+  /// Throws what an answer that is no success means.
+  [[noreturn]] void fail(const http::Response& response, const Operation& operation) const {
+    const auto text = message(response);
+    const Where where{.object = operation.object};
+    const auto account = tokens_.credentials().account();
+    switch (response.status) {
+      case 401:
+        throw Forbidden{"the service does not accept the credentials of " + account + text, where};
+      case 403:
+        throw Forbidden{"not allowed to " + account + text, where,
+                        "it needs the permission " + operation.permission};
+      case 404:
+        throw NotFound{"no such bucket or object" + text, where};
+      case 412:
+        throw PreconditionFailed{"the object has been changed by somebody else", where};
+      default:
+        throw Error{"the service answered " + std::to_string(response.status) + text, where};
+    }
+  }
+
+  /// Throws what it means that nobody answered.
+  [[noreturn]] void give_up(const http::TransportError& error, const Operation& operation) const {
+    if (!options_.is_emulator) throw Error{error.what(), {.object = operation.object}};
+    throw InputError{error.what(), {.object = operation.object}, "see STORAGE_EMULATOR_HOST"};
+  }
+
+ private:
+  static bool is_google(const std::string& host) {
+    const auto below = [&](std::string_view domain) { return host.ends_with(domain); };
+    return below(".googleapis.com") || below(".google.com") || below(".googleusercontent.com");
+  }
+
+  /// A 308 without a place to go to belongs to resumable uploads.
+  static std::optional<std::string> redirection(const http::Response& response) {
+    switch (response.status) {
+      case 301:
+      case 302:
+      case 303:
+      case 307:
+      case 308:
+        return response.find("Location");
+      default:
+        return {};
+    }
+  }
+
+  http::Response authorised(const http::Request& request) {
+    auto token = tokens_.get();
+    auto response = send_with(token, request);
+    if (response.status != 401 || token.empty()) return response;
+    tokens_.refuse(token);
+    token = tokens_.get();
+    return send_with(token, request);
+  }
+
+  http::Response send_with(const std::string& token, http::Request request) {
+    if (!token.empty()) request.headers.push_back({"Authorization", "Bearer " + token});
+    const auto project = tokens_.credentials().quota_project();
+    if (!project.empty()) request.headers.push_back({"x-goog-user-project", project});
+    return transport_->send(request);
+  }
+
+  /// The service's own words, made fit for one line.
+  static std::string message(const http::Response& response) {
+    std::string text;
+    try {
+      const auto document = json::Document::parse(response.body, "answer");
+      const auto error = document.root().find("error");
+      const auto said = error && error->is_object() ? error->find("message") : std::nullopt;
+      if (said) text = ": " + std::string{said->string().substr(0, 300)};
+    } catch (const InputError&) {  // not JSON: the status has to do
+    }
+    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+    std::replace_if(text.begin(), text.end(), control, ' ');
+    return text;
+  }
+
+  ServiceOptions options_;
+  std::unique_ptr<http::Transport> transport_;
+  TokenSource tokens_;
+};
+
+}  // namespace seqtrain::gcs

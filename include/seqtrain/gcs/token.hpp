@@ -1,0 +1,116 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/gcs/http.hpp>
+#include <seqtrain/gcs/retry.hpp>
+
+namespace seqtrain::gcs {
+
+/// What a request is authorised by.
+struct Token {
+  std::string value;   ///< a secret
+  Seconds lifetime{};  ///< from the moment it was asked for
+};
+
+namespace scope {
+inline constexpr const char* storage = "https://www.googleapis.com/auth/devstorage.read_write";
+inline constexpr const char* platform = "https://www.googleapis.com/auth/cloud-platform";
+}  // namespace scope
+
+/// What credentials need of the world in order to fetch a token.
+struct TokenContext {
+  http::Transport& transport;
+  const RetryPolicy& retry;
+  const Timing& timing;
+  const Log& log;
+};
+
+/// An identity that tokens can be fetched for. `TokenSource` keeps them.
+class Credentials {
+ public:
+  Credentials() = default;
+  Credentials(const Credentials&) = delete;
+  Credentials& operator=(const Credentials&) = delete;
+  virtual ~Credentials() = default;
+
+  /// Throws `InputError` where the identity is refused, `Error` where nobody answers.
+  [[nodiscard]] virtual Token fetch(const TokenContext& context, std::string_view scope) const = 0;
+
+  /// For messages: who this is.
+  [[nodiscard]] virtual std::string account() const = 0;
+
+  /// The project that pays for requests, if the credentials name one.
+  [[nodiscard]] virtual std::string quota_project() const { return {}; }
+};
+
+/// Sends a request for a token, with retries. Neither the request nor the answer is repeated in an
+/// error but for OAuth's `error` and `error_description`.
+inline http::Response ask_for_token(const TokenContext& context, const http::Request& request,
+                                    const std::string& what) {
+  Retry retry{context.retry, context.timing, context.log, what};
+  while (true) {
+    try {
+      auto response = context.transport.send(request);
+      if (!is_retryable(response.status)) return response;
+      const auto reason = "status " + std::to_string(response.status);
+      if (retry.wait(reason, http::retry_after(response, context.timing))) continue;
+      throw Error{reason, {.object = what + " at " + request.url.origin()}};
+    } catch (const http::TransportError& error) {
+      if (!retry.wait(error.what())) throw;
+    }
+  }
+}
+
+namespace detail {
+
+inline std::string oauth_problem(const http::Response& response) {
+  auto problem = "status " + std::to_string(response.status);
+  try {
+    const auto document = json::Document::parse(response.body, "answer");
+    const auto error = document.root().find("error");
+    if (!error) return problem;
+    if (error->is_string()) problem += ", " + std::string{error->string()};
+    const auto more =
+        error->is_object() ? error->find("message") : document.root().find("error_description");
+    if (more) problem += ": " + std::string{more->string().substr(0, 300)};
+  } catch (const InputError&) {  // not JSON: the status has to do
+  }
+  return problem;
+}
+
+/// A machine whose clock is wrong signs requests that are refused; the answer's date shows it.
+inline std::string clock_advice(const http::Response& response, const Timing& timing) {
+  const auto date = http::date_of(response);
+  if (!date) return {};
+  const auto off = static_cast<long long>(timing.wall_seconds() - *date);
+  if (off > -120 && off < 120) return {};
+  return "this machine's clock is off by " + std::to_string(off) + " seconds";
+}
+
+}  // namespace detail
+
+/// Reads `{"<token_field>": …, "expires_in": …}`.
+inline Token read_token(const http::Response& response, const Timing& timing,
+                        const std::string& who, std::string_view token_field = "access_token") {
+  if (!response.succeeded()) {
+    throw InputError{"no token was given: " + detail::oauth_problem(response),
+                     {.object = who},
+                     detail::clock_advice(response, timing)};
+  }
+  const auto document = json::Document::parse(response.body, "token for " + who);
+  Token token{std::string{document.root().at(token_field).string()}, Seconds{3600}};
+  if (const auto left = document.root().find("expires_in"))
+    token.lifetime = Seconds{left->number()};
+  const bool plain =
+      token.value.find_first_of(std::string_view{" \t\r\n\0", 5}) == std::string::npos;
+  if (plain && !token.value.empty()) return token;
+  throw InputError{"the token that was given is empty or broken", {.object = who}};
+}
+
+}  // namespace seqtrain::gcs

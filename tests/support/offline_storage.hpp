@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/gcs/client.hpp>
+#include <seqtrain/gcs/credentials.hpp>
+
+#include "support/fake_storage.hpp"
+#include "support/fake_transport.hpp"
+#include "support/sleepless_time.hpp"
+
+namespace seqtrain::tests {
+
+/// A storage service and clients that reach it without a network or any waiting.
+struct OfflineStorage {
+  gcs::Client client() {
+    auto fake = std::make_unique<FakeTransport>([this](const FakeTransport::Seen& seen) {
+      ++requests;
+      ServerRequest request{seen.method, seen.target, seen.headers, seen.body};
+      request.headers.push_back({"Host", "storage.googleapis.com"});
+      auto response = storage.handle(request);
+      for (auto& header : response.headers) {
+        if (header.name == "Location") header.value.replace(0, 4, "https");
+      }
+      return response;
+    });
+    return gcs::Client{std::make_unique<gcs::Service>(
+        std::move(fake), std::make_unique<gcs::Anonymous>(),
+        gcs::ServiceOptions{.timing = time.timing(), .log = [this](std::string_view line) {
+                              log += std::string{line} + "\n";
+                            }})};
+  }
+
+  FakeStorage storage;
+  std::mutex log_mutex;
+  std::string log;
+  SleeplessTime time;
+  void write_log(std::string_view line) {
+    const std::lock_guard lock{log_mutex};
+    log += std::string{line} +
+           "
+           ";
+  }
+
+  std::atomic<int> requests = 0;
+};
+
+}  // namespace seqtrain::tests
