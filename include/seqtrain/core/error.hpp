@@ -27,11 +27,11 @@ class Error : public std::runtime_error {
   static std::string format(const std::string& problem, const Where& where,
                             const std::string& advice) {
     std::string text = where.object;
-    if (where.line > 0) text += ":" + std::to_string(where.line);
+    if (where.line > 0) text.append(":").append(std::to_string(where.line));
     if (!text.empty()) text += ": ";
-    if (!where.field.empty()) text += where.field + ": ";
+    if (!where.field.empty()) text.append(where.field).append(": ");
     text += problem;
-    if (!advice.empty()) text += "; " + advice;
+    if (!advice.empty()) text.append("; ").append(advice);
     return text;
   }
 
