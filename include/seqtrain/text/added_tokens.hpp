@@ -1,0 +1,146 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/unicode.hpp>
+#include <seqtrain/text/utf8.hpp>
+
+namespace seqtrain::text {
+
+/// A token that is found in the text itself, before words are.
+struct AddedToken {
+  std::string content;
+  Id id = 0;
+  bool single_word = false;  ///< not inside a word
+  bool lstrip = false;       ///< takes the whitespace before it
+  bool rstrip = false;       ///< takes the whitespace after it
+  bool normalized = false;   ///< is looked for, in its normal form, in normalized text
+};
+
+/// A stretch of text, or an added token where `id` is there.
+struct Segment {
+  std::string_view text;
+  std::optional<Id> id;
+};
+
+/// Finds added tokens in a text: front to back, the longest that begins at a place.
+class AddedTokens {
+ public:
+  AddedTokens() = default;
+  explicit AddedTokens(std::vector<AddedToken> tokens) : tokens_{std::move(tokens)} {
+    std::erase_if(tokens_, [](const AddedToken& token) { return token.content.empty(); });
+    std::ranges::stable_sort(tokens_, [](const AddedToken& a, const AddedToken& b) {
+      if (a.content[0] != b.content[0]) return lead(a.content) < lead(b.content);
+      return a.content.size() > b.content.size();
+    });
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      Range& range = by_lead_[lead(tokens_[i].content)];
+      if (range.begin == range.end) range.begin = i;
+      range.end = i + 1;
+    }
+    if (!tokens_.empty() && lead(tokens_.front().content) == lead(tokens_.back().content)) {
+      only_lead_ = tokens_.front().content[0];
+    }
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return tokens_.empty(); }
+
+  /// Calls `fn(Segment)` for the added tokens and the stretches between them, none of them empty,
+  /// in order, until it returns false. Returns whether it never did.
+  template <class Fn>
+  bool split(std::string_view text, Fn&& fn) const {
+    std::size_t done = 0;
+    for (std::size_t at = 0; (at = next_candidate(text, at)) < text.size();) {
+      const AddedToken* token = match(text, at);
+      if (!token) {
+        ++at;
+        continue;
+      }
+      std::size_t begin = at;
+      at += token->content.size();
+      if (token->single_word && touches_word(text, begin, at)) continue;
+      if (token->lstrip) begin = std::max(strip_end(text.substr(0, begin)), done);
+      if (done < begin && !fn(Segment{text.substr(done, begin - done), {}})) return false;
+      done = token->rstrip ? strip_begin(text, at) : at;
+      if (!fn(Segment{text.substr(begin, done - begin), token->id})) return false;
+    }
+    return done >= text.size() || fn(Segment{text.substr(done), {}});
+  }
+
+ private:
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+
+  static std::size_t lead(std::string_view content) {
+    return static_cast<unsigned char>(content.front());
+  }
+
+  /// The next place where the first byte of a token is.
+  [[nodiscard]] std::size_t next_candidate(std::string_view text, std::size_t at) const {
+    if (tokens_.empty()) return text.size();
+    if (only_lead_) return std::min(text.find(*only_lead_, at), text.size());
+    while (at < text.size() && by_lead_[lead(text.substr(at))].end == 0) ++at;
+    return at;
+  }
+
+  [[nodiscard]] const AddedToken* match(std::string_view text, std::size_t at) const {
+    const Range range = by_lead_[lead(text.substr(at))];
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      if (text.substr(at).starts_with(tokens_[i].content)) return &tokens_[i];
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] static bool touches_word(std::string_view text, std::size_t begin,
+                                         std::size_t end) {
+    if (begin > 0) {
+      std::size_t previous = character_before(text, begin);
+      if (is_word_character(decode(text, previous))) return true;
+    }
+    return end < text.size() && is_word_character(decode(text, end));
+  }
+
+  /// Where the whitespace at the end of `text` begins.
+  [[nodiscard]] static std::size_t strip_end(std::string_view text) {
+    std::size_t end = text.size();
+    while (end > 0) {
+      const std::size_t begin = character_before(text, end);
+      std::size_t position = begin;
+      if (!is_whitespace(decode(text, position))) break;
+      end = begin;
+    }
+    return end;
+  }
+
+  /// Where the whitespace at `position` ends.
+  [[nodiscard]] static std::size_t strip_begin(std::string_view text, std::size_t position) {
+    for (std::size_t next = position; next < text.size(); position = next) {
+      if (!is_whitespace(decode(text, next))) break;
+    }
+    return position;
+  }
+
+  [[nodiscard]] static std::size_t character_before(std::string_view text, std::size_t end) {
+    do {
+      --end;
+    } while (is_continuation(text[end]));
+    return end;
+  }
+
+  std::vector<AddedToken> tokens_;      ///< by first byte, the longest first
+  std::array<Range, 256> by_lead_{};    ///< first byte → its tokens
+  std::optional<char> only_lead_ = {};  ///< the first byte, if all have the same
+};
+
+}  // namespace seqtrain::text

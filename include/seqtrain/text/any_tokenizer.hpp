@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/tokenizer.hpp>
+
+namespace seqtrain::text {
+
+/// A tokenizer whose family is known at run time. `visit` it once for much text: inside, the family
+/// is a type.
+class AnyTokenizer {
+ public:
+  using Family = std::variant<BertTokenizer, RobertaTokenizer>;
+
+  /// `files` are those it was read from, or belong to it.
+  explicit AnyTokenizer(Family tokenizer, std::vector<std::filesystem::path> files = {})
+      : tokenizer_{std::move(tokenizer)}, files_{std::move(files)} {}
+
+  /// Calls `fn(const T&)` with the tokenizer that it is, and returns what that returns.
+  template <class Fn>
+  decltype(auto) visit(Fn&& fn) const {
+    return std::visit(std::forward<Fn>(fn), tokenizer_);
+  }
+
+  [[nodiscard]] std::size_t vocab_size() const {
+    return visit([](const auto& tokenizer) { return tokenizer.vocab_size(); });
+  }
+  [[nodiscard]] Id pad_id() const {
+    return visit([](const auto& tokenizer) { return tokenizer.pad_id(); });
+  }
+  [[nodiscard]] std::size_t special_tokens(bool pair) const {
+    return visit([&](const auto& tokenizer) { return tokenizer.special_tokens(pair); });
+  }
+
+  /// The files to copy where a model is saved with its tokenizer.
+  [[nodiscard]] const std::vector<std::filesystem::path>& files() const noexcept { return files_; }
+
+ private:
+  Family tokenizer_;
+  std::vector<std::filesystem::path> files_;
+};
+
+}  // namespace seqtrain::text

@@ -1,0 +1,253 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/text/byte_level.hpp>
+#include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/merge_table.hpp>
+
+namespace seqtrain::text {
+
+struct BpeOptions {
+  /// Stands for bytes that the vocabulary lacks; without it they vanish.
+  std::optional<std::string> unknown_token = {};
+  bool fuse_unknown = false;   ///< neighbouring unknown bytes become one unknown token
+  bool ignore_merges = false;  ///< a word that is in the vocabulary is one token at once
+};
+
+/// Byte pair encoding over bytes: a word begins as its bytes, and the pair of neighbours whose
+/// merge has the lowest rank, the leftmost of equals, is merged until none is left. A token that
+/// no merges lead to is never used.
+class Bpe {
+ public:
+  using Entry = std::pair<std::string_view, Id>;
+  using Pair = std::pair<std::string_view, std::string_view>;
+
+  /// Tokens are written in `byte_symbols`, merges in the order of their ranks. Throws `InputError`
+  /// where a merge speaks of a token that the vocabulary lacks.
+  explicit Bpe(std::span<const Entry> vocabulary, std::span<const Pair> merges,
+               const BpeOptions& options = {})
+      : merges_{merges.size()}, fuse_unknown_{options.fuse_unknown} {
+    Ids ids(2 * vocabulary.size());
+    for (const auto& [token, id] : vocabulary) ids.insert_or_assign(token, id);
+    read_merges(merges, ids);
+    read_symbols(ids, options.unknown_token);
+    if (options.ignore_merges) read_words(ids);
+  }
+
+  /// Appends the ids of `word`, whatever its bytes.
+  void encode_word(std::string_view word, std::vector<Id>& out) const {
+    if (const auto whole = words_.find(word); whole != words_.end()) {
+      return out.push_back(whole->second);
+    }
+    if (word.size() <= short_word && unique_results_) return encode_short(word, out);
+    encode_long(word, out);
+  }
+
+ private:
+  static constexpr Id absent = -1;
+  static constexpr std::size_t short_word = 48;  ///< bytes up to which looking at all pairs wins
+  using Ids = std::unordered_map<std::string_view, Id>;
+
+  void read_merges(std::span<const Pair> merges, const Ids& ids) {
+    const auto id = [&](std::string_view token, const Pair& merge) {
+      const auto found = ids.find(token);
+      if (found != ids.end()) return found->second;
+      throw InputError{"the merge \"" + std::string{merge.first} + " " + std::string{merge.second} +
+                       "\" needs the token \"" + std::string{token} +
+                       "\", which the vocabulary lacks"};
+    };
+    std::unordered_set<Id> results(2 * merges.size());
+    for (std::uint32_t rank = 0; rank < merges.size(); ++rank) {
+      const Pair& merge = merges[rank];
+      const Id result = id(std::string{merge.first}.append(merge.second), merge);
+      merges_.insert(id(merge.first, merge), id(merge.second, merge), {rank, result});
+      if (!results.insert(result).second) unique_results_ = false;
+    }
+  }
+
+  void read_symbols(const Ids& ids, const std::optional<std::string>& unknown_token) {
+    const auto id = [&](std::string_view token) {
+      const auto found = ids.find(token);
+      return found == ids.end() ? absent : found->second;
+    };
+    if (unknown_token && (unknown_ = id(*unknown_token)) == absent) {
+      throw InputError{"the vocabulary has no unknown token " + *unknown_token};
+    }
+    for (std::size_t byte = 0; byte < symbols_.size(); ++byte) {
+      symbols_[byte] = id(byte_symbols()[byte]);
+    }
+  }
+
+  /// The vocabulary in bytes; tokens with other characters than `byte_symbols` match no word.
+  void read_words(const Ids& ids) {
+    std::unordered_map<std::string_view, char> bytes;
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      bytes[byte_symbols()[byte]] = static_cast<char>(byte);
+    }
+    for (const auto& [token, id] : ids) {
+      std::string word;
+      std::size_t begin = 0;
+      for (std::size_t end = 0; end < token.size(); begin = end) {
+        end += utf8_length(token[end]);
+        const auto byte = bytes.find(token.substr(begin, end - begin));
+        if (byte == bytes.end()) break;
+        word.push_back(byte->second);
+      }
+      if (begin == token.size()) words_.emplace(std::move(word), id);
+    }
+  }
+
+  /// Calls `fn(Id)` for each symbol that the word begins as.
+  template <class Fn>
+  void for_each_symbol(std::string_view word, Fn&& fn) const {
+    bool after_unknown = false;
+    for (const char byte : word) {
+      const Id id = symbols_[static_cast<unsigned char>(byte)];
+      const bool unknown = id == absent;
+      if (!unknown) fn(id);
+      if (unknown && unknown_ != absent && !(after_unknown && fuse_unknown_)) fn(unknown_);
+      after_unknown = unknown;
+    }
+  }
+
+  /// Looks at all pairs for each merge.
+  void encode_short(std::string_view word, std::vector<Id>& out) const {
+    std::array<Id, short_word> symbols;
+    std::array<Merge, short_word> merges;  // merges[i] is that of symbols i and i + 1
+    std::size_t count = 0;
+    for_each_symbol(word, [&](Id id) { symbols[count++] = id; });
+    for (std::size_t i = 0; i + 1 < count; ++i) {
+      merges[i] = merges_.find(symbols[i], symbols[i + 1]);
+    }
+    while (count > 1) {
+      const auto pairs = merges.begin() + static_cast<std::ptrdiff_t>(count) - 1;
+      const auto best =
+          std::min_element(merges.begin(), pairs, [](Merge a, Merge b) { return a.rank < b.rank; });
+      if (best->rank == Merge::none) break;
+      const auto at = static_cast<std::size_t>(best - merges.begin());
+      symbols[at] = best->result;
+      std::copy(symbols.begin() + at + 2, symbols.begin() + count, symbols.begin() + at + 1);
+      std::copy(best + 1, pairs, best);
+      --count;
+      if (at > 0) merges[at - 1] = merges_.find(symbols[at - 1], symbols[at]);
+      if (at + 1 < count) merges[at] = merges_.find(symbols[at], symbols[at + 1]);
+    }
+    out.insert(out.end(), symbols.begin(), symbols.begin() + count);
+  }
+
+  struct Symbol {
+    Id id;
+    std::int64_t previous;
+    std::int64_t next;
+  };
+
+  /// A merge that was possible when it was queued.
+  struct Candidate {
+    Merge merge;
+    std::int64_t position;
+
+    bool operator>(const Candidate& other) const {
+      return std::tie(merge.rank, position) > std::tie(other.merge.rank, other.position);
+    }
+  };
+
+  /// A linked list of symbols and a heap of merges: O(n log n).
+  class LongWord {
+   public:
+    explicit LongWord(const MergeTable& merges) : merges_{merges} {}
+
+    void add(Id id) {
+      const auto position = static_cast<std::int64_t>(symbols_.size());
+      symbols_.push_back({id, position - 1, position + 1});
+    }
+
+    void merge_all() {
+      for (std::int64_t i = 0; i + 1 < size(); ++i) queue_pair(i);
+      while (!queue_.empty()) {
+        const Candidate candidate = queue_.top();
+        queue_.pop();
+        if (is_current(candidate)) merge(candidate);
+      }
+    }
+
+    template <class Fn>
+    void for_each(Fn&& fn) const {
+      for (std::int64_t i = 0; i < size(); i = at(i).next) fn(at(i).id);
+    }
+
+   private:
+    [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(symbols_.size()); }
+    [[nodiscard]] Symbol& at(std::int64_t i) { return symbols_[static_cast<std::size_t>(i)]; }
+    [[nodiscard]] const Symbol& at(std::int64_t i) const {
+      return symbols_[static_cast<std::size_t>(i)];
+    }
+
+    void queue_pair(std::int64_t position) {
+      const Merge found = merges_.find(at(position).id, at(at(position).next).id);
+      if (found.rank != Merge::none) queue_.push({found, position});
+    }
+
+    /// Whether the two symbols still merge to the same. Their own merge may have another rank by
+    /// now, if several pairs give that result; the reference takes the queued one all the same.
+    [[nodiscard]] bool is_current(const Candidate& candidate) const {
+      const Symbol& left = at(candidate.position);
+      if (left.id == absent || left.next >= size()) return false;
+      const Merge now = merges_.find(left.id, at(left.next).id);
+      return now.rank != Merge::none && now.result == candidate.merge.result;
+    }
+
+    void merge(const Candidate& candidate) {
+      Symbol& left = at(candidate.position);
+      Symbol& right = at(left.next);
+      left.id = candidate.merge.result;
+      left.next = right.next;
+      right.id = absent;
+      if (left.next < size()) at(left.next).previous = candidate.position;
+      if (left.previous >= 0) queue_pair(left.previous);
+      if (left.next < size()) queue_pair(candidate.position);
+    }
+
+    const MergeTable& merges_;
+    std::vector<Symbol> symbols_;
+    std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue_;
+  };
+
+  void encode_long(std::string_view word, std::vector<Id>& out) const {
+    LongWord symbols{merges_};
+    for_each_symbol(word, [&](Id id) { symbols.add(id); });
+    symbols.merge_all();
+    symbols.for_each([&](Id id) { out.push_back(id); });
+  }
+
+  MergeTable merges_;
+  std::array<Id, 256> symbols_{};
+  Id unknown_ = absent;
+  bool fuse_unknown_;
+  bool unique_results_ = true;  ///< no two merges have the same result
+
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+  std::unordered_map<std::string, Id, Hash, std::equal_to<>> words_;  ///< for ignore_merges
+};
+
+}  // namespace seqtrain::text

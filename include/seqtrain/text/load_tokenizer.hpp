@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/text/any_tokenizer.hpp>
+#include <seqtrain/text/special_tokens.hpp>
+#include <seqtrain/text/tokenizer_files.hpp>
+#include <seqtrain/text/tokenizer_json.hpp>
+
+namespace seqtrain::text {
+namespace detail {
+
+/// The files of a folder that a tokenizer consists of, in whichever format.
+[[nodiscard]] inline std::vector<std::filesystem::path> tokenizer_files(
+    const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const char* name : {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
+                           "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt"}) {
+    if (std::filesystem::is_regular_file(folder / name)) files.push_back(folder / name);
+  }
+  return files;
+}
+
+}  // namespace detail
+
+/// The tokenizer in a Hugging Face folder: from tokenizer.json; else BERT's from vocab.txt, or
+/// RoBERTa's from vocab.json and merges.txt, both with tokenizer_config.json. Throws `InputError`
+/// where there is none, or one that is damaged or not supported.
+[[nodiscard]] inline AnyTokenizer load_tokenizer(const std::filesystem::path& folder) {
+  const auto has = [&](const char* name) { return std::filesystem::exists(folder / name); };
+  const TokenizerConfig config{folder};
+  auto files = detail::tokenizer_files(folder);
+  const auto read = [&](const char* source, const auto& reader) {
+    try {
+      return AnyTokenizer{reader(), std::move(files)};
+    } catch (const InputError& error) {
+      if (!error.where().object.empty()) throw;
+      throw InputError{error.what(), {.object = (folder / source).string()}};
+    }
+  };
+  if (has("tokenizer.json")) {
+    const auto document = json::Document::load(folder / "tokenizer.json");
+    return read("tokenizer.json", [&] { return TokenizerJson{document, config}.read(); });
+  }
+  if (has("vocab.txt")) {
+    return read("vocab.txt", [&] { return read_bert_files(folder, config); });
+  }
+  if (has("vocab.json") && has("merges.txt")) {
+    return read("vocab.json", [&] { return read_roberta_files(folder, config); });
+  }
+  throw InputError{"no tokenizer here",
+                   {.object = folder.string()},
+                   "tokenizer.json, vocab.txt, or vocab.json with merges.txt is needed"};
+}
+
+}  // namespace seqtrain::text

@@ -1,0 +1,188 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/text/added_tokens.hpp>
+#include <seqtrain/text/bert_normalizer.hpp>
+#include <seqtrain/text/bert_splitter.hpp>
+#include <seqtrain/text/bpe.hpp>
+#include <seqtrain/text/byte_level.hpp>
+#include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/pipeline.hpp>
+#include <seqtrain/text/templates.hpp>
+#include <seqtrain/text/truncation.hpp>
+#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/wordpiece.hpp>
+
+namespace seqtrain::text {
+
+/// What surrounds a pipeline: all that a tokenizer knows besides how it cuts plain text.
+struct TokenizerOptions {
+  std::vector<AddedToken> added_tokens = {};
+  Templates templates = {};
+  Id pad_id = 0;
+  std::size_t vocab_size = 0;  ///< the greatest id and one
+};
+
+/// Text, or a pair, → ids: added tokens are found, what lies between them goes through `Pipeline`,
+/// then come truncation and template. A model of `text::Tokenizer`.
+template <class Pipeline>
+class BasicTokenizer {
+ public:
+  using Scratch = typename Pipeline::Scratch;
+
+  BasicTokenizer(Pipeline pipeline, TokenizerOptions options)
+      : pipeline_{std::move(pipeline)},
+        templates_{std::move(options.templates)},
+        pad_id_{options.pad_id},
+        vocab_size_{options.vocab_size} {
+    auto& tokens = options.added_tokens;
+    const auto normalized = std::stable_partition(
+        tokens.begin(), tokens.end(), [](const AddedToken& token) { return !token.normalized; });
+    Scratch scratch;
+    std::for_each(normalized, tokens.end(), [&](AddedToken& token) {
+      token.content = std::string{pipeline_.normalize(token.content, scratch)};
+    });
+    normalized_tokens_ = AddedTokens{{normalized, tokens.end()}};
+    tokens.erase(normalized, tokens.end());
+    tokens_ = AddedTokens{std::move(tokens)};
+  }
+
+  /// See `text::Tokenizer`. Throws `InputError` on text that is not UTF-8 and on a `max_length`
+  /// that the special tokens alone exceed.
+  std::size_t encode(std::string_view text, std::optional<std::string_view> pair,
+                     const EncodeOptions& options, Scratch& scratch, std::vector<Id>& out) const {
+    check_utf8(text);
+    if (pair) check_utf8(*pair);
+    const std::size_t budget = budget_of(options, pair.has_value());
+    static const Template nothing;
+    if (!pair) {
+      return encode_single(text, options.add_special_tokens ? templates_.single : nothing, budget,
+                           scratch, out);
+    }
+    if (options.add_special_tokens) {
+      return encode_pair(text, *pair, templates_.pair, budget, scratch, out);
+    }
+    const auto type_zero_between =
+        templates_.pair.type_zero_between ? std::optional<std::size_t>{0} : std::nullopt;
+    return encode_pair(text, *pair, {.type_zero_between = type_zero_between}, budget, scratch, out);
+  }
+
+  [[nodiscard]] std::size_t vocab_size() const noexcept { return vocab_size_; }
+  [[nodiscard]] Id pad_id() const noexcept { return pad_id_; }
+
+  /// How many special tokens a single text, or a pair, gains.
+  [[nodiscard]] std::size_t special_tokens(bool pair) const noexcept {
+    return (pair ? templates_.pair : templates_.single).special_tokens();
+  }
+
+ private:
+  static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+  static void check_utf8(std::string_view text) {
+    if (is_valid_utf8(text)) return;
+    throw InputError{"the text is not UTF-8 at byte " +
+                     std::to_string(first_invalid(text).value_or(0) + 1)};
+  }
+
+  [[nodiscard]] std::size_t budget_of(const EncodeOptions& options, bool pair) const {
+    const std::size_t taken = options.add_special_tokens ? special_tokens(pair) : 0;
+    if (options.max_length >= taken) return options.max_length - taken;
+    throw InputError{"a maximum length of " + std::to_string(options.max_length) +
+                     " has no room for the " + std::to_string(taken) + " special tokens"};
+  }
+
+  std::size_t encode_single(std::string_view text, const Template& special, std::size_t budget,
+                            Scratch& scratch, std::vector<Id>& out) const {
+    const std::size_t before = out.size();
+    append(special.before, out);
+    const std::size_t length = std::min(append_ids(text, budget, scratch, out), budget);
+    out.resize(before + special.before.size() + length);
+    append(special.after, out);
+    return out.size() - before;
+  }
+
+  /// Both halves are encoded no further than truncation can ask for: what it keeps depends only on
+  /// which lengths exceed the budget, but for an odd budget that both exceed.
+  std::size_t encode_pair(std::string_view first, std::string_view second, const Template& special,
+                          std::size_t budget, Scratch& scratch, std::vector<Id>& out) const {
+    const std::size_t before = out.size();
+    append(special.before, out);
+    const std::size_t first_begin = out.size();
+    const std::size_t limit = budget == unlimited ? unlimited : budget + 1;
+    PairLengths lengths;
+    for (const std::size_t bound : {limit, unlimited}) {
+      out.resize(first_begin);
+      lengths.first = append_ids(first, bound, scratch, out);
+      append(special.between, out);
+      lengths.second = append_ids(second, bound, scratch, out);
+      const bool both_exceed = lengths.first > budget && lengths.second > budget;
+      if (!both_exceed || budget % 2 == 0) break;
+    }
+    const PairLengths kept = longest_first(lengths, budget);
+    out.resize(out.size() - (lengths.second - kept.second));
+    const auto cut = out.begin() + static_cast<std::ptrdiff_t>(first_begin + kept.first);
+    out.erase(cut, cut + static_cast<std::ptrdiff_t>(lengths.first - kept.first));
+    append(special.after, out);
+    if (!special.type_zero_between) return out.size() - before;
+    return special.before.size() + kept.first + *special.type_zero_between;
+  }
+
+  static void append(const std::vector<Id>& ids, std::vector<Id>& out) {
+    out.insert(out.end(), ids.begin(), ids.end());
+  }
+
+  /// Appends the ids of `text`, all of them or at least `limit`, and returns how many.
+  std::size_t append_ids(std::string_view text, std::size_t limit, Scratch& scratch,
+                         std::vector<Id>& out) const {
+    const std::size_t before = out.size();
+    const auto missing = [&] { return limit - std::min(limit, out.size() - before); };
+    tokens_.split(text, [&](const Segment& segment) {
+      if (segment.id) {
+        out.push_back(*segment.id);
+      } else if (normalized_tokens_.empty()) {
+        pipeline_.encode(segment.text, missing(), scratch, out);
+      } else {
+        append_with_normalized_tokens(segment.text, missing, scratch, out);
+      }
+      return missing() > 0;
+    });
+    return out.size() - before;
+  }
+
+  template <class Missing>
+  void append_with_normalized_tokens(std::string_view text, const Missing& missing,
+                                     Scratch& scratch, std::vector<Id>& out) const {
+    normalized_tokens_.split(pipeline_.normalize(text, scratch), [&](const Segment& segment) {
+      if (segment.id) {
+        out.push_back(*segment.id);
+      } else {
+        pipeline_.encode_normalized(segment.text, missing(), scratch, out);
+      }
+      return missing() > 0;
+    });
+  }
+
+  Pipeline pipeline_;
+  AddedTokens tokens_;
+  AddedTokens normalized_tokens_;
+  Templates templates_;
+  Id pad_id_;
+  std::size_t vocab_size_;
+};
+
+/// A new family is a new alias of parts.
+using BertTokenizer = BasicTokenizer<Pipeline<BertNormalizer, BertSplitter, WordPiece>>;
+using RobertaTokenizer = BasicTokenizer<Pipeline<NoNormalizer, ByteLevelSplitter, Bpe>>;
+
+static_assert(Tokenizer<BertTokenizer> && Tokenizer<RobertaTokenizer>);
+
+}  // namespace seqtrain::text
