@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 

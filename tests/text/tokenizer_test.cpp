@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/tokenizer.hpp>
+
+#include "support/shared_data.hpp"
+
+namespace seqtrain::text {
+namespace {
+
+struct Encoded {
+  std::vector<Id> ids;
+  std::size_t type_zero;
+
+  bool operator==(const Encoded&) const = default;
+};
+
+template <Tokenizer T>
+Encoded encode(const T& tokenizer, std::string_view text, std::optional<std::string_view> pair = {},
+               const EncodeOptions& options = {}) {
+  typename T::Scratch scratch;
+  Encoded result{};
+  result.type_zero = tokenizer.encode(text, pair, options, scratch, result.ids);
+  return result;
+}
+
+AnyTokenizer load(const std::string& name) {
+  return load_tokenizer(tests::golden() / "tokenizers" / name);
+}
+
+/// Calls `check(text, pair, options, expected)` for each answer of the reference.
+template <class Check>
+void for_each_case(const std::string& name, Check&& check) {
+  const auto file = tests::golden() / "tokenizers" / name / "expected.json";
+  const auto document = json::Document::load(file);
+  const auto cases = document.root().items();
+  ASSERT_GT(cases.size(), 100u);
+  for (const auto& record : cases) {
+    Encoded expected{};
+    for (const auto& id : record.at("ids").items()) {
+      expected.ids.push_back(static_cast<Id>(id.integer()));
+    }
+    const auto type_zero = record.find("type_zero");
+    expected.type_zero =
+        type_zero ? static_cast<std::size_t>(type_zero->integer()) : expected.ids.size();
+    EncodeOptions options{.add_special_tokens = !record.find("special")};
+    if (const auto longest = record.find("max_length")) {
+      options.max_length = static_cast<std::size_t>(longest->integer());
+    }
+    const auto pair = record.find("pair");
+    check(record.at("text").string(), pair ? std::optional{pair->string()} : std::nullopt, options,
+          expected);
+  }
+}
+
+class Golden : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(Golden, IdsAndTypesEqualTheReferences) {
+  const auto [tokenizer_folder, expected_folder] = GetParam();
+  load(tokenizer_folder).visit([&, name = expected_folder](const auto& tokenizer) {
+    typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
+    for_each_case(name, [&](auto text, auto pair, const auto& options, const Encoded& expected) {
+      Encoded got{};
+      got.type_zero = tokenizer.encode(text, pair, options, scratch, got.ids);
+      EXPECT_EQ(got.ids, expected.ids) << text << " | " << pair.value_or("-");
+      EXPECT_EQ(got.type_zero, expected.type_zero) << text << " | " << pair.value_or("-");
+    });
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Tokenizers, Golden,
+    testing::Values(std::pair{"roberta", "roberta"}, std::pair{"roberta_files", "roberta"},
+                    std::pair{"gpt2", "gpt2"}, std::pair{"ambiguous", "ambiguous"},
+                    std::pair{"ignore_merges", "ignore_merges"}, std::pair{"bert", "bert"},
+                    std::pair{"bert_files", "bert"}, std::pair{"bert_cased", "bert_cased"},
+                    std::pair{"bert_lowered_tokens", "bert_lowered_tokens"}),
+    [](const auto& tested) { return std::string{tested.param.first}; });
+
+TEST(Tokenizer, AppendsToWhatIsThere) {
+  load("bert").visit([](const auto& tokenizer) {
+    const Encoded alone = encode(tokenizer, "the river", "runs");
+    typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
+    std::vector<Id> ids{7, 8};
+    EXPECT_EQ(tokenizer.encode("the river", "runs", {}, scratch, ids), alone.type_zero);
+    EXPECT_EQ(std::vector<Id>(ids.begin() + 2, ids.end()), alone.ids);
+    EXPECT_EQ(ids[0], 7);
+    EXPECT_EQ(ids[1], 8);
+  });
+}
+
+/// Truncation must not depend on how far the text is encoded.
+TEST(Tokenizer, StoppingEarlyGivesTheSameAsCuttingAll) {
+  std::mt19937 random{5};
+  const std::vector<std::string> parts{"the ", "bridge ", "x",  "<mask>",
+                                       " 's",  "[SEP]",   "日", ", "};
+  const auto draw = [&] {
+    std::string text;
+    for (auto left = random() % 24; left > 0; --left) text += parts[random() % parts.size()];
+    return text;
+  };
+  for (const char* name : {"roberta", "bert", "bert_cased"}) {
+    load(name).visit([&](const auto& tokenizer) {
+      for (int round = 0; round < 300; ++round) {
+        const std::string first = draw();
+        const std::string second = draw();
+        const std::size_t budget = random() % 20;
+        const auto a = encode(tokenizer, first, {}, {.add_special_tokens = false}).ids;
+        const auto b = encode(tokenizer, second, {}, {.add_special_tokens = false}).ids;
+        const auto kept = longest_first({a.size(), b.size()}, budget);
+        std::vector<Id> expected(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(kept.first));
+        expected.insert(expected.end(), b.begin(),
+                        b.begin() + static_cast<std::ptrdiff_t>(kept.second));
+        const EncodeOptions options{.max_length = budget, .add_special_tokens = false};
+        ASSERT_EQ(encode(tokenizer, first, second, options).ids, expected);
+        ASSERT_EQ(encode(tokenizer, first, {}, options).ids,
+                  std::vector<Id>(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(
+                                                             std::min(a.size(), budget))));
+      }
+    });
+  }
+}
+
+TEST(Tokenizer, AMegabyteIsTruncated) {
+  std::string long_text;
+  while (long_text.size() < 1'000'000) long_text += "and the other thing ";
+  for (const char* name : {"roberta", "bert"}) {
+    load(name).visit([&](const auto& tokenizer) {
+      EXPECT_EQ(encode(tokenizer, long_text, "the river", {.max_length = 128}).ids.size(), 128u);
+      EXPECT_EQ(encode(tokenizer, std::string(1'000'000, 'a'), {}, {.max_length = 128}).ids.back(),
+                encode(tokenizer, "x").ids.back());
+    });
+  }
+}
+
+TEST(Tokenizer, RefusesTextThatIsNotUtf8AndLengthsWithoutRoom) {
+  load("roberta").visit([](const auto& tokenizer) {
+    EXPECT_THROW(encode(tokenizer, "ab\xFF"), InputError);
+    EXPECT_THROW(encode(tokenizer, "ab", "\xED\xA0\x80"), InputError);
+    EXPECT_THROW(encode(tokenizer, "ab", {}, {.max_length = 1}), InputError);
+    EXPECT_THROW(encode(tokenizer, "ab", "cd", {.max_length = 3}), InputError);
+    EXPECT_EQ(encode(tokenizer, "ab", "cd", {.max_length = 4}).ids, (std::vector<Id>{0, 2, 2, 2}));
+    EXPECT_EQ(tokenizer.special_tokens(false), 2u);
+    EXPECT_EQ(tokenizer.special_tokens(true), 4u);
+  });
+}
+
+TEST(Tokenizer, ThreadsShareOneAndGetTheSame) {
+  load("roberta").visit([](const auto& tokenizer) {
+    std::vector<int> wrong(4);
+    std::vector<std::thread> threads;
+    for (int& count : wrong) {
+      threads.emplace_back([&] {
+        typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
+        for_each_case("roberta", [&](auto text, auto pair, const auto& options, const auto& want) {
+          std::vector<Id> ids;
+          tokenizer.encode(text, pair, options, scratch, ids);
+          count += ids == want.ids ? 0 : 1;
+        });
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(wrong, std::vector<int>(4));
+  });
+}
+
+}  // namespace
+}  // namespace seqtrain::text
