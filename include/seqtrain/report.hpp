@@ -7,6 +7,7 @@
 #include <seqtrain/report/json_lines.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/report/progress_bar.hpp>
+#include <seqtrain/report/say.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/report/terminal.hpp>
 #include <seqtrain/report/throughput.hpp>

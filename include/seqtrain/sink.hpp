@@ -5,3 +5,4 @@
 #include <seqtrain/sink/key.hpp>
 #include <seqtrain/sink/local.hpp>
 #include <seqtrain/sink/memory.hpp>
+#include <seqtrain/sink/open.hpp>

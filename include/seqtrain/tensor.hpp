@@ -2,5 +2,8 @@
 
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/device.hpp>
+#include <seqtrain/tensor/generator.hpp>
+#include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/threads.hpp>
+#include <seqtrain/tensor/versions.hpp>

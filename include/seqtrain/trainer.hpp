@@ -83,7 +83,7 @@ class Trainer {
 
   /// Puts files of `directory` into the sink, each under `prefix`/its name, and waits until all of
   /// it is durable. What a reader looks for first should come last.
-  void publish(const std::filesystem::path& directory, std::span<const std::string> names,
+  void publish(const std::filesystem::path& directory, const std::vector<std::string>& names,
                const std::string& prefix) {
     for (const std::string& name : names) sink_.put_file(prefix + "/" + name, directory / name);
     sink_.flush();

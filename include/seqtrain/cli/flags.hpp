@@ -14,6 +14,11 @@
 
 namespace seqtrain::cli {
 
+/// Throws an `InputError` that names the flag unless its value is good.
+inline void require(bool good, const std::string& flag, const std::string& problem) {
+  if (!good) throw InputError{problem, {.object = "--" + flag}};
+}
+
 /// The flags of a program: each is bound to a variable whose value at that moment is the default.
 /// In a flag's name `-` and `_` are the same.
 class Flags {

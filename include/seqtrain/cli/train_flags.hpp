@@ -1,18 +1,21 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/cli/flags.hpp>
+#include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/train/options.hpp>
+#include <seqtrain/train/run_directory.hpp>
 
 namespace seqtrain::cli {
 
@@ -70,16 +73,106 @@ struct TrainFlags {
   std::string model_name = "model.pth";
   std::string job_dir = "";
 
-  /// Binds every member to its flag.
-  void describe(Flags& flags) {
+  /// Fills the members from a command line and checks them. Returns false if help was asked for.
+  bool parse(Flags& flags, int argc, const char* const* argv) {
     describe_data(flags);
     describe_batches(flags);
     describe_optimization(flags);
     describe_run(flags);
+    if (!flags.parse(argc, argv)) return false;
+    if (test_file.empty()) test_file = dev_file;
+    validate();
+    return true;
   }
 
   /// Throws `InputError` that names the flag on a value out of range.
-  void validate() const;
+  void validate() const {
+    require(!model.empty(), "model", "names no directory");
+    require(fraction_of_train_data > 0 && fraction_of_train_data <= 1, "fraction-of-train-data",
+            "must be above 0 and at most 1");
+    require(batch_size >= 1, "batch-size", "must be at least 1");
+    require(tokens_per_batch >= 0, "tokens-per-batch", "must not be negative");
+    require(pad_to_multiple_of >= 1, "pad-to-multiple-of", "must be at least 1");
+    require(dataloader_num_workers >= 0, "dataloader-num-workers", "must not be negative");
+    require(learning_rate >= 0 && std::isfinite(learning_rate), "learning-rate",
+            "must be a number, not negative");
+    require(max_grad_norm >= 0, "max-grad-norm", "must not be negative");
+    require(std::isnan(dropout) || (dropout >= 0 && dropout < 1), "dropout",
+            "must be at least 0 and below 1");
+    require(optim == "adam" || optim == "adamw", "optim", "is unknown: use adam or adamw");
+    require(precision == "fp32", "precision", "is unknown: use fp32");
+    require(threads >= 1, "threads", "must be at least 1");
+    require(log_every >= 1, "log-every", "must be at least 1");
+    require(!job_dir.starts_with("gs://"), "job-dir", "cannot be a bucket yet: name a directory");
+    fit_options().validate();
+    (void)data::order_named(order);
+  }
+
+  [[nodiscard]] data::ReadOptions read_options() const {
+    return {.text_field = text_field, .pair_field = pair_field, .label_field = label_field};
+  }
+
+  /// The labels' names: those given, else the model's, else those of the training file.
+  [[nodiscard]] data::Labels choose_labels() const {
+    const auto config = std::filesystem::path{model} / "config.json";
+    const auto of_model = data::names_in_config(json::Document::load(config).root());
+    return data::choose_labels(labels, of_model, train_file, read_options());
+  }
+
+  [[nodiscard]] data::LoaderOptions train_batches() const {
+    auto options = dev_batches();
+    options.plan.batch_size = static_cast<std::size_t>(batch_size);
+    options.plan.order = data::order_named(order);
+    return options;
+  }
+
+  /// Evaluation holds no gradients, so its batches are larger.
+  [[nodiscard]] data::LoaderOptions dev_batches() const {
+    const auto size = static_cast<std::size_t>(std::max<std::int64_t>(batch_size, 64));
+    return {.plan = {.batch_size = size,
+                     .tokens_per_batch = static_cast<std::size_t>(tokens_per_batch),
+                     .pad_to_multiple_of = static_cast<std::size_t>(pad_to_multiple_of)},
+            .seed = static_cast<std::uint64_t>(seed),
+            .workers = static_cast<std::size_t>(dataloader_num_workers)};
+  }
+
+  /// `Options` is `model::ClassifierOptions`; models are part of the half that needs torch.
+  template <class Options, class Device>
+  [[nodiscard]] Options classifier(const data::Labels& names, const Device& on) const {
+    return {.labels = names.names(),
+            .dropout = std::isnan(dropout) ? std::nullopt : std::optional{dropout},
+            .freeze_encoder = freeze_encoder,
+            .seed = static_cast<std::uint64_t>(seed),
+            .device = on};
+  }
+
+  /// `Options` is `optim::AdamOptions`.
+  template <class Options>
+  [[nodiscard]] Options adam() const {
+    return {.lr = learning_rate,
+            .beta1 = adam_beta1,
+            .beta2 = adam_beta2,
+            .eps = adam_epsilon,
+            .weight_decay = weight_decay};
+  }
+
+  [[nodiscard]] train::FitOptions fit_options() const {
+    constexpr double unclipped = std::numeric_limits<double>::infinity();
+    return {.epochs = epochs,
+            .max_steps = max_steps,
+            .gradient_accumulation_steps = gradient_accumulation_steps,
+            .max_grad_norm = max_grad_norm == 0 ? unclipped : max_grad_norm,
+            .schedule = {.type = optim::schedule_type(lr_scheduler_type),
+                         .warmup_steps = warmup_steps,
+                         .warmup_ratio = warmup_ratio}};
+  }
+
+  [[nodiscard]] train::RunDirectoryOptions run_directory(const std::string& name) const {
+    return {.path = output_dir.empty() ? train::default_run_directory(name)
+                                       : std::filesystem::path{output_dir},
+            .model_name = model_name,
+            .overwrite = overwrite};
+  }
 
  private:
   void describe_data(Flags& flags) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -54,6 +55,12 @@ struct EncodedFile {
   std::size_t left_out = 0;       ///< records with "-" for a label
   std::size_t at_max_length = 0;  ///< examples that were cut, or just fit
 };
+
+/// The log's line about a file to train on: `Training with 100/1000 examples.`
+inline std::string describe(const EncodedFile& file) {
+  return "Training with " + std::to_string(file.set.size()) + "/" + std::to_string(file.total) +
+         " examples.";
+}
 
 namespace detail {
 

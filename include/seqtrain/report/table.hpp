@@ -58,4 +58,10 @@ inline std::string confusion_table(const metrics::ClassificationReport& report,
   return align(rows);
 }
 
+/// Both tables, one below the other.
+inline std::string tables(const metrics::ClassificationReport& report,
+                          std::span<const std::string> names) {
+  return "\n" + scores_table(report, names) + "\n" + confusion_table(report, names) + "\n";
+}
+
 }  // namespace seqtrain::report

@@ -1,0 +1,60 @@
+// Fine-tunes a BERT or RoBERTa classifier on sentence pairs: README.md tells how to call it.
+#include <seqtrain/cli.hpp>
+#include <seqtrain/model.hpp>
+#include <seqtrain/optim.hpp>
+#include <seqtrain/report.hpp>
+#include <seqtrain/sink.hpp>
+#include <seqtrain/tensor.hpp>
+#include <seqtrain/text.hpp>
+#include <seqtrain/train.hpp>
+#include <seqtrain/trainer.hpp>
+
+using namespace seqtrain;
+
+template <class Optimizer>
+void fine_tune(const cli::TrainFlags& flags, train::Results results) {
+  const auto device = tensor::use_machine(flags.device, flags.threads);
+  report::say(tensor::describe(device));
+  const train::RunDirectory run{flags.run_directory("mnli")};
+  const auto tokenizer = text::load_tokenizer(flags.model);
+  const auto labels = flags.choose_labels();
+  auto model = model::load_classifier(flags.model,
+                                      flags.classifier<model::ClassifierOptions>(labels, device));
+  model::check_vocabulary(model.config(), tokenizer.vocab_size());
+  report::say(model::describe(model.load_report()));
+
+  cli::FileEncoder encode{flags, tokenizer, labels, model.max_length()};
+  auto train = encode(flags.train_file, flags.fraction_of_train_data);
+  data::BucketLoader dev{encode(flags.dev_file).set, flags.dev_batches()};
+  data::BucketLoader test{encode(flags.test_file).set, flags.dev_batches()};
+  report::say(data::describe(train));
+
+  const bool terminal = report::stdout_is_terminal();
+  report::Console console{{.every = flags.log_every, .terminal = terminal}};
+  report::ProgressBar bar{{.enabled = terminal}};
+  report::JsonLines log{run.log(), {.every = flags.log_every}};
+  report::Throughput throughput;
+
+  Trainer trainer{std::move(model), Optimizer{flags.adam<optim::AdamOptions>()},
+                  data::BucketLoader{std::move(train.set), flags.train_batches()},
+                  sink::open(flags.job_dir)};
+  const auto fitted = trainer.fit(flags.fit_options(), dev, console, bar, log, throughput);
+  results.dev = fitted.dev.back();
+  results.test = trainer.evaluate(test, "test", console, bar, log);
+  results.train = throughput.figures();
+  report::say(report::tables(*results.test, labels.names()));
+
+  train::save_run(run, trainer.model(), tokenizer.files(), results);
+  trainer.publish(run.path(), {flags.model_name, "metrics.json"}, train::dated_model_folder());
+  report::say("The model lies in " + run.path().string());
+}
+
+int main(int argc, char** argv) {
+  return cli::run([&] {
+    cli::TrainFlags flags;
+    cli::Flags parser{"mnli", "fine-tunes a BERT or RoBERTa classifier on sentence pairs"};
+    if (!flags.parse(parser, argc, argv)) return;
+    const auto train = flags.optim == "adamw" ? fine_tune<optim::AdamW> : fine_tune<optim::Adam>;
+    train(flags, {.flags = parser.values(), .versions = tensor::versions()});
+  });
+}

@@ -1,0 +1,60 @@
+// Labels texts with a fine-tuned model: one JSON object a line in, one a line out, in order.
+#include <iterator>
+#include <vector>
+
+#include <seqtrain/cli.hpp>
+#include <seqtrain/metrics.hpp>
+#include <seqtrain/model.hpp>
+#include <seqtrain/tensor.hpp>
+#include <seqtrain/text.hpp>
+
+using namespace seqtrain;
+
+/// The label ids' probabilities: softmax of a row of logits.
+std::vector<double> scores(const auto& logits) {
+  const auto exponents = (logits.template cast<double>().array() - logits.maxCoeff()).exp().eval();
+  const auto probabilities = (exponents / exponents.sum()).eval();
+  return {probabilities.begin(), probabilities.end()};
+}
+
+/// `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`
+std::string to_line(const auto& logits, const std::vector<std::string>& labels) {
+  json::Writer out;
+  const auto best = static_cast<std::size_t>(metrics::argmax(logits));
+  out.begin_object().member("label", std::string_view{labels[best]});
+  out.key("scores").begin_object();
+  for (std::size_t i = 0; const double score : scores(logits)) out.member(labels[i++], score);
+  out.end_object().key("logits").begin_array();
+  for (const float logit : logits) out.value(logit);
+  return out.end_array().end_object().text();
+}
+
+void predict(const cli::PredictFlags& flags) {
+  const auto device = tensor::use_machine(flags.device, flags.threads);
+  const auto tokenizer = text::load_tokenizer(flags.model);
+  auto model = model::load_classifier(flags.model, {.device = device});
+  model::check_trained(model.load_report());
+  model::check_vocabulary(model.config(), tokenizer.vocab_size());
+
+  const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
+  auto encoded = data::encode_text({.text = text, .name = "stdin"}, tokenizer,
+                                   data::Labels{model.config().labels},
+                                   flags.encode_options(model.max_length()));
+  std::vector<std::string> lines(encoded.set.size());
+  data::BucketLoader loader{std::move(encoded.set), flags.batches()};
+  for (const data::Batch& batch : loader.epoch(0)) {
+    const auto logits = model.logits(batch);
+    for (Eigen::Index row = 0; row < logits.rows(); ++row) {
+      const auto place = static_cast<std::size_t>(batch.row_ids[static_cast<std::size_t>(row)]);
+      lines[place] = to_line(logits.row(row), model.config().labels);
+    }
+  }
+  for (const std::string& line : lines) std::cout << line << '\n';
+}
+
+int main(int argc, char** argv) {
+  return cli::run([&] {
+    cli::PredictFlags flags;
+    if (flags.parse(argc, argv)) predict(flags);
+  });
+}

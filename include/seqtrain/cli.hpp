@@ -1,0 +1,7 @@
+#pragma once
+
+#include <seqtrain/cli/encode.hpp>
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/predict_flags.hpp>
+#include <seqtrain/cli/run.hpp>
+#include <seqtrain/cli/train_flags.hpp>

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/report/bar.hpp>
+#include <seqtrain/report/say.hpp>
+#include <seqtrain/report/terminal.hpp>
+
+namespace seqtrain::cli {
+
+/// How many ids an example may have: as many as are asked for, which the model must have positions
+/// for, or, where that is 0, all that it has.
+inline std::size_t example_length(std::int64_t asked_for, std::int64_t of_model) {
+  require(asked_for >= 0, "max-length", "must not be negative");
+  require(asked_for <= of_model, "max-length",
+          std::to_string(asked_for) + " is above the model's " + std::to_string(of_model));
+  return static_cast<std::size_t>(asked_for == 0 ? of_model : asked_for);
+}
+
+/// Encodes the files of a run with the same tokenizer, showing a bar where it takes long, and says
+/// what was left out.
+template <class T>
+class FileEncoder {
+ public:
+  FileEncoder(const TrainFlags& flags, const T& tokenizer, const data::Labels& labels,
+              std::int64_t max_length_of_model)
+      : tokenizer_{&tokenizer}, labels_{&labels} {
+    options_.read = flags.read_options();
+    options_.encode.max_length = example_length(flags.max_length, max_length_of_model);
+    options_.workers = static_cast<std::size_t>(flags.threads);
+  }
+
+  /// Throws `InputError` with file and line on the first record that is wrong.
+  data::EncodedFile operator()(const std::string& file, double fraction = 1) {
+    report::ByteBar<> bar{"encode " + file, {.enabled = report::stdout_is_terminal()}};
+    options_.fraction = fraction;
+    options_.progress = [&bar](const data::EncodeProgress& progress) {
+      bar(static_cast<std::int64_t>(progress.bytes),
+          static_cast<std::int64_t>(progress.total_bytes));
+    };
+    auto encoded = data::encode_file(file, *tokenizer_, *labels_, options_);
+    if (encoded.left_out > 0) {
+      report::say(file + ": left out " + std::to_string(encoded.left_out) +
+                  " records without a gold label");
+    }
+    return encoded;
+  }
+
+ private:
+  const T* tokenizer_;
+  const data::Labels* labels_;
+  data::EncodeFileOptions options_;
+};
+
+}  // namespace seqtrain::cli

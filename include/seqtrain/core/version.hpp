@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace seqtrain {
+
+/// This library's version (semantic versioning).
+inline constexpr std::string_view version = "0.1.0";
+
+}  // namespace seqtrain

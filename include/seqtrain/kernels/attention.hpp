@@ -1,0 +1,227 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <seqtrain/kernels/bf16.hpp>
+#include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/dropout.hpp>
+#include <seqtrain/kernels/lanes.hpp>
+
+namespace seqtrain::kernels {
+
+/// c [m, n] = a b with b [k, n]; a's element (i, j) is a[i * row_a + j * column_a], so that a
+/// transpose costs nothing. n and the strides of b and c are multiples of 16. For factors as small
+/// as one head's.
+SEQTRAIN_INLINE void small_product(const float* a, std::size_t row_a, std::size_t column_a,
+                                   const float* b, std::size_t ld_b, float* c, std::size_t ld_c,
+                                   std::size_t m, std::size_t n, std::size_t k) {
+  constexpr std::size_t height = 8;
+  for (std::size_t column = 0; column < n; column += lanes) {
+    for (std::size_t row = 0; row < m; row += height) {
+      const std::size_t rows = row + height < m ? height : m - row;
+      Lanes sums[height] = {};
+      Lanes line;
+      for (std::size_t j = 0; j < k; ++j) {
+        load(b + j * ld_b + column, line);
+        const float* const factors = a + row * row_a + j * column_a;
+        if (rows == height) {
+          for (std::size_t i = 0; i < height; ++i) sums[i] += factors[i * row_a] * line;
+        } else {
+          for (std::size_t i = 0; i < rows; ++i) sums[i] += factors[i * row_a] * line;
+        }
+      }
+      for (std::size_t i = 0; i < rows; ++i) store(c + (row + i) * ld_c + column, sums[i]);
+    }
+  }
+}
+
+/// One head of one sequence: rows of q, k, v and of the result lie `ld` and `ld_out` apart.
+template <class T>
+struct Head {
+  const T* q;
+  const T* k;
+  const T* v;
+  std::size_t ld;
+  std::size_t queries;  ///< the first so many tokens ask
+  std::size_t length;   ///< tokens that are asked
+  std::size_t size;     ///< of the head
+  Dropout dropout;
+  std::uint32_t first;  ///< the dropout's index of (query 0, key 0); a query is `length` further
+};
+
+/// A thread's memory for `attend` and `attend_backward`, aligned to 64 bytes.
+struct AttentionScratch {
+  /// What a sequence of that length and a head of that size need.
+  static std::size_t floats(std::size_t length, std::size_t size) {
+    const std::size_t l = round_to_lanes(length);
+    const std::size_t d = round_to_lanes(size);
+    return 2 * l * l + 6 * l * d;
+  }
+  float* memory;
+
+  float* take(std::size_t count) {
+    float* const taken = memory;
+    memory += count;
+    return taken;
+  }
+};
+
+/// to [rows, round_to_lanes(columns)] = scale * from, zero beyond the columns.
+template <class T>
+SEQTRAIN_INLINE void widen(const T* from, std::size_t ld, std::size_t rows, std::size_t columns,
+                           float scale, float* to) {
+  const std::size_t width = round_to_lanes(columns);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < columns; ++i)
+      to[row * width + i] = scale * to_float(from[row * ld + i]);
+    for (std::size_t i = columns; i < width; ++i) to[row * width + i] = 0;
+  }
+}
+
+/// to [columns, round_to_lanes(rows)] = from transposed, zero beyond the rows.
+template <class T>
+SEQTRAIN_INLINE void widen_transposed(const T* from, std::size_t ld, std::size_t rows,
+                                      std::size_t columns, float* to) {
+  const std::size_t width = round_to_lanes(rows);
+  for (std::size_t column = 0; column < columns; ++column) {
+    for (std::size_t row = 0; row < rows; ++row)
+      to[column * width + row] = to_float(from[row * ld + column]);
+    for (std::size_t row = rows; row < width; ++row) to[column * width + row] = 0;
+  }
+}
+
+/// softmax over the first n of a row's scores, in place; 0 beyond, up to the lanes' end.
+SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t n) {
+  const std::size_t width = round_to_lanes(n);
+  for (std::size_t i = n; i < width; ++i) scores[i] = -1e30F;
+  Lanes peaks, s, total = {};
+  load(scores, peaks);
+  for (std::size_t i = lanes; i < width; i += lanes) {
+    load(scores + i, s);
+    peaks = s > peaks ? s : peaks;
+  }
+  const float peak = largest(peaks);
+  for (std::size_t i = 0; i < width; i += lanes) {
+    load(scores + i, s);
+    s -= peak;
+    exponentiate(s);
+    total += s;
+    store(scores + i, s);
+  }
+  const float inverse = 1 / sum(total);
+  for (std::size_t i = 0; i < width; i += lanes) {
+    load(scores + i, s);
+    store(scores + i, s * inverse);
+  }
+}
+
+/// probabilities [queries, round_to_lanes(length)] = softmax(q k^T / sqrt(size)).
+template <class T>
+SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, float* q, float* k_transposed,
+                                             float* probabilities) {
+  const std::size_t width = round_to_lanes(head.length);
+  widen(head.q, head.ld, head.queries, head.size,
+        1 / __builtin_sqrtf(static_cast<float>(head.size)), q);
+  widen_transposed(head.k, head.ld, head.length, head.size, k_transposed);
+  small_product(q, round_to_lanes(head.size), 1, k_transposed, width, probabilities, width,
+                head.queries, width, head.size);
+  for (std::size_t row = 0; row < head.queries; ++row)
+    softmax_row(probabilities + row * width, head.length);
+}
+
+/// out [queries, size] = dropout(softmax(q k^T / sqrt(size))) v, rows `ld_out` apart.
+template <class T>
+SEQTRAIN_CLONES void attend(const Head<T>& head, T* out, std::size_t ld_out,
+                            AttentionScratch scratch) {
+  const std::size_t width = round_to_lanes(head.length);
+  const std::size_t size = round_to_lanes(head.size);
+  float* const q = scratch.take(width * size);
+  float* const k = scratch.take(size * width);
+  float* const v = scratch.take(width * size);
+  float* const result = scratch.take(width * size);
+  float* const p = scratch.take(width * width);
+  attention_probabilities(head, q, k, p);
+  for (std::size_t row = 0; row < head.queries; ++row) {
+    const auto index = head.first + static_cast<std::uint32_t>(row * head.length);
+    for (std::size_t i = 0; i < width; i += lanes) {
+      Lanes kept;
+      load(p + row * width + i, kept);
+      head.dropout.apply(index + static_cast<std::uint32_t>(i), kept);
+      store(p + row * width + i, kept);
+    }
+  }
+  widen(head.v, head.ld, head.length, head.size, 1, v);
+  small_product(p, width, 1, v, size, result, size, head.queries, size, head.length);
+  for (std::size_t row = 0; row < head.queries; ++row) {
+    for (std::size_t i = 0; i < head.size; ++i) {
+      out[row * ld_out + i] = from_float<T>(result[row * size + i]);
+    }
+  }
+}
+
+/// Turns one row's gradient d of what `attend` multiplied v with into that of the scores, and its
+/// probabilities p into those after dropout.
+SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t width, const Dropout& dropout,
+                                    std::uint32_t index) {
+  Lanes pi, di, products = {};
+  for (std::size_t i = 0; i < width; i += lanes) {
+    load(p + i, pi);
+    load(d + i, di);
+    dropout.apply(index + static_cast<std::uint32_t>(i), di);
+    products += pi * di;
+    store(d + i, di);
+  }
+  const float dot = sum(products);
+  for (std::size_t i = 0; i < width; i += lanes) {
+    load(p + i, pi);
+    load(d + i, di);
+    store(d + i, (di - dot) * pi);
+    dropout.apply(index + static_cast<std::uint32_t>(i), pi);
+    store(p + i, pi);
+  }
+}
+
+/// The way back: `gradient` [queries, size] is that of `attend`'s result, rows `ld_gradient` apart.
+/// Writes those of q, k and v, rows `head.ld` apart, which may be q, k and v themselves.
+template <class T>
+SEQTRAIN_CLONES void attend_backward(const Head<T>& head, const T* gradient,
+                                     std::size_t ld_gradient, T* q_gradient, T* k_gradient,
+                                     T* v_gradient, AttentionScratch scratch) {
+  const std::size_t width = round_to_lanes(head.length);
+  const std::size_t size = round_to_lanes(head.size);
+  const float scale = 1 / __builtin_sqrtf(static_cast<float>(head.size));
+  float* const q = scratch.take(width * size);
+  float* const k_transposed = scratch.take(size * width);
+  float* const v_transposed = scratch.take(size * width);
+  float* const g = scratch.take(width * size);
+  float* const k = scratch.take(width * size);
+  float* const result = scratch.take(width * size);
+  float* const p = scratch.take(width * width);
+  float* const d = scratch.take(width * width);
+  attention_probabilities(head, q, k_transposed, p);
+  widen_transposed(head.v, head.ld, head.length, head.size, v_transposed);
+  widen(gradient, ld_gradient, head.queries, head.size, 1, g);
+  widen(head.k, head.ld, head.length, head.size, scale, k);
+  small_product(g, size, 1, v_transposed, width, d, width, head.queries, width, head.size);
+  // d becomes the gradient of the scores, p the probabilities after dropout.
+  for (std::size_t row = 0; row < head.queries; ++row) {
+    const auto index = head.first + static_cast<std::uint32_t>(row * head.length);
+    score_gradient(p + row * width, d + row * width, width, head.dropout, index);
+  }
+  const auto narrow = [&](const float* from, std::size_t rows, T* to) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = 0; i < head.size; ++i) {
+        to[row * head.ld + i] = from_float<T>(from[row * size + i]);
+      }
+    }
+  };
+  small_product(d, width, 1, k, size, result, size, head.queries, size, head.length);
+  narrow(result, head.queries, q_gradient);
+  small_product(d, 1, width, q, size, result, size, head.length, size, head.queries);
+  narrow(result, head.length, k_gradient);
+  small_product(p, 1, width, g, size, result, size, head.length, size, head.queries);
+  narrow(result, head.length, v_gradient);
+}
+
+}  // namespace seqtrain::kernels

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include <seqtrain/kernels/clones.hpp>
+
+namespace seqtrain::kernels {
+
+/// bfloat16 in memory: the upper half of a float, laid out as torch's `BFloat16`.
+struct Bf16 {
+  std::uint16_t bits;
+};
+
+SEQTRAIN_INLINE float to_float(float value) {
+  return value;
+}
+SEQTRAIN_INLINE float to_float(Bf16 value) {
+  return std::bit_cast<float>(std::uint32_t{value.bits} << 16);
+}
+
+/// Rounds to the nearest, to even where two are as near. NaN stays NaN.
+SEQTRAIN_INLINE Bf16 to_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);
+  const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+  return {static_cast<std::uint16_t>((is_nan ? bits | 0x400000 : rounded) >> 16)};
+}
+
+template <class T>
+SEQTRAIN_INLINE T from_float(float value) {
+  if constexpr (sizeof(T) == sizeof(Bf16)) {
+    return to_bf16(value);
+  } else {
+    return value;
+  }
+}
+
+}  // namespace seqtrain::kernels

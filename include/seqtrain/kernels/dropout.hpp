@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/lanes.hpp>
+
+namespace seqtrain::kernels {
+
+/// Dropout without a stored mask: whether element `index` is kept is a hash of its index and of the
+/// site, a number that stands for the seed, the batch and the place in the network, so the backward
+/// pass finds the same answer again. A default-constructed one keeps everything.
+class Dropout {
+ public:
+  Dropout() = default;
+  Dropout(std::uint64_t site, double probability)
+      : first_{static_cast<std::uint32_t>(site)},
+        second_{static_cast<std::uint32_t>(site >> 32)},
+        threshold_{static_cast<std::uint32_t>(std::ldexp(probability, 32))},
+        scale_{static_cast<float>(1 / (1 - probability))} {}
+
+  /// Multiplies the elements from `index` on by 0, with the probability, or by
+  /// 1 / (1 - probability). The mixing is a 32-bit hash of two multiplications, whose constants
+  /// C. Wellons found by a search for low bias.
+  SEQTRAIN_INLINE void apply(std::uint32_t index, Lanes& values) const {
+    constexpr LaneBits count{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    LaneBits x = (count + index) ^ first_;
+    x = (x ^ (x >> 16)) * 0x7feb352dU;
+    x = ((x ^ (x >> 15)) + second_) * 0x846ca68bU;
+    x ^= x >> 16;
+    values = x < threshold_ ? Lanes{} : values * scale_;
+  }
+
+ private:
+  std::uint32_t first_ = 0;
+  std::uint32_t second_ = 0;
+  std::uint32_t threshold_ = 0;
+  float scale_ = 1;
+};
+
+}  // namespace seqtrain::kernels

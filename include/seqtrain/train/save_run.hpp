@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/peak_memory.hpp>
+#include <seqtrain/train/results.hpp>
+#include <seqtrain/train/run_directory.hpp>
+#include <seqtrain/weights/write_torch_file.hpp>
+
+namespace seqtrain::train {
+
+/// Does each of the named parts in order. If one fails, throws an `Error` that says what was saved
+/// and what not.
+inline void save_parts(const std::vector<std::pair<std::string, std::function<void()>>>& parts) {
+  const auto names = [&parts](std::size_t begin, std::size_t end) {
+    std::string text = begin == end ? "nothing" : "";
+    for (; begin < end; ++begin) text += (text.empty() ? "" : ", ") + parts[begin].first;
+    return text;
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    try {
+      parts[i].second();
+    } catch (const std::exception& error) {
+      throw Error{std::string{error.what()} + "; saved: " + names(0, i) +
+                  "; not saved: " + names(i, parts.size())};
+    }
+  }
+}
+
+/// Leaves a finished run in its directory: the model in Hugging Face's layout with the tokenizer's
+/// files, its state_dict, the results. Each of them is whole or not there.
+template <class M>
+void save_run(const RunDirectory& run, const M& model,
+              std::span<const std::filesystem::path> tokenizer_files, Results results) {
+  const auto fill = [&](const std::filesystem::path& directory) {
+    model.save_pretrained(directory);
+    for (const auto& file : tokenizer_files) {
+      std::filesystem::copy_file(file, directory / file.filename(),
+                                 std::filesystem::copy_options::overwrite_existing);
+    }
+  };
+  const auto state_dict = model.state_dict();
+  results.labels = model.config().labels;
+  results.peak_memory_mib = peak_memory_mib();
+  run.create();
+  save_parts({{run.model().string(), [&] { run.replace_model(fill); }},
+              {run.state_dict().string(),
+               [&] { weights::write_torch_file(run.state_dict(), state_dict.views()); }},
+              {run.metrics().string(), [&] { save(results, run.metrics()); }}});
+}
+
+}  // namespace seqtrain::train
