@@ -28,11 +28,7 @@ class Vocabulary {
 
   /// The last id of a token counts. Throws `InputError` on an id that is negative or too large.
   void add(std::string_view token, std::int64_t id) {
-    if (id < 0 || id >= std::numeric_limits<Id>::max()) {
-      throw InputError{"the id " + std::to_string(id) + " of \"" + std::string{token} +
-                       "\" is out of range"};
-    }
-    entries_.emplace_back(token, static_cast<Id>(id));
+    entries_.emplace_back(token, checked(token, id));
     ids_.insert_or_assign(std::string{token}, static_cast<Id>(id));
     size_ = std::max(size_, static_cast<std::size_t>(id) + 1);
   }
@@ -44,11 +40,11 @@ class Vocabulary {
     std::erase_if(tokens, [&](const AddedToken& token) {
       return token.content.empty() || !seen.insert(token.content).second;
     });
-    auto next = static_cast<Id>(entries_.size());
+    auto next = static_cast<std::int64_t>(entries_.size());
     for (AddedToken& token : tokens) {
-      const auto [found, is_new] = ids_.try_emplace(token.content, next);
+      const auto found = ids_.try_emplace(token.content, checked(token.content, next)).first;
       token.id = found->second;
-      next = std::max(next, token.id + 1);
+      next = std::max(next, std::int64_t{token.id} + 1);
       size_ = std::max(size_, static_cast<std::size_t>(token.id) + 1);
     }
   }
@@ -67,6 +63,12 @@ class Vocabulary {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:
+  static Id checked(std::string_view token, std::int64_t id) {
+    if (id >= 0 && id < std::numeric_limits<Id>::max()) return static_cast<Id>(id);
+    throw InputError{"the id " + std::to_string(id) + " of \"" + std::string{token} +
+                     "\" is out of range"};
+  }
+
   std::vector<Entry> entries_;
   std::unordered_map<std::string, Id> ids_;
   std::size_t size_ = 0;
