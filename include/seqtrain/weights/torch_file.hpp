@@ -1,11 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,11 +30,12 @@ class TorchValue {
   /// The member `key` of a dict, or nothing where there is none.
   [[nodiscard]] std::optional<TorchValue> find(std::string_view key) const {
     const auto& members = get<Pickle::Dict>("a dict").members;
-    for (const auto& [name, value] : std::views::reverse(members)) {  // the last one counts
-      const auto* text = archive_->pickle().get_if<std::string_view>(name);
-      if (text != nullptr && *text == key) return child(value, key);
-    }
-    return {};
+    const auto last = std::find_if(members.rbegin(), members.rend(), [&](const auto& member) {
+      const auto* name = archive_->pickle().get_if<std::string_view>(member.first);
+      return name != nullptr && *name == key;
+    });
+    if (last == members.rend()) return {};
+    return child(last->second, key);
   }
 
   [[nodiscard]] TorchValue at(std::string_view key) const {
