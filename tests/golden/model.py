@@ -10,7 +10,7 @@
 
 A case is a Hugging Face directory with expected.safetensors beside the model: two batches (ids,
 types, lengths, labels as floats), the first one's logits and loss, the gradient of every parameter,
-and the losses of 50 steps of Adam over the two in turn, dropout 0.
+and the losses of 50 steps of Adam over the two in turn, dropout 0, with its learning rate.
 """
 import argparse
 import random
@@ -21,7 +21,6 @@ from safetensors.torch import load_file, save_file
 from transformers import (AutoConfig, AutoModelForSequenceClassification, BertConfig,
                           RobertaConfig)
 
-LR = 1e-3
 STEPS = 50
 
 
@@ -43,7 +42,7 @@ def run(model, batch):
     return model(input_ids=ids, token_type_ids=types, attention_mask=mask, labels=labels)
 
 
-def write_case(directory, model, batches):
+def write_case(directory, model, batches, lr=1e-3):
     directory.mkdir(parents=True, exist_ok=True)
     model.save_pretrained(directory)
     model.eval()
@@ -57,7 +56,7 @@ def write_case(directory, model, batches):
     expected["loss"] = output.loss.detach().clone().view(1)
     for name, parameter in model.named_parameters():
         expected["gradient." + name] = parameter.grad.clone()
-    optimizer = torch.optim.Adam(model.parameters(), lr=LR)
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     losses = []
     for step in range(STEPS):
         optimizer.zero_grad()
@@ -66,6 +65,7 @@ def write_case(directory, model, batches):
         optimizer.step()
         losses.append(loss.item())
     expected["losses"] = torch.tensor(losses)
+    expected["lr"] = torch.tensor([lr])
     save_file(expected, directory / "expected.safetensors")
     print(directory.name, output.logits.abs().max().item(), losses[0], losses[-1])
 
@@ -124,7 +124,7 @@ def write_checkpoint(directory, checkpoint):
     torch.manual_seed(7)
     model = AutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=3)
     batches = [make_batch(model.config, 8, 64), make_batch(model.config, 8, 40)]
-    write_case(directory / "checkpoint", model, batches)
+    write_case(directory / "checkpoint", model, batches, lr=5e-5)
 
 
 def check(directory):

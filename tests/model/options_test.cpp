@@ -1,0 +1,39 @@
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/model/options.hpp>
+
+namespace seqtrain::model {
+namespace {
+
+TEST(ClassifierOptions, OverrideTheConfiguration) {
+  const auto config = configure({}, {.labels = {"a", "b", "c"}, .dropout = 0.3}, "bert");
+  EXPECT_EQ(config.num_labels(), 3);
+  EXPECT_EQ(config.hidden_dropout_prob, 0.3);
+  EXPECT_EQ(config.attention_probs_dropout_prob, 0.3);
+  EXPECT_EQ(config.classifier_dropout_prob(), 0.3);
+}
+
+TEST(ClassifierOptions, KeepTheConfigurationWhereTheySayNothing) {
+  weights::ModelConfig stored;
+  stored.classifier_dropout = 0.4;
+  const auto config = configure(stored, {}, "bert");
+  EXPECT_EQ(config.labels, stored.labels);
+  EXPECT_EQ(config.hidden_dropout_prob, 0.1);
+  EXPECT_EQ(config.classifier_dropout_prob(), 0.4);
+}
+
+TEST(ClassifierOptions, RefuseWhatMakesNoClassifier) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(configure({}, {.dropout = 1}, "bert"), InputError);
+  EXPECT_THROW(configure({}, {.dropout = nan}, "bert"), InputError);
+  EXPECT_THROW(configure({}, {.labels = {"one"}}, "bert"), InputError);
+  EXPECT_THROW(configure({}, {}, "roberta"), InputError);
+  weights::ModelConfig regression;
+  regression.problem_type = "regression";
+  EXPECT_THROW(configure(regression, {}, "bert"), InputError);
+}
+
+}  // namespace
+}  // namespace seqtrain::model

@@ -1,0 +1,18 @@
+#include <ATen/ops/rand.h>
+#include <gtest/gtest.h>
+
+#include <seqtrain/tensor/generator.hpp>
+
+namespace seqtrain::tensor {
+namespace {
+
+TEST(Generator, DependsOnItsSeedAlone) {
+  const c10::Device cpu{c10::kCPU};
+  const at::Tensor one = at::rand({8}, make_generator(1, cpu));
+  static_cast<void>(at::rand({8}));  // moves the global one
+  EXPECT_TRUE(one.equal(at::rand({8}, make_generator(1, cpu))));
+  EXPECT_FALSE(one.equal(at::rand({8}, make_generator(2, cpu))));
+}
+
+}  // namespace
+}  // namespace seqtrain::tensor
