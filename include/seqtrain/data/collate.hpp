@@ -10,35 +10,58 @@
 #include <seqtrain/data/plan.hpp>
 
 namespace seqtrain::data {
+namespace detail {
 
-/// Fills `batch` with rows of the set, each padded to the width of the longest. The memory of the
-/// batch is used again.
-inline void collate(const EncodedSet& set, std::span<const std::uint32_t> rows,
-                    const PlanOptions& options, Batch& batch) {
+/// Asks for the memory of `count` values that will be read soon.
+template <class T>
+void prefetch(const T* values, std::size_t count) {
+  constexpr std::size_t line = 64 / sizeof(T);
+  for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(values + i);
+}
+
+/// Sizes a batch for these rows, and fills what there is once a row.
+inline void describe_rows(const EncodedSet& set, std::span<const std::uint32_t> rows,
+                          const PlanOptions& options, Batch& batch) {
+  batch.lengths.resize(rows.size());
+  batch.labels.resize(rows.size());
+  batch.row_ids.resize(rows.size());
   std::size_t longest = 0;
-  for (const std::uint32_t row : rows) longest = std::max(longest, set.length(row));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t length = set.length(rows[i]);
+    longest = std::max(longest, length);
+    batch.lengths[i] = static_cast<std::int32_t>(length);
+    batch.labels[i] = set.label(rows[i]);
+    batch.row_ids[i] = rows[i];
+  }
   const std::size_t width = options.padded(longest);
   batch.rows = static_cast<std::int64_t>(rows.size());
   batch.width = static_cast<std::int64_t>(width);
   batch.input_ids.resize(rows.size() * width);
   batch.token_type_ids.resize(rows.size() * width);
-  batch.lengths.resize(rows.size());
-  batch.labels.resize(rows.size());
-  batch.row_ids.resize(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::uint32_t row = rows[i];
-    const std::size_t length = set.length(row);
-    std::int32_t* const ids = batch.input_ids.data() + i * width;
-    set.copy_row(row, ids);
-    std::fill(ids + length, ids + width, set.pad_id());
-    std::int32_t* const types = batch.token_type_ids.data() + i * width;
-    std::fill(types, types + set.first_segment(row), 0);
-    std::fill(types + set.first_segment(row), types + length, 1);
-    std::fill(types + length, types + width, 0);
-    batch.lengths[i] = static_cast<std::int32_t>(length);
-    batch.labels[i] = set.label(row);
-    batch.row_ids[i] = row;
-  }
+}
+
+}  // namespace detail
+
+/// Fills `batch` with rows of the set, each padded to the width of the longest. The memory of the
+/// batch is used again.
+inline void collate(const EncodedSet& set, std::span<const std::uint32_t> rows,
+                    const PlanOptions& options, Batch& batch) {
+  set.visit_ids([&](const auto* all_ids) {
+    detail::describe_rows(set, rows, options, batch);
+    for (const std::uint32_t row : rows)
+      detail::prefetch(all_ids + set.begin_of(row), set.length(row));
+    std::int32_t* ids = batch.input_ids.data();
+    std::int32_t* types = batch.token_type_ids.data();
+    std::ranges::fill(batch.token_type_ids, 0);
+    for (const std::uint32_t row : rows) {
+      const std::size_t length = set.length(row);
+      std::copy_n(all_ids + set.begin_of(row), length, ids);
+      std::fill(ids + length, ids + batch.width, set.pad_id());
+      std::fill(types + set.first_segment(row), types + length, 1);
+      ids += batch.width;
+      types += batch.width;
+    }
+  });
 }
 
 }  // namespace seqtrain::data

@@ -57,13 +57,20 @@ class EncodedSet {
            std::views::transform([this](std::size_t row) { return length(row); });
   }
 
+  /// Where a row's ids begin among all of them.
+  [[nodiscard]] std::size_t begin_of(std::size_t row) const noexcept {
+    return row < rows_.size() ? rows_[row] >> 24 : end_;
+  }
+
+  /// Calls `use` with a pointer to the ids of all rows, of 2 or 4 bytes each.
+  template <class Use>
+  decltype(auto) visit_ids(const Use& use) const {
+    return std::visit([&use](const auto& ids) { return use(ids.begin()); }, ids_);
+  }
+
   /// Writes the `length(row)` ids of a row to `out`.
-  void copy_row(std::size_t row, std::int32_t* out) const noexcept {
-    const auto copy = [&](const auto& ids) {
-      const auto* const first = ids.begin() + begin_of(row);
-      std::copy(first, first + length(row), out);
-    };
-    std::visit(copy, ids_);
+  void copy_row(std::size_t row, std::int32_t* out) const {
+    visit_ids([&](const auto* ids) { std::copy_n(ids + begin_of(row), length(row), out); });
   }
 
   /// Adds a row. Throws `Error` on an id outside of the vocabulary, `InputError` on a row that is
@@ -119,10 +126,6 @@ class EncodedSet {
   }
 
  private:
-  [[nodiscard]] std::size_t begin_of(std::size_t row) const noexcept {
-    return row < rows_.size() ? rows_[row] >> 24 : end_;
-  }
-
   void check(std::span<const std::int32_t> ids, std::size_t first_segment) const {
     const auto last = static_cast<std::uint32_t>(vocab_size_ - 1);
     std::uint32_t bits = 0;  // the highest is set where an id is negative or above the last

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <seqtrain/data/labels.hpp>
+#include <seqtrain/text/any_tokenizer.hpp>
+#include <seqtrain/text/encoding.hpp>
+
+namespace seqtrain::bench {
+
+/// What the cases encode: sentence pairs as JSON lines.
+struct Input {
+  std::filesystem::path file;
+  text::AnyTokenizer tokenizer;
+  data::Labels labels;
+  text::EncodeOptions options;
+};
+
+void add_seqtrain(const Input& input);
+void add_usual(const Input& input);
+
+}  // namespace seqtrain::bench

@@ -1,0 +1,62 @@
+// The file as it is mapped, on one and on all cores; and reading alone, without a tokenizer.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include <benchmark/benchmark.h>
+
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/encode_file.hpp>
+
+#include "input.hpp"
+
+namespace seqtrain::bench {
+namespace {
+
+void count(benchmark::State& state, const Input& input, std::size_t examples) {
+  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(input.file));
+  state.SetBytesProcessed(state.iterations() * bytes);
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(examples));
+}
+
+void encode(benchmark::State& state, const Input& input) {
+  const data::EncodeFileOptions options{.encode = input.options,
+                                        .workers = static_cast<std::size_t>(state.range(0))};
+  std::size_t examples = 0;
+  for (auto _ : state) {
+    const auto encoded = data::encode_file(input.file, input.tokenizer, input.labels, options);
+    examples = encoded.set.size();
+  }
+  count(state, input, examples);
+}
+
+void read(benchmark::State& state, const Input& input) {
+  std::size_t examples = 0;
+  for (auto _ : state) {
+    const MappedFile file{input.file};
+    const data::Reader reader{{.text = file.text(), .name = input.file.string()}};
+    examples = 0;
+    reader.read_all([&](const data::Example& example) {
+      benchmark::DoNotOptimize(example.text.data());
+      ++examples;
+    });
+  }
+  count(state, input, examples);
+}
+
+}  // namespace
+
+void add_seqtrain(const Input& input) {
+  const auto cores = std::max(1U, std::thread::hardware_concurrency());
+  benchmark::RegisterBenchmark("encode_file", encode, std::cref(input))
+      ->ArgName("workers")
+      ->DenseRange(1, cores, std::max(1U, cores - 1))
+      ->Unit(benchmark::kMillisecond)
+      ->MeasureProcessCPUTime()
+      ->UseRealTime();
+  benchmark::RegisterBenchmark("read_only", read, std::cref(input))->Unit(benchmark::kMillisecond);
+}
+
+}  // namespace seqtrain::bench
