@@ -2,9 +2,7 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <seqtrain/gcs/client.hpp>
@@ -29,24 +27,13 @@ struct OfflineStorage {
       }
       return response;
     });
-    return gcs::Client{std::make_unique<gcs::Service>(
-        std::move(fake), std::make_unique<gcs::Anonymous>(),
-        gcs::ServiceOptions{.timing = time.timing(), .log = [this](std::string_view line) {
-                              log += std::string{line} + "\n";
-                            }})};
+    return gcs::Client{
+        std::make_unique<gcs::Service>(std::move(fake), std::make_unique<gcs::Anonymous>(),
+                                       gcs::ServiceOptions{.timing = time.timing(), .log = {}})};
   }
 
   FakeStorage storage;
-  std::mutex log_mutex;
-  std::string log;
   SleeplessTime time;
-  void write_log(std::string_view line) {
-    const std::lock_guard lock{log_mutex};
-    log += std::string{line} +
-           "
-           ";
-  }
-
   std::atomic<int> requests = 0;
 };
 

@@ -75,7 +75,7 @@ class Cache {
     std::filesystem::remove_all(partial);
     for (const auto& [object, relative] : objects) {
       std::filesystem::create_directories((partial / relative).parent_path());
-      download(client, object, partial / relative, options);
+      download_generation(client, object, partial / relative, options);
     }
     std::filesystem::rename(partial, path);
     return path;

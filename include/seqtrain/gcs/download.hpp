@@ -83,8 +83,9 @@ class RangedDownload {
 
 /// Fetches that generation of an object into the file `path`, which appears when it is whole and
 /// its checksum right. What arrives wrong is fetched once more.
-inline void download(const Client& client, const ObjectInfo& object,
-                     const std::filesystem::path& path, const DownloadOptions& options = {}) {
+inline void download_generation(const Client& client, const ObjectInfo& object,
+                                const std::filesystem::path& path,
+                                const DownloadOptions& options = {}) {
   options.validate();
   for (int attempt = 0;; ++attempt) {
     AtomicFile file{path};
@@ -102,7 +103,7 @@ inline ObjectInfo download(const Client& client, const Uri& uri, const std::file
   for (int attempt = 0;; ++attempt) {
     const auto object = client.stat(uri);
     try {
-      download(client, object, path, options);
+      download_generation(client, object, path, options);
       return object;
     } catch (const NotFound&) {
       if (attempt == 2) throw;

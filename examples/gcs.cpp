@@ -1,0 +1,231 @@
+// Copies, lists and removes what lies in Google Cloud Storage.
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <unistd.h>
+
+#include <seqtrain/cli/run.hpp>
+#include <seqtrain/gcs/open.hpp>
+#include <seqtrain/gcs/upload.hpp>
+#include <seqtrain/report/bar.hpp>
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace gcs = seqtrain::gcs;
+using seqtrain::InputError;
+
+constexpr std::string_view usage =
+    R"(gcs: copies, lists and removes what lies in Google Cloud Storage
+
+  gcs cp [-r] SRC DST   one of them, or both, gs://bucket/name; - is stdin or stdout;
+                        -r copies all that lies below SRC into DST
+  gcs cat URI...        writes objects to stdout
+  gcs ls [-l] URI       names of the objects that begin with URI; -l: size and date too
+  gcs stat URI          what is known about an object
+  gcs rm [-r] URI...    removes objects; -r: all that lies below URI
+
+  --anonymous           public objects, without credentials
+  --ca-file FILE        authorities in PEM to trust beside the system's
+  --user-project NAME   the project that pays where a bucket's owner does not
+  --verbose             tell of each retry
+)";
+
+struct Arguments {
+  std::string command;
+  std::vector<std::string> places;
+  bool recursive = false;
+  bool details = false;
+  bool help = false;
+  gcs::ClientOptions client;
+};
+
+void log(std::string_view line) {
+  std::cerr << std::string{line} + "\n";
+}
+
+Arguments parse(std::span<char*> words) {
+  Arguments arguments;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string word = words[i];
+    const auto value = [&] {
+      if (++i == words.size()) throw InputError{word + " needs a value"};
+      return std::string{words[i]};
+    };
+    if (word == "-r") {
+      arguments.recursive = true;
+    } else if (word == "-l") {
+      arguments.details = true;
+    } else if (word == "-h" || word == "--help") {
+      arguments.help = true;
+    } else if (word == "--anonymous") {
+      arguments.client.anonymous = true;
+    } else if (word == "--ca-file") {
+      arguments.client.ca_file = value();
+    } else if (word == "--user-project") {
+      arguments.client.user_project = value();
+    } else if (word == "--verbose") {
+      arguments.client.log = &log;
+    } else if (word.size() > 1 && word.starts_with('-')) {
+      throw InputError{"unknown flag " + word, {}, "see gcs --help"};
+    } else if (arguments.command.empty()) {
+      arguments.command = word;
+    } else {
+      arguments.places.push_back(word);
+    }
+  }
+  return arguments;
+}
+
+/// A bar on the terminal, on stderr because stdout may carry the data.
+gcs::Progress bar(const std::string& name, std::uint64_t total) {
+  if (::isatty(STDERR_FILENO) != 1) return {};
+  const auto shown = std::make_shared<seqtrain::report::ByteBar<>>(
+      name, seqtrain::report::BarOptions{.enabled = true}, std::cerr);
+  return [shown, total](std::uint64_t done) {
+    (*shown)(static_cast<std::int64_t>(done), static_cast<std::int64_t>(total));
+  };
+}
+
+void write_out(std::span<const std::byte> bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return;
+  throw seqtrain::Error{"stdout cannot be written"};
+}
+
+void cat(const gcs::Client& client, const gcs::Uri& uri) {
+  client.read(uri, write_out);
+  if (std::fflush(stdout) != 0) throw seqtrain::Error{"stdout cannot be written"};
+}
+
+gcs::UploadOptions with_bar(const fs::path& file) {
+  std::error_code missing;
+  return {.progress = bar(file.filename().string(), fs::file_size(file, missing))};
+}
+
+void upload(const gcs::Client& client, const std::string& from, gcs::Uri to, bool recursive) {
+  if (from == "-") {
+    gcs::StreamSource source{[](std::span<std::byte> into) {
+      const auto got = std::fread(into.data(), 1, into.size(), stdin);
+      if (std::ferror(stdin) != 0) throw seqtrain::Error{"stdin cannot be read"};
+      return got;
+    }};
+    gcs::upload(client, to, source);
+  } else if (recursive) {
+    if (!fs::is_directory(from)) throw InputError{"not a directory", {.object = from}};
+    for (const auto& entry : fs::recursive_directory_iterator{from}) {
+      if (!entry.is_regular_file()) continue;
+      const auto place = to.child(entry.path().lexically_relative(from).generic_string());
+      place.validate();
+      gcs::upload_file(client, place, entry.path(), with_bar(entry.path()));
+    }
+  } else {
+    if (to.name.empty() || to.name.ends_with('/'))
+      to = to.child(fs::path{from}.filename().string());
+    to.validate();
+    gcs::upload_file(client, to, from, with_bar(from));
+  }
+}
+
+void fetch(const gcs::Client& client, const gcs::ObjectInfo& object, const fs::path& path) {
+  gcs::download_generation(client, object, path,
+                           {.progress = bar(path.filename().string(), object.size)});
+}
+
+void download(const gcs::Client& client, const gcs::Uri& from, fs::path to, bool recursive) {
+  if (to == "-") return cat(client, from);
+  if (recursive) {
+    for (const auto& [object, relative] : gcs::list_directory(client, from)) {
+      fs::create_directories((to / relative).parent_path());
+      fetch(client, object, to / relative);
+    }
+    return;
+  }
+  const auto name = std::string_view{from.name}.substr(from.name.rfind('/') + 1);
+  if (fs::is_directory(to)) to /= gcs::local_path(name, from);
+  fetch(client, client.stat(from), to);
+}
+
+void copy(const gcs::Client& client, const gcs::Uri& from, const gcs::Uri& to, bool recursive) {
+  if (!recursive) return static_cast<void>(client.copy(from, to));
+  const auto prefix = from.as_directory().name.size();
+  for (const auto& object : client.list(from.as_directory())) {
+    client.copy(object.uri, to.child(std::string_view{object.uri.name}.substr(prefix)));
+  }
+}
+
+void list(const gcs::Client& client, const gcs::Uri& prefix, bool details) {
+  client.list(prefix, [&](const gcs::ObjectInfo& object) {
+    if (details) std::cout << object.size << "\t" << object.updated << "\t";
+    std::cout << object.uri.text() << "\n";
+  });
+}
+
+void stat(const gcs::Client& client, const gcs::Uri& uri) {
+  const auto info = client.stat(uri);
+  std::cout << "uri\t" << info.uri.text() << "\nsize\t" << info.size << "\ngeneration\t"
+            << info.generation << "\ncontent-type\t" << info.content_type << "\nupdated\t"
+            << info.updated << "\n";
+  if (info.crc32c) std::cout << "crc32c\t" << gcs::crc32c_text(*info.crc32c) << "\n";
+}
+
+void remove(const gcs::Client& client, const gcs::Uri& uri, bool recursive) {
+  if (recursive) {
+    for (const auto& object : client.list(uri.as_directory())) client.remove(object.uri);
+  } else if (!client.remove(uri)) {
+    throw gcs::NotFound{"no such object", {.object = uri.text()}};
+  }
+}
+
+void cp(const Arguments& arguments) {
+  const auto& from = arguments.places.at(0);
+  const auto& to = arguments.places.at(1);
+  if (!gcs::is_gs(from) && !gcs::is_gs(to)) throw InputError{"neither SRC nor DST is gs://"};
+  const auto source = gcs::is_gs(from) ? gcs::Uri::parse(from) : gcs::Uri{};
+  const auto target = gcs::is_gs(to) ? gcs::Uri::parse(to) : gcs::Uri{};
+  const auto client = gcs::open_client(arguments.client);
+  if (!gcs::is_gs(from)) return upload(client, from, target, arguments.recursive);
+  if (!gcs::is_gs(to)) return download(client, source, to, arguments.recursive);
+  copy(client, source, target, arguments.recursive);
+}
+
+void perform(const Arguments& arguments) {
+  const auto& command = arguments.command;
+  const bool known = command == "cp" || command == "cat" || command == "ls" || command == "stat" ||
+                     command == "rm";
+  if (!known) throw InputError{"unknown command '" + command + "'", {}, "see gcs --help"};
+  const std::size_t places = arguments.places.size();
+  const bool many = command == "cat" || command == "rm";
+  if (places == 0 || (!many && places != (command == "cp" ? 2 : 1))) {
+    throw InputError{"wrong number of places for " + command, {}, "see gcs --help"};
+  }
+  if (command == "cp") return cp(arguments);
+  std::vector<gcs::Uri> uris;
+  for (const auto& place : arguments.places) uris.push_back(gcs::Uri::parse(place));
+  const auto client = gcs::open_client(arguments.client);
+  for (const auto& uri : uris) {
+    if (command == "cat") cat(client, uri);
+    if (command == "ls") list(client, uri, arguments.details);
+    if (command == "stat") stat(client, uri);
+    if (command == "rm") remove(client, uri, arguments.recursive);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return seqtrain::cli::run([&] {
+    const auto arguments = parse(std::span{argv, static_cast<std::size_t>(argc)}.subspan(argc > 0));
+    if (arguments.help) {
+      std::cout << usage;
+      return;
+    }
+    perform(arguments);
+  });
+}

@@ -1,0 +1,129 @@
+#include <map>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <seqtrain/gcs/beast_transport.hpp>
+
+#include "support/certificates.hpp"
+#include "support/fault_server.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::tests {
+namespace {
+
+class Tls : public testing::Test {
+ protected:
+  /// The status of the answer of a server with that certificate, spoken to as `host`.
+  int ask(const Certificate& certificate, const std::string& host,
+          const std::filesystem::path& ca_file) {
+    boost::asio::ssl::context context{boost::asio::ssl::context::tls_server};
+    const auto chain = certificate.certificate_pem(), key = certificate.key_pem();
+    context.use_certificate_chain(boost::asio::buffer(chain));
+    context.use_private_key(boost::asio::buffer(key), boost::asio::ssl::context::pem);
+    FaultServer server{&context};
+    gcs::BeastTransport transport{{.ca_file = ca_file}};
+    const auto address = "https://" + host + ":" + server.port() + "/storage/v1/b/bucket/o";
+    return transport.send({.url = gcs::http::Url::parse(address, "test")}).status;
+  }
+  std::string refusal(const Certificate& certificate, const std::string& host,
+                      const std::filesystem::path& ca_file) {
+    try {
+      ask(certificate, host, ca_file);
+    } catch (const gcs::http::TrustError& error) {
+      return error.what();
+    }
+    ADD_FAILURE() << "not refused";
+    return {};
+  }
+
+  TemporaryDirectory directory_;
+  const Certificate authority_{"an authority", ""};
+  const Certificate local_{"localhost", "DNS:localhost", &authority_};
+  const std::filesystem::path ca_file_ =
+      write_file(directory_ / "ca.pem", authority_.certificate_pem());
+};
+
+TEST_F(Tls, AnAuthorityOfOnesOwnIsAcceptedFromAFile) {
+  EXPECT_EQ(ask(local_, "localhost", ca_file_), 200);
+  EXPECT_EQ(ask(Certificate{"ip", "IP:127.0.0.1", &authority_}, "127.0.0.1", ca_file_), 200);
+}
+
+TEST_F(Tls, AnAuthorityOfOnesOwnIsAcceptedFromTheEnvironment) {
+  ::setenv("SSL_CERT_FILE", ca_file_.c_str(), 1);
+  EXPECT_EQ(ask(local_, "localhost", {}), 200);
+  ::unsetenv("SSL_CERT_FILE");
+}
+
+TEST_F(Tls, AnUnknownAuthorityIsRefused) {
+  EXPECT_NE(refusal(local_, "localhost", {}).find("certificate is refused"), std::string::npos);
+}
+
+TEST_F(Tls, ASelfSignedCertificateIsRefused) {
+  const auto message = refusal(Certificate{"localhost", "DNS:localhost"}, "localhost", {});
+  EXPECT_NE(message.find("self-signed"), std::string::npos) << message;
+  refusal(Certificate{"localhost", "DNS:localhost"}, "localhost", ca_file_);
+}
+
+TEST_F(Tls, AWrongHostNameIsRefused) {
+  const auto message =
+      refusal(Certificate{"other", "DNS:example.com", &authority_}, "localhost", ca_file_);
+  EXPECT_NE(message.find("ostname mismatch"), std::string::npos) << message;
+  refusal(local_, "127.0.0.1", ca_file_);
+}
+
+TEST_F(Tls, AFileWithoutCertificatesIsWrongInput) {
+  const auto file = write_file(directory_ / "none.pem", "text");
+  EXPECT_THROW(gcs::BeastTransport({.ca_file = file}), InputError);
+  EXPECT_THROW(gcs::BeastTransport({.ca_file = directory_ / "absent"}), InputError);
+}
+
+TEST_F(Tls, APlainServerIsNoTlsServer) {
+  FaultServer server;
+  gcs::BeastTransport transport{{.deadlines = {.connect = gcs::Seconds{2}}}};
+  const auto address = gcs::http::Url::parse("https://localhost:" + server.port(), "test");
+  EXPECT_THROW(transport.send({.url = address}), gcs::http::TransportError);
+}
+
+/// A proxy that remembers what it was asked and answers with one status.
+class RefusingProxy {
+ public:
+  explicit RefusingProxy(int status) {
+    server_.script({.kind = Fault::answer, .times = 1000, .response = {status}});
+  }
+  gcs::ProxyRules rules(const std::string& user) const {
+    return gcs::ProxyRules::from(
+        [this, user](const std::string& name) -> std::optional<std::string> {
+          if (name != "HTTPS_PROXY") return {};
+          return "http://" + user + "127.0.0.1:" + server_.port();
+        });
+  }
+  FaultServer server_;
+};
+
+TEST(Proxy, IsAskedForATunnel) {
+  RefusingProxy proxy{407};
+  gcs::BeastTransport transport{{.proxies = proxy.rules("me:p%40ss@")}};
+  const auto address = gcs::http::Url::parse("https://storage.example.com/secret", "test");
+  try {
+    transport.send({.url = address});
+    FAIL() << "went through";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string{error.what()}.find("407"), std::string::npos);
+    EXPECT_EQ(std::string{error.what()}.find("ss@"), std::string::npos);
+  }
+  EXPECT_EQ(proxy.server_.count("CONNECT storage.example.com:443"), 1);
+  EXPECT_EQ(proxy.server_.count("secret"), 0);
+}
+
+TEST(Proxy, ThatFailsIsWorthAnotherAttempt) {
+  RefusingProxy proxy{503};
+  gcs::BeastTransport transport{{.proxies = proxy.rules("")}};
+  const auto address = gcs::http::Url::parse("https://storage.example.com/", "test");
+  EXPECT_THROW(transport.send({.url = address}), gcs::http::TransportError);
+}
+
+}  // namespace
+}  // namespace seqtrain::tests

@@ -1,0 +1,130 @@
+"""What seqtrain's gcs program writes, Google's Python client reads, and the other way round.
+
+Starts gcp-storage-emulator and drives the program given as the first argument. Needs, in the
+Python that runs it:  pip install gcp-storage-emulator google-cloud-storage
+Ends with 77 ("skipped") where these are missing.
+"""
+
+import base64
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+try:
+    import google_crc32c
+    from gcp_storage_emulator.server import create_server
+    from google.auth.credentials import AnonymousCredentials
+    from google.cloud import storage
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+NAMES = ["plain", "dir/with space", "100%", "a#b?c=d&e+f", "ü/日本.txt", "%2F", "quote'\"s", "dir/deep/er"]
+SIZES = [0, 1, 1000, 256 * 1024, 8 * 1024 * 1024 + 1, 20 * 1024 * 1024 + 12345]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Program:
+    def __init__(self, path, host):
+        self.path = path
+        self.environment = {**os.environ, "STORAGE_EMULATOR_HOST": host}
+
+    def __call__(self, *arguments, stdin=b"", code=0):
+        run = subprocess.run(
+            [self.path, *arguments], input=stdin, capture_output=True, env=self.environment, timeout=300
+        )
+        assert run.returncode == code, (arguments, run.returncode, run.stderr.decode())
+        if code != 0:
+            assert run.stderr.startswith(b"error: "), run.stderr
+        return run.stdout
+
+
+def check_both_ways(gcs, bucket, directory):
+    for number, (name, size) in enumerate((n, s) for n in NAMES for s in SIZES[:3] + [SIZES[3 + len(n) % 3]]):
+        content = random.Random(number).randbytes(size)
+        uri = f"gs://{bucket.name}/{name}"
+        file = directory / "file"
+        file.write_bytes(content)
+        gcs("cp", str(file), uri)
+        assert bucket.blob(name).download_as_bytes(checksum="crc32c") == content, (name, size)
+        digest = base64.b64encode(google_crc32c.Checksum(content).digest()).decode()
+        assert f"crc32c\t{digest}".encode() in gcs("stat", uri)
+        bucket.blob(name).upload_from_string(content[::-1], checksum="crc32c")
+        file.unlink()
+        gcs("cp", uri, str(file))
+        assert file.read_bytes() == content[::-1], (name, size)
+        assert gcs("cat", uri) == content[::-1]
+        gcs("cp", "-", uri, stdin=content)
+        assert bucket.blob(name).download_as_bytes() == content, (name, size)
+
+
+def check_directories(gcs, bucket, directory):
+    tree = directory / "tree"
+    for name in NAMES:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(name)
+    gcs("cp", "-r", str(tree), f"gs://{bucket.name}/up")
+    names = [blob.name for blob in bucket.list_blobs(prefix="up/")]
+    found = {name: bucket.blob(name).download_as_text() for name in names}
+    assert found == {f"up/{name}": name for name in NAMES}, found
+    listed = gcs("ls", f"gs://{bucket.name}/up/").decode().splitlines()
+    assert sorted(listed) == sorted(f"gs://{bucket.name}/up/{name}" for name in NAMES), listed
+    gcs("cp", "-r", f"gs://{bucket.name}/up", str(directory / "back"))
+    for name in NAMES:
+        assert (directory / "back" / name).read_text() == name
+    gcs("cp", "-r", f"gs://{bucket.name}/up", f"gs://{bucket.name}/copy")
+    assert bucket.blob(f"copy/{NAMES[1]}").download_as_text() == NAMES[1]
+    gcs("rm", "-r", f"gs://{bucket.name}/up")
+    assert not list(bucket.list_blobs(prefix="up/"))
+    gcs("rm", *[f"gs://{bucket.name}/copy/{name}" for name in NAMES])
+    assert not list(bucket.list_blobs(prefix="copy/"))
+
+
+def check_mistakes(gcs, bucket, directory):
+    for arguments in [
+        ["cp", "gs://", "x"],
+        ["cp", "x", "y"],
+        ["cp", "gs://No/x", "y"],
+        ["cat", f"gs://{bucket.name}/absent"],
+        ["rm", f"gs://{bucket.name}/absent"],
+        ["stat", "gs://no-such-bucket/x"],
+        ["cp", str(directory / "absent"), f"gs://{bucket.name}/x"],
+        ["cp", f"gs://{bucket.name}/a\nb", "x"],
+        ["cp", "-r", f"gs://{bucket.name}/nothing", str(directory / "n")],
+        ["frobnicate"],
+        ["cp", "--wrong", "a", "gs://bucket/b"],
+        [],
+    ]:
+        gcs(*arguments, code=2)
+
+
+def main():
+    port = free_port()
+    host = f"http://127.0.0.1:{port}"
+    server = create_server("127.0.0.1", port, in_memory=True)
+    server.start()
+    os.environ["STORAGE_EMULATOR_HOST"] = host
+    try:
+        client = storage.Client(project="test", credentials=AnonymousCredentials())
+        bucket = client.create_bucket("emulated-bucket")
+        gcs = Program(sys.argv[1], host)
+        with tempfile.TemporaryDirectory() as name:
+            check_both_ways(gcs, bucket, Path(name))
+            check_directories(gcs, bucket, Path(name))
+            check_mistakes(gcs, bucket, Path(name))
+    finally:
+        server.stop()
+    print("all equal")
+
+
+if __name__ == "__main__":
+    main()
