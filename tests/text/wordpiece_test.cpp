@@ -1,3 +1,4 @@
+#include <random>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include <seqtrain/text/wordpiece.hpp>
 
 #include "support/bert_golden.hpp"
+#include "support/plain_wordpiece.hpp"
 
 namespace seqtrain::text {
 namespace {
@@ -63,6 +65,22 @@ TEST(WordPiece, LetsTheLastOfTwoEqualTokensCount) {
 TEST(WordPiece, NeedsAnUnknownToken) {
   const std::vector<WordPiece::Entry> none{{"a", 1}};
   EXPECT_THROW(WordPiece{none}, InputError);
+}
+
+TEST(WordPiece, CutsRandomWordsAsThePlainOne) {
+  const tests::BertGolden golden;
+  const WordPiece model{golden.vocabulary()};
+  const tests::PlainWordPiece plain{golden.vocabulary()};
+  std::mt19937 random{9};
+  const std::u32string characters = U"eeedostungablfé한국ᅡᆫи";
+  for (int round = 0; round < 5000; ++round) {
+    std::string word;
+    const std::size_t size = random() % (round % 50 == 0 ? 110 : 14);
+    for (std::size_t i = 0; i < size; ++i) {
+      append_utf8(word, characters[random() % (round % 3 == 0 ? characters.size() : 12)]);
+    }
+    ASSERT_EQ(encode(model, word), plain.encode(word)) << word;
+  }
 }
 
 class WordPieceGolden : public testing::Test {

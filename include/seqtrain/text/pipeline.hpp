@@ -55,6 +55,8 @@ class Pipeline {
     });
   }
 
+  [[nodiscard]] const Model& model() const noexcept { return model_; }
+
  private:
   [[no_unique_address]] Normalizer normalizer_;
   [[no_unique_address]] Splitter splitter_;

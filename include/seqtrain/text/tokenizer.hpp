@@ -11,16 +11,13 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/added_tokens.hpp>
-#include <seqtrain/text/bert_normalizer.hpp>
-#include <seqtrain/text/bert_splitter.hpp>
-#include <seqtrain/text/bpe.hpp>
-#include <seqtrain/text/byte_level.hpp>
+#include <seqtrain/text/bert_pipeline.hpp>
+#include <seqtrain/text/byte_level_pipeline.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/pipeline.hpp>
 #include <seqtrain/text/templates.hpp>
 #include <seqtrain/text/truncation.hpp>
 #include <seqtrain/text/utf8.hpp>
-#include <seqtrain/text/wordpiece.hpp>
 
 namespace seqtrain::text {
 
@@ -180,8 +177,8 @@ class BasicTokenizer {
 };
 
 /// A new family is a new alias of parts.
-using BertTokenizer = BasicTokenizer<Pipeline<BertNormalizer, BertSplitter, WordPiece>>;
-using RobertaTokenizer = BasicTokenizer<Pipeline<NoNormalizer, ByteLevelSplitter, Bpe>>;
+using BertTokenizer = BasicTokenizer<BertPipeline>;
+using RobertaTokenizer = BasicTokenizer<ByteLevelPipeline>;
 
 static_assert(Tokenizer<BertTokenizer> && Tokenizer<RobertaTokenizer>);
 

@@ -1,0 +1,189 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/text/ascii_words.hpp>
+#include <seqtrain/text/bert_normalizer.hpp>
+#include <seqtrain/text/bert_splitter.hpp>
+#include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/pipeline.hpp>
+#include <seqtrain/text/unicode.hpp>
+#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/word_cache.hpp>
+#include <seqtrain/text/wordpiece.hpp>
+
+namespace seqtrain::text {
+
+/// BERT's normalizer, splitter and WordPiece as one: the ids of `Plain`, sooner. Normalizing
+/// changes characters one by one, or together with the marks behind them, so it makes no difference
+/// whether a text is cut at spaces and punctuation before or after; and the ids of what lies
+/// between, as it stands in the text, can be remembered.
+class BertPipeline {
+ public:
+  using Plain = Pipeline<BertNormalizer, BertSplitter, WordPiece>;
+
+  /// One thread's working memory. It may serve several pipelines in turn.
+  class Scratch {
+    friend BertPipeline;
+
+    AsciiWords words_;
+    WordCache cache_;
+    std::uint64_t cached_for_ = 0;
+    Plain::Scratch plain_;
+  };
+
+  BertPipeline(const BertNormalizer& normalizer, const BertSplitter& splitter, WordPiece model)
+      : normalizer_{normalizer}, plain_{normalizer, splitter, std::move(model)} {}
+
+  /// Appends the ids of `text`, all of them or at least `limit`.
+  void encode(std::string_view text, std::size_t limit, Scratch& scratch,
+              std::vector<Id>& out) const {
+    if (std::exchange(scratch.cached_for_, identity_) != identity_) scratch.cache_.reset();
+    const std::size_t before = out.size();
+    const auto missing = [&] { return limit - std::min(limit, out.size() - before); };
+    while (!text.empty() && missing() > 0) {
+      std::size_t done = scratch.words_.scan(text, normalizer_.lowercase);
+      if (done == 0) {
+        done = AsciiWords::word_end(text);
+        encode_stretch(text.substr(0, done), missing(), scratch, out);
+      } else {
+        encode_words(missing(), scratch, out);
+      }
+      text.remove_prefix(done);
+    }
+  }
+
+  /// See `Pipeline`.
+  [[nodiscard]] std::string_view normalize(std::string_view text, Scratch& scratch) const {
+    return plain_.normalize(text, scratch.plain_);
+  }
+  void encode_normalized(std::string_view text, std::size_t limit, Scratch& scratch,
+                         std::vector<Id>& out) const {
+    plain_.encode_normalized(text, limit, scratch.plain_, out);
+  }
+
+ private:
+  static constexpr std::size_t batch = 32;
+
+  static std::uint64_t next_identity() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
+
+  /// The words of a chunk, until there are `limit` ids.
+  void encode_words(std::size_t limit, Scratch& scratch, std::vector<Id>& out) const {
+    const std::size_t before = out.size();
+    const std::size_t words = scratch.words_.size();
+    for (std::size_t i = 0; i < words && out.size() - before < limit; i += batch) {
+      encode_batch(i, std::min(batch, words - i), scratch, out);
+    }
+  }
+
+  /// First all places in the cache are asked for, so that they are near when they are looked at.
+  void encode_batch(std::size_t first, std::size_t count, Scratch& scratch,
+                    std::vector<Id>& out) const {
+    std::array<WordKey, batch> keys;
+    for (std::size_t i = 0; i < count; ++i) {
+      keys[i] = WordKey::of_padded(scratch.words_[first + i]);
+      scratch.cache_.prefetch(keys[i]);
+    }
+    std::array<Id, batch * WordCache::max_ids> ids;
+    Id* end = ids.data();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (const auto* entry = scratch.cache_.find(keys[i])) [[likely]] {
+        std::memcpy(end, entry->ids.data(), sizeof entry->ids);
+        end += entry->count;
+      } else {
+        out.insert(out.end(), ids.data(), std::exchange(end, ids.data()));
+        encode_new(scratch.words_[first + i], scratch, out);
+      }
+    }
+    out.insert(out.end(), ids.data(), end);
+  }
+
+  /// A stretch without ASCII spaces and punctuation that is not in the cache.
+  [[gnu::noinline]] void encode_new(std::string_view word, Scratch& scratch,
+                                    std::vector<Id>& out) const {
+    if (std::ranges::all_of(word, [&](char c) { return is_normal(c); })) {
+      const std::size_t before = out.size();
+      plain_.model().encode_word(word, out);
+      remember(word, std::span{out}.subspan(before), scratch);
+    } else if (word.size() <= WordKey::max_bytes) {
+      encode_whole(word, scratch, out);
+    } else {
+      encode_stretch(word, unlimited, scratch, out);
+    }
+  }
+
+  /// Whether normalizing leaves a byte alone, and it is no space.
+  [[nodiscard]] bool is_normal(char c) const noexcept {
+    const bool upper = 'A' <= c && c <= 'Z';
+    return ' ' < c && c < 0x7F && !(upper && normalizer_.lowercase);
+  }
+
+  /// Cuts a stretch at characters beyond ASCII that are words, or none, whatever is beside them.
+  void encode_stretch(std::string_view text, std::size_t limit, Scratch& scratch,
+                      std::vector<Id>& out) const {
+    const CharacterTable& characters = CharacterTable::instance();
+    const std::size_t before = out.size();
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < text.size() && out.size() - before < limit;) {
+      const std::size_t start = i;
+      if (!parts_words(characters.properties(decode(text, i)))) continue;
+      encode_piece(text.substr(begin, start - begin), scratch, out);
+      encode_piece(text.substr(start, i - start), scratch, out);
+      begin = i;
+    }
+    if (out.size() - before < limit) encode_piece(text.substr(begin), scratch, out);
+  }
+
+  /// Whether a character is sure to be parted from its neighbours: it does not vanish, and its
+  /// normal form begins and ends with characters of combining class 0 that part words.
+  [[nodiscard]] bool parts_words(std::uint8_t properties) const noexcept {
+    using enum CharacterTable::Property;
+    if (properties & control) return false;
+    if (properties & ideograph) return normalizer_.handle_chinese_chars;
+    if (properties & whitespace) return true;
+    return (properties & (punctuation | mapped | nonspacing_mark)) == punctuation;
+  }
+
+  void encode_piece(std::string_view piece, Scratch& scratch, std::vector<Id>& out) const {
+    if (piece.empty()) return;
+    if (piece.size() <= WordKey::max_bytes) {
+      if (const auto* entry = scratch.cache_.find(WordKey::of(piece))) {
+        out.insert(out.end(), entry->ids.begin(), entry->ids.begin() + entry->count);
+        return;
+      }
+    }
+    encode_whole(piece, scratch, out);
+  }
+
+  void encode_whole(std::string_view text, Scratch& scratch, std::vector<Id>& out) const {
+    const std::size_t before = out.size();
+    plain_.encode(text, unlimited, scratch.plain_, out);
+    remember(text, std::span{out}.subspan(before), scratch);
+  }
+
+  static void remember(std::string_view text, std::span<const Id> ids, Scratch& scratch) {
+    if (text.size() <= WordKey::max_bytes) scratch.cache_.insert(WordKey::of(text), ids);
+  }
+
+  static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+  BertNormalizer normalizer_;
+  Plain plain_;
+  std::uint64_t identity_ = next_identity();  ///< says whose ids a cache holds
+};
+
+}  // namespace seqtrain::text

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/text/encoding.hpp>
+
+namespace seqtrain::text {
+
+/// Strings with ids, made for the question which is the longest that a text begins with. Hashes are
+/// polynomials in an odd number modulo 2^64, which has an inverse, so the hash of a beginning
+/// follows from that of one a byte longer.
+class PieceTable {
+ public:
+  struct Match {
+    std::size_t size = 0;  ///< bytes; 0 where nothing matches
+    Id id = 0;
+  };
+
+  /// Has room for `pieces` strings of less than 4 GiB in all.
+  explicit PieceTable(std::size_t pieces)
+      : slots_(std::bit_ceil(pieces * 3 / 2 + 1)), shift_{64 - std::countr_zero(slots_.size())} {}
+
+  /// Adds a piece or changes its id. An empty one is never found.
+  void insert(std::string_view piece, Id id) {
+    if (piece.empty()) return;
+    std::uint64_t hash = 0;
+    for (const char c : piece) hash = hash * base + byte(c);
+    Slot& slot = slots_[find(hash, piece)];
+    if (slot.size == 0) {
+      slot = {tag(hash, piece.size()), static_cast<std::uint32_t>(piece.size()),
+              static_cast<std::uint32_t>(bytes_.size()), 0};
+      bytes_ += piece;
+      auto& longest = longest_[byte(piece[0])];
+      longest = std::max(longest, piece.size());
+    }
+    slot.id = id;
+  }
+
+  /// The longest piece that `text`, which is not empty, begins with.
+  [[nodiscard]] Match longest_prefix(std::string_view text) const noexcept {
+    std::size_t size = std::min(text.size(), longest_[byte(text[0])]);
+    std::uint64_t hash = 0;
+    for (std::size_t i = 0; i < size; ++i) hash = hash * base + byte(text[i]);
+    for (; size > 0; --size) {
+      const Slot& slot = slots_[find(hash, text.substr(0, size))];
+      if (slot.size != 0) return {size, slot.id};
+      hash = (hash - byte(text[size - 1])) * inverse;
+    }
+    return {};
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t tag = 0;
+    std::uint32_t size = 0;  ///< 0 in a free slot
+    std::uint32_t offset = 0;
+    Id id = 0;
+  };
+
+  static constexpr std::uint64_t base = 0x9E3779B97F4A7C15u;
+  static constexpr std::uint64_t inverse = [] {  // by Newton's iteration, which doubles the bits
+    std::uint64_t x = base;
+    for (int i = 0; i < 5; ++i) x *= 2 - base * x;
+    return x;
+  }();
+  static_assert(base * inverse == 1);
+
+  static constexpr std::size_t byte(char c) noexcept { return static_cast<unsigned char>(c); }
+
+  static constexpr std::uint64_t mix(std::uint64_t hash, std::size_t size) noexcept {
+    return (hash ^ hash >> 32 ^ size) * 0xC2B2AE3D27D4EB4Fu;
+  }
+
+  static constexpr std::uint32_t tag(std::uint64_t hash, std::size_t size) noexcept {
+    return static_cast<std::uint32_t>(mix(hash, size));
+  }
+
+  /// The slot that holds `piece`, or the free one in its place.
+  [[nodiscard]] std::size_t find(std::uint64_t hash, std::string_view piece) const noexcept {
+    const std::uint32_t wanted = tag(hash, piece.size());
+    std::size_t i = mix(hash, piece.size()) >> shift_;
+    while (slots_[i].size != 0 && !(slots_[i].tag == wanted && holds(slots_[i], piece))) {
+      i = (i + 1) & (slots_.size() - 1);
+    }
+    return i;
+  }
+
+  [[nodiscard]] bool holds(const Slot& slot, std::string_view piece) const noexcept {
+    return slot.size == piece.size() && bytes_.compare(slot.offset, slot.size, piece) == 0;
+  }
+
+  std::vector<Slot> slots_;
+  int shift_;
+  std::string bytes_;
+  std::array<std::size_t, 256> longest_{};  ///< bytes of the longest piece by its first byte
+};
+
+}  // namespace seqtrain::text

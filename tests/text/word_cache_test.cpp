@@ -1,0 +1,77 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/text/word_cache.hpp>
+
+namespace seqtrain::text {
+namespace {
+
+using Ids = std::vector<Id>;
+
+Ids found(const WordCache& cache, std::string_view word) {
+  const auto* entry = cache.find(WordKey::of(word));
+  if (!entry) return {-1};
+  return {entry->ids.begin(), entry->ids.begin() + entry->count};
+}
+
+TEST(WordKey, TellsWordsApartThatPaddingWouldNot) {
+  using namespace std::string_view_literals;
+  EXPECT_FALSE(WordKey::of("a") == WordKey::of("a\0"sv));
+  EXPECT_FALSE(WordKey::of("\0"sv) == WordKey{});
+  EXPECT_FALSE(WordKey::of("abcdefgh") == WordKey::of("abcdefg"));
+  EXPECT_TRUE(WordKey::of("fifteen letters") == WordKey::of("fifteen letters"));
+}
+
+TEST(WordKey, LooksNoFurtherThanTheWord) {
+  const std::string text = "words go on behind the end";
+  for (std::size_t size = 1; size <= WordKey::max_bytes; ++size) {
+    const std::string_view word = std::string_view{text}.substr(0, size);
+    EXPECT_TRUE(WordKey::of_padded(word) == WordKey::of(word)) << size;
+  }
+}
+
+TEST(WordCache, RemembersUpToThreeIds) {
+  WordCache cache;
+  cache.reset();
+  cache.insert(WordKey::of("one"), Ids{1});
+  cache.insert(WordKey::of("three"), Ids{1, 2, 3});
+  cache.insert(WordKey::of("none"), Ids{});
+  cache.insert(WordKey::of("four"), Ids{1, 2, 3, 4});
+  EXPECT_EQ(found(cache, "one"), Ids{1});
+  EXPECT_EQ(found(cache, "three"), (Ids{1, 2, 3}));
+  EXPECT_EQ(found(cache, "none"), Ids{});
+  EXPECT_EQ(found(cache, "four"), Ids{-1});
+  EXPECT_EQ(found(cache, "five"), Ids{-1});
+  cache.reset();
+  EXPECT_EQ(found(cache, "one"), Ids{-1});
+}
+
+TEST(WordCache, NeverAnswersForALongWord) {
+  WordCache cache;
+  cache.reset();
+  const std::string text(32, 'x');
+  EXPECT_EQ(cache.find(WordKey::of_padded({text.data(), 16})), nullptr);
+  EXPECT_EQ(cache.find(WordKey::of_padded({text.data(), 30})), nullptr);
+}
+
+TEST(WordCache, StaysRightWhenItOverflows) {
+  WordCache cache;
+  cache.reset();
+  int kept = 0;
+  for (Id id = 0; id < 200'000; ++id) {
+    cache.insert(WordKey::of("w" + std::to_string(id)), Ids{id});
+    ASSERT_EQ(found(cache, "w" + std::to_string(id)), Ids{id});
+  }
+  for (Id id = 0; id < 200'000; ++id) {
+    const Ids ids = found(cache, "w" + std::to_string(id));
+    if (ids == Ids{-1}) continue;
+    ASSERT_EQ(ids, Ids{id});
+    ++kept;
+  }
+  EXPECT_GT(kept, 30'000);
+}
+
+}  // namespace
+}  // namespace seqtrain::text
