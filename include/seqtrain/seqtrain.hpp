@@ -1,0 +1,17 @@
+#pragma once
+
+/// Everything, for experiments: a program that is compiled often includes the rooms it uses.
+
+#include <seqtrain/cli.hpp>
+#include <seqtrain/concepts.hpp>
+#include <seqtrain/data.hpp>
+#include <seqtrain/metrics.hpp>
+#include <seqtrain/model.hpp>
+#include <seqtrain/optim.hpp>
+#include <seqtrain/report.hpp>
+#include <seqtrain/sink.hpp>
+#include <seqtrain/tensor.hpp>
+#include <seqtrain/text.hpp>
+#include <seqtrain/train.hpp>
+#include <seqtrain/trainer.hpp>
+#include <seqtrain/weights.hpp>
