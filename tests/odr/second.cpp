@@ -2,4 +2,6 @@
 
 #include <all_headers.hpp>
 
-const void* error_type_of_second_file() { return &typeid(seqtrain::Error); }
+const void* error_type_of_second_file() {
+  return &typeid(seqtrain::Error);
+}
