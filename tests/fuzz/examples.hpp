@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/data/reader.hpp>
+#include <seqtrain/text/utf8.hpp>
+
+#include "fuzz.hpp"
+
+namespace seqtrain::fuzz {
+
+/// A copy of an example's fields, joined.
+inline std::string copy_of(const data::Example& example) {
+  const auto field = [](const std::optional<std::string_view>& text) {
+    return text ? "=" + std::string{*text} + "\x1f" : std::string{"\x1f"};
+  };
+  return field(example.text) + field(example.text_pair) + field(example.label);
+}
+
+/// Reads the input as a file of that name: every field is UTF-8, every record a part of the file,
+/// and cutting it into parts of any size changes nothing.
+inline void read_examples(Input input, const std::string& name) {
+  const std::size_t part_size = 1 + input.take();
+  const data::ReadOptions options{.labelled = input.take() % 2 == 0};
+  accepts([&] {
+    const data::Reader reader{{input.text(), name}, options};
+    std::vector<std::string> whole;
+    reader.read_all([&](const data::Example& example) {
+      require(text::is_valid_utf8(example.text));
+      require(text::is_valid_utf8(example.text_pair.value_or("")));
+      require(text::is_valid_utf8(example.label.value_or("")));
+      require(example.record.data() >= input.text().data());
+      require(example.record.data() + example.record.size() <=
+              input.text().data() + input.text().size());
+      whole.push_back(copy_of(example));
+    });
+    std::vector<std::string> parts;
+    const auto keep = [&](const data::Example& example) { parts.push_back(copy_of(example)); };
+    for (const auto part : reader.parts(part_size)) reader.read(part, keep);
+    require(parts == whole);
+  });
+}
+
+}  // namespace seqtrain::fuzz

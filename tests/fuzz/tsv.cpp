@@ -1,0 +1,5 @@
+#include "examples.hpp"
+
+void seqtrain::fuzz::run(Input input) {
+  read_examples(input, "fuzz.tsv");
+}
