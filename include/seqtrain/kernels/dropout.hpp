@@ -21,14 +21,15 @@ class Dropout {
         scale_{static_cast<float>(1 / (1 - probability))} {}
 
   /// Multiplies the elements from `index` on by 0, with the probability, or by
-  /// 1 / (1 - probability). The mixing is a 32-bit hash of two multiplications, whose constants
-  /// C. Wellons found by a search for low bias.
+  /// 1 / (1 - probability). The mixing is a 32-bit hash of three multiplications, whose
+  /// constants C. Wellons found by a search for low bias.
   SEQTRAIN_INLINE void apply(std::uint32_t index, Lanes& values) const {
     constexpr LaneBits count{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     LaneBits x = (count + index) ^ first_;
-    x = (x ^ (x >> 16)) * 0x7feb352dU;
-    x = ((x ^ (x >> 15)) + second_) * 0x846ca68bU;
-    x ^= x >> 16;
+    x = ((x ^ (x >> 17)) * 0xed5ad4bbU) ^ second_;
+    x = (x ^ (x >> 11)) * 0xac4c1b51U;
+    x = (x ^ (x >> 15)) * 0x31848babU;
+    x ^= x >> 14;
     values = x < threshold_ ? Lanes{} : values * scale_;
   }
 

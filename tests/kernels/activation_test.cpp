@@ -1,0 +1,76 @@
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/kernels/activation.hpp>
+
+namespace seqtrain::kernels {
+namespace {
+
+double gelu(double x) {
+  return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+}
+
+double gelu_new(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+
+double relu(double x) {
+  return x > 0 ? x : 0;
+}
+
+/// Compares value and slope with the formula and its central difference.
+template <class Act>
+void expect_like(const std::function<double(double)>& formula) {
+  constexpr double h = 1e-5;
+  for (double x = -12.003; x < 12; x += 0.0371) {
+    Lanes value;
+    Lanes slope;
+    Act::at(Lanes{} + static_cast<float>(x), value, slope);
+    EXPECT_NEAR(value[0], formula(x), 2e-6) << x;
+    EXPECT_NEAR(slope[0], (formula(x + h) - formula(x - h)) / (2 * h), 4e-6) << x;
+  }
+}
+
+TEST(Activation, Gelu) {
+  expect_like<Gelu>(gelu);
+}
+TEST(Activation, GeluNew) {
+  expect_like<GeluNew>(gelu_new);
+}
+TEST(Activation, Relu) {
+  expect_like<Relu>(relu);
+}
+
+TEST(Activation, TakesTheBlockOfARowOnly) {
+  constexpr std::size_t rows = 3, n = 16, ld_x = 20, ld = 24;
+  std::vector<float> x(rows * ld_x, 1.0F), value(rows * ld, -7.0F), slope(rows * ld, -7.0F);
+  const std::vector<float> bias(n, 0.5F);
+  activate<Relu>(x.data(), ld_x, bias.data(), value.data(), slope.data(), ld, rows, n);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < ld; ++i) {
+      EXPECT_EQ(value[row * ld + i], i < n ? 1.5F : -7.0F);
+      EXPECT_EQ(slope[row * ld + i], i < n ? 1.0F : -7.0F);
+    }
+  }
+}
+
+TEST(Activation, AddsMultipliesAndConverts) {
+  const std::vector<float> x(16, 3.0F), bias(16, 0.5F);
+  std::vector<float> y(16, 2.0F);
+  add(x.data(), 16, y.data(), 16, 1, 16);
+  EXPECT_EQ(y[7], 5.0F);
+  multiply(x.data(), 16, y.data(), 16, 1, 16);
+  EXPECT_EQ(y[7], 15.0F);
+  std::vector<Bf16> half(16);
+  convert(y.data(), 16, half.data(), 16, 1, 16);
+  EXPECT_EQ(to_float(half[15]), 15.0F);
+  add_bias(x.data(), 16, bias.data(), half.data(), 16, 1, 16);
+  EXPECT_EQ(to_float(half[0]), 3.5F);
+}
+
+}  // namespace
+}  // namespace seqtrain::kernels

@@ -1,0 +1,68 @@
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/kernels/dropout.hpp>
+
+namespace seqtrain::kernels {
+namespace {
+
+std::vector<float> factors(const Dropout& dropout, std::uint32_t first, std::size_t count) {
+  std::vector<float> result(count);
+  for (std::size_t i = 0; i < count; i += lanes) {
+    Lanes ones = Lanes{} + 1;
+    dropout.apply(first + static_cast<std::uint32_t>(i), ones);
+    store(result.data() + i, ones);
+  }
+  return result;
+}
+
+TEST(Dropout, KeepsEverythingByDefault) {
+  for (const float factor : factors({}, 5, 4096)) EXPECT_EQ(factor, 1.0F);
+}
+
+TEST(Dropout, DropsWithItsProbabilityAndScalesTheRest) {
+  constexpr std::size_t count = 1 << 20;
+  for (const double probability : {0.1, 0.5}) {
+    std::size_t dropped = 0;
+    for (const float factor : factors({0x123456789abcdefULL, probability}, 0, count)) {
+      if (factor == 0) {
+        ++dropped;
+      } else {
+        EXPECT_FLOAT_EQ(factor, static_cast<float>(1 / (1 - probability)));
+      }
+    }
+    const double deviation = std::sqrt(count * probability * (1 - probability));
+    EXPECT_NEAR(static_cast<double>(dropped), count * probability, 5 * deviation);
+  }
+}
+
+TEST(Dropout, IsAFunctionOfTheIndex) {
+  const Dropout dropout{42, 0.3};
+  const auto all = factors(dropout, 0, 256);
+  const auto part = factors(dropout, 37, 64);
+  for (std::size_t i = 0; i < part.size(); ++i) EXPECT_EQ(part[i], all[37 + i]);
+}
+
+/// Two sites, and neighbours of one site, agree as often as independent coins do.
+TEST(Dropout, SitesAndNeighboursAreIndependent) {
+  constexpr std::size_t count = 1 << 18;
+  const auto one = factors({1, 0.5}, 0, count);
+  for (const std::uint64_t site : {std::uint64_t{2}, std::uint64_t{1} << 32}) {
+    const auto other = factors({1 + site, 0.5}, 0, count);
+    std::size_t equal = 0;
+    for (std::size_t i = 0; i < count; ++i) equal += one[i] == other[i] ? 1 : 0;
+    EXPECT_NEAR(static_cast<double>(equal), count / 2.0, 5 * std::sqrt(count / 4.0));
+  }
+  for (const std::size_t distance : {1UL, 384UL, 1024UL}) {
+    std::size_t equal = 0;
+    for (std::size_t i = distance; i < count; ++i) equal += one[i] == one[i - distance] ? 1 : 0;
+    const auto pairs = static_cast<double>(count - distance);
+    EXPECT_NEAR(static_cast<double>(equal), pairs / 2, 5 * std::sqrt(pairs / 4));
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain::kernels

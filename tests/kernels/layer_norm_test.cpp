@@ -1,0 +1,114 @@
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/kernels/layer_norm.hpp>
+
+namespace seqtrain::kernels {
+namespace {
+
+constexpr std::size_t rows = 3;
+constexpr std::size_t n = 48;
+constexpr float eps = 1e-5F;
+
+std::vector<float> noise(std::uint64_t seed, std::size_t count) {
+  const random::Stream stream{seed, random::Purpose::data};
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = 2 * random::to_float(stream.at(i)) - 1;
+  return values;
+}
+
+struct Problem {
+  std::vector<float> x = noise(1, rows*n), bias = noise(2, n), residual = noise(3, rows*n);
+  std::vector<float> gamma = noise(4, n), beta = noise(5, n), weights = noise(6, rows*n);
+  Dropout dropout{77, 0.25};
+};
+
+/// sum(weights * LayerNorm(dropout(x + bias) + residual)) in double.
+double objective(const Problem& p) {
+  double total = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::vector<double> line(n);
+    double mean = 0, variance = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t at = row * n + i;
+      Lanes keep = Lanes{} + 1;
+      p.dropout.apply(static_cast<std::uint32_t>(at), keep);
+      line[i] = (static_cast<double>(p.x[at]) + p.bias[i]) * keep[0] + p.residual[at];
+      mean += line[i] / n;
+    }
+    for (const double value : line) variance += (value - mean) * (value - mean) / n;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double y = (line[i] - mean) / std::sqrt(variance + eps) * p.gamma[i] + p.beta[i];
+      total += y * p.weights[row * n + i];
+    }
+  }
+  return total;
+}
+
+double difference(Problem& p, float& value) {
+  constexpr float h = 1.0F / 512;
+  const float before = value;
+  value = before + h;
+  const double above = objective(p);
+  value = before - h;
+  const double below = objective(p);
+  value = before;
+  return (above - below) / (2.0 * h);
+}
+
+TEST(LayerNorm, BothPassesAgreeWithTheFormula) {
+  Problem p;
+  std::vector<float> x = p.x, y(rows * n), compact(rows * n), normal(rows * n), inverse(rows);
+  add_and_norm<float>(x.data(), p.bias.data(), p.residual.data(), p.dropout, 0,
+                      {p.gamma.data(), p.beta.data(), eps},
+                      {y.data(), compact.data(), normal.data(), inverse.data()}, rows, n);
+  double value = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) value += static_cast<double>(y[i]) * p.weights[i];
+  EXPECT_NEAR(value, objective(p), 1e-4);
+  EXPECT_EQ(y, compact);
+
+  std::vector<float> gradient = p.weights, x_gradient(rows * n), d_gamma(n), d_beta(n);
+  add_and_norm_backward(gradient.data(), normal.data(), inverse.data(), p.gamma.data(), p.dropout,
+                        0, x_gradient.data(), d_gamma.data(), d_beta.data(), rows, n);
+  for (std::size_t i = 0; i < rows * n; ++i) {
+    EXPECT_NEAR(gradient[i], difference(p, p.residual[i]), 2e-3);
+    EXPECT_NEAR(x_gradient[i], difference(p, p.x[i]), 2e-3);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    EXPECT_NEAR(d_gamma[i], difference(p, p.gamma[i]), 2e-3);
+    EXPECT_NEAR(d_beta[i], difference(p, p.beta[i]), 2e-3);
+  }
+}
+
+TEST(LayerNorm, NormAndDropIsTheSameWithoutAResidual) {
+  Problem p;
+  const std::vector<float> zeros(rows * n);
+  std::vector<float> x = p.x, expected(rows * n), y(rows * n), compact(rows * n), normal(rows * n);
+  std::vector<float> inverse(rows);
+  const LayerNormWeights weights{p.gamma.data(), p.beta.data(), eps};
+  add_and_norm<float>(x.data(), zeros.data(), zeros.data(), {}, 0, weights,
+                      {expected.data(), compact.data(), normal.data(), inverse.data()}, rows, n);
+  norm_and_drop<float>(p.x.data(), weights, p.dropout, 0,
+                       {y.data(), compact.data(), normal.data(), inverse.data()}, rows, n);
+  std::vector<float> gradient = p.weights, d_gamma(n), d_beta(n);
+  std::vector<float> dropped = p.weights, unused(rows * n), d_gamma2(n), d_beta2(n);
+  for (std::size_t i = 0; i < rows * n; ++i) {
+    Lanes keep = Lanes{} + 1;
+    p.dropout.apply(static_cast<std::uint32_t>(i), keep);
+    EXPECT_EQ(y[i], expected[i] * keep[0]);
+    dropped[i] *= keep[0];
+  }
+  norm_and_drop_backward(gradient.data(), normal.data(), inverse.data(), p.gamma.data(), p.dropout,
+                         0, d_gamma.data(), d_beta.data(), rows, n);
+  add_and_norm_backward(dropped.data(), normal.data(), inverse.data(), p.gamma.data(), {}, 0,
+                        unused.data(), d_gamma2.data(), d_beta2.data(), rows, n);
+  EXPECT_EQ(gradient, dropped);
+  EXPECT_EQ(d_gamma, d_gamma2);
+  EXPECT_EQ(d_beta, d_beta2);
+}
+
+}  // namespace
+}  // namespace seqtrain::kernels

@@ -1,0 +1,66 @@
+#include <cstddef>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/kernels/pack.hpp>
+
+namespace seqtrain::kernels {
+namespace {
+
+constexpr std::size_t k = 34;  // no multiple of the tile
+constexpr std::size_t columns = 16;
+constexpr std::size_t ld = 40;
+
+/// Numbers below 256 are exact in bfloat16.
+std::vector<float> numbers(std::size_t count) {
+  std::vector<float> result(count);
+  for (std::size_t i = 0; i < count; ++i) result[i] = static_cast<float>(i % 251);
+  return result;
+}
+
+template <class T>
+float packed_at(const std::vector<T>& packed, std::size_t row, std::size_t column) {
+  constexpr std::size_t step = interleave<T>;
+  return to_float(packed[row / step * step * columns + column * step + row % step]);
+}
+
+template <class T>
+void expect_both_ways() {
+  const auto plain = numbers(k * ld);
+  std::vector<T> packed(k * columns);
+  pack_panel(plain.data(), ld, k, columns, packed.data());
+  std::vector<T> transposed(k * columns);
+  const auto other = numbers(columns * ld);
+  pack_transposed_panel(other.data(), ld, k, columns, transposed.data());
+  for (std::size_t row = 0; row < k; ++row) {
+    for (std::size_t column = 0; column < columns; ++column) {
+      EXPECT_EQ(packed_at(packed, row, column), plain[row * ld + column]);
+      EXPECT_EQ(packed_at(transposed, row, column), other[column * ld + row]);
+    }
+  }
+}
+
+TEST(Pack, FloatLiesRowByRow) {
+  expect_both_ways<float>();
+}
+TEST(Pack, Bfloat16InterleavesTwoRows) {
+  expect_both_ways<Bf16>();
+}
+
+TEST(Pack, TransposesAndSums) {
+  const auto source = numbers(k * ld);
+  std::vector<float> transposed(k * columns), sums(columns, 1.0F);
+  transpose_and_sum(source.data(), ld, k, columns, transposed.data(), sums.data());
+  for (std::size_t column = 0; column < columns; ++column) {
+    float sum = 1;
+    for (std::size_t row = 0; row < k; ++row) {
+      EXPECT_EQ(transposed[column * k + row], source[row * ld + column]);
+      sum += source[row * ld + column];
+    }
+    EXPECT_EQ(sums[column], sum);
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain::kernels
