@@ -1,0 +1,8 @@
+#pragma once
+
+#include <seqtrain/gcs/cache.hpp>
+#include <seqtrain/gcs/client.hpp>
+#include <seqtrain/gcs/download.hpp>
+#include <seqtrain/gcs/open.hpp>
+#include <seqtrain/gcs/upload.hpp>
+#include <seqtrain/gcs/uri.hpp>
