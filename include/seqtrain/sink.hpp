@@ -6,3 +6,5 @@
 #include <seqtrain/sink/local.hpp>
 #include <seqtrain/sink/memory.hpp>
 #include <seqtrain/sink/open.hpp>
+#include <seqtrain/sink/queued.hpp>
+#include <seqtrain/sink/tee.hpp>

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #include <seqtrain/gcs/beast_transport.hpp>
+#include <seqtrain/gcs/credentials.hpp>
 
 #include "support/certificates.hpp"
 #include "support/fault_server.hpp"
+#include "support/sleepless_time.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain::tests {
@@ -123,6 +125,36 @@ TEST(Proxy, ThatFailsIsWorthAnotherAttempt) {
   gcs::BeastTransport transport{{.proxies = proxy.rules("")}};
   const auto address = gcs::http::Url::parse("https://storage.example.com/", "test");
   EXPECT_THROW(transport.send({.url = address}), gcs::http::TransportError);
+}
+
+TEST(MetadataServer, ThatIsSlowIsAskedAgain) {
+  FaultServer server;
+  server.script({.kind = Fault::stall, .times = 2});
+  server.script({.kind = Fault::answer, .response = {503}});
+  server.script({.kind = Fault::answer, .response = {200, {}, R"({"access_token": "t"})"}});
+  gcs::BeastTransport transport{{.deadlines = {.read = gcs::Seconds{0.1}}}};
+  SleeplessTime time;
+  const auto timing = time.timing();
+  const gcs::RetryPolicy retry;
+  const gcs::Log log;
+  const gcs::MachineAccount machine{gcs::http::Url{"http", "127.0.0.1", server.port()}};
+  const auto token = machine.fetch({transport, retry, timing, log}, gcs::scope::storage);
+  EXPECT_EQ(token.value, "t");
+  EXPECT_EQ(server.count("service-accounts/default/token"), 4);
+}
+
+TEST(MetadataServer, ThatNeverAnswersIsGivenUp) {
+  FaultServer server;
+  server.script({.kind = Fault::stall, .times = 1000});
+  gcs::BeastTransport transport{{.deadlines = {.read = gcs::Seconds{0.02}}}};
+  SleeplessTime time;
+  const auto timing = time.timing();
+  const gcs::RetryPolicy retry;
+  const gcs::Log log;
+  const gcs::MachineAccount machine{gcs::http::Url{"http", "127.0.0.1", server.port()}};
+  EXPECT_THROW(
+      static_cast<void>(machine.fetch({transport, retry, timing, log}, gcs::scope::storage)),
+      gcs::http::TransportError);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <algorithm>
 #include <ctime>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
