@@ -109,7 +109,7 @@ TEST_F(BertPipelineTest, CodePointsHaveThePackagesIdsInEveryPlace) {
 }
 
 TEST_F(BertPipelineTest, HostileTextsHaveThePlainIdsUnderEverySetting) {
-  const auto texts = random_texts(1500);
+  const auto texts = random_texts(400);
   for (const auto& expected : golden_.cases()) {
     expect_as_plain(expected.normalizer, golden_.texts());
     expect_as_plain(expected.normalizer, texts);
@@ -120,7 +120,7 @@ TEST_F(BertPipelineTest, LongStretchesHaveThePlainIds) {
   std::vector<std::string> texts;
   for (const char* part : {"a", "A", "aB", " ", ".", "é", "É中", "中", "\u0301", "😀", "İ", "a\x01",
                            "abcdefghijklmn ", "ABCDEFGHIJKLMNOP,", "x。", "\u302E\u0323"}) {
-    for (const std::size_t times : {100u, 101u, 2047u, 2048u, 2049u, 5000u}) {
+    for (const std::size_t times : {100u, 101u, 1024u, 2048u, 3000u}) {
       texts.push_back(repeated(part, times));
       texts.push_back("un" + repeated(part, times) + "do");
     }

@@ -103,7 +103,7 @@ class BertPipeline {
     for (std::size_t i = 0; i < count; ++i) {
       if (const auto* entry = scratch.cache_.find(keys[i])) [[likely]] {
         std::memcpy(end, entry->ids.data(), sizeof entry->ids);
-        end += entry->count;
+        end += entry->count();
       } else {
         out.insert(out.end(), ids.data(), std::exchange(end, ids.data()));
         encode_new(scratch.words_[first + i], scratch, out);
@@ -162,7 +162,8 @@ class BertPipeline {
     if (piece.empty()) return;
     if (piece.size() <= WordKey::max_bytes) {
       if (const auto* entry = scratch.cache_.find(WordKey::of(piece))) {
-        out.insert(out.end(), entry->ids.begin(), entry->ids.begin() + entry->count);
+        out.insert(out.end(), entry->ids.begin(),
+                   entry->ids.begin() + static_cast<std::ptrdiff_t>(entry->count()));
         return;
       }
     }

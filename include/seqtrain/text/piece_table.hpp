@@ -25,16 +25,20 @@ class PieceTable {
 
   /// Has room for `pieces` strings of less than 4 GiB in all.
   explicit PieceTable(std::size_t pieces)
-      : slots_(std::bit_ceil(pieces * 3 / 2 + 1)), shift_{64 - std::countr_zero(slots_.size())} {}
+      : slots_(std::bit_ceil(pieces * 3 / 2 + 2)),
+        filter_(slots_.size() * 8),
+        shift_{64 - std::countr_zero(slots_.size())} {}
 
   /// Adds a piece or changes its id. An empty one is never found.
   void insert(std::string_view piece, Id id) {
     if (piece.empty()) return;
     std::uint64_t hash = 0;
     for (const char c : piece) hash = hash * base + byte(c);
-    Slot& slot = slots_[find(hash, piece)];
+    const std::uint64_t mixed = mix(hash, piece.size());
+    Slot& slot = slots_[find(mixed, piece)];
     if (slot.size == 0) {
-      slot = {tag(hash, piece.size()), static_cast<std::uint32_t>(piece.size()),
+      filter_[mixed >> (shift_ - 3)] = true;
+      slot = {static_cast<std::uint32_t>(mixed), static_cast<std::uint32_t>(piece.size()),
               static_cast<std::uint32_t>(bytes_.size()), 0};
       bytes_ += piece;
       auto& longest = longest_[byte(piece[0])];
@@ -49,8 +53,11 @@ class PieceTable {
     std::uint64_t hash = 0;
     for (std::size_t i = 0; i < size; ++i) hash = hash * base + byte(text[i]);
     for (; size > 0; --size) {
-      const Slot& slot = slots_[find(hash, text.substr(0, size))];
-      if (slot.size != 0) return {size, slot.id};
+      const std::uint64_t mixed = mix(hash, size);
+      if (filter_[mixed >> (shift_ - 3)]) {
+        const Slot& slot = slots_[find(mixed, text.substr(0, size))];
+        if (slot.size != 0) return {size, slot.id};
+      }
       hash = (hash - byte(text[size - 1])) * inverse;
     }
     return {};
@@ -78,15 +85,11 @@ class PieceTable {
     return (hash ^ hash >> 32 ^ size) * 0xC2B2AE3D27D4EB4Fu;
   }
 
-  static constexpr std::uint32_t tag(std::uint64_t hash, std::size_t size) noexcept {
-    return static_cast<std::uint32_t>(mix(hash, size));
-  }
-
   /// The slot that holds `piece`, or the free one in its place.
-  [[nodiscard]] std::size_t find(std::uint64_t hash, std::string_view piece) const noexcept {
-    const std::uint32_t wanted = tag(hash, piece.size());
-    std::size_t i = mix(hash, piece.size()) >> shift_;
-    while (slots_[i].size != 0 && !(slots_[i].tag == wanted && holds(slots_[i], piece))) {
+  [[nodiscard]] std::size_t find(std::uint64_t mixed, std::string_view piece) const noexcept {
+    const auto tag = static_cast<std::uint32_t>(mixed);
+    std::size_t i = mixed >> shift_;
+    while (slots_[i].size != 0 && !(slots_[i].tag == tag && holds(slots_[i], piece))) {
       i = (i + 1) & (slots_.size() - 1);
     }
     return i;
@@ -97,6 +100,7 @@ class PieceTable {
   }
 
   std::vector<Slot> slots_;
+  std::vector<bool> filter_;  ///< small enough to stay near: no bit, no piece
   int shift_;
   std::string bytes_;
   std::array<std::size_t, 256> longest_{};  ///< bytes of the longest piece by its first byte
