@@ -134,6 +134,7 @@ TEST(EncodeFile, RefusesOptionsOutOfRange) {
     EXPECT_THROW(encode(text, {.fraction = fraction}), InputError) << fraction;
   }
   EXPECT_THROW(encode(text, {.workers = 0}), InputError);
+  EXPECT_THROW(encode(text, {.workers = 1'000'000}), InputError);
   EXPECT_THROW(encode(text, {.encode = {.max_length = 0}}), InputError);
 }
 

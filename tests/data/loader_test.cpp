@@ -100,9 +100,11 @@ TEST(BucketLoader, MayMoveWhileAnEpochRuns) {
   EXPECT_EQ(count, expected.size());
 }
 
-TEST(BucketLoader, RefusesABadPlanAtOnce) {
+TEST(BucketLoader, RefusesBadOptionsAtOnce) {
   EXPECT_THROW((BucketLoader{some_rows(9), {.plan = {.batch_size = 0}}}), InputError);
   EXPECT_THROW((BucketLoader{some_rows(50), {.plan = {.tokens_per_batch = 10}}}), InputError);
+  EXPECT_THROW((BucketLoader{some_rows(9), {.workers = 1'000'000}}), InputError);
+  EXPECT_THROW((BucketLoader{some_rows(9), {.prefetch = 1'000'000}}), InputError);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ struct EncodeFileOptions {
       if (!good) throw InputError{expected, {.object = "data", .field = field}};
     };
     demand(fraction > 0 && fraction <= 1, "fraction", "must be above 0 and at most 1");
-    demand(workers >= 1, "workers", "must be at least 1");
+    demand(workers >= 1 && workers <= 1024, "workers", "must be 1 to 1024");
     demand(encode.max_length >= 1, "max_length", "must be at least 1");
   }
 };

@@ -26,6 +26,15 @@ struct LoaderOptions {
   std::size_t workers = 1;
   /// Batches that lie ready.
   std::size_t prefetch = 4;
+
+  void validate() const {
+    const auto demand = [](bool good, const char* field) {
+      if (!good) throw InputError{"must be at most 1024", {.object = "loader", .field = field}};
+    };
+    plan.validate();
+    demand(workers <= 1024, "workers");
+    demand(prefetch <= 1024, "prefetch");
+  }
 };
 
 /// The batches of an epoch, to be gone through once. Ending early is fine.
@@ -84,6 +93,7 @@ class BucketLoader {
   /// Throws `InputError` on options out of range and on a row above the cap on tokens.
   explicit BucketLoader(EncodedSet set, LoaderOptions options = {})
       : set_{std::make_unique<const EncodedSet>(std::move(set))}, options_{options} {
+    options_.validate();
     plan(0);
   }
 
