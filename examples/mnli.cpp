@@ -18,10 +18,10 @@ void fine_tune(const cli::TrainFlags& flags, train::Results results) {
   const train::RunDirectory run{flags.run_directory("mnli")};
   const auto tokenizer = text::load_tokenizer(flags.model);
   const auto labels = flags.choose_labels();
-  auto model = model::load_classifier(flags.model,
-                                      flags.classifier<model::ClassifierOptions>(labels, device));
+  const auto options = flags.classifier<model::ClassifierOptions>(labels, device);
+  auto model = model::load_classifier(flags.model, options);
   model::check_vocabulary(model.config(), tokenizer.vocab_size());
-  report::say(model::describe(model.load_report()));
+  report::say(model::describe(model, options));
 
   cli::FileEncoder encode{flags, tokenizer, labels, model.max_length()};
   auto train = encode(flags.train_file, flags.fraction_of_train_data);

@@ -62,7 +62,7 @@ struct TrainFlags {
 
   // the machine
   std::string device = "auto";
-  std::string precision = "fp32";
+  std::string precision = "auto";
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   std::int64_t seed = 1234;
 
@@ -100,7 +100,6 @@ struct TrainFlags {
     require(std::isnan(dropout) || (dropout >= 0 && dropout < 1), "dropout",
             "must be at least 0 and below 1");
     require(optim == "adam" || optim == "adamw", "optim", "is unknown: use adam or adamw");
-    require(precision == "fp32", "precision", "is unknown: use fp32");
     require(threads >= 1, "threads", "must be at least 1");
     require(log_every >= 1, "log-every", "must be at least 1");
     require(!job_dir.starts_with("gs://"), "job-dir", "cannot be a bucket yet: name a directory");
@@ -143,7 +142,8 @@ struct TrainFlags {
             .dropout = std::isnan(dropout) ? std::nullopt : std::optional{dropout},
             .freeze_encoder = freeze_encoder,
             .seed = static_cast<std::uint64_t>(seed),
-            .device = on};
+            .device = on,
+            .precision = Options::precision_named(precision)};
   }
 
   /// `Options` is `optim::AdamOptions`.
@@ -218,7 +218,8 @@ struct TrainFlags {
 
   void describe_run(Flags& flags) {
     flags.add("device", device, "auto, cpu or cuda")
-        .add("precision", precision, "fp32")
+        .add("precision", precision,
+             "of the products: fp32, bf16 or auto (bf16 where it is native)")
         .add("threads", threads, "threads that compute")
         .add("seed", seed, "of the order, the dropout and the new head")
         .add("log-every", log_every, "batches between two lines of the training log")

@@ -50,6 +50,9 @@ class AnyClassifier {
     return std::visit(
         [](const auto& model) -> auto& { return model.load_report(); }, classifier_);
   }
+  [[nodiscard]] Precision precision() const {
+    return std::visit([](const auto& model) { return model.precision(); }, classifier_);
+  }
   [[nodiscard]] std::int64_t max_length() const {
     return std::visit([](const auto& model) { return model.max_length(); }, classifier_);
   }

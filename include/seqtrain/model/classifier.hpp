@@ -16,6 +16,7 @@
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/model/cpu/any_encoder.hpp>
 #include <seqtrain/model/dropout.hpp>
 #include <seqtrain/model/families.hpp>
 #include <seqtrain/model/input_checks.hpp>
@@ -33,10 +34,12 @@
 
 namespace seqtrain::model {
 
-/// A pre-trained encoder with a head for sequence classification, on ATen's operators and autograd:
-/// a `seqtrain::Model`. Parameters have the names and the order of the state_dict of transformers'
-/// Bert- and RobertaForSequenceClassification. Dropout is a pure function of the seed and the
-/// batch's epoch and index; equal seeds and thread counts give equal bits.
+/// A pre-trained encoder with a head for sequence classification: a `seqtrain::Model`. On the
+/// processor the encoder's passes are those of model/cpu/ where it has kernels for its shape; else,
+/// and on other devices, they are ATen's operators and autograd, as the head's always are.
+/// Parameters have the names and the order of the state_dict of transformers' Bert- and
+/// RobertaForSequenceClassification. Dropout is a pure function of the seed and the batch's epoch
+/// and index; equal seeds and thread counts give equal bits.
 template <class Family>
 class Classifier {
  public:
@@ -64,11 +67,15 @@ class Classifier {
     check_ids(batch, config_, max_length());
     check_labels(batch, config_);
     const at::AutoGradMode with_gradients{true};
-    Dropout dropout{dropout_seed(batch), device_};
+    const random::Stream stream = dropout_stream(batch);
+    Dropout dropout{stream.at(0), device_};
     const auto input = tensor::to_device(batch, device_);
+    const at::Tensor first =
+        cpu_encoder_ ? first_token_by_kernels(batch, stream) : first_token(input, dropout);
     const at::Tensor loss =
-        at::cross_entropy_loss(forward(input, dropout), input.labels.to(at::kLong));
+        at::cross_entropy_loss(head_(first, dropout), input.labels.to(at::kLong));
     loss.backward(at::full_like(loss, weight));
+    if (cpu_encoder_ && !encoder_frozen_) cpu_encoder_.backward(first.grad());
     return Loss{loss.detach()};
   }
 
@@ -77,8 +84,13 @@ class Classifier {
     check_ids(batch, config_, max_length());
     const at::NoGradGuard no_gradients;
     Dropout off;
-    return to_host(forward(tensor::to_device(batch, device_), off));
+    const at::Tensor first = cpu_encoder_ ? cpu_encoder_.forward(batch, {})
+                                          : first_token(tensor::to_device(batch, device_), off);
+    return to_host(head_(first, off));
   }
+
+  /// What the encoder's products are computed in.
+  [[nodiscard]] Precision precision() const { return cpu_encoder_.precision(); }
 
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
   [[nodiscard]] StateDict state_dict() const { return StateDict{parameters_}; }
@@ -107,19 +119,25 @@ class Classifier {
         encoder_{Scope{maker, std::string{Family::model_type}, encoder_part()}, config_},
         head_{Scope{maker, "", {.initializer_range = config_.initializer_range}}, config_},
         parameters_{maker.parameters()},
-        report_{maker.report()} {}
+        report_{maker.report()} {
+    if (options.device.is_cpu() && !options.autograd) {
+      cpu_encoder_ = {parameters_, Family::prefix, config_, Family::positions_behind_padding,
+                      options.precision};
+    }
+  }
 
   [[nodiscard]] Part encoder_part() const { return {.required = true, .frozen = encoder_frozen_}; }
 
-  [[nodiscard]] std::uint64_t dropout_seed(const data::Batch& batch) const {
-    return random::Stream{seed_, random::Purpose::dropout, static_cast<std::uint64_t>(batch.epoch),
-                          static_cast<std::uint64_t>(batch.index)}
-        .at(0);
+  [[nodiscard]] random::Stream dropout_stream(const data::Batch& batch) const {
+    return {seed_, random::Purpose::dropout, static_cast<std::uint64_t>(batch.epoch),
+            static_cast<std::uint64_t>(batch.index)};
   }
 
-  /// logits [rows, labels]
-  at::Tensor forward(const tensor::Batch& batch, Dropout& dropout) const {
-    return head_(first_token(batch, dropout), dropout);
+  /// Hidden state of each row's first token [rows, hidden], a leaf whose gradient goes on from here
+  /// to the kernels.
+  at::Tensor first_token_by_kernels(const data::Batch& batch, const random::Stream& stream) {
+    if (encoder_frozen_) return cpu_encoder_.forward(batch, {});
+    return cpu_encoder_.forward(batch, stream).set_requires_grad(true);
   }
 
   /// Hidden state of each row's first token [rows, hidden].
@@ -139,6 +157,7 @@ class Classifier {
   typename Family::Head head_;
   std::vector<tensor::Parameter> parameters_;
   LoadReport report_;
+  cpu::AnyEncoder cpu_encoder_;
 };
 
 using BertClassifier = Classifier<Bert>;

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/model/options.hpp>
 #include <seqtrain/model/parameters.hpp>
+#include <seqtrain/model/precision.hpp>
 
 namespace seqtrain::model {
 
@@ -17,6 +19,25 @@ inline std::string describe(const LoadReport& report) {
   };
   return line("New, not in the checkpoint", report.fresh) +
          line("Left out of the checkpoint", report.left_out);
+}
+
+/// The log's line about the precision that a model computes in, with a warning where another was
+/// asked for or would be faster.
+inline std::string describe(Precision used, Precision asked_for) {
+  std::string line = used == Precision::bf16 ? "Precision: bf16 products, fp32 weights and sums"
+                                             : "Precision: fp32";
+  if (asked_for == Precision::bf16 && used != Precision::bf16) {
+    line += "; warning: there is no bf16 for this model on this device";
+  } else if (used == Precision::bf16 && !has_native_bf16()) {
+    line += "; warning: this processor has no bf16 of its own, fp32 is likely faster";
+  }
+  return line;
+}
+
+/// All that a log should have about a model that was loaded with these options.
+template <class M>
+std::string describe(const M& model, const ClassifierOptions& options) {
+  return describe(model.load_report()) + describe(model.precision(), options.precision);
 }
 
 /// Throws `InputError` where a model that is meant to be used as it is has parts that its

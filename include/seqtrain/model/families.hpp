@@ -13,6 +13,7 @@ namespace seqtrain::model {
 struct Bert {
   static constexpr std::string_view model_type = "bert";
   static constexpr std::string_view prefix = "bert.";
+  static constexpr bool positions_behind_padding = false;
   using Embeddings = BertEmbeddings;
   using Head = BertHead;
 };
@@ -20,6 +21,7 @@ struct Bert {
 struct Roberta {
   static constexpr std::string_view model_type = "roberta";
   static constexpr std::string_view prefix = "roberta.";
+  static constexpr bool positions_behind_padding = true;
   using Embeddings = RobertaEmbeddings;
   using Head = RobertaHead;
 };

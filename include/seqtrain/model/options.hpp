@@ -10,6 +10,7 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/model/precision.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
@@ -20,6 +21,12 @@ struct ClassifierOptions {
   bool freeze_encoder = false;  ///< only the head learns; the encoder runs as in evaluation
   std::uint64_t seed = 0;       ///< of a fresh head and of dropout
   c10::Device device = c10::Device{c10::kCPU};
+  Precision precision = Precision::fp32;
+  /// Whether ATen's operators and autograd compute the encoder also where there are kernels for it.
+  bool autograd = false;
+
+  /// fp32, bf16 or auto.
+  static Precision precision_named(std::string_view name) { return model::precision_named(name); }
 
   void validate() const {
     if (dropout && !(*dropout >= 0 && *dropout < 1)) {

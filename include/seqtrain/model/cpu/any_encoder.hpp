@@ -1,0 +1,75 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/encoder.hpp>
+#include <seqtrain/model/precision.hpp>
+
+namespace seqtrain::model::cpu {
+
+/// The encoder with both passes written out, in the precision that is asked for and to be had, or
+/// none where this machine has no kernels for its shape.
+class AnyEncoder {
+ public:
+  AnyEncoder() = default;
+  AnyEncoder(std::span<const tensor::Parameter> parameters, std::string_view prefix,
+             const weights::ModelConfig& config, bool positions_behind_padding,
+             Precision precision) {
+    const auto make = [&]<class T>(T) {
+      const PartFinder<T> finder{parameters, prefix, config};
+      encoder_.emplace<Encoder<T>>(finder.find(positions_behind_padding));
+    };
+    const bool narrow =
+        precision == Precision::bf16 || (precision == Precision::automatic && has_native_bf16());
+    if (narrow && supports<Bf16>(config)) {
+      make(Bf16{});
+    } else if (supports<float>(config)) {
+      make(0.0F);
+    }
+  }
+
+  [[nodiscard]] explicit operator bool() const { return encoder_.index() != 0; }
+
+  /// What its products are computed in.
+  [[nodiscard]] Precision precision() const {
+    return std::holds_alternative<Encoder<Bf16>>(encoder_) ? Precision::bf16 : Precision::fp32;
+  }
+
+  at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> dropout) {
+    return visit([&](auto& encoder) { return encoder.forward(batch, dropout); });
+  }
+
+  void backward(const at::Tensor& gradient) {
+    visit([&](auto& encoder) {
+      encoder.backward(gradient);
+      return at::Tensor{};
+    });
+  }
+
+ private:
+  template <class Use>
+  at::Tensor visit(const Use& use) {
+    return std::visit(
+        [&]<class E>(E& encoder) -> at::Tensor {
+          if constexpr (std::is_same_v<E, std::monostate>) {
+            throw Error{"there are no kernels for this encoder"};
+          } else {
+            return use(encoder);
+          }
+        },
+        encoder_);
+  }
+
+  std::variant<std::monostate, Encoder<float>, Encoder<Bf16>> encoder_;
+};
+
+}  // namespace seqtrain::model::cpu

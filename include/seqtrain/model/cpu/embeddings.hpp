@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/cpu/layer.hpp>
+#include <seqtrain/model/cpu/layout.hpp>
+#include <seqtrain/model/cpu/parallel.hpp>
+
+namespace seqtrain::model::cpu {
+
+/// A table of rows, with its gradient and the row that is never trained, if there is one.
+struct Table {
+  at::Tensor rows;      ///< [size, hidden]
+  at::Tensor gradient;  ///< undefined where frozen
+  std::int64_t padding_id = -1;
+};
+
+/// The first part of the encoder: word, position and token type are added, normalised and dropped.
+class Embeddings {
+ public:
+  Table word, position, type;
+  NormTensors norm;
+  /// RoBERTa's rule: positions count the tokens that are not padding, from behind the pad id on.
+  bool positions_behind_padding = false;
+
+  /// Which rows of the tables each row of the matrices is the sum of; word -1 where there is no
+  /// token.
+  struct Ids {
+    std::int64_t word = -1;
+    std::int64_t position = 0;
+    std::int64_t type = 0;
+  };
+
+  [[nodiscard]] std::vector<Ids> ids(const data::Batch& batch, const Layout& layout) const {
+    std::vector<Ids> result(layout.rows());
+    for (std::size_t s = 0; s < layout.sequences().size(); ++s) {
+      const auto& sequence = layout.sequences()[s];
+      const std::size_t start = s * static_cast<std::size_t>(batch.width);
+      std::int64_t count = 0;
+      for (std::size_t i = 0; i < sequence.length; ++i) {
+        const std::int64_t id = batch.input_ids[start + i];
+        if (id != word.padding_id) ++count;
+        result[sequence.row + i] = {
+            id, positions_behind_padding ? behind_padding(id, count) : static_cast<std::int64_t>(i),
+            positions_behind_padding ? 0 : batch.token_type_ids[start + i]};
+      }
+    }
+    return result;
+  }
+
+  /// sum [count, hidden] = the tables' rows added up, zero where there is no token.
+  void add_up(const Ids* ids, std::size_t count, std::size_t hidden, float* sum) const {
+    for (std::size_t row = 0; row < count; ++row) {
+      float* const to = sum + row * hidden;
+      if (ids[row].word < 0) {
+        std::fill_n(to, hidden, 0.0F);
+        continue;
+      }
+      const float* const w = line(word.rows, ids[row].word, hidden);
+      const float* const t = line(type.rows, ids[row].type, hidden);
+      const float* const p = line(position.rows, ids[row].position, hidden);
+      for (std::size_t i = 0; i < hidden; ++i) to[i] = w[i] + t[i] + p[i];
+    }
+  }
+
+  /// Adds each row's gradient to those of the tables' rows. Each thread has columns of its own, so
+  /// the order of the additions is that of the rows.
+  void scatter(const std::vector<Ids>& ids, std::size_t hidden, const float* gradient) const {
+    const std::size_t width = round_up((hidden + workers() - 1) / workers(), kernels::lanes);
+    for_each_task((hidden + width - 1) / width, [&](std::size_t task, std::size_t) {
+      const std::size_t begin = task * width;
+      const std::size_t end = std::min(hidden, begin + width);
+      for (std::size_t row = 0; row < ids.size(); ++row) {
+        if (ids[row].word < 0) continue;
+        const float* const from = gradient + row * hidden;
+        add(word, ids[row].word, from, begin, end, hidden);
+        add(position, ids[row].position, from, begin, end, hidden);
+        add(type, ids[row].type, from, begin, end, hidden);
+      }
+    });
+  }
+
+ private:
+  [[nodiscard]] std::int64_t behind_padding(std::int64_t id, std::int64_t count) const {
+    return word.padding_id + (id == word.padding_id ? 0 : count);
+  }
+
+  static const float* line(const at::Tensor& rows, std::int64_t row, std::size_t hidden) {
+    return rows.const_data_ptr<float>() + static_cast<std::size_t>(row) * hidden;
+  }
+
+  static void add(const Table& table, std::int64_t row, const float* from, std::size_t begin,
+                  std::size_t end, std::size_t hidden) {
+    if (row == table.padding_id) return;
+    float* const to =
+        table.gradient.mutable_data_ptr<float>() + static_cast<std::size_t>(row) * hidden;
+    for (std::size_t i = begin; i < end; ++i) to[i] += from[i];
+  }
+};
+
+}  // namespace seqtrain::model::cpu

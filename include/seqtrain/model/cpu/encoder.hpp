@@ -1,0 +1,405 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/kernels/layer_norm.hpp>
+#include <seqtrain/model/cpu/embeddings.hpp>
+#include <seqtrain/model/cpu/layer.hpp>
+#include <seqtrain/model/cpu/layout.hpp>
+#include <seqtrain/model/cpu/rows.hpp>
+#include <seqtrain/model/cpu/weight_gradients.hpp>
+
+namespace seqtrain::model::cpu {
+
+/// The parts of an encoder and its dropout rates.
+template <class T>
+struct EncoderParts {
+  Embeddings embeddings;
+  std::vector<Layer<T>> layers;
+  double hidden_dropout = 0;
+  double attention_dropout = 0;
+};
+
+/// BERT's and RoBERTa's encoder with both passes written out, for the processor: products in T
+/// (float or bfloat16), all else in float. Tokens lie without padding; a thread takes a group of
+/// sequences through all layers and back, and then the threads share the weights' gradients. Of the
+/// last layer only what the first tokens need is computed. The results are the same at any number
+/// of threads.
+template <class T>
+class Encoder {
+ public:
+  explicit Encoder(EncoderParts<T> parts) : parts_{std::move(parts)} {
+    memory_.resize(parts_.layers.size());
+  }
+
+  /// The first tokens' hidden states [rows, hidden], in fp32. With a stream there is dropout, and
+  /// `backward` may follow; without, neither.
+  at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> stream) {
+    for (auto& layer : parts_.layers) layer.refresh(changing_);
+    changing_ = false;
+    layout_.emplace(batch);
+    ids_ = parts_.embeddings.ids(batch, *layout_);
+    draw_dropout(stream);
+    reserve(stream.has_value());
+    for_each_task(layout_->groups().size(), [&](std::size_t group, std::size_t worker) {
+      forward_group(layout_->groups()[group], scratch(worker));
+    });
+    finish_first_tokens();
+    at::Tensor result = at::empty({batch.rows, static_cast<std::int64_t>(hidden())}, at::kFloat);
+    std::copy_n(first_x_.data(), result.numel(), result.mutable_data_ptr<float>());
+    return result;
+  }
+
+  /// Adds to the parameters' gradients, given that of what `forward` returned last.
+  void backward(const at::Tensor& gradient) {
+    changing_ = true;                      // gradients are there to change the weights by
+    float* const first = first_x_.data();  // what it held has been returned
+    std::fill_n(first, first_rows_ * hidden(), 0.0F);
+    std::copy_n(gradient.const_data_ptr<float>(), gradient.numel(), first);
+    reserve_sums();
+    back_to_first_contexts();
+    for_each_task(layout_->groups().size(), [&](std::size_t group, std::size_t worker) {
+      backward_group(group, scratch(worker));
+    });
+    add_weight_gradients();
+    add_norm_gradients();
+    parts_.embeddings.scatter(ids_, hidden(), x_.data());
+  }
+
+ private:
+  using Group = Layout::Group;
+  using Sequence = Layout::Sequence;
+
+  [[nodiscard]] std::size_t hidden() const { return parts_.layers.front().hidden(); }
+  [[nodiscard]] std::size_t inner() const { return parts_.layers.front().inner(); }
+  [[nodiscard]] const Layer<T>& last() const { return parts_.layers.back(); }
+
+  void draw_dropout(const std::optional<random::Stream>& stream) {
+    std::uint64_t site = 1;  // 0 is the head's
+    const auto draw = [&](double probability) {
+      return stream && probability > 0 ? kernels::Dropout{stream->at(site++), probability}
+                                       : kernels::Dropout{};
+    };
+    embedding_dropout_ = draw(parts_.hidden_dropout);
+    dropout_.clear();
+    for (std::size_t i = 0; i < parts_.layers.size(); ++i) {
+      const auto attention = draw(parts_.attention_dropout);
+      const auto first = draw(parts_.hidden_dropout);
+      dropout_.push_back({attention, first, draw(parts_.hidden_dropout)});
+    }
+  }
+
+  // ---- memory
+
+  void reserve(bool keep) {
+    const std::size_t rows = layout_->rows();
+    first_rows_ = round_up(layout_->sequences().size(), 2 * Layout::row_unit);
+    rows_.clear();
+    for (std::size_t i = 0; i < parts_.layers.size(); ++i) {
+      // Where nothing is kept, a layer's rows may be those of the layer before.
+      rows_.push_back(memory_[keep ? i : 0].reserve(rows, hidden(), inner()));
+    }
+    first_tokens_ = first_memory_.reserve(first_rows_, hidden(), inner());
+    std::fill_n(first_tokens_.context, first_rows_ * hidden(), T{});
+    std::fill_n(first_x_.reserve(first_rows_ * hidden()), first_rows_ * hidden(), 0.0F);
+    first_gradient_.reserve(first_rows_ * hidden());
+    x_.reserve(rows * hidden());
+    normal_.reserve(rows * hidden());
+    inverse_.reserve(rows);
+    reserve_scratch();
+  }
+
+  void reserve_scratch() {
+    const std::size_t rows = std::max<std::size_t>(layout_->most_rows(), Layout::row_unit);
+    const std::size_t attention =
+        kernels::AttentionScratch::floats(layout_->longest(), hidden() / last().heads);
+    const std::size_t floats = rows * (hidden() + panel) + attention;
+    scratch_.resize(workers());
+    for (auto& memory : scratch_) {
+      memory.floats.reserve(floats);
+      memory.gradient.reserve(rows * hidden());
+    }
+    scratch_rows_ = rows;
+  }
+
+  [[nodiscard]] Scratch<T> scratch(std::size_t worker) const {
+    float* const floats = scratch_[worker].floats.data();
+    float* const block = floats + scratch_rows_ * hidden();
+    return {.wide = floats,
+            .block = block,
+            .gradient = scratch_[worker].gradient.data(),
+            .attention = block + scratch_rows_ * panel};
+  }
+
+  [[nodiscard]] LayerRows<T> rows_of(std::size_t layer, std::size_t row) const {
+    return rows_[layer].from(row, hidden(), inner());
+  }
+
+  /// Calls use(sequence, its index) for each of a group, and use_rest(row, count) for the rows
+  /// behind the last.
+  template <class Use, class UseRest>
+  void for_each_sequence(const Group& group, const Use& use, const UseRest& use_rest) const {
+    std::size_t end = group.row;
+    for (std::size_t i = group.first; i < group.end; ++i) {
+      const Sequence& sequence = layout_->sequences()[i];
+      use(sequence, i);
+      end = sequence.row + sequence.length;
+    }
+    use_rest(end, group.row + group.rows - end);
+  }
+
+  [[nodiscard]] std::uint32_t score_index(const Sequence& sequence) const {
+    return static_cast<std::uint32_t>(sequence.squares * last().heads);
+  }
+
+  [[nodiscard]] std::uint32_t element_index(std::size_t row) const {
+    return static_cast<std::uint32_t>(row * hidden());
+  }
+
+  // ---- the forward pass
+
+  void forward_group(const Group& group, const Scratch<T>& scratch) {
+    float* const x = x_.data() + group.row * hidden();
+    embed(group, x);
+    for (std::size_t i = 0; i < parts_.layers.size(); ++i) {
+      const Layer<T>& layer = parts_.layers[i];
+      const auto rows = rows_of(i, group.row);
+      layer.project(rows, group.rows, scratch);
+      if (i + 1 == parts_.layers.size()) {
+        attend_first_tokens(group, scratch);
+      } else {
+        attend(i, group, scratch);
+        layer.finish(rows, group.rows, dropout_[i], element_index(group.row), x,
+                     rows_of(i + 1, group.row).input, scratch);
+      }
+    }
+  }
+
+  void embed(const Group& group, float* x) {
+    parts_.embeddings.add_up(ids_.data() + group.row, group.rows, hidden(), x);
+    kernels::norm_and_drop<T>(x, parts_.embeddings.norm.weights(), embedding_dropout_,
+                              element_index(group.row),
+                              {x, rows_of(0, group.row).input,
+                               normal_.data() + group.row * hidden(), inverse_.data() + group.row},
+                              group.rows, hidden());
+  }
+
+  void attend(std::size_t i, const Group& group, const Scratch<T>& scratch) const {
+    for_each_sequence(
+        group,
+        [&](const Sequence& sequence, std::size_t) {
+          const auto rows = rows_of(i, sequence.row);
+          parts_.layers[i].attend(rows, sequence.length, sequence.length, dropout_[i].attention,
+                                  score_index(sequence), rows.context, scratch);
+        },
+        [&](std::size_t row, std::size_t count) {
+          std::fill_n(rows_of(i, row).context, count * hidden(), T{});
+        });
+  }
+
+  void attend_first_tokens(const Group& group, const Scratch<T>& scratch) {
+    const std::size_t i = parts_.layers.size() - 1;
+    for (std::size_t s = group.first; s < group.end; ++s) {
+      const Sequence& sequence = layout_->sequences()[s];
+      last().attend(rows_of(i, sequence.row), sequence.length, 1, dropout_[i].attention,
+                    score_index(sequence), first_tokens_.context + s * hidden(), scratch);
+      std::copy_n(x_.data() + sequence.row * hidden(), hidden(), first_x_.data() + s * hidden());
+    }
+  }
+
+  /// Calls use(first row, rows from there) for blocks of the first tokens' rows.
+  template <class Use>
+  void for_each_first_block(const Use& use) const {
+    for_each_task(first_rows_ / Layout::row_unit, [&](std::size_t task, std::size_t worker) {
+      const std::size_t row = task * Layout::row_unit;
+      use(row, first_tokens_.from(row, hidden(), inner()), task, scratch(worker));
+    });
+  }
+
+  void finish_first_tokens() {
+    for_each_first_block(
+        [&](std::size_t row, const LayerRows<T>& rows, std::size_t, const Scratch<T>& scratch) {
+          last().finish(rows, Layout::row_unit, dropout_.back(), element_index(row),
+                        first_x_.data() + row * hidden(), rows.input, scratch);
+        });
+  }
+
+  // ---- the backward pass
+
+  void back_to_first_contexts() {
+    for_each_first_block([&](std::size_t row, const LayerRows<T>& rows, std::size_t task,
+                             const Scratch<T>& scratch) {
+      last().finish_backward(rows, Layout::row_unit, dropout_.back(), element_index(row),
+                             first_x_.data() + row * hidden(),
+                             first_gradient_.data() + row * hidden(),
+                             norm_sums(first_sums_.data() + task * 4 * hidden()), scratch);
+    });
+  }
+
+  void backward_group(std::size_t index, const Scratch<T>& scratch) {
+    const Group& group = layout_->groups()[index];
+    float* const gradient = x_.data() + group.row * hidden();
+    float* const sums = sums_.data() + index * sums_per_group();
+    back_to_last_input(group, gradient, scratch);
+    for (std::size_t i = parts_.layers.size() - 1; i-- > 0;) {
+      const auto rows = rows_of(i, group.row);
+      parts_.layers[i].finish_backward(rows, group.rows, dropout_[i], element_index(group.row),
+                                       gradient, scratch.gradient,
+                                       norm_sums(sums + (4 * i + 2) * hidden()), scratch);
+      attend_backward(i, group, scratch);
+      parts_.layers[i].project_backward(rows, group.rows, gradient, scratch);
+    }
+    kernels::norm_and_drop_backward(
+        gradient, normal_.data() + group.row * hidden(), inverse_.data() + group.row,
+        parts_.embeddings.norm.weights().gamma, embedding_dropout_, element_index(group.row), sums,
+        sums + hidden(), group.rows, hidden());
+  }
+
+  /// The gradient of the last layer's input, which comes from the first tokens alone.
+  void back_to_last_input(const Group& group, float* gradient, const Scratch<T>& scratch) const {
+    const std::size_t i = parts_.layers.size() - 1;
+    std::fill_n(gradient, group.rows * hidden(), 0.0F);
+    for_each_sequence(
+        group,
+        [&](const Sequence& sequence, std::size_t s) {
+          const auto rows = rows_of(i, sequence.row);
+          last().attend_backward(rows, sequence.length, 1, dropout_[i].attention,
+                                 score_index(sequence), first_gradient_.data() + s * hidden(),
+                                 scratch);
+          for (std::size_t token = 1; token < sequence.length; ++token) {
+            std::fill_n(rows.qkv + token * 3 * hidden(), hidden(), T{});  // did not ask
+          }
+          std::copy_n(first_x_.data() + s * hidden(), hidden(),
+                      gradient + (sequence.row - group.row) * hidden());
+        },
+        [&](std::size_t row, std::size_t count) { clear_qkv(i, row, count); });
+    last().project_backward(rows_of(i, group.row), group.rows, gradient, scratch);
+  }
+
+  void attend_backward(std::size_t i, const Group& group, const Scratch<T>& scratch) const {
+    for_each_sequence(
+        group,
+        [&](const Sequence& sequence, std::size_t) {
+          parts_.layers[i].attend_backward(
+              rows_of(i, sequence.row), sequence.length, sequence.length, dropout_[i].attention,
+              score_index(sequence), scratch.gradient + (sequence.row - group.row) * hidden(),
+              scratch);
+        },
+        [&](std::size_t row, std::size_t count) { clear_qkv(i, row, count); });
+  }
+
+  void clear_qkv(std::size_t layer, std::size_t row, std::size_t count) const {
+    std::fill_n(rows_of(layer, row).qkv, count * 3 * hidden(), T{});
+  }
+
+  void add_weight_gradients() {
+    for (std::size_t i = 0; i < parts_.layers.size(); ++i) {
+      const Layer<T>& layer = parts_.layers[i];
+      const bool is_last = i + 1 == parts_.layers.size();
+      const LayerRows<T>& rows = is_last ? first_tokens_ : rows_[i];
+      const std::size_t count = is_last ? first_rows_ : layout_->rows();
+      clear_behind_groups(i);
+      const std::array<WeightProduct<T>, 4> products{
+          {{&layer.qkv, rows_[i].input, rows_[i].qkv, layout_->rows()},
+           {&layer.attention_output, rows.context, rows.normal1, count},
+           {&layer.intermediate, rows.middle, rows.slope, count},
+           {&layer.output, rows.active, rows.normal2, count}}};
+      weight_gradients_.add(products);
+    }
+  }
+
+  /// The rows that make the matrices' height a multiple of 32 belong to no group.
+  void clear_behind_groups(std::size_t layer) const {
+    const Group& group = layout_->groups().back();
+    const std::size_t row = group.row + group.rows;
+    const std::size_t count = layout_->rows() - row;
+    const auto rows = rows_of(layer, row);
+    std::fill_n(rows.qkv, count * 3 * hidden(), T{});
+    for (T* matrix : {rows.input, rows.context, rows.normal1, rows.middle, rows.normal2}) {
+      std::fill_n(matrix, count * hidden(), T{});
+    }
+    for (T* matrix : {rows.slope, rows.active}) std::fill_n(matrix, count * inner(), T{});
+  }
+
+  // ---- sums over the rows for LayerNorm: one set a group, added up in order
+
+  [[nodiscard]] std::size_t sums_per_group() const {
+    return (4 * (parts_.layers.size() - 1) + 2) * hidden();
+  }
+
+  [[nodiscard]] NormSums norm_sums(float* sums) const {
+    return {sums, sums + hidden(), sums + 2 * hidden(), sums + 3 * hidden()};
+  }
+
+  void reserve_sums() {
+    const std::size_t count = layout_->groups().size() * sums_per_group();
+    std::fill_n(sums_.reserve(count), count, 0.0F);
+    const std::size_t first = first_rows_ / Layout::row_unit * 4 * hidden();
+    std::fill_n(first_sums_.reserve(first), first, 0.0F);
+  }
+
+  void add_norm_gradients() const {
+    const auto add = [&](const at::Tensor& to, const float* sums, std::size_t sets,
+                         std::size_t stride) {
+      float* const gradient = to.mutable_data_ptr<float>();
+      for (std::size_t set = 0; set < sets; ++set) {
+        for (std::size_t i = 0; i < hidden(); ++i) gradient[i] += sums[set * stride + i];
+      }
+    };
+    const auto add_norms = [&](const Layer<T>& layer, float* from, std::size_t sets,
+                               std::size_t stride) {
+      const NormSums sums = norm_sums(from);
+      add(layer.norm1.gamma_gradient, sums.gamma1, sets, stride);
+      add(layer.norm1.beta_gradient, sums.beta1, sets, stride);
+      add(layer.norm2.gamma_gradient, sums.gamma2, sets, stride);
+      add(layer.norm2.beta_gradient, sums.beta2, sets, stride);
+    };
+    const std::size_t sets = layout_->groups().size();
+    for (std::size_t i = 0; i + 1 < parts_.layers.size(); ++i) {
+      add_norms(parts_.layers[i], sums_.data() + (4 * i + 2) * hidden(), sets, sums_per_group());
+    }
+    add_norms(last(), first_sums_.data(), first_rows_ / Layout::row_unit, 4 * hidden());
+    add(parts_.embeddings.norm.gamma_gradient, sums_.data(), sets, sums_per_group());
+    add(parts_.embeddings.norm.beta_gradient, sums_.data() + hidden(), sets, sums_per_group());
+  }
+
+  struct ScratchMemory {
+    Buffer<float> floats;
+    Buffer<T> gradient;
+  };
+
+  EncoderParts<T> parts_;
+  bool changing_ = true;  // whether the weights may be others than those that are packed
+  std::optional<Layout> layout_;
+  std::vector<Embeddings::Ids> ids_;
+  kernels::Dropout embedding_dropout_;
+  std::vector<LayerDropout> dropout_;
+
+  std::vector<LayerMemory<T>> memory_;  // a layer each
+  std::vector<LayerRows<T>> rows_;
+  LayerMemory<T> first_memory_;  // the last layer's, behind attention: a row a sequence
+  LayerRows<T> first_tokens_;
+  std::size_t first_rows_ = 0;
+  Buffer<float> first_x_;
+  Buffer<T> first_gradient_;
+  Buffer<float> x_;   // the residual on the way there, its gradient on the way back
+  Buffer<T> normal_;  // of the embeddings
+  Buffer<float> inverse_;
+  Buffer<float> sums_;
+  Buffer<float> first_sums_;
+  std::vector<ScratchMemory> scratch_;
+  std::size_t scratch_rows_ = 0;
+  WeightGradients<T> weight_gradients_;
+};
+
+}  // namespace seqtrain::model::cpu

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <vector>
+
+#include <ATen/native/CPUBlas.h>
+#include <c10/util/BFloat16.h>
+
+#include <seqtrain/kernels/bf16.hpp>
+#include <seqtrain/kernels/pack.hpp>
+
+namespace seqtrain::model::cpu {
+
+using kernels::Bf16;
+
+/// Columns of a panel of a packed factor.
+inline constexpr std::size_t panel = 64;
+
+namespace detail {
+
+inline void call_brgemm(std::int64_t m, std::int64_t n, std::int64_t k, const Bf16* a,
+                        std::int64_t ld_a, const Bf16* b, float* c, std::int64_t ld_c,
+                        bool accumulate) {
+  at::native::cpublas::brgemm(m, n, k, ld_a, n, ld_c, accumulate,
+                              reinterpret_cast<const at::BFloat16*>(a),
+                              reinterpret_cast<const at::BFloat16*>(b), c, /*is_vnni=*/true);
+}
+
+inline void call_brgemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
+                        std::int64_t ld_a, const float* b, float* c, std::int64_t ld_c,
+                        bool accumulate) {
+  at::native::cpublas::brgemm(m, n, k, ld_a, n, ld_c, accumulate, a, b, c, /*is_vnni=*/false);
+}
+
+}  // namespace detail
+
+/// c [m, panel] = (accumulate ? c : 0) + a [m, k] b, with rows of a and c `ld_a` and `ld_c` apart
+/// and b [k, panel] packed as one panel (kernels/pack.hpp). oneDNN's batch-reduced product, which
+/// keeps a kernel for each shape it has met: so m goes in blocks, and k in blocks that leave the
+/// part of b in the first cache.
+template <class T>
+void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, const T* b,
+                    float* c, std::size_t ld_c, bool accumulate) {
+  constexpr std::size_t m_block = 64;
+  constexpr std::size_t k_block = sizeof(T) == sizeof(Bf16) ? 768 : 128;
+  const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
+  for (std::size_t row = 0; row < m; row += m_block) {
+    for (std::size_t i = 0; i < k; i += k_block) {
+      detail::call_brgemm(size(std::min(m_block, m - row)), size(panel),
+                          size(std::min(k_block, k - i)), a + row * ld_a + i, size(ld_a),
+                          b + i * panel, c + row * ld_c, size(ld_c), accumulate || i > 0);
+    }
+  }
+}
+
+/// Whether this machine has kernels for T.
+template <class T>
+bool has_kernels() {
+  static const bool works = [] {
+    try {
+      const std::vector<T> ones(2 * panel);
+      float c[panel];
+      multiply_panel(1, 2, ones.data(), 2, ones.data(), c, panel, false);
+      at::native::cpublas::brgemm_release();
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }();
+  return works;
+}
+
+}  // namespace seqtrain::model::cpu

@@ -1,0 +1,198 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <seqtrain/kernels/activation.hpp>
+#include <seqtrain/kernels/attention.hpp>
+#include <seqtrain/kernels/dropout.hpp>
+#include <seqtrain/kernels/layer_norm.hpp>
+#include <seqtrain/model/cpu/layout.hpp>
+#include <seqtrain/model/cpu/linear.hpp>
+#include <seqtrain/model/cpu/rows.hpp>
+
+namespace seqtrain::model::cpu {
+
+enum class ActivationKind { gelu, gelu_new, relu };
+
+/// gamma and beta with their gradients.
+struct NormTensors {
+  at::Tensor gamma, beta, gamma_gradient, beta_gradient;
+  double eps;
+
+  [[nodiscard]] kernels::LayerNormWeights weights() const {
+    return {gamma.const_data_ptr<float>(), beta.const_data_ptr<float>(), static_cast<float>(eps)};
+  }
+};
+
+/// The dropout of one layer in one pass.
+struct LayerDropout {
+  kernels::Dropout attention, first, second;
+};
+
+/// Sums over a group's rows of the LayerNorms' gradients, [hidden] each.
+struct NormSums {
+  float* gamma1;
+  float* beta1;
+  float* gamma2;
+  float* beta2;
+};
+
+/// A thread's memory.
+template <class T>
+struct Scratch {
+  float* wide;       ///< [rows, hidden]
+  float* block;      ///< [rows, panel]
+  T* gradient;       ///< [rows, hidden]
+  float* attention;  ///< as kernels/attention.hpp asks for
+};
+
+/// One layer of the encoder on packed rows: attention, then a feed-forward network, each followed
+/// by dropout, the residual and LayerNorm. The residual is kept in fp32 in `x` [rows, hidden],
+/// which holds the layer's input before and its output after; in the backward pass `gradient`
+/// [rows, hidden] holds that of the output before and that of the input after.
+template <class T>
+class Layer {
+ public:
+  Linear<T> qkv, attention_output, intermediate, output;
+  NormTensors norm1, norm2;
+  ActivationKind activation;
+  std::size_t heads;
+
+  [[nodiscard]] std::size_t hidden() const { return attention_output.out(); }
+  [[nodiscard]] std::size_t inner() const { return intermediate.out(); }
+
+  void refresh(bool changed) {
+    for (Linear<T>* linear : {&qkv, &attention_output, &intermediate, &output}) {
+      linear->refresh(changed);
+    }
+  }
+
+  /// q, k and v of a group's rows.
+  void project(const LayerRows<T>& rows, std::size_t count, const Scratch<T>& scratch) const {
+    forward(qkv, rows.input, hidden(), count, scratch.block,
+            [&](std::size_t column, const float* block) {
+              kernels::add_bias(block, panel, qkv.bias() + column, rows.qkv + column, qkv.out(),
+                                count, panel);
+            });
+  }
+
+  /// The heads of one sequence whose first token is that of `rows`; its first `queries` tokens ask.
+  /// Token i's result goes to row i of `context`. `first` is dropout's index of its scores.
+  void attend(const LayerRows<T>& rows, std::size_t length, std::size_t queries,
+              const kernels::Dropout& dropout, std::uint32_t first, T* context,
+              const Scratch<T>& scratch) const {
+    for (std::size_t head = 0; head < heads; ++head) {
+      const auto view = head_view(rows, head, length, queries, dropout, first);
+      kernels::attend(view, context + head * view.size, hidden(), {scratch.attention});
+    }
+  }
+
+  /// The way back; q, k and v become their gradients.
+  void attend_backward(const LayerRows<T>& rows, std::size_t length, std::size_t queries,
+                       const kernels::Dropout& dropout, std::uint32_t first, const T* gradient,
+                       const Scratch<T>& scratch) const {
+    for (std::size_t head = 0; head < heads; ++head) {
+      const auto view = head_view(rows, head, length, queries, dropout, first);
+      T* const q = rows.qkv + head * view.size;
+      kernels::attend_backward(view, gradient + head * view.size, hidden(), q, q + hidden(),
+                               q + 2 * hidden(), {scratch.attention});
+    }
+  }
+
+  /// All that follows attention; `next` is the next layer's input.
+  void finish(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
+              std::uint32_t first, float* x, T* next, const Scratch<T>& scratch) const {
+    map_to_wide(attention_output, rows.context, count, scratch);
+    kernels::add_and_norm<T>(scratch.wide, attention_output.bias(), x, dropout.first, first,
+                             norm1.weights(), {x, rows.middle, rows.normal1, rows.inverse1}, count,
+                             hidden());
+    forward(intermediate, rows.middle, hidden(), count, scratch.block,
+            [&](std::size_t column, const float* block) {
+              activate(block, intermediate.bias() + column, rows.active + column,
+                       rows.slope + column, count);
+            });
+    map_to_wide(output, rows.active, count, scratch);
+    kernels::add_and_norm<T>(scratch.wide, output.bias(), x, dropout.second, first, norm2.weights(),
+                             {x, next, rows.normal2, rows.inverse2}, count, hidden());
+  }
+
+  /// Its way back; leaves in `context_gradient` [rows, hidden] that of attention's result.
+  void finish_backward(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
+                       std::uint32_t first, float* gradient, T* context_gradient,
+                       const NormSums& sums, const Scratch<T>& scratch) const {
+    kernels::add_and_norm_backward(gradient, rows.normal2, rows.inverse2, norm2.weights().gamma,
+                                   dropout.second, first, rows.normal2, sums.gamma2, sums.beta2,
+                                   count, hidden());
+    backward(output, rows.normal2, count, scratch.block,
+             [&](std::size_t column, const float* block) {
+               kernels::multiply(block, panel, rows.slope + column, inner(), count, panel);
+             });
+    backward(intermediate, rows.slope, count, scratch.block,
+             [&](std::size_t column, const float* block) {
+               kernels::add(block, panel, gradient + column, hidden(), count, panel);
+             });
+    kernels::add_and_norm_backward(gradient, rows.normal1, rows.inverse1, norm1.weights().gamma,
+                                   dropout.first, first, rows.normal1, sums.gamma1, sums.beta1,
+                                   count, hidden());
+    backward(attention_output, rows.normal1, count, scratch.block,
+             [&](std::size_t column, const float* block) {
+               kernels::convert(block, panel, context_gradient + column, hidden(), count, panel);
+             });
+  }
+
+  /// Adds to `gradient` what comes through q, k and v.
+  void project_backward(const LayerRows<T>& rows, std::size_t count, float* gradient,
+                        const Scratch<T>& scratch) const {
+    backward(qkv, rows.qkv, count, scratch.block, [&](std::size_t column, const float* block) {
+      kernels::add(block, panel, gradient + column, hidden(), count, panel);
+    });
+  }
+
+ private:
+  [[nodiscard]] kernels::Head<T> head_view(const LayerRows<T>& rows, std::size_t head,
+                                           std::size_t length, std::size_t queries,
+                                           const kernels::Dropout& dropout,
+                                           std::uint32_t first) const {
+    const std::size_t size = hidden() / heads;
+    const T* const q = rows.qkv + head * size;
+    return {.q = q,
+            .k = q + hidden(),
+            .v = q + 2 * hidden(),
+            .ld = qkv.out(),
+            .queries = queries,
+            .length = length,
+            .size = size,
+            .dropout = dropout,
+            .first = first + static_cast<std::uint32_t>(head * length * length)};
+  }
+
+  /// scratch.wide [count, out] = x W^T
+  static void map_to_wide(const Linear<T>& linear, const T* x, std::size_t count,
+                          const Scratch<T>& scratch) {
+    for (std::size_t column = 0; column < linear.out(); column += panel) {
+      multiply_panel(count, linear.in(), x, linear.in(), linear.forward_panel(column / panel),
+                     scratch.wide + column, linear.out(), false);
+    }
+  }
+
+  void activate(const float* block, const float* bias, T* active, T* slope,
+                std::size_t count) const {
+    switch (activation) {
+      case ActivationKind::gelu:
+        return kernels::activate<kernels::Gelu>(block, panel, bias, active, slope, inner(), count,
+                                                panel);
+      case ActivationKind::gelu_new:
+        return kernels::activate<kernels::GeluNew>(block, panel, bias, active, slope, inner(),
+                                                   count, panel);
+      case ActivationKind::relu:
+        return kernels::activate<kernels::Relu>(block, panel, bias, active, slope, inner(), count,
+                                                panel);
+    }
+  }
+};
+
+}  // namespace seqtrain::model::cpu

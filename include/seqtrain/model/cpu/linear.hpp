@@ -1,0 +1,145 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/kernels/pack.hpp>
+#include <seqtrain/model/cpu/gemm.hpp>
+#include <seqtrain/model/cpu/parallel.hpp>
+
+namespace seqtrain::model::cpu {
+
+/// Memory that grows, is aligned for the widest registers and keeps nothing when it grows.
+template <class T>
+class Buffer {
+ public:
+  T* reserve(std::size_t count) {
+    if (count > capacity_) {
+      memory_.reset();
+      memory_.reset(static_cast<T*>(::operator new(count * sizeof(T), alignment)));
+      capacity_ = count;
+    }
+    return memory_.get();
+  }
+  [[nodiscard]] T* data() const { return memory_.get(); }
+
+ private:
+  static constexpr std::align_val_t alignment{64};
+  struct Release {
+    void operator()(T* memory) const { ::operator delete(memory, alignment); }
+  };
+  std::unique_ptr<T, Release> memory_;
+  std::size_t capacity_ = 0;
+};
+
+/// The weights of one linear map, or of several that share their input, packed for the products of
+/// both passes. `in` and each map's `out` are multiples of the panel.
+template <class T>
+class Linear {
+ public:
+  struct Part {
+    at::Tensor weight;           ///< [out, in]
+    at::Tensor bias;             ///< [out]
+    at::Tensor weight_gradient;  ///< undefined where frozen
+    at::Tensor bias_gradient;
+  };
+
+  explicit Linear(std::vector<Part> parts) : parts_{std::move(parts)} {
+    in_ = static_cast<std::size_t>(parts_.front().weight.size(1));
+    for (const Part& part : parts_) out_ += static_cast<std::size_t>(part.weight.size(0));
+  }
+
+  [[nodiscard]] std::size_t in() const { return in_; }
+  [[nodiscard]] std::size_t out() const { return out_; }
+  [[nodiscard]] const float* bias() const { return bias_.data(); }
+
+  /// Panel of the factor [in, out] of the forward pass: columns panel * index and on.
+  [[nodiscard]] const T* forward_panel(std::size_t index) const {
+    return forward_.data() + index * panel * in_;
+  }
+  /// Panel of the factor [out, in] of the backward pass.
+  [[nodiscard]] const T* backward_panel(std::size_t index) const {
+    return backward_.data() + index * panel * out_;
+  }
+
+  /// Packs the weights anew if they have changed. Tensors count the changes made by their
+  /// operators; of others, such as fused optimizers, the caller knows.
+  void refresh(bool changed) {
+    std::int64_t version = 0;
+    for (const Part& part : parts_) version += part.weight._version() + part.bias._version();
+    if (version == version_ && !changed) return;
+    version_ = version;
+    T* const forward = forward_.reserve(in_ * out_);
+    T* const backward = backward_.reserve(in_ * out_);
+    bias_.clear();
+    std::size_t offset = 0;  // of the part among the outputs
+    for (const Part& part : parts_) {
+      const float* const weight = part.weight.template const_data_ptr<float>();
+      const auto out = static_cast<std::size_t>(part.weight.size(0));
+      for_each_task(out / panel + in_ / panel, [&](std::size_t task, std::size_t) {
+        const std::size_t column = (task < out / panel ? task : task - out / panel) * panel;
+        if (task < out / panel) {
+          kernels::pack_transposed_panel(weight + column * in_, in_, in_, panel,
+                                         forward + (offset + column) * in_);
+        } else {
+          kernels::pack_panel(weight + column, in_, out, panel,
+                              backward + column * out_ + offset * panel);
+        }
+      });
+      const float* const bias = part.bias.template const_data_ptr<float>();
+      bias_.insert(bias_.end(), bias, bias + out);
+      offset += out;
+    }
+  }
+
+  /// Where the gradients of `panel` outputs from `output` on are kept.
+  struct GradientRows {
+    float* weight;  ///< [panel, in]
+    float* bias;    ///< [panel]
+  };
+  [[nodiscard]] GradientRows gradient(std::size_t output) const {
+    std::size_t part = 0;
+    while (output >= static_cast<std::size_t>(parts_[part].weight.size(0))) {
+      output -= static_cast<std::size_t>(parts_[part++].weight.size(0));
+    }
+    return {parts_[part].weight_gradient.template mutable_data_ptr<float>() + output * in_,
+            parts_[part].bias_gradient.template mutable_data_ptr<float>() + output};
+  }
+
+ private:
+  std::vector<Part> parts_;
+  std::size_t in_ = 0;
+  std::size_t out_ = 0;
+  std::int64_t version_ = -1;
+  Buffer<T> forward_;
+  Buffer<T> backward_;
+  std::vector<float> bias_;
+};
+
+/// y = x W^T, panel after panel: calls use(column, block) with [rows, panel] of it, rows `panel`
+/// apart. x has rows `ld` apart.
+template <class T, class Use>
+void forward(const Linear<T>& linear, const T* x, std::size_t ld, std::size_t rows, float* block,
+             const Use& use) {
+  for (std::size_t column = 0; column < linear.out(); column += panel) {
+    multiply_panel(rows, linear.in(), x, ld, linear.forward_panel(column / panel), block, panel,
+                   false);
+    use(column, block);
+  }
+}
+
+/// The gradient of x, from that of y in `gradient` [rows, out], panel after panel.
+template <class T, class Use>
+void backward(const Linear<T>& linear, const T* gradient, std::size_t rows, float* block,
+              const Use& use) {
+  for (std::size_t column = 0; column < linear.in(); column += panel) {
+    multiply_panel(rows, linear.out(), gradient, linear.out(),
+                   linear.backward_panel(column / panel), block, panel, false);
+    use(column, block);
+  }
+}
+
+}  // namespace seqtrain::model::cpu

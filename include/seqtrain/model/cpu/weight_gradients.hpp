@@ -1,0 +1,103 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <seqtrain/kernels/pack.hpp>
+#include <seqtrain/model/cpu/gemm.hpp>
+#include <seqtrain/model/cpu/linear.hpp>
+#include <seqtrain/model/cpu/parallel.hpp>
+
+namespace seqtrain::model::cpu {
+
+/// A linear map's inputs [rows, in] and the gradients of its outputs [rows, out]; rows is a
+/// multiple of 32, beyond the last token both are zero.
+template <class T>
+struct WeightProduct {
+  const Linear<T>* linear;
+  const T* input;
+  const T* gradient;
+  std::size_t rows;
+};
+
+/// Adds gradient^T input to the gradients of weights, and the gradients' column sums to those of
+/// biases. Each element is summed over the rows in one fixed order.
+template <class T>
+class WeightGradients {
+ public:
+  void add(std::span<const WeightProduct<T>> products) {
+    pack_inputs(products);
+    std::vector<Task> tasks;
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      for (std::size_t out = 0; out < products[i].linear->out(); out += panel)
+        tasks.push_back({i, out});
+    }
+    scratch_.resize(workers());
+    for_each_task(tasks.size(), [&](std::size_t i, std::size_t worker) {
+      const WeightProduct<T>& product = products[tasks[i].product];
+      multiply(product, offsets_[tasks[i].product], tasks[i].out,
+               scratch_[worker].reserve(product.rows * panel));
+    });
+  }
+
+ private:
+  struct Task {
+    std::size_t product;
+    std::size_t out;  ///< the first of `panel` outputs
+  };
+
+  /// Rows are taken in blocks of these sizes, largest first: few enough shapes for the products'
+  /// kernels.
+  static constexpr std::array<std::size_t, 5> block_sizes{512, 256, 128, 64, 32};
+
+  template <class Use>
+  static void for_each_block(std::size_t rows, const Use& use) {
+    std::size_t row = 0;
+    for (const std::size_t size : block_sizes) {
+      for (; row + size <= rows; row += size) use(row, size);
+    }
+  }
+
+  void pack_inputs(std::span<const WeightProduct<T>> products) {
+    offsets_.assign(1, 0);
+    std::vector<Task> tasks;
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      const std::size_t in = products[i].linear->in();
+      for (std::size_t column = 0; column < in; column += panel) tasks.push_back({i, column});
+      offsets_.push_back(offsets_.back() + products[i].rows * in);
+    }
+    T* const packed = packed_.reserve(offsets_.back());
+    for_each_task(tasks.size(), [&](std::size_t i, std::size_t) {
+      const auto& [linear, input, gradient, rows] = products[tasks[i].product];
+      const std::size_t column = tasks[i].out;
+      kernels::pack_panel(input + column, linear->in(), rows, panel,
+                          packed + offsets_[tasks[i].product] + column * rows);
+    });
+  }
+
+  void multiply(const WeightProduct<T>& product, std::size_t offset, std::size_t out,
+                T* transposed) const {
+    const auto& [linear, input, gradient, rows] = product;
+    const auto to = linear->gradient(out);
+    for_each_block(rows, [&](std::size_t row, std::size_t size) {
+      kernels::transpose_and_sum(gradient + row * linear->out() + out, linear->out(), size, panel,
+                                 transposed + row * panel, to.bias);
+    });
+    for (std::size_t column = 0; column < linear->in(); column += panel) {
+      const T* const factor = packed_.data() + offset + column * rows;
+      for_each_block(rows, [&](std::size_t row, std::size_t size) {
+        multiply_panel(panel, size, transposed + row * panel, size, factor + row * panel,
+                       to.weight + column, linear->in(), true);
+      });
+    }
+  }
+
+  Buffer<T> packed_;
+  std::vector<std::size_t> offsets_;
+  std::vector<Buffer<T>> scratch_;
+};
+
+}  // namespace seqtrain::model::cpu

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::model {
+
+/// What the products of an encoder are computed in. Weights, sums and norms are fp32 always.
+enum class Precision {
+  fp32,
+  bf16,
+  automatic,  ///< bf16 where the processor computes it natively, else fp32
+};
+
+[[nodiscard]] inline Precision precision_named(std::string_view name) {
+  if (name == "fp32") return Precision::fp32;
+  if (name == "bf16") return Precision::bf16;
+  if (name == "auto") return Precision::automatic;
+  throw InputError{"unknown precision '" + std::string{name} + "'",
+                   {.object = "precision"},
+                   "use fp32, bf16 or auto"};
+}
+
+/// Whether the processor multiplies bfloat16 itself rather than by way of fp32.
+[[nodiscard]] inline bool has_native_bf16() {
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+  return __builtin_cpu_supports("avx512bf16") != 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace seqtrain::model
