@@ -62,20 +62,31 @@ inline Labels in_standard_order(std::vector<std::string> found) {
   return Labels{std::move(found)};
 }
 
-}  // namespace detail
+using Names = std::set<std::string, std::less<>>;
 
-/// The labels that a reader's examples have. Throws `InputError` where there are fewer than two, or
-/// so many that they cannot be labels.
-inline Labels find_labels(const Reader& reader) {
-  std::set<std::string, std::less<>> found;
-  reader.read_all([&](const Example& example) {
-    if (!example.label || *example.label == no_label || found.contains(*example.label)) return;
-    found.emplace(*example.label);
-    if (found.size() > detail::most_labels) {
+/// Adds the labels that a part's examples have.
+inline void add_labels(const Reader& reader, std::string_view part, Names& names) {
+  reader.read(part, [&](const Example& example) {
+    if (!example.label || *example.label == no_label || names.contains(*example.label)) return;
+    names.emplace(*example.label);
+    if (names.size() > most_labels) {
       throw reader.source().error("too many different labels", example.record,
                                   reader.fields().label, "name the field with --label-field");
     }
   });
+}
+
+}  // namespace detail
+
+/// The labels that a reader's examples have. `done` is called with each part that has been read.
+/// Throws `InputError` where there are fewer than two, or so many that they cannot be labels.
+inline Labels find_labels(const Reader& reader,
+                          const std::function<void(std::string_view)>& done = {}) {
+  detail::Names found;
+  for (const std::string_view part : reader.parts(std::size_t{1} << 20)) {
+    detail::add_labels(reader, part, found);
+    if (done) done(part);
+  }
   if (found.size() < 2) {
     throw InputError{"has fewer than two different labels",
                      {.object = reader.source().name, .field = reader.fields().label},
@@ -92,7 +103,8 @@ inline Labels choose_labels(const std::vector<std::string>& given,
   if (!given.empty()) return Labels{given};
   if (!of_model.empty()) return Labels{of_model};
   const MappedFile file{train_file};
-  return find_labels(Reader{{.text = file.text(), .name = train_file.string()}, options});
+  const Reader reader{{.text = file.text(), .name = train_file.string()}, options};
+  return find_labels(reader, [&file](std::string_view part) { file.forget(part); });
 }
 
 }  // namespace seqtrain::data
