@@ -48,6 +48,19 @@ struct ByteLevelSplitter {
     split(std::string{' '}.append(text), fn);
   }
 
+  /// Where the word that begins at `begin` ends, whatever `add_prefix_space`.
+  [[nodiscard]] static std::size_t word_end(std::string_view text, std::size_t begin) {
+    if (text[begin] == '\'') {
+      if (const std::size_t length = contraction_length(text, begin)) return begin + length;
+    }
+    std::size_t next = begin + (text[begin] == ' ' ? 1 : 0);
+    if (next < text.size()) {
+      const int kind = class_at(text, next);
+      if (kind != CharacterTable::whitespace) return run_end(text, next, kind);
+    }
+    return whitespace_end(text, begin);
+  }
+
  private:
   static constexpr int word_classes = CharacterTable::letter | CharacterTable::number;
 
@@ -58,18 +71,6 @@ struct ByteLevelSplitter {
       fn(text.substr(begin, end - begin));
       begin = end;
     }
-  }
-
-  [[nodiscard]] static std::size_t word_end(std::string_view text, std::size_t begin) {
-    if (text[begin] == '\'') {
-      if (const std::size_t length = contraction_length(text, begin)) return begin + length;
-    }
-    std::size_t next = begin + (text[begin] == ' ' ? 1 : 0);
-    if (next < text.size()) {
-      const int first = class_at(text, next);
-      if (first != CharacterTable::whitespace) return run_end(text, next, first);
-    }
-    return whitespace_end(text, begin);
   }
 
   /// Which of letter, number and whitespace the character is, 0 for all others; moves behind it.

@@ -93,7 +93,7 @@ class TokenizerJson {
     require_type(splitter, "ByteLevel");
     if (!flag(splitter, "use_regex").value_or(true)) refuse(splitter.at("use_regex"), "true");
     Vocabulary vocabulary = read_vocabulary(model.at("vocab"));
-    return {{NoNormalizer{}, ByteLevelSplitter{flag(splitter, "add_prefix_space").value_or(true)},
+    return {{ByteLevelSplitter{flag(splitter, "add_prefix_space").value_or(true)},
              read_bpe(model, vocabulary)},
             read_surroundings(vocabulary, "<pad>")};
   }

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace seqtrain::text {
+
+/// What a byte is to GPT-2's splitting rule: bit i stands for byte i of a block of 64. A byte in
+/// none of the first three is any other ASCII character, or beyond ASCII.
+struct ByteLevelClasses {
+  std::uint64_t letter = 0;
+  std::uint64_t number = 0;
+  std::uint64_t whitespace = 0;
+  std::uint64_t space = 0;  ///< U+0020, which is whitespace too
+  std::uint64_t apostrophe = 0;
+  std::uint64_t beyond_ascii = 0;
+
+  bool operator==(const ByteLevelClasses&) const = default;
+};
+
+/// Classifies 64 bytes, one at a time.
+inline ByteLevelClasses classify_byte_level_plain(const char* in) noexcept {
+  ByteLevelClasses classes;
+  for (unsigned i = 0; i < 64; ++i) {
+    const auto byte = static_cast<unsigned char>(in[i]);
+    const auto within = [&](unsigned low, unsigned high) { return low <= byte && byte <= high; };
+    classes.letter |= std::uint64_t{within('a', 'z') || within('A', 'Z')} << i;
+    classes.number |= std::uint64_t{within('0', '9')} << i;
+    classes.whitespace |= std::uint64_t{within('\t', '\r') || byte == ' '} << i;
+    classes.space |= std::uint64_t{byte == ' '} << i;
+    classes.apostrophe |= std::uint64_t{byte == '\''} << i;
+    classes.beyond_ascii |= std::uint64_t{byte > 0x7F} << i;
+  }
+  return classes;
+}
+
+#if defined(__SSE2__)
+/// The same, 16 bytes at a time.
+inline ByteLevelClasses classify_byte_level_sse2(const char* in) noexcept {
+  const auto all = [](int byte) { return _mm_set1_epi8(static_cast<char>(byte)); };
+  const auto within = [&](__m128i x, char low, char high) {
+    const __m128i distance = _mm_sub_epi8(x, all(low));
+    return _mm_cmpeq_epi8(_mm_min_epu8(distance, all(high - low)), distance);
+  };
+  ByteLevelClasses classes;
+  for (int i = 0; i < 64; i += 16) {
+    const auto add = [&](std::uint64_t& bits, __m128i x) {
+      bits |= std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(x))} << i;
+    };
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));
+    const __m128i space = _mm_cmpeq_epi8(x, all(' '));
+    add(classes.letter, within(_mm_or_si128(x, all(0x20)), 'a', 'z'));
+    add(classes.number, within(x, '0', '9'));
+    add(classes.whitespace, _mm_or_si128(space, within(x, '\t', '\r')));
+    add(classes.space, space);
+    add(classes.apostrophe, _mm_cmpeq_epi8(x, all('\'')));
+    add(classes.beyond_ascii, x);
+  }
+  return classes;
+}
+#endif
+
+inline ByteLevelClasses classify_byte_level(const char* in) noexcept {
+#if defined(__SSE2__)
+  return classify_byte_level_sse2(in);
+#else
+  return classify_byte_level_plain(in);
+#endif
+}
+
+}  // namespace seqtrain::text

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/text/bpe.hpp>
+#include <seqtrain/text/byte_level.hpp>
+#include <seqtrain/text/byte_level_words.hpp>
+#include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/long_word_cache.hpp>
+#include <seqtrain/text/word_table.hpp>
+
+namespace seqtrain::text {
+
+/// `ByteLevelSplitter` and `Bpe` as one: the ids of `Pipeline<NoNormalizer, …>` of them, sooner.
+/// Text is cut a chunk at a time, and words are remembered.
+class ByteLevelPipeline {
+ public:
+ private:
+  static constexpr std::size_t batch = 32;
+
+ public:
+  /// One thread's working memory. It may serve several pipelines in turn.
+  class Scratch {
+    friend ByteLevelPipeline;
+
+    ByteLevelWords words_;
+    WordTable short_;
+    LongWordCache long_;
+    std::uint64_t cached_for_ = 0;
+    std::array<WordKey, batch> keys_;
+    std::array<std::size_t, batch> places_{};
+    std::string prefixed_;
+  };
+
+  ByteLevelPipeline(ByteLevelSplitter splitter, Bpe model)
+      : splitter_{splitter}, model_{std::move(model)} {}
+
+  /// Appends the ids of `text`, all of them or at least `limit`.
+  void encode(std::string_view text, std::size_t limit, Scratch& scratch,
+              std::vector<Id>& out) const {
+    forget_others(scratch);
+    if (splitter_.add_prefix_space && !text.empty() && text.front() != ' ') {
+      text = scratch.prefixed_.assign(1, ' ').append(text);
+    }
+    const std::size_t before = out.size();
+    const auto missing = [&] { return limit - std::min(limit, out.size() - before); };
+    while (!text.empty() && missing() > 0) {
+      std::size_t done = scratch.words_.scan(text);
+      if (done > 0) {
+        encode_words(missing(), scratch, out);
+      } else {
+        done = ByteLevelSplitter::word_end(text, 0);
+        model_.encode_word(text.substr(0, done), out);
+      }
+      text.remove_prefix(done);
+    }
+  }
+
+  /// Text is its own normal form.
+  [[nodiscard]] static std::string_view normalize(std::string_view text, Scratch&) { return text; }
+  void encode_normalized(std::string_view text, std::size_t limit, Scratch& scratch,
+                         std::vector<Id>& out) const {
+    encode(text, limit, scratch, out);
+  }
+
+ private:
+  static std::uint64_t next_identity() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
+
+  void forget_others(Scratch& scratch) const {
+    if (std::exchange(scratch.cached_for_, identity_) == identity_) return;
+    scratch.short_.reset();
+    scratch.long_.reset();
+  }
+
+  /// The words of a chunk, until there are `limit` ids.
+  void encode_words(std::size_t limit, Scratch& scratch, std::vector<Id>& out) const {
+    const std::size_t before = out.size();
+    const std::size_t words = scratch.words_.size();
+    for (std::size_t i = 0; i < words && out.size() - before < limit; i += batch) {
+      encode_batch(i, std::min(batch, words - i), scratch, out);
+    }
+  }
+
+  /// First all places in the cache are asked for, so that they are near when they are looked at.
+  void encode_batch(std::size_t first, std::size_t count, Scratch& scratch,
+                    std::vector<Id>& out) const {
+    const ByteLevelWords& words = scratch.words_;
+    auto& keys = scratch.keys_;
+    auto& places = scratch.places_;
+    for (std::size_t i = 0; i < count; ++i) {
+      keys[i] = WordKey::of_padded(words[first + i]);
+      places[i] = scratch.short_.place(keys[i]);
+      scratch.short_.prefetch(places[i]);
+    }
+    std::array<Id, batch * WordTable::max_ids> ids;
+    Id* end = ids.data();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (const auto* entry = scratch.short_.find(keys[i], places[i])) [[likely]] {
+        std::memcpy(end, entry->ids.data(), sizeof entry->ids);
+        end += entry->count();
+      } else {
+        out.insert(out.end(), ids.data(), std::exchange(end, ids.data()));
+        encode_rare(words[first + i], keys[i], scratch, out);
+      }
+    }
+    out.insert(out.end(), ids.data(), end);
+  }
+
+  [[gnu::noinline]] void encode_rare(std::string_view word, const WordKey& key, Scratch& scratch,
+                                     std::vector<Id>& out) const {
+    // An insertion may have moved the word since its place was computed.
+    if (const auto* entry = scratch.short_.find(key, scratch.short_.place(key))) {
+      return void(out.insert(out.end(), entry->ids.begin(),
+                             entry->ids.begin() + static_cast<std::ptrdiff_t>(entry->count())));
+    }
+    const auto known = scratch.long_.find(word);
+    if (!known.empty()) return void(out.insert(out.end(), known.begin(), known.end()));
+    const std::size_t before = out.size();
+    model_.encode_word(word, out);
+    const auto ids = std::span<const Id>{out}.subspan(before);
+    if (word.size() <= WordKey::max_bytes && ids.size() <= WordTable::max_ids) {
+      scratch.short_.insert(key, ids);
+    } else {
+      scratch.long_.insert(word, ids);
+    }
+  }
+
+  ByteLevelSplitter splitter_;
+  Bpe model_;
+  std::uint64_t identity_ = next_identity();  ///< says whose ids a cache holds
+};
+
+}  // namespace seqtrain::text
