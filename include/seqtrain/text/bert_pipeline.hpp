@@ -151,11 +151,12 @@ class BertPipeline {
   /// Whether a character is sure to be parted from its neighbours: it does not vanish, and its
   /// normal form begins and ends with characters of combining class 0 that part words.
   [[nodiscard]] bool parts_words(std::uint8_t properties) const noexcept {
-    using enum CharacterTable::Property;
-    if (properties & control) return false;
-    if (properties & ideograph) return normalizer_.handle_chinese_chars;
-    if (properties & whitespace) return true;
-    return (properties & (punctuation | mapped | nonspacing_mark)) == punctuation;
+    using Table = CharacterTable;
+    if (properties & Table::control) return false;
+    if (properties & Table::ideograph) return normalizer_.handle_chinese_chars;
+    if (properties & Table::whitespace) return true;
+    constexpr int changed = Table::mapped | Table::nonspacing_mark;
+    return (properties & (Table::punctuation | changed)) == Table::punctuation;
   }
 
   void encode_piece(std::string_view piece, Scratch& scratch, std::vector<Id>& out) const {

@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <seqtrain/text/bert_pipeline.hpp>
+
+#include "fuzz.hpp"
+
+namespace {
+
+using namespace seqtrain::text;
+
+/// Letters and pairs of letters, whole words and their ends, and some characters beyond ASCII.
+const WordPiece& model() {
+  static const WordPiece instance = [] {
+    std::vector<std::string> tokens{"[UNK]"};
+    for (char first = 'a'; first <= 'z'; ++first) {
+      for (const std::string second : {"", "a", "e", "s", "t"}) {
+        tokens.push_back(first + second);
+        tokens.push_back("##" + tokens.back());
+      }
+    }
+    for (const char* other : {"A", "B", "1", "23", ".", "'", "\u00e9", "##\u00e9", "\u4e2d"}) {
+      tokens.emplace_back(other);
+    }
+    std::vector<WordPiece::Entry> entries;
+    for (const auto& token : tokens) entries.emplace_back(token, static_cast<Id>(entries.size()));
+    return WordPiece{entries, {.max_characters = 20}};
+  }();
+  return instance;
+}
+
+/// A pipeline and its parts, with the working memory of all inputs so far.
+struct Pair {
+  BertPipeline pipeline;
+  BertPipeline::Plain plain;
+  BertPipeline::Scratch scratch = {};
+  BertPipeline::Plain::Scratch plain_scratch = {};
+
+  explicit Pair(const BertNormalizer& normalizer)
+      : pipeline{normalizer, BertSplitter{}, model()}, plain{normalizer, BertSplitter{}, model()} {}
+};
+
+/// The pair of which each flag switches one step of the normalizer on.
+Pair& pair(unsigned flags) {
+  static std::map<unsigned, Pair> pairs;
+  const BertNormalizer normalizer{.clean_text = (flags & 1) != 0,
+                                  .handle_chinese_chars = (flags & 2) != 0,
+                                  .lowercase = (flags & 4) != 0,
+                                  .strip_accents = (flags & 8) != 0};
+  return pairs.try_emplace(flags, normalizer).first->second;
+}
+
+}  // namespace
+
+/// The ids of the pipeline are those of its parts one after the other, at any limit, and whatever
+/// its working memory remembers of earlier inputs.
+void seqtrain::fuzz::run(Input input) {
+  const auto flags = input.take();
+  const std::size_t limit = input.take() % 16;
+  const auto text = input.text();
+  if (!is_valid_utf8(text)) return;
+  auto& [pipeline, plain, scratch, plain_scratch] = pair(flags % 16);
+  constexpr auto all = std::numeric_limits<std::size_t>::max();
+  std::vector<Id> expected, ids, limited;
+  plain.encode(text, all, plain_scratch, expected);
+  for (int pass = 0; pass < 2; ++pass) {  // the second time from memory
+    ids.clear();
+    pipeline.encode(text, all, scratch, ids);
+    require(ids == expected);
+  }
+  pipeline.encode(text, limit, scratch, limited);
+  require(limited.size() >= std::min(limit, expected.size()));
+  require(limited.size() <= expected.size());
+  require(std::equal(limited.begin(), limited.end(), expected.begin()));
+}
