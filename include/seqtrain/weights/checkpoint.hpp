@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,8 @@ namespace seqtrain::weights {
 class Checkpoint {
  public:
   explicit Checkpoint(std::filesystem::path directory) : directory_{std::move(directory)} {
-    if (!std::filesystem::is_directory(directory_)) fail("no such directory");
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(directory_, ignored)) fail("no such directory");
     open();
   }
 
@@ -62,7 +64,8 @@ class Checkpoint {
   }
 
   [[nodiscard]] bool exists(const std::string& file) const {
-    return std::filesystem::exists(directory_ / file);
+    std::error_code ignored;
+    return std::filesystem::exists(directory_ / file, ignored);
   }
 
   Tensors read(const std::string& file) {
