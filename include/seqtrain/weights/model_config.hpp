@@ -168,29 +168,38 @@ inline void refuse_other_architectures(const json::Value& root) {
 
 }  // namespace detail
 
+namespace detail {
+
+inline void check_sizes(const ModelConfig& config, const FieldCheck& check) {
+  check.count(config.vocab_size, "vocab_size");
+  check.count(config.hidden_size, "hidden_size");
+  check.count(config.num_hidden_layers, "num_hidden_layers");
+  check.count(config.num_attention_heads, "num_attention_heads");
+  check.require(config.hidden_size % config.num_attention_heads == 0, "hidden_size",
+                std::to_string(config.hidden_size) + " is no multiple of num_attention_heads, " +
+                    std::to_string(config.num_attention_heads));
+  check.count(config.intermediate_size, "intermediate_size");
+  check.count(config.max_position_embeddings, "max_position_embeddings");
+  check.count(config.type_vocab_size, "type_vocab_size");
+  check.require(config.pad_token_id >= 0 && config.pad_token_id < config.vocab_size, "pad_token_id",
+                std::to_string(config.pad_token_id) + " is no id of the vocabulary");
+  check.require(
+      config.model_type != "roberta" || config.max_position_embeddings > config.pad_token_id + 1,
+      "max_position_embeddings", "no position left behind pad_token_id");
+}
+
+}  // namespace detail
+
 inline void ModelConfig::validate(const std::string& file) const {
   const detail::FieldCheck check{file};
   check.one_of(model_type, "model_type", detail::model_types);
-  check.count(vocab_size, "vocab_size");
-  check.count(hidden_size, "hidden_size");
-  check.count(num_hidden_layers, "num_hidden_layers");
-  check.count(num_attention_heads, "num_attention_heads");
-  check.require(hidden_size % num_attention_heads == 0, "hidden_size",
-                std::to_string(hidden_size) + " is no multiple of num_attention_heads, " +
-                    std::to_string(num_attention_heads));
-  check.count(intermediate_size, "intermediate_size");
+  detail::check_sizes(*this, check);
   check.one_of(hidden_act, "hidden_act", detail::activations);
   check.probability(hidden_dropout_prob, "hidden_dropout_prob");
   check.probability(attention_probs_dropout_prob, "attention_probs_dropout_prob");
   check.probability(classifier_dropout_prob(), "classifier_dropout");
-  check.count(max_position_embeddings, "max_position_embeddings");
-  check.count(type_vocab_size, "type_vocab_size");
   check.require(initializer_range >= 0, "initializer_range", "negative");
   check.require(layer_norm_eps > 0, "layer_norm_eps", "not above 0");
-  check.require(pad_token_id >= 0 && pad_token_id < vocab_size, "pad_token_id",
-                std::to_string(pad_token_id) + " is no id of the vocabulary");
-  check.require(model_type != "roberta" || max_position_embeddings > pad_token_id + 1,
-                "max_position_embeddings", "no position left behind pad_token_id");
   check.require(!labels.empty(), "id2label", "no labels");
   if (problem_type) check.one_of(*problem_type, "problem_type", detail::problem_types);
 }
