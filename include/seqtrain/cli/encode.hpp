@@ -31,6 +31,9 @@ class FileEncoder {
       : tokenizer_{&tokenizer}, labels_{&labels} {
     options_.read = flags.read_options();
     options_.encode.max_length = example_length(flags.max_length, max_length_of_model);
+    require(options_.encode.max_length > tokenizer.special_tokens(true), "max-length",
+            "must be above the " + std::to_string(tokenizer.special_tokens(true)) +
+                " special tokens of a pair");
     options_.workers = static_cast<std::size_t>(flags.threads);
   }
 

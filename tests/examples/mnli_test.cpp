@@ -1,0 +1,188 @@
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/weights/checkpoint.hpp>
+#include <seqtrain/weights/torch_file.hpp>
+
+#include "support/program.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain {
+namespace {
+
+using tests::read_file;
+using tests::run_example;
+using tests::write_file;
+
+const std::filesystem::path pairs =
+    std::filesystem::path{SEQTRAIN_TESTS_DIR} / "../examples/data/nli";
+
+/// `count` of the bundled pairs as a file of their own.
+std::filesystem::path some_pairs(const std::filesystem::path& to, int count) {
+  std::ifstream all{pairs / "train.jsonl"};
+  std::string text;
+  for (std::string line; count-- > 0 && std::getline(all, line);) text += line + "\n";
+  return write_file(to, text);
+}
+
+class Mnli : public testing::Test {
+ protected:
+  void SetUp() override { SEQTRAIN_NEEDS_CHECKPOINT(); }
+
+  [[nodiscard]] std::string flags(const std::string& output, const std::string& more = "") const {
+    return "--model " + tests::default_checkpoint().string() + " --train-file " + file_.string() +
+           " --dev-file " + file_.string() + " --output-dir " + (directory_ / output).string() +
+           " --max-length 24 --batch-size 8 --epochs 1 --threads 1 --log-every 2 " + more;
+  }
+
+  tests::TemporaryDirectory directory_;
+  std::filesystem::path file_ = some_pairs(directory_ / "pairs.jsonl", 32);
+};
+
+TEST_F(Mnli, LeavesAWholeRun) {
+  const auto run = run_example("mnli", flags("run", "--job_dir " + (directory_ / "job").string()));
+  ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_NE(run.output.find("Training with 32/32 examples."), std::string::npos);
+  EXPECT_NE(run.output.find("Progress:  25% - Batch:    1/4    - Loss: "), std::string::npos)
+      << run.output;
+  EXPECT_NE(run.output.find("test accuracy: "), std::string::npos);
+
+  const auto metrics = json::Document::load(directory_ / "run/metrics.json");
+  EXPECT_EQ(metrics.root().at("train").at("steps").integer(), 4);
+  EXPECT_EQ(metrics.root().at("test").at("examples").integer(), 32);
+  EXPECT_EQ(metrics.root().at("flags").at("batch-size").string(), "8");
+
+  const weights::Checkpoint saved{directory_ / "run/model"};
+  const weights::TorchFile state{directory_ / "run/model.pth"};
+  EXPECT_EQ(saved.names().size(), state.root().members().size());
+  EXPECT_TRUE(saved.find("classifier.weight").has_value());
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "run/model/tokenizer.json"));
+
+  std::ifstream log{directory_ / "run/train_log.jsonl"};
+  int records = 0;
+  for (std::string line; std::getline(log, line); ++records) {
+    (void)json::Document::parse(line, "log").root().at("event");
+  }
+  EXPECT_GE(records, 6);
+
+  int published = 0;
+  for (const auto& folder : std::filesystem::directory_iterator{directory_ / "job"}) {
+    EXPECT_TRUE(folder.path().filename().string().starts_with("model_2"));
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "model.pth"));
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "metrics.json"));
+    ++published;
+  }
+  EXPECT_EQ(published, 1);
+}
+
+TEST_F(Mnli, HasTheSameBitsAtAnyNumberOfLoaderWorkers) {
+  std::vector<std::string> weights;
+  for (const char* workers : {"0", "1", "3"}) {
+    const std::string name = std::string{"run"} + workers;
+    const auto run =
+        run_example("mnli", flags(name, std::string{"--dataloader-num-workers "} + workers));
+    ASSERT_EQ(run.code, 0) << run.output;
+    weights.push_back(read_file(directory_ / name / "model.pth"));
+  }
+  EXPECT_FALSE(weights[0].empty());
+  EXPECT_TRUE(weights[0] == weights[1]);
+  EXPECT_TRUE(weights[0] == weights[2]);
+}
+
+TEST_F(Mnli, TrainsTheHeadAloneAndTakesTheOtherOptimizer) {
+  const auto run = run_example("mnli", flags("run",
+                                             "--freeze-encoder --optim adamw "
+                                             "--weight-decay 0.1 --lr-scheduler-type cosine "
+                                             "--warmup-ratio 0.5 --max-grad-norm 1 "
+                                             "--gradient-accumulation-steps 3 "
+                                             "--tokens-per-batch 96 --order file"));
+  ASSERT_EQ(run.code, 0) << run.output;
+  const weights::Checkpoint before{tests::default_checkpoint()};
+  const weights::Checkpoint after{directory_ / "run/model"};
+  const auto bytes = [](const auto& tensor) {
+    return std::vector<std::byte>{tensor->bytes.begin(), tensor->bytes.end()};
+  };
+  const std::string frozen = "encoder.layer.0.attention.self.query.weight";
+  EXPECT_EQ(bytes(before.find(frozen)), bytes(after.find("bert." + frozen)));
+  EXPECT_NE(bytes(before.find("pooler.dense.weight")),
+            bytes(after.find("bert.pooler.dense.weight")));
+}
+
+TEST_F(Mnli, KeepsARunUnlessToldOtherwise) {
+  std::filesystem::create_directories(directory_ / "run");
+  write_file(directory_ / "run/metrics.json", "{}");
+  const auto refused = run_example("mnli", flags("run"));
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.output.find("--overwrite"), std::string::npos);
+  EXPECT_EQ(read_file(directory_ / "run/metrics.json"), "{}");
+  EXPECT_EQ(run_example("mnli", flags("run", "--overwrite --max-steps 1")).code, 0);
+  EXPECT_NE(read_file(directory_ / "run/metrics.json"), "{}");
+}
+
+TEST_F(Mnli, TellsLinesAndFlagsOfWrongInput) {
+  const auto broken = write_file(directory_ / "broken.jsonl", read_file(file_) + "{\"a\": \n");
+  const auto unknown = write_file(
+      directory_ / "unknown.jsonl",
+      read_file(file_) + R"({"gold_label": "maybe", "sentence1": "a", "sentence2": "b"})" + "\n");
+  const auto invalid =
+      write_file(directory_ / "invalid.jsonl", read_file(file_) +
+                                                   "{\"gold_label\": \"neutral\", \"sentence1\": "
+                                                   "\"\xff\", \"sentence2\": \"b\"}\n");
+  const auto empty = write_file(directory_ / "empty.jsonl", "");
+  const struct {
+    std::string flags;
+    std::string says;
+  } cases[] = {
+      {"--train-file " + broken.string(), "broken.jsonl:33"},
+      {"--train-file " + unknown.string(), "unknown.jsonl:33"},
+      {"--train-file " + invalid.string(), "invalid.jsonl:33"},
+      {"--train-file " + empty.string(), "empty.jsonl"},
+      {"--train-file no/such/file.jsonl", "no/such/file.jsonl"},
+      {"--model " + directory_.path().string(), "config.json"},
+      {"--batch-size 0", "--batch-size"},
+      {"--fraction-of-train-data 0", "--fraction-of-train-data"},
+      {"--fraction-of-train-data 1.5", "--fraction-of-train-data"},
+      {"--learning-rate -1", "--learning-rate"},
+      {"--learning-rate nan", "--learning-rate"},
+      {"--threads 0", "--threads"},
+      {"--max-length 513", "513"},
+      {"--max-length 3", "special tokens"},
+      {"--precision fp8", "fp8"},
+      {"--device tpu", "tpu"},
+      {"--labels a,b,c", "a, b, c"},
+      {"--job-dir gs://bucket/path", "--job-dir"},
+      {"--output-dir /proc/nowhere", "/proc/nowhere"},
+      {"--unheard-of 1", "unheard-of"},
+  };
+  for (const auto& [more, says] : cases) {
+    // A flag may stand once, so the case's comes in place of the usual one.
+    std::string all = flags("wrong");
+    const std::string name = more.substr(0, more.find(' ') + 1);
+    if (const auto usual = all.find(name); usual != std::string::npos) {
+      const auto value = usual + name.size();
+      all.erase(usual, all.find(' ', value) + 1 - usual);
+    }
+    const auto run = run_example("mnli", all + more);
+    EXPECT_EQ(run.code, 2) << more << "\n" << run.output;
+    EXPECT_NE(run.output.find(says), std::string::npos) << more << "\n" << run.output;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "wrong")) << more;
+  }
+}
+
+TEST_F(Mnli, CutsAPremiseOfAMegabyte) {
+  const std::string word = "premise ";
+  std::string premise;
+  while (premise.size() < 1'000'000) premise += word;
+  write_file(file_, read_file(file_) + R"({"gold_label": "neutral", "sentence1": ")" + premise +
+                        R"(", "sentence2": "A short one."})" + "\n");
+  const auto run = run_example("mnli", flags("run", "--max-steps 1"));
+  EXPECT_EQ(run.code, 0) << run.output;
+}
+
+}  // namespace
+}  // namespace seqtrain

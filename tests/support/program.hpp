@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include <sys/wait.h>
+
+namespace seqtrain::tests {
+
+/// What a program came to.
+struct Ended {
+  int code = -1;
+  std::string output;  ///< stdout and stderr together
+};
+
+/// Runs one of the examples with arguments as a shell reads them.
+inline Ended run_example(const std::string& name, const std::string& arguments) {
+  const std::string command =
+      std::string{SEQTRAIN_EXAMPLES_DIR} + "/" + name + " " + arguments + " 2>&1";
+  FILE* const pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error{"cannot run " + command};
+  Ended ended;
+  std::array<char, 4096> part{};
+  while (const std::size_t size = std::fread(part.data(), 1, part.size(), pipe)) {
+    ended.output.append(part.data(), size);
+  }
+  const int status = ::pclose(pipe);
+  ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return ended;
+}
+
+/// The default checkpoint, which `make setup` fetches; tests that need it skip where it is not.
+inline std::filesystem::path default_checkpoint() {
+  return std::filesystem::path{SEQTRAIN_TESTS_DIR} / "../checkpoints/all-MiniLM-L6-v2";
+}
+
+}  // namespace seqtrain::tests
+
+/// Skips a test where the default checkpoint has not been fetched.
+#define SEQTRAIN_NEEDS_CHECKPOINT()                                    \
+  if (!std::filesystem::exists(seqtrain::tests::default_checkpoint())) \
+  GTEST_SKIP() << "the default checkpoint is not here: make mnli fetches it"
