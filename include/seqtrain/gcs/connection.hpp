@@ -116,6 +116,7 @@ class Connection {
     const bool late = error == detail::beast::error::timeout;
     const bool short_answer = error == detail::beast::http::error::partial_message ||
                               error == detail::beast::http::error::end_of_stream ||
+                              error == detail::asio::error::eof ||
                               error == detail::asio::ssl::error::stream_truncated;
     const auto reason = late           ? std::string{"took too long"}
                         : short_answer ? std::string{"the far end closed the connection early"}
@@ -260,11 +261,46 @@ class Connection {
     return response;
   }
 
+  /// A successful body of known length goes from the socket to the sink without another copy.
   template <class Stream>
   void read_body(Stream& stream, Parser& parser, const http::Request& request,
                  http::Response& response) {
     const bool streamed = request.sink && (response.status == 200 || response.status == 206);
-    std::vector<std::byte> piece(streamed ? std::size_t{256} << 10 : std::size_t{16} << 10);
+    const auto length = parser.content_length();
+    if (length) refuse_if_longer(*length, request.max_answer);
+    if (streamed && length && !parser.chunked()) return stream_body(stream, *length, request.sink);
+    const auto keep = [&response](std::span<const std::byte> bytes) {
+      response.body.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    parse_body(stream, parser, request.max_answer, streamed ? request.sink : http::BodySink{keep});
+  }
+
+  template <class Stream>
+  void stream_body(Stream& stream, std::uint64_t left, const http::BodySink& sink) {
+    std::vector<std::byte> piece(std::min<std::uint64_t>(left, std::size_t{256} << 10));
+    const auto early = std::min<std::uint64_t>(left, buffer_.size());
+    if (early > 0) sink({static_cast<const std::byte*>(buffer_.data().data()), early});
+    buffer_.consume(early);
+    for (left -= early; left > 0;) {
+      std::size_t got = 0;
+      const auto error = run(deadlines_.read, [&](auto done) {
+        const auto room = std::min<std::uint64_t>(left, piece.size());
+        stream.async_read_some(detail::asio::buffer(piece.data(), room),
+                               [&got, done](ErrorCode result, std::size_t count) mutable {
+                                 got = count;
+                                 done(result);
+                               });
+      });
+      check("reading the answer", error);
+      sink(std::span{piece}.first(got));
+      left -= got;
+    }
+  }
+
+  template <class Stream>
+  void parse_body(Stream& stream, Parser& parser, std::uint64_t limit, const http::BodySink& sink) {
+    std::vector<std::byte> piece(std::size_t{16} << 10);
+    buffer_.reserve(piece.size());  // as much is read at a time as there is room for
     std::uint64_t total = 0;
     while (!parser.is_done()) {
       auto& body = parser.get().body();
@@ -277,12 +313,8 @@ class Connection {
       check("reading the answer", error);
       const auto got = std::span{piece}.first(piece.size() - body.size);
       total += got.size();
-      refuse_if_longer(total, request.max_answer);
-      if (streamed) {
-        request.sink(got);
-      } else {
-        response.body.append(reinterpret_cast<const char*>(got.data()), got.size());
-      }
+      refuse_if_longer(total, limit);
+      sink(got);
     }
   }
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+/// What competes: each fetches the object of the storage service on that port into `file`.
+namespace seqtrain::bench {
+
+void download_with_seqtrain(const std::string& port, const std::filesystem::path& file,
+                            std::size_t threads);
+
+/// One request by plain Boost.Beast, nothing hashed.
+void download_with_beast(const std::string& port, const std::filesystem::path& file);
+
+/// Google's client, in a Python that has it.
+void download_with_python(const std::string& python, const std::string& port,
+                          const std::filesystem::path& file);
+
+}  // namespace seqtrain::bench

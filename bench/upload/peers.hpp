@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+/// What competes: each sends `file` to the storage service on that port of this machine.
+namespace seqtrain::bench {
+
+void upload_with_seqtrain(const std::string& port, const std::filesystem::path& file,
+                          bool parallel);
+
+/// One request by plain Boost.Beast, nothing hashed.
+void upload_with_beast(const std::string& port, const std::filesystem::path& file);
+
+/// Google's client, in a Python that has it.
+void upload_with_python(const std::string& python, const std::string& port,
+                        const std::filesystem::path& file);
+
+}  // namespace seqtrain::bench
