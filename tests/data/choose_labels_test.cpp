@@ -78,5 +78,11 @@ TEST(ChooseLabels, AsksTheUserThenTheModelThenTheFile) {
   EXPECT_EQ(choose({}, {}), (Names{"p", "q"}));
 }
 
+TEST(FindLabels, AreInferencesWhereTheFieldIsMultiNlis) {
+  const Source source{.text = R"({"gold_label": "maybe", "sentence1": "a", "sentence2": "b"})",
+                      .name = "a.jsonl"};
+  EXPECT_EQ(find_labels(Reader{source, {}}).names(), Labels::nli().names());
+}
+
 }  // namespace
 }  // namespace seqtrain::data

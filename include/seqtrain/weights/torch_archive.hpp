@@ -165,9 +165,10 @@ class TorchArchive {
     const auto* id = persistent ? pickle_.get_if<Pickle::Tuple>(persistent->id) : nullptr;
     require(id != nullptr && id->items.size() >= 5, "a tensor without a storage");
     const auto* kind = pickle_.get_if<Pickle::Global>(id->items[1]);
-    const auto dtype = kind ? storage_dtype(kind->name) : std::nullopt;
     const auto* key = pickle_.get_if<std::string_view>(id->items[2]);
-    if (!dtype || key == nullptr) throw error("a storage of an unknown kind");
+    require(kind != nullptr && key != nullptr, "a storage of an unknown kind");
+    const std::optional<DType> dtype = storage_dtype(kind->name);
+    require(dtype.has_value(), "a storage of an unknown kind");
     const auto bytes = entry("data/" + std::string{*key});
     const auto count = integer(id->items[4]);
     require(count >= 0 && static_cast<std::uint64_t>(count) <= bytes.size() / size_of(*dtype),
