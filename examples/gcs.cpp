@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,34 +54,30 @@ void log(std::string_view line) {
 
 Arguments parse(std::span<char*> words) {
   Arguments arguments;
+  auto& client = arguments.client;
+  std::string ca_file;
+  bool verbose = false;
+  const std::map<std::string, bool*> switches{
+      {"-r", &arguments.recursive}, {"-l", &arguments.details},         {"-h", &arguments.help},
+      {"--help", &arguments.help},  {"--anonymous", &client.anonymous}, {"--verbose", &verbose}};
+  const std::map<std::string, std::string*> values{{"--ca-file", &ca_file},
+                                                   {"--user-project", &client.user_project}};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string word = words[i];
-    const auto value = [&] {
-      if (++i == words.size()) throw InputError{word + " needs a value"};
-      return std::string{words[i]};
-    };
-    if (word == "-r") {
-      arguments.recursive = true;
-    } else if (word == "-l") {
-      arguments.details = true;
-    } else if (word == "-h" || word == "--help") {
-      arguments.help = true;
-    } else if (word == "--anonymous") {
-      arguments.client.anonymous = true;
-    } else if (word == "--ca-file") {
-      arguments.client.ca_file = value();
-    } else if (word == "--user-project") {
-      arguments.client.user_project = value();
-    } else if (word == "--verbose") {
-      arguments.client.log = &log;
+    if (switches.contains(word)) {
+      *switches.at(word) = true;
+    } else if (values.contains(word) && i + 1 < words.size()) {
+      *values.at(word) = words[++i];
     } else if (word.size() > 1 && word.starts_with('-')) {
-      throw InputError{"unknown flag " + word, {}, "see gcs --help"};
+      throw InputError{"unknown flag, or no value, " + word, {}, "see gcs --help"};
     } else if (arguments.command.empty()) {
       arguments.command = word;
     } else {
       arguments.places.push_back(word);
     }
   }
+  client.ca_file = ca_file;
+  if (verbose) client.log = &log;
   return arguments;
 }
 

@@ -41,6 +41,8 @@ class Cache {
         return fetch_once(client, uri, options);
       } catch (const NotFound&) {  // overwritten between the look and the fetch, or not there
         if (attempt == 2 || !is_there(client, uri)) throw;
+      } catch (const std::filesystem::filesystem_error& error) {
+        throw Error{error.what(), {.object = directory_.string()}};
       }
     }
   }

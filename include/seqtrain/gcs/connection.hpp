@@ -239,7 +239,11 @@ class Connection {
     message.target(request.url.target);
     message.set(http::field::host, request.url.authority());
     message.set(http::field::user_agent, "seqtrain");
-    for (const auto& header : request.headers) message.set(header.name, header.value);
+    for (const auto& header : request.headers) {
+      const bool one_line = header.value.find_first_of("\r\n") == std::string::npos;
+      if (!one_line) throw InputError{"a line break in the value of " + header.name};
+      message.set(header.name, header.value);
+    }
     for (const auto& piece : request.body) {
       message.body().emplace_back(piece.data(), piece.size());
     }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -136,11 +137,11 @@ inline std::unique_ptr<Credentials> load_credentials(const std::filesystem::path
 /// short deadlines. Throws `InputError` if nothing is found, or if a file that is set is not there.
 inline std::unique_ptr<Credentials> find_credentials(const Environment& environment,
                                                      http::Transport& probe) {
+  std::error_code ignored;
   if (const auto file = environment("GOOGLE_APPLICATION_CREDENTIALS")) {
-    if (std::filesystem::exists(*file)) return load_credentials(*file);
+    if (std::filesystem::exists(*file, ignored)) return load_credentials(*file);
     throw InputError{"no such file", {.object = *file}, "see GOOGLE_APPLICATION_CREDENTIALS"};
   }
-  std::error_code ignored;
   const auto file = detail::well_known_file(environment);
   if (!file.empty() && std::filesystem::exists(file, ignored)) return load_credentials(file);
   const auto host = environment("GCE_METADATA_HOST").value_or("metadata.google.internal");
