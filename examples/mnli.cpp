@@ -1,9 +1,9 @@
 // Fine-tunes a BERT or RoBERTa classifier on sentence pairs: README.md tells how to call it.
 #include <seqtrain/cli.hpp>
+#include <seqtrain/cli/places.hpp>
 #include <seqtrain/model.hpp>
 #include <seqtrain/optim.hpp>
 #include <seqtrain/report.hpp>
-#include <seqtrain/sink.hpp>
 #include <seqtrain/tensor.hpp>
 #include <seqtrain/text.hpp>
 #include <seqtrain/train.hpp>
@@ -37,7 +37,7 @@ void fine_tune(const cli::TrainFlags& flags, train::Results results) {
 
   Trainer trainer{std::move(model), Optimizer{flags.adam<optim::AdamOptions>()},
                   data::BucketLoader{std::move(train.set), flags.train_batches()},
-                  sink::open(flags.job_dir)};
+                  cli::open_job_dir(flags.job_dir)};
   const auto fitted = trainer.fit(flags.fit_options(), dev, console, bar, log, throughput);
   results.dev = fitted.dev.back();
   results.test = trainer.evaluate(test, "test", console, bar, log);
@@ -45,7 +45,7 @@ void fine_tune(const cli::TrainFlags& flags, train::Results results) {
   report::say(report::tables(*results.test, labels.names()));
 
   train::save_run(run, trainer.model(), tokenizer.files(), results);
-  trainer.publish(run.path(), {flags.model_name, "metrics.json"}, train::dated_model_folder());
+  trainer.publish(run.path(), run.results(), train::dated_model_folder());
   report::say("The model lies in " + run.path().string());
 }
 
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     cli::TrainFlags flags;
     cli::Flags parser{"mnli", "fine-tunes a BERT or RoBERTa classifier on sentence pairs"};
     if (!flags.parse(parser, argc, argv)) return;
-    const auto train = flags.optim == "adamw" ? fine_tune<optim::AdamW> : fine_tune<optim::Adam>;
-    train(flags, {.flags = parser.values(), .versions = tensor::versions()});
+    const auto run = flags.optim == "adamw" ? fine_tune<optim::AdamW> : fine_tune<optim::Adam>;
+    run(cli::with_local_inputs(flags), {.flags = parser.values(), .versions = tensor::versions()});
   });
 }

@@ -5,6 +5,6 @@
 #include <seqtrain/sink/key.hpp>
 #include <seqtrain/sink/local.hpp>
 #include <seqtrain/sink/memory.hpp>
-#include <seqtrain/sink/open.hpp>
+#include <seqtrain/sink/publish.hpp>
 #include <seqtrain/sink/queued.hpp>
 #include <seqtrain/sink/tee.hpp>

@@ -13,6 +13,7 @@
 
 #include <seqtrain/concepts.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/sink/publish.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/fits.hpp>
 #include <seqtrain/train/observe.hpp>
@@ -81,12 +82,11 @@ class Trainer {
     return train::evaluate(model_, loader, {split, epoch_, step_}, observers...);
   }
 
-  /// Puts files of `directory` into the sink, each under `prefix`/its name, and waits until all of
-  /// it is durable. What a reader looks for first should come last.
+  /// Puts files and directories of `directory` into the sink, under `prefix`, and a manifest last:
+  /// see `sink::publish`.
   void publish(const std::filesystem::path& directory, const std::vector<std::string>& names,
                const std::string& prefix) {
-    for (const std::string& name : names) sink_.put_file(prefix + "/" + name, directory / name);
-    sink_.flush();
+    sink::publish(sink_, directory, names, prefix);
   }
 
   [[nodiscard]] M& model() { return model_; }

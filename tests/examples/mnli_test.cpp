@@ -75,6 +75,8 @@ TEST_F(Mnli, LeavesAWholeRun) {
     EXPECT_TRUE(folder.path().filename().string().starts_with("model_2"));
     EXPECT_TRUE(std::filesystem::exists(folder.path() / "model.pth"));
     EXPECT_TRUE(std::filesystem::exists(folder.path() / "metrics.json"));
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "model/model.safetensors"));
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "manifest.json"));
     ++published;
   }
   EXPECT_EQ(published, 1);
@@ -155,7 +157,8 @@ TEST_F(Mnli, TellsLinesAndFlagsOfWrongInput) {
       {"--precision fp8", "fp8"},
       {"--device tpu", "tpu"},
       {"--labels a,b,c", "a, b, c"},
-      {"--job-dir gs://bucket/path", "--job-dir"},
+      {"--job-dir gs://", "gs://"},
+      {"--train-file gs://UPPER/x.jsonl", "UPPER"},
       {"--output-dir /proc/nowhere", "/proc/nowhere"},
       {"--unheard-of 1", "unheard-of"},
   };

@@ -7,6 +7,7 @@
 #include <seqtrain/trainer.hpp>
 
 #include "support/fakes.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace seqtrain {
 namespace {
@@ -115,13 +116,14 @@ TEST(Trainer, HandsScheduleAndClippingToTheOptimizer) {
   EXPECT_EQ(trainer.optimizer().steps[1].max_grad_norm, 0.5);
 }
 
-TEST(Trainer, PublishesFilesAndThenFlushes) {
+TEST(Trainer, PublishesThroughItsSink) {
+  const TemporaryDirectory directory;
+  write_file(directory / "model.pth", "weights");
   auto trainer = make_trainer({1}, 1);
-  const std::vector<std::string> names{"model.pth", "metrics.json"};
-  trainer.publish("somewhere", names, "model_20260101_000000");
+  trainer.publish(directory.path(), {"model.pth"}, "model_20260101_000000");
   EXPECT_EQ(trainer.sink().keys, (std::vector<std::string>{"model_20260101_000000/model.pth",
-                                                           "model_20260101_000000/metrics.json"}));
-  EXPECT_EQ(trainer.sink().flushes, 1);
+                                                           "model_20260101_000000/manifest.json"}));
+  EXPECT_EQ(trainer.sink().flushes, 2);
 }
 
 TEST(Trainer, RefusesOptionsOutOfRange) {

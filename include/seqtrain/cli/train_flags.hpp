@@ -102,8 +102,6 @@ struct TrainFlags {
     require(optim == "adam" || optim == "adamw", "optim", "is unknown: use adam or adamw");
     require(threads >= 1, "threads", "must be at least 1");
     require(log_every >= 1, "log-every", "must be at least 1");
-    require(!job_dir.starts_with("gs://"), "job-dir", "cannot be a bucket yet: name a directory");
-    fit_options().validate();
     (void)data::order_named(order);
   }
 
@@ -176,7 +174,9 @@ struct TrainFlags {
 
  private:
   void describe_data(Flags& flags) {
-    flags.add("model", model, "directory of the pre-trained checkpoint, in Hugging Face's layout")
+    flags
+        .add("model", model,
+             "pre-trained checkpoint: a directory in Hugging Face's layout, or gs://")
         .add("train-file", train_file, "examples to train on: .jsonl, .tsv or .csv")
         .add("dev-file", dev_file, "examples to evaluate on after each epoch")
         .add("test-file", test_file, "examples to evaluate on at the end (default: the dev file)")
@@ -226,7 +226,8 @@ struct TrainFlags {
         .add("output-dir", output_dir, "where the run is kept (default: runs/<name>_<date>)")
         .add_switch("overwrite", overwrite, "replace a run that the output directory holds")
         .add("model-name", model_name, "file name of the state_dict")
-        .add("job-dir", job_dir, "also leave the results in a dated folder under this directory");
+        .add("job-dir", job_dir,
+             "also leave the results in a dated folder here: a directory or gs://bucket/path");
   }
 };
 

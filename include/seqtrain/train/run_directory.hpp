@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/timestamp.hpp>
@@ -55,6 +56,11 @@ class RunDirectory {
   [[nodiscard]] std::filesystem::path state_dict() const { return path() / options_.model_name; }
   [[nodiscard]] std::filesystem::path metrics() const { return path() / "metrics.json"; }
   [[nodiscard]] std::filesystem::path log() const { return path() / "train_log.jsonl"; }
+
+  /// The names of what others want of a finished run: the model in both forms and the metrics.
+  [[nodiscard]] std::vector<std::string> results() const {
+    return {"model", options_.model_name, "metrics.json"};
+  }
 
   /// Creates the directory.
   void create() const {
