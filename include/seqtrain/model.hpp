@@ -3,7 +3,6 @@
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/classifier.hpp>
 #include <seqtrain/model/describe.hpp>
-#include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/loss.hpp>
 #include <seqtrain/model/options.hpp>

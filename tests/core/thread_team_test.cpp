@@ -1,11 +1,11 @@
-#include <seqtrain/core/thread_team.hpp>
-
 #include <atomic>
 #include <cstddef>
 #include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <seqtrain/core/thread_team.hpp>
 
 namespace seqtrain {
 namespace {

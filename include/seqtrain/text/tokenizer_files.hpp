@@ -116,8 +116,7 @@ class SpecialTokens {
   special.add("mask_token", {.content = "<mask>", .lstrip = true});
   Bpe model{vocabulary.entries(), merges};
   auto tokens = std::move(special).give_ids(vocabulary);
-  return {{ByteLevelSplitter{config.flag("add_prefix_space").value_or(false)},
-           std::move(model)},
+  return {{ByteLevelSplitter{config.flag("add_prefix_space").value_or(false)}, std::move(model)},
           {.added_tokens = std::move(tokens),
            .templates = roberta_templates(vocabulary.at(cls, "cls token"),
                                           vocabulary.at(sep, "separator token")),
