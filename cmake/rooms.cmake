@@ -29,7 +29,7 @@ seqtrain_room(host cli seqtrain::report seqtrain::gcs Boost::program_options)
 if(SEQTRAIN_WITH_TORCH)
   set(SEQTRAIN_TORCH_ROOMS tensor model optim)
   seqtrain_room(torch tensor seqtrain::data torch)
-  seqtrain_room(torch model seqtrain::tensor seqtrain::weights seqtrain::metrics)
+  seqtrain_room(torch model seqtrain::tensor seqtrain::weights seqtrain::metrics seqtrain::kernels)
   seqtrain_room(torch optim seqtrain::tensor)
 endif()
 
