@@ -46,9 +46,9 @@ class WordKey {
     return of_padded({padded.data(), word.size()});
   }
 
-  /// Well mixed in the upper bits.
+  /// Well mixed in the upper bits; whatever the spare bits are.
   [[nodiscard]] std::uint64_t hash() const noexcept {
-    return low_ * 0x9E3779B97F4A7C15u + (high_ ^ low_ >> 29) * 0xC2B2AE3D27D4EB4Fu;
+    return low_ * 0x9E3779B97F4A7C15u + (high_ << 4 ^ low_ >> 29) * 0xC2B2AE3D27D4EB4Fu;
   }
 
   /// Whether the words are the same, whatever the spare bits are.
