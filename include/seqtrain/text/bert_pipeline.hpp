@@ -46,6 +46,9 @@ class BertPipeline {
   BertPipeline(const BertNormalizer& normalizer, const BertSplitter& splitter, WordPiece model)
       : normalizer_{normalizer}, plain_{normalizer, splitter, std::move(model)} {}
 
+  /// The parts, one after the other.
+  [[nodiscard]] const Plain& plain() const noexcept { return plain_; }
+
   /// Appends the ids of `text`, all of them or at least `limit`.
   void encode(std::string_view text, std::size_t limit, Scratch& scratch,
               std::vector<Id>& out) const {

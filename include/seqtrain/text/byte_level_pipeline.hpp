@@ -17,18 +17,19 @@
 #include <seqtrain/text/byte_level_words.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/long_word_cache.hpp>
+#include <seqtrain/text/pipeline.hpp>
 #include <seqtrain/text/word_table.hpp>
 
 namespace seqtrain::text {
 
-/// `ByteLevelSplitter` and `Bpe` as one: the ids of `Pipeline<NoNormalizer, …>` of them, sooner.
-/// Text is cut a chunk at a time, and words are remembered.
+/// GPT-2's splitter and BPE as one: the ids of `Plain`, sooner. Text is cut a chunk at a time, and
+/// words are remembered.
 class ByteLevelPipeline {
- public:
- private:
   static constexpr std::size_t batch = 32;
 
  public:
+  using Plain = Pipeline<NoNormalizer, ByteLevelSplitter, Bpe>;
+
   /// One thread's working memory. It may serve several pipelines in turn.
   class Scratch {
     friend ByteLevelPipeline;
@@ -43,13 +44,16 @@ class ByteLevelPipeline {
   };
 
   ByteLevelPipeline(ByteLevelSplitter splitter, Bpe model)
-      : splitter_{splitter}, model_{std::move(model)} {}
+      : add_prefix_space_{splitter.add_prefix_space}, plain_{{}, splitter, std::move(model)} {}
+
+  /// The parts, one after the other.
+  [[nodiscard]] const Plain& plain() const noexcept { return plain_; }
 
   /// Appends the ids of `text`, all of them or at least `limit`.
   void encode(std::string_view text, std::size_t limit, Scratch& scratch,
               std::vector<Id>& out) const {
     forget_others(scratch);
-    if (splitter_.add_prefix_space && !text.empty() && text.front() != ' ') {
+    if (add_prefix_space_ && !text.empty() && text.front() != ' ') {
       text = scratch.prefixed_.assign(1, ' ').append(text);
     }
     const std::size_t before = out.size();
@@ -60,7 +64,7 @@ class ByteLevelPipeline {
         encode_words(missing(), scratch, out);
       } else {
         done = ByteLevelSplitter::word_end(text, 0);
-        model_.encode_word(text.substr(0, done), out);
+        plain_.model().encode_word(text.substr(0, done), out);
       }
       text.remove_prefix(done);
     }
@@ -129,7 +133,7 @@ class ByteLevelPipeline {
     const auto known = scratch.long_.find(word);
     if (!known.empty()) return void(out.insert(out.end(), known.begin(), known.end()));
     const std::size_t before = out.size();
-    model_.encode_word(word, out);
+    plain_.model().encode_word(word, out);
     const auto ids = std::span<const Id>{out}.subspan(before);
     if (word.size() <= WordKey::max_bytes && ids.size() <= WordTable::max_ids) {
       scratch.short_.insert(key, ids);
@@ -138,8 +142,8 @@ class ByteLevelPipeline {
     }
   }
 
-  ByteLevelSplitter splitter_;
-  Bpe model_;
+  bool add_prefix_space_;
+  Plain plain_;
   std::uint64_t identity_ = next_identity();  ///< says whose ids a cache holds
 };
 

@@ -73,6 +73,7 @@ class BasicTokenizer {
     return encode_pair(text, *pair, {.type_zero_between = type_zero_between}, budget, scratch, out);
   }
 
+  [[nodiscard]] const Pipeline& pipeline() const noexcept { return pipeline_; }
   [[nodiscard]] std::size_t vocab_size() const noexcept { return vocab_size_; }
   [[nodiscard]] Id pad_id() const noexcept { return pad_id_; }
 

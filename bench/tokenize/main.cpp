@@ -1,0 +1,136 @@
+// Text to ids, on one core.
+//
+//   tokenize [--tokenizer DIR] [--texts FILE.jsonl] [--max-length N]
+//
+// encode/warm        texts on their own, no special tokens, with a used cache
+// encode/cold        the same with an empty cache, first pass
+// encode_pairs/warm  neighbouring texts as pairs: truncation, special tokens, types
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include <seqtrain/cli/run.hpp>
+#include <seqtrain/text.hpp>
+
+#include "support/arguments.hpp"
+#include "texts.hpp"
+
+namespace seqtrain::bench {
+namespace {
+
+constexpr text::EncodeOptions bare{.add_special_tokens = false};
+
+void count(benchmark::State& state, std::size_t bytes, std::size_t items) {
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(items));
+}
+
+template <text::Tokenizer T>
+void encode_all(const T& tokenizer, const Texts& texts, typename T::Scratch& scratch,
+                std::vector<text::Id>& ids) {
+  for (const std::string& text : texts.singles) {
+    ids.clear();
+    tokenizer.encode(text, {}, bare, scratch, ids);
+    benchmark::DoNotOptimize(ids.data());
+  }
+}
+
+template <text::Tokenizer T>
+void encode_warm(benchmark::State& state, const T& tokenizer, const Texts& texts) {
+  typename T::Scratch scratch;
+  std::vector<text::Id> ids;
+  encode_all(tokenizer, texts, scratch, ids);
+  for (auto _ : state) encode_all(tokenizer, texts, scratch, ids);
+  count(state, texts.bytes, texts.singles.size());
+}
+
+template <text::Tokenizer T>
+void encode_cold(benchmark::State& state, const T& tokenizer, const Texts& texts) {
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto scratch = std::make_unique<typename T::Scratch>();
+    std::vector<text::Id> ids;
+    state.ResumeTiming();
+    encode_all(tokenizer, texts, *scratch, ids);
+    state.PauseTiming();
+    scratch.reset();
+    state.ResumeTiming();
+  }
+  count(state, texts.bytes, texts.singles.size());
+}
+
+/// The ids of all pairs, one behind the other.
+template <text::Tokenizer T>
+void encode_pairs(const T& tokenizer, const Texts& texts, std::size_t max_length,
+                  typename T::Scratch& scratch, std::vector<text::Id>& ids) {
+  ids.clear();
+  for (std::size_t i = 0; i + 1 < texts.singles.size(); i += 2) {
+    benchmark::DoNotOptimize(tokenizer.encode(texts.singles[i], texts.singles[i + 1],
+                                              {.max_length = max_length}, scratch, ids));
+  }
+}
+
+template <text::Tokenizer T>
+void encode_pairs_warm(benchmark::State& state, const T& tokenizer, const Texts& texts,
+                       std::size_t max_length) {
+  typename T::Scratch scratch;
+  std::vector<text::Id> ids;
+  encode_pairs(tokenizer, texts, max_length, scratch, ids);
+  for (auto _ : state) encode_pairs(tokenizer, texts, max_length, scratch, ids);
+  count(state, texts.bytes, texts.singles.size() / 2);
+}
+
+/// Throws where the ids are not those of the family's parts, one word at a time.
+template <text::Tokenizer T>
+void check(const T& tokenizer, const Texts& texts) {
+  const auto& pipeline = tokenizer.pipeline();
+  typename T::Scratch scratch;
+  typename std::decay_t<decltype(pipeline)>::Plain::Scratch plain_scratch;
+  std::vector<text::Id> ids;
+  std::vector<text::Id> expected;
+  constexpr auto all = std::numeric_limits<std::size_t>::max();
+  for (const std::string& text : texts.singles) {
+    ids.clear();
+    expected.clear();
+    pipeline.encode(text, all, scratch, ids);
+    pipeline.plain().encode(text, all, plain_scratch, expected);
+    if (ids != expected) throw Error{"other ids than those of the parts for: " + text};
+  }
+}
+
+template <text::Tokenizer T>
+void add_cases(const T& tokenizer, const Texts& texts, std::size_t max_length) {
+  check(tokenizer, texts);
+  const auto add = [&](const char* name, const std::function<void(benchmark::State&)>& run) {
+    benchmark::RegisterBenchmark(name, run)->Unit(benchmark::kMillisecond);
+  };
+  add("encode/warm", [&](auto& state) { encode_warm(state, tokenizer, texts); });
+  add("encode/cold", [&](auto& state) { encode_cold(state, tokenizer, texts); });
+  add("encode_pairs/warm",
+      [&, max_length](auto& state) { encode_pairs_warm(state, tokenizer, texts, max_length); });
+}
+
+}  // namespace
+}  // namespace seqtrain::bench
+
+int main(int argc, char** argv) {
+  using namespace seqtrain;
+  return cli::run([&] {
+    const auto take = [&](const char* name, const char* otherwise) {
+      return bench::take_argument(argc, argv, name, otherwise);
+    };
+    const auto tokenizer = text::load_tokenizer(take("tokenizer", "checkpoints/all-MiniLM-L6-v2"));
+    const auto texts = bench::Texts::read(take("texts", "examples/data/nli/train.jsonl"));
+    const std::size_t max_length = std::stoul(take("max-length", "128"));
+    tokenizer.visit([&](const auto& family) { bench::add_cases(family, texts, max_length); });
+    benchmark::Initialize(&argc, argv);
+    if (!benchmark::ReportUnrecognizedArguments(argc, argv)) benchmark::RunSpecifiedBenchmarks();
+  });
+}
