@@ -24,7 +24,7 @@ TEST(Activation, FollowsItsFormula) {
 }
 
 TEST(Activation, RefusesOthers) {
-  EXPECT_THROW(activation("swish"), InputError);
+  EXPECT_THROW((void)activation("swish"), InputError);
 }
 
 }  // namespace
