@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/huge_pages.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/word_cache.hpp>
 
@@ -19,7 +20,7 @@ class WordTable {
  public:
   static constexpr std::size_t max_ids = 4;
 
-  struct Entry {
+  struct alignas(32) Entry {
     WordKey key = {};  ///< the number of ids is in its spare bits
     std::array<Id, max_ids> ids = {};
 
@@ -84,7 +85,7 @@ class WordTable {
     }
   }
 
-  std::vector<Entry> entries_;
+  std::vector<Entry, HugePageAllocator<Entry>> entries_;
   std::size_t used_ = 0;
   int shift_ = 64;
 };

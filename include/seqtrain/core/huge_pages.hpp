@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+#include <sys/mman.h>
+
+namespace seqtrain {
+
+/// Allocates on pages of 2 MiB, where the system has them to give and the memory fills one: tables
+/// that are looked up all over spare most address translations.
+template <class T>
+struct HugePageAllocator {
+  using value_type = T;
+
+  HugePageAllocator() = default;
+  template <class U>
+  explicit HugePageAllocator(const HugePageAllocator<U>&) noexcept {}
+
+  [[nodiscard]] T* allocate(std::size_t count) {
+    void* const memory = ::operator new(count * sizeof(T), alignment(count));
+#if defined(MADV_HUGEPAGE)
+    if (is_large(count)) ::madvise(memory, count * sizeof(T), MADV_HUGEPAGE);
+#endif
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T* memory, std::size_t count) noexcept {
+    ::operator delete(memory, alignment(count));
+  }
+
+  bool operator==(const HugePageAllocator&) const = default;
+
+ private:
+  static constexpr std::size_t page = std::size_t{2} << 20;
+
+  static bool is_large(std::size_t count) noexcept {
+    return count * sizeof(T) >= page;
+  }
+  static std::align_val_t alignment(std::size_t count) noexcept {
+    return std::align_val_t{is_large(count) ? page : alignof(T)};
+  }
+};
+
+}  // namespace seqtrain
