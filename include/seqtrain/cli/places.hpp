@@ -41,7 +41,7 @@ inline sink::Any open_job_dir(std::string place) {
     place = of_job;
   }
   if (place.empty()) return sink::Any{sink::Discard{}};
-  if (!place.starts_with("gs://")) return sink::Any{sink::Local{place}};
+  if (!gcs::is_gs(place)) return sink::Any{sink::Local{place}};
   sink::Gcs bucket{place, {.client = {.log = report::say}}};
   bucket.check_writable();
   return sink::Any{std::move(bucket)};
