@@ -12,9 +12,9 @@
 
 #include <openssl/sha.h>
 
+#include <seqtrain/core/file_lock.hpp>
 #include <seqtrain/gcs/byte_source.hpp>
 #include <seqtrain/gcs/download.hpp>
-#include <seqtrain/gcs/file_lock.hpp>
 #include <seqtrain/gcs/local_path.hpp>
 
 namespace seqtrain::gcs {
@@ -72,7 +72,12 @@ class Cache {
                                             const DownloadOptions& options) const {
     const auto name = identity(objects);
     const auto path = directory_ / name;
-    const FileLock lock{directory_ / (name + ".lock"), client.service().options().log};
+    const auto lock_file = directory_ / (name + ".lock");
+    const FileLock lock{lock_file, [&] {
+                          if (const auto& log = client.service().options().log) {
+                            log("waiting for another process that holds " + lock_file.string());
+                          }
+                        }};
     if (is_intact(path, objects)) return path;
     std::filesystem::remove_all(path);
     const auto partial = directory_ / (name + ".partial");

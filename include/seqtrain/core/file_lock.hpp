@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain {
+
+/// Holds a file's lock against other processes and threads as long as it lives. The system frees it
+/// when a process dies. The file is created where it is missing and stays.
+class FileLock {
+ public:
+  /// Waits for whoever holds it, having called `waiting`. Throws `Error` where there can be no
+  /// lock.
+  explicit FileLock(const std::filesystem::path& path, const std::function<void()>& waiting = {})
+      : FileLock{open(path)} {
+    if (lock(LOCK_EX | LOCK_NB)) return;
+    if (errno == EWOULDBLOCK && waiting) waiting();
+    if (!lock(LOCK_EX)) fail(path);
+  }
+
+  /// The lock, or nothing where somebody else holds it.
+  static std::optional<FileLock> attempt(const std::filesystem::path& path) {
+    FileLock held{open(path)};
+    if (held.lock(LOCK_EX | LOCK_NB)) return held;
+    if (errno != EWOULDBLOCK) fail(path);
+    return {};
+  }
+
+  FileLock(FileLock&& other) noexcept : file_{std::exchange(other.file_, -1)} {}
+  FileLock& operator=(FileLock&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+  ~FileLock() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+ private:
+  explicit FileLock(int file) : file_{file} {}
+
+  static int open(const std::filesystem::path& path) {
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) fail(path);
+    return file;
+  }
+
+  [[nodiscard]] bool lock(int how) const {
+    while (::flock(file_, how) != 0) {
+      if (errno != EINTR) return false;
+    }
+    return true;
+  }
+
+  [[noreturn]] static void fail(const std::filesystem::path& path) {
+    throw Error{"cannot be locked: " + std::generic_category().message(errno),
+                {.object = path.string()}};
+  }
+
+  int file_;
+};
+
+}  // namespace seqtrain
