@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <seqtrain/concepts.hpp>
-#include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/sink/manifest.hpp>
 
 namespace seqtrain::sink {
 
@@ -37,25 +36,22 @@ inline std::vector<std::string> files_below(const std::filesystem::path& directo
 
 /// Puts files and directories of `directory` into the sink under `prefix`, then `manifest.json`
 /// with their sizes and checksums, and waits until all of it is durable: where there is no
-/// manifest, something is missing. Throws `Error`, which says that the files are still in
-/// `directory`.
+/// manifest, something is missing. `before_each` is called before each file and may throw to end
+/// it. Throws `Error`, which says that the files are still in `directory`.
 template <Sink S>
-void publish(S& sink, const std::filesystem::path& directory, std::span<const std::string> names,
-             const std::string& prefix) {
-  json::Writer manifest{2};
-  manifest.begin_object().key("files").begin_array();
+void publish(
+    S& sink, const std::filesystem::path& directory, std::span<const std::string> names,
+    const std::string& prefix, const std::function<void()>& before_each = [] {}) {
+  Manifest manifest;
   try {
     for (const std::string& name : files_below(directory, names)) {
+      before_each();
       sink.put_file(prefix + "/" + name, directory / name);
-      const MappedFile file{directory / name};
-      manifest.begin_object().member("name", std::string_view{name});
-      manifest.member("size", file.size())
-          .member("crc32c", Crc32c{}.update(file.bytes()).value())
-          .end_object();
+      manifest.add(directory, name);
     }
     sink.flush();
-    const std::string text = manifest.end_array().end_object().text() + "\n";
-    sink.put(prefix + "/manifest.json", std::as_bytes(std::span{text}));
+    const std::string text = manifest.to_json();
+    sink.put(prefix + "/" + std::string{Manifest::file_name}, std::as_bytes(std::span{text}));
     sink.flush();
   } catch (const Error& error) {
     throw Error{error.what(), {}, "all of it is still in " + directory.string()};
