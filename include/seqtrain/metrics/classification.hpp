@@ -53,6 +53,33 @@ struct ClassificationReport {
   }
 };
 
+/// How a label was met, from the confusion counts.
+inline LabelScores scores(const Confusion& confusion, std::int64_t label) {
+  const auto ratio = [](std::int64_t part, std::int64_t whole) {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  const std::int64_t hits = confusion(label, label);
+  const std::int64_t support = confusion.row(label).sum();
+  const std::int64_t predicted = confusion.col(label).sum();
+  return {.precision = ratio(hits, predicted),
+          .recall = ratio(hits, support),
+          .f1 = ratio(2 * hits, support + predicted),
+          .support = support};
+}
+
+/// All figures that follow from the confusion counts and the mean loss.
+inline ClassificationReport make_report(const Confusion& confusion, double loss) {
+  ClassificationReport report{.examples = confusion.sum(), .confusion = confusion};
+  for (Eigen::Index label = 0; label < confusion.rows(); ++label) {
+    report.labels.push_back(scores(confusion, label));
+  }
+  if (report.examples > 0) {
+    report.accuracy = static_cast<double>(confusion.trace()) / static_cast<double>(report.examples);
+    report.loss = loss;
+  }
+  return report;
+}
+
 /// The label of the largest logit, the lowest where several are equal. A NaN counts as the largest,
 /// as in NumPy and PyTorch, so a model that has diverged gives an answer, and a loss of NaN.
 template <class Row>
@@ -104,16 +131,8 @@ class Classification {
   }
 
   [[nodiscard]] ClassificationReport report() const {
-    ClassificationReport report{.examples = confusion_.sum(), .confusion = confusion_};
-    for (std::int64_t label = 0; label < num_labels(); ++label) {
-      report.labels.push_back(scores(label));
-    }
-    if (report.examples > 0) {
-      const auto examples = static_cast<double>(report.examples);
-      report.accuracy = static_cast<double>(confusion_.trace()) / examples;
-      report.loss = loss_ / examples;
-    }
-    return report;
+    const auto examples = static_cast<double>(confusion_.sum());
+    return make_report(confusion_, examples > 0 ? loss_ / examples : 0);
   }
 
  private:
@@ -136,19 +155,6 @@ class Classification {
                     std::to_string(num_labels())};
       }
     }
-  }
-
-  [[nodiscard]] LabelScores scores(std::int64_t label) const {
-    const auto ratio = [](std::int64_t part, std::int64_t whole) {
-      return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-    };
-    const std::int64_t hits = confusion_(label, label);
-    const std::int64_t support = confusion_.row(label).sum();
-    const std::int64_t predicted = confusion_.col(label).sum();
-    return {.precision = ratio(hits, predicted),
-            .recall = ratio(hits, support),
-            .f1 = ratio(2 * hits, support + predicted),
-            .support = support};
   }
 
   Confusion confusion_;
