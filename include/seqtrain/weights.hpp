@@ -6,6 +6,7 @@
 #include <seqtrain/weights/dtype.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/tensor_copies.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/torch_file.hpp>
 #include <seqtrain/weights/write_config.hpp>
