@@ -22,6 +22,12 @@ void fine_tune(const cli::TrainFlags& flags, train::Results results) {
   auto model = model::load_classifier(flags.model, options);
   model::check_vocabulary(model.config(), tokenizer.vocab_size());
   report::say(model::describe(model, options));
+  const auto checkpoints = cli::open_checkpoints(
+      flags, run,
+      {cli::run_settings(results.flags, flags, name(model.precision())), results.versions});
+  const cli::StopSignals signals{{.grace_seconds = flags.grace_seconds,
+                                  .log = report::say,
+                                  .unfinished = [&] { return checkpoints->unfinished(); }}};
 
   cli::FileEncoder encode{flags, tokenizer, labels, model.max_length()};
   auto train = encode(flags.train_file, flags.fraction_of_train_data);
@@ -38,14 +44,16 @@ void fine_tune(const cli::TrainFlags& flags, train::Results results) {
   Trainer trainer{std::move(model), Optimizer{flags.adam<optim::AdamOptions>()},
                   data::BucketLoader{std::move(train.set), flags.train_batches()},
                   cli::open_job_dir(flags.job_dir)};
-  const auto fitted = trainer.fit(flags.fit_options(), dev, console, bar, log, throughput);
-  results.dev = fitted.dev.back();
-  results.test = trainer.evaluate(test, "test", console, bar, log);
+  const auto fitted = trainer.fit(flags.fit_options(signals.token()), dev, console, bar, log,
+                                  throughput, *checkpoints);
+  results.dev = fitted.dev.at(fitted.epoch_of_model);
+  results.test = trainer.evaluate(test, "test", console, bar, log, *checkpoints);
   results.train = throughput.figures();
   report::say(report::tables(*results.test, labels.names()));
 
   train::save_run(run, trainer.model(), tokenizer.files(), results);
-  trainer.publish(run.path(), run.results(), train::dated_model_folder());
+  trainer.publish(run.path(), run.results(), train::dated_model_folder(), *checkpoints);
+  checkpoints->finish();
   report::say("The model lies in " + run.path().string());
 }
 

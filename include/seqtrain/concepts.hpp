@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <seqtrain/optim/step.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain {
 
@@ -29,7 +30,8 @@ concept Model = std::movable<M> && std::movable<typename M::loss_type> &&
 };
 
 /// A rule that changes parameters. `step` clips the gradients if asked to, applies them and leaves
-/// each of them zero for the next step. `learning_rate` is the one before any schedule.
+/// each of them zero for the next step; it may return an `optim::Outcome` that tells of gradients
+/// that are not finite. `learning_rate` is the one before any schedule.
 template <class O>
 concept Optimizer = std::movable<O> &&
     requires(O& optimizer, std::span<const typename O::parameter_type> parameters,
@@ -47,7 +49,8 @@ concept Batch = std::copyable<B> && requires(const B& batch) {
   { batch.labels } -> std::ranges::sized_range;
 };
 
-/// A source of batches. The same epoch number gives the same batches in the same order, always.
+/// A source of batches. The same epoch number gives the same batches in the same order, always. A
+/// loader with `epoch(epoch, first_batch)` as well spares a resumed run making those before.
 template <class L>
 concept Loader = std::movable<L> && requires(L& loader, std::int64_t epoch) {
   requires Batch<typename L::batch_type>;
@@ -74,6 +77,17 @@ concept OptimizerFor = Optimizer<O> && Model<M> &&
 template <class L, class M>
 concept LoaderFor = Loader<L> && Model<M> &&
     std::convertible_to<const typename L::batch_type&, const typename M::batch_type&>;
+
+/// A model and an optimizer that a checkpoint can hold: each gives its tensors in host memory and
+/// takes such tensors back, copying them. They throw `InputError` where names or shapes do not fit.
+template <class M, class O>
+concept Checkpointable = Model<M> && OptimizerFor<O, M> &&
+    requires(M& model, O& optimizer, std::span<const weights::TensorView> tensors) {
+  { model.state_dict().views() } -> std::convertible_to<std::span<const weights::TensorView>>;
+  model.load_state_dict(tensors);
+  { optimizer.state().views() } -> std::convertible_to<std::span<const weights::TensorView>>;
+  optimizer.load_state(tensors, model.parameters());
+};
 
 template <class M, class O, class L, class S>
 concept Trainable = Model<M> && OptimizerFor<O, M> && LoaderFor<L, M> && Sink<S>;

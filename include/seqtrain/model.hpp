@@ -6,4 +6,3 @@
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/loss.hpp>
 #include <seqtrain/model/options.hpp>
-#include <seqtrain/model/state_dict.hpp>

@@ -4,6 +4,7 @@
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/sink/key.hpp>
 #include <seqtrain/sink/local.hpp>
+#include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/sink/memory.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/sink/queued.hpp>

@@ -5,5 +5,6 @@
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/tensor/versions.hpp>

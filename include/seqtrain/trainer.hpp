@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -13,11 +15,16 @@
 
 #include <seqtrain/concepts.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/optim/outcome.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/fits.hpp>
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>
+#include <seqtrain/train/rows.hpp>
+#include <seqtrain/train/state.hpp>
+#include <seqtrain/train/stopped.hpp>
+#include <seqtrain/weights/tensor_copies.hpp>
 
 namespace seqtrain {
 
@@ -28,7 +35,9 @@ struct FitReport {
   std::int64_t steps = 0;
   std::int64_t epochs = 0;
   double seconds = 0;
-  std::vector<metrics::ClassificationReport> dev;
+  std::int64_t skipped_steps = 0;                  ///< whose gradients were not finite
+  std::vector<metrics::ClassificationReport> dev;  ///< those of a run gone on with included
+  std::size_t epoch_of_model = 0;  ///< whose parameters the model has: an index of `dev`
 };
 
 }  // namespace train
@@ -53,40 +62,51 @@ class Trainer {
         loader_{std::move(loader)},
         sink_{std::move(sink)} {}
 
-  /// Trains, telling each observer what happens. Throws `InputError` on options out of range, and
-  /// whatever a policy or an observer throws.
+  /// Trains, telling each observer what happens; `train::Checkpoints` among them saves the fit and
+  /// takes it up again. Throws `InputError` on options out of range, `train::Stopped` where
+  /// `options.stop` is requested, `Error` on gradients that are not finite, and whatever a policy
+  /// or an observer throws.
   template <class... Observers>
   requires(!(Loader<std::remove_cvref_t<Observers>> || ...)) train::FitReport
       fit(const train::FitOptions& options, Observers&&... observers) {
     return run(
-        options, [](std::int64_t, std::int64_t) {}, observers...);
+        options, [] {}, observers...);
   }
 
   /// As above, and evaluates on `dev` after each epoch.
   template <class D, class... Observers>
   requires Loader<std::remove_cvref_t<D>> train::FitReport fit(const train::FitOptions& options,
                                                                D&& dev, Observers&&... observers) {
-    std::vector<metrics::ClassificationReport> reports;
-    const auto evaluate_dev = [&](std::int64_t epoch, std::int64_t step) {
-      reports.push_back(train::evaluate(model_, dev, {"dev", epoch, step}, observers...));
+    const auto evaluate_dev = [&] {
+      state_.dev.push_back(
+          stoppable([&] { return train::evaluate(model_, dev, point("dev", 1), observers...); },
+                    observers...));
     };
-    auto report = run(options, evaluate_dev, observers...);
-    report.dev = std::move(reports);
-    return report;
+    return run(options, evaluate_dev, observers...);
   }
 
-  /// Runs the model over a loader's examples without training.
+  /// Runs the model over a loader's examples without training. Throws `train::Stopped` where the
+  /// stop that the last fit was given is requested.
   template <class D, class... Observers>
   metrics::ClassificationReport evaluate(D&& loader, std::string_view split,
                                          Observers&&... observers) {
-    return train::evaluate(model_, loader, {split, epoch_, step_}, observers...);
+    return stoppable([&] { return train::evaluate(model_, loader, point(split, 0), observers...); },
+                     observers...);
   }
 
   /// Puts files and directories of `directory` into the sink, under `prefix`, and a manifest last:
-  /// see `sink::publish`.
+  /// see `sink::publish`. Throws `train::Stopped` between two files where the stop that the last
+  /// fit was given is requested.
+  template <class... Observers>
   void publish(const std::filesystem::path& directory, const std::vector<std::string>& names,
-               const std::string& prefix) {
-    sink::publish(sink_, directory, names, prefix);
+               const std::string& prefix, Observers&&... observers) {
+    stoppable(
+        [&] {
+          sink::publish(sink_, directory, names, prefix, [this] {
+            if (options_.stop.stop_requested()) throw train::Stopped{"stopped while publishing"};
+          });
+        },
+        observers...);
   }
 
   [[nodiscard]] M& model() { return model_; }
@@ -96,104 +116,282 @@ class Trainer {
 
  private:
   using Batches = std::span<const typename M::batch_type>;
+  using Losses = std::vector<std::pair<double, typename M::loss_type>>;  // with their weights
+
+  /// A step of which only the device knows whether it was taken.
+  struct Doubt {
+    optim::Outcome outcome;
+    std::string step;
+  };
 
   template <class EvaluateDev, class... Observers>
   train::FitReport run(const train::FitOptions& options, const EvaluateDev& evaluate_dev,
                        Observers&... observers) {
+    check_observers<Observers...>();
+    options.validate();
+    options_ = options;
+    const auto start = std::chrono::steady_clock::now();
+    plan();
+    restore(observers...);
+    train::notify(train::FitBegin{epochs_, steps_, loader_.examples(), state_.position},
+                  observers...);
+    if (options.stop.stop_requested()) safe_point(observers...);
+    while (!is_done()) {
+      train_epoch(observers...);
+      evaluate_dev();
+      keep_best();
+      ++state_.position.epoch;
+      state_.position.batch = 0;
+      train::notify(train::EpochEnd{state_.position.epoch, epochs_}, observers...);
+      safe_point(observers...);
+    }
+    take_best();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    train::notify(train::FitEnd{state_.position.step, elapsed.count()}, observers...);
+    return {.steps = state_.position.step,
+            .epochs = state_.position.epoch,
+            .seconds = elapsed.count(),
+            .skipped_steps = state_.skipped_steps,
+            .dev = state_.dev,
+            .epoch_of_model = epoch_of_model()};
+  }
+
+  template <class... Observers>
+  static consteval void check_observers() {
     static_assert((train::Observer<Observers> && ...),
                   "an observer hears nothing: it needs on(const train::StepEnd&) or the like");
-    options.validate();
-    const auto start = std::chrono::steady_clock::now();
-    const auto elapsed = [start] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
-    plan(options);
-    train::notify(train::FitBegin{epochs_, steps_, loader_.examples()}, observers...);
-    while (step_ < steps_) {
-      train_epoch(options, observers...);
-      evaluate_dev(epoch_, step_);
-      train::notify(train::EpochEnd{epoch_, epochs_}, observers...);
-    }
-    train::notify(train::FitEnd{step_, elapsed()}, observers...);
-    return {.steps = step_, .epochs = epoch_, .seconds = elapsed(), .dev = {}};
+    static_assert(Checkpointable<M, O> || !(train::Hears<Observers, train::SafePoint> || ...),
+                  "an observer saves checkpoints, but the model or the optimizer has no state_dict "
+                  "and load_state_dict, state and load_state for that");
   }
 
   /// Counts the run's epochs and steps, and starts at the first.
-  void plan(const train::FitOptions& options) {
+  void plan() {
     if (loader_.examples() == 0) throw InputError{"there are no examples to train on"};
-    epoch_ = step_ = epochs_ = steps_ = 0;
+    state_ = {};
+    best_ = {};
+    doubt_.reset();
+    epochs_ = steps_ = 0;
     const auto more = [&] {
-      return options.max_steps > 0 ? steps_ < options.max_steps : epochs_ < options.epochs;
+      return options_.max_steps > 0 ? steps_ < options_.max_steps : epochs_ < options_.epochs;
     };
     while (more()) {
-      const std::int64_t window = options.gradient_accumulation_steps;
+      const std::int64_t window = options_.gradient_accumulation_steps;
       steps_ += (loader_.batches_in(epochs_++) + window - 1) / window;
     }
-    if (options.max_steps > 0) steps_ = options.max_steps;
+    if (options_.max_steps > 0) steps_ = options_.max_steps;
   }
 
+  [[nodiscard]] bool is_done() const {
+    if (state_.position.batch > 0) return false;  // the evaluation is missing
+    return state_.position.step >= steps_ || is_out_of_patience();
+  }
+
+  [[nodiscard]] bool is_out_of_patience() const {
+    if (options_.early_stopping_patience == 0 || state_.dev.empty()) return false;
+    const std::size_t since = state_.dev.size() - 1 - train::best_epoch(state_.dev);
+    return since >= static_cast<std::size_t>(options_.early_stopping_patience);
+  }
+
+  /// Lets whoever has a saved fit put it in the place of the fresh one.
   template <class... Observers>
-  void train_epoch(const train::FitOptions& options, Observers&... observers) {
-    const std::int64_t batches = loader_.batches_in(epoch_);
-    std::vector<typename M::batch_type> window;
-    std::int64_t done = 0;
-    const auto step = [&](Batches together) {
-      take_step(options, together, {.epoch = epoch_ + 1, .batch = done, .batches = batches},
-                observers...);
-    };
-    for (const typename M::batch_type& batch : loader_.epoch(epoch_)) {
-      ++done;
-      if (options.gradient_accumulation_steps == 1) {
-        step({&batch, 1});
-      } else {
-        window.push_back(batch);
-        if (done % options.gradient_accumulation_steps == 0 || done == batches) {
-          step(window);
-          window.clear();
+  void restore(Observers&... observers) {
+    if constexpr (Checkpointable<M, O>) {
+      const std::function<void(const train::SavedFit&)> from = [&](const train::SavedFit& saved) {
+        check_position(saved.state.position);
+        model_.load_state_dict(saved.tensors("model"));
+        optimizer_.load_state(saved.tensors("optimizer"), model_.parameters());
+        if (options_.best_model && !saved.state.dev.empty()) {
+          best_.assign(saved.tensors("best_model"));
         }
-      }
-      if (step_ == steps_) break;
+        state_ = saved.state;
+      };
+      train::notify(train::Restore{from}, observers...);
     }
-    ++epoch_;
   }
 
-  struct Place {
-    std::int64_t epoch = 0;
-    std::int64_t batch = 0;
-    std::int64_t batches = 0;
-  };
+  void check_position(const train::Position& position) {
+    const bool inside = position.step <= steps_ && position.epoch <= epochs_ &&
+                        position.batch <= loader_.batches_in(position.epoch);
+    if (inside) return;
+    throw InputError{"step " + std::to_string(position.step) + ", epoch " +
+                         std::to_string(position.epoch) + ", batch " +
+                         std::to_string(position.batch) + " lies behind the end of this run",
+                     {.object = "checkpoint"}};
+  }
+
+  /// A moment between two steps. Throws `Stopped` if the run is to end, once all is saved.
+  template <class... Observers>
+  void safe_point(Observers&... observers) {
+    const bool last = options_.stop.stop_requested();
+    if constexpr (Checkpointable<M, O>) {
+      const std::function<void(const train::VisitTensors&)> tensors =
+          [&](const train::VisitTensors& visit) {
+            settle(observers...);
+            visit("model", model_.state_dict().views());
+            visit("optimizer", optimizer_.state().views());
+            if (!best_.empty()) visit("best_model", best_.views());
+          };
+      train::notify(train::SafePoint{state_, last, tensors}, observers...);
+    }
+    if (last) {
+      throw train::Stopped{"stopped after step " + std::to_string(state_.position.step) + " of " +
+                           std::to_string(steps_)};
+    }
+  }
+
+  void keep_best() {
+    if constexpr (Checkpointable<M, O>) {
+      if (!options_.best_model || state_.dev.empty()) return;
+      if (train::best_epoch(state_.dev) + 1 == state_.dev.size()) {
+        best_.assign(model_.state_dict().views());
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t epoch_of_model() const {
+    if (state_.dev.empty()) return 0;
+    return best_.empty() ? state_.dev.size() - 1 : train::best_epoch(state_.dev);
+  }
+
+  void take_best() {
+    if constexpr (Checkpointable<M, O>) {
+      if (!best_.empty()) model_.load_state_dict(best_.views());
+    }
+  }
+
+  template <class Work, class... Observers>
+  auto stoppable(const Work& work, Observers&... observers) {
+    try {
+      return work();
+    } catch (const train::Stopped&) {
+      safe_point(observers...);
+      throw;
+    }
+  }
+
+  [[nodiscard]] train::EvalPoint point(std::string_view split, std::int64_t epochs_begun) const {
+    const auto& position = state_.position;
+    return {split, position.epoch + epochs_begun, position.step, options_.stop};
+  }
+
+  /// What is left of the current epoch, up to the run's last step.
+  template <class... Observers>
+  void train_epoch(Observers&... observers) {
+    const auto& [epoch, done, steps] = state_.position;
+    const std::int64_t batches = loader_.batches_in(epoch);
+    if (steps == steps_ || done == batches) return;
+    const std::int64_t window = options_.gradient_accumulation_steps;
+    std::int64_t index = opens_inside ? done : 0;
+    const std::int64_t first = done;
+    std::vector<typename M::batch_type> together;
+    for (const typename M::batch_type& batch : open_epoch(epoch, first)) {
+      if (++index <= first) continue;
+      if (window == 1) {
+        take_step({&batch, 1}, batches, observers...);
+      } else {
+        together.push_back(batch);
+        if (index % window != 0 && index != batches) continue;
+        take_step(together, batches, observers...);
+        together.clear();
+      }
+      if (steps == steps_) break;
+    }
+    settle(observers...);
+  }
+
+  static constexpr bool opens_inside = requires(L & loader, std::int64_t i) { loader.epoch(i, i); };
+
+  /// The batches of an epoch from `first` on, or all where the loader cannot leave any out.
+  decltype(auto) open_epoch(std::int64_t epoch, [[maybe_unused]] std::int64_t first) {
+    if constexpr (opens_inside) {
+      return loader_.epoch(epoch, first);
+    } else {
+      return loader_.epoch(epoch);
+    }
+  }
 
   template <class... Observers>
-  void take_step(const train::FitOptions& options, Batches batches, const Place& place,
-                 Observers&... observers) {
+  void take_step(Batches batches, std::int64_t of, Observers&... observers) {
     std::int64_t examples = 0;
     std::int64_t tokens = 0;
     for (const auto& batch : batches) {
       examples += batch.rows;
       tokens += batch.tokens();
     }
-    std::vector<std::pair<double, typename M::loss_type>> parts;
-    for (const auto& batch : batches) {
-      const double weight = static_cast<double>(batch.rows) / static_cast<double>(examples);
-      parts.emplace_back(weight, model_.accumulate(batch, weight));
-    }
-    const double lr_scale = options.schedule.lr_scale(step_, steps_);
-    optimizer_.step(model_.parameters(),
-                    {.lr_scale = lr_scale, .max_grad_norm = options.max_grad_norm});
-    const std::function<double()> loss = [&parts] {
-      double sum = 0;
-      for (const auto& [weight, part] : parts) sum += weight * static_cast<double>(part);
-      return sum;
-    };
-    train::notify(train::StepEnd{.step = ++step_,
+    const Losses losses = accumulate(batches, examples);
+    settle(observers...);
+    auto& [epoch, done, steps] = state_.position;
+    const double lr_scale = options_.schedule.lr_scale(steps, steps_);
+    optim::Outcome outcome =
+        step_optimizer({.lr_scale = lr_scale, .max_grad_norm = options_.max_grad_norm});
+    ++steps;
+    done += static_cast<std::int64_t>(batches.size());
+    judge(std::move(outcome), batches, losses, observers...);
+    const std::function<double()> loss = [&losses] { return mean(losses); };
+    train::notify(train::StepEnd{.step = steps,
                                  .steps = steps_,
-                                 .epoch = place.epoch,
-                                 .batch = place.batch,
-                                 .batches = place.batches,
+                                 .epoch = epoch + 1,
+                                 .batch = done,
+                                 .batches = of,
                                  .examples = examples,
                                  .tokens = tokens,
                                  .learning_rate = lr_scale * optimizer_.learning_rate(),
                                  .loss = loss},
+                  observers...);
+    safe_point(observers...);
+  }
+
+  Losses accumulate(Batches batches, std::int64_t examples) {
+    Losses losses;
+    for (const auto& batch : batches) {
+      const double weight = static_cast<double>(batch.rows) / static_cast<double>(examples);
+      losses.emplace_back(weight, model_.accumulate(batch, weight));
+    }
+    return losses;
+  }
+
+  static double mean(const Losses& losses) {
+    double sum = 0;
+    for (const auto& [weight, loss] : losses) sum += weight * static_cast<double>(loss);
+    return sum;
+  }
+
+  optim::Outcome step_optimizer(const optim::Step& step) {
+    if constexpr (std::is_void_v<decltype(optimizer_.step(model_.parameters(), step))>) {
+      optimizer_.step(model_.parameters(), step);
+      return {};
+    } else {
+      return optimizer_.step(model_.parameters(), step);
+    }
+  }
+
+  /// Looks whether the step was taken, at once or, where only the device knows, later.
+  template <class... Observers>
+  void judge(optim::Outcome outcome, Batches batches, const Losses& losses,
+             Observers&... observers) {
+    const bool known = outcome.known();
+    if (known && outcome.problem().empty()) return;
+    std::string step = "epoch " + std::to_string(state_.position.epoch + 1) + ", step " +
+                       std::to_string(state_.position.step);
+    if (known) step += ", loss " + std::to_string(mean(losses));
+    doubt_ = Doubt{std::move(outcome), step + ", " + train::describe_rows(batches)};
+    if (known) settle(observers...);
+  }
+
+  /// Asks for what is not known of the last step. One that was not taken ends the run or is
+  /// counted.
+  template <class... Observers>
+  void settle(Observers&... observers) {
+    if (!doubt_) return;
+    Doubt doubt = *std::exchange(doubt_, {});
+    if (doubt.outcome.problem().empty()) return;
+    const std::string problem = doubt.step + ": " + doubt.outcome.problem() + "; it was not taken";
+    if (options_.on_nonfinite == train::OnNonfinite::stop) {
+      throw Error{problem, {}, "lower the learning rate, or let such steps be skipped"};
+    }
+    ++state_.skipped_steps;
+    train::notify(train::StepSkipped{state_.position.step, state_.skipped_steps, problem},
                   observers...);
   }
 
@@ -201,8 +399,10 @@ class Trainer {
   O optimizer_;
   L loader_;
   S sink_;
-  std::int64_t epoch_ = 0;   // epochs done
-  std::int64_t step_ = 0;    // optimizer steps done
+  train::FitOptions options_;
+  train::State state_;
+  weights::TensorCopies best_;  // the parameters after the best epoch, if they are kept
+  std::optional<Doubt> doubt_;
   std::int64_t epochs_ = 0;  // of the run
   std::int64_t steps_ = 0;   // of the run
 };

@@ -100,7 +100,7 @@ TEST(Adam, LeavesGradientsZeroAndFrozenParametersAlone) {
   optimizer.step(parameters, {});
   EXPECT_TRUE(parameters[1].value.equal(frozen));
   EXPECT_EQ(parameters[0].gradient.count_nonzero().item<std::int64_t>(), 0);
-  EXPECT_EQ(optimizer.state().size(), 6U);
+  EXPECT_EQ(optimizer.state().views().size(), 6U);
 }
 
 TEST(Adam, GoesOnExactlyFromItsState) {
@@ -111,7 +111,7 @@ TEST(Adam, GoesOnExactlyFromItsState) {
   auto resumed = make_parameters();
   for (std::size_t p = 0; p < resumed.size(); ++p) resumed[p].value.copy_(straight[p].value);
   AdamW other{{.lr = 0.01, .weight_decay = 0.1}};
-  other.load_state(optimizer.state(), resumed);
+  other.load_state(optimizer.state().views(), resumed);
   run(optimizer, straight, 50, 100, no_clip);
   run(other, resumed, 50, 100, no_clip);
   for (std::size_t p = 0; p < resumed.size(); ++p) {
@@ -124,17 +124,51 @@ TEST(Adam, RefusesStateThatDoesNotFit) {
   set_gradients(parameters, 0);
   Adam optimizer;
   optimizer.step(parameters, {});
-  const auto state = optimizer.state();
-  const auto throws = [&](auto broken) {
+  const tensor::StateDict dict = optimizer.state();
+  const std::vector state(dict.views().begin(), dict.views().end());
+  const auto throws = [&](const std::vector<weights::TensorView>& broken) {
     EXPECT_THROW(Adam{}.load_state(broken, parameters), InputError);
   };
   auto stray = state;
-  stray.emplace_back("nobody.step", at::zeros({}));
+  stray.push_back(stray[0]);
+  stray.back().name = "nobody.step";
   throws(stray);
   auto misshaped = state;
-  misshaped[0].second = at::zeros({7});
+  misshaped[0].shape = {7};
   throws(misshaped);
+  auto mistyped = state;
+  mistyped[0].dtype = weights::DType::f64;
+  throws(mistyped);
   throws(std::vector(state.begin() + 1, state.end()));
+}
+
+TEST(Adam, LeavesAllAsItIsWhereAGradientIsNotFinite) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    auto parameters = make_parameters();
+    AdamW optimizer{{.lr = 0.01, .weight_decay = 0.1}};
+    run(optimizer, parameters, 0, 3, 1.0);
+    const at::Tensor value = parameters[1].value.clone();
+    const auto moment = weights::to_floats(optimizer.state().views()[0]);
+    set_gradients(parameters, 3);
+    parameters[1].gradient.view({-1})[0] = bad;
+    Outcome outcome = optimizer.step(parameters, {});
+    EXPECT_TRUE(outcome.known());
+    EXPECT_EQ(outcome.problem(), "the gradient of " + parameters[1].name + " is not finite");
+    EXPECT_TRUE(parameters[1].value.equal(value));
+    EXPECT_EQ(weights::to_floats(optimizer.state().views()[0]), moment);
+    EXPECT_EQ(parameters[1].gradient.count_nonzero().item<std::int64_t>(), 0);
+  }
+}
+
+TEST(Adam, TakesGradientsWhoseNormAloneIsBeyondAFloat) {
+  auto parameters = make_parameters();
+  set_gradients(parameters, 0);
+  parameters[0].gradient.fill_(1.8e19F);
+  Adam optimizer{{.lr = 0.1}};
+  const at::Tensor before = parameters[0].value.clone();
+  EXPECT_EQ(optimizer.step(parameters, {}).problem(), "");
+  EXPECT_FALSE(parameters[0].value.equal(before));
 }
 
 TEST(Adam, RefusesOptionsOutOfRange) {

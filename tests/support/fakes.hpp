@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -11,7 +13,9 @@
 #include <vector>
 
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/optim/outcome.hpp>
 #include <seqtrain/optim/step.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::tests {
 
@@ -32,6 +36,32 @@ struct FakeParameter {
 struct FakeLoss {
   double value;
   explicit operator double() const { return value; }
+};
+
+/// Named numbers, as a checkpoint takes them.
+class FakeState {
+ public:
+  explicit FakeState(std::vector<std::pair<std::string, double>> numbers)
+      : numbers_{std::make_shared<const std::vector<std::pair<std::string, double>>>(
+            std::move(numbers))} {
+    for (const auto& [name, number] : *numbers_) {
+      views_.push_back({name, weights::DType::f64, {}, std::as_bytes(std::span{&number, 1})});
+    }
+  }
+
+  [[nodiscard]] std::span<const weights::TensorView> views() const { return views_; }
+
+  static double number(std::span<const weights::TensorView> tensors, std::string_view name) {
+    double number = 0;
+    for (const auto& tensor : tensors) {
+      if (tensor.name == name) std::memcpy(&number, tensor.bytes.data(), sizeof number);
+    }
+    return number;
+  }
+
+ private:
+  std::shared_ptr<const std::vector<std::pair<std::string, double>>> numbers_;
+  std::vector<weights::TensorView> views_;
 };
 
 class FakeModel {
@@ -64,6 +94,11 @@ class FakeModel {
   [[nodiscard]] std::span<const FakeParameter> parameters() const { return state_->parameters; }
   [[nodiscard]] double weight() const { return state_->w; }
 
+  [[nodiscard]] FakeState state_dict() const { return FakeState{{{"w", state_->w}}}; }
+  void load_state_dict(std::span<const weights::TensorView> tensors) {
+    state_->w = FakeState::number(tensors, "w");
+  }
+
  private:
   struct State {
     double w = 0;
@@ -79,19 +114,38 @@ class FakeSgd {
 
   explicit FakeSgd(double learning_rate) : learning_rate_{learning_rate} {}
 
-  void step(std::span<const FakeParameter> parameters, optim::Step step) {
+  /// With momentum 0.5, so that there is a state. Tells of gradients that are not finite.
+  optim::Outcome step(std::span<const FakeParameter> parameters, optim::Step step) {
     steps.push_back(step);
+    optim::Outcome outcome;
     for (const auto& parameter : parameters) {
-      *parameter.value -= learning_rate_ * step.lr_scale * *parameter.gradient;
-      *parameter.gradient = 0;
+      const double gradient = std::exchange(*parameter.gradient, 0);
+      if (!std::isfinite(gradient)) {
+        outcome = optim::Outcome::not_taken("the gradient of w is not finite");
+        continue;
+      }
+      momentum_ = 0.5 * momentum_ + gradient;
+      *parameter.value -= learning_rate_ * step.lr_scale * momentum_;
     }
+    return delay_ ? optim::Outcome::on_device([outcome]() mutable { return outcome.problem(); })
+                  : outcome;
   }
   [[nodiscard]] double learning_rate() const { return learning_rate_; }
+
+  [[nodiscard]] FakeState state() const { return FakeState{{{"momentum", momentum_}}}; }
+  void load_state(std::span<const weights::TensorView> tensors, std::span<const FakeParameter>) {
+    momentum_ = FakeState::number(tensors, "momentum");
+  }
+
+  /// As on a device: whether a step was taken is known later.
+  void delay_outcomes() { delay_ = true; }
 
   std::vector<optim::Step> steps;
 
  private:
   double learning_rate_;
+  double momentum_ = 0;
+  bool delay_ = false;
 };
 
 /// Cuts its examples into batches, in order; a later epoch begins one example later.

@@ -8,12 +8,12 @@
 
 namespace seqtrain::tests {
 
-/// What the `InputError` says that `action` throws.
+/// What the `Error` says that `action` throws.
 template <class Action>
 std::string problem_of(const Action& action) {
   try {
     action();
-  } catch (const InputError& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "nothing was thrown";

@@ -7,6 +7,7 @@
 #include <seqtrain/trainer.hpp>
 
 #include "support/fakes.hpp"
+#include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain {
@@ -149,6 +150,56 @@ TEST(Trainer, LetsAnObserversErrorThrough) {
   };
   auto trainer = make_trainer({1, 2, 3}, 1);
   EXPECT_THROW((void)trainer.fit({.epochs = 1}, Thrower{}), Error);
+}
+
+TEST(Trainer, StopsBeforeAStepWhoseGradientsAreNotFinite) {
+  const double nan = std::nan("");
+  for (const bool delayed : {false, true}) {
+    auto trainer = make_trainer({1, 2, nan, 3}, 1);
+    if (delayed) trainer.optimizer().delay_outcomes();
+    const auto problem = problem_of([&] { (void)trainer.fit({.epochs = 1}); });
+    EXPECT_NE(problem.find("epoch 1, step 3"), std::string::npos) << problem;
+    EXPECT_NE(problem.find("1 rows: the gradient of w is not finite"), std::string::npos)
+        << problem;
+    EXPECT_EQ(problem.find("loss nan") != std::string::npos, !delayed) << problem;
+    EXPECT_TRUE(std::isfinite(trainer.model().weight()));
+  }
+}
+
+TEST(Trainer, SkipsStepsWhoseGradientsAreNotFinite) {
+  struct Skips {
+    void on(const train::StepSkipped& event) { steps.push_back(event.skipped); }
+    std::vector<std::int64_t> steps = {};
+  };
+  for (const bool delayed : {false, true}) {
+    auto trainer = make_trainer({1, std::nan(""), 3}, 1);
+    if (delayed) trainer.optimizer().delay_outcomes();
+    Skips skips;
+    const auto report = trainer.fit({.epochs = 2, .on_nonfinite = train::OnNonfinite::skip}, skips);
+    EXPECT_EQ(report.steps, 6);
+    EXPECT_EQ(report.skipped_steps, 2);
+    EXPECT_EQ(skips.steps, (std::vector<std::int64_t>{1, 2}));
+    EXPECT_TRUE(std::isfinite(trainer.model().weight()));
+  }
+}
+
+TEST(Trainer, EndsEarlyWithoutPatience) {
+  auto trainer = make_trainer({1, 2, 3}, 1);
+  const auto report =
+      trainer.fit({.epochs = 10, .early_stopping_patience = 2}, FakeLoader{{1, -1}, 2});
+  EXPECT_EQ(report.epochs, 3);  // right from the first on, so the next two are no better
+  EXPECT_EQ(report.dev.size(), 3U);
+  EXPECT_EQ(report.epoch_of_model, 2U);
+}
+
+TEST(Trainer, EndsWithTheBestModel) {
+  auto first_epoch = make_trainer({1, 2, 3}, 1);
+  (void)first_epoch.fit({.epochs = 1});
+  auto trainer = make_trainer({1, 2, 3}, 1);
+  const auto report = trainer.fit({.epochs = 3, .best_model = true}, FakeLoader{{1, -1}, 2});
+  EXPECT_EQ(report.epochs, 3);
+  EXPECT_EQ(report.epoch_of_model, 0U);
+  EXPECT_EQ(trainer.model().weight(), first_epoch.model().weight());
 }
 
 }  // namespace

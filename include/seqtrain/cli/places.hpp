@@ -2,8 +2,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <utility>
 
+#include <seqtrain/cli/bucket_checkpoints.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/report/say.hpp>
@@ -11,6 +14,8 @@
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/sink/gcs.hpp>
 #include <seqtrain/sink/local.hpp>
+#include <seqtrain/train/checkpoints.hpp>
+#include <seqtrain/train/run_directory.hpp>
 
 /// Where a program's inputs come from and its results go: directories, or gs:// addresses. Costs a
 /// file the compilation of the storage client.
@@ -45,6 +50,34 @@ inline sink::Any open_job_dir(std::string place) {
   sink::Gcs bucket{place, {.client = {.log = report::say}}};
   bucket.check_writable();
   return sink::Any{std::move(bucket)};
+}
+
+/// What saves a run: to `--checkpoint-dir`, by default a folder of the run's directory. Of a
+/// bucket's checkpoints there are copies in that folder. `run` is what the checkpoints tell of the
+/// run.
+inline std::unique_ptr<train::Checkpoints> open_checkpoints(const TrainFlags& flags,
+                                                            const train::RunDirectory& directory,
+                                                            train::RunIdentity run) {
+  const bool in_bucket = gcs::is_gs(flags.checkpoint_dir);
+  const bool beside = flags.checkpoint_dir.empty() || in_bucket;
+  const bool by_name = flags.resume != "auto" && flags.resume != "never";
+  train::CheckpointOptions options{
+      .directory = beside ? directory.checkpoints() : std::filesystem::path{flags.checkpoint_dir},
+      .every = flags.checkpoint_every,
+      .minutes = flags.checkpoint_minutes,
+      .keep = flags.keep_checkpoints,
+      .resume = flags.resume == "auto",
+      .from = by_name ? gcs::localize(flags.resume, cache_directory(), report::say)
+                      : std::filesystem::path{},
+      .run = std::move(run),
+      .log = report::say};
+  if (!in_bucket) return std::make_unique<train::Checkpoints>(std::move(options));
+  const gcs::ClientOptions client{.log = report::say};
+  sink::Gcs bucket{flags.checkpoint_dir, {.client = client}};
+  bucket.check_writable();
+  return std::make_unique<train::Checkpoints>(
+      std::move(options),
+      std::make_unique<BucketCheckpoints>(gcs::open_client(client), std::move(bucket)));
 }
 
 }  // namespace seqtrain::cli

@@ -5,6 +5,7 @@
 #include <new>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/train/stopped.hpp>
 
 namespace seqtrain::cli {
 
@@ -28,6 +29,9 @@ int run(const Body& body) {
   try {
     body();
     return done;
+  } catch (const train::Stopped& stopped) {
+    std::cout << stopped.what() << std::endl;
+    return stopped_by_signal;
   } catch (const InputError& error) {
     return fail(error.what(), wrong_input);
   } catch (const std::bad_alloc&) {

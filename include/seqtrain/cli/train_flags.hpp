@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/cli/flags.hpp>
@@ -66,6 +69,17 @@ struct TrainFlags {
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   std::int64_t seed = 1234;
 
+  // what a run survives
+  std::string checkpoint_dir = "";
+  std::int64_t checkpoint_every = 0;
+  double checkpoint_minutes = 10;
+  std::int64_t keep_checkpoints = 2;
+  std::string resume = "";
+  double grace_seconds = 25;
+  std::string on_nonfinite = "stop";
+  std::int64_t early_stopping_patience = 0;
+  bool best_model = false;
+
   // what is written
   std::int64_t log_every = 50;
   std::string output_dir = "";
@@ -78,9 +92,13 @@ struct TrainFlags {
     describe_data(flags);
     describe_batches(flags);
     describe_optimization(flags);
+    describe_checkpoints(flags);
     describe_run(flags);
     if (!flags.parse(argc, argv)) return false;
     if (test_file.empty()) test_file = dev_file;
+    const char* of_job = std::getenv("AIP_CHECKPOINT_DIR");
+    if (checkpoint_dir.empty() && of_job != nullptr) checkpoint_dir = of_job;
+    if (resume.empty()) resume = checkpoint_dir.empty() ? "never" : "auto";
     validate();
     return true;
   }
@@ -102,6 +120,15 @@ struct TrainFlags {
     require(optim == "adam" || optim == "adamw", "optim", "is unknown: use adam or adamw");
     require(threads >= 1, "threads", "must be at least 1");
     require(log_every >= 1, "log-every", "must be at least 1");
+    require(checkpoint_every >= 0, "checkpoint-every", "must not be negative");
+    require(checkpoint_minutes >= 0 && std::isfinite(checkpoint_minutes), "checkpoint-minutes",
+            "must be a number, not negative");
+    require(keep_checkpoints >= 1, "keep-checkpoints", "must be at least 1");
+    require(grace_seconds > 0 && grace_seconds < 1e6, "grace-seconds",
+            "must be above 0 and below a million");
+    require(on_nonfinite == "stop" || on_nonfinite == "skip", "on-nonfinite",
+            "is unknown: use stop or skip");
+    require(early_stopping_patience >= 0, "early-stopping-patience", "must not be negative");
     (void)data::order_named(order);
   }
 
@@ -154,7 +181,7 @@ struct TrainFlags {
             .weight_decay = weight_decay};
   }
 
-  [[nodiscard]] train::FitOptions fit_options() const {
+  [[nodiscard]] train::FitOptions fit_options(std::stop_token stop = {}) const {
     constexpr double unclipped = std::numeric_limits<double>::infinity();
     return {.epochs = epochs,
             .max_steps = max_steps,
@@ -162,14 +189,19 @@ struct TrainFlags {
             .max_grad_norm = max_grad_norm == 0 ? unclipped : max_grad_norm,
             .schedule = {.type = optim::schedule_type(lr_scheduler_type),
                          .warmup_steps = warmup_steps,
-                         .warmup_ratio = warmup_ratio}};
+                         .warmup_ratio = warmup_ratio},
+            .on_nonfinite =
+                on_nonfinite == "skip" ? train::OnNonfinite::skip : train::OnNonfinite::stop,
+            .early_stopping_patience = early_stopping_patience,
+            .best_model = best_model,
+            .stop = std::move(stop)};
   }
 
   [[nodiscard]] train::RunDirectoryOptions run_directory(const std::string& name) const {
     return {.path = output_dir.empty() ? train::default_run_directory(name)
                                        : std::filesystem::path{output_dir},
             .model_name = model_name,
-            .overwrite = overwrite};
+            .overwrite = overwrite || resume != "never"};
   }
 
  private:
@@ -214,6 +246,26 @@ struct TrainFlags {
         .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step")
         .add("dropout", dropout, "every dropout rate, instead of the configuration's")
         .add_switch("freeze-encoder", freeze_encoder, "train the classification head alone");
+  }
+
+  void describe_checkpoints(Flags& flags) {
+    flags
+        .add("checkpoint-dir", checkpoint_dir,
+             "where the run is saved while it goes on: a directory or gs://bucket/path (default: "
+             "checkpoints in the output directory)")
+        .add("checkpoint-every", checkpoint_every, "steps between two checkpoints (0: by time)")
+        .add("checkpoint-minutes", checkpoint_minutes,
+             "minutes between two checkpoints (0: by steps)")
+        .add("keep-checkpoints", keep_checkpoints, "newest checkpoints that are kept")
+        .add("resume", resume,
+             "auto: go on from the newest whole checkpoint, if there is one; never; or a "
+             "checkpoint's path (default: auto where --checkpoint-dir is given)")
+        .add("grace-seconds", grace_seconds, "time from SIGTERM to the end in which all is saved")
+        .add("on-nonfinite", on_nonfinite,
+             "what to do where a gradient is not finite: stop, or skip the step")
+        .add("early-stopping-patience", early_stopping_patience,
+             "end after so many epochs without a better dev accuracy (0: do not)")
+        .add_switch("best-model", best_model, "end with the model of the best dev epoch");
   }
 
   void describe_run(Flags& flags) {

@@ -14,8 +14,10 @@
 #include <seqtrain/model/classifier.hpp>
 #include <seqtrain/model/families.hpp>
 #include <seqtrain/model/options.hpp>
+#include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/model_config.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::model {
 
@@ -41,7 +43,10 @@ class AnyClassifier {
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const {
     return std::visit([](const auto& model) { return model.parameters(); }, classifier_);
   }
-  [[nodiscard]] StateDict state_dict() const { return StateDict{parameters()}; }
+  [[nodiscard]] tensor::StateDict state_dict() const { return tensor::StateDict{parameters()}; }
+  void load_state_dict(std::span<const weights::TensorView> tensors) {
+    std::visit([&](auto& model) { model.load_state_dict(tensors); }, classifier_);
+  }
   [[nodiscard]] const weights::ModelConfig& config() const {
     return std::visit(
         [](const auto& model) -> auto& { return model.config(); }, classifier_);

@@ -24,9 +24,9 @@
 #include <seqtrain/model/loss.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/parameters.hpp>
-#include <seqtrain/model/state_dict.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
@@ -93,7 +93,17 @@ class Classifier {
   [[nodiscard]] Precision precision() const { return cpu_encoder_.precision(); }
 
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
-  [[nodiscard]] StateDict state_dict() const { return StateDict{parameters_}; }
+  [[nodiscard]] tensor::StateDict state_dict() const { return tensor::StateDict{parameters_}; }
+
+  /// Takes on the values of `state_dict().views()`. Throws `InputError` where names or shapes do
+  /// not fit; some parameters may then have changed.
+  void load_state_dict(std::span<const weights::TensorView> tensors) {
+    tensor::SavedTensors saved{tensors};
+    for (const auto& parameter : parameters_) saved.take(parameter.name, parameter.value);
+    saved.check_all_taken();
+    cpu_encoder_.weights_changed();
+  }
+
   [[nodiscard]] const weights::ModelConfig& config() const { return config_; }
   [[nodiscard]] const LoadReport& load_report() const { return report_; }
 

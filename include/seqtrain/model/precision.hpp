@@ -23,6 +23,11 @@ enum class Precision {
                    "use fp32, bf16 or auto"};
 }
 
+[[nodiscard]] constexpr std::string_view name(Precision precision) {
+  if (precision == Precision::automatic) return "auto";
+  return precision == Precision::bf16 ? "bf16" : "fp32";
+}
+
 /// Whether the processor multiplies bfloat16 itself rather than by way of fp32.
 [[nodiscard]] inline bool has_native_bf16() {
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)

@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_sub.h>
 #include <ATen/ops/_foreach_zero.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
@@ -20,9 +23,13 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/optim/clip.hpp>
+#include <seqtrain/optim/finite.hpp>
+#include <seqtrain/optim/outcome.hpp>
 #include <seqtrain/optim/parameter_groups.hpp>
 #include <seqtrain/optim/step.hpp>
 #include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/state_dict.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::optim {
 
@@ -55,9 +62,11 @@ struct AdamTensors {
 /// Weight decay as torch's `Adam` means it: weight_decay · value is added to every gradient.
 struct CoupledDecay {
   static constexpr bool applies(std::string_view /*name*/) { return true; }
-  static void update(const AdamTensors& t, const AdamOptions& o, double lr, double weight_decay) {
+  static void update(const AdamTensors& t, const AdamOptions& o, double lr, double weight_decay,
+                     const std::optional<at::Tensor>& found_inf) {
     at::_fused_adam_(t.values, t.gradients, t.exp_avgs, t.exp_avg_sqs, {}, t.steps, lr, o.beta1,
-                     o.beta2, weight_decay, o.eps, /*amsgrad=*/false, /*maximize=*/false);
+                     o.beta2, weight_decay, o.eps, /*amsgrad=*/false, /*maximize=*/false,
+                     /*grad_scale=*/{}, found_inf);
   }
 };
 
@@ -65,9 +74,11 @@ struct CoupledDecay {
 /// lr · weight_decay, apart from the gradient; biases and layer normalisations do not.
 struct DecoupledDecay {
   static constexpr bool applies(std::string_view name) { return decays(name); }
-  static void update(const AdamTensors& t, const AdamOptions& o, double lr, double weight_decay) {
+  static void update(const AdamTensors& t, const AdamOptions& o, double lr, double weight_decay,
+                     const std::optional<at::Tensor>& found_inf) {
     at::_fused_adamw_(t.values, t.gradients, t.exp_avgs, t.exp_avg_sqs, {}, t.steps, lr, o.beta1,
-                      o.beta2, weight_decay, o.eps, /*amsgrad=*/false, /*maximize=*/false);
+                      o.beta2, weight_decay, o.eps, /*amsgrad=*/false, /*maximize=*/false,
+                      /*grad_scale=*/{}, found_inf);
   }
 };
 
@@ -81,54 +92,57 @@ class BasicAdam {
   explicit BasicAdam(AdamOptions options = {}) : options_{options} { options_.validate(); }
 
   /// Clips the gradients, applies them at lr · step.lr_scale and leaves them zero. Parameters
-  /// without a gradient stay as they are.
-  void step(std::span<const tensor::Parameter> parameters, Step step) {
+  /// without a gradient stay as they are. Where a gradient is not finite, none is applied.
+  Outcome step(std::span<const tensor::Parameter> parameters, Step step) {
     const at::NoGradGuard no_grad;
     const AdamTensors decayed = gather(parameters, true);
     const AdamTensors plain = gather(parameters, false);
     std::vector<at::Tensor> gradients = decayed.gradients;
     gradients.insert(gradients.end(), plain.gradients.begin(), plain.gradients.end());
-    if (gradients.empty()) return;
-    if (std::isfinite(step.max_grad_norm)) clip_grad_norm(gradients, step.max_grad_norm);
-    update(decayed, options_.lr * step.lr_scale, options_.weight_decay);
-    update(plain, options_.lr * step.lr_scale, 0);
+    if (gradients.empty()) return {};
+    Finite finite{gradients};
+    Outcome outcome = finite.outcome(parameters);
+    if (!finite.known_bad()) {
+      if (std::isfinite(step.max_grad_norm)) {
+        clip_grad_norm(gradients, finite.norm(), step.max_grad_norm);
+      }
+      update(decayed, options_.lr * step.lr_scale, options_.weight_decay, finite);
+      update(plain, options_.lr * step.lr_scale, 0, finite);
+    }
     at::_foreach_zero_(gradients);
+    return outcome;
   }
 
   [[nodiscard]] double learning_rate() const { return options_.lr; }
   [[nodiscard]] const AdamOptions& options() const { return options_; }
 
   /// Everything that has been gathered so far, sorted by name: for a parameter `p` the moments
-  /// `p.exp_avg` and `p.exp_avg_sq` and the number of steps it has seen, `p.step`. The tensors are
-  /// the optimizer's own, not copies.
-  [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> state() const {
-    std::vector<std::pair<std::string, at::Tensor>> result;
+  /// `p.exp_avg` and `p.exp_avg_sq` and the number of steps it has seen, `p.step`.
+  [[nodiscard]] tensor::StateDict state() const {
+    tensor::StateDict state;
     for (const auto& [name, moments] : moments_) {
-      result.emplace_back(name + ".exp_avg", moments.exp_avg);
-      result.emplace_back(name + ".exp_avg_sq", moments.exp_avg_sq);
-      result.emplace_back(name + ".step", moments.step);
+      state.add(name + ".exp_avg", moments.exp_avg);
+      state.add(name + ".exp_avg_sq", moments.exp_avg_sq);
+      state.add(name + ".step", moments.step);
     }
-    return result;
+    return state;
   }
 
-  /// Goes on from what `state` gave: copies the tensors, in any order. Throws `InputError` if one
-  /// belongs to no parameter, is missing or has not the parameter's shape.
-  void load_state(std::span<const std::pair<std::string, at::Tensor>> state,
+  /// Goes on from the views of what `state` gave: copies the tensors, in any order. Throws
+  /// `InputError` if one belongs to no parameter, is missing or has not the parameter's shape.
+  void load_state(std::span<const weights::TensorView> state,
                   std::span<const tensor::Parameter> parameters) {
-    std::map<std::string, at::Tensor, std::less<>> named;
-    for (const auto& [name, value] : state) named.insert_or_assign(name, value);
+    tensor::SavedTensors saved{state};
     std::map<std::string, Moments, std::less<>> loaded;
     for (const auto& parameter : parameters) {
-      if (!named.contains(parameter.name + ".step")) continue;
-      loaded.emplace(
-          parameter.name,
-          Moments{take(named, parameter.name + ".exp_avg", parameter.value),
-                  take(named, parameter.name + ".exp_avg_sq", parameter.value),
-                  take(named, parameter.name + ".step", at::zeros({}, parameter.value.options()))});
+      if (!saved.has(parameter.name + ".step")) continue;
+      const Moments moments = fresh(parameter.value);
+      saved.take(parameter.name + ".exp_avg", moments.exp_avg);
+      saved.take(parameter.name + ".exp_avg_sq", moments.exp_avg_sq);
+      saved.take(parameter.name + ".step", moments.step);
+      loaded.emplace(parameter.name, moments);
     }
-    if (!named.empty()) {
-      throw InputError{"belongs to no parameter", {.object = named.begin()->first}};
-    }
+    saved.check_all_taken();
     moments_ = std::move(loaded);
   }
 
@@ -137,23 +151,14 @@ class BasicAdam {
     at::Tensor exp_avg, exp_avg_sq, step;
   };
 
-  static at::Tensor take(std::map<std::string, at::Tensor, std::less<>>& named,
-                         const std::string& name, const at::Tensor& like) {
-    const auto found = named.extract(name);
-    if (!found) throw InputError{"missing", {.object = name}};
-    if (found.mapped().sizes() != like.sizes()) {
-      throw InputError{"has not its parameter's shape", {.object = name}};
-    }
-    return at::zeros_like(like, like.options().requires_grad(false)).copy_(found.mapped());
+  static Moments fresh(const at::Tensor& like) {
+    const auto options = like.options().requires_grad(false);
+    return {at::zeros_like(like, options), at::zeros_like(like, options), at::zeros({}, options)};
   }
 
   Moments& moments_of(const tensor::Parameter& parameter) {
     auto& moments = moments_[parameter.name];
-    if (!moments.step.defined()) {
-      moments.exp_avg = at::zeros_like(parameter.gradient);
-      moments.exp_avg_sq = at::zeros_like(parameter.gradient);
-      moments.step = at::zeros({}, parameter.gradient.options());
-    }
+    if (!moments.step.defined()) moments = fresh(parameter.gradient);
     return moments;
   }
 
@@ -171,10 +176,12 @@ class BasicAdam {
     return tensors;
   }
 
-  void update(const AdamTensors& tensors, double lr, double weight_decay) const {
+  void update(const AdamTensors& tensors, double lr, double weight_decay,
+              const Finite& finite) const {
     if (tensors.values.empty()) return;
     at::_foreach_add_(tensors.steps, 1);
-    Decay::update(tensors, options_, lr, weight_decay);
+    Decay::update(tensors, options_, lr, weight_decay, finite.found_inf());
+    if (finite.found_inf()) at::_foreach_sub_(tensors.steps, *finite.found_inf());
   }
 
   AdamOptions options_;

@@ -14,10 +14,10 @@ namespace seqtrain::optim {
 }
 
 /// Scales the gradients in place by min(1, max_norm / (norm + 1e-6)), as torch's
-/// `clip_grad_norm_` does. Nothing waits for the device.
-inline void clip_grad_norm(at::TensorList gradients, double max_norm) {
+/// `clip_grad_norm_` does; `norm` is their `global_norm`. Nothing waits for the device.
+inline void clip_grad_norm(at::TensorList gradients, const at::Tensor& norm, double max_norm) {
   if (gradients.empty()) return;
-  const at::Tensor factor = global_norm(gradients).add_(1e-6).reciprocal_().mul_(max_norm);
+  const at::Tensor factor = norm.add(1e-6).reciprocal_().mul_(max_norm);
   at::_foreach_mul_(gradients, factor.clamp_max_(1));
 }
 

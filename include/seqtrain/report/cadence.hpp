@@ -15,6 +15,12 @@ class Cadence {
     if (every < 1) throw InputError{"must be at least 1", {.object = "report", .field = "every"}};
   }
 
+  /// The run is there already: the steps that follow are judged as if all had been seen.
+  void start_at(const train::Position& position) {
+    epoch_ = position.batch > 0 ? position.epoch + 1 : 0;
+    batch_ = position.batch;
+  }
+
   /// To be asked once a step.
   bool due(const train::StepEnd& event) {
     const bool first = event.epoch != epoch_;

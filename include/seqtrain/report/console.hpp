@@ -25,6 +25,8 @@ class Console {
   explicit Console(const ConsoleOptions& options = {}, std::ostream& out = std::cout)
       : cadence_{options.every}, terminal_{options.terminal}, out_{&out} {}
 
+  void on(const train::FitBegin& event) { cadence_.start_at(event.position); }
+
   void on(const train::StepEnd& event) {
     if (!cadence_.due(event)) return;
     const double percent =
@@ -34,6 +36,10 @@ class Console {
     print("Progress: " + right(fixed(percent, 0), 3) +
           "% - Batch: " + right(std::to_string(event.batch), width) + "/" + left(batches, width) +
           " - Loss: " + fixed(event.loss(), 4));
+  }
+
+  void on(const train::StepSkipped& event) {
+    print("Skipped (" + std::to_string(event.skipped) + " so far): " + std::string{event.problem});
   }
 
   void on(const train::EvalEnd& event) {

@@ -9,7 +9,9 @@
 #include <system_error>
 #include <utility>
 
+#include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/report/cadence.hpp>
@@ -24,19 +26,26 @@ struct JsonLinesOptions {
 
 /// Writes a run's log: one JSON object a line, one line an event, each on its way to the disk
 /// before training goes on. The file appears when the fit begins; one of that name from an earlier
-/// run stays as it is, with the new one beside it as `<file>.partial`, until the fit has ended.
+/// run stays as it is, with the new one beside it as `<file>.partial`, until the fit has ended. A
+/// fit that goes on from a checkpoint goes on with its log, less what lies behind the checkpoint.
 class JsonLines {
  public:
   explicit JsonLines(std::filesystem::path file, const JsonLinesOptions& options = {})
       : file_{std::move(file)}, cadence_{options.every} {}
 
   void on(const train::FitBegin& event) {
-    open();
+    event.position == train::Position{} ? open() : open_again(event.position);
     pace_ = {};
+    cadence_.start_at(event.position);
     write(record("begin")
               .member("epochs", event.epochs)
               .member("steps", event.steps)
-              .member("examples", event.examples));
+              .member("examples", event.examples)
+              .member("step", event.position.step));
+  }
+
+  void on(const train::StepSkipped& event) {
+    write(record("skipped").member("step", event.step).member("problem", event.problem));
   }
 
   void on(const train::StepEnd& event) {
@@ -80,6 +89,35 @@ class JsonLines {
     if (std::filesystem::exists(file_, error)) partial_ += ".partial";
     out_ = std::ofstream{partial_, std::ios::binary | std::ios::trunc};
     if (!out_) fail("cannot be created");
+  }
+
+  /// Appends to the log that a killed run has left, less the records of what is done again.
+  void open_again(const train::Position& position) {
+    partial_ = file_;
+    partial_ += ".partial";
+    if (!std::filesystem::exists(partial_)) partial_ = file_;
+    if (!std::filesystem::exists(partial_)) return open();
+    std::string kept;
+    std::ifstream in{partial_, std::ios::binary};
+    for (std::string line; std::getline(in, line);) {
+      if (!in.eof() && is_before(line, position)) kept += line + "\n";  // no line end: torn
+    }
+    write_file_atomically(partial_, kept);
+    out_ = std::ofstream{partial_, std::ios::binary | std::ios::app};
+    if (!out_) fail("cannot be opened");
+  }
+
+  static bool is_before(const std::string& line, const train::Position& position) {
+    try {
+      const auto document = json::Document::parse(line, "log");
+      const auto root = document.root();
+      const std::string_view event = root.at("event").string();
+      if (event == "step" || event == "skipped") return root.at("step").integer() <= position.step;
+      if (event == "eval" || event == "epoch") return root.at("epoch").integer() <= position.epoch;
+      return event == "begin";
+    } catch (const Error&) {
+      return false;
+    }
   }
 
   static json::Writer record(std::string_view event) {

@@ -2,12 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <string>
+#include <stop_token>
 #include <string_view>
 
 #include <seqtrain/concepts.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/train/observe.hpp>
+#include <seqtrain/train/stopped.hpp>
 
 namespace seqtrain::train {
 
@@ -16,10 +17,12 @@ struct EvalPoint {
   std::string_view split;  ///< "dev", "test"
   std::int64_t epoch = 0;  ///< epochs done
   std::int64_t step = 0;   ///< optimizer steps done
+  std::stop_token stop = {};
 };
 
 /// Runs the model over all of a loader's examples, without gradients or dropout. Figures are kept
-/// as running counts: the logits of one batch are all that is ever held.
+/// as running counts: the logits of one batch are all that is ever held. Throws `Stopped` where a
+/// stop is requested meanwhile.
 template <Model M, LoaderFor<M> L, class... Observers>
 metrics::ClassificationReport evaluate(M& model, L& loader, const EvalPoint& point,
                                        Observers&... observers) {
@@ -28,6 +31,7 @@ metrics::ClassificationReport evaluate(M& model, L& loader, const EvalPoint& poi
   std::int64_t done = 0;
   metrics::Classification metric;
   for (const typename M::batch_type& batch : loader.epoch(0)) {
+    if (point.stop.stop_requested()) throw Stopped{"stopped while evaluating"};
     metric.add(model.logits(batch), batch.labels);
     notify(EvalStep{.split = point.split,
                     .batch = ++done,

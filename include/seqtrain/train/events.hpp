@@ -5,14 +5,22 @@
 #include <string_view>
 
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/train/state.hpp>
 
 namespace seqtrain::train {
+
+/// A fit is set up and may be continued from another one that was saved: whoever has that calls
+/// `from` with it, at most once.
+struct Restore {
+  const std::function<void(const SavedFit&)>& from;
+};
 
 /// Training is about to start.
 struct FitBegin {
   std::int64_t epochs = 0;
   std::int64_t steps = 0;     ///< optimizer steps of the whole run
   std::int64_t examples = 0;  ///< of one epoch
+  Position position = {};     ///< how far the run is already
 };
 
 /// An optimizer step has been taken.
@@ -27,6 +35,23 @@ struct StepEnd {
   double learning_rate = 0;
   /// The mean loss over this step's examples. It may lie on a device: asking for it waits.
   const std::function<double()>& loss;
+};
+
+/// A step was left out because its gradients were not finite: the parameters are as before.
+struct StepSkipped {
+  std::int64_t step = 0;     ///< counted from 1 over the whole run
+  std::int64_t skipped = 0;  ///< of the run so far
+  std::string_view problem;
+};
+
+/// A moment at which the fit can be saved: after each step and each epoch. If it is the last one,
+/// the run has been told to stop, and what is to outlive it must be durable when `on` returns.
+struct SafePoint {
+  const State& state;
+  bool last = false;
+  /// Hands out all tensors; they are valid, and their values those of this moment, until `on`
+  /// returns.
+  const std::function<void(const VisitTensors&)>& tensors;
 };
 
 /// A part of an evaluation has been done.

@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::train {
 
@@ -25,8 +25,6 @@ struct FitFigures {
 
 /// What a run came to, as `metrics.json` tells it. A figure that is NaN is written as null.
 struct Results {
-  using Pairs = std::vector<std::pair<std::string, std::string>>;
-
   std::vector<std::string> labels = {};  ///< names, in the order of the label ids
   std::optional<metrics::ClassificationReport> dev = {};
   std::optional<metrics::ClassificationReport> test = {};
@@ -76,12 +74,6 @@ inline void append(json::Writer& out, std::string_view split,
   out.end_object();
 }
 
-inline void append(json::Writer& out, std::string_view name, const Results::Pairs& pairs) {
-  out.key(name).begin_object();
-  for (const auto& [key, value] : pairs) out.member(key, value);
-  out.end_object();
-}
-
 }  // namespace detail
 
 inline std::string to_json(const Results& results) {
@@ -97,8 +89,8 @@ inline std::string to_json(const Results& results) {
       .member("steps", results.train.steps)
       .end_object();
   out.member("peak_memory_mib", results.peak_memory_mib);
-  detail::append(out, "flags", results.flags);
-  detail::append(out, "versions", results.versions);
+  append(out, "flags", results.flags);
+  append(out, "versions", results.versions);
   return out.end_object().text() + "\n";
 }
 

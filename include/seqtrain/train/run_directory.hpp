@@ -39,6 +39,7 @@ struct RunDirectoryOptions {
 ///     model.pth         its state_dict, named as the user likes
 ///     metrics.json
 ///     train_log.jsonl
+///     checkpoints/      what a killed run goes on from
 ///
 /// Making one checks and creates nothing, so that wrong input is found before anything is written.
 class RunDirectory {
@@ -55,6 +56,7 @@ class RunDirectory {
   [[nodiscard]] std::filesystem::path model() const { return path() / "model"; }
   [[nodiscard]] std::filesystem::path state_dict() const { return path() / options_.model_name; }
   [[nodiscard]] std::filesystem::path metrics() const { return path() / "metrics.json"; }
+  [[nodiscard]] std::filesystem::path checkpoints() const { return path() / "checkpoints"; }
   [[nodiscard]] std::filesystem::path log() const { return path() / "train_log.jsonl"; }
 
   /// The names of what others want of a finished run: the model in both forms and the metrics.
@@ -114,7 +116,7 @@ class RunDirectory {
       throw InputError{"'" + name.string() + "' is not a file's name",
                        {.object = "run directory", .field = "model_name"}};
     }
-    for (const auto& taken : {model(), metrics(), log()}) {
+    for (const auto& taken : {model(), metrics(), log(), checkpoints()}) {
       if (state_dict() != taken) continue;
       throw InputError{"'" + name.string() + "' has another meaning in a run's directory",
                        {.object = "run directory", .field = "model_name"}};
@@ -124,9 +126,10 @@ class RunDirectory {
   void check_free() const {
     for (const auto& file : {model(), state_dict(), metrics(), log()}) {
       if (!std::filesystem::exists(file)) continue;
-      throw InputError{"holds a run already: " + file.filename().string() + " is there",
-                       {.object = path().string()},
-                       "name another directory or pass --overwrite"};
+      throw InputError{
+          "holds a run already: " + file.filename().string() + " is there",
+          {.object = path().string()},
+          "name another directory, pass --overwrite, or --resume auto to go on with it"};
     }
   }
 

@@ -60,6 +60,9 @@ class Encoder {
     return result;
   }
 
+  /// The next pass packs the weights anew.
+  void weights_changed() { changing_ = true; }
+
   /// Adds to the parameters' gradients, given that of what `forward` returned last.
   void backward(const at::Tensor& gradient) {
     changing_ = true;                      // gradients are there to change the weights by

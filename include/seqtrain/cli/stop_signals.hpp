@@ -1,0 +1,114 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <seqtrain/cli/run.hpp>
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::cli {
+
+struct StopSignalsOptions {
+  double grace_seconds = 25;  ///< from the signal to the program's end, whatever it is doing then
+  std::function<void(std::string_view)> log = {};
+  /// What is not done yet, for the log when the grace is over.
+  std::function<std::string()> unfinished = [] { return std::string{}; };
+};
+
+/// While it lives, the first SIGTERM or SIGINT requests a stop; a second one, or the end of the
+/// grace, ends the program at once. There can be one at a time.
+class StopSignals {
+ public:
+  explicit StopSignals(StopSignalsOptions options) : options_{std::move(options)} {
+    if (::pipe2(pipe_.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+      throw Error{"no pipe for signals: " + std::generic_category().message(errno)};
+    }
+    write_end() = pipe_[1];
+    caught() = 0;
+    for (const int number : numbers) previous(number) = std::signal(number, &on_signal);
+    watcher_ = std::jthread{[this](const std::stop_token& end) { watch(end); }};
+  }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  ~StopSignals() {
+    for (const int number : numbers) std::signal(number, previous(number));
+    watcher_.request_stop();
+    (void)::write(pipe_[1], "", 1);
+    watcher_.join();
+    for (const int end : pipe_) ::close(end);
+  }
+
+  [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  using Handler = void (*)(int);
+  static constexpr std::array numbers{SIGTERM, SIGINT};
+
+  // What a handler may touch: lock-free atomics.
+  static std::atomic<int>& write_end() {
+    static std::atomic<int> end{-1};
+    return end;
+  }
+  static std::atomic<int>& caught() {
+    static std::atomic<int> count{0};
+    return count;
+  }
+  Handler& previous(int number) { return previous_[number == SIGTERM ? 0 : 1]; }
+
+  static void on_signal(int number) {
+    const int reason = errno;
+    if (caught().fetch_add(1) > 0) ::_exit(128 + number);
+    const char name = number == SIGTERM ? 'T' : 'I';
+    [[maybe_unused]] const auto written = ::write(write_end(), &name, 1);
+    errno = reason;
+  }
+
+  void say(const std::string& text) const {
+    if (options_.log) options_.log(text);
+  }
+
+  void watch(const std::stop_token& end) {
+    const char signal = await(std::chrono::milliseconds{-1});
+    if (end.stop_requested()) return;
+    const std::string name = signal == 'T' ? "SIGTERM" : "SIGINT";
+    say(name + ": finishing the step in hand and saving it; a second one ends at once");
+    source_.request_stop();
+    const std::chrono::duration<double> grace{options_.grace_seconds};
+    await(std::chrono::ceil<std::chrono::milliseconds>(grace));
+    if (end.stop_requested()) return;
+    say("The grace is over. " + options_.unfinished());
+    ::_exit(failed);
+  }
+
+  /// The next byte in the pipe; 0 where none came in that time. A negative time has no end.
+  char await(std::chrono::milliseconds time) const {
+    char byte = 0;
+    pollfd wanted{.fd = pipe_[0], .events = POLLIN, .revents = 0};
+    while (::poll(&wanted, 1, static_cast<int>(time.count())) < 0 && errno == EINTR) {
+    }
+    [[maybe_unused]] const auto read = ::read(pipe_[0], &byte, 1);
+    return byte;
+  }
+
+  StopSignalsOptions options_;
+  std::stop_source source_;
+  std::array<int, 2> pipe_{};
+  std::array<Handler, 2> previous_{};
+  std::jthread watcher_;
+};
+
+}  // namespace seqtrain::cli

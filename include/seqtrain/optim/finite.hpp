@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/isfinite.h>
+
+#include <seqtrain/optim/clip.hpp>
+#include <seqtrain/optim/outcome.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+
+namespace seqtrain::optim {
+
+/// `the gradient of <name> is not finite`; empty where all are.
+inline std::string nonfinite_gradient(std::span<const tensor::Parameter> parameters) {
+  for (const auto& [name, value, gradient] : parameters) {
+    if (gradient.defined() && !at::isfinite(gradient).all().item<bool>()) {
+      return "the gradient of " + name + " is not finite";
+    }
+  }
+  return {};
+}
+
+/// Whether gradients are finite, told by their common norm: one pass over them, which clipping
+/// needs as well. On a device the answer stays there, for the fused update to obey.
+class Finite {
+ public:
+  explicit Finite(at::TensorList gradients) : norm_{global_norm(gradients)} {
+    if (norm_.is_cpu()) return;
+    found_inf_ = at::isfinite(norm_).logical_not().to(at::kFloat);
+  }
+
+  [[nodiscard]] const at::Tensor& norm() const { return norm_; }
+
+  /// 1 where a gradient is not finite, else 0; nothing on the processor, where it is known.
+  [[nodiscard]] const std::optional<at::Tensor>& found_inf() const { return found_inf_; }
+
+  /// What a step with these gradients comes to. A norm beyond what a float holds is no problem on
+  /// the processor, if no gradient is.
+  [[nodiscard]] Outcome outcome(std::span<const tensor::Parameter> parameters) {
+    if (found_inf_) {
+      return Outcome::on_device([flag = *found_inf_] {
+        return flag.item<float>() == 0 ? std::string{} : std::string{"a gradient is not finite"};
+      });
+    }
+    if (std::isfinite(norm_.item<float>())) return {};
+    std::string problem = nonfinite_gradient(parameters);
+    bad_ = !problem.empty();
+    return bad_ ? Outcome::not_taken(std::move(problem)) : Outcome{};
+  }
+
+  /// Whether it is known that the step must not be taken.
+  [[nodiscard]] bool known_bad() const { return bad_; }
+
+ private:
+  at::Tensor norm_;
+  std::optional<at::Tensor> found_inf_;
+  bool bad_ = false;
+};
+
+}  // namespace seqtrain::optim

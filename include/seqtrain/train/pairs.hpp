@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/json_writer.hpp>
+
+namespace seqtrain::train {
+
+/// Names with values, in order: flags, versions.
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// Appends them as one JSON object.
+inline void append(json::Writer& out, std::string_view name, const Pairs& pairs) {
+  out.key(name).begin_object();
+  for (const auto& [key, value] : pairs) out.member(key, std::string_view{value});
+  out.end_object();
+}
+
+}  // namespace seqtrain::train

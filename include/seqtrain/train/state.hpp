@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+
+namespace seqtrain::train {
+
+/// How far a fit is. An epoch whose batches are done but whose evaluation is not still counts as
+/// the current one.
+struct Position {
+  std::int64_t epoch = 0;  ///< epochs done
+  std::int64_t batch = 0;  ///< batches of the current epoch that are done
+  std::int64_t step = 0;   ///< optimizer steps done
+
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+/// What a fit goes on from, beside the tensors of the model and the optimizer: order of the data
+/// and dropout follow from the seed and the position.
+struct State {
+  Position position = {};
+  std::int64_t skipped_steps = 0;                       ///< whose gradients were not finite
+  std::vector<metrics::ClassificationReport> dev = {};  ///< after each epoch
+};
+
+/// Takes the tensors of one owner: "model", "optimizer", "best_model".
+using VisitTensors =
+    std::function<void(std::string_view owner, std::span<const weights::TensorView> tensors)>;
+
+/// A fit to go on from, as its saver hands it out.
+struct SavedFit {
+  const State& state;
+  /// The tensors of an owner; throws `InputError` where none were saved.
+  std::function<std::span<const weights::TensorView>(std::string_view owner)> tensors;
+};
+
+/// The epoch of the highest accuracy, the first of several, counted from 0. There must be one.
+inline std::size_t best_epoch(std::span<const metrics::ClassificationReport> dev) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < dev.size(); ++i) {
+    if (dev[i].accuracy > dev[best].accuracy) best = i;
+  }
+  return best;
+}
+
+}  // namespace seqtrain::train

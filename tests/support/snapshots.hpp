@@ -1,0 +1,27 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include <seqtrain/train/checkpoint.hpp>
+
+#include "support/run_events.hpp"
+
+namespace seqtrain::tests {
+
+/// A fit after so many steps, with a model of three numbers.
+inline train::Snapshot some_snapshot(std::int64_t step) {
+  const std::array<float, 3> numbers{0.5F, -1.0F, static_cast<float>(step)};
+  const weights::TensorView tensor{
+      "weight", weights::DType::f32, {3}, std::as_bytes(std::span{numbers})};
+  train::Snapshot snapshot;
+  snapshot.state = {.position = {.epoch = 1, .batch = 2, .step = step},
+                    .skipped_steps = 1,
+                    .dev = {some_report()}};
+  snapshot.tensors["model"].assign({&tensor, 1});
+  snapshot.tensors["optimizer"].assign({&tensor, 1});
+  return snapshot;
+}
+
+}  // namespace seqtrain::tests

@@ -1,0 +1,104 @@
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/train/checkpoint.hpp>
+
+#include "support/snapshots.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::train {
+namespace {
+
+using tests::read_file;
+using tests::some_snapshot;
+using tests::write_file;
+
+const RunIdentity run{.settings = {{"seed", "1234"}, {"batch-size", "16"}},
+                      .versions = {{"seqtrain", "0.1.0"}}};
+
+TEST(Checkpoint, ComesBackAsItWas) {
+  const tests::TemporaryDirectory directory;
+  const auto snapshot = some_snapshot(7);
+  write_checkpoint(directory.path(), snapshot, run);
+  const Checkpoint read{directory.path()};
+  EXPECT_EQ(read.state().position, snapshot.state.position);
+  EXPECT_EQ(read.state().skipped_steps, 1);
+  ASSERT_EQ(read.state().dev.size(), 1U);
+  EXPECT_EQ(read.state().dev[0].confusion, snapshot.state.dev[0].confusion);
+  EXPECT_EQ(read.state().dev[0].accuracy, snapshot.state.dev[0].accuracy);
+  EXPECT_EQ(read.state().dev[0].loss, snapshot.state.dev[0].loss);
+  EXPECT_EQ(read.state().dev[0].labels[1].f1, snapshot.state.dev[0].labels[1].f1);
+  EXPECT_EQ(read.settings(), run.settings);
+  ASSERT_EQ(read.tensors("model").size(), 1U);
+  EXPECT_EQ(weights::to_floats(read.tensors("model")[0]), (std::vector{0.5F, -1.0F, 7.0F}));
+  EXPECT_TRUE(read.has("optimizer"));
+  EXPECT_FALSE(read.has("best_model"));
+  EXPECT_THROW((void)read.tensors("best_model"), InputError);
+}
+
+TEST(Checkpoint, RefusesWhatIsNotAsItWasWritten) {
+  for (const char* name :
+       {"model.safetensors", "optimizer.safetensors", "trainer_state.json", "manifest.json"}) {
+    const auto refused = [&](const auto& change) {
+      const tests::TemporaryDirectory directory;
+      write_checkpoint(directory.path(), some_snapshot(7), run);
+      const auto file = directory / name;
+      const std::string bytes = read_file(file);
+      change(file, bytes);
+      EXPECT_THROW(Checkpoint{directory.path()}, Error) << name;
+    };
+    refused([](const auto& file, const std::string&) { std::filesystem::remove(file); });
+    refused([](const auto& file, const std::string& bytes) {
+      write_file(file, bytes.substr(0, bytes.size() / 2));
+    });
+    refused([](const auto& file, std::string bytes) {
+      bytes[bytes.size() / 2] ^= 1;
+      write_file(file, bytes);
+    });
+    refused([](const auto& file, const std::string&) { write_file(file, ""); });
+  }
+}
+
+TEST(Checkpoint, ReadsTheFirstFormatForEver) {
+  const Checkpoint old{std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/checkpoint-7"};
+  EXPECT_EQ(old.state().position, (Position{.epoch = 1, .batch = 2, .step = 7}));
+  EXPECT_EQ(old.state().dev.at(0).examples, 8);
+  EXPECT_EQ(old.state().dev.at(0).accuracy, 0.75);
+  EXPECT_EQ(old.settings().at(0), (std::pair<std::string, std::string>{"seed", "1234"}));
+  EXPECT_EQ(weights::to_floats(old.tensors("optimizer")[0]), (std::vector{0.5F, -1.0F, 7.0F}));
+}
+
+/// A checkpoint whose state is this text and whose manifest fits.
+void make_checkpoint(const std::filesystem::path& directory, const std::string& state) {
+  write_file(directory / "trainer_state.json", state);
+  sink::Manifest manifest;
+  manifest.add(directory, "trainer_state.json");
+  write_file(directory / "manifest.json", manifest.to_json());
+}
+
+TEST(Checkpoint, RefusesStatesThatMakeNoSense) {
+  const std::string good = R"({"format": 1, "epoch": 0, "batch": 1, "step": 2,
+    "skipped_steps": 0, "dev": [], "settings": {}})";
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const tests::TemporaryDirectory directory;
+  make_checkpoint(directory.path(), good);
+  EXPECT_EQ(Checkpoint{directory.path()}.state().position.step, 2);
+  for (const auto& bad :
+       {with("\"format\": 1", "\"format\": 2"), with("\"batch\": 1", "\"batch\": -1"),
+        with("\"step\": 2,", ""), with("\"epoch\": 0", "\"epoch\": \"0\""),
+        with("[]", R"([{"loss": 1, "labels": 2, "confusion": [1, 2, 3]}])"),
+        with("[]", R"([{"loss": 1, "labels": 4294967296, "confusion": []}])"),
+        with("{}", R"({"seed": 1})")}) {
+    make_checkpoint(directory.path(), bad);
+    EXPECT_THROW(Checkpoint{directory.path()}, InputError) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain::train
