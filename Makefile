@@ -1,6 +1,6 @@
 # The project's own commands. CMake builds; this sets a machine up and calls it.
 .DEFAULT_GOAL := help
-.PHONY: help mnli test build bench format check-format setup packages develop-packages clean
+.PHONY: help mnli test chaos build bench format check-format setup packages develop-packages clean
 
 # Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16"
 ARGS ?=
@@ -18,6 +18,11 @@ mnli: setup  ## fine-tune the default checkpoint on the bundled pairs; ARGS="…
 test: setup  ## build and run every test
 	@tools/get_checkpoint.sh
 	@tools/test.sh dev
+
+chaos: setup  ## kill runs 100 times each way and compare how they end
+	@tools/get_checkpoint.sh
+	@tools/build.sh dev examples_test
+	SEQTRAIN_CHAOS_KILLS=100 build/dev/tests/examples/examples_test --gtest_filter='Chaos.*'
 
 build: setup  ## build everything for use, into build/release
 	@tools/build.sh release

@@ -13,6 +13,7 @@
 #include <seqtrain/train/results.hpp>
 #include <seqtrain/train/rows.hpp>
 #include <seqtrain/train/run_directory.hpp>
+#include <seqtrain/train/run_length.hpp>
 #include <seqtrain/train/save_run.hpp>
 #include <seqtrain/train/state.hpp>
 #include <seqtrain/train/stopped.hpp>

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -22,6 +24,7 @@
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/rows.hpp>
+#include <seqtrain/train/run_length.hpp>
 #include <seqtrain/train/state.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/weights/tensor_copies.hpp>
@@ -131,10 +134,14 @@ class Trainer {
     options.validate();
     options_ = options;
     const auto start = std::chrono::steady_clock::now();
-    plan();
+    length_ = train::run_length(loader_, options);
+    state_ = {};
+    best_ = {};
+    doubt_.reset();
     restore(observers...);
-    train::notify(train::FitBegin{epochs_, steps_, loader_.examples(), state_.position},
-                  observers...);
+    train::notify(
+        train::FitBegin{length_.epochs, length_.steps, loader_.examples(), state_.position},
+        observers...);
     if (options.stop.stop_requested()) safe_point(observers...);
     while (!is_done()) {
       train_epoch(observers...);
@@ -142,7 +149,7 @@ class Trainer {
       keep_best();
       ++state_.position.epoch;
       state_.position.batch = 0;
-      train::notify(train::EpochEnd{state_.position.epoch, epochs_}, observers...);
+      train::notify(train::EpochEnd{state_.position.epoch, length_.epochs}, observers...);
       safe_point(observers...);
     }
     take_best();
@@ -165,32 +172,10 @@ class Trainer {
                   "and load_state_dict, state and load_state for that");
   }
 
-  /// Counts the run's epochs and steps, and starts at the first.
-  void plan() {
-    if (loader_.examples() == 0) throw InputError{"there are no examples to train on"};
-    state_ = {};
-    best_ = {};
-    doubt_.reset();
-    epochs_ = steps_ = 0;
-    const auto more = [&] {
-      return options_.max_steps > 0 ? steps_ < options_.max_steps : epochs_ < options_.epochs;
-    };
-    while (more()) {
-      const std::int64_t window = options_.gradient_accumulation_steps;
-      steps_ += (loader_.batches_in(epochs_++) + window - 1) / window;
-    }
-    if (options_.max_steps > 0) steps_ = options_.max_steps;
-  }
-
   [[nodiscard]] bool is_done() const {
     if (state_.position.batch > 0) return false;  // the evaluation is missing
-    return state_.position.step >= steps_ || is_out_of_patience();
-  }
-
-  [[nodiscard]] bool is_out_of_patience() const {
-    if (options_.early_stopping_patience == 0 || state_.dev.empty()) return false;
-    const std::size_t since = state_.dev.size() - 1 - train::best_epoch(state_.dev);
-    return since >= static_cast<std::size_t>(options_.early_stopping_patience);
+    return state_.position.step >= length_.steps ||
+           train::out_of_patience(state_.dev, options_.early_stopping_patience);
   }
 
   /// Lets whoever has a saved fit put it in the place of the fresh one.
@@ -198,7 +183,12 @@ class Trainer {
   void restore(Observers&... observers) {
     if constexpr (Checkpointable<M, O>) {
       const std::function<void(const train::SavedFit&)> from = [&](const train::SavedFit& saved) {
-        check_position(saved.state.position);
+        const auto& at = saved.state.position;
+        if (at.step > length_.steps || at.epoch > length_.epochs ||
+            at.batch > loader_.batches_in(at.epoch)) {
+          throw InputError{describe(at) + " is behind the end of this run",
+                           {.object = "checkpoint"}};
+        }
         model_.load_state_dict(saved.tensors("model"));
         optimizer_.load_state(saved.tensors("optimizer"), model_.parameters());
         if (options_.best_model && !saved.state.dev.empty()) {
@@ -208,16 +198,6 @@ class Trainer {
       };
       train::notify(train::Restore{from}, observers...);
     }
-  }
-
-  void check_position(const train::Position& position) {
-    const bool inside = position.step <= steps_ && position.epoch <= epochs_ &&
-                        position.batch <= loader_.batches_in(position.epoch);
-    if (inside) return;
-    throw InputError{"step " + std::to_string(position.step) + ", epoch " +
-                         std::to_string(position.epoch) + ", batch " +
-                         std::to_string(position.batch) + " lies behind the end of this run",
-                     {.object = "checkpoint"}};
   }
 
   /// A moment between two steps. Throws `Stopped` if the run is to end, once all is saved.
@@ -236,7 +216,7 @@ class Trainer {
     }
     if (last) {
       throw train::Stopped{"stopped after step " + std::to_string(state_.position.step) + " of " +
-                           std::to_string(steps_)};
+                           std::to_string(length_.steps)};
     }
   }
 
@@ -280,7 +260,7 @@ class Trainer {
   void train_epoch(Observers&... observers) {
     const auto& [epoch, done, steps] = state_.position;
     const std::int64_t batches = loader_.batches_in(epoch);
-    if (steps == steps_ || done == batches) return;
+    if (steps == length_.steps || done == batches) return;
     const std::int64_t window = options_.gradient_accumulation_steps;
     std::int64_t index = opens_inside ? done : 0;
     const std::int64_t first = done;
@@ -295,7 +275,7 @@ class Trainer {
         take_step(together, batches, observers...);
         together.clear();
       }
-      if (steps == steps_) break;
+      if (steps == length_.steps) break;
     }
     settle(observers...);
   }
@@ -322,7 +302,7 @@ class Trainer {
     const Losses losses = accumulate(batches, examples);
     settle(observers...);
     auto& [epoch, done, steps] = state_.position;
-    const double lr_scale = options_.schedule.lr_scale(steps, steps_);
+    const double lr_scale = options_.schedule.lr_scale(steps, length_.steps);
     optim::Outcome outcome =
         step_optimizer({.lr_scale = lr_scale, .max_grad_norm = options_.max_grad_norm});
     ++steps;
@@ -330,7 +310,7 @@ class Trainer {
     judge(std::move(outcome), batches, losses, observers...);
     const std::function<double()> loss = [&losses] { return mean(losses); };
     train::notify(train::StepEnd{.step = steps,
-                                 .steps = steps_,
+                                 .steps = length_.steps,
                                  .epoch = epoch + 1,
                                  .batch = done,
                                  .batches = of,
@@ -372,9 +352,10 @@ class Trainer {
              Observers&... observers) {
     const bool known = outcome.known();
     if (known && outcome.problem().empty()) return;
-    std::string step = "epoch " + std::to_string(state_.position.epoch + 1) + ", step " +
-                       std::to_string(state_.position.step);
-    if (known) step += ", loss " + std::to_string(mean(losses));
+    std::string step = describe(state_.position);
+    if (const double loss = known ? mean(losses) : 0; known) {
+      step += ", loss " + (std::isnan(loss) ? "nan" : std::to_string(loss));
+    }
     doubt_ = Doubt{std::move(outcome), step + ", " + train::describe_rows(batches)};
     if (known) settle(observers...);
   }
@@ -386,7 +367,8 @@ class Trainer {
     if (!doubt_) return;
     Doubt doubt = *std::exchange(doubt_, {});
     if (doubt.outcome.problem().empty()) return;
-    const std::string problem = doubt.step + ": " + doubt.outcome.problem() + "; it was not taken";
+    const std::string problem =
+        doubt.step + ": " + doubt.outcome.problem() + "; the step was not taken";
     if (options_.on_nonfinite == train::OnNonfinite::stop) {
       throw Error{problem, {}, "lower the learning rate, or let such steps be skipped"};
     }
@@ -403,8 +385,7 @@ class Trainer {
   train::State state_;
   weights::TensorCopies best_;  // the parameters after the best epoch, if they are kept
   std::optional<Doubt> doubt_;
-  std::int64_t epochs_ = 0;  // of the run
-  std::int64_t steps_ = 0;   // of the run
+  train::RunLength length_;
 };
 
 }  // namespace seqtrain

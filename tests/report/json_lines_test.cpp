@@ -108,5 +108,34 @@ TEST_F(JsonLinesTest, AFullDiskIsAnError) {
   EXPECT_THROW(log.on(train::FitBegin{}), Error);
 }
 
+TEST_F(JsonLinesTest, GoesOnWithTheLogOfARunThatWasKilled) {
+  const auto record = [&](JsonLines& log, std::int64_t first, std::int64_t last) {
+    for (std::int64_t batch = first; batch <= last; ++batch) log.on(tests::step(batch, 6, loss));
+  };
+  JsonLines whole{directory / "whole.jsonl", {.every = 3}};
+  whole.on(train::FitBegin{1, 6, 60});
+  record(whole, 1, 6);
+  {
+    JsonLines killed{file, {.every = 3}};
+    killed.on(train::FitBegin{1, 6, 60});
+    record(killed, 1, 5);
+  }
+  tests::write_file(file, tests::read_file(file) + "{\"event\":\"st");  // torn
+  JsonLines log{file, {.every = 3}};
+  log.on(train::FitBegin{1, 6, 60, {.epoch = 0, .batch = 2, .step = 2}});
+  record(log, 3, 6);
+  const auto steps = [&](const fs::path& path) {
+    std::vector<std::string> found;
+    const std::regex pace{R"("tokens_per_second":[^}]*)"};
+    for (const auto& line : lines(path)) {
+      if (line.find("\"step\",") != std::string::npos) {
+        found.push_back(std::regex_replace(line, pace, ""));
+      }
+    }
+    return found;
+  };
+  EXPECT_EQ(steps(file), steps(directory / "whole.jsonl"));
+}
+
 }  // namespace
 }  // namespace seqtrain::report

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +22,11 @@ struct Position {
 
   friend bool operator==(const Position&, const Position&) = default;
 };
+
+/// `epoch 1, step 37`, epochs counted from 1.
+inline std::string describe(const Position& position) {
+  return "epoch " + std::to_string(position.epoch + 1) + ", step " + std::to_string(position.step);
+}
 
 /// What a fit goes on from, beside the tensors of the model and the optimizer: order of the data
 /// and dropout follow from the seed and the position.
@@ -47,6 +54,13 @@ inline std::size_t best_epoch(std::span<const metrics::ClassificationReport> dev
     if (dev[i].accuracy > dev[best].accuracy) best = i;
   }
   return best;
+}
+
+/// Whether so many epochs in a row were no better than one before them; never with 0.
+inline bool out_of_patience(std::span<const metrics::ClassificationReport> dev,
+                            std::int64_t patience) {
+  if (patience == 0 || dev.empty()) return false;
+  return dev.size() - 1 - best_epoch(dev) >= static_cast<std::size_t>(patience);
 }
 
 }  // namespace seqtrain::train

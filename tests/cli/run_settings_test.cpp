@@ -1,0 +1,54 @@
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/cli/run_settings.hpp>
+
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::cli {
+namespace {
+
+using tests::write_file;
+
+TEST(Fingerprint, IsOfTheContentNotTheName) {
+  const tests::TemporaryDirectory directory;
+  const auto a = write_file(directory / "a", "123456789");
+  const auto b = write_file(directory / "b", "123456789");
+  EXPECT_EQ(fingerprint(a), "9 bytes, crc32c e3069283");
+  EXPECT_EQ(fingerprint(a), fingerprint(b));
+  EXPECT_NE(fingerprint(write_file(directory / "b", "123456780")), fingerprint(a));
+  EXPECT_EQ(fingerprint(directory.path()).substr(0, 8), "18 bytes");
+}
+
+TEST(RunSettings, LeaveOutWhatTheMathematicsDoNotFollowFrom) {
+  const tests::TemporaryDirectory directory;
+  TrainFlags flags;
+  flags.model = directory.path().string();
+  flags.train_file = write_file(directory / "train.jsonl", "1").string();
+  flags.dev_file = write_file(directory / "dev.jsonl", "22").string();
+  const auto settings = run_settings({{"seed", "7"},
+                                      {"model", flags.model},
+                                      {"log-every", "1"},
+                                      {"threads", "2"},
+                                      {"learning-rate", "1e-4"}},
+                                     flags, "bf16");
+  const auto value = [&](const std::string& name) {
+    const auto found =
+        std::ranges::find(settings, name, [](const auto& pair) { return pair.first; });
+    return found == settings.end() ? "unset" : found->second;
+  };
+  EXPECT_EQ(value("seed"), "7");
+  EXPECT_EQ(value("learning-rate"), "1e-4");
+  EXPECT_EQ(value("precision"), "bf16");
+  EXPECT_EQ(value("log-every"), "unset");
+  EXPECT_EQ(value("threads"), "unset");
+  EXPECT_EQ(value("train-file").substr(0, 7), "1 bytes");
+  EXPECT_EQ(value("dev-file").substr(0, 7), "2 bytes");
+  EXPECT_EQ(value("model").substr(0, 7), "3 bytes");
+}
+
+}  // namespace
+}  // namespace seqtrain::cli

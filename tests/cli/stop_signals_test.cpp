@@ -1,0 +1,68 @@
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <seqtrain/cli/stop_signals.hpp>
+
+namespace seqtrain::cli {
+namespace {
+
+void wait_for(const std::stop_token& token) {
+  while (!token.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+}
+
+TEST(StopSignals, TheFirstOneRequestsAStop) {
+  for (const int number : {SIGTERM, SIGINT}) {
+    const StopSignals signals{{}};
+    EXPECT_FALSE(signals.token().stop_requested());
+    std::raise(number);
+    wait_for(signals.token());
+  }
+}
+
+TEST(StopSignals, LeavesTheSignalsAsTheyWere) {
+  const auto before = std::signal(SIGTERM, SIG_IGN);
+  { const StopSignals signals{{}}; }
+  EXPECT_EQ(std::signal(SIGTERM, before), SIG_IGN);
+}
+
+TEST(StopSignalsDeathTest, TheSecondOneEndsAtOnce) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        const StopSignals signals{{}};
+        std::raise(SIGTERM);
+        wait_for(signals.token());
+        std::raise(SIGTERM);
+        std::abort();
+      },
+      testing::ExitedWithCode(128 + SIGTERM), "");
+}
+
+[[noreturn]] void outlive_the_grace() {
+  StopSignalsOptions options{.grace_seconds = 0.01};
+  options.log = [](std::string_view text) {
+    const std::string line = std::string{text} + "\n";
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  };
+  options.unfinished = [] { return std::string{"all is lost"}; };
+  const StopSignals signals{options};
+  std::raise(SIGINT);
+  std::this_thread::sleep_for(std::chrono::seconds{30});
+  std::abort();
+}
+
+TEST(StopSignalsDeathTest, TheGraceHasAnEnd) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(outlive_the_grace(), testing::ExitedWithCode(1),
+              "SIGINT.*\nThe grace is over. all is lost");
+}
+
+}  // namespace
+}  // namespace seqtrain::cli

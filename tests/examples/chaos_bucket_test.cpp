@@ -1,0 +1,71 @@
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "support/chaos.hpp"
+#include "support/fault_server.hpp"
+
+namespace seqtrain::tests {
+namespace {
+
+/// The checkpoints are in a bucket, and every other start is on a new machine.
+class ChaosInABucket : public Chaos {
+ protected:
+  void SetUp() override {
+    Chaos::SetUp();
+    ::setenv("STORAGE_EMULATOR_HOST", ("http://127.0.0.1:" + server_.port()).c_str(), 1);
+  }
+  void TearDown() override { ::unsetenv("STORAGE_EMULATOR_HOST"); }
+
+  [[nodiscard]] std::string checkpoint_dir(const std::string& name) const override {
+    return name == "whole" ? Chaos::checkpoint_dir(name) : "gs://bucket/" + name;
+  }
+  void between_starts(const std::string& name) override {
+    if (++starts_ % 2 == 0) std::filesystem::remove_all(directory_ / name / "checkpoints");
+  }
+
+  FaultServer server_;
+  int starts_ = 0;
+};
+
+TEST_F(ChaosInABucket, KilledRunsEndWithTheSameBits) {
+  for (const char* request : {"PUT", "POST", "GET", "DELETE"}) {
+    for (int i = 0; i < 3; ++i) {
+      Fault fault{.kind = Fault::lose_answer};
+      fault.method = request;
+      fault.skip = 5;
+      server_.script(std::move(fault));
+    }
+  }
+  const int sent = disturb("evicted", SIGKILL, (kills_wanted() + 1) / 2);
+  EXPECT_TRUE(read_file(directory_ / "evicted/model.pth") ==
+              read_file(directory_ / "whole/model.pth"));
+  EXPECT_TRUE(server_.storage.read("evicted/checkpoint-15/manifest.json"));
+  std::printf("%d kills survived, with checkpoints in a bucket\n", sent);
+}
+
+TEST_F(ChaosInABucket, WithoutItAllIsOnTheDisk) {
+  auto words = command("alone");
+  words.insert(words.end(), {"--max-steps", "3"});
+  std::filesystem::remove_all(directory_ / "alone");
+  // The bucket can be written when the run begins, and then no more.
+  server_.script({.kind = Fault::answer,
+                  .method = "POST",
+                  .skip = 1,
+                  .times = 1000000,
+                  .response = {.status = 403, .body = "{}"}});
+  EXPECT_EQ(wait_for(start(words, directory_ / "alone.log")), 1);
+  const std::string log = read_file(directory_ / "alone.log");
+  EXPECT_NE(log.find("is on this machine only so far"), std::string::npos) << log;
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "alone/model.pth"));
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "alone/checkpoints/checkpoint-3/manifest.json"));
+}
+
+}  // namespace
+}  // namespace seqtrain::tests

@@ -1,0 +1,64 @@
+#include "support/chaos.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace seqtrain::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST_F(Chaos, KilledRunsEndWithTheSameBits) {
+  const int sent = disturb("killed", SIGKILL, kills_wanted());
+  expect_same("killed");
+  std::printf("%d kills survived\n", sent);
+}
+
+TEST_F(Chaos, TerminatedRunsEndWithTheSameBits) {
+  const int sent = disturb("terminated", SIGTERM, kills_wanted());
+  expect_same("terminated");
+  std::printf("%d SIGTERMs survived\n", sent);
+}
+
+TEST_F(Chaos, ABrokenCheckpointIsNamedAndTheOneBeforeUsed) {
+  const auto checkpoints = directory_ / "whole.checkpoints";
+  fs::copy(checkpoints, directory_ / "broken.checkpoints");
+  const auto newest = directory_ / "broken.checkpoints/checkpoint-15/model.safetensors";
+  ASSERT_TRUE(fs::exists(newest));
+  fs::resize_file(newest, fs::file_size(newest) / 2);
+  EXPECT_EQ(run_to_the_end("broken"), 0);
+  const std::string log = read_file(directory_ / "broken.log");
+  EXPECT_NE(log.find("checkpoint-15 is not used"), std::string::npos) << log;
+  EXPECT_TRUE(read_file(directory_ / "broken/model.pth") ==
+              read_file(directory_ / "whole/model.pth"));
+}
+
+TEST_F(Chaos, ASecondProcessIsRefused) {
+  const auto words = command("shared");
+  const pid_t first = start(words, directory_ / "first.log");
+  while (!fs::exists(directory_ / "shared.checkpoints/.lock")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  }
+  const int code = wait_for(start(words, directory_ / "second.log"));
+  EXPECT_EQ(code, 2) << read_file(directory_ / "second.log");
+  EXPECT_NE(read_file(directory_ / "second.log").find("another process"), std::string::npos);
+  EXPECT_EQ(wait_for(first), 0) << read_file(directory_ / "first.log");
+}
+
+TEST_F(Chaos, OtherSettingsAreRefused) {
+  auto words = command("whole");
+  words.insert(words.end(), {"--seed", "7", "--learning-rate", "1e-4"});
+  EXPECT_EQ(wait_for(start(words, directory_ / "other.log")), 2);
+  const std::string log = read_file(directory_ / "other.log");
+  EXPECT_NE(log.find("seed (1234 there, 7 here)"), std::string::npos) << log;
+  EXPECT_NE(log.find("learning-rate (5e-05 there, 0.0001 here)"), std::string::npos) << log;
+}
+
+}  // namespace
+}  // namespace seqtrain::tests

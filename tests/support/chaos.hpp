@@ -1,0 +1,184 @@
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/program.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::tests {
+
+inline int kills_wanted() {
+  const char* const wanted = std::getenv("SEQTRAIN_CHAOS_KILLS");
+  return wanted == nullptr ? 3 : std::atoi(wanted);
+}
+
+/// Runs of `mnli` that are disturbed, beside one that is left alone. SEQTRAIN_CHAOS_KILLS says how
+/// often (`make chaos`: 100).
+class Chaos : public testing::Test {
+ protected:
+  /// Makes the pairs and the run that is left alone, once for all tests.
+  void SetUp() override {
+    SEQTRAIN_NEEDS_CHECKPOINT();
+    if (whole_ms_ > 0) return;
+    const std::filesystem::path nli{SEQTRAIN_TESTS_DIR "/../examples/data/nli/train.jsonl"};
+    std::ifstream all{nli};
+    std::ofstream some{directory_ / "pairs.jsonl"};
+    std::string line;
+    for (int i = 0; i < 60 && std::getline(all, line); ++i) some << line << '\n';
+    some.close();
+    const auto start = std::chrono::steady_clock::now();
+    ASSERT_EQ(run_to_the_end("whole"), 0) << read_file(directory_ / "whole.log");
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    whole_ms_ = elapsed.count();
+    ASSERT_EQ(losses("whole").size(), 16U);
+  }
+
+  [[nodiscard]] std::vector<std::string> command(const std::string& name,
+                                                 const std::string& workers = "1") const {
+    const std::string pairs = (directory_ / "pairs.jsonl").string();
+    return {std::string{SEQTRAIN_EXAMPLES_DIR} + "/mnli",
+            "--model",
+            default_checkpoint().string(),
+            "--train-file",
+            pairs,
+            "--dev-file",
+            pairs,
+            "--output-dir",
+            (directory_ / name).string(),
+            "--checkpoint-dir",
+            checkpoint_dir(name),
+            "--checkpoint-every",
+            "3",
+            "--batch-size",
+            "4",
+            "--gradient-accumulation-steps",
+            "2",
+            "--max-length",
+            "32",
+            "--threads",
+            "2",
+            "--log-every",
+            "1",
+            "--best-model",
+            "--dataloader-num-workers",
+            workers};
+  }
+
+  /// Starts a program with its output in `log`.
+  static pid_t start(const std::vector<std::string>& words, const std::filesystem::path& log) {
+    std::vector<char*> arguments;
+    for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                       0666);
+    ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    pid_t child = -1;
+    const int problem =
+        ::posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (problem != 0) throw std::runtime_error{"cannot start " + words[0]};
+    return child;
+  }
+
+  /// The exit code; 128 + the signal's number where one ended it.
+  static int wait_for(pid_t child) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  static bool has_ended(pid_t child, int& code) {
+    int status = 0;
+    if (::waitpid(child, &status, WNOHANG) == 0) return false;
+    code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return true;
+  }
+
+  int run_to_the_end(const std::string& name) {
+    return wait_for(start(command(name), directory_ / (name + ".log")));
+  }
+
+  /// Starts the run anew until it ends by itself, with a signal at a random instant each time.
+  /// Returns how many signals it took.
+  int disturb(const std::string& name, int signal, int kills) {
+    std::mt19937 random{static_cast<unsigned>(kills)};
+    std::uniform_int_distribution<int> milliseconds{0, static_cast<int>(whole_ms_ * 0.9)};
+    int sent = 0;
+    for (int start_number = 0; start_number < 20 * kills; ++start_number) {
+      const pid_t child =
+          start(command(name, std::to_string(start_number % 3)), directory_ / (name + ".log"));
+      if (sent < kills) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{milliseconds(random)});
+        int code = 0;
+        if (!has_ended(child, code)) {
+          ::kill(child, signal);
+          code = wait_for(child);
+          ++sent;
+        }
+        const bool as_expected = signal == SIGKILL
+                                     ? code == 128 + SIGKILL || code == 0
+                                     : code == 3 || code == 0 || code == 128 + SIGTERM;
+        EXPECT_TRUE(as_expected) << code << "\n" << read_file(directory_ / (name + ".log"));
+        if (!as_expected) return sent;
+        between_starts(name);
+        continue;
+      }
+      EXPECT_EQ(wait_for(child), 0) << read_file(directory_ / (name + ".log"));
+      return sent;
+    }
+    ADD_FAILURE() << "the run never came to its end";
+    return sent;
+  }
+
+  /// step → loss as the log's last word on it says.
+  [[nodiscard]] std::vector<std::string> losses(const std::string& name) const {
+    std::istringstream log{read_file(directory_ / name / "train_log.jsonl")};
+    const std::regex step{R"x("event":"step".*("step":\d+,"epoch":\d+,"loss":[^,]+))x"};
+    std::vector<std::string> found;
+    std::smatch match;
+    for (std::string line; std::getline(log, line);) {
+      if (std::regex_search(line, match, step)) found.push_back(match[1]);
+    }
+    return found;
+  }
+
+  void expect_same(const std::string& name) {
+    EXPECT_EQ(losses(name), losses("whole"));
+    EXPECT_TRUE(read_file(directory_ / name / "model.pth") ==
+                read_file(directory_ / "whole/model.pth"));
+    EXPECT_TRUE(read_file(directory_ / name / "model/model.safetensors") ==
+                read_file(directory_ / "whole/model/model.safetensors"));
+  }
+
+  /// Where a run's checkpoints go.
+  [[nodiscard]] virtual std::string checkpoint_dir(const std::string& name) const {
+    return (directory_ / (name + ".checkpoints")).string();
+  }
+  /// Called between a run's end and the next start.
+  virtual void between_starts(const std::string&) {}
+
+  static inline const TemporaryDirectory directory_;
+  static inline double whole_ms_ = 0;  // that the run took which was left alone
+};
+
+}  // namespace seqtrain::tests
