@@ -122,9 +122,8 @@ TEST_F(Client, TellsThatThereIsNoBucket) {
     client_.put({"other-bucket", "a"}, "text");
     FAIL() << "written";
   } catch (const gcs::NotFound& error) {
-    EXPECT_EQ(
-        std::string{error.what()},
-        "gs://other-bucket/a: no such bucket or object: The specified bucket does not exist.");
+    EXPECT_EQ(std::string{error.what()},
+              "gs://other-bucket/a: no such bucket: The specified bucket does not exist.");
   }
 }
 

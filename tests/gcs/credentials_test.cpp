@@ -213,7 +213,10 @@ TEST_F(Credentials, WhatIsWrongWithAFileIsSaid) {
        "refresh_token: missing"},
       {R"({"type": "external_account", "audience": "a", "subject_token_type": "t",
            "token_url": "https://x.com", "credential_source": {"environment_id": "aws1", "url": "http://x"}})",
-       "only sources with a file or a url"}};
+       "only sources with a file or a url"},
+      {R"({"type": "external_account", "audience": "a", "subject_token_type": "t",
+           "token_url": "https://x.com", "credential_source": {"executable": {"command": "/bin/secret"}}})",
+       "credential_source: only sources with a file or a url"}};
   for (const auto& [text, expected] : cases) {
     EXPECT_NE(problem([&, &text = text] { load(text); }).find(expected), std::string::npos)
         << expected;

@@ -219,8 +219,8 @@ TEST_F(Upload, NamesTheMissingPermission) {
   server_.script(
       {.kind = Fault::answer, .response = {403, {}, R"({"error": {"message": "no\n"}})"}});
   EXPECT_EQ(expect_failure<gcs::Forbidden>({}),
-            "gs://bucket/dir/name: not allowed to someone@example.com: no ; it needs the "
-            "permission storage.objects.create");
+            "gs://bucket/dir/name: someone@example.com is not allowed to do this: no ; the "
+            "permission storage.objects.create is needed");
 }
 
 TEST_F(Upload, RemovesWhatWasStoredWrong) {

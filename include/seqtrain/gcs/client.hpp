@@ -33,22 +33,22 @@ class Client {
   [[nodiscard]] Service& service() const noexcept { return *service_; }
 
   [[nodiscard]] ObjectInfo stat(const Uri& uri) const {
-    auto info = find(uri);
-    if (!info) throw NotFound{"no such object", {.object = uri.text()}};
-    return *std::move(info);
+    const Operation operation{uri.text(), "storage.objects.get"};
+    return parse(service_->call({.url = object_url(uri)}, operation), operation, uri.bucket);
   }
 
   /// Nothing if there is no such object. A bucket that is not there is told apart by `list` only.
   [[nodiscard]] std::optional<ObjectInfo> find(const Uri& uri) const {
-    const Operation operation{uri.text(), "storage.objects.get"};
-    const auto response = service_->call({.url = object_url(uri)}, operation);
-    if (response.status == 404) return {};
-    return parse(response, operation, uri.bucket);
+    try {
+      return stat(uri);
+    } catch (const NotFound&) {
+      return {};
+    }
   }
 
   /// Calls `found` for each object whose name begins with `prefix.name`, in order of names.
   void list(const Uri& prefix, const std::function<void(const ObjectInfo&)>& found) const {
-    const Operation operation{prefix.text(), "storage.objects.list"};
+    const Operation operation{prefix.text(), "storage.objects.list", "no such bucket"};
     std::string page;
     do {
       auto query = "maxResults=1000&prefix=" + percent_encode(prefix.name);
@@ -85,7 +85,7 @@ class Client {
                              with_precondition("uploadType=multipart", options)),
         .headers = {{"Content-Type", "multipart/related; boundary=" + boundary}},
         .body = {http::bytes_of(head), bytes, http::bytes_of(tail)}};
-    const Operation operation{uri.text(), "storage.objects.create"};
+    const Operation operation{uri.text(), "storage.objects.create", "no such bucket"};
     bool repeated = false;
     const auto response = service_->call(request, operation, &repeated);
     return finish_write(response, operation, uri, bytes.size(), checksum, repeated);

@@ -206,7 +206,8 @@ class Connection {
       throw http::TrustError{
           std::string{"the certificate is refused: "} + X509_verify_cert_error_string(verdict),
           {.object = origin_.origin()},
-          "an authority of your own is named by --ca-file or SSL_CERT_FILE"};
+          "an authority of your own is named by SSL_CERT_FILE, and by --ca-file of the program "
+          "gcs"};
     }
     check("TLS handshake", error);
   }

@@ -37,7 +37,7 @@ inline http::Request form_post(
 class Anonymous final : public Credentials {
  public:
   [[nodiscard]] Token fetch(const TokenContext&, std::string_view) const override { return {}; }
-  [[nodiscard]] std::string account() const override { return "anonymous"; }
+  [[nodiscard]] std::string account() const override { return "an anonymous caller"; }
 };
 
 /// A service account's key: a signed statement is exchanged for a token (RFC 7523).

@@ -56,7 +56,8 @@ inline std::vector<LocalObject> list_directory(const Client& client, const Uri& 
     if (!directories.contains(one.path)) continue;
     throw InputError{"is an object and a directory at once", {.object = one.object.uri.text()}};
   }
-  if (found.empty()) throw NotFound{"no objects there", {.object = prefix.text()}};
+  if (found.empty())
+    throw NotFound{"no such object, and none below it", {.object = directory.text()}};
   return found;
 }
 

@@ -47,6 +47,7 @@ struct ServiceOptions {
 struct Operation {
   std::string object;      ///< `gs://bucket/name`
   std::string permission;  ///< the one it needs, e.g. `storage.objects.get`
+  std::string absent = "no such bucket or object";  ///< what a 404 means
 };
 
 /// The storage service behind a transport: requests are authorised, redirected to trusted places
@@ -145,10 +146,10 @@ class Service {
       case 401:
         throw Forbidden{"the service does not accept the credentials of " + account + text, where};
       case 403:
-        throw Forbidden{"not allowed to " + account + text, where,
-                        "it needs the permission " + operation.permission};
+        throw Forbidden{account + " is not allowed to do this" + text, where,
+                        "the permission " + operation.permission + " is needed"};
       case 404:
-        throw NotFound{"no such bucket or object" + text, where};
+        throw NotFound{operation.absent + text, where};
       case 412:
         throw PreconditionFailed{"the object has been changed by somebody else", where};
       default:
@@ -158,8 +159,9 @@ class Service {
 
   /// Throws what it means that nobody answered.
   [[noreturn]] void give_up(const http::TransportError& error, const Operation& operation) const {
-    if (!options_.is_emulator) throw Error{error.what(), {.object = operation.object}};
-    throw InputError{error.what(), {.object = operation.object}, "see STORAGE_EMULATOR_HOST"};
+    const auto problem = std::string{"the service cannot be reached: "} + error.what();
+    if (!options_.is_emulator) throw Error{problem, {.object = operation.object}};
+    throw InputError{problem, {.object = operation.object}, "see STORAGE_EMULATOR_HOST"};
   }
 
  private:
