@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     const bench::Content content{bytes};
     const auto file = directory / "seqtrain-bench-download";
     const bench::ServerProcess server{content};
-    const bench::Contest contest{bytes, rounds};
+    const bench::Contest contest{bytes, rounds, server};
     contest.measure(
         {"beast, nothing hashed", [&] { bench::download_with_beast(server.port(), file); }});
     contest.measure({"seqtrain", [&] { bench::download_with_seqtrain(server.port(), file, 1); }});

@@ -107,7 +107,7 @@ class LoopbackStorage {
   };
 
   void serve(int connection) {
-    std::vector<char> buffer(std::size_t{1} << 20);
+    std::vector<char> buffer(std::size_t{256} << 10);
     std::string waiting;
     while (true) {
       std::size_t end;

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
         out << content.piece(at);
     }
     const bench::ServerProcess server{content};
-    const bench::Contest contest{bytes, rounds};
+    const bench::Contest contest{bytes, rounds, server};
     contest.measure(
         {"beast, nothing hashed", [&] { bench::upload_with_beast(server.port(), file); }});
     contest.measure({"seqtrain", [&] { bench::upload_with_seqtrain(server.port(), file, false); }});

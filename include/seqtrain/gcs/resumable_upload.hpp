@@ -39,7 +39,7 @@ class ResumableUpload {
         options_{options},
         progress_{progress},
         capacity_{std::max<std::size_t>((chunk_bytes + granule - 1) / granule, 1) * granule},
-        operation_{uri.text(), "storage.objects.create"},
+        operation_{uri.text(), "storage.objects.create", "no such bucket"},
         attempts_{service_.retry(operation_)} {
     if (const auto size = source.size()) capacity_ = std::min<std::uint64_t>(capacity_, *size + 1);
     buffer_ = std::make_unique_for_overwrite<std::byte[]>(capacity_);
@@ -86,17 +86,19 @@ class ResumableUpload {
     session_ = service_.trusted(*location, request.url);
   }
 
-  /// Tops the buffer up, and the checksum with what was not read before.
+  /// Tops the buffer up, and the checksum with what was not read before, while it is in the
+  /// processor's cache.
   void fill() {
-    if (ended_ || filled_ == capacity_) return;
-    const std::span room{buffer_.get() + filled_, capacity_ - filled_};
-    const auto from = end();
-    const auto got = source_.read(from, room);
-    const auto known = std::min<std::uint64_t>(hashed_ - from, got);
-    checksum_.update(room.first(got).subspan(known));
-    hashed_ = std::max(hashed_, from + got);
-    filled_ += got;
-    ended_ = got < room.size() || end() == source_.size();
+    while (!ended_ && filled_ < capacity_) {
+      const std::span room{buffer_.get() + filled_, std::min(capacity_ - filled_, granule)};
+      const auto from = end();
+      const auto got = source_.read(from, room);
+      const auto known = std::min<std::uint64_t>(hashed_ - from, got);
+      checksum_.update(room.first(got).subspan(known));
+      hashed_ = std::max(hashed_, from + got);
+      filled_ += got;
+      ended_ = got < room.size() || end() == source_.size();
+    }
   }
 
   [[nodiscard]] http::Request chunk() const {
