@@ -12,6 +12,7 @@
 #include "support/fault_server.hpp"
 #include "support/sleepless_time.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/tunnel.hpp"
 
 namespace seqtrain::tests {
 namespace {
@@ -26,9 +27,21 @@ class Tls : public testing::Test {
     context.use_certificate_chain(boost::asio::buffer(chain));
     context.use_private_key(boost::asio::buffer(key), boost::asio::ssl::context::pem);
     FaultServer server{&context};
-    gcs::BeastTransport transport{{.ca_file = ca_file}};
+    Tunnel tunnel{server.port()};
+    gcs::TransportOptions options{.ca_file = ca_file};
+    if (through_a_proxy_) options.proxies = proxy_at(tunnel.port());
+    gcs::BeastTransport transport{options};
     const auto address = "https://" + host + ":" + server.port() + "/storage/v1/b/bucket/o";
-    return transport.send({.url = gcs::http::Url::parse(address, "test")}).status;
+    const auto response = transport.send({.url = gcs::http::Url::parse(address, "test")});
+    if (through_a_proxy_)
+      EXPECT_EQ(tunnel.asked(), "CONNECT " + host + ":" + server.port() + " HTTP/1.1");
+    return response.status;
+  }
+  static gcs::ProxyRules proxy_at(const std::string& port) {
+    return gcs::ProxyRules::from([&](const std::string& name) -> std::optional<std::string> {
+      if (name != "HTTPS_PROXY") return {};
+      return "http://127.0.0.1:" + port;
+    });
   }
   std::string refusal(const Certificate& certificate, const std::string& host,
                       const std::filesystem::path& ca_file) {
@@ -41,6 +54,7 @@ class Tls : public testing::Test {
     return {};
   }
 
+  bool through_a_proxy_ = false;
   TemporaryDirectory directory_;
   const Certificate authority_{"an authority", ""};
   const Certificate local_{"localhost", "DNS:localhost", &authority_};
@@ -57,6 +71,13 @@ TEST_F(Tls, AnAuthorityOfOnesOwnIsAcceptedFromTheEnvironment) {
   ::setenv("SSL_CERT_FILE", ca_file_.c_str(), 1);
   EXPECT_EQ(ask(local_, "localhost", {}), 200);
   ::unsetenv("SSL_CERT_FILE");
+}
+
+TEST_F(Tls, GoesThroughAProxysTunnelAndIsVerifiedAllTheSame) {
+  through_a_proxy_ = true;
+  EXPECT_EQ(ask(local_, "localhost", ca_file_), 200);
+  EXPECT_EQ(ask(local_, "localhost", ca_file_), 200);
+  EXPECT_NE(refusal(local_, "localhost", {}).find("certificate is refused"), std::string::npos);
 }
 
 TEST_F(Tls, AnUnknownAuthorityIsRefused) {
