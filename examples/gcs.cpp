@@ -16,6 +16,7 @@
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/gcs/upload.hpp>
 #include <seqtrain/report/bar.hpp>
+#include <seqtrain/report/say.hpp>
 
 namespace {
 
@@ -36,7 +37,6 @@ constexpr std::string_view usage =
   --anonymous           public objects, without credentials
   --ca-file FILE        authorities in PEM to trust beside the system's
   --user-project NAME   the project that pays where a bucket's owner does not
-  --verbose             tell of each retry
 )";
 
 struct Arguments {
@@ -48,18 +48,15 @@ struct Arguments {
   gcs::ClientOptions client;
 };
 
-void log(std::string_view line) {
-  std::cerr << std::string{line} + "\n";
-}
-
 Arguments parse(std::span<char*> words) {
   Arguments arguments;
   auto& client = arguments.client;
   std::string ca_file;
-  bool verbose = false;
-  const std::map<std::string, bool*> switches{
-      {"-r", &arguments.recursive}, {"-l", &arguments.details},         {"-h", &arguments.help},
-      {"--help", &arguments.help},  {"--anonymous", &client.anonymous}, {"--verbose", &verbose}};
+  const std::map<std::string, bool*> switches{{"-r", &arguments.recursive},
+                                              {"-l", &arguments.details},
+                                              {"-h", &arguments.help},
+                                              {"--help", &arguments.help},
+                                              {"--anonymous", &client.anonymous}};
   const std::map<std::string, std::string*> values{{"--ca-file", &ca_file},
                                                    {"--user-project", &client.user_project}};
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -77,7 +74,7 @@ Arguments parse(std::span<char*> words) {
     }
   }
   client.ca_file = ca_file;
-  if (verbose) client.log = &log;
+  client.log = seqtrain::report::say_on_stderr;
   return arguments;
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <seqtrain/cli.hpp>
+#include <seqtrain/cli/places.hpp>
 #include <seqtrain/metrics.hpp>
 #include <seqtrain/model.hpp>
 #include <seqtrain/tensor.hpp>
@@ -55,6 +56,8 @@ void predict(const cli::PredictFlags& flags) {
 int main(int argc, char** argv) {
   return cli::run([&] {
     cli::PredictFlags flags;
-    if (flags.parse(argc, argv)) predict(flags);
+    if (!flags.parse(argc, argv)) return;
+    flags.model = cli::local_input(flags.model, report::say_on_stderr).string();
+    predict(flags);
   });
 }

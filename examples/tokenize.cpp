@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
@@ -46,7 +47,7 @@ int main(int argc, char** argv) {
     std::int64_t max_length = 0;
     bool no_special_tokens = false;
     cli::Flags flags{"tokenize", "turns JSON lines of texts into JSON lines of ids"};
-    flags.add("tokenizer", folder, "folder with the tokenizer")
+    flags.add("tokenizer", folder, "folder with the tokenizer, or gs://")
         .add("max-length", max_length, "ids that an example may have; 0: as many as it has")
         .add_switch("no-special-tokens", no_special_tokens, "add none");
     if (!flags.parse(argc, argv)) return;
@@ -54,6 +55,7 @@ int main(int argc, char** argv) {
     text::EncodeOptions options{.add_special_tokens = !no_special_tokens};
     if (max_length > 0) options.max_length = static_cast<std::size_t>(max_length);
     std::ios::sync_with_stdio(false);
+    folder = cli::local_input(folder, report::say_on_stderr).string();
     text::load_tokenizer(folder).visit([&](const auto& t) { tokenize(t, options); });
   });
 }

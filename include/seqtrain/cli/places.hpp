@@ -30,11 +30,19 @@ inline std::filesystem::path cache_directory() {
   return std::filesystem::path{home == nullptr ? "." : home} / ".cache/seqtrain";
 }
 
-/// The flags with local copies in the place of what they name in buckets. Throws `InputError` for
-/// what is not there or may not be read.
+/// A path as it is, or the verified local copy of what it names in a bucket. Throws `InputError`
+/// for what is not there or may not be read. `log` hears of retries.
+inline std::filesystem::path local_input(const std::string& place, const gcs::Log& log) {
+  return gcs::localize(place, cache_directory(), log);
+}
+
+/// The flags with local copies in the place of what they name in buckets.
 inline TrainFlags with_local_inputs(TrainFlags flags) {
+  if (gcs::is_gs(flags.output_dir)) {
+    throw InputError{"must be a local directory", {.object = "--output-dir"}, "see --job-dir"};
+  }
   for (std::string* place : {&flags.model, &flags.train_file, &flags.dev_file, &flags.test_file}) {
-    *place = gcs::localize(*place, cache_directory(), report::say).string();
+    *place = local_input(*place, report::say).string();
   }
   return flags;
 }
@@ -67,8 +75,7 @@ inline std::unique_ptr<train::Checkpoints> open_checkpoints(const TrainFlags& fl
       .minutes = flags.checkpoint_minutes,
       .keep = flags.keep_checkpoints,
       .resume = flags.resume == "auto",
-      .from = by_name ? gcs::localize(flags.resume, cache_directory(), report::say)
-                      : std::filesystem::path{},
+      .from = by_name ? local_input(flags.resume, report::say) : std::filesystem::path{},
       .run = std::move(run),
       .log = report::say};
   if (!in_bucket) return std::make_unique<train::Checkpoints>(std::move(options));

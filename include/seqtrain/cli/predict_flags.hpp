@@ -25,7 +25,7 @@ struct PredictFlags {
   /// Fills the members from a command line. Returns false if help was asked for.
   bool parse(int argc, const char* const* argv) {
     Flags flags{"predict", "labels texts: JSON lines on stdin, JSON lines on stdout"};
-    flags.add("model", model, "directory of the fine-tuned model, in Hugging Face's layout")
+    flags.add("model", model, "fine-tuned model: a directory in Hugging Face's layout, or gs://")
         .add("batch-size", batch_size, "examples that are labelled together")
         .add("max-length", max_length, "ids an example may have (0: as many as the model takes)")
         .add("text-field", text_field, "field of the text (default: recognised)")

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iostream>
+#include <string>
 #include <string_view>
 
 namespace seqtrain::report {
@@ -11,6 +12,11 @@ inline void say(std::string_view text) {
   std::cout << text;
   if (text.back() != '\n') std::cout << '\n';
   std::cout << std::flush;
+}
+
+/// The same for programs whose stdout carries data.
+inline void say_on_stderr(std::string_view line) {
+  std::cerr << std::string{line} + "\n";
 }
 
 }  // namespace seqtrain::report
