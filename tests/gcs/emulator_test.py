@@ -6,46 +6,17 @@ Ends with 77 ("skipped") where these are missing.
 """
 
 import base64
-import os
 import random
-import socket
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-try:
-    import google_crc32c
-    from gcp_storage_emulator.server import create_server
-    from google.auth.credentials import AnonymousCredentials
-    from google.cloud import storage
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
+from emulator import Program, emulator
+
+import google_crc32c
 
 NAMES = ["plain", "dir/with space", "100%", "a#b?c=d&e+f", "ü/日本.txt", "%2F", "quote'\"s", "dir/deep/er"]
 SIZES = [0, 1, 1000, 256 * 1024, 8 * 1024 * 1024 + 1, 20 * 1024 * 1024 + 12345]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Program:
-    def __init__(self, path, host):
-        self.path = path
-        self.environment = {**os.environ, "STORAGE_EMULATOR_HOST": host}
-
-    def __call__(self, *arguments, stdin=b"", code=0):
-        run = subprocess.run(
-            [self.path, *arguments], input=stdin, capture_output=True, env=self.environment, timeout=300
-        )
-        assert run.returncode == code, (arguments, run.returncode, run.stderr.decode())
-        if code != 0:
-            assert run.stderr.startswith(b"error: "), run.stderr
-        return run.stdout
 
 
 def check_both_ways(gcs, bucket, directory):
@@ -108,21 +79,11 @@ def check_mistakes(gcs, bucket, directory):
 
 
 def main():
-    port = free_port()
-    host = f"http://127.0.0.1:{port}"
-    server = create_server("127.0.0.1", port, in_memory=True)
-    server.start()
-    os.environ["STORAGE_EMULATOR_HOST"] = host
-    try:
-        client = storage.Client(project="test", credentials=AnonymousCredentials())
-        bucket = client.create_bucket("emulated-bucket")
-        gcs = Program(sys.argv[1], host)
-        with tempfile.TemporaryDirectory() as name:
-            check_both_ways(gcs, bucket, Path(name))
-            check_directories(gcs, bucket, Path(name))
-            check_mistakes(gcs, bucket, Path(name))
-    finally:
-        server.stop()
+    with emulator() as service, tempfile.TemporaryDirectory() as name:
+        gcs = Program(sys.argv[1])
+        check_both_ways(gcs, service.bucket, Path(name))
+        check_directories(gcs, service.bucket, Path(name))
+        check_mistakes(gcs, service.bucket, Path(name))
     print("all equal")
 
 
