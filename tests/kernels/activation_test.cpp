@@ -27,9 +27,9 @@ template <class Act>
 void expect_like(const std::function<double(double)>& formula) {
   constexpr double h = 1e-5;
   for (double x = -12.003; x < 12; x += 0.0371) {
-    Lanes value;
-    Lanes slope;
-    Act::at(Lanes{} + static_cast<float>(x), value, slope);
+    using Floats = Width<8>::Floats;
+    Floats value, slope;
+    Act::at(Floats{} + static_cast<float>(x), value, slope);
     EXPECT_NEAR(value[0], formula(x), 2e-6) << x;
     EXPECT_NEAR(slope[0], (formula(x + h) - formula(x - h)) / (2 * h), 4e-6) << x;
   }

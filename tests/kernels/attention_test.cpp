@@ -45,7 +45,7 @@ struct Problem {
         total += p[j];
       }
       for (std::size_t j = 0; j < length; ++j) {
-        Lanes keep = Lanes{} + 1;
+        Width<4>::Floats keep = Width<4>::Floats{} + 1;
         dropout.apply(static_cast<std::uint32_t>(1000 + q * length + j), keep);
         for (std::size_t d = 0; d < size; ++d) {
           out[q * size + d] += p[j] / total * keep[0] * qkv[j * ld + 2 * size + d];

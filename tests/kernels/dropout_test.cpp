@@ -11,8 +11,9 @@ namespace {
 
 std::vector<float> factors(const Dropout& dropout, std::uint32_t first, std::size_t count) {
   std::vector<float> result(count);
-  for (std::size_t i = 0; i < count; i += lanes) {
-    Lanes ones = Lanes{} + 1;
+  using Floats = Width<4>::Floats;
+  for (std::size_t i = 0; i < count; i += width_of<Floats>) {
+    Floats ones = Floats{} + 1;
     dropout.apply(first + static_cast<std::uint32_t>(i), ones);
     store(result.data() + i, ones);
   }
@@ -44,6 +45,17 @@ TEST(Dropout, IsAFunctionOfTheIndex) {
   const auto all = factors(dropout, 0, 256);
   const auto part = factors(dropout, 37, 64);
   for (std::size_t i = 0; i < part.size(); ++i) EXPECT_EQ(part[i], all[37 + i]);
+}
+
+TEST(Dropout, IsTheSameInVectorsOfAnyWidth) {
+  const Dropout dropout{42, 0.3};
+  const auto expected = factors(dropout, 37, lanes);
+  Width<8>::Floats eight = Width<8>::Floats{} + 1;
+  dropout.apply(37, eight);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(eight[i], expected[i]);
+  Width<16>::Floats sixteen = Width<16>::Floats{} + 1;
+  dropout.apply(37, sixteen);
+  for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(sixteen[i], expected[i]);
 }
 
 /// Two sites, and neighbours of one site, agree as often as independent coins do.

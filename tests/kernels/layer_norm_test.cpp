@@ -34,7 +34,7 @@ double objective(const Problem& p) {
     double mean = 0, variance = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t at = row * n + i;
-      Lanes keep = Lanes{} + 1;
+      Width<4>::Floats keep = Width<4>::Floats{} + 1;
       p.dropout.apply(static_cast<std::uint32_t>(at), keep);
       line[i] = (static_cast<double>(p.x[at]) + p.bias[i]) * keep[0] + p.residual[at];
       mean += line[i] / n;
@@ -96,7 +96,7 @@ TEST(LayerNorm, NormAndDropIsTheSameWithoutAResidual) {
   std::vector<float> gradient = p.weights, d_gamma(n), d_beta(n);
   std::vector<float> dropped = p.weights, unused(rows * n), d_gamma2(n), d_beta2(n);
   for (std::size_t i = 0; i < rows * n; ++i) {
-    Lanes keep = Lanes{} + 1;
+    Width<4>::Floats keep = Width<4>::Floats{} + 1;
     p.dropout.apply(static_cast<std::uint32_t>(i), keep);
     EXPECT_EQ(y[i], expected[i] * keep[0]);
     dropped[i] *= keep[0];

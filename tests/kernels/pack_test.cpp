@@ -8,9 +8,9 @@
 namespace seqtrain::kernels {
 namespace {
 
-constexpr std::size_t k = 34;  // no multiple of the tile
-constexpr std::size_t columns = 16;
-constexpr std::size_t ld = 40;
+constexpr std::size_t k = 96;
+constexpr std::size_t columns = 32;
+constexpr std::size_t ld = 101;
 
 /// Numbers below 256 are exact in bfloat16.
 std::vector<float> numbers(std::size_t count) {
@@ -30,12 +30,15 @@ void expect_both_ways() {
   const auto plain = numbers(k * ld);
   std::vector<T> packed(k * columns);
   pack_panel(plain.data(), ld, k, columns, packed.data());
+  std::vector<float> unpacked(k * columns);
+  unpack_panel(packed.data(), k, columns, unpacked.data());
   std::vector<T> transposed(k * columns);
   const auto other = numbers(columns * ld);
   pack_transposed_panel(other.data(), ld, k, columns, transposed.data());
   for (std::size_t row = 0; row < k; ++row) {
     for (std::size_t column = 0; column < columns; ++column) {
       EXPECT_EQ(packed_at(packed, row, column), plain[row * ld + column]);
+      EXPECT_EQ(unpacked[row * columns + column], plain[row * ld + column]);
       EXPECT_EQ(packed_at(transposed, row, column), other[column * ld + row]);
     }
   }
@@ -48,17 +51,39 @@ TEST(Pack, Bfloat16InterleavesTwoRows) {
   expect_both_ways<Bf16>();
 }
 
-TEST(Pack, TransposesAndSums) {
-  const auto source = numbers(k * ld);
-  std::vector<float> transposed(k * columns), sums(columns, 1.0F);
+template <class T>
+void expect_transposed() {
+  const auto numbers_of_rows = numbers(k * ld);
+  std::vector<T> source(k * ld);
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = from_float<T>(numbers_of_rows[i]);
+  std::vector<T> transposed(k * columns);
+  std::vector<float> sums(columns, 1.0F);
   transpose_and_sum(source.data(), ld, k, columns, transposed.data(), sums.data());
   for (std::size_t column = 0; column < columns; ++column) {
     float sum = 1;
     for (std::size_t row = 0; row < k; ++row) {
-      EXPECT_EQ(transposed[column * k + row], source[row * ld + column]);
-      sum += source[row * ld + column];
+      EXPECT_EQ(to_float(transposed[column * k + row]), numbers_of_rows[row * ld + column]);
+      sum += numbers_of_rows[row * ld + column];
     }
     EXPECT_EQ(sums[column], sum);
+  }
+}
+
+TEST(Pack, TransposesAndSums) {
+  expect_transposed<float>();
+  expect_transposed<Bf16>();
+}
+
+TEST(Pack, Widens) {
+  const auto plain = numbers(k * ld);
+  std::vector<Bf16> narrow(k * ld);
+  for (std::size_t i = 0; i < narrow.size(); ++i) narrow[i] = to_bf16(plain[i]);
+  std::vector<float> wide(k * columns);
+  widen(narrow.data(), ld, k, columns, wide.data());
+  for (std::size_t row = 0; row < k; ++row) {
+    for (std::size_t i = 0; i < columns; ++i) {
+      EXPECT_EQ(wide[row * columns + i], plain[row * ld + i]);
+    }
   }
 }
 

@@ -10,16 +10,17 @@ namespace seqtrain::kernels {
 /// x Phi(x), with the normal distribution's Phi. erf by formula 7.1.26 of Abramowitz and Stegun,
 /// whose error is below 1.5e-7, and whose exponential the slope needs as well.
 struct Gelu {
-  SEQTRAIN_INLINE static void at(const Lanes& x, Lanes& value, Lanes& slope) {
-    const Lanes z = (x < 0 ? -x : x) * 0.70710678F;
-    const Lanes t = 1 / (1 + 0.3275911F * z);
-    Lanes e = -z * z;
+  template <class Floats>
+  SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
+    const Floats z = (x < 0 ? -x : x) * 0.70710678F;
+    const Floats t = 1 / (1 + 0.3275911F * z);
+    Floats e = -z * z;
     exponentiate(e);
-    const Lanes series =
+    const Floats series =
         0.254829592F +
         t * (-0.284496736F + t * (1.421413741F + t * (-1.453152027F + t * 1.061405429F)));
-    const Lanes tail = t * series * e * 0.5F;  // Phi(-|x|)
-    const Lanes phi = x < 0 ? tail : 1 - tail;
+    const Floats tail = t * series * e * 0.5F;  // Phi(-|x|)
+    const Floats phi = x < 0 ? tail : 1 - tail;
     value = x * phi;
     slope = phi + x * e * 0.39894228F;
   }
@@ -27,89 +28,106 @@ struct Gelu {
 
 /// The approximation 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
 struct GeluNew {
-  SEQTRAIN_INLINE static void at(const Lanes& x, Lanes& value, Lanes& slope) {
+  template <class Floats>
+  SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
     constexpr float c = 0.79788456F;
-    const Lanes u = c * (x + 0.044715F * x * x * x);
-    Lanes e = -2 * (u < 0 ? -u : u);
+    const Floats u = c * (x + 0.044715F * x * x * x);
+    Floats e = -2 * (u < 0 ? -u : u);
     exponentiate(e);
-    const Lanes magnitude = (1 - e) / (1 + e);
-    const Lanes t = u < 0 ? -magnitude : magnitude;
+    const Floats magnitude = (1 - e) / (1 + e);
+    const Floats t = u < 0 ? -magnitude : magnitude;
     value = 0.5F * x * (1 + t);
     slope = 0.5F * (1 + t) + 0.5F * x * (1 - t * t) * c * (1 + 3 * 0.044715F * x * x);
   }
 };
 
 struct Relu {
-  SEQTRAIN_INLINE static void at(const Lanes& x, Lanes& value, Lanes& slope) {
-    value = x > 0 ? x : Lanes{};
-    slope = x > 0 ? Lanes{} + 1 : Lanes{};
+  template <class Floats>
+  SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
+    value = x > 0 ? x : Floats{};
+    slope = x > 0 ? Floats{} + 1 : Floats{};
   }
 };
 
 /// value = act(x + bias) and slope = act'(x + bias) for a block [rows, n]; x has rows `ld_x` apart,
 /// the results `ld`. With the slope kept, the backward pass is one product. n is a multiple of 16.
 template <class Act, class T>
-SEQTRAIN_CLONES void activate(const float* x, std::size_t ld_x, const float* bias, T* value,
-                              T* slope, std::size_t ld, std::size_t rows, std::size_t n) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t i = 0; i < n; i += lanes) {
-      Lanes in, b, y, dy;
-      load(x + row * ld_x + i, in);
-      load(bias + i, b);
-      Act::at(in + b, y, dy);
-      store(value + row * ld + i, y);
-      store(slope + row * ld + i, dy);
+void activate(const float* x, std::size_t ld_x, const float* bias, T* value, T* slope,
+              std::size_t ld, std::size_t rows, std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    typename Width<width>::Floats in, b, y, dy;
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = 0; i < n; i += width) {
+        load(x + row * ld_x + i, in);
+        load(bias + i, b);
+        Act::at(in + b, y, dy);
+        store(value + row * ld + i, y);
+        store(slope + row * ld + i, dy);
+      }
     }
-  }
+  });
 }
 
 /// slope = gradient * slope, in place, for a block [rows, n].
 template <class T>
-SEQTRAIN_CLONES void multiply(const float* gradient, std::size_t ld_gradient, T* slope,
-                              std::size_t ld, std::size_t rows, std::size_t n) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t i = 0; i < n; i += lanes) {
-      Lanes g, s;
-      load(gradient + row * ld_gradient + i, g);
-      load(slope + row * ld + i, s);
-      store(slope + row * ld + i, g * s);
+void multiply(const float* gradient, std::size_t ld_gradient, T* slope, std::size_t ld,
+              std::size_t rows, std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    typename Width<width>::Floats g, s;
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = 0; i < n; i += width) {
+        load(gradient + row * ld_gradient + i, g);
+        load(slope + row * ld + i, s);
+        store(slope + row * ld + i, g * s);
+      }
     }
-  }
+  });
 }
 
 /// y = y + x for a block [rows, n].
-SEQTRAIN_CLONES inline void add(const float* x, std::size_t ld_x, float* y, std::size_t ld,
-                                std::size_t rows, std::size_t n) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t i = 0; i < n; ++i) y[row * ld + i] += x[row * ld_x + i];
-  }
+inline void add(const float* x, std::size_t ld_x, float* y, std::size_t ld, std::size_t rows,
+                std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    typename Width<width>::Floats in, sum;
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = 0; i < n; i += width) {
+        load(x + row * ld_x + i, in);
+        load(y + row * ld + i, sum);
+        store(y + row * ld + i, sum + in);
+      }
+    }
+  });
 }
 
 /// y = x, rounded, for a block [rows, n].
 template <class T>
-SEQTRAIN_CLONES void convert(const float* x, std::size_t ld_x, T* y, std::size_t ld,
-                             std::size_t rows, std::size_t n) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t i = 0; i < n; i += lanes) {
-      Lanes in;
-      load(x + row * ld_x + i, in);
-      store(y + row * ld + i, in);
+void convert(const float* x, std::size_t ld_x, T* y, std::size_t ld, std::size_t rows,
+             std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    typename Width<width>::Floats in;
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = 0; i < n; i += width) {
+        load(x + row * ld_x + i, in);
+        store(y + row * ld + i, in);
+      }
     }
-  }
+  });
 }
 
 /// y = x + bias for a block [rows, n].
 template <class T>
-SEQTRAIN_CLONES void add_bias(const float* x, std::size_t ld_x, const float* bias, T* y,
-                              std::size_t ld, std::size_t rows, std::size_t n) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t i = 0; i < n; i += lanes) {
-      Lanes in, b;
-      load(x + row * ld_x + i, in);
-      load(bias + i, b);
-      store(y + row * ld + i, in + b);
+void add_bias(const float* x, std::size_t ld_x, const float* bias, T* y, std::size_t ld,
+              std::size_t rows, std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    typename Width<width>::Floats in, b;
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = 0; i < n; i += width) {
+        load(x + row * ld_x + i, in);
+        load(bias + i, b);
+        store(y + row * ld + i, in + b);
+      }
     }
-  }
+  });
 }
 
 }  // namespace seqtrain::kernels

@@ -10,28 +10,45 @@
 
 namespace seqtrain::kernels {
 
+/// Rows from `row` on and the columns of a block of 16 of a product c = a b, see `small_product`.
+template <std::size_t width, std::size_t rows>
+SEQTRAIN_INLINE void product_tile(const float* a, std::size_t row_a, std::size_t column_a,
+                                  const float* b, std::size_t ld_b, float* c, std::size_t ld_c,
+                                  std::size_t k) {
+  constexpr std::size_t parts = lanes / width;
+  typename Width<width>::Floats line[parts], sums[rows][parts] = {};
+  for (std::size_t j = 0; j < k; ++j) {
+    for (std::size_t part = 0; part < parts; ++part) load(b + j * ld_b + part * width, line[part]);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const float factor = a[i * row_a + j * column_a];
+      for (std::size_t part = 0; part < parts; ++part) sums[i][part] += factor * line[part];
+    }
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t part = 0; part < parts; ++part) {
+      store(c + i * ld_c + part * width, sums[i][part]);
+    }
+  }
+}
+
 /// c [m, n] = a b with b [k, n]; a's element (i, j) is a[i * row_a + j * column_a], so that a
 /// transpose costs nothing. n and the strides of b and c are multiples of 16. For factors as small
 /// as one head's.
+template <std::size_t width>
 SEQTRAIN_INLINE void small_product(const float* a, std::size_t row_a, std::size_t column_a,
                                    const float* b, std::size_t ld_b, float* c, std::size_t ld_c,
                                    std::size_t m, std::size_t n, std::size_t k) {
-  constexpr std::size_t height = 8;
+  // As many sums as there are registers, but for those of the factors.
+  constexpr std::size_t height = width == 16 ? 8 : width == 8 ? 6 : 3;
   for (std::size_t column = 0; column < n; column += lanes) {
-    for (std::size_t row = 0; row < m; row += height) {
-      const std::size_t rows = row + height < m ? height : m - row;
-      Lanes sums[height] = {};
-      Lanes line;
-      for (std::size_t j = 0; j < k; ++j) {
-        load(b + j * ld_b + column, line);
-        const float* const factors = a + row * row_a + j * column_a;
-        if (rows == height) {
-          for (std::size_t i = 0; i < height; ++i) sums[i] += factors[i * row_a] * line;
-        } else {
-          for (std::size_t i = 0; i < rows; ++i) sums[i] += factors[i * row_a] * line;
-        }
-      }
-      for (std::size_t i = 0; i < rows; ++i) store(c + (row + i) * ld_c + column, sums[i]);
+    std::size_t row = 0;
+    for (; row + height <= m; row += height) {
+      product_tile<width, height>(a + row * row_a, row_a, column_a, b + column, ld_b,
+                                  c + row * ld_c + column, ld_c, k);
+    }
+    for (; row < m; ++row) {
+      product_tile<width, 1>(a + row * row_a, row_a, column_a, b + column, ld_b,
+                             c + row * ld_c + column, ld_c, k);
     }
   }
 }
@@ -92,17 +109,18 @@ SEQTRAIN_INLINE void widen_transposed(const T* from, std::size_t ld, std::size_t
 }
 
 /// softmax over the first n of a row's scores, in place; 0 beyond, up to the lanes' end.
+template <std::size_t width>
 SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t n) {
-  const std::size_t width = round_to_lanes(n);
-  for (std::size_t i = n; i < width; ++i) scores[i] = -1e30F;
-  Lanes peaks, s, total = {};
+  const std::size_t end = round_to_lanes(n);
+  for (std::size_t i = n; i < end; ++i) scores[i] = -1e30F;
+  typename Width<width>::Floats peaks, s, total = {};
   load(scores, peaks);
-  for (std::size_t i = lanes; i < width; i += lanes) {
+  for (std::size_t i = width; i < end; i += width) {
     load(scores + i, s);
     peaks = s > peaks ? s : peaks;
   }
   const float peak = largest(peaks);
-  for (std::size_t i = 0; i < width; i += lanes) {
+  for (std::size_t i = 0; i < end; i += width) {
     load(scores + i, s);
     s -= peak;
     exponentiate(s);
@@ -110,62 +128,74 @@ SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t n) {
     store(scores + i, s);
   }
   const float inverse = 1 / sum(total);
-  for (std::size_t i = 0; i < width; i += lanes) {
+  for (std::size_t i = 0; i < end; i += width) {
     load(scores + i, s);
     store(scores + i, s * inverse);
   }
 }
 
 /// probabilities [queries, round_to_lanes(length)] = softmax(q k^T / sqrt(size)).
-template <class T>
+template <std::size_t width, class T>
 SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, float* q, float* k_transposed,
                                              float* probabilities) {
-  const std::size_t width = round_to_lanes(head.length);
+  const std::size_t keys = round_to_lanes(head.length);
   widen(head.q, head.ld, head.queries, head.size,
         1 / __builtin_sqrtf(static_cast<float>(head.size)), q);
   widen_transposed(head.k, head.ld, head.length, head.size, k_transposed);
-  small_product(q, round_to_lanes(head.size), 1, k_transposed, width, probabilities, width,
-                head.queries, width, head.size);
-  for (std::size_t row = 0; row < head.queries; ++row)
-    softmax_row(probabilities + row * width, head.length);
+  small_product<width>(q, round_to_lanes(head.size), 1, k_transposed, keys, probabilities, keys,
+                       head.queries, keys, head.size);
+  for (std::size_t row = 0; row < head.queries; ++row) {
+    softmax_row<width>(probabilities + row * keys, head.length);
+  }
+}
+
+/// to [rows, columns] = from [rows, round_to_lanes(columns)], rows `ld` apart.
+template <class T>
+SEQTRAIN_INLINE void narrow(const float* from, std::size_t rows, std::size_t columns, T* to,
+                            std::size_t ld) {
+  const std::size_t width = round_to_lanes(columns);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < columns; ++i) {
+      to[row * ld + i] = from_float<T>(from[row * width + i]);
+    }
+  }
 }
 
 /// out [queries, size] = dropout(softmax(q k^T / sqrt(size))) v, rows `ld_out` apart.
 template <class T>
-SEQTRAIN_CLONES void attend(const Head<T>& head, T* out, std::size_t ld_out,
-                            AttentionScratch scratch) {
-  const std::size_t width = round_to_lanes(head.length);
-  const std::size_t size = round_to_lanes(head.size);
-  float* const q = scratch.take(width * size);
-  float* const k = scratch.take(size * width);
-  float* const v = scratch.take(width * size);
-  float* const result = scratch.take(width * size);
-  float* const p = scratch.take(width * width);
-  attention_probabilities(head, q, k, p);
-  for (std::size_t row = 0; row < head.queries; ++row) {
-    const auto index = head.first + static_cast<std::uint32_t>(row * head.length);
-    for (std::size_t i = 0; i < width; i += lanes) {
-      Lanes kept;
-      load(p + row * width + i, kept);
-      head.dropout.apply(index + static_cast<std::uint32_t>(i), kept);
-      store(p + row * width + i, kept);
+void attend(const Head<T>& head, T* out, std::size_t ld_out, AttentionScratch memory) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    AttentionScratch scratch = memory;
+    const std::size_t keys = round_to_lanes(head.length);
+    const std::size_t size = round_to_lanes(head.size);
+    float* const q = scratch.take(keys * size);
+    float* const k = scratch.take(size * keys);
+    float* const v = scratch.take(keys * size);
+    float* const result = scratch.take(keys * size);
+    float* const p = scratch.take(keys * keys);
+    attention_probabilities<width>(head, q, k, p);
+    for (std::size_t row = 0; row < head.queries; ++row) {
+      const auto index = head.first + static_cast<std::uint32_t>(row * head.length);
+      for (std::size_t i = 0; i < keys; i += width) {
+        typename Width<width>::Floats kept;
+        load(p + row * keys + i, kept);
+        head.dropout.apply(index + static_cast<std::uint32_t>(i), kept);
+        store(p + row * keys + i, kept);
+      }
     }
-  }
-  widen(head.v, head.ld, head.length, head.size, 1, v);
-  small_product(p, width, 1, v, size, result, size, head.queries, size, head.length);
-  for (std::size_t row = 0; row < head.queries; ++row) {
-    for (std::size_t i = 0; i < head.size; ++i) {
-      out[row * ld_out + i] = from_float<T>(result[row * size + i]);
-    }
-  }
+    widen(head.v, head.ld, head.length, head.size, 1, v);
+    small_product<width>(p, keys, 1, v, size, result, size, head.queries, size, head.length);
+    narrow(result, head.queries, head.size, out, ld_out);
+  });
 }
 
 /// Turns one row's gradient d of what `attend` multiplied v with into that of the scores, and its
 /// probabilities p into those after dropout.
-SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t width, const Dropout& dropout,
+template <std::size_t width>
+SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t n, const Dropout& dropout,
                                     std::uint32_t index) {
-  Lanes pi, di, products = {};
-  for (std::size_t i = 0; i < width; i += lanes) {
+  typename Width<width>::Floats pi, di, products = {};
+  for (std::size_t i = 0; i < n; i += width) {
     load(p + i, pi);
     load(d + i, di);
     dropout.apply(index + static_cast<std::uint32_t>(i), di);
@@ -173,7 +203,7 @@ SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t width, const
     store(d + i, di);
   }
   const float dot = sum(products);
-  for (std::size_t i = 0; i < width; i += lanes) {
+  for (std::size_t i = 0; i < n; i += width) {
     load(p + i, pi);
     load(d + i, di);
     store(d + i, (di - dot) * pi);
@@ -185,43 +215,38 @@ SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t width, const
 /// The way back: `gradient` [queries, size] is that of `attend`'s result, rows `ld_gradient` apart.
 /// Writes those of q, k and v, rows `head.ld` apart, which may be q, k and v themselves.
 template <class T>
-SEQTRAIN_CLONES void attend_backward(const Head<T>& head, const T* gradient,
-                                     std::size_t ld_gradient, T* q_gradient, T* k_gradient,
-                                     T* v_gradient, AttentionScratch scratch) {
-  const std::size_t width = round_to_lanes(head.length);
-  const std::size_t size = round_to_lanes(head.size);
-  const float scale = 1 / __builtin_sqrtf(static_cast<float>(head.size));
-  float* const q = scratch.take(width * size);
-  float* const k_transposed = scratch.take(size * width);
-  float* const v_transposed = scratch.take(size * width);
-  float* const g = scratch.take(width * size);
-  float* const k = scratch.take(width * size);
-  float* const result = scratch.take(width * size);
-  float* const p = scratch.take(width * width);
-  float* const d = scratch.take(width * width);
-  attention_probabilities(head, q, k_transposed, p);
-  widen_transposed(head.v, head.ld, head.length, head.size, v_transposed);
-  widen(gradient, ld_gradient, head.queries, head.size, 1, g);
-  widen(head.k, head.ld, head.length, head.size, scale, k);
-  small_product(g, size, 1, v_transposed, width, d, width, head.queries, width, head.size);
-  // d becomes the gradient of the scores, p the probabilities after dropout.
-  for (std::size_t row = 0; row < head.queries; ++row) {
-    const auto index = head.first + static_cast<std::uint32_t>(row * head.length);
-    score_gradient(p + row * width, d + row * width, width, head.dropout, index);
-  }
-  const auto narrow = [&](const float* from, std::size_t rows, T* to) {
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t i = 0; i < head.size; ++i) {
-        to[row * head.ld + i] = from_float<T>(from[row * size + i]);
-      }
+void attend_backward(const Head<T>& head, const T* gradient, std::size_t ld_gradient, T* q_gradient,
+                     T* k_gradient, T* v_gradient, AttentionScratch memory) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    AttentionScratch scratch = memory;
+    const std::size_t keys = round_to_lanes(head.length);
+    const std::size_t size = round_to_lanes(head.size);
+    float* const q = scratch.take(keys * size);
+    float* const k_transposed = scratch.take(size * keys);
+    float* const v_transposed = scratch.take(size * keys);
+    float* const g = scratch.take(keys * size);
+    float* const k = scratch.take(keys * size);
+    float* const result = scratch.take(keys * size);
+    float* const p = scratch.take(keys * keys);
+    float* const d = scratch.take(keys * keys);
+    attention_probabilities<width>(head, q, k_transposed, p);
+    widen_transposed(head.v, head.ld, head.length, head.size, v_transposed);
+    widen(gradient, ld_gradient, head.queries, head.size, 1, g);
+    widen(head.k, head.ld, head.length, head.size,
+          1 / __builtin_sqrtf(static_cast<float>(head.size)), k);
+    small_product<width>(g, size, 1, v_transposed, keys, d, keys, head.queries, keys, head.size);
+    // d becomes the gradient of the scores, p the probabilities after dropout.
+    for (std::size_t row = 0; row < head.queries; ++row) {
+      const auto index = head.first + static_cast<std::uint32_t>(row * head.length);
+      score_gradient<width>(p + row * keys, d + row * keys, keys, head.dropout, index);
     }
-  };
-  small_product(d, width, 1, k, size, result, size, head.queries, size, head.length);
-  narrow(result, head.queries, q_gradient);
-  small_product(d, 1, width, q, size, result, size, head.length, size, head.queries);
-  narrow(result, head.length, k_gradient);
-  small_product(p, 1, width, g, size, result, size, head.length, size, head.queries);
-  narrow(result, head.length, v_gradient);
+    small_product<width>(d, keys, 1, k, size, result, size, head.queries, size, head.length);
+    narrow(result, head.queries, head.size, q_gradient, head.ld);
+    small_product<width>(d, 1, keys, q, size, result, size, head.length, size, head.queries);
+    narrow(result, head.length, head.size, k_gradient, head.ld);
+    small_product<width>(p, 1, keys, g, size, result, size, head.length, size, head.queries);
+    narrow(result, head.length, head.size, v_gradient, head.ld);
+  });
 }
 
 }  // namespace seqtrain::kernels

@@ -1,14 +1,59 @@
 #pragma once
 
-/// Marks a loop to be compiled for several instruction sets, the best of which the loader picks on
-/// the machine at hand. Only where the compiler can (GCC on x86-64); the sanitizers start too late
-/// for the choosing.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define SEQTRAIN_CLONES [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+/// Marks what must become part of a loop that is compiled for several instruction sets.
+#define SEQTRAIN_INLINE [[gnu::always_inline]] inline
+/// The same for a lambda, behind its parameters.
+#define SEQTRAIN_INLINE_LAMBDA __attribute__((always_inline))
+
+/// Whether the compiler can compile a function for other machines than its own (GCC on x86-64).
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define SEQTRAIN_HAS_CLONES 1
 #else
-#define SEQTRAIN_CLONES
+#define SEQTRAIN_HAS_CLONES 0
 #endif
 
-/// Marks what must become part of such a loop.
-#define SEQTRAIN_INLINE [[gnu::always_inline]] inline
+namespace seqtrain::kernels {
+
+/// n floats that are computed with at once, as many as a register holds, and what goes with them.
+template <std::size_t n>
+struct Width {
+  using Floats [[gnu::vector_size(4 * n)]] = float;
+  using Bits [[gnu::vector_size(4 * n)]] = std::uint32_t;
+  using Ints [[gnu::vector_size(4 * n)]] = std::int32_t;
+  using Halves [[gnu::vector_size(2 * n)]] = std::uint16_t;
+};
+
+namespace detail {
+
+#if SEQTRAIN_HAS_CLONES
+template <class Body>
+[[gnu::target("arch=x86-64-v4")]] void run_on_avx512(Body body) {
+  body(Width<16>{});
+}
+template <class Body>
+[[gnu::target("arch=x86-64-v3")]] void run_on_avx2(Body body) {
+  body(Width<8>{});
+}
+#endif
+
+}  // namespace detail
+
+/// Calls body(Width<n>{}), compiled for the best instruction set of this machine, n being the
+/// floats in one of its registers: vectors that are longer go through memory. `body` is a lambda
+/// marked SEQTRAIN_INLINE_LAMBDA that captures by copy, so that the compiler keeps what it captures
+/// in registers.
+template <class Body>
+void vectorised(Body body) {
+  static_assert(std::is_trivially_copyable_v<Body>);
+#if SEQTRAIN_HAS_CLONES
+  if (__builtin_cpu_supports("x86-64-v4")) return detail::run_on_avx512(body);
+  if (__builtin_cpu_supports("x86-64-v3")) return detail::run_on_avx2(body);
+#endif
+  body(Width<4>{});
+}
+
+}  // namespace seqtrain::kernels

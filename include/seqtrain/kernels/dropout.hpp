@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include <seqtrain/kernels/clones.hpp>
 #include <seqtrain/kernels/lanes.hpp>
@@ -23,14 +24,18 @@ class Dropout {
   /// Multiplies the elements from `index` on by 0, with the probability, or by
   /// 1 / (1 - probability). The mixing is a 32-bit hash of three multiplications, whose
   /// constants C. Wellons found by a search for low bias.
-  SEQTRAIN_INLINE void apply(std::uint32_t index, Lanes& values) const {
-    constexpr LaneBits count{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    LaneBits x = (count + index) ^ first_;
+  template <class Floats>
+  SEQTRAIN_INLINE void apply(std::uint32_t index, Floats& values) const {
+    using Bits = typename WidthOf<Floats>::Bits;
+    static constexpr std::uint32_t counts[]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    Bits x;
+    std::memcpy(&x, counts, sizeof x);
+    x = (x + index) ^ first_;
     x = ((x ^ (x >> 17)) * 0xed5ad4bbU) ^ second_;
     x = (x ^ (x >> 11)) * 0xac4c1b51U;
     x = (x ^ (x >> 15)) * 0x31848babU;
     x ^= x >> 14;
-    values = x < threshold_ ? Lanes{} : values * scale_;
+    values = x < threshold_ ? Floats{} : values * scale_;
   }
 
  private:

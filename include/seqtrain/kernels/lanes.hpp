@@ -9,69 +9,84 @@
 
 namespace seqtrain::kernels {
 
-/// 16 floats that are computed with at once: one register where the machine has such wide ones,
-/// several where not.
+/// Rows that are computed with at once are a multiple of so many numbers long: of the widest
+/// registers' size.
 inline constexpr std::size_t lanes = 16;
-using Lanes [[gnu::vector_size(64)]] = float;
-using LaneBits [[gnu::vector_size(64)]] = std::uint32_t;
-using LaneInts [[gnu::vector_size(64)]] = std::int32_t;
-using LaneHalves [[gnu::vector_size(32)]] = std::uint16_t;
 
 [[nodiscard]] constexpr std::size_t round_to_lanes(std::size_t n) {
   return (n + lanes - 1) / lanes * lanes;
 }
 
-SEQTRAIN_INLINE void load(const float* from, Lanes& to) {
+/// How many floats a vector has, and the vectors of other types that go with it.
+template <class Floats>
+inline constexpr std::size_t width_of = sizeof(Floats) / sizeof(float);
+template <class Floats>
+using WidthOf = Width<width_of<Floats>>;
+
+template <class Floats>
+SEQTRAIN_INLINE void load(const float* from, Floats& to) {
   std::memcpy(&to, from, sizeof to);
 }
 
-SEQTRAIN_INLINE void load(const Bf16* from, Lanes& to) {
-  LaneHalves halves;
+template <class Floats>
+SEQTRAIN_INLINE void load(const Bf16* from, Floats& to) {
+  typename WidthOf<Floats>::Halves halves;
   std::memcpy(&halves, from, sizeof halves);
-  to = reinterpret_cast<Lanes>(__builtin_convertvector(halves, LaneBits) << 16);
+  using Bits = typename WidthOf<Floats>::Bits;
+  to = reinterpret_cast<Floats>(__builtin_convertvector(halves, Bits) << 16);
 }
 
-SEQTRAIN_INLINE void store(float* to, const Lanes& from) {
+template <class Floats>
+SEQTRAIN_INLINE void store(float* to, const Floats& from) {
   std::memcpy(to, &from, sizeof from);
 }
 
 /// Rounds as `to_bf16` does.
-SEQTRAIN_INLINE void store(Bf16* to, const Lanes& from) {
-  const auto bits = reinterpret_cast<LaneBits>(from);
-  const LaneBits rounded = bits + 0x7fff + ((bits >> 16) & 1);
-  const LaneBits quiet = (bits & 0x7fffffff) > 0x7f800000 ? bits | 0x400000 : rounded;
-  const auto halves = __builtin_convertvector(quiet >> 16, LaneHalves);
+template <class Floats>
+SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
+  using Bits = typename WidthOf<Floats>::Bits;
+  using Halves = typename WidthOf<Floats>::Halves;
+  const auto bits = reinterpret_cast<Bits>(from);
+  const Bits rounded = bits + 0x7fff + ((bits >> 16) & 1);
+  const Bits quiet = (bits & 0x7fffffff) > 0x7f800000 ? bits | 0x400000 : rounded;
+  const auto halves = __builtin_convertvector(quiet >> 16, Halves);
   std::memcpy(to, &halves, sizeof halves);
 }
 
-/// The sum of all lanes, halves first, so that it is the same on every machine.
-SEQTRAIN_INLINE float sum(const Lanes& values) {
-  float parts[lanes];
+/// The sum of all lanes, halves first.
+template <class Floats>
+SEQTRAIN_INLINE float sum(const Floats& values) {
+  float parts[width_of<Floats>];
   store(parts, values);
-  for (std::size_t width = lanes / 2; width > 0; width /= 2) {
+  for (std::size_t width = width_of<Floats> / 2; width > 0; width /= 2) {
     for (std::size_t i = 0; i < width; ++i) parts[i] += parts[i + width];
   }
   return parts[0];
 }
 
-SEQTRAIN_INLINE float largest(const Lanes& values) {
+template <class Floats>
+SEQTRAIN_INLINE float largest(const Floats& values) {
   float result = values[0];
-  for (std::size_t i = 1; i < lanes; ++i) result = values[i] > result ? values[i] : result;
+  for (std::size_t i = 1; i < width_of<Floats>; ++i) {
+    result = values[i] > result ? values[i] : result;
+  }
   return result;
 }
 
 /// e^x in each lane to 2 units in the last place for -87 <= x <= 88, 0 below. x = n ln 2 + r with
 /// |r| <= ln 2 / 2, and e^r by its Taylor polynomial.
-SEQTRAIN_INLINE void exponentiate(Lanes& x) {
+template <class Floats>
+SEQTRAIN_INLINE void exponentiate(Floats& x) {
+  using Ints = typename WidthOf<Floats>::Ints;
   constexpr float round = 12582912.0F;  // 1.5 * 2^23: adding it leaves an integer
-  const Lanes low = x < -87.0F ? Lanes{} - 87.0F : x;
-  const Lanes clamped = low > 88.0F ? Lanes{} + 88.0F : low;
-  const Lanes n = (clamped * 1.44269504F + round) - round;
-  const Lanes r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;
-  const Lanes p =
+  const Floats low = x < -87.0F ? Floats{} - 87.0F : x;
+  const Floats clamped = low > 88.0F ? Floats{} + 88.0F : low;
+  const Floats n = (clamped * 1.44269504F + round) - round;
+  const Floats r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;
+  const Floats p =
       1 + r * (1 + r * (0.5F + r * (1.0F / 6 + r * (1.0F / 24 + r * (1.0F / 120 + r / 720)))));
-  const LaneInts power = (__builtin_convertvector(n, LaneInts) + 127) << 23;
-  x = x < -87.0F ? Lanes{} : p * reinterpret_cast<Lanes>(power);
+  const Ints power = (__builtin_convertvector(n, Ints) + 127) << 23;
+  x = x < -87.0F ? Floats{} : p * reinterpret_cast<Floats>(power);
 }
 
 }  // namespace seqtrain::kernels

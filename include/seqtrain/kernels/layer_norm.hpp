@@ -25,28 +25,34 @@ struct LayerNormResult {
   T* y_compact;
   T* normal;
   float* inverse_deviation;
+
+  /// The same from `row` on.
+  [[nodiscard]] LayerNormResult from(std::size_t row, std::size_t n) const {
+    return {y + row * n, y_compact + row * n, normal + row * n, inverse_deviation + row};
+  }
 };
 
 /// LayerNorm of one row x, whose sum is given.
-template <class T>
+template <std::size_t width, class T>
 SEQTRAIN_INLINE void normalize_row(const float* x, float total, std::size_t n,
                                    const LayerNormWeights& weights, const LayerNormResult<T>& out) {
+  using Floats = typename Width<width>::Floats;
   const auto count = static_cast<float>(n);
   const float mean = total / count;
-  Lanes in, squares = {};
-  for (std::size_t i = 0; i < n; i += lanes) {
+  Floats in, squares = {};
+  for (std::size_t i = 0; i < n; i += width) {
     load(x + i, in);
     squares += (in - mean) * (in - mean);
   }
   const float inverse = 1 / std::sqrt(sum(squares) / count + weights.eps);
   *out.inverse_deviation = inverse;
-  for (std::size_t i = 0; i < n; i += lanes) {
-    Lanes gamma, beta;
+  for (std::size_t i = 0; i < n; i += width) {
+    Floats gamma, beta;
     load(x + i, in);
     load(weights.gamma + i, gamma);
     load(weights.beta + i, beta);
-    const Lanes normal = (in - mean) * inverse;
-    const Lanes y = normal * gamma + beta;
+    const Floats normal = (in - mean) * inverse;
+    const Floats y = normal * gamma + beta;
     store(out.normal + i, normal);
     store(out.y + i, y);
     store(out.y_compact + i, y);
@@ -56,62 +62,61 @@ SEQTRAIN_INLINE void normalize_row(const float* x, float total, std::size_t n,
 /// y = LayerNorm(dropout(x + bias) + residual) for [rows, n]; x is overwritten, `out.y` may be
 /// `residual`. `first` is the dropout's index of the block's first element; n a multiple of 16.
 template <class T>
-SEQTRAIN_CLONES void add_and_norm(float* x, const float* bias, const float* residual,
-                                  const Dropout& dropout, std::uint32_t first,
-                                  const LayerNormWeights& weights, const LayerNormResult<T>& out,
-                                  std::size_t rows, std::size_t n) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::size_t at = row * n;
-    Lanes in, b, r, total = {};
-    for (std::size_t i = 0; i < n; i += lanes) {
-      load(x + at + i, in);
-      load(bias + i, b);
-      load(residual + at + i, r);
-      in += b;
-      dropout.apply(first + static_cast<std::uint32_t>(at + i), in);
-      in += r;
-      total += in;
-      store(x + at + i, in);
+void add_and_norm(float* x, const float* bias, const float* residual, const Dropout& dropout,
+                  std::uint32_t first, const LayerNormWeights& weights,
+                  const LayerNormResult<T>& out, std::size_t rows, std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t at = row * n;
+      typename Width<width>::Floats in, b, r, total = {};
+      for (std::size_t i = 0; i < n; i += width) {
+        load(x + at + i, in);
+        load(bias + i, b);
+        load(residual + at + i, r);
+        in += b;
+        dropout.apply(first + static_cast<std::uint32_t>(at + i), in);
+        in += r;
+        total += in;
+        store(x + at + i, in);
+      }
+      normalize_row<width, T>(x + at, sum(total), n, weights, out.from(row, n));
     }
-    normalize_row<T>(
-        x + at, sum(total), n, weights,
-        {out.y + at, out.y_compact + at, out.normal + at, out.inverse_deviation + row});
-  }
+  });
 }
 
 /// y = dropout(LayerNorm(x)) for [rows, n]: how an encoder's embeddings end.
 template <class T>
-SEQTRAIN_CLONES void norm_and_drop(const float* x, const LayerNormWeights& weights,
-                                   const Dropout& dropout, std::uint32_t first,
-                                   const LayerNormResult<T>& out, std::size_t rows, std::size_t n) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::size_t at = row * n;
-    Lanes in, total = {};
-    for (std::size_t i = 0; i < n; i += lanes) {
-      load(x + at + i, in);
-      total += in;
+void norm_and_drop(const float* x, const LayerNormWeights& weights, const Dropout& dropout,
+                   std::uint32_t first, const LayerNormResult<T>& out, std::size_t rows,
+                   std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t at = row * n;
+      typename Width<width>::Floats in, total = {};
+      for (std::size_t i = 0; i < n; i += width) {
+        load(x + at + i, in);
+        total += in;
+      }
+      normalize_row<width, T>(x + at, sum(total), n, weights, out.from(row, n));
+      for (std::size_t i = 0; i < n; i += width) {
+        load(out.y + at + i, in);
+        dropout.apply(first + static_cast<std::uint32_t>(at + i), in);
+        store(out.y + at + i, in);
+        store(out.y_compact + at + i, in);
+      }
     }
-    normalize_row<T>(
-        x + at, sum(total), n, weights,
-        {out.y + at, out.y_compact + at, out.normal + at, out.inverse_deviation + row});
-    for (std::size_t i = 0; i < n; i += lanes) {
-      load(out.y + at + i, in);
-      dropout.apply(first + static_cast<std::uint32_t>(at + i), in);
-      store(out.y + at + i, in);
-      store(out.y_compact + at + i, in);
-    }
-  }
+  });
 }
 
 /// LayerNorm's way back for one row: the gradient of y in `gradient` becomes that of what was
 /// normalised. Adds to d_gamma and d_beta.
-template <class T>
+template <std::size_t width, class T>
 SEQTRAIN_INLINE void normalize_row_backward(float* gradient, const T* normal,
                                             float inverse_deviation, const float* gamma,
                                             float* d_gamma, float* d_beta, std::size_t n) {
   const float scale = 1 / static_cast<float>(n);
-  Lanes g, z, w, plain = {}, slanted = {};
-  for (std::size_t i = 0; i < n; i += lanes) {
+  typename Width<width>::Floats g, z, w, dg, db, plain = {}, slanted = {};
+  for (std::size_t i = 0; i < n; i += width) {
     load(gradient + i, g);
     load(normal + i, z);
     load(gamma + i, w);
@@ -120,8 +125,7 @@ SEQTRAIN_INLINE void normalize_row_backward(float* gradient, const T* normal,
   }
   const float mean = sum(plain) * scale;
   const float slant = sum(slanted) * scale;
-  for (std::size_t i = 0; i < n; i += lanes) {
-    Lanes dg, db;
+  for (std::size_t i = 0; i < n; i += width) {
     load(gradient + i, g);
     load(normal + i, z);
     load(gamma + i, w);
@@ -136,42 +140,43 @@ SEQTRAIN_INLINE void normalize_row_backward(float* gradient, const T* normal,
 /// The way back of `add_and_norm`: takes the gradient of y in `gradient` [rows, n] and leaves there
 /// that of the residual; that of x goes to `x_gradient`, which may be `normal`.
 template <class T>
-SEQTRAIN_CLONES void add_and_norm_backward(float* gradient, const T* normal,
-                                           const float* inverse_deviation, const float* gamma,
-                                           const Dropout& dropout, std::uint32_t first,
-                                           T* x_gradient, float* d_gamma, float* d_beta,
-                                           std::size_t rows, std::size_t n) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::size_t at = row * n;
-    normalize_row_backward(gradient + at, normal + at, inverse_deviation[row], gamma, d_gamma,
-                           d_beta, n);
-    for (std::size_t i = 0; i < n; i += lanes) {
-      Lanes g;
-      load(gradient + at + i, g);
-      dropout.apply(first + static_cast<std::uint32_t>(at + i), g);
-      store(x_gradient + at + i, g);
+void add_and_norm_backward(float* gradient, const T* normal, const float* inverse_deviation,
+                           const float* gamma, const Dropout& dropout, std::uint32_t first,
+                           T* x_gradient, float* d_gamma, float* d_beta, std::size_t rows,
+                           std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t at = row * n;
+      normalize_row_backward<width>(gradient + at, normal + at, inverse_deviation[row], gamma,
+                                    d_gamma, d_beta, n);
+      for (std::size_t i = 0; i < n; i += width) {
+        typename Width<width>::Floats g;
+        load(gradient + at + i, g);
+        dropout.apply(first + static_cast<std::uint32_t>(at + i), g);
+        store(x_gradient + at + i, g);
+      }
     }
-  }
+  });
 }
 
 /// The way back of `norm_and_drop`, in place.
 template <class T>
-SEQTRAIN_CLONES void norm_and_drop_backward(float* gradient, const T* normal,
-                                            const float* inverse_deviation, const float* gamma,
-                                            const Dropout& dropout, std::uint32_t first,
-                                            float* d_gamma, float* d_beta, std::size_t rows,
-                                            std::size_t n) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::size_t at = row * n;
-    for (std::size_t i = 0; i < n; i += lanes) {
-      Lanes g;
-      load(gradient + at + i, g);
-      dropout.apply(first + static_cast<std::uint32_t>(at + i), g);
-      store(gradient + at + i, g);
+void norm_and_drop_backward(float* gradient, const T* normal, const float* inverse_deviation,
+                            const float* gamma, const Dropout& dropout, std::uint32_t first,
+                            float* d_gamma, float* d_beta, std::size_t rows, std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t at = row * n;
+      for (std::size_t i = 0; i < n; i += width) {
+        typename Width<width>::Floats g;
+        load(gradient + at + i, g);
+        dropout.apply(first + static_cast<std::uint32_t>(at + i), g);
+        store(gradient + at + i, g);
+      }
+      normalize_row_backward<width>(gradient + at, normal + at, inverse_deviation[row], gamma,
+                                    d_gamma, d_beta, n);
     }
-    normalize_row_backward(gradient + at, normal + at, inverse_deviation[row], gamma, d_gamma,
-                           d_beta, n);
-  }
+  });
 }
 
 }  // namespace seqtrain::kernels

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/lanes.hpp>
+#include <seqtrain/kernels/transpose.hpp>
 
 namespace seqtrain::kernels {
 
@@ -16,51 +19,131 @@ inline constexpr std::size_t interleave = sizeof(T) == sizeof(Bf16) ? 2 : 1;
 /// Packs one panel of the matrix whose element (row, column) is source[row * ld + column]:
 /// [k / i][columns][i] with i = interleave<T>.
 template <class T, class Source>
-SEQTRAIN_CLONES void pack_panel(const Source* source, std::size_t ld, std::size_t k,
-                                std::size_t columns, T* packed) {
-  constexpr std::size_t step = interleave<T>;
-  for (std::size_t row = 0; row < k; row += step) {
-    for (std::size_t column = 0; column < columns; ++column) {
-      for (std::size_t i = 0; i < step; ++i) {
-        packed[row * columns + column * step + i] =
-            from_float<T>(to_float(source[(row + i) * ld + column]));
+void pack_panel(const Source* source, std::size_t ld, std::size_t k, std::size_t columns,
+                T* packed) {
+  vectorised([=](auto) SEQTRAIN_INLINE_LAMBDA {
+    constexpr std::size_t step = interleave<T>;
+    for (std::size_t row = 0; row < k; row += step) {
+      for (std::size_t column = 0; column < columns; ++column) {
+        for (std::size_t i = 0; i < step; ++i) {
+          packed[row * columns + column * step + i] =
+              from_float<T>(to_float(source[(row + i) * ld + column]));
+        }
       }
     }
+  });
+}
+
+/// The words of a packed factor that begin at from[0]: floats, or pairs rounded to bfloat16.
+template <class T, class Floats>
+SEQTRAIN_INLINE void load_words(const float* from, Floats& words) {
+  if constexpr (interleave<T> == 1) {
+    load(from, words);
+  } else {
+    constexpr std::size_t width = width_of<Floats>;
+    T pairs[2 * width];
+    load(from, words);
+    store(pairs, words);
+    load(from + width, words);
+    store(pairs + width, words);
+    std::memcpy(&words, pairs, sizeof words);
   }
 }
 
-/// The same of the transpose: element (row, column) is source[column * ld + row].
-template <class T, class Source>
-SEQTRAIN_CLONES void pack_transposed_panel(const Source* source, std::size_t ld, std::size_t k,
-                                           std::size_t columns, T* packed) {
-  constexpr std::size_t step = interleave<T>;
-  constexpr std::size_t tile = 16;
-  for (std::size_t row = 0; row < k; row += tile) {
-    const std::size_t end = row + tile < k ? row + tile : k;
-    for (std::size_t column = 0; column < columns; ++column) {
-      for (std::size_t r = row; r < end; ++r) {
-        packed[r / step * step * columns + column * step + r % step] =
-            from_float<T>(to_float(source[column * ld + r]));
+/// Packs a panel of the transpose, as `pack_panel`: element (row, column) is source[column * ld +
+/// row]. k is a multiple of 32, columns one of 16.
+template <class T>
+void pack_transposed_panel(const float* source, std::size_t ld, std::size_t k, std::size_t columns,
+                           T* packed) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    constexpr std::size_t step = interleave<T>;  // rows in a word
+    typename Width<width>::Floats words[width];
+    for (std::size_t row = 0; row < k; row += step * width) {
+      for (std::size_t column = 0; column < columns; column += width) {
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < width; ++i) {
+          load_words<T>(source + (column + i) * ld + row, words[i]);
+        }
+        transpose<width>(words);
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < width; ++i) {
+          std::memcpy(packed + (row + i * step) * columns + column * step, &words[i],
+                      sizeof words[i]);
+        }
       }
     }
+  });
+}
+
+/// The way back of `pack_panel`: to [k, columns] in fp32.
+template <class T>
+void unpack_panel(const T* packed, std::size_t k, std::size_t columns, float* to) {
+  vectorised([=](auto) SEQTRAIN_INLINE_LAMBDA {
+    constexpr std::size_t step = interleave<T>;
+    for (std::size_t row = 0; row < k; row += step) {
+      for (std::size_t column = 0; column < columns; ++column) {
+        for (std::size_t i = 0; i < step; ++i) {
+          to[(row + i) * columns + column] = to_float(packed[row * columns + column * step + i]);
+        }
+      }
+    }
+  });
+}
+
+/// to [rows, columns] = from, rows `ld` apart, in fp32.
+template <class T>
+void widen(const T* from, std::size_t ld, std::size_t rows, std::size_t columns, float* to) {
+  vectorised([=](auto) SEQTRAIN_INLINE_LAMBDA {
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = 0; i < columns; ++i) {
+        to[row * columns + i] = to_float(from[row * ld + i]);
+      }
+    }
+  });
+}
+
+/// Row `row` of source, or that and the next as pairs, as words; adds them to `sum`.
+template <class T, class Floats>
+SEQTRAIN_INLINE void load_and_add(const T* source, std::size_t ld, Floats& words, Floats& sum) {
+  Floats one;
+  load(source, one);
+  sum += one;
+  if constexpr (interleave<T> == 1) {
+    words = one;
+  } else {
+    using Bits = typename WidthOf<Floats>::Bits;
+    Floats two;
+    load(source + ld, two);
+    sum += two;
+    words =
+        reinterpret_cast<Floats>(reinterpret_cast<Bits>(one) >> 16 | reinterpret_cast<Bits>(two));
   }
 }
 
 /// transposed [columns, rows] of source [rows, columns], rows `ld` apart; adds each column's sum to
-/// `sums`.
+/// `sums`. rows is a multiple of 32, columns one of 16.
 template <class T>
-SEQTRAIN_CLONES void transpose_and_sum(const T* source, std::size_t ld, std::size_t rows,
-                                       std::size_t columns, T* transposed, float* sums) {
-  constexpr std::size_t tile = 16;
-  for (std::size_t column = 0; column < columns; column += tile) {
-    const std::size_t end = column + tile < columns ? column + tile : columns;
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t c = column; c < end; ++c) {
-        transposed[c * rows + row] = source[row * ld + c];
-        sums[c] += to_float(source[row * ld + c]);
+void transpose_and_sum(const T* source, std::size_t ld, std::size_t rows, std::size_t columns,
+                       T* transposed, float* sums) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    constexpr std::size_t step = interleave<T>;
+    typename Width<width>::Floats words[width], sum;
+    for (std::size_t column = 0; column < columns; column += width) {
+      load(sums + column, sum);
+      for (std::size_t row = 0; row < rows; row += step * width) {
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < width; ++i) {
+          load_and_add(source + (row + i * step) * ld + column, ld, words[i], sum);
+        }
+        transpose<width>(words);
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < width; ++i) {
+          std::memcpy(transposed + (column + i) * rows + row, &words[i], sizeof words[i]);
+        }
       }
+      store(sums + column, sum);
     }
-  }
+  });
 }
 
 }  // namespace seqtrain::kernels
