@@ -46,10 +46,6 @@ class CpuEncoder : public testing::TestWithParam<Case> {
   }
   [[nodiscard]] bool narrow() const { return GetParam().precision == Precision::bf16; }
 
-  void SetUp() override {
-    if (!cpu::has_kernels<kernels::Bf16>()) GTEST_SKIP() << "this processor has no kernels";
-  }
-
   tests::OneThread one_thread_;
   MadeCheckpoint checkpoint_{GetParam().model};
 };

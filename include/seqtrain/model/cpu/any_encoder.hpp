@@ -16,8 +16,8 @@
 
 namespace seqtrain::model::cpu {
 
-/// The encoder with both passes written out, in the precision that is asked for and to be had, or
-/// none where this machine has no kernels for its shape.
+/// The encoder with both passes written out, in the precision that is asked for, or none where
+/// there are no kernels for its shape.
 class AnyEncoder {
  public:
   AnyEncoder() = default;
@@ -28,11 +28,13 @@ class AnyEncoder {
       const PartFinder<T> finder{parameters, prefix, config};
       encoder_.emplace<Encoder<T>>(finder.find(positions_behind_padding));
     };
-    const bool narrow =
-        precision == Precision::bf16 || (precision == Precision::automatic && has_native_bf16());
-    if (narrow && supports<Bf16>(config)) {
+    if (!supports(config)) return;
+    if (precision == Precision::automatic) {
+      precision = has_native_bf16() ? Precision::bf16 : Precision::fp32;
+    }
+    if (precision == Precision::bf16) {
       make(Bf16{});
-    } else if (supports<float>(config)) {
+    } else {
       make(0.0F);
     }
   }

@@ -12,12 +12,10 @@
 
 namespace seqtrain::model::cpu {
 
-/// Whether an encoder of this shape can be computed here in T.
-template <class T>
-bool supports(const weights::ModelConfig& config) {
-  const auto whole = [](std::int64_t size, std::int64_t unit) { return size % unit == 0; };
-  return whole(config.hidden_size, static_cast<std::int64_t>(panel)) &&
-         whole(config.intermediate_size, static_cast<std::int64_t>(panel)) && has_kernels<T>();
+/// Whether there are kernels for an encoder of this shape.
+[[nodiscard]] inline bool supports(const weights::ModelConfig& config) {
+  constexpr std::int64_t unit = panel;
+  return config.hidden_size % unit == 0 && config.intermediate_size % unit == 0;
 }
 
 /// Finds an encoder's parts by their names in the state_dict, which begin with `prefix`.

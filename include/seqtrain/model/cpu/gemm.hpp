@@ -21,18 +21,56 @@ inline constexpr std::size_t panel = 64;
 
 namespace detail {
 
-inline void call_brgemm(std::int64_t m, std::int64_t n, std::int64_t k, const Bf16* a,
-                        std::int64_t ld_a, const Bf16* b, float* c, std::int64_t ld_c,
-                        bool accumulate) {
-  at::native::cpublas::brgemm(m, n, k, ld_a, n, ld_c, accumulate,
-                              reinterpret_cast<const at::BFloat16*>(a),
-                              reinterpret_cast<const at::BFloat16*>(b), c, /*is_vnni=*/true);
+inline void call_brgemm(std::int64_t m, std::int64_t k, const float* a, std::int64_t ld_a,
+                        const float* b, float* c, std::int64_t ld_c, bool accumulate) {
+  constexpr std::int64_t n = panel;
+  at::native::cpublas::brgemm(m, n, k, ld_a, n, ld_c, accumulate, a, b, c, /*is_vnni=*/false);
 }
 
-inline void call_brgemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
-                        std::int64_t ld_a, const float* b, float* c, std::int64_t ld_c,
-                        bool accumulate) {
-  at::native::cpublas::brgemm(m, n, k, ld_a, n, ld_c, accumulate, a, b, c, /*is_vnni=*/false);
+inline void call_brgemm(std::int64_t m, std::int64_t k, const Bf16* a, std::int64_t ld_a,
+                        const Bf16* b, float* c, std::int64_t ld_c, bool accumulate) {
+  constexpr std::int64_t n = panel;
+  const auto narrow = [](const Bf16* x) { return reinterpret_cast<const at::BFloat16*>(x); };
+  at::native::cpublas::brgemm(m, n, k, ld_a, n, ld_c, accumulate, narrow(a), narrow(b), c,
+                              /*is_vnni=*/true);
+}
+
+/// The same in fp32's kernel: the products of bfloat16 numbers are exact in fp32.
+inline void call_widened(std::int64_t m, std::int64_t k, const Bf16* a, std::int64_t ld_a,
+                         const Bf16* b, float* c, std::int64_t ld_c, bool accumulate) {
+  thread_local std::vector<float> wide_a, wide_b;
+  const auto rows = static_cast<std::size_t>(m);
+  const auto depth = static_cast<std::size_t>(k);
+  wide_a.resize(rows * depth);
+  wide_b.resize(depth * panel);
+  kernels::widen(a, static_cast<std::size_t>(ld_a), rows, depth, wide_a.data());
+  kernels::unpack_panel(b, depth, panel, wide_b.data());
+  call_brgemm(m, k, wide_a.data(), k, wide_b.data(), c, ld_c, accumulate);
+}
+
+/// Whether oneDNN multiplies bfloat16 on this machine.
+inline bool has_bf16_kernels() {
+  static const bool works = [] {
+    try {
+      const std::vector<Bf16> zeros(2 * panel);
+      float c[panel];
+      call_brgemm(1, 2, zeros.data(), 2, zeros.data(), c, panel, false);
+      at::native::cpublas::brgemm_release();
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }();
+  return works;
+}
+
+template <class T>
+void product(std::int64_t m, std::int64_t k, const T* a, std::int64_t ld_a, const T* b, float* c,
+             std::int64_t ld_c, bool accumulate) {
+  if constexpr (sizeof(T) == sizeof(Bf16)) {
+    if (!has_bf16_kernels()) return call_widened(m, k, a, ld_a, b, c, ld_c, accumulate);
+  }
+  call_brgemm(m, k, a, ld_a, b, c, ld_c, accumulate);
 }
 
 }  // namespace detail
@@ -49,28 +87,11 @@ void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, 
   const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
   for (std::size_t row = 0; row < m; row += m_block) {
     for (std::size_t i = 0; i < k; i += k_block) {
-      detail::call_brgemm(size(std::min(m_block, m - row)), size(panel),
-                          size(std::min(k_block, k - i)), a + row * ld_a + i, size(ld_a),
-                          b + i * panel, c + row * ld_c, size(ld_c), accumulate || i > 0);
+      detail::product(size(std::min(m_block, m - row)), size(std::min(k_block, k - i)),
+                      a + row * ld_a + i, size(ld_a), b + i * panel, c + row * ld_c, size(ld_c),
+                      accumulate || i > 0);
     }
   }
-}
-
-/// Whether this machine has kernels for T.
-template <class T>
-bool has_kernels() {
-  static const bool works = [] {
-    try {
-      const std::vector<T> ones(2 * panel);
-      float c[panel];
-      multiply_panel(1, 2, ones.data(), 2, ones.data(), c, panel, false);
-      at::native::cpublas::brgemm_release();
-      return true;
-    } catch (const std::exception&) {
-      return false;
-    }
-  }();
-  return works;
 }
 
 }  // namespace seqtrain::model::cpu
