@@ -23,6 +23,7 @@
 #include <seqtrain/model/logits.hpp>
 #include <seqtrain/model/loss.hpp>
 #include <seqtrain/model/options.hpp>
+#include <seqtrain/model/out_of_memory.hpp>
 #include <seqtrain/model/parameters.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -62,31 +63,18 @@ class Classifier {
   Classifier& operator=(const Classifier&) = delete;
   ~Classifier() = default;
 
-  /// Adds weight · d(mean cross-entropy)/dp to the gradients.
+  /// Adds weight · d(mean cross-entropy)/dp to the gradients. Throws `Error` with the batch's size
+  /// where there is too little memory for it.
   Loss accumulate(const data::Batch& batch, double weight) {
     check_ids(batch, config_, max_length());
     check_labels(batch, config_);
-    const at::AutoGradMode with_gradients{true};
-    const random::Stream stream = dropout_stream(batch);
-    Dropout dropout{stream.at(0), device_};
-    const auto input = tensor::to_device(batch, device_);
-    const at::Tensor first =
-        cpu_encoder_ ? first_token_by_kernels(batch, stream) : first_token(input, dropout);
-    const at::Tensor loss =
-        at::cross_entropy_loss(head_(first, dropout), input.labels.to(at::kLong));
-    loss.backward(at::full_like(loss, weight));
-    if (cpu_encoder_ && !encoder_frozen_) cpu_encoder_.backward(first.grad());
-    return Loss{loss.detach()};
+    return within_memory(batch, [&] { return add_gradients(batch, weight); });
   }
 
-  /// [rows, labels], in evaluation mode.
+  /// [rows, labels], in evaluation mode. Throws as `accumulate` does.
   metrics::Logits logits(const data::Batch& batch) {
     check_ids(batch, config_, max_length());
-    const at::NoGradGuard no_gradients;
-    Dropout off;
-    const at::Tensor first = cpu_encoder_ ? cpu_encoder_.forward(batch, {})
-                                          : first_token(tensor::to_device(batch, device_), off);
-    return to_host(head_(first, off));
+    return within_memory(batch, [&] { return compute_logits(batch); });
   }
 
   /// What the encoder's products are computed in.
@@ -134,6 +122,28 @@ class Classifier {
       cpu_encoder_ = {parameters_, Family::prefix, config_, Family::positions_behind_padding,
                       options.precision};
     }
+  }
+
+  Loss add_gradients(const data::Batch& batch, double weight) {
+    const at::AutoGradMode with_gradients{true};
+    const random::Stream stream = dropout_stream(batch);
+    Dropout dropout{stream.at(0), device_};
+    const auto input = tensor::to_device(batch, device_);
+    const at::Tensor first =
+        cpu_encoder_ ? first_token_by_kernels(batch, stream) : first_token(input, dropout);
+    const at::Tensor loss =
+        at::cross_entropy_loss(head_(first, dropout), input.labels.to(at::kLong));
+    loss.backward(at::full_like(loss, weight));
+    if (cpu_encoder_ && !encoder_frozen_) cpu_encoder_.backward(first.grad());
+    return Loss{loss.detach()};
+  }
+
+  metrics::Logits compute_logits(const data::Batch& batch) {
+    const at::NoGradGuard no_gradients;
+    Dropout off;
+    const at::Tensor first = cpu_encoder_ ? cpu_encoder_.forward(batch, {})
+                                          : first_token(tensor::to_device(batch, device_), off);
+    return to_host(head_(first, off));
   }
 
   [[nodiscard]] Part encoder_part() const { return {.required = true, .frozen = encoder_frozen_}; }

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <new>
+#include <string>
+#include <string_view>
+
+#include <c10/util/Exception.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/data/batch.hpp>
+
+namespace seqtrain::model {
+
+/// Whether torch threw this because memory was not to be had, on the processor or on a device.
+[[nodiscard]] inline bool is_out_of_memory(const c10::Error& error) {
+  // The processor's allocator has no type of its own for it.
+  return dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
+         std::string_view{error.what()}.find("DefaultCPUAllocator") != std::string_view::npos;
+}
+
+/// Returns use(), which works on `batch`. Throws `Error` with the batch's size where memory does
+/// not suffice; gradients may then be half added.
+template <class Use>
+auto within_memory(const data::Batch& batch, const Use& use) {
+  const auto too_large = [&] {
+    return Error{"out of memory on a batch of " + std::to_string(batch.tokens()) + " tokens (" +
+                     std::to_string(batch.rows) + " x " + std::to_string(batch.width) +
+                     " with padding)",
+                 {},
+                 "a smaller --batch-size, --tokens-per-batch or --max-length needs less"};
+  };
+  try {
+    return use();
+  } catch (const std::bad_alloc&) {
+    throw too_large();
+  } catch (const c10::Error& error) {
+    if (is_out_of_memory(error)) throw too_large();
+    throw;
+  }
+}
+
+}  // namespace seqtrain::model
