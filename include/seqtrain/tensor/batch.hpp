@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <c10/core/TensorOptions.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
@@ -42,19 +43,21 @@ inline void check_sizes(const data::Batch& batch) {
 
 }  // namespace detail
 
-/// Copies the batch into one buffer and that, in one piece, to the device. Throws `InputError`
-/// where its parts do not fit together; what the ids mean is the model's to check.
+/// Copies the batch into one buffer and that, in one piece, to the device; to another than the
+/// processor from pinned memory, without waiting for it. Throws `InputError` where its parts do not
+/// fit together; what the ids mean is the model's to check.
 [[nodiscard]] inline Batch to_device(const data::Batch& batch, c10::Device device) {
   detail::check_sizes(batch);
   const std::int64_t cells = batch.rows * batch.width;
-  at::Tensor buffer = at::empty({2 * (cells + batch.rows)}, at::kInt);
+  const auto host = at::TensorOptions{at::kInt}.pinned_memory(device.is_cuda());
+  at::Tensor buffer = at::empty({2 * (cells + batch.rows)}, host);
   auto* out = buffer.mutable_data_ptr<std::int32_t>();
   out = std::ranges::copy(batch.input_ids, out).out;
   out = std::ranges::copy(batch.token_type_ids, out).out;
   out = std::ranges::copy(batch.lengths, out).out;
   std::ranges::transform(batch.labels, out,
                          [](auto label) { return static_cast<std::int32_t>(label); });
-  buffer = buffer.to(device);
+  buffer = buffer.to(device, /*non_blocking=*/true);
   return {.input_ids = buffer.narrow(0, 0, cells).view({batch.rows, batch.width}),
           .token_type_ids = buffer.narrow(0, cells, cells).view({batch.rows, batch.width}),
           .lengths = buffer.narrow(0, 2 * cells, batch.rows),

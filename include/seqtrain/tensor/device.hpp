@@ -27,10 +27,4 @@ namespace seqtrain::tensor {
   return c10::Device{c10::kCUDA, 0};
 }
 
-/// One line for a log: whether CUDA is there, and the device.
-[[nodiscard]] inline std::string describe(c10::Device device) {
-  return std::string{has_cuda() ? "CUDA is available" : "CUDA is not available"} +
-         ", device: " + c10::DeviceTypeName(device.type(), /*lower_case=*/true);
-}
-
 }  // namespace seqtrain::tensor
