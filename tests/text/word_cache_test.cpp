@@ -42,7 +42,9 @@ TEST(WordCache, RemembersUpToFourIds) {
   EXPECT_EQ(found(cache, "one"), Ids{1});
   EXPECT_EQ(found(cache, "four"), (Ids{1, 2, 3, 4}));
   EXPECT_EQ(found(cache, "none"), Ids{});
-  EXPECT_EQ(found(cache, "five"), Ids{-1});
+  ASSERT_NE(cache.find(WordKey::of("five")), nullptr);
+  EXPECT_TRUE(cache.find(WordKey::of("five"))->many());
+  EXPECT_FALSE(cache.find(WordKey::of("four"))->many());
   EXPECT_EQ(found(cache, "six"), Ids{-1});
   cache.reset();
   EXPECT_EQ(found(cache, "one"), Ids{-1});
@@ -56,21 +58,41 @@ TEST(WordCache, NeverAnswersForALongWord) {
   EXPECT_EQ(cache.find(WordKey::of_padded({text.data(), 30})), nullptr);
 }
 
-TEST(WordCache, StaysRightWhenItOverflows) {
+TEST(WordCache, FindsWhatItRememberedWhileItGrows) {
   WordCache cache;
   cache.reset();
-  int kept = 0;
-  for (Id id = 0; id < 200'000; ++id) {
+  constexpr Id words = 50'000;
+  for (Id id = 0; id < words; ++id) {
+    const std::string word = "w" + std::to_string(id);
+    ASSERT_EQ(found(cache, word), Ids{-1});
+    cache.insert(WordKey::of(word), Ids{id, words});
+    ASSERT_EQ(found(cache, word), (Ids{id, words}));
+  }
+  for (Id id = 0; id < words; ++id) {
+    ASSERT_EQ(found(cache, "w" + std::to_string(id)), (Ids{id, words}));
+  }
+}
+
+TEST(WordCache, BeginsAnewWhenItIsFull) {
+  WordCache cache;
+  cache.reset();
+  for (Id id = 0; id < 400'000; ++id) {
     cache.insert(WordKey::of("w" + std::to_string(id)), Ids{id});
     ASSERT_EQ(found(cache, "w" + std::to_string(id)), Ids{id});
   }
-  for (Id id = 0; id < 200'000; ++id) {
-    const Ids ids = found(cache, "w" + std::to_string(id));
-    if (ids == Ids{-1}) continue;
-    ASSERT_EQ(ids, Ids{id});
-    ++kept;
-  }
-  EXPECT_GT(kept, 30'000);
+  EXPECT_EQ(found(cache, "w0"), Ids{-1});
+}
+
+TEST(WordCache, MayBeAskedAtAPlaceFromBeforeItGrew) {
+  WordCache cache;
+  cache.reset();
+  const WordKey key = WordKey::of("word");
+  const std::size_t place = cache.place(key);
+  cache.insert(key, Ids{7});
+  for (Id id = 0; id < 50'000; ++id) cache.insert(WordKey::of(std::to_string(id)), Ids{id});
+  const auto* entry = cache.find(key, place);
+  EXPECT_TRUE(entry == nullptr || entry->ids[0] == 7);
+  EXPECT_EQ(found(cache, "word"), Ids{7});
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string_view>
 
+#include <seqtrain/text/bit_positions.hpp>
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -138,25 +140,10 @@ class AsciiWords {
     return classify(in, out, lowercase);
   }
 
-  /// `std::popcount`, which without a flag for newer machines is a call.
-  static std::size_t count_bits(std::uint64_t bits) noexcept {
-    bits -= bits >> 1 & 0x5555555555555555u;
-    bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
-    return ((bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u >> 56;
-  }
-
-  /// Appends the places of the bits. The 16 that most blocks do not have more than are written at
-  /// once, so up to 16 too many.
   static void append(Positions& positions, std::size_t& size, std::size_t at,
                      std::uint64_t bits) noexcept {
-    std::uint16_t* out = positions.data() + size;
-    size += count_bits(bits);
-    do {
-      for (int i = 0; i < 16; ++i) {
-        *out++ = static_cast<std::uint16_t>(at + static_cast<std::size_t>(std::countr_zero(bits)));
-        bits &= bits - 1;
-      }
-    } while (bits != 0);
+    const std::uint16_t* const end = write_positions(bits, at, positions.data() + size);
+    size = static_cast<std::size_t>(end - positions.data());
   }
 
   std::array<char, chunk + 64> bytes_{};

@@ -97,14 +97,16 @@ class BertPipeline {
   void encode_batch(std::size_t first, std::size_t count, Scratch& scratch,
                     std::vector<Id>& out) const {
     std::array<WordKey, batch> keys;
+    std::array<std::size_t, batch> places;
     for (std::size_t i = 0; i < count; ++i) {
       keys[i] = WordKey::of_padded(scratch.words_[first + i]);
-      scratch.cache_.prefetch(keys[i]);
+      places[i] = scratch.cache_.place(keys[i]);
+      scratch.cache_.prefetch(places[i]);
     }
     std::array<Id, batch * WordCache::max_ids> ids;
     Id* end = ids.data();
     for (std::size_t i = 0; i < count; ++i) {
-      if (const auto* entry = scratch.cache_.find(keys[i])) [[likely]] {
+      if (const auto* entry = scratch.cache_.find(keys[i], places[i])) [[likely]] {
         std::memcpy(end, entry->ids.data(), sizeof entry->ids);
         end += entry->count();
       } else {
@@ -181,7 +183,8 @@ class BertPipeline {
   }
 
   static void remember(std::string_view text, std::span<const Id> ids, Scratch& scratch) {
-    if (text.size() <= WordKey::max_bytes) scratch.cache_.insert(WordKey::of(text), ids);
+    if (text.size() > WordKey::max_bytes || ids.size() > WordCache::max_ids) return;
+    scratch.cache_.insert(WordKey::of(text), ids);
   }
 
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();

@@ -18,7 +18,7 @@
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/long_word_cache.hpp>
 #include <seqtrain/text/pipeline.hpp>
-#include <seqtrain/text/word_table.hpp>
+#include <seqtrain/text/word_cache.hpp>
 
 namespace seqtrain::text {
 
@@ -35,7 +35,7 @@ class ByteLevelPipeline {
     friend ByteLevelPipeline;
 
     ByteLevelWords words_;
-    WordTable short_;
+    WordCache short_;
     LongWordCache long_;
     std::uint64_t cached_for_ = 0;
     std::array<WordKey, batch> keys_;
@@ -109,37 +109,33 @@ class ByteLevelPipeline {
       places[i] = scratch.short_.place(keys[i]);
       scratch.short_.prefetch(places[i]);
     }
-    std::array<Id, batch * WordTable::max_ids> ids;
+    std::array<Id, batch * WordCache::max_ids> ids;
     Id* end = ids.data();
     for (std::size_t i = 0; i < count; ++i) {
-      if (const auto* entry = scratch.short_.find(keys[i], places[i])) [[likely]] {
+      const auto* entry = scratch.short_.find(keys[i], places[i]);
+      if (entry && !entry->many()) [[likely]] {
         std::memcpy(end, entry->ids.data(), sizeof entry->ids);
         end += entry->count();
       } else {
         out.insert(out.end(), ids.data(), std::exchange(end, ids.data()));
-        encode_rare(words[first + i], keys[i], scratch, out);
+        encode_rare(words[first + i], keys[i], entry, scratch, out);
       }
     }
     out.insert(out.end(), ids.data(), end);
   }
 
-  [[gnu::noinline]] void encode_rare(std::string_view word, const WordKey& key, Scratch& scratch,
+  /// A word that is new, or `known` as one whose ids would not fit in, or too long for a key.
+  [[gnu::noinline]] void encode_rare(std::string_view word, const WordKey& key,
+                                     const WordCache::Entry* known, Scratch& scratch,
                                      std::vector<Id>& out) const {
-    // An insertion may have moved the word since its place was computed.
-    if (const auto* entry = scratch.short_.find(key, scratch.short_.place(key))) {
-      return void(out.insert(out.end(), entry->ids.begin(),
-                             entry->ids.begin() + static_cast<std::ptrdiff_t>(entry->count())));
-    }
-    const auto known = scratch.long_.find(word);
-    if (!known.empty()) return void(out.insert(out.end(), known.begin(), known.end()));
+    const bool is_long = known || word.size() > WordKey::max_bytes;
+    const auto ids = is_long ? scratch.long_.find(word) : std::span<const Id>{};
+    if (!ids.empty()) return void(out.insert(out.end(), ids.begin(), ids.end()));
     const std::size_t before = out.size();
     plain_.model().encode_word(word, out);
-    const auto ids = std::span<const Id>{out}.subspan(before);
-    if (word.size() <= WordKey::max_bytes && ids.size() <= WordTable::max_ids) {
-      scratch.short_.insert(key, ids);
-    } else {
-      scratch.long_.insert(word, ids);
-    }
+    const auto fresh = std::span<const Id>{out}.subspan(before);
+    if (!is_long) scratch.short_.insert(key, fresh);
+    if (is_long || fresh.size() > WordCache::max_ids) scratch.long_.insert(word, fresh);
   }
 
   bool add_prefix_space_;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include <seqtrain/text/bit_positions.hpp>
 #include <seqtrain/text/byte_level.hpp>
 #include <seqtrain/text/byte_level_classes.hpp>
 #include <seqtrain/text/unicode.hpp>
@@ -146,21 +147,11 @@ class ByteLevelWords {
     }
   }
 
-  /// The places of the begins, and the end. The 16 that few blocks have more than are written at
-  /// once, so up to 16 too many.
+  /// The places of the begins, and the end.
   void list_begins(std::size_t end) {
     std::uint16_t* out = begins_.data();
     for (std::size_t at = 0; at < end; at += 64) {
-      Bits bits = begin_bits_[at / 64];
-      std::uint16_t* const next = out + std::popcount(bits);
-      do {
-        for (int i = 0; i < 16; ++i) {
-          *out++ =
-              static_cast<std::uint16_t>(at + static_cast<std::size_t>(std::countr_zero(bits)));
-          bits &= bits - 1;
-        }
-      } while (bits != 0);
-      out = next;
+      out = write_positions(begin_bits_[at / 64], at, out);
     }
     *out = static_cast<std::uint16_t>(end);
     size_ = static_cast<std::size_t>(out - begins_.data());

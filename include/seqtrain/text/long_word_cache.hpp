@@ -14,12 +14,12 @@
 
 namespace seqtrain::text {
 
-/// Remembers the ids of words that do not fit into a `WordCache`: 1 MiB, in which a new word takes
-/// the place of an older one.
+/// Remembers the ids of words that do not fit into a `WordCache`: 1.5 MiB, in which a new word
+/// takes the place of an older one.
 class LongWordCache {
  public:
-  static constexpr std::size_t max_bytes = 60;
-  static constexpr std::size_t max_ids = 16;
+  static constexpr std::size_t max_bytes = 124;
+  static constexpr std::size_t max_ids = 64;
 
   /// Forgets everything. It has no memory, and may not be asked, before this is called first.
   void reset() { entries_.assign(std::size_t{1} << log2_entries, Entry{}); }
@@ -44,7 +44,7 @@ class LongWordCache {
   }
 
  private:
-  static constexpr int log2_entries = 13;
+  static constexpr int log2_entries = 12;
 
   struct alignas(64) Entry {
     std::array<char, max_bytes> word = {};

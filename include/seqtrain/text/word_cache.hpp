@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/huge_pages.hpp>
 #include <seqtrain/text/encoding.hpp>
 
 namespace seqtrain::text {
@@ -24,19 +25,11 @@ class WordKey {
   WordKey() = default;
 
   /// 16 bytes can be read from the start of `word`. One of more than `max_bytes` gets the key of
-  /// no word: no bytes, but not empty.
+  /// no word, which is not empty.
   static WordKey of_padded(std::string_view word) noexcept {
     static_assert(std::endian::native == std::endian::little);
-    static constexpr auto masks = [] {  // 16 bytes from 16 - n on keep n bytes
-      std::array<unsigned char, 32> bytes{};
-      std::fill_n(bytes.begin(), 16, static_cast<unsigned char>(0xFF));
-      return bytes;
-    }();
-    const bool fits = word.size() <= max_bytes;
-    const std::size_t size = fits ? word.size() : 0;
-    const unsigned char* mask = masks.data() + 16 - size;
-    return {(load(word.data()) & load(mask)) | std::uint64_t{!fits},
-            (load(word.data() + 8) & load(mask + 8)) | std::uint64_t{size} << 56};
+    const Frame& frame = frames[std::min(word.size(), max_bytes + 1)];
+    return {load(word.data()) & frame.low, (load(word.data() + 8) & frame.high) | frame.size};
   }
 
   /// `word` has at most `max_bytes`.
@@ -60,6 +53,26 @@ class WordKey {
   void set_spare(std::size_t value) noexcept { high_ |= std::uint64_t{value} << 60; }
 
  private:
+  /// What a key has of its word: bits that are kept, and bits that are set.
+  struct Frame {
+    std::uint64_t low;
+    std::uint64_t high;
+    std::uint64_t size;
+  };
+
+  /// By the number of bytes. The last is that of longer words: a size of 1, and yet a ninth byte.
+  static constexpr auto frames = [] {
+    std::array<Frame, max_bytes + 2> result{};
+    for (std::size_t size = 1; size <= max_bytes; ++size) {
+      const auto first = [](std::size_t bytes) { return (std::uint64_t{1} << 8 * bytes) - 1; };
+      result[size] = {.low = size < 8 ? first(size) : ~std::uint64_t{0},
+                      .high = size < 8 ? 0 : first(size - 8),
+                      .size = std::uint64_t{size} << 56};
+    }
+    result.back().size = std::uint64_t{1} << 56 | 1;
+    return result;
+  }();
+
   WordKey(std::uint64_t low, std::uint64_t high) noexcept : low_{low}, high_{high} {}
 
   static std::uint64_t load(const void* bytes) noexcept {
@@ -72,8 +85,9 @@ class WordKey {
   std::uint64_t high_ = 0;
 };
 
-/// Remembers the ids of short words: 2 MiB, in which a new word takes the place of an older one.
-/// Words come in sets of two; the one that must leave its set may stay in the next, for a while.
+/// Remembers the ids of short words, in sets of two that share a cache line: a hash table that
+/// grows up to 8 MiB and then begins anew. Words that came early, and so the frequent ones, are
+/// found at once.
 class WordCache {
  public:
   static constexpr std::size_t max_ids = 4;
@@ -83,57 +97,82 @@ class WordCache {
     std::array<Id, max_ids> ids = {};
 
     [[nodiscard]] std::size_t count() const noexcept { return key.spare(); }
+    [[nodiscard]] bool many() const noexcept { return count() > max_ids; }
+    [[nodiscard]] bool empty() const noexcept { return key.same_word(WordKey{}); }
   };
 
   /// Forgets everything. It has no memory, and may not be asked, before this is called first.
-  void reset() { sets_.assign(std::size_t{1} << log2_sets, Set{}); }
+  void reset() { resize(first_log2); }
 
-  /// Says that `find` will be asked for a word soon.
-  void prefetch(const WordKey& key) const noexcept { __builtin_prefetch(&sets_[place(key)]); }
-
-  /// The entry of a word, or null. It is valid until the next call.
-  [[nodiscard]] const Entry* find(const WordKey& key) noexcept {
-    const Entry* entry = sets_[place(key)].find(key);
-    return entry ? entry : recall(key);
+  /// The set where a word's search begins. It stays a place to ask at when words are inserted, but
+  /// the word may not be found from there.
+  [[nodiscard]] std::size_t place(const WordKey& key) const noexcept {
+    return key.hash() >> shift_;
   }
 
-  /// Remembers at most `max_ids` ids; does nothing where there are more.
-  void insert(const WordKey& key, std::span<const Id> ids) noexcept {
-    if (ids.size() > max_ids) return;
-    Set& set = sets_[place(key)];
-    neighbour(key).entries[1] = set.entries[1];
-    set.entries[1] = set.entries[0];
-    set.entries[0] = {.key = key};
-    set.entries[0].key.set_spare(ids.size());
-    std::ranges::copy(ids, set.entries[0].ids.begin());
+  /// Says that `find` will be asked there soon.
+  void prefetch(std::size_t place) const noexcept { __builtin_prefetch(&sets_[place]); }
+
+  /// The entry of a word, or null. It is valid until the next insertion.
+  [[nodiscard]] const Entry* find(const WordKey& key, std::size_t place) const noexcept {
+    for (;; place = (place + 1) & (sets_.size() - 1)) {
+      const auto& entries = sets_[place].entries;
+      const Entry& entry = entries[std::size_t{!entries[0].key.same_word(key)}];
+      if (entry.key.same_word(key)) [[likely]]
+        return &entry;
+      if (entries[1].empty()) return nullptr;
+    }
+  }
+  [[nodiscard]] const Entry* find(const WordKey& key) const noexcept {
+    return find(key, place(key));
+  }
+
+  /// Remembers at most `max_ids` ids. Of a word that has more it is remembered that they are
+  /// `many`.
+  void insert(const WordKey& key, std::span<const Id> ids) {
+    if (4 * used_ > 3 * 2 * sets_.size()) grow();
+    Entry entry{.key = key};
+    entry.key.set_spare(std::min(ids.size(), max_ids + 1));
+    if (!entry.many()) std::ranges::copy(ids, entry.ids.begin());
+    add(entry);
   }
 
  private:
-  static constexpr int log2_sets = 15;
+  static constexpr int first_log2 = 11;
+  static constexpr int last_log2 = 17;
 
   struct alignas(64) Set {
     std::array<Entry, 2> entries = {};
-
-    [[nodiscard]] const Entry* find(const WordKey& key) const noexcept {
-      const Entry& entry = entries[std::size_t{!entries[0].key.same_word(key)}];
-      return entry.key.same_word(key) ? &entry : nullptr;
-    }
   };
 
-  static std::size_t place(const WordKey& key) noexcept { return key.hash() >> (64 - log2_sets); }
-
-  Set& neighbour(const WordKey& key) noexcept { return sets_[place(key) ^ 1]; }
-
-  /// Takes a word back that has been moved to the neighbour.
-  const Entry* recall(const WordKey& key) noexcept {
-    Entry& moved = neighbour(key).entries[1];
-    if (!moved.key.same_word(key)) return nullptr;
-    Entry& home = sets_[place(key)].entries[1];
-    std::swap(moved, home);
-    return &home;
+  void add(const Entry& entry) noexcept {
+    std::size_t at = place(entry.key);
+    while (!sets_[at].entries[1].empty()) at = (at + 1) & (sets_.size() - 1);
+    sets_[at].entries[std::size_t{!sets_[at].entries[0].empty()}] = entry;
+    ++used_;
   }
 
-  std::vector<Set> sets_;
+  void resize(int log2) {
+    sets_.assign(std::size_t{1} << log2, Set{});
+    shift_ = 64 - log2;
+    used_ = 0;
+  }
+
+  void grow() {
+    const int log2 = 64 - shift_;
+    if (log2 == last_log2) return resize(last_log2);
+    const auto old = std::exchange(sets_, {});
+    resize(log2 + 1);
+    for (const std::size_t i : {0, 1}) {  // the older one of each set first
+      for (const Set& set : old) {
+        if (!set.entries[i].empty()) add(set.entries[i]);
+      }
+    }
+  }
+
+  std::vector<Set, HugePageAllocator<Set>> sets_;
+  std::size_t used_ = 0;
+  int shift_ = 64;
 };
 
 }  // namespace seqtrain::text
