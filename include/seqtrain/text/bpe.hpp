@@ -47,6 +47,7 @@ class Bpe {
     for (const auto& [token, id] : vocabulary) ids.insert_or_assign(token, id);
     read_merges(merges, ids);
     read_symbols(ids, options.unknown_token);
+    read_byte_merges();
     if (options.ignore_merges) read_words(ids);
   }
 
@@ -55,7 +56,8 @@ class Bpe {
     if (const auto whole = words_.find(word); whole != words_.end()) {
       return out.push_back(whole->second);
     }
-    if (word.size() <= short_word && unique_results_) return encode_short(word, out);
+    const bool plain = unique_results_ && !byte_merges_.empty();
+    if (plain && !word.empty() && word.size() <= short_word) return encode_short(word, out);
     encode_long(word, out);
   }
 
@@ -94,6 +96,14 @@ class Bpe {
     }
   }
 
+  void read_byte_merges() {
+    if (std::ranges::count(symbols_, absent) > 0) return;
+    byte_merges_.reserve(256 * 256);
+    for (const Id left : symbols_) {
+      for (const Id right : symbols_) byte_merges_.push_back(merges_.find(left, right));
+    }
+  }
+
   /// The vocabulary in bytes; tokens with other characters than `byte_symbols` match no word.
   void read_words(const Ids& ids) {
     std::unordered_map<std::string_view, char> bytes;
@@ -129,26 +139,30 @@ class Bpe {
   /// Looks at all pairs for each merge.
   void encode_short(std::string_view word, std::vector<Id>& out) const {
     std::array<Id, short_word> symbols;
-    std::array<Merge, short_word> merges;  // merges[i] is that of symbols i and i + 1
-    std::size_t count = 0;
-    for_each_symbol(word, [&](Id id) { symbols[count++] = id; });
-    for (std::size_t i = 0; i + 1 < count; ++i) {
-      merges[i] = merges_.find(symbols[i], symbols[i + 1]);
+    std::array<Merge, short_word> merges;  // merges[i] is that of symbol i and the next
+    std::array<std::size_t, short_word> previous, next;
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(word[i]); };
+    const std::size_t end = word.size();
+    for (std::size_t i = 0; i < end; ++i) {
+      symbols[i] = symbols_[byte(i)];
+      merges[i] = i + 1 < end ? byte_merges_[std::size_t{256} * byte(i) + byte(i + 1)] : Merge{};
+      previous[i] = i - 1;
+      next[i] = i + 1;
     }
-    while (count > 1) {
-      const auto pairs = merges.begin() + static_cast<std::ptrdiff_t>(count) - 1;
-      const auto best =
-          std::min_element(merges.begin(), pairs, [](Merge a, Merge b) { return a.rank < b.rank; });
+    const auto lower = [](const Merge& a, const Merge& b) { return a.rank < b.rank; };
+    const auto find = [&](std::size_t i) { return merges_.find(symbols[i], symbols[next[i]]); };
+    for (;;) {
+      const auto* best = std::min_element(merges.data(), merges.data() + end, lower);
       if (best->rank == Merge::none) break;
-      const auto at = static_cast<std::size_t>(best - merges.begin());
+      const auto at = static_cast<std::size_t>(best - merges.data());
       symbols[at] = best->result;
-      std::copy(symbols.begin() + at + 2, symbols.begin() + count, symbols.begin() + at + 1);
-      std::copy(best + 1, pairs, best);
-      --count;
-      if (at > 0) merges[at - 1] = merges_.find(symbols[at - 1], symbols[at]);
-      if (at + 1 < count) merges[at] = merges_.find(symbols[at], symbols[at + 1]);
+      merges[next[at]] = {};
+      next[at] = next[next[at]];
+      if (next[at] < end) previous[next[at]] = at;
+      merges[at] = next[at] < end ? find(at) : Merge{};
+      if (at > 0) merges[previous[at]] = find(previous[at]);
     }
-    out.insert(out.end(), symbols.begin(), symbols.begin() + count);
+    for (std::size_t i = 0; i < end; i = next[i]) out.push_back(symbols[i]);
   }
 
   struct Symbol {
@@ -237,6 +251,7 @@ class Bpe {
 
   MergeTable merges_;
   std::array<Id, 256> symbols_{};
+  std::vector<Merge> byte_merges_;  ///< [256 * 256], of two bytes; empty where one has no symbol
   Id unknown_ = absent;
   bool fuse_unknown_;
   bool unique_results_ = true;  ///< no two merges have the same result

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include <seqtrain/core/huge_pages.hpp>
 #include <seqtrain/text/encoding.hpp>
 
 namespace seqtrain::text {
@@ -18,20 +19,27 @@ struct Merge {
   Id result = 0;
 };
 
-/// Pairs of symbols → merges: a hash table with open addressing, at most half full.
+/// Pairs of symbols → merges: a hash table with open addressing, at most half full, and a bit for
+/// every quarter of a slot that says whether a pair's hash falls there. Most pairs do not merge,
+/// and the bits, which stay near, nearly always tell.
 class MergeTable {
  public:
   explicit MergeTable(std::size_t expected = 0)
-      : slots_(std::bit_ceil(2 * expected + 2)), shift_{std::countl_zero(slots_.size()) + 1} {}
+      : slots_(std::bit_ceil(2 * expected + 16)),
+        bits_(4 * slots_.size() / 64),
+        shift_{std::countl_zero(slots_.size()) + 1} {}
 
   /// Must not be called more often than expected. The last merge of a pair counts.
   void insert(Id left, Id right, Merge merge) {
-    Slot& slot = slots_[place(key(left, right))];
-    slot = {.key = key(left, right), .merge = merge};
+    const std::uint64_t hash = hash_of(key(left, right));
+    slots_[place(key(left, right), hash)] = {.key = key(left, right), .merge = merge};
+    bits_[quarter(hash) / 64] |= std::uint64_t{1} << quarter(hash) % 64;
   }
 
   [[nodiscard]] Merge find(Id left, Id right) const noexcept {
-    return slots_[place(key(left, right))].merge;
+    const std::uint64_t hash = hash_of(key(left, right));
+    if ((bits_[quarter(hash) / 64] >> quarter(hash) % 64 & 1) == 0) return {};
+    return slots_[place(key(left, right), hash)].merge;
   }
 
  private:
@@ -44,17 +52,24 @@ class MergeTable {
     return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 |
            static_cast<std::uint32_t>(right);
   }
+  [[nodiscard]] static std::uint64_t hash_of(std::uint64_t key) noexcept {
+    return key * 0x9E3779B97F4A7C15u;
+  }
+  [[nodiscard]] std::size_t quarter(std::uint64_t hash) const noexcept {
+    return hash >> (shift_ - 2);
+  }
 
   /// The pair's slot, or the free one where it would be.
-  [[nodiscard]] std::size_t place(std::uint64_t key) const noexcept {
-    std::size_t at = key * 0x9E3779B97F4A7C15u >> shift_;
+  [[nodiscard]] std::size_t place(std::uint64_t key, std::uint64_t hash) const noexcept {
+    std::size_t at = hash >> shift_;
     while (slots_[at].merge.rank != Merge::none && slots_[at].key != key) {
       at = (at + 1) & (slots_.size() - 1);
     }
     return at;
   }
 
-  std::vector<Slot> slots_;
+  std::vector<Slot, HugePageAllocator<Slot>> slots_;
+  std::vector<std::uint64_t> bits_;
   int shift_;
 };
 
