@@ -27,7 +27,7 @@ chaos: setup  ## kill runs 100 times each way and compare how they end
 build: setup  ## build everything for use, into build/release
 	@tools/build.sh release
 
-bench: setup  ## build and run the benchmarks
+bench: setup  ## build and run the benchmarks, and the peers if they are installed
 	@tools/bench.sh $(ARGS)
 
 format: develop-packages  ## format the sources in place

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Runs the benchmarks of build/release, one after the other. Arguments go to each of them.
+# Builds the benchmarks and runs them, then the peers if build/peers has them (bench/requirements.txt
+# says how). Arguments go to bench/run.py: other tokenizers, texts and pairs than the bundled ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/build.sh release benchmarks
-find build/release/bench -maxdepth 1 -type f -executable | sort | while read -r program; do
-  echo "== $(basename "$program")"
-  "$program" "$@"
+[[ -x build/peers/bin/python ]] && set -- --peers build/peers/bin/python "$@"
+python3 bench/run.py "$@"
+for program in upload download; do
+  echo "== $program"
+  "build/release/bench/$program"
 done

@@ -4,7 +4,8 @@
 //
 // encode/warm        texts on their own, no special tokens, with a used cache
 // encode/cold        the same with an empty cache, first pass
-// encode_pairs/warm  neighbouring texts as pairs: truncation, special tokens, types
+// encode_pairs/warm  neighbouring texts as pairs into an encoded set: truncation, special tokens,
+//                    types
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -17,6 +18,7 @@
 #include <benchmark/benchmark.h>
 
 #include <seqtrain/cli/run.hpp>
+#include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/text.hpp>
 
 #include "support/arguments.hpp"
@@ -66,14 +68,17 @@ void encode_cold(benchmark::State& state, const T& tokenizer, const Texts& texts
   count(state, texts.bytes, texts.singles.size());
 }
 
-/// The ids of all pairs, one behind the other.
+/// Two and two texts become the rows of a set.
 template <text::Tokenizer T>
 void encode_pairs(const T& tokenizer, const Texts& texts, std::size_t max_length,
-                  typename T::Scratch& scratch, std::vector<text::Id>& ids) {
-  ids.clear();
+                  typename T::Scratch& scratch, data::EncodedSet& set) {
+  std::vector<text::Id> ids;
+  set.truncate(0);
   for (std::size_t i = 0; i + 1 < texts.singles.size(); i += 2) {
-    benchmark::DoNotOptimize(tokenizer.encode(texts.singles[i], texts.singles[i + 1],
-                                              {.max_length = max_length}, scratch, ids));
+    ids.clear();
+    const std::size_t first_segment = tokenizer.encode(texts.singles[i], texts.singles[i + 1],
+                                                       {.max_length = max_length}, scratch, ids);
+    set.push_back(ids, first_segment, 0);
   }
 }
 
@@ -81,9 +86,9 @@ template <text::Tokenizer T>
 void encode_pairs_warm(benchmark::State& state, const T& tokenizer, const Texts& texts,
                        std::size_t max_length) {
   typename T::Scratch scratch;
-  std::vector<text::Id> ids;
-  encode_pairs(tokenizer, texts, max_length, scratch, ids);
-  for (auto _ : state) encode_pairs(tokenizer, texts, max_length, scratch, ids);
+  data::EncodedSet set{tokenizer.vocab_size(), tokenizer.pad_id()};
+  encode_pairs(tokenizer, texts, max_length, scratch, set);
+  for (auto _ : state) encode_pairs(tokenizer, texts, max_length, scratch, set);
   count(state, texts.bytes, texts.singles.size() / 2);
 }
 
