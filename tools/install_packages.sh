@@ -6,7 +6,7 @@ command -v dpkg-query >/dev/null || exit 0  # not Debian: CMake names what it do
 
 build="g++ cmake ninja-build python3 python3-venv libsimdjson-dev libboost-dev
   libboost-program-options-dev libeigen3-dev libssl-dev libgtest-dev libbenchmark-dev"
-develop="clang-format ccache"
+develop="clang-format clang libclang-rt-14-dev ccache"
 
 missing=()
 for group in "$@"; do
