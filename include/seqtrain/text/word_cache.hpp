@@ -163,7 +163,7 @@ class WordCache {
     if (log2 == last_log2) return resize(last_log2);
     const auto old = std::exchange(sets_, {});
     resize(log2 + 1);
-    for (const std::size_t i : {0, 1}) {  // the older one of each set first
+    for (std::size_t i = 0; i < 2; ++i) {  // the older one of each set first
       for (const Set& set : old) {
         if (!set.entries[i].empty()) add(set.entries[i]);
       }
