@@ -1,15 +1,29 @@
+#include <cstdint>
+#include <fstream>
 #include <new>
 #include <string>
 
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
+
+#include "support/made_checkpoint.hpp"
+#include "support/one_thread.hpp"
 
 namespace seqtrain::model {
 namespace {
 
-const data::Batch batch{.rows = 2, .width = 5, .lengths = {5, 3}};
+const data::Batch batch = [] {
+  data::Batch small;
+  small.rows = 2;
+  small.width = 5;
+  small.lengths = {5, 3};
+  return small;
+}();
 
 template <class Use>
 std::string message(const Use& use) {
@@ -35,6 +49,42 @@ TEST(OutOfMemory, KnowsTorchsErrors) {
               throw c10::OutOfMemoryError{{__func__, __FILE__, __LINE__}, "CUDA out of memory"};
             }),
             expected);
+}
+
+/// Leaves this process little more memory than it has, while it lives.
+class LittleMemory {
+ public:
+  LittleMemory() {
+    ::getrlimit(RLIMIT_AS, &before_);
+    std::uint64_t pages = 0;
+    std::ifstream{"/proc/self/statm"} >> pages;
+    rlimit little = before_;
+    little.rlim_cur = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + (64U << 20);
+    ::setrlimit(RLIMIT_AS, &little);
+  }
+  ~LittleMemory() { ::setrlimit(RLIMIT_AS, &before_); }
+  LittleMemory(const LittleMemory&) = delete;
+  LittleMemory& operator=(const LittleMemory&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(OutOfMemory, EndsATrainingStepThatIsTooLarge) {
+  const tests::OneThread one_thread;
+  const tests::MadeCheckpoint checkpoint;
+  const auto large = tests::MadeCheckpoint::batch(0, 20'000);
+  const auto expected = "a batch of " + std::to_string(large.tokens()) + " tokens";
+  for (const bool autograd : {false, true}) {
+    auto model = load_classifier(checkpoint.path(), {.dropout = 0, .autograd = autograd});
+    try {
+      const LittleMemory little_memory;
+      (void)model.accumulate(large, 1);
+      ADD_FAILURE() << "there was enough memory";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string{error.what()}.find(expected), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(OutOfMemory, LeavesOtherErrorsAlone) {

@@ -16,6 +16,7 @@
 #include <seqtrain/model/cpu/embeddings.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
+#include <seqtrain/model/cpu/norm_gradients.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/weight_gradients.hpp>
 
@@ -69,7 +70,7 @@ class Encoder {
     float* const first = first_x_.data();  // what it held has been returned
     std::fill_n(first, first_rows_ * hidden(), 0.0F);
     std::copy_n(gradient.const_data_ptr<float>(), gradient.numel(), first);
-    reserve_sums();
+    reserve_norm_gradients();
     back_to_first_contexts();
     for_each_task(layout_->groups().size(), [&](std::size_t group, std::size_t worker) {
       backward_group(group, scratch(worker));
@@ -244,28 +245,27 @@ class Encoder {
                              const Scratch<T>& scratch) {
       last().finish_backward(rows, Layout::row_unit, dropout_.back(), element_index(row),
                              first_x_.data() + row * hidden(),
-                             first_gradient_.data() + row * hidden(),
-                             norm_sums(first_sums_.data() + task * 4 * hidden()), scratch);
+                             first_gradient_.data() + row * hidden(), first_norms_.layer(task, 0),
+                             scratch);
     });
   }
 
   void backward_group(std::size_t index, const Scratch<T>& scratch) {
     const Group& group = layout_->groups()[index];
     float* const gradient = x_.data() + group.row * hidden();
-    float* const sums = sums_.data() + index * sums_per_group();
     back_to_last_input(group, gradient, scratch);
     for (std::size_t i = parts_.layers.size() - 1; i-- > 0;) {
       const auto rows = rows_of(i, group.row);
       parts_.layers[i].finish_backward(rows, group.rows, dropout_[i], element_index(group.row),
-                                       gradient, scratch.gradient,
-                                       norm_sums(sums + (4 * i + 2) * hidden()), scratch);
+                                       gradient, scratch.gradient, norms_.layer(index, norm_of(i)),
+                                       scratch);
       attend_backward(i, group, scratch);
       parts_.layers[i].project_backward(rows, group.rows, gradient, scratch);
     }
     kernels::norm_and_drop_backward(
         gradient, normal_.data() + group.row * hidden(), inverse_.data() + group.row,
-        parts_.embeddings.norm.weights().gamma, embedding_dropout_, element_index(group.row), sums,
-        sums + hidden(), group.rows, hidden());
+        parts_.embeddings.norm.weights().gamma, embedding_dropout_, element_index(group.row),
+        norms_.gamma(index, 0), norms_.beta(index, 0), group.rows, hidden());
   }
 
   /// The gradient of the last layer's input, which comes from the first tokens alone.
@@ -334,46 +334,24 @@ class Encoder {
     for (T* matrix : {rows.slope, rows.active}) std::fill_n(matrix, count * inner(), T{});
   }
 
-  // ---- sums over the rows for LayerNorm: one set a group, added up in order
+  // ---- LayerNorms' gradients: first the embeddings', then two a layer; the last layer's, which
+  // the first tokens alone go through, are apart
 
-  [[nodiscard]] std::size_t sums_per_group() const {
-    return (4 * (parts_.layers.size() - 1) + 2) * hidden();
-  }
+  static std::size_t norm_of(std::size_t layer) { return 1 + 2 * layer; }
 
-  [[nodiscard]] NormSums norm_sums(float* sums) const {
-    return {sums, sums + hidden(), sums + 2 * hidden(), sums + 3 * hidden()};
-  }
-
-  void reserve_sums() {
-    const std::size_t count = layout_->groups().size() * sums_per_group();
-    std::fill_n(sums_.reserve(count), count, 0.0F);
-    const std::size_t first = first_rows_ / Layout::row_unit * 4 * hidden();
-    std::fill_n(first_sums_.reserve(first), first, 0.0F);
+  void reserve_norm_gradients() {
+    norms_.reserve(layout_->groups().size(), norm_of(parts_.layers.size() - 1), hidden());
+    first_norms_.reserve(first_rows_ / Layout::row_unit, 2, hidden());
   }
 
   void add_norm_gradients() const {
-    const auto add = [&](const at::Tensor& to, const float* sums, std::size_t sets,
-                         std::size_t stride) {
-      float* const gradient = to.mutable_data_ptr<float>();
-      for (std::size_t set = 0; set < sets; ++set) {
-        for (std::size_t i = 0; i < hidden(); ++i) gradient[i] += sums[set * stride + i];
-      }
-    };
-    const auto add_norms = [&](const Layer<T>& layer, float* from, std::size_t sets,
-                               std::size_t stride) {
-      const NormSums sums = norm_sums(from);
-      add(layer.norm1.gamma_gradient, sums.gamma1, sets, stride);
-      add(layer.norm1.beta_gradient, sums.beta1, sets, stride);
-      add(layer.norm2.gamma_gradient, sums.gamma2, sets, stride);
-      add(layer.norm2.beta_gradient, sums.beta2, sets, stride);
-    };
-    const std::size_t sets = layout_->groups().size();
+    norms_.add_to(parts_.embeddings.norm, 0);
     for (std::size_t i = 0; i + 1 < parts_.layers.size(); ++i) {
-      add_norms(parts_.layers[i], sums_.data() + (4 * i + 2) * hidden(), sets, sums_per_group());
+      norms_.add_to(parts_.layers[i].norm1, norm_of(i));
+      norms_.add_to(parts_.layers[i].norm2, norm_of(i) + 1);
     }
-    add_norms(last(), first_sums_.data(), first_rows_ / Layout::row_unit, 4 * hidden());
-    add(parts_.embeddings.norm.gamma_gradient, sums_.data(), sets, sums_per_group());
-    add(parts_.embeddings.norm.beta_gradient, sums_.data() + hidden(), sets, sums_per_group());
+    first_norms_.add_to(last().norm1, 0);
+    first_norms_.add_to(last().norm2, 1);
   }
 
   struct ScratchMemory {
@@ -398,8 +376,8 @@ class Encoder {
   Buffer<float> x_;   // the residual on the way there, its gradient on the way back
   Buffer<T> normal_;  // of the embeddings
   Buffer<float> inverse_;
-  Buffer<float> sums_;
-  Buffer<float> first_sums_;
+  NormGradients norms_;
+  NormGradients first_norms_;
   std::vector<ScratchMemory> scratch_;
   std::size_t scratch_rows_ = 0;
   WeightGradients<T> weight_gradients_;

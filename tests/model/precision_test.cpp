@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/data/choose_labels.hpp>
+#include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/loader.hpp>
+#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/precision.hpp>
+#include <seqtrain/optim/adam.hpp>
+#include <seqtrain/text/load_tokenizer.hpp>
+
+namespace seqtrain::model {
+namespace {
+
+TEST(Precision, IsKnownByItsName) {
+  for (const auto precision : {Precision::fp32, Precision::bf16, Precision::automatic}) {
+    EXPECT_EQ(precision_named(name(precision)), precision);
+  }
+  EXPECT_THROW((void)precision_named("fp16"), InputError);
+}
+
+/// The default checkpoint in both precisions, without dropout, on the bundled pairs.
+class Bf16 : public testing::Test {
+ protected:
+  static constexpr int steps = 50;
+
+  void SetUp() override {
+    const std::filesystem::path root = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "..";
+    checkpoint_ = root / "checkpoints/all-MiniLM-L6-v2";
+    if (!exists(checkpoint_)) GTEST_SKIP() << "the default checkpoint is not there";
+    const auto tokenizer = text::load_tokenizer(checkpoint_);
+    data::BucketLoader loader{data::encode_file(root / "examples/data/nli/train.jsonl", tokenizer,
+                                                data::Labels::nli(), {.encode = {.max_length = 64}})
+                                  .set,
+                              {.plan = {.batch_size = 4}, .seed = 1}};
+    for (const data::Batch& batch : loader.epoch(0)) {
+      batches_.push_back(batch);
+      if (batches_.size() == steps) break;
+    }
+  }
+
+  [[nodiscard]] AnyClassifier load(Precision precision) const {
+    return load_classifier(
+        checkpoint_,
+        {.labels = data::Labels::nli().names(), .dropout = 0, .seed = 1, .precision = precision});
+  }
+
+  /// The largest norm of a difference to the expected tensor, as a share of that one's norm.
+  template <class Tensor>
+  static double largest_gap(const AnyClassifier& model, const AnyClassifier& expected,
+                            const Tensor& tensor) {
+    double gap = 0;
+    for (std::size_t i = 0; i < model.parameters().size(); ++i) {
+      const auto& parameter = model.parameters()[i];
+      if (parameter.name.ends_with("key.bias")) continue;  // no gradient but rounding
+      const at::Tensor wanted = tensor(expected.parameters()[i]);
+      const double norm = wanted.norm().template item<double>();
+      gap = std::max(gap, tensor(parameter).sub(wanted).norm().template item<double>() / norm);
+    }
+    return gap;
+  }
+
+  std::filesystem::path checkpoint_;
+  std::vector<data::Batch> batches_;
+};
+
+TEST_F(Bf16, GradientsAreThoseOfFp32) {
+  auto narrow = load(Precision::bf16);
+  auto wide = load(Precision::fp32);
+  (void)narrow.accumulate(batches_[0], 1);
+  (void)wide.accumulate(batches_[0], 1);
+  const double gap = largest_gap(narrow, wide, [](const auto& p) { return p.gradient; });
+  EXPECT_LT(gap, 0.02);
+  EXPECT_GT(gap, 0);
+}
+
+TEST_F(Bf16, TrainsAsFp32Does) {
+  auto narrow = load(Precision::bf16);
+  auto wide = load(Precision::fp32);
+  optim::Adam one{{.lr = 5e-5}};
+  optim::Adam other{{.lr = 5e-5}};
+  double gap = 0;
+  for (const data::Batch& batch : batches_) {
+    const auto loss = static_cast<double>(narrow.accumulate(batch, 1));
+    gap = std::max(gap, std::abs(loss - static_cast<double>(wide.accumulate(batch, 1))));
+    (void)one.step(narrow.parameters(), {});
+    (void)other.step(wide.parameters(), {});
+  }
+  EXPECT_LT(gap, 1e-3);
+  EXPECT_LT(largest_gap(narrow, wide, [](const auto& p) { return p.value; }), 5e-3);
+}
+
+}  // namespace
+}  // namespace seqtrain::model
