@@ -8,6 +8,7 @@ file may be short: both programs evaluate on all of it.
 """
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -53,7 +54,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--max-steps", type=int, default=60)
     parser.add_argument("--peer-steps", type=int, default=30)
-    parser.add_argument("--threads", type=int, default=len(__import__("os").sched_getaffinity(0)))
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
     given = parser.parse_args()
     print("| batch | program | examples/s | evaluated/s | memory, MiB |\n|---|---|---|---|---|")
     for batch_size in given.batch_sizes:
