@@ -33,8 +33,9 @@ class Tls : public testing::Test {
     gcs::BeastTransport transport{options};
     const auto address = "https://" + host + ":" + server.port() + "/storage/v1/b/bucket/o";
     const auto response = transport.send({.url = gcs::http::Url::parse(address, "test")});
-    if (through_a_proxy_)
+    if (through_a_proxy_) {
       EXPECT_EQ(tunnel.asked(), "CONNECT " + host + ":" + server.port() + " HTTP/1.1");
+    }
     return response.status;
   }
   static gcs::ProxyRules proxy_at(const std::string& port) {
