@@ -54,9 +54,10 @@ class Tunnel {
   static void pass(Tcp::socket& from, Tcp::socket& to) {
     boost::system::error_code error;
     char piece[4096];
-    while (!error) {
+    while (true) {
       const auto got = from.read_some(boost::asio::buffer(piece), error);
-      boost::asio::write(to, boost::asio::buffer(piece, got), error);
+      if (!error) boost::asio::write(to, boost::asio::buffer(piece, got), error);
+      if (error) break;
     }
     ::shutdown(from.native_handle(), SHUT_RDWR);
     ::shutdown(to.native_handle(), SHUT_RDWR);
