@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/train/checkpoint_directory.hpp>
+
 namespace seqtrain::tests {
 namespace {
 
@@ -27,14 +29,16 @@ TEST_F(Chaos, TerminatedRunsEndWithTheSameBits) {
 }
 
 TEST_F(Chaos, ABrokenCheckpointIsNamedAndTheOneBeforeUsed) {
-  const auto checkpoints = directory_ / "whole.checkpoints";
-  fs::copy(checkpoints, directory_ / "broken.checkpoints");
-  const auto newest = directory_ / "broken.checkpoints/checkpoint-15/model.safetensors";
-  ASSERT_TRUE(fs::exists(newest));
-  fs::resize_file(newest, fs::file_size(newest) / 2);
+  const auto checkpoints = directory_ / "broken.checkpoints";
+  fs::copy(directory_ / "whole.checkpoints", checkpoints, fs::copy_options::recursive);
+  const auto all = train::CheckpointDirectory{checkpoints}.steps();
+  ASSERT_EQ(all.size(), 2U);
+  const std::string newest = train::checkpoint_name(all.back());
+  const auto file = checkpoints / newest / "model.safetensors";
+  fs::resize_file(file, fs::file_size(file) / 2);
   EXPECT_EQ(run_to_the_end("broken"), 0);
   const std::string log = read_file(directory_ / "broken.log");
-  EXPECT_NE(log.find("checkpoint-15 is not used"), std::string::npos) << log;
+  EXPECT_NE(log.find(newest + " is not used"), std::string::npos) << log;
   EXPECT_TRUE(read_file(directory_ / "broken/model.pth") ==
               read_file(directory_ / "whole/model.pth"));
 }
