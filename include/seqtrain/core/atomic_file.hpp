@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_system.hpp>
 
 namespace seqtrain {
 
@@ -62,7 +63,8 @@ class AtomicFile {
     check(::close(std::exchange(file_, -1)) == 0);
     check(::rename(temporary_.c_str(), target_.c_str()) == 0);
     temporary_.clear();
-    sync_directory();
+    errno = sync_directory(target_.has_parent_path() ? target_.parent_path() : ".");
+    check(errno == 0);
   }
 
  private:
@@ -92,18 +94,6 @@ class AtomicFile {
       check(sent > 0);
       bytes = bytes.subspan(static_cast<std::size_t>(sent));
     }
-  }
-
-  /// Without this the new name could be lost with the power. Some file systems cannot do it.
-  void sync_directory() {
-    const auto parent = target_.has_parent_path() ? target_.parent_path() : ".";
-    const int directory = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    check(directory >= 0);
-    const bool synced = ::fsync(directory) == 0 || errno == EINVAL;
-    const int reason = errno;
-    ::close(directory);
-    errno = reason;
-    check(synced);
   }
 
   void discard() noexcept {

@@ -10,11 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/writable.hpp>
 #include <seqtrain/sink/key.hpp>
 
@@ -65,10 +63,7 @@ class Local {
     auto directory = std::filesystem::absolute(path).parent_path();
     do {
       directory = directory.parent_path();
-      const int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-      if (file < 0) continue;
-      ::fsync(file);
-      ::close(file);
+      sync_directory(directory);
     } while (directory != directory.parent_path());
   }
 

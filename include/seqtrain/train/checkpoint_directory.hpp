@@ -12,10 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/writable.hpp>
 #include <seqtrain/train/checkpoint.hpp>
 
@@ -98,14 +96,14 @@ class CheckpointDirectory {
   /// step, in the place of an older one.
   template <class Work>
   void fill(std::int64_t step, const Work& work) const {
-    checked([&] {
+    with_file_errors([&] {
       std::filesystem::remove_all(partial(step));
       std::filesystem::create_directories(partial(step));
       try {
         work(partial(step));
         std::filesystem::remove_all(at(step));
         std::filesystem::rename(partial(step), at(step));
-        sync();
+        sync_directory(path_);
       } catch (...) {
         std::error_code ignored;
         std::filesystem::remove_all(partial(step), ignored);
@@ -120,7 +118,7 @@ class CheckpointDirectory {
     auto all = steps();
     const auto later = std::ranges::upper_bound(all, step);
     all.erase(later - std::min<std::ptrdiff_t>(keep, later - all.begin()), later);
-    checked([&] {
+    with_file_errors([&] {
       for (const std::int64_t old : all) {
         if (old != spared) std::filesystem::rename(at(old), partial(old));
       }
@@ -136,25 +134,6 @@ class CheckpointDirectory {
   /// Where the checkpoint of a step lies while it is written or removed.
   [[nodiscard]] std::filesystem::path partial(std::int64_t step) const {
     return path_ / (checkpoint_name(step) + ".partial");
-  }
-
-  /// Turns what the file system complains about into an `Error`.
-  template <class Work>
-  static void checked(const Work& work) {
-    try {
-      work();
-    } catch (const std::filesystem::filesystem_error& error) {
-      throw Error{"cannot be written: " + error.code().message(),
-                  {.object = error.path1().string()}};
-    }
-  }
-
-  /// Makes the new name durable. Best effort: some file systems cannot do it.
-  void sync() const {
-    const int directory = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0) return;
-    ::fsync(directory);
-    ::close(directory);
   }
 
   std::filesystem::path path_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/core/writable.hpp>
 
@@ -66,7 +67,7 @@ class RunDirectory {
 
   /// Creates the directory.
   void create() const {
-    checked([this] { std::filesystem::create_directories(path()); });
+    with_file_errors([this] { std::filesystem::create_directories(path()); });
   }
 
   /// Fills `model/` anew: `save` is given an empty directory beside it, which takes its place when
@@ -74,7 +75,7 @@ class RunDirectory {
   template <class Save>
   void replace_model(const Save& save) const {
     const std::filesystem::path fresh = path() / "model.partial";
-    checked([&] {
+    with_file_errors([&] {
       std::filesystem::remove_all(fresh);
       std::filesystem::create_directories(fresh);
       try {
@@ -89,17 +90,6 @@ class RunDirectory {
   }
 
  private:
-  /// Turns what the file system complains about into an `Error`.
-  template <class Work>
-  static void checked(const Work& work) {
-    try {
-      work();
-    } catch (const std::filesystem::filesystem_error& error) {
-      throw Error{"cannot be written: " + error.code().message(),
-                  {.object = error.path1().string()}};
-    }
-  }
-
   void put_in_place(const std::filesystem::path& fresh) const {
     const std::filesystem::path old = path() / "model.old";
     std::filesystem::remove_all(old);
