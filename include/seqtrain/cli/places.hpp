@@ -47,6 +47,13 @@ inline TrainFlags with_local_inputs(TrainFlags flags) {
   return flags;
 }
 
+/// A place in a bucket that can be written. Throws `InputError` where it cannot.
+inline sink::Gcs open_bucket(const std::string& place) {
+  sink::Gcs bucket{place, {.client = {.log = report::say}}};
+  bucket.check_writable();
+  return bucket;
+}
+
 /// The sink that `--job-dir` names; where it is not given, that of `AIP_MODEL_DIR`, which a cloud
 /// job sets; else none. A bucket is checked: throws `InputError` unless it can be written.
 inline sink::Any open_job_dir(std::string place) {
@@ -55,9 +62,7 @@ inline sink::Any open_job_dir(std::string place) {
   }
   if (place.empty()) return sink::Any{sink::Discard{}};
   if (!gcs::is_gs(place)) return sink::Any{sink::Local{place}};
-  sink::Gcs bucket{place, {.client = {.log = report::say}}};
-  bucket.check_writable();
-  return sink::Any{std::move(bucket)};
+  return sink::Any{open_bucket(place)};
 }
 
 /// What saves a run: to `--checkpoint-dir`, by default a folder of the run's directory. Of a
@@ -79,12 +84,8 @@ inline std::unique_ptr<train::Checkpoints> open_checkpoints(const TrainFlags& fl
       .run = std::move(run),
       .log = report::say};
   if (!in_bucket) return std::make_unique<train::Checkpoints>(std::move(options));
-  const gcs::ClientOptions client{.log = report::say};
-  sink::Gcs bucket{flags.checkpoint_dir, {.client = client}};
-  bucket.check_writable();
   return std::make_unique<train::Checkpoints>(
-      std::move(options),
-      std::make_unique<BucketCheckpoints>(gcs::open_client(client), std::move(bucket)));
+      std::move(options), std::make_unique<BucketCheckpoints>(open_bucket(flags.checkpoint_dir)));
 }
 
 }  // namespace seqtrain::cli

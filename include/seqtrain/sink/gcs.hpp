@@ -53,6 +53,7 @@ class Gcs {
 
   void flush() {}
 
+  [[nodiscard]] const gcs::Client& client() const noexcept { return client_; }
   [[nodiscard]] const gcs::Uri& prefix() const noexcept { return prefix_; }
 
  private:
