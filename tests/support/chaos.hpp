@@ -101,16 +101,20 @@ class Chaos : public testing::Test {
   }
 
   /// The exit code; 128 + the signal's number where one ended it.
+  static int code_of(int status) {
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
   static int wait_for(pid_t child) {
     int status = 0;
     ::waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return code_of(status);
   }
 
   static bool has_ended(pid_t child, int& code) {
     int status = 0;
     if (::waitpid(child, &status, WNOHANG) == 0) return false;
-    code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    code = code_of(status);
     return true;
   }
 
