@@ -13,11 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl.hpp>
-#include <boost/beast/core.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 #include <boost/optional.hpp>
@@ -26,13 +25,11 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/gcs/base64.hpp>
 #include <seqtrain/gcs/http.hpp>
+#include <seqtrain/gcs/timed_socket.hpp>
 
 namespace seqtrain::gcs {
 
 namespace detail {
-
-namespace asio = boost::asio;
-namespace beast = boost::beast;
 
 /// A body made of pieces that lie where they are.
 struct PiecesBody {
@@ -85,31 +82,23 @@ class Connection {
   /// Whether another request may follow: the far end agreed, and has neither closed nor spoken.
   [[nodiscard]] bool reusable() {
     char byte = 0;
-    const auto got = ::recv(tcp().socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    const auto got = ::recv(tcp().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return keep_ && got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
   }
 
  private:
-  using Tcp =
-      detail::beast::basic_stream<detail::asio::ip::tcp, detail::asio::io_context::executor_type>;
-  using Tls = detail::beast::ssl_stream<Tcp>;
+  using Tls = detail::beast::ssl_stream<detail::TimedSocket>;
   using ErrorCode = detail::beast::error_code;
   using Parser = detail::beast::http::response_parser<detail::beast::http::buffer_body>;
 
   static Clock::duration as_duration(Seconds time) {
     return std::chrono::duration_cast<Clock::duration>(time);
   }
-  Tcp& tcp() { return stream_.next_layer(); }
+  detail::TimedSocket& tcp() { return stream_.next_layer(); }
 
-  /// Runs one asynchronous operation to its end or to the deadline.
-  template <class Start>
-  ErrorCode run(Seconds bound, Start start) {
+  /// Sets when what is done next has to be done.
+  void within(Seconds bound) {
     tcp().expires_at(std::min(end_, Clock::now() + as_duration(bound)));
-    ErrorCode result = detail::asio::error::would_block;
-    start([&result](ErrorCode error, auto&&...) { result = error; });
-    io_.restart();
-    io_.run();
-    return result;
   }
 
   [[noreturn]] void fail(const std::string& doing, ErrorCode error) const {
@@ -139,9 +128,9 @@ class Connection {
     io_.run_until(end_);
     resolver.cancel();
     check("looking up the name", error);
-    check("connecting", run(deadlines_.connect,
-                            [&](auto done) { tcp().async_connect(addresses, std::move(done)); }));
-    tcp().socket().set_option(detail::asio::ip::tcp::no_delay{true}, error);
+    within(deadlines_.connect);
+    tcp().connect(addresses, error);
+    check("connecting", error);
   }
 
   void open_tunnel() {
@@ -157,12 +146,12 @@ class Connection {
     }
     http::response_parser<http::empty_body> parser;
     parser.skip(true);
-    check("asking the proxy", run(deadlines_.connect, [&](auto done) {
-            http::async_write(tcp(), request, std::move(done));
-          }));
-    check("waiting for the proxy", run(deadlines_.connect, [&](auto done) {
-            http::async_read_header(tcp(), buffer_, parser, std::move(done));
-          }));
+    ErrorCode error;
+    within(deadlines_.connect);
+    http::write(tcp(), request, error);
+    check("asking the proxy", error);
+    http::read_header(tcp(), buffer_, parser, error);
+    check("waiting for the proxy", error);
     refuse_unless_open(static_cast<int>(parser.get().result_int()));
     buffer_.clear();
   }
@@ -198,9 +187,9 @@ class Connection {
     } else {
       X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), origin_.host.c_str());
     }
-    const auto error = run(deadlines_.connect, [&](auto done) {
-      stream_.async_handshake(detail::asio::ssl::stream_base::client, std::move(done));
-    });
+    ErrorCode error;
+    within(deadlines_.connect);
+    stream_.handshake(detail::asio::ssl::stream_base::client, error);
     const auto verdict = SSL_get_verify_result(tls);
     if (error && verdict != X509_V_OK) {
       throw http::TrustError{
@@ -220,9 +209,9 @@ class Connection {
     parser.header_limit(64 * 1024);
     // An answer may be there although the far end stopped listening, and says why.
     const auto patience = written ? std::min(deadlines_.read, Seconds{1}) : deadlines_.read;
-    const auto error = run(patience, [&](auto done) {
-      detail::beast::http::async_read_header(stream, buffer_, parser, std::move(done));
-    });
+    ErrorCode error;
+    within(patience);
+    detail::beast::http::read_header(stream, buffer_, parser, error);
     check("sending", error ? written : ErrorCode{});
     check("waiting for the answer", error);
     auto response = head_of(parser);
@@ -252,8 +241,8 @@ class Connection {
     http::serializer<true, detail::PiecesBody> serializer{message};
     ErrorCode error;
     while (!error && !serializer.is_done()) {
-      error = run(deadlines_.write,
-                  [&](auto done) { http::async_write_some(stream, serializer, std::move(done)); });
+      within(deadlines_.write);
+      http::write_some(stream, serializer, error);
     }
     return error;
   }
@@ -287,15 +276,10 @@ class Connection {
     if (early > 0) sink({static_cast<const std::byte*>(buffer_.data().data()), early});
     buffer_.consume(early);
     for (left -= early; left > 0;) {
-      std::size_t got = 0;
-      const auto error = run(deadlines_.read, [&](auto done) {
-        const auto room = std::min<std::uint64_t>(left, piece.size());
-        stream.async_read_some(detail::asio::buffer(piece.data(), room),
-                               [&got, done](ErrorCode result, std::size_t count) mutable {
-                                 got = count;
-                                 done(result);
-                               });
-      });
+      const auto room = std::min<std::uint64_t>(left, piece.size());
+      ErrorCode error;
+      within(deadlines_.read);
+      const auto got = stream.read_some(detail::asio::buffer(piece.data(), room), error);
       check("reading the answer", error);
       sink(std::span{piece}.first(got));
       left -= got;
@@ -311,9 +295,9 @@ class Connection {
       auto& body = parser.get().body();
       body.data = piece.data();
       body.size = piece.size();
-      auto error = run(deadlines_.read, [&](auto done) {
-        detail::beast::http::async_read_some(stream, buffer_, parser, std::move(done));
-      });
+      ErrorCode error;
+      within(deadlines_.read);
+      detail::beast::http::read_some(stream, buffer_, parser, error);
       if (error == detail::beast::http::error::need_buffer) error = {};
       check("reading the answer", error);
       const auto got = std::span{piece}.first(piece.size() - body.size);

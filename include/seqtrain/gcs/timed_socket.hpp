@@ -1,0 +1,127 @@
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/error.hpp>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <seqtrain/gcs/timing.hpp>
+
+namespace seqtrain::gcs::detail {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+
+/// A TCP connection on which no wait goes beyond a deadline: what Asio calls a SyncStream, for its
+/// TLS and Beast's HTTP to stand on. An operation that would is ended by `beast::error::timeout`.
+/// It waits in poll: Asio's asynchronous operations take twice as long to compile.
+class TimedSocket {
+ public:
+  using ErrorCode = beast::error_code;
+  using executor_type = asio::io_context::executor_type;
+  using lowest_layer_type = TimedSocket;
+
+  explicit TimedSocket(asio::io_context& io) : socket_{io} {}
+
+  executor_type get_executor() { return socket_.get_executor(); }
+  lowest_layer_type& lowest_layer() { return *this; }
+  [[nodiscard]] int native_handle() { return socket_.native_handle(); }
+
+  /// Of all operations from now on.
+  void expires_at(Clock::time_point end) { end_ = end; }
+
+  /// To the first of the addresses that answers.
+  template <class Addresses>
+  void connect(const Addresses& addresses, ErrorCode& error) {
+    error = asio::error::host_not_found;
+    for (const auto& address : addresses) {
+      connect_to(address.endpoint(), error);
+      if (!error) break;
+    }
+    if (!error) socket_.set_option(asio::ip::tcp::no_delay{true}, error);
+  }
+
+  template <class Buffers>
+  std::size_t read_some(const Buffers& buffers, ErrorCode& error) {
+    return in_time(POLLIN, error, [&] { return socket_.read_some(buffers, error); });
+  }
+
+  template <class Buffers>
+  std::size_t write_some(const Buffers& buffers, ErrorCode& error) {
+    return in_time(POLLOUT, error, [&] { return socket_.write_some(buffers, error); });
+  }
+
+  // The concept asks for these too.
+  template <class Buffers>
+  std::size_t read_some(const Buffers& buffers) {
+    return or_throw([&](ErrorCode& error) { return read_some(buffers, error); });
+  }
+  template <class Buffers>
+  std::size_t write_some(const Buffers& buffers) {
+    return or_throw([&](ErrorCode& error) { return write_some(buffers, error); });
+  }
+
+ private:
+  using Socket = asio::basic_stream_socket<asio::ip::tcp, executor_type>;
+
+  void connect_to(const asio::ip::tcp::endpoint& address, ErrorCode& error) {
+    ErrorCode ignored;
+    socket_.close(ignored);  // where another address did not answer
+    socket_.open(address.protocol(), error);
+    if (!error) socket_.non_blocking(true, error);
+    if (error) return;
+    // Asio's own would wait without an end.
+    auto size = static_cast<socklen_t>(address.size());
+    int problem = ::connect(native_handle(), address.data(), size) == 0 ? 0 : errno;
+    if (problem == EINPROGRESS) {
+      wait(POLLOUT, error);
+      if (error) return;
+      size = sizeof(problem);
+      ::getsockopt(native_handle(), SOL_SOCKET, SO_ERROR, &problem, &size);
+    }
+    error.assign(problem, boost::system::system_category());
+  }
+
+  template <class Operation>
+  static std::size_t or_throw(const Operation& operation) {
+    ErrorCode error;
+    const std::size_t done = operation(error);
+    if (error) throw beast::system_error{error};
+    return done;
+  }
+
+  template <class Attempt>
+  std::size_t in_time(short event, ErrorCode& error, const Attempt& attempt) {
+    error = {};
+    if (Clock::now() >= end_) error = beast::error::timeout;
+    while (!error) {
+      const std::size_t done = attempt();
+      if (error != asio::error::would_block) return done;
+      wait(event, error);
+    }
+    return 0;
+  }
+
+  /// Until the socket is ready, or has a problem that the next operation tells.
+  void wait(short event, ErrorCode& error) {
+    pollfd wanted{.fd = native_handle(), .events = event, .revents = 0};
+    error = beast::error::timeout;
+    while (error && Clock::now() < end_) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - Clock::now());
+      const auto bound = std::min<std::chrono::milliseconds>(left, std::chrono::hours{1});
+      if (::poll(&wanted, 1, static_cast<int>(bound.count())) > 0) error = {};
+    }
+  }
+
+  Socket socket_;
+  Clock::time_point end_ = Clock::time_point::max();
+};
+
+}  // namespace seqtrain::gcs::detail

@@ -1,0 +1,87 @@
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/address_v4.hpp>
+#include <gtest/gtest.h>
+
+#include <seqtrain/gcs/timed_socket.hpp>
+
+namespace seqtrain::gcs::detail {
+namespace {
+
+using namespace std::chrono_literals;
+using asio::ip::tcp;
+
+struct Address {
+  tcp::endpoint where;
+  [[nodiscard]] tcp::endpoint endpoint() const { return where; }
+};
+
+/// Listens, but takes no connection by itself: the system answers for it.
+class TimedSocketTest : public testing::Test {
+ protected:
+  [[nodiscard]] std::array<Address, 1> here() const { return {{{listener_.local_endpoint()}}}; }
+
+  asio::io_context io_;
+  tcp::acceptor listener_{io_, {asio::ip::address_v4::loopback(), 0}};
+  TimedSocket socket_{io_};
+  TimedSocket::ErrorCode error_;
+  std::array<char, 8> bytes_{};
+};
+
+TEST_F(TimedSocketTest, CarriesBytesBothWays) {
+  socket_.connect(here(), error_);
+  ASSERT_FALSE(error_) << error_.message();
+  tcp::socket far_end = listener_.accept();
+  EXPECT_EQ(socket_.write_some(asio::buffer("abc", 3), error_), 3U);
+  EXPECT_EQ(far_end.read_some(asio::buffer(bytes_)), 3U);
+  far_end.write_some(asio::buffer("de", 2));
+  EXPECT_EQ(socket_.read_some(asio::buffer(bytes_), error_), 2U);
+  EXPECT_EQ((std::string{bytes_.data(), 2}), "de");
+  far_end.close();
+  EXPECT_EQ(socket_.read_some(asio::buffer(bytes_), error_), 0U);
+  EXPECT_EQ(error_, asio::error::eof);
+}
+
+TEST_F(TimedSocketTest, EndsAReadThatNobodyAnswers) {
+  socket_.connect(here(), error_);
+  socket_.expires_at(Clock::now() + 20ms);
+  EXPECT_EQ(socket_.read_some(asio::buffer(bytes_), error_), 0U);
+  EXPECT_EQ(error_, beast::error::timeout);
+  EXPECT_THROW(socket_.read_some(asio::buffer(bytes_)), beast::system_error);
+}
+
+TEST_F(TimedSocketTest, EndsAWriteThatNobodyTakes) {
+  socket_.connect(here(), error_);
+  socket_.expires_at(Clock::now() + 50ms);
+  const std::string much(std::size_t{1} << 20, 'x');
+  while (!error_) socket_.write_some(asio::buffer(much), error_);
+  EXPECT_EQ(error_, beast::error::timeout);
+}
+
+TEST_F(TimedSocketTest, ReadsNothingMoreBehindTheDeadline) {
+  socket_.connect(here(), error_);
+  tcp::socket far_end = listener_.accept();
+  far_end.write_some(asio::buffer("abc", 3));
+  socket_.expires_at(Clock::now());
+  EXPECT_EQ(socket_.read_some(asio::buffer(bytes_), error_), 0U);
+  EXPECT_EQ(error_, beast::error::timeout);
+}
+
+TEST_F(TimedSocketTest, GoesOnToTheAddressThatAnswers) {
+  tcp::acceptor closed{io_, {asio::ip::address_v4::loopback(), 0}};
+  const Address dead{closed.local_endpoint()};
+  closed.close();
+  socket_.connect(std::array{dead}, error_);
+  EXPECT_EQ(error_, asio::error::connection_refused);
+  socket_.connect(std::array{dead, here()[0]}, error_);
+  EXPECT_FALSE(error_) << error_.message();
+  socket_.connect(std::array<Address, 0>{}, error_);
+  EXPECT_EQ(error_, asio::error::host_not_found);
+}
+
+}  // namespace
+}  // namespace seqtrain::gcs::detail
