@@ -48,6 +48,14 @@ TEST_F(ProgressBarTest, FollowsTraining) {
   EXPECT_EQ(drawn(), "\r\x1b[K");
 }
 
+TEST_F(ProgressBarTest, OfARunThatIsGoneOnWithTakesTheTimeOfItsOwnStepsOnly) {
+  bar.on(train::FitBegin{.position = {.step = 2}});
+  FakeClock::pass(2000ms);
+  bar.on(tests::step(3, 5, loss));
+  EXPECT_EQ(drawn(),
+            "\r\x1b[Ktrain  60% [#########-------] 5.00 examples/s, 100 tokens/s, 0:04 left");
+}
+
 TEST_F(ProgressBarTest, FollowsEvaluationAndDoesNotCountItAsTraining) {
   bar.on(train::FitBegin{});
   FakeClock::pass(1000ms);

@@ -20,7 +20,8 @@ struct Progress {
   std::string name;
   std::int64_t done = 0;
   std::int64_t total = 0;
-  double seconds = 0;  ///< spent on what is done
+  std::int64_t before = 0;  ///< of what is done, the part that an earlier process did
+  double seconds = 0;       ///< spent on the rest of what is done
   struct Rate {
     double per_second = 0;
     std::string unit;
@@ -45,8 +46,11 @@ inline std::string progress_line(const Progress& progress) {
     line += separator + brief(per_second) + " " + unit;
     separator = ", ";
   }
-  if (share == 0) return line;
-  return line + separator + duration(progress.seconds * (1 - share) / share) + " left";
+  const std::int64_t timed = std::min(progress.done, progress.total) - progress.before;
+  if (timed <= 0) return line;
+  const std::int64_t left = std::max<std::int64_t>(progress.total - progress.done, 0);
+  const double each = progress.seconds / static_cast<double>(timed);
+  return line + separator + duration(each * static_cast<double>(left)) + " left";
 }
 
 struct BarOptions {

@@ -21,11 +21,14 @@ class ProgressBar {
   explicit ProgressBar(const BarOptions& options = {}, std::ostream& out = std::cout)
       : bar_{options, out} {}
 
-  void on(const train::FitBegin&) { training_ = {}; }
+  void on(const train::FitBegin& event) {
+    training_ = {};
+    before_ = event.position.step;
+  }
 
   void on(const train::StepEnd& event) {
     training_.add(event.examples, event.tokens);
-    draw("train", event.step, event.steps, training_);
+    draw("train", event.step, event.steps, training_, before_);
   }
 
   void on(const train::EvalStep& event) {
@@ -45,12 +48,13 @@ class ProgressBar {
   void on(const train::FitEnd&) { bar_.clear(); }
 
  private:
-  void draw(const std::string& name, std::int64_t done, std::int64_t total,
-            const Pace<Clock>& pace) {
+  void draw(const std::string& name, std::int64_t done, std::int64_t total, const Pace<Clock>& pace,
+            std::int64_t before = 0) {
     if (!bar_.enabled()) return;
     bar_.draw({.name = name,
                .done = done,
                .total = total,
+               .before = before,
                .seconds = pace.seconds(),
                .rates = {{.per_second = pace.examples_per_second(), .unit = "examples/s"},
                          {.per_second = pace.tokens_per_second(), .unit = "tokens/s"}}});
@@ -59,6 +63,7 @@ class ProgressBar {
   Bar<Clock> bar_;
   Pace<Clock> training_;
   Pace<Clock> evaluation_;
+  std::int64_t before_ = 0;  ///< steps that the run had taken when this process took it up
 };
 
 }  // namespace seqtrain::report

@@ -19,7 +19,7 @@ class Throughput {
   void on(const train::FitBegin&) { *this = {}; }
 
   void on(const train::StepEnd& event) {
-    if (++steps_ <= left_out) {
+    if (++timed_ <= left_out) {
       pace_.rest();
     } else {
       pace_.add(event.examples, event.tokens);
@@ -27,7 +27,10 @@ class Throughput {
   }
 
   void on(const train::EvalEnd&) { pace_.rest(); }
-  void on(const train::FitEnd& event) { seconds_ = event.seconds; }
+  void on(const train::FitEnd& event) {
+    seconds_ = event.seconds;
+    steps_ = event.step;
+  }
 
   /// The rates are NaN where the fit had no more steps than are left out.
   [[nodiscard]] train::FitFigures figures() const {
@@ -39,6 +42,7 @@ class Throughput {
 
  private:
   Pace<Clock> pace_;
+  std::int64_t timed_ = 0;  ///< steps of this process
   std::int64_t steps_ = 0;
   double seconds_ = 0;
 };

@@ -19,8 +19,8 @@ namespace seqtrain::train {
 struct FitFigures {
   double examples_per_second = std::numeric_limits<double>::quiet_NaN();
   double tokens_per_second = std::numeric_limits<double>::quiet_NaN();  ///< padding not counted
-  double seconds = 0;  ///< of the whole fit, evaluation included
-  std::int64_t steps = 0;
+  double seconds = 0;      ///< of this process's fit, evaluation included
+  std::int64_t steps = 0;  ///< of the whole run, those before it was gone on with included
 };
 
 /// What a run came to, as `metrics.json` tells it. A figure that is NaN is written as null.
