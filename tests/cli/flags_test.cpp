@@ -20,7 +20,6 @@ struct Values {
 struct Parsed {
   Values values;
   bool go_on = false;
-  bool batch_size_given = false;
   std::vector<std::pair<std::string, std::string>> texts;
 };
 
@@ -34,7 +33,6 @@ Parsed parse(std::vector<const char*> arguments) {
       .add("labels", parsed.values.labels, "");
   arguments.insert(arguments.begin(), "program");
   parsed.go_on = flags.parse(static_cast<int>(arguments.size()), arguments.data());
-  parsed.batch_size_given = flags.given("batch-size");
   parsed.texts = flags.values();
   return parsed;
 }
@@ -44,14 +42,12 @@ TEST(Flags, KeepTheVariablesValueAsDefault) {
   EXPECT_TRUE(parsed.go_on);
   EXPECT_EQ(parsed.values.batch_size, 16);
   EXPECT_EQ(parsed.values.job_dir, "");
-  EXPECT_FALSE(parsed.batch_size_given);
 }
 
 TEST(Flags, TakeDashAndUnderscoreAlike) {
   EXPECT_EQ(parse({"--batch_size", "32"}).values.batch_size, 32);
   EXPECT_EQ(parse({"--batch-size=8"}).values.batch_size, 8);
   EXPECT_TRUE(parse({"--freeze_encoder"}).values.freeze_encoder);
-  EXPECT_TRUE(parse({"--batch_size=16"}).batch_size_given);
 }
 
 TEST(Flags, LeaveUnderscoresInValuesAlone) {

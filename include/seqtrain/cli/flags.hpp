@@ -66,21 +66,17 @@ class Flags {
                               .style(po::command_line_style::default_style &
                                      ~po::command_line_style::allow_guessing)
                               .run();
-      po::store(parsed, values_);
-      if (values_.contains("help")) {
+      po::variables_map values;
+      po::store(parsed, values);
+      if (values.contains("help")) {
         std::cout << program_ << ": " << purpose_ << "\n\n" << options_ << std::flush;
         return false;
       }
-      po::notify(values_);
+      po::notify(values);
     } catch (const po::error& error) {
       throw InputError{error.what(), {}, "see " + program_ + " --help"};
     }
     return true;
-  }
-
-  /// Whether the flag was given rather than left at its default.
-  [[nodiscard]] bool given(const std::string& name) const {
-    return values_.contains(name) && !values_[name].defaulted();
   }
 
   /// Every flag with the value it has now, in the order in which they were added.
@@ -127,7 +123,6 @@ class Flags {
   std::string program_;
   std::string purpose_;
   boost::program_options::options_description options_;
-  boost::program_options::variables_map values_;
   std::vector<std::pair<std::string, std::function<std::string()>>> texts_;
 };
 
