@@ -18,26 +18,19 @@ void fine_tune(const cli::TrainFlags& flags, train::Results results) {
   const train::RunDirectory run{flags.run_directory("mnli")};
   const auto tokenizer = text::load_tokenizer(flags.model);
   const auto labels = flags.choose_labels();
-  const auto options = flags.classifier<model::ClassifierOptions>(labels, device);
+  const auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, device);
   auto model = model::load_classifier(flags.model, options);
-  model::check_vocabulary(model.config(), tokenizer.vocab_size());
   report::say(model::describe(model, options));
-  const auto checkpoints = cli::open_checkpoints(
-      flags, run,
-      {cli::run_settings(results.flags, flags, name(model.precision())), results.versions});
-  const cli::StopSignals signals{{.grace_seconds = flags.grace_seconds,
-                                  .log = report::say,
-                                  .unfinished = [&] { return checkpoints->unfinished(); }}};
-
+  const auto checkpoints = cli::open_checkpoints(flags, run, results, name(model.precision()));
+  const cli::StopSignals signals{cli::stop_options(flags, *checkpoints)};
   cli::FileEncoder encode{flags, tokenizer, labels, model.max_length()};
   auto train = encode(flags.train_file, flags.fraction_of_train_data);
   data::BucketLoader dev{encode(flags.dev_file).set, flags.dev_batches()};
   data::BucketLoader test{encode(flags.test_file).set, flags.dev_batches()};
   report::say(data::describe(train));
 
-  const bool terminal = report::stdout_is_terminal();
-  report::Console console{{.every = flags.log_every, .terminal = terminal}};
-  report::ProgressBar bar{{.enabled = terminal}};
+  report::Console console{{.every = flags.log_every, .terminal = report::stdout_is_terminal()}};
+  report::ProgressBar bar{{.enabled = report::stdout_is_terminal()}};
   report::JsonLines log{run.log(), {.every = flags.log_every}};
   report::Throughput throughput;
 
@@ -50,7 +43,6 @@ void fine_tune(const cli::TrainFlags& flags, train::Results results) {
   results.test = trainer.evaluate(test, "test", console, bar, log, *checkpoints);
   results.train = throughput.figures();
   report::say(report::tables(*results.test, labels.names()));
-
   train::save_run(run, trainer.model(), tokenizer.files(), results);
   trainer.publish(run.path(), run.results(), train::dated_model_folder(), *checkpoints);
   checkpoints->finish();

@@ -33,9 +33,9 @@ std::string to_line(const auto& logits, const std::vector<std::string>& labels) 
 void predict(const cli::PredictFlags& flags) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto tokenizer = text::load_tokenizer(flags.model);
-  auto model = model::load_classifier(flags.model, {.device = device});
+  auto model = model::load_classifier(flags.model,
+                                      {.tokenizer_size = tokenizer.vocab_size(), .device = device});
   model::check_trained(model.load_report());
-  model::check_vocabulary(model.config(), tokenizer.vocab_size());
 
   const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
   auto encoded = data::encode_text({.text = text, .name = "stdin"}, tokenizer,

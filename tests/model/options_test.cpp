@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -30,6 +31,10 @@ TEST(ClassifierOptions, RefuseWhatMakesNoClassifier) {
   EXPECT_THROW(configure({}, {.dropout = nan}, "bert"), InputError);
   EXPECT_THROW(configure({}, {.labels = {"one"}}, "bert"), InputError);
   EXPECT_THROW(configure({}, {}, "roberta"), InputError);
+  const weights::ModelConfig bert;
+  const auto entries = static_cast<std::size_t>(bert.vocab_size);
+  EXPECT_NO_THROW(configure(bert, {.tokenizer_size = entries}, "bert"));
+  EXPECT_THROW(configure(bert, {.tokenizer_size = entries + 1}, "bert"), InputError);
   weights::ModelConfig regression;
   regression.problem_type = "regression";
   EXPECT_THROW(configure(regression, {}, "bert"), InputError);

@@ -4,9 +4,12 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <seqtrain/cli/bucket_checkpoints.hpp>
+#include <seqtrain/cli/run_settings.hpp>
+#include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/report/say.hpp>
@@ -15,6 +18,7 @@
 #include <seqtrain/sink/gcs.hpp>
 #include <seqtrain/sink/local.hpp>
 #include <seqtrain/train/checkpoints.hpp>
+#include <seqtrain/train/results.hpp>
 #include <seqtrain/train/run_directory.hpp>
 
 /// Where a program's inputs come from and its results go: directories, or gs:// addresses. Costs a
@@ -66,26 +70,35 @@ inline sink::Any open_job_dir(std::string place) {
 }
 
 /// What saves a run: to `--checkpoint-dir`, by default a folder of the run's directory. Of a
-/// bucket's checkpoints there are copies in that folder. `run` is what the checkpoints tell of the
-/// run.
+/// bucket's checkpoints there are copies in that folder. They tell of the run the values of all
+/// flags and the versions in `results`, and the precision in which the model does compute.
 inline std::unique_ptr<train::Checkpoints> open_checkpoints(const TrainFlags& flags,
-                                                            const train::RunDirectory& directory,
-                                                            train::RunIdentity run) {
+                                                            const train::RunDirectory& run,
+                                                            const train::Results& results,
+                                                            std::string_view precision) {
   const bool in_bucket = gcs::is_gs(flags.checkpoint_dir);
   const bool beside = flags.checkpoint_dir.empty() || in_bucket;
   const bool by_name = flags.resume != "auto" && flags.resume != "never";
   train::CheckpointOptions options{
-      .directory = beside ? directory.checkpoints() : std::filesystem::path{flags.checkpoint_dir},
+      .directory = beside ? run.checkpoints() : std::filesystem::path{flags.checkpoint_dir},
       .every = flags.checkpoint_every,
       .minutes = flags.checkpoint_minutes,
       .keep = flags.keep_checkpoints,
       .resume = flags.resume == "auto",
       .from = by_name ? local_input(flags.resume, report::say) : std::filesystem::path{},
-      .run = std::move(run),
+      .run = {run_settings(results.flags, flags, precision), results.versions},
       .log = report::say};
   if (!in_bucket) return std::make_unique<train::Checkpoints>(std::move(options));
   return std::make_unique<train::Checkpoints>(
       std::move(options), std::make_unique<BucketCheckpoints>(open_bucket(flags.checkpoint_dir)));
+}
+
+/// A signal gets that much time; what `checkpoints` could not do in it is said.
+inline StopSignalsOptions stop_options(const TrainFlags& flags,
+                                       const train::Checkpoints& checkpoints) {
+  return {.grace_seconds = flags.grace_seconds, .log = report::say, .unfinished = [&checkpoints] {
+            return checkpoints.unfinished();
+          }};
 }
 
 }  // namespace seqtrain::cli

@@ -161,10 +161,12 @@ struct TrainFlags {
   }
 
   /// `Options` is `model::ClassifierOptions`; models are part of the half that needs torch.
-  template <class Options, class Device>
-  [[nodiscard]] Options classifier(const data::Labels& names, const Device& on) const {
+  template <class Options, class Tokenizer, class Device>
+  [[nodiscard]] Options classifier(const data::Labels& names, const Tokenizer& tokenizer,
+                                   const Device& on) const {
     return {.labels = names.names(),
             .dropout = std::isnan(dropout) ? std::nullopt : std::optional{dropout},
+            .tokenizer_size = tokenizer.vocab_size(),
             .freeze_encoder = freeze_encoder,
             .seed = static_cast<std::uint64_t>(seed),
             .device = on,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
@@ -18,6 +20,7 @@ namespace seqtrain::model {
 struct ClassifierOptions {
   std::vector<std::string> labels = {};  ///< by label id; those of config.json where empty
   std::optional<double> dropout = {};    ///< instead of all of the configuration's
+  std::size_t tokenizer_size = 0;        ///< entries of the tokenizer's vocabulary, for a check
   bool freeze_encoder = false;  ///< only the head learns; the encoder runs as in evaluation
   std::uint64_t seed = 0;       ///< of a fresh head and of dropout
   c10::Device device = c10::Device{c10::kCPU};
@@ -53,6 +56,7 @@ struct ClassifierOptions {
     config.classifier_dropout = options.dropout;
   }
   config.validate();
+  check_vocabulary(config, options.tokenizer_size);
   if (config.num_labels() < 2) {
     throw InputError{"a classifier needs two labels or more", {.object = "labels"}};
   }
