@@ -15,11 +15,12 @@ namespace seqtrain::model::cpu {
 
 /// How a batch's tokens lie in the encoder's matrices: without padding, one sequence after another,
 /// in groups of sequences. One thread takes a group through all layers; its rows end at a multiple
-/// of `row_unit`, those that no token has being zero.
+/// of `row_unit`, those that no token has being zero. Groups are an even number of about the same
+/// size, whatever the number of threads, so that results do not depend on it.
 class Layout {
  public:
-  static constexpr std::size_t row_unit = 16;
-  static constexpr std::size_t group_rows = 96;  ///< at which a group is full
+  static constexpr std::size_t row_unit = 8;
+  static constexpr std::size_t group_rows = 128;  ///< that a group is to have about
 
   struct Sequence {
     std::size_t row;      ///< of its first token
@@ -34,16 +35,23 @@ class Layout {
   };
 
   explicit Layout(const data::Batch& batch) {
+    const auto tokens = static_cast<std::size_t>(batch.tokens());
+    const std::size_t shares = 2 * std::max<std::size_t>(1, (tokens / group_rows + 1) / 2);
+    std::size_t before = 0;  // tokens of the sequences before
+    std::size_t share = 0;
     std::size_t squares = 0;
-    for (const std::int32_t tokens : batch.lengths) {
-      const auto length = static_cast<std::size_t>(tokens);
-      if (groups_.empty() || rows_ - groups_.back().row >= group_rows) open_group();
+    for (const std::int32_t number : batch.lengths) {
+      const auto length = static_cast<std::size_t>(number);
+      const std::size_t mine = (2 * before + length) * shares / (2 * tokens + 1);  // its middle's
+      if (groups_.empty() || mine != share) open_group();
+      share = mine;
       sequences_.push_back({rows_, length, squares});
+      before += length;
       rows_ += length;
       squares += length * length;
     }
     close_group();
-    rows_ = round_up(rows_, 2 * row_unit);
+    rows_ = round_up(rows_, 32);
   }
 
   [[nodiscard]] const std::vector<Sequence>& sequences() const { return sequences_; }

@@ -1,0 +1,79 @@
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/model/cpu/layout.hpp>
+
+namespace seqtrain::model::cpu {
+namespace {
+
+Layout layout_of(std::vector<std::int32_t> lengths) {
+  data::Batch batch;
+  batch.rows = static_cast<std::int64_t>(lengths.size());
+  batch.lengths = std::move(lengths);
+  return Layout{batch};
+}
+
+/// Every sequence is in one group, inside of its rows, and the groups follow each other.
+void expect_whole(const Layout& layout, const std::vector<std::int32_t>& lengths) {
+  ASSERT_EQ(layout.sequences().size(), lengths.size());
+  std::size_t row = 0;
+  std::size_t sequence = 0;
+  std::size_t squares = 0;
+  for (const auto& group : layout.groups()) {
+    EXPECT_EQ(group.row, row);
+    EXPECT_EQ(group.first, sequence);
+    EXPECT_GT(group.end, group.first);
+    std::size_t end = group.row;
+    for (; sequence < group.end; ++sequence) {
+      const auto& [begin, length, before] = layout.sequences()[sequence];
+      EXPECT_EQ(begin, end);
+      EXPECT_EQ(length, static_cast<std::size_t>(lengths[sequence]));
+      EXPECT_EQ(before, squares);
+      end += length;
+      squares += length * length;
+    }
+    EXPECT_EQ(group.rows, round_up(end - group.row, Layout::row_unit));
+    row += group.rows;
+  }
+  EXPECT_EQ(sequence, lengths.size());
+  EXPECT_EQ(layout.rows(), round_up(row, 32));
+}
+
+TEST(Layout, HoldsEverySequence) {
+  for (const std::vector<std::int32_t>& lengths : {std::vector<std::int32_t>{1},
+                                                   {512},
+                                                   {3, 3},
+                                                   {7, 400, 2, 2, 2},
+                                                   {256, 256, 256},
+                                                   {5, 9, 14, 30, 31, 31, 33, 60, 128},
+                                                   std::vector<std::int32_t>(64, 37)}) {
+    expect_whole(layout_of(lengths), lengths);
+  }
+}
+
+TEST(Layout, SharesSequencesOfOneLengthEvenly) {
+  const auto layout = layout_of(std::vector<std::int32_t>(16, 30));
+  EXPECT_EQ(layout.groups().size() % 2, 0U);
+  for (const auto& group : layout.groups()) {
+    EXPECT_NEAR(static_cast<double>(group.end - group.first),
+                16.0 / static_cast<double>(layout.groups().size()), 1);
+  }
+}
+
+TEST(Layout, GivesTwoThreadsSomethingToDoWhereItCan) {
+  EXPECT_EQ(layout_of({4, 4}).groups().size(), 2U);
+  EXPECT_EQ(layout_of({4}).groups().size(), 1U);
+}
+
+TEST(Layout, TellsTheLargestGroupAndTheLongestSequence) {
+  const auto layout = layout_of({300, 10, 10, 10});
+  EXPECT_EQ(layout.longest(), 300U);
+  EXPECT_EQ(layout.most_rows(), 304U);
+}
+
+}  // namespace
+}  // namespace seqtrain::model::cpu
