@@ -15,6 +15,7 @@
 
 #include "support/letter_tokenizer.hpp"
 #include "support/problem_of.hpp"
+#include "support/row_of.hpp"
 #include "support/shared_data.hpp"
 #include "support/temporary_file.hpp"
 
@@ -23,17 +24,12 @@ namespace {
 
 using tests::LetterTokenizer;
 using tests::problem_of;
+using tests::row_of;
 
 const LetterTokenizer tokenizer;
 
 EncodedFile encode(std::string_view text, const EncodeFileOptions& options = {}) {
   return encode_text({.text = text, .name = "f"}, tokenizer, Labels::nli(), options);
-}
-
-std::vector<std::int32_t> row_of(const EncodedSet& set, std::size_t row) {
-  std::vector<std::int32_t> ids(set.length(row));
-  set.copy_row(row, ids.data());
-  return ids;
 }
 
 /// `count` records whose texts differ, long enough for many parts.

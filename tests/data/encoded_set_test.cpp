@@ -7,16 +7,13 @@
 
 #include <seqtrain/data/encoded_set.hpp>
 
+#include "support/row_of.hpp"
+
 namespace seqtrain::data {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
-
-Ids row_of(const EncodedSet& set, std::size_t row) {
-  Ids ids(set.length(row));
-  set.copy_row(row, ids.data());
-  return ids;
-}
+using tests::row_of;
 
 /// At a vocabulary that 2 bytes hold, and at the first that they do not.
 class EncodedSetOver : public testing::TestWithParam<std::int32_t> {

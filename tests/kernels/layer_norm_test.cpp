@@ -20,14 +20,14 @@ std::vector<float> noise(std::uint64_t seed, std::size_t count) {
   return values;
 }
 
-struct Problem {
+struct Norm {
   std::vector<float> x = noise(1, rows*n), bias = noise(2, n), residual = noise(3, rows*n);
   std::vector<float> gamma = noise(4, n), beta = noise(5, n), weights = noise(6, rows*n);
   Dropout dropout{77, 0.25};
 };
 
 /// sum(weights * LayerNorm(dropout(x + bias) + residual)) in double.
-double objective(const Problem& p) {
+double objective(const Norm& p) {
   double total = 0;
   for (std::size_t row = 0; row < rows; ++row) {
     std::vector<double> line(n);
@@ -48,7 +48,7 @@ double objective(const Problem& p) {
   return total;
 }
 
-double difference(Problem& p, float& value) {
+double difference(Norm& p, float& value) {
   constexpr float h = 1.0F / 512;
   const float before = value;
   value = before + h;
@@ -60,7 +60,7 @@ double difference(Problem& p, float& value) {
 }
 
 TEST(LayerNorm, BothPassesAgreeWithTheFormula) {
-  Problem p;
+  Norm p;
   std::vector<float> x = p.x, y(rows * n), compact(rows * n), normal(rows * n), inverse(rows);
   add_and_norm<float>(x.data(), p.bias.data(), p.residual.data(), p.dropout, 0,
                       {p.gamma.data(), p.beta.data(), eps},
@@ -84,7 +84,7 @@ TEST(LayerNorm, BothPassesAgreeWithTheFormula) {
 }
 
 TEST(LayerNorm, NormAndDropIsTheSameWithoutAResidual) {
-  Problem p;
+  Norm p;
   const std::vector<float> zeros(rows * n);
   std::vector<float> x = p.x, expected(rows * n), y(rows * n), compact(rows * n), normal(rows * n);
   std::vector<float> inverse(rows);

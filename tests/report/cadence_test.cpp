@@ -12,15 +12,13 @@
 namespace seqtrain::report {
 namespace {
 
-const std::function<double()> no_loss = [] { return 0.0; };
-
 /// The batches at which a line is due in an epoch whose steps take `window` batches each.
 std::vector<std::int64_t> due(Cadence& cadence, std::int64_t batches, std::int64_t window,
                               std::int64_t epoch = 1) {
   std::vector<std::int64_t> result;
   for (std::int64_t batch = 0; batch < batches;) {
     batch = std::min(batches, batch + window);
-    auto event = tests::step(batch, batches, no_loss);
+    auto event = tests::step(batch, batches, tests::no_loss);
     event.epoch = epoch;
     event.steps = 1'000;
     if (cadence.due(event)) result.push_back(batch);
@@ -45,7 +43,7 @@ TEST(Cadence, StepsOfSeveralBatchesPassTheMark) {
 
 TEST(Cadence, TheLastStepOfARunThatEndsInAnEpoch) {
   Cadence cadence{100};
-  auto event = tests::step(1, 293, no_loss);
+  auto event = tests::step(1, 293, tests::no_loss);
   event.steps = 3;
   EXPECT_TRUE(cadence.due(event));
   event.step = event.batch = 2;

@@ -18,12 +18,10 @@ using tests::FakeClock;
 
 static_assert(train::Observer<Throughput<>>);
 
-const std::function<double()> no_loss = [] { return 0.0; };
-
 void take_steps(Throughput<FakeClock>& throughput, int count, std::chrono::milliseconds each) {
   for (int i = 0; i < count; ++i) {
     FakeClock::pass(each);
-    throughput.on(tests::step(i + 1, 100, no_loss));
+    throughput.on(tests::step(i + 1, 100, tests::no_loss));
   }
 }
 

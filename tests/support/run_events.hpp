@@ -9,6 +9,9 @@
 
 namespace seqtrain::tests {
 
+/// The loss of a step that nobody asks for.
+inline const std::function<double()> no_loss = [] { return 0.0; };
+
 /// A step of a run of one epoch.
 inline train::StepEnd step(std::int64_t batch, std::int64_t batches,
                            const std::function<double()>& loss) {

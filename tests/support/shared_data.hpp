@@ -19,6 +19,11 @@ inline std::filesystem::path golden() {
   return std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden";
 }
 
+/// Those of files of tensors.
+inline std::filesystem::path golden_weights() {
+  return golden() / "weights";
+}
+
 }  // namespace seqtrain::tests
 
 /// Skips a test where `relative` is not in the shared data.

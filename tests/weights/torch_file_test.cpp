@@ -15,25 +15,23 @@
 namespace seqtrain::weights {
 namespace {
 
-const std::filesystem::path golden = tests::golden() / "weights";
-
 TEST(TorchFile, ReadsEveryKindOfTensor) {
-  const TorchFile file{golden / "views.pth"};
-  tests::expect_golden(file.root().tensors(), golden / "views.json");
+  const TorchFile file{tests::golden_weights() / "views.pth"};
+  tests::expect_golden(file.root().tensors(), tests::golden_weights() / "views.json");
 }
 
 TEST(TorchFile, ReadsTheNextPickleProtocolToo) {
-  const TorchFile file{golden / "views_protocol4.pth"};
-  tests::expect_golden(file.root().tensors(), golden / "views.json");
+  const TorchFile file{tests::golden_weights() / "views_protocol4.pth"};
+  tests::expect_golden(file.root().tensors(), tests::golden_weights() / "views.json");
 }
 
 TEST(TorchFile, ReadsAModulesStateDict) {
-  const TorchFile file{golden / "module.pth"};
-  tests::expect_golden(file.root().tensors(), golden / "module.json");
+  const TorchFile file{tests::golden_weights() / "module.pth"};
+  tests::expect_golden(file.root().tensors(), tests::golden_weights() / "module.json");
 }
 
 TEST(TorchFile, KeepsTheStateDictsOrder) {
-  const TorchFile file{golden / "module.pth"};
+  const TorchFile file{tests::golden_weights() / "module.pth"};
   std::vector<std::string> names;
   for (const auto& tensor : file.root().tensors()) names.push_back(tensor.name);
   EXPECT_EQ(names,
@@ -42,14 +40,14 @@ TEST(TorchFile, KeepsTheStateDictsOrder) {
 }
 
 TEST(TorchFile, TensorsOfOneStorageShareTheFilesBytes) {
-  const TorchFile file{golden / "views.pth"};
+  const TorchFile file{tests::golden_weights() / "views.pth"};
   const auto base = file.root().at("base").tensor();
   const auto row = file.root().at("row").tensor();
   EXPECT_EQ(row.bytes.data(), base.bytes.data() + 2 * 6 * sizeof(float));
 }
 
 TEST(TorchFile, ReadsOtherValues) {
-  const TorchFile file{golden / "nested.pth"};
+  const TorchFile file{tests::golden_weights() / "nested.pth"};
   const auto root = file.root();
   const auto model = root.at("model");
   EXPECT_EQ(tests::elements(model.at("weight").tensor()), (std::vector<double>{1, 1}));
@@ -69,7 +67,7 @@ TEST(TorchFile, ReadsOtherValues) {
 }
 
 TEST(TorchFile, AnAccessThatDoesNotFitNamesThePlace) {
-  const TorchFile file{golden / "nested.pth"};
+  const TorchFile file{tests::golden_weights() / "nested.pth"};
   const auto root = file.root();
   const auto says = [&](auto access, const char* message) {
     const auto text = tests::refusal(access);
@@ -85,7 +83,7 @@ TEST(TorchFile, AnAccessThatDoesNotFitNamesThePlace) {
 }
 
 TEST(TorchFile, TheOldFormatHearsHowToConvert) {
-  const auto text = tests::refusal([] { TorchFile{golden / "old.pth"}; });
+  const auto text = tests::refusal([] { TorchFile{tests::golden_weights() / "old.pth"}; });
   EXPECT_NE(text.find("old format"), std::string::npos) << text;
   EXPECT_NE(text.find("python -c"), std::string::npos) << text;
 }
@@ -97,7 +95,7 @@ void read_all(const std::string& bytes) {
 
 TEST(TorchFile, NoDamageIsDangerous) {
   for (const auto* name : {"module.pth", "views.pth", "views_protocol4.pth"}) {
-    const auto text = tests::read_file(golden / name);
+    const auto text = tests::read_file(tests::golden_weights() / name);
     read_all(text);
     tests::expect_no_prefix_is_read(text, read_all);
     tests::survive_flipped_bits(text, 1000, read_all);

@@ -16,21 +16,19 @@
 namespace seqtrain::weights {
 namespace {
 
-const std::filesystem::path golden = tests::golden() / "weights";
-
 TEST(WriteTorchFile, WritesWhatItReads) {
   const tests::TemporaryDirectory directory;
-  const TorchFile file{golden / "views.pth"};
+  const TorchFile file{tests::golden_weights() / "views.pth"};
   write_torch_file(directory / "views.pth", file.root().tensors());
   const TorchFile copy{directory / "views.pth"};
-  tests::expect_golden(copy.root().tensors(), golden / "views.json");
+  tests::expect_golden(copy.root().tensors(), tests::golden_weights() / "views.json");
   // What Python makes of these very bytes: tests/golden/check_weights.py.
-  tests::expect_same_file(directory / "views.pth", golden / "written/views.pth");
+  tests::expect_same_file(directory / "views.pth", tests::golden_weights() / "written/views.pth");
 }
 
 TEST(WriteTorchFile, StoragesLieAtMultiplesOf64) {
   const tests::TemporaryDirectory directory;
-  const TorchFile file{golden / "views.pth"};
+  const TorchFile file{tests::golden_weights() / "views.pth"};
   write_torch_file(directory / "m.pth", file.root().tensors());
   const MappedFile mapped{directory / "m.pth"};
   for (const auto& [name, bytes] : parse_zip(mapped.bytes(), "m")) {
