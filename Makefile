@@ -22,7 +22,7 @@ test: setup  ## build and run every test
 chaos: setup  ## kill runs 100 times each way and compare how they end
 	@tools/get_checkpoint.sh
 	@tools/build.sh dev examples_test
-	SEQTRAIN_CHAOS_KILLS=100 build/dev/tests/examples/examples_test --gtest_filter='Chaos.*'
+	SEQTRAIN_CHAOS_KILLS=100 build/dev/tests/examples/examples_test --gtest_filter='Chaos*'
 
 build: setup  ## build everything for use, into build/release
 	@tools/build.sh release

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -122,36 +123,56 @@ class Chaos : public testing::Test {
     return wait_for(start(command(name), directory_ / (name + ".log")));
   }
 
-  /// Starts the run anew until it ends by itself, with a signal at a random instant each time.
-  /// Returns how many signals it took.
-  int disturb(const std::string& name, int signal, int kills) {
-    std::mt19937 random{static_cast<unsigned>(kills)};
+  /// Begins run after run, and starts each anew with a signal at a random instant until it ends by
+  /// itself, until there were so many signals. Runs that ended are compared with the one that was
+  /// left alone.
+  void disturb(const std::string& name, int signal, int signals) {
+    std::mt19937 random{static_cast<unsigned>(signals)};
+    int runs = 0;
+    for (int sent = 0; sent < signals && !HasFailure(); ++runs) {
+      const std::string one = name + "-" + std::to_string(runs);
+      sent += disturb_one(one, signal, signals - sent, random);
+      if (HasFailure()) break;
+      expect_same(one);
+      forget(one);
+      std::printf("%s: %d signals survived\n", one.c_str(), sent);
+      std::fflush(stdout);
+    }
+  }
+
+  /// The same for one run; returns how many signals there were, `most` or fewer.
+  int disturb_one(const std::string& name, int signal, int most, std::mt19937& random) {
     std::uniform_int_distribution<int> milliseconds{0, static_cast<int>(whole_ms_ * 0.9)};
     int sent = 0;
-    for (int start_number = 0; start_number < 20 * kills; ++start_number) {
+    for (int starts = 0; starts < 20 * (most + 1); ++starts) {
       const pid_t child =
-          start(command(name, std::to_string(start_number % 3)), directory_ / (name + ".log"));
-      if (sent < kills) {
-        std::this_thread::sleep_for(std::chrono::milliseconds{milliseconds(random)});
-        int code = 0;
-        if (!has_ended(child, code)) {
-          ::kill(child, signal);
-          code = wait_for(child);
-          ++sent;
-        }
-        const bool as_expected = signal == SIGKILL
-                                     ? code == 128 + SIGKILL || code == 0
-                                     : code == 3 || code == 0 || code == 128 + SIGTERM;
-        EXPECT_TRUE(as_expected) << code << "\n" << read_file(directory_ / (name + ".log"));
-        if (!as_expected) return sent;
-        between_starts(name);
-        continue;
+          start(command(name, std::to_string(starts % 3)), directory_ / (name + ".log"));
+      int code = 0;
+      if (sent == most) {
+        code = wait_for(child);
+      } else if (!ends_within(std::chrono::milliseconds{milliseconds(random)}, child, code)) {
+        ::kill(child, signal);
+        code = wait_for(child);
+        ++sent;
       }
-      EXPECT_EQ(wait_for(child), 0) << read_file(directory_ / (name + ".log"));
-      return sent;
+      if (code == 0) return sent;
+      EXPECT_TRUE(code == 128 + signal || (signal == SIGTERM && code == 3))
+          << code << "\n"
+          << read_file(directory_ / (name + ".log"));
+      if (HasFailure()) return sent;
+      between_starts(name);
     }
     ADD_FAILURE() << "the run never came to its end";
     return sent;
+  }
+
+  static bool ends_within(std::chrono::milliseconds time, pid_t child, int& code) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) {
+      if (has_ended(child, code)) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    }
+    return has_ended(child, code);
   }
 
   /// step → loss as the log's last word on it says.
@@ -166,12 +187,18 @@ class Chaos : public testing::Test {
     return found;
   }
 
-  void expect_same(const std::string& name) {
+  virtual void expect_same(const std::string& name) {
     EXPECT_EQ(losses(name), losses("whole"));
     EXPECT_TRUE(read_file(directory_ / name / "model.pth") ==
                 read_file(directory_ / "whole/model.pth"));
     EXPECT_TRUE(read_file(directory_ / name / "model/model.safetensors") ==
                 read_file(directory_ / "whole/model/model.safetensors"));
+  }
+
+  /// Removes what a run left.
+  virtual void forget(const std::string& name) {
+    std::filesystem::remove_all(directory_ / name);
+    std::filesystem::remove_all(checkpoint_dir(name));
   }
 
   /// Where a run's checkpoints go.

@@ -73,6 +73,11 @@ class FakeStorage {
     const std::lock_guard lock{mutex_};
     return store(buckets_["bucket"], name, std::move(bytes)).generation;
   }
+  void clear() {
+    const std::lock_guard lock{mutex_};
+    for (auto& [name, bucket] : buckets_) bucket.clear();
+  }
+
   [[nodiscard]] std::size_t objects() {
     const std::lock_guard lock{mutex_};
     return buckets_["bucket"].size();
