@@ -16,4 +16,5 @@
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/source.hpp>
+#include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/data/tsv.hpp>

@@ -23,6 +23,24 @@ TEST(Fingerprint, IsOfTheContentNotTheName) {
   EXPECT_EQ(fingerprint(directory.path()).substr(0, 8), "18 bytes");
 }
 
+TEST(Fingerprint, OfATextFolderIsOfLabelsAndTexts) {
+  const tests::TemporaryDirectory directory;
+  for (const char* label : {"neg", "pos"}) {
+    std::filesystem::create_directories(directory / label);
+    write_file(directory.path() / label / "a.txt", "1234");
+  }
+  write_file(directory / "urls.txt", "http://");
+  const std::string print = fingerprint_of_examples(directory.path());
+  EXPECT_EQ(print.substr(0, 8), "14 bytes");
+  std::filesystem::rename(directory / "neg/a.txt", directory / "neg/b.txt");
+  EXPECT_EQ(fingerprint_of_examples(directory.path()), print);
+  std::filesystem::rename(directory / "neg/b.txt", directory / "pos/b.txt");
+  write_file(directory / "neg/a.txt", "");
+  EXPECT_NE(fingerprint_of_examples(directory.path()), print);
+  const auto file = write_file(directory / "train.jsonl", "1");
+  EXPECT_EQ(fingerprint_of_examples(file), fingerprint(file));
+}
+
 TEST(RunSettings, LeaveOutWhatTheMathematicsDoNotFollowFrom) {
   const tests::TemporaryDirectory directory;
   TrainFlags flags;

@@ -50,6 +50,12 @@ TEST(Reader, ReadsHuggingFaceFields) {
             (Found{"a|~|1", "b|~|true", "c|d|-1"}));
 }
 
+TEST(Reader, ReadsReviewsAndTheirSentiment) {
+  EXPECT_EQ(read("review,sentiment\n\"Good, \"\"really\"\".<br /><br />Yes\",positive\n,negative\n",
+                 "IMDB Dataset.csv"),
+            (Found{"Good, \"really\".<br /><br />Yes|~|positive", "|~|negative"}));
+}
+
 TEST(Reader, ReadsWithoutLabels) {
   EXPECT_EQ(read("{\"text\":\"a\"}\n{\"text\":\"b\",\"text_pair\":\"c\",\"label\":3}\n"
                  "{\"text\":\"d\",\"text_pair\":null}",

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,12 +14,32 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::cli {
 
-/// The size and the checksum of a file, or of all files right in a directory: what it holds,
-/// however it is called.
+/// The size and the checksum of what is shown to it.
+class Fingerprint {
+ public:
+  void add(std::span<const std::byte> bytes) {
+    size_ += bytes.size();
+    checksum_.update(bytes);
+  }
+  void add(std::string_view text) { add(std::as_bytes(std::span{text})); }
+
+  [[nodiscard]] std::string text() const {
+    std::array<char, 16> hex{};
+    std::snprintf(hex.data(), hex.size(), "%08x", static_cast<unsigned>(checksum_.value()));
+    return std::to_string(size_) + " bytes, crc32c " + hex.data();
+  }
+
+ private:
+  std::uint64_t size_ = 0;
+  Crc32c checksum_;
+};
+
+/// That of a file, or of all files right in a directory: what it holds, however it is called.
 inline std::string fingerprint(const std::filesystem::path& path) {
   std::vector<std::filesystem::path> files{path};
   if (std::filesystem::is_directory(path)) {
@@ -27,16 +49,23 @@ inline std::string fingerprint(const std::filesystem::path& path) {
     }
     std::ranges::sort(files);
   }
-  std::uint64_t size = 0;
-  Crc32c checksum;
-  for (const auto& file : files) {
-    const MappedFile bytes{file};
-    size += bytes.size();
-    checksum.update(bytes.bytes());
+  Fingerprint print;
+  for (const auto& file : files) print.add(MappedFile{file}.bytes());
+  return print.text();
+}
+
+/// That of examples: of their file, or of labels and texts where they are a directory's.
+inline std::string fingerprint_of_examples(const std::filesystem::path& path) {
+  if (!data::is_text_folder(path)) return fingerprint(path);
+  const data::TextFolder folder{path};
+  Fingerprint print;
+  for (const auto& part : folder.parts(folder.bytes())) {
+    folder.read(part, [&print](const data::Example& example) {
+      print.add(*example.label);
+      print.add(example.text);
+    });
   }
-  std::array<char, 16> hex{};
-  std::snprintf(hex.data(), hex.size(), "%08x", static_cast<unsigned>(checksum.value()));
-  return std::to_string(size) + " bytes, crc32c " + hex.data();
+  return print.text();
 }
 
 /// Of all flags with their values those that the mathematics of a run follow from; in place of the
@@ -54,8 +83,8 @@ inline train::Pairs run_settings(const train::Pairs& values, const TrainFlags& f
     if (std::ranges::find(others, pair.first) == others.end()) settings.push_back(pair);
   }
   settings.emplace_back("model", fingerprint(flags.model));
-  settings.emplace_back("train-file", fingerprint(flags.train_file));
-  settings.emplace_back("dev-file", fingerprint(flags.dev_file));
+  settings.emplace_back("train-file", fingerprint_of_examples(flags.train_file));
+  settings.emplace_back("dev-file", fingerprint_of_examples(flags.dev_file));
   settings.emplace_back("precision", precision);
   return settings;
 }

@@ -211,7 +211,8 @@ struct TrainFlags {
     flags
         .add("model", model,
              "pre-trained checkpoint: a directory in Hugging Face's layout, or gs://")
-        .add("train-file", train_file, "examples to train on: .jsonl, .tsv or .csv")
+        .add("train-file", train_file,
+             "examples to train on: .jsonl, .tsv or .csv, or a directory with <label>/*.txt")
         .add("dev-file", dev_file, "examples to evaluate on after each epoch")
         .add("test-file", test_file, "examples to evaluate on at the end (default: the dev file)")
         .add("fraction-of-train-data", fraction_of_train_data, "train on the first part only")

@@ -18,6 +18,7 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/text_folder.hpp>
 
 namespace seqtrain::data {
 
@@ -70,10 +71,17 @@ inline void add_labels(const Reader& reader, std::string_view part, Names& names
     if (!example.label || *example.label == no_label || names.contains(*example.label)) return;
     names.emplace(*example.label);
     if (names.size() > most_labels) {
-      throw reader.source().error("too many different labels", example.record,
-                                  reader.fields().label, "name the field with --label-field");
+      throw reader.label_error("too many different labels", example,
+                               "name the field with --label-field");
     }
   });
+}
+
+/// Throws `InputError` where there is no choice among the labels found in a place.
+inline void demand_two(std::size_t found, const Where& place) {
+  if (found >= 2) return;
+  throw InputError{"has fewer than two different labels", place,
+                   "name all of them with --labels a,b,c"};
 }
 
 }  // namespace detail
@@ -89,21 +97,24 @@ inline Labels find_labels(const Reader& reader,
     detail::add_labels(reader, part, found);
     if (done) done(part);
   }
-  if (found.size() < 2) {
-    throw InputError{"has fewer than two different labels",
-                     {.object = reader.source().name, .field = reader.fields().label},
-                     "name all of them with --labels a,b,c"};
-  }
+  detail::demand_two(found.size(), {.object = reader.name(), .field = reader.fields().label});
   return detail::in_standard_order({found.begin(), found.end()});
 }
 
+/// The labels that a directory's folders are named by.
+inline Labels find_labels(const TextFolder& folder) {
+  detail::demand_two(folder.labels().size(), {.object = folder.name()});
+  return detail::in_standard_order(folder.labels());
+}
+
 /// A task's labels: those a user names, else those of the model where it names any, else those of
-/// the file to train on.
+/// the file, or the directory, to train on.
 inline Labels choose_labels(const std::vector<std::string>& given,
                             const std::vector<std::string>& of_model,
                             const std::filesystem::path& train_file, const ReadOptions& options) {
   if (!given.empty()) return Labels{given};
   if (!of_model.empty()) return Labels{of_model};
+  if (is_text_folder(train_file)) return find_labels(TextFolder{train_file});
   const MappedFile file{train_file};
   const Reader reader{{.text = file.text(), .name = train_file.string()}, options};
   return find_labels(reader, [&file](std::string_view part) { file.forget(part); });

@@ -18,6 +18,7 @@
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/text/encoding.hpp>
 
 namespace seqtrain::data {
@@ -77,10 +78,9 @@ struct EncodeScratch {
   std::vector<text::Id> ids;
 };
 
-template <text::Tokenizer T>
-void encode_part(const Reader& reader, std::string_view part, const T& tokenizer,
-                 const Labels& labels, const EncodeFileOptions& options, EncodeScratch<T>& scratch,
-                 EncodedPart& out) {
+template <class R, class Part, text::Tokenizer T>
+void encode_part(const R& reader, const Part& part, const T& tokenizer, const Labels& labels,
+                 const EncodeFileOptions& options, EncodeScratch<T>& scratch, EncodedPart& out) {
   out.set.truncate(0);
   out.left_out = 0;
   reader.read(part, [&](const Example& example) {
@@ -89,8 +89,8 @@ void encode_part(const Reader& reader, std::string_view part, const T& tokenizer
       if (*example.label == no_label) return void(++out.left_out);
       const auto known = labels.find(*example.label);
       if (!known) {
-        throw reader.source().error(labels.problem_with(*example.label), example.record,
-                                    reader.fields().label, "--labels names them in order");
+        throw reader.label_error(labels.problem_with(*example.label), example,
+                                 "--labels names them in order");
       }
       label = *known;
     }
@@ -117,13 +117,13 @@ inline std::size_t part_bytes(std::size_t total, std::size_t workers) {
 }
 
 /// Applies `fraction`, and says why where nothing remains.
-inline void finish(EncodedFile& file, const Reader& reader, const EncodeFileOptions& options) {
+inline void finish(EncodedFile& file, const std::string& name, const EncodeFileOptions& options) {
   file.total = file.set.size();
   const auto kept = static_cast<double>(file.total) * options.fraction;
   file.set.truncate(static_cast<std::size_t>(std::nearbyint(kept)));
   if (file.set.empty()) {
     throw InputError{file.total == 0 ? "holds no example" : "the fraction leaves no example",
-                     {.object = reader.source().name}};
+                     {.object = name}};
   }
   file.set.shrink_to_fit();
   const auto lengths = file.set.lengths();
@@ -131,12 +131,12 @@ inline void finish(EncodedFile& file, const Reader& reader, const EncodeFileOpti
       static_cast<std::size_t>(std::ranges::count(lengths, options.encode.max_length));
 }
 
-/// `done` is called on the caller's thread with each part of the text that has been encoded.
-template <text::Tokenizer T, class Done>
-EncodedFile encode_parts(const Reader& reader, const T& tokenizer, const Labels& labels,
+/// Encodes all that a `Reader` or a `TextFolder` reads. `done` is called on the caller's thread
+/// with each part that has been encoded.
+template <class R, text::Tokenizer T, class Done>
+EncodedFile encode_parts(const R& reader, const T& tokenizer, const Labels& labels,
                          const EncodeFileOptions& options, const Done& done) {
-  const std::string_view text = reader.source().text;
-  const auto parts = reader.parts(part_bytes(text.size(), options.workers));
+  const auto parts = reader.parts(part_bytes(reader.bytes(), options.workers));
   const EncodedSet empty{tokenizer.vocab_size(), tokenizer.pad_id()};
   std::vector<EncodedPart> slots;
   while (slots.size() < 2 * options.workers + 1) slots.push_back({.set = empty});
@@ -147,17 +147,17 @@ EncodedFile encode_parts(const Reader& reader, const T& tokenizer, const Labels&
                                                     options, scratch[worker], out);
                                       }};
   EncodedFile result{.set = empty};
-  for (const std::string_view part : parts) {
+  for (const auto& part : parts) {
     const EncodedPart& encoded = *workers.next();
     result.set.append(encoded.set);
     result.left_out += encoded.left_out;
     done(part);
     if (!options.progress) continue;
-    options.progress({.bytes = static_cast<std::size_t>(part.data() + part.size() - text.data()),
-                      .total_bytes = text.size(),
+    options.progress({.bytes = reader.end_of(part),
+                      .total_bytes = reader.bytes(),
                       .examples = result.set.size()});
   }
-  finish(result, reader, options);
+  finish(result, reader.name(), options);
   return result;
 }
 
@@ -176,10 +176,23 @@ EncodedFile encode_text(const Source& source, const T& tokenizer, const Labels& 
   });
 }
 
-/// The same with a file, which takes no more memory than the encoded set and a few parts.
+/// The same with the texts in a directory's folders, as `TextFolder` reads them.
+template <class T>
+EncodedFile encode_folder(const std::filesystem::path& directory, const T& tokenizer,
+                          const Labels& labels, const EncodeFileOptions& options = {}) {
+  options.validate();
+  const TextFolder folder{directory};
+  return detail::with_tokenizer(tokenizer, [&](const auto& known) {
+    return detail::encode_parts(folder, known, labels, options, [](const TextFolder::Part&) {});
+  });
+}
+
+/// The same with a file, which takes no more memory than the encoded set and a few parts; or, where
+/// the path is a directory's, with that.
 template <class T>
 EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, const Labels& labels,
                         const EncodeFileOptions& options = {}) {
+  if (is_text_folder(path)) return encode_folder(path, tokenizer, labels, options);
   options.validate();
   const MappedFile file{path};
   const Reader reader{{.text = file.text(), .name = path.string()}, options.read};

@@ -61,6 +61,8 @@ class Reader {
   }
 
   [[nodiscard]] const Source& source() const { return source_; }
+  [[nodiscard]] const std::string& name() const { return source_.name; }
+  [[nodiscard]] std::size_t bytes() const { return source_.text.size(); }
   [[nodiscard]] Format format() const { return format_; }
   [[nodiscard]] const Fields& fields() const { return fields_; }
 
@@ -74,6 +76,17 @@ class Reader {
       rest.remove_prefix(end);
     }
     return result;
+  }
+
+  /// Where a part ends: bytes of the whole text up to there.
+  [[nodiscard]] std::size_t end_of(std::string_view part) const {
+    return static_cast<std::size_t>(part.data() + part.size() - source_.text.data());
+  }
+
+  /// An error at an example's label, ready to be thrown.
+  [[nodiscard]] InputError label_error(const std::string& problem, const Example& example,
+                                       const std::string& advice) const {
+    return source_.error(problem, example.record, fields_.label, advice);
   }
 
   /// Shows every example of a part, in order. Throws `InputError` with file and line on the first

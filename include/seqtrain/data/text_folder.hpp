@@ -1,0 +1,155 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/example.hpp>
+#include <seqtrain/data/source.hpp>
+
+namespace seqtrain::data {
+
+namespace detail {
+
+/// A directory's entries for which `wanted` holds, by their names' bytes; hidden ones are left out.
+template <class Wanted>
+std::vector<std::filesystem::directory_entry> sorted_entries(const std::filesystem::path& directory,
+                                                             const Wanted& wanted) {
+  std::vector<std::filesystem::directory_entry> entries;
+  std::error_code error;
+  for (std::filesystem::directory_iterator i{directory, error}; !error && i != decltype(i){};
+       i.increment(error)) {
+    const bool hidden = i->path().filename().native().starts_with('.');
+    if (!hidden && wanted(*i)) entries.push_back(*i);
+  }
+  if (error) throw InputError{error.message(), {.object = directory.string()}};
+  std::ranges::sort(entries);
+  return entries;
+}
+
+}  // namespace detail
+
+/// Whether examples are read from there by a `TextFolder`, rather than from a file.
+inline bool is_text_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+/// Reads texts that have a file each, in a folder for each label, `<directory>/<label>/*.txt`: the
+/// layout of Stanford's IMDB reviews. The folder `unsup`, whose texts have no label, is left alone;
+/// so is one without such files. Of each label in turn comes the next file by name, and of a label
+/// with more files more of them: the first part of the examples has the labels in the whole's
+/// proportions. Immutable: threads may share it, each reading parts of its own.
+class TextFolder {
+ public:
+  static constexpr std::string_view unlabelled = "unsup";
+
+  /// Neighbouring files.
+  struct Part {
+    std::size_t first = 0;
+    std::size_t end = 0;
+    std::size_t bytes_to_end = 0;  ///< of all files up to this part's last
+  };
+
+  /// Throws `InputError` on what cannot be listed, or has no example.
+  explicit TextFolder(std::filesystem::path directory) : directory_{std::move(directory)} {
+    const auto is_label = [](const auto& entry) {
+      std::error_code error;
+      return entry.path().filename() != unlabelled && entry.is_directory(error);
+    };
+    for (const auto& folder : detail::sorted_entries(directory_, is_label)) add(folder.path());
+    if (files_.empty()) {
+      throw InputError{
+          "holds no example", {.object = name()}, "texts lie in it as <label>/<name>.txt"};
+    }
+    std::ranges::stable_sort(files_, {}, &File::place);
+  }
+
+  [[nodiscard]] std::string name() const { return directory_.string(); }
+  [[nodiscard]] std::size_t size() const { return files_.size(); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// The folders' names, sorted.
+  [[nodiscard]] const std::vector<std::string>& labels() const { return labels_; }
+
+  /// Cuts the files into parts of about `bytes`, in order.
+  [[nodiscard]] std::vector<Part> parts(std::size_t bytes) const {
+    std::vector<Part> result;
+    for (Part part; part.end < files_.size(); result.push_back(part)) {
+      const std::size_t wanted = part.bytes_to_end + bytes;
+      part.first = part.end;
+      do {
+        part.bytes_to_end += files_[part.end++].bytes;
+      } while (part.end < files_.size() && part.bytes_to_end < wanted);
+    }
+    return result;
+  }
+
+  [[nodiscard]] static std::size_t end_of(const Part& part) { return part.bytes_to_end; }
+
+  /// Shows every text of a part, in order; an empty file is an empty text. Throws `InputError` with
+  /// file and line on what is not UTF-8 or cannot be read.
+  template <class Visit>
+  void read(const Part& part, Visit&& visit) const {
+    for (std::size_t i = part.first; i < part.end; ++i) {
+      if (files_[i].bytes == 0) {
+        visit(Example{.text = "", .label = labels_[files_[i].label]});
+        continue;
+      }
+      const MappedFile file{path(files_[i])};
+      const Source source{.text = file.text(), .name = path(files_[i]).string()};
+      source.demand_utf8(source.text);
+      visit(Example{.text = source.text, .label = labels_[files_[i].label], .record = source.text});
+    }
+  }
+
+  /// An error at an example's label, ready to be thrown.
+  [[nodiscard]] InputError label_error(const std::string& problem, const Example& example,
+                                       const std::string& advice) const {
+    return InputError{problem, {.object = (directory_ / *example.label).string()}, advice};
+  }
+
+ private:
+  struct File {
+    std::string name;
+    std::size_t label;
+    std::size_t bytes;
+    double place;  ///< among its label's files, 0 to 1
+  };
+
+  void add(const std::filesystem::path& folder) {
+    const auto is_text = [](const auto& entry) { return entry.path().extension() == ".txt"; };
+    const auto entries = detail::sorted_entries(folder, is_text);
+    if (entries.empty()) return;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      std::error_code error;
+      const auto size = entries[i].file_size(error);
+      if (error) throw InputError{error.message(), {.object = entries[i].path().string()}};
+      files_.push_back(
+          {.name = entries[i].path().filename().string(),
+           .label = labels_.size(),
+           .bytes = size,
+           .place = (static_cast<double>(i) + 0.5) / static_cast<double>(entries.size())});
+      bytes_ += size;
+    }
+    labels_.push_back(folder.filename().string());
+    Source{.text = labels_.back(), .name = folder.string()}.demand_utf8(labels_.back());
+  }
+
+  [[nodiscard]] std::filesystem::path path(const File& file) const {
+    return directory_ / labels_[file.label] / file.name;
+  }
+
+  std::filesystem::path directory_;
+  std::vector<std::string> labels_;
+  std::vector<File> files_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace seqtrain::data
