@@ -27,6 +27,7 @@ void fine_tune(const cli::TrainFlags& flags, train::Results results) {
   auto train = encode(flags.train_file, flags.fraction_of_train_data);
   data::BucketLoader dev{encode(flags.dev_file).set, flags.dev_batches()};
   data::BucketLoader test{encode(flags.test_file).set, flags.dev_batches()};
+  model.set_class_weights(flags.class_weights_for(train.set, labels));
   report::say(data::describe(train));
 
   report::Console console{{.every = flags.log_every, .terminal = report::stdout_is_terminal()}};

@@ -2,6 +2,7 @@
 
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/data/choose_labels.hpp>
+#include <seqtrain/data/class_weights.hpp>
 #include <seqtrain/data/collate.hpp>
 #include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/csv.hpp>

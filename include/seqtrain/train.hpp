@@ -17,3 +17,4 @@
 #include <seqtrain/train/save_run.hpp>
 #include <seqtrain/train/state.hpp>
 #include <seqtrain/train/stopped.hpp>
+#include <seqtrain/train/weigh.hpp>

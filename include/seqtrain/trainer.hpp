@@ -27,6 +27,7 @@
 #include <seqtrain/train/run_length.hpp>
 #include <seqtrain/train/state.hpp>
 #include <seqtrain/train/stopped.hpp>
+#include <seqtrain/train/weigh.hpp>
 #include <seqtrain/weights/tensor_copies.hpp>
 
 namespace seqtrain {
@@ -299,7 +300,7 @@ class Trainer {
       examples += batch.rows;
       tokens += batch.tokens();
     }
-    const Losses losses = accumulate(batches, examples);
+    const Losses losses = accumulate(batches);
     settle(observers...);
     auto& [epoch, done, steps] = state_.position;
     const double lr_scale = options_.schedule.lr_scale(steps, length_.steps);
@@ -322,10 +323,12 @@ class Trainer {
     safe_point(observers...);
   }
 
-  Losses accumulate(Batches batches, std::int64_t examples) {
+  Losses accumulate(Batches batches) {
     Losses losses;
+    double whole = 0;
+    for (const auto& batch : batches) whole += train::weight_of(model_, batch);
     for (const auto& batch : batches) {
-      const double weight = static_cast<double>(batch.rows) / static_cast<double>(examples);
+      const double weight = train::weight_of(model_, batch) / whole;
       losses.emplace_back(weight, model_.accumulate(batch, weight));
     }
     return losses;

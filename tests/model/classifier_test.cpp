@@ -92,6 +92,29 @@ TEST(Classifier, TrainsTheHeadAloneWhereTheEncoderIsFrozen) {
   EXPECT_NE(model.logits(batch), logits);
 }
 
+TEST(Classifier, TrainsByWeightsOfLabelsAndSmoothedTargets) {
+  const auto batch = SmallBert::batch(0);
+  auto model = small_bert({.dropout = 0, .class_weights = {0.5, 2, 3}, .label_smoothing = 0.1});
+  const auto logits = model.logits(batch);
+  const at::Tensor numbers =
+      at::tensor(at::ArrayRef<float>{logits.data(), static_cast<std::size_t>(logits.size())})
+          .view({batch.rows, 3});
+  const auto expected = [&](const std::vector<double>& weights) {
+    CrossEntropy loss{0.1};
+    loss.set_class_weights(weights, 3, at::kCPU);
+    return loss(numbers, at::tensor(batch.labels, at::kLong)).item<double>();
+  };
+  EXPECT_NEAR(loss_of(model, 0, 0), expected({0.5, 2, 3}), 1e-6);
+  double sum = 0;
+  for (const auto label : batch.labels) sum += std::vector<double>{0.5, 2, 3}.at(label);
+  EXPECT_DOUBLE_EQ(model.weight_of(batch), sum);
+  model.set_class_weights({});
+  EXPECT_NEAR(loss_of(model, 0, 0), expected({}), 1e-6);
+  EXPECT_DOUBLE_EQ(model.weight_of(batch), static_cast<double>(batch.rows));
+  EXPECT_THROW(small_bert({.class_weights = {1, 2}}), InputError);
+  EXPECT_THROW(small_bert({.label_smoothing = 2}), InputError);
+}
+
 TEST(Classifier, RefusesBatchesThatDoNotFit) {
   auto model = SmallBert::make(0, 1);
   const auto refuses = [&](auto change, const char* field) {

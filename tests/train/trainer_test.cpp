@@ -1,4 +1,7 @@
 #include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -92,6 +95,26 @@ TEST(Trainer, WeighsUnequalBatchesByTheirExamples) {
   (void)whole.fit({.epochs = 1});
   (void)parts.fit({.epochs = 1, .gradient_accumulation_steps = 3});
   EXPECT_NEAR(whole.model().weight(), parts.model().weight(), 1e-12);
+}
+
+/// Counts a batch for what its x sum up to.
+class WeighingModel : public FakeModel {
+ public:
+  [[nodiscard]] double weight_of(const FakeBatch& batch) const {
+    return std::accumulate(batch.x.begin(), batch.x.end(), 0.0);
+  }
+  FakeLoss accumulate(const FakeBatch& batch, double weight) {
+    weights.push_back(weight);
+    return FakeModel::accumulate(batch, weight);
+  }
+
+  std::vector<double> weights = {};
+};
+
+TEST(Trainer, WeighsBatchesAsTheModelDoes) {
+  Trainer trainer{WeighingModel{}, FakeSgd{0.01}, FakeLoader{{1, 2, 3, 5, 7}, 2}, FakeSink{}};
+  (void)trainer.fit({.epochs = 1, .gradient_accumulation_steps = 2});
+  EXPECT_EQ(trainer.model().weights, (std::vector<double>{3.0 / 11, 8.0 / 11, 1}));
 }
 
 TEST(Trainer, StopsAtMaxStepsAlsoBeyondTheEpochs) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -9,12 +10,14 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/data/choose_labels.hpp>
+#include <seqtrain/data/class_weights.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/train/options.hpp>
@@ -62,6 +65,8 @@ struct TrainFlags {
   std::int64_t gradient_accumulation_steps = 1;
   double dropout = not_given;
   bool freeze_encoder = false;
+  std::vector<std::string> class_weights = {};
+  double label_smoothing_factor = 0;
 
   // the machine
   std::string device = "auto";
@@ -117,6 +122,9 @@ struct TrainFlags {
     require(max_grad_norm >= 0, "max-grad-norm", "must not be negative");
     require(std::isnan(dropout) || (dropout >= 0 && dropout < 1), "dropout",
             "must be at least 0 and below 1");
+    (void)given_class_weights();
+    require(label_smoothing_factor >= 0 && label_smoothing_factor <= 1, "label-smoothing-factor",
+            "must be at least 0 and at most 1");
     require(optim == "adam" || optim == "adamw", "optim", "is unknown: use adam or adamw");
     require(threads >= 1, "threads", "must be at least 1");
     require(log_every >= 1, "log-every", "must be at least 1");
@@ -168,9 +176,19 @@ struct TrainFlags {
             .dropout = std::isnan(dropout) ? std::nullopt : std::optional{dropout},
             .tokenizer_size = tokenizer.vocab_size(),
             .freeze_encoder = freeze_encoder,
+            .label_smoothing = label_smoothing_factor,
             .seed = static_cast<std::uint64_t>(seed),
             .device = on,
             .precision = Options::precision_named(precision)};
+  }
+
+  /// What `--class-weights` asks for where that is the training set; empty: all count the same.
+  [[nodiscard]] std::vector<double> class_weights_for(const data::EncodedSet& train,
+                                                      const data::Labels& names) const {
+    if (balances_classes()) return data::balanced_weights(train, names);
+    require(class_weights.empty() || class_weights.size() == names.size(), "class-weights",
+            "needs one for each of: " + names.listed());
+    return given_class_weights();
   }
 
   /// `Options` is `optim::AdamOptions`.
@@ -207,6 +225,23 @@ struct TrainFlags {
   }
 
  private:
+  [[nodiscard]] bool balances_classes() const {
+    return class_weights == std::vector<std::string>{"auto"};
+  }
+
+  [[nodiscard]] std::vector<double> given_class_weights() const {
+    std::vector<double> weights;
+    if (balances_classes()) return weights;
+    for (const std::string& text : class_weights) {
+      double& weight = weights.emplace_back();
+      const char* const end = text.data() + text.size();
+      const auto [rest, error] = std::from_chars(text.data(), end, weight);
+      require(error == std::errc{} && rest == end && weight > 0 && std::isfinite(weight),
+              "class-weights", "must be auto, or numbers above 0 with commas between them");
+    }
+    return weights;
+  }
+
   void describe_data(Flags& flags) {
     flags
         .add("model", model,
@@ -248,7 +283,12 @@ struct TrainFlags {
         .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: do not)")
         .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step")
         .add("dropout", dropout, "every dropout rate, instead of the configuration's")
-        .add_switch("freeze-encoder", freeze_encoder, "train the classification head alone");
+        .add_switch("freeze-encoder", freeze_encoder, "train the classification head alone")
+        .add("class-weights", class_weights,
+             "how much each label's examples count in the training loss: w0,w1,… in the order of "
+             "the label ids, or auto: the rarer, the more (default: all the same)")
+        .add("label-smoothing-factor", label_smoothing_factor,
+             "share of an example's target that is spread over all labels");
   }
 
   void describe_checkpoints(Flags& flags) {

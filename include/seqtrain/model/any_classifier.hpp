@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
@@ -39,6 +40,12 @@ class AnyClassifier {
   }
   metrics::Logits logits(const data::Batch& batch) {
     return std::visit([&](auto& model) { return model.logits(batch); }, classifier_);
+  }
+  [[nodiscard]] double weight_of(const data::Batch& batch) const {
+    return std::visit([&](const auto& model) { return model.weight_of(batch); }, classifier_);
+  }
+  void set_class_weights(const std::vector<double>& weights) {
+    std::visit([&](auto& model) { model.set_class_weights(weights); }, classifier_);
   }
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const {
     return std::visit([](const auto& model) { return model.parameters(); }, classifier_);

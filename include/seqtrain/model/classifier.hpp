@@ -9,7 +9,6 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/full_like.h>
 
 #include <seqtrain/core/mapped_file.hpp>
@@ -17,6 +16,7 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/cpu/any_encoder.hpp>
+#include <seqtrain/model/cross_entropy.hpp>
 #include <seqtrain/model/dropout.hpp>
 #include <seqtrain/model/families.hpp>
 #include <seqtrain/model/input_checks.hpp>
@@ -63,8 +63,8 @@ class Classifier {
   Classifier& operator=(const Classifier&) = delete;
   ~Classifier() = default;
 
-  /// Adds weight · d(mean cross-entropy)/dp to the gradients. Throws `Error` with the batch's size
-  /// where there is too little memory for it.
+  /// Adds weight · d(mean cross-entropy)/dp to the gradients, the mean being by the labels'
+  /// weights. Throws `Error` with the batch's size where there is too little memory for it.
   Loss accumulate(const data::Batch& batch, double weight) {
     check_ids(batch, config_, max_length());
     check_labels(batch, config_);
@@ -75,6 +75,18 @@ class Classifier {
   metrics::Logits logits(const data::Batch& batch) {
     check_ids(batch, config_, max_length());
     return within_memory(batch, [&] { return compute_logits(batch); });
+  }
+
+  /// What a batch counts for in a mean over several: its rows, by their labels' weights. By it
+  /// accumulated gradients are those of one batch of all rows.
+  [[nodiscard]] double weight_of(const data::Batch& batch) const {
+    check_labels(batch, config_);
+    return loss_.weight_of(batch.labels);
+  }
+
+  /// As `ClassifierOptions::class_weights`, which they replace.
+  void set_class_weights(std::vector<double> weights) {
+    loss_.set_class_weights(std::move(weights), config_.num_labels(), device_);
   }
 
   /// What the encoder's products are computed in.
@@ -117,7 +129,9 @@ class Classifier {
         encoder_{Scope{maker, std::string{Family::model_type}, encoder_part()}, config_},
         head_{Scope{maker, "", {.initializer_range = config_.initializer_range}}, config_},
         parameters_{maker.parameters()},
-        report_{maker.report()} {
+        report_{maker.report()},
+        loss_{options.label_smoothing} {
+    set_class_weights(options.class_weights);
     if (options.device.is_cpu() && !options.autograd) {
       cpu_encoder_ = {parameters_, Family::prefix, config_, Family::positions_behind_padding,
                       options.precision};
@@ -131,8 +145,7 @@ class Classifier {
     const auto input = tensor::to_device(batch, device_);
     const at::Tensor first =
         cpu_encoder_ ? first_token_by_kernels(batch, stream) : first_token(input, dropout);
-    const at::Tensor loss =
-        at::cross_entropy_loss(head_(first, dropout), input.labels.to(at::kLong));
+    const at::Tensor loss = loss_(head_(first, dropout), input.labels.to(at::kLong));
     loss.backward(at::full_like(loss, weight));
     if (cpu_encoder_ && !encoder_frozen_) cpu_encoder_.backward(first.grad());
     return Loss{loss.detach()};
@@ -177,6 +190,7 @@ class Classifier {
   typename Family::Head head_;
   std::vector<tensor::Parameter> parameters_;
   LoadReport report_;
+  CrossEntropy loss_;
   cpu::AnyEncoder cpu_encoder_;
 };
 

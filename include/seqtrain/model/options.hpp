@@ -22,7 +22,9 @@ struct ClassifierOptions {
   std::optional<double> dropout = {};    ///< instead of all of the configuration's
   std::size_t tokenizer_size = 0;        ///< entries of the tokenizer's vocabulary, for a check
   bool freeze_encoder = false;  ///< only the head learns; the encoder runs as in evaluation
-  std::uint64_t seed = 0;       ///< of a fresh head and of dropout
+  std::vector<double> class_weights = {};  ///< of each label's examples in the loss; empty: all 1
+  double label_smoothing = 0;              ///< share of a target that is spread over all labels
+  std::uint64_t seed = 0;                  ///< of a fresh head and of dropout
   c10::Device device = c10::Device{c10::kCPU};
   Precision precision = Precision::fp32;
   /// Whether ATen's operators and autograd compute the encoder also where there are kernels for it.

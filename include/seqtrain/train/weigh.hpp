@@ -1,0 +1,18 @@
+#pragma once
+
+#include <seqtrain/concepts.hpp>
+
+namespace seqtrain::train {
+
+/// What a batch counts for in a mean over several: what the model says, whose loss may weigh rows
+/// by their labels, else its rows.
+template <Model M>
+double weight_of(const M& model, const typename M::batch_type& batch) {
+  if constexpr (requires { model.weight_of(batch); }) {
+    return model.weight_of(batch);
+  } else {
+    return static_cast<double>(batch.rows);
+  }
+}
+
+}  // namespace seqtrain::train
