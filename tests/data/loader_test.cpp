@@ -107,5 +107,20 @@ TEST(BucketLoader, RefusesBadOptionsAtOnce) {
   EXPECT_THROW((BucketLoader{some_rows(9), {.prefetch = 1'000'000}}), InputError);
 }
 
+TEST(BucketLoader, TellsItsSetFromOthers) {
+  const EncodedSet rows = some_rows(30);
+  BucketLoader one{rows};
+  BucketLoader other{rows};
+  const auto set_of = [](BucketLoader& loader, std::int64_t epoch) {
+    return loader.epoch(epoch).begin()->set;
+  };
+  const auto number = set_of(one, 0);
+  EXPECT_NE(number, 0u);
+  EXPECT_EQ(set_of(one, 1), number);
+  EXPECT_NE(set_of(other, 0), number);
+  BucketLoader moved{std::move(one)};
+  EXPECT_EQ(set_of(moved, 0), number);
+}
+
 }  // namespace
 }  // namespace seqtrain::data

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -37,17 +38,28 @@ struct LoaderOptions {
   }
 };
 
+namespace detail {
+
+/// A number that no other set of this process has.
+inline std::uint64_t next_set() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
+}  // namespace detail
+
 /// The batches of an epoch, to be gone through once. Ending early is fine.
 class EpochBatches {
  public:
-  EpochBatches(const EncodedSet& set, Plan plan, const LoaderOptions& options, std::int64_t epoch,
-               std::int64_t first_batch)
+  EpochBatches(const EncodedSet& set, std::uint64_t set_number, Plan plan,
+               const LoaderOptions& options, std::int64_t epoch, std::int64_t first_batch)
       : plan_{std::move(plan)},
         workers_{static_cast<std::size_t>(first_batch), plan_.size(), options.workers,
                  std::vector<Batch>(options.prefetch + options.workers + 1),
-                 [this, &set, layout = options.plan, epoch](std::size_t index, std::size_t,
-                                                            Batch& batch) {
+                 [this, &set, set_number, layout = options.plan, epoch](std::size_t index,
+                                                                        std::size_t, Batch& batch) {
                    collate(set, plan_[index], layout, batch);
+                   batch.set = set_number;
                    batch.epoch = epoch;
                    batch.index = static_cast<std::int64_t>(index);
                  }} {}
@@ -111,7 +123,7 @@ class BucketLoader {
       throw InputError{"epoch " + std::to_string(epoch) + " has no batch " +
                        std::to_string(first_batch)};
     }
-    return {*set_, plan(epoch), options_, epoch, first_batch};
+    return {*set_, set_number_, plan(epoch), options_, epoch, first_batch};
   }
 
  private:
@@ -126,6 +138,7 @@ class BucketLoader {
   }
 
   std::unique_ptr<const EncodedSet> set_;
+  std::uint64_t set_number_ = detail::next_set();
   LoaderOptions options_;
   std::optional<std::int64_t> planned_epoch_;
   Plan plan_;

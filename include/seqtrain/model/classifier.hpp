@@ -9,6 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/full_like.h>
 
 #include <seqtrain/core/mapped_file.hpp>
@@ -25,6 +26,7 @@
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
 #include <seqtrain/model/parameters.hpp>
+#include <seqtrain/model/row_cache.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
@@ -40,7 +42,9 @@ namespace seqtrain::model {
 /// and on other devices, they are ATen's operators and autograd, as the head's always are.
 /// Parameters have the names and the order of the state_dict of transformers' Bert- and
 /// RobertaForSequenceClassification. Dropout is a pure function of the seed and the batch's epoch
-/// and index; equal seeds and thread counts give equal bits.
+/// and index; equal seeds and thread counts give equal bits. What a frozen encoder makes of a row
+/// of a loader's set, on the processor, is computed once and kept, evaluated sets' too:
+/// `hidden_size` floats a row. The bits are those that it would compute again.
 template <class Family>
 class Classifier {
  public:
@@ -102,6 +106,7 @@ class Classifier {
     for (const auto& parameter : parameters_) saved.take(parameter.name, parameter.value);
     saved.check_all_taken();
     cpu_encoder_.weights_changed();
+    first_tokens_.clear();
   }
 
   [[nodiscard]] const weights::ModelConfig& config() const { return config_; }
@@ -154,7 +159,7 @@ class Classifier {
   metrics::Logits compute_logits(const data::Batch& batch) {
     const at::NoGradGuard no_gradients;
     Dropout off;
-    const at::Tensor first = cpu_encoder_ ? cpu_encoder_.forward(batch, {})
+    const at::Tensor first = cpu_encoder_ ? evaluated_first_token(batch)
                                           : first_token(tensor::to_device(batch, device_), off);
     return to_host(head_(first, off));
   }
@@ -169,8 +174,21 @@ class Classifier {
   /// Hidden state of each row's first token [rows, hidden], a leaf whose gradient goes on from here
   /// to the kernels.
   at::Tensor first_token_by_kernels(const data::Batch& batch, const random::Stream& stream) {
-    if (encoder_frozen_) return cpu_encoder_.forward(batch, {});
+    if (encoder_frozen_) return evaluated_first_token(batch);
     return cpu_encoder_.forward(batch, stream).set_requires_grad(true);
+  }
+
+  /// The same in evaluation mode; of a frozen encoder where it was computed before, what it was.
+  at::Tensor evaluated_first_token(const data::Batch& batch) {
+    if (!encoder_frozen_) return cpu_encoder_.forward(batch, {});
+    const auto numbers = [](const at::Tensor& first) {
+      return std::span{first.mutable_data_ptr<float>(), static_cast<std::size_t>(first.numel())};
+    };
+    at::Tensor first = at::empty({batch.rows, config_.hidden_size}, at::kFloat);
+    if (first_tokens_.find(batch, numbers(first))) return first;
+    first = cpu_encoder_.forward(batch, {});
+    first_tokens_.keep(batch, numbers(first));
+    return first;
   }
 
   /// Hidden state of each row's first token [rows, hidden].
@@ -192,6 +210,7 @@ class Classifier {
   LoadReport report_;
   CrossEntropy loss_;
   cpu::AnyEncoder cpu_encoder_;
+  RowCache first_tokens_;  // of a frozen encoder
 };
 
 using BertClassifier = Classifier<Bert>;
