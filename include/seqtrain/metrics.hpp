@@ -1,4 +1,7 @@
 #pragma once
 
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/correlation.hpp>
 #include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/metrics/matthews.hpp>
+#include <seqtrain/metrics/metric.hpp>

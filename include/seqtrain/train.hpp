@@ -6,6 +6,7 @@
 #include <seqtrain/train/checkpoints.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
+#include <seqtrain/train/figures.hpp>
 #include <seqtrain/train/fits.hpp>
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>

@@ -166,7 +166,7 @@ class Trainer {
 
   template <class... Observers>
   static consteval void check_observers() {
-    static_assert((train::Observer<Observers> && ...),
+    static_assert(((train::Observer<Observers> || train::CountsEvaluations<Observers>)&&...),
                   "an observer hears nothing: it needs on(const train::StepEnd&) or the like");
     static_assert(Checkpointable<M, O> || !(train::Hears<Observers, train::SafePoint> || ...),
                   "an observer saves checkpoints, but the model or the optimizer has no state_dict "

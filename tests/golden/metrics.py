@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes metrics.json: scikit-learn's scores and torch's cross-entropy for metrics tests.
+"""Writes metrics.json: the scores of scikit-learn and SciPy and torch's cross-entropy for the tests
+of metrics/.
 
 Logits are multiples of 1/8, so that rows hold ties and float32 holds them exactly.
 """
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
+from scipy.stats import pearsonr, spearmanr
+from sklearn.metrics import (accuracy_score, confusion_matrix, matthews_corrcoef,
+                             precision_recall_fscore_support)
 
 
 def case(name, logits, labels):
@@ -30,7 +33,13 @@ def case(name, logits, labels):
         "confusion": confusion_matrix(labels, predicted, labels=ids).tolist(),
         "scores": [[float(row[i]) for row in each] for i in ids],
         "macro": [float(figure) for figure in macro[:3]],
+        "matthews": float(matthews_corrcoef(labels, predicted)),
     }
+
+
+def correlation(x, y):
+    return {"x": x, "y": y, "pearson": float(pearsonr(x, y)[0]),
+            "spearman": float(spearmanr(x, y)[0])}
 
 
 def rows(random_, count, width, largest):
@@ -47,7 +56,14 @@ def main():
         case("one label is never said", [[1, 0, -9]] * 5 + [[0, 2, -9]] * 5, [0, 1, 2, 0, 1] * 2),
         case("large logits", [[8000, -8000, 0], [-20000, 30000, 1]], [1, 1]),
     ]
-    text = json.dumps({"cases": cases}, separators=(",", ":")).replace('{"name"', '\n{"name"')
+    correlations = []
+    for count, largest in ((50, 1000), (30, 3)):
+        x = [r.randint(-largest, largest) / 8 for _ in range(count)]
+        correlations.append(correlation(x, [a + r.randint(-largest, largest) / 4 for a in x]))
+    correlations.append(correlation([1.0, 2.0, 4.0], [-1.0, -3.0, -7.0]))
+    text = json.dumps({"cases": cases, "correlations": correlations}, separators=(",", ":"))
+    for key in ('{"name"', '{"x"', '"correlations"'):
+        text = text.replace(key, "\n" + key)
     Path(__file__).with_suffix(".json").write_text(text + "\n")
 
 

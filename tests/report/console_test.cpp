@@ -53,6 +53,16 @@ TEST_F(ConsoleTest, TellsAccuracies) {
   EXPECT_EQ(out.str(), "Epoch 2 - dev accuracy: 0.7500 - loss: 0.5633 (8 examples, 12.3 s)\n");
 }
 
+TEST_F(ConsoleTest, TellsAUsersMetrics) {
+  Console console{{}, out};
+  auto report = tests::some_report();
+  report.figures = {{"matthews", 0.5}, {"own", -1.25}};
+  console.on(train::EvalEnd{"dev", 2, 586, 12.34, report});
+  EXPECT_EQ(out.str(),
+            "Epoch 2 - dev accuracy: 0.7500 - loss: 0.5633 - matthews: 0.5000 - own: -1.2500 "
+            "(8 examples, 12.3 s)\n");
+}
+
 TEST_F(ConsoleTest, WipesABarOnATerminal) {
   Console console{{.terminal = true}, out};
   console.on(tests::step(1, 1, loss));

@@ -45,6 +45,8 @@ TEST_F(JsonLinesTest, WritesARecordForEachEvent) {
   log.on(train::FitBegin{1, 3, 30});
   report.loss = 0.5625;
   log.on(train::EvalEnd{"dev", 1, 3, 1.5, report});
+  report.figures = {{"own", 0.5}};
+  log.on(train::EvalEnd{"dev", 1, 3, 1.5, report});
   log.on(train::EpochEnd{1, 1});
   log.on(train::FitEnd{3, 20.25});
   EXPECT_EQ(lines(file),
@@ -52,6 +54,8 @@ TEST_F(JsonLinesTest, WritesARecordForEachEvent) {
                 R"({"event":"begin","epochs":1,"steps":3,"examples":30,"step":0})",
                 R"({"event":"eval","split":"dev","step":3,"epoch":1,"accuracy":0.75,)"
                 R"("loss":0.5625,"examples":8,"seconds":1.5})",
+                R"({"event":"eval","split":"dev","step":3,"epoch":1,"accuracy":0.75,)"
+                R"("loss":0.5625,"metrics":{"own":0.5},"examples":8,"seconds":1.5})",
                 R"({"event":"epoch","epoch":1})", R"({"event":"end","step":3,"seconds":20.25})"}));
 }
 

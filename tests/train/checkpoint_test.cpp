@@ -1,3 +1,4 @@
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -37,6 +38,21 @@ TEST(Checkpoint, ComesBackAsItWas) {
   EXPECT_TRUE(read.has("optimizer"));
   EXPECT_FALSE(read.has("best_model"));
   EXPECT_THROW((void)read.tensors("best_model"), InputError);
+}
+
+TEST(Checkpoint, KeepsWhatAUsersMetricsCameTo) {
+  const tests::TemporaryDirectory directory;
+  auto snapshot = some_snapshot(7);
+  snapshot.state.dev.push_back(tests::some_report());
+  snapshot.state.dev[1].figures = {{"matthews", 0.1}, {"spearman", std::nan("")}};
+  write_checkpoint(directory.path(), snapshot, run);
+  const auto dev = Checkpoint{directory.path()}.state().dev;
+  EXPECT_TRUE(dev.at(0).figures.empty());
+  ASSERT_EQ(dev.at(1).figures.size(), 2U);
+  EXPECT_EQ(dev[1].figures[0].name, "matthews");
+  EXPECT_EQ(dev[1].figures[0].value, 0.1);
+  EXPECT_EQ(dev[1].figures[1].name, "spearman");
+  EXPECT_TRUE(std::isnan(dev[1].figures[1].value));
 }
 
 TEST(Checkpoint, RefusesWhatIsNotAsItWasWritten) {

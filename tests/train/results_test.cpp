@@ -83,6 +83,14 @@ TEST(Results, WhatIsNotANumberIsNull) {
   EXPECT_TRUE(document.root().at("test").at("labels").find("LABEL_1"));
 }
 
+TEST(Results, TellWhatAUsersMetricsCameTo) {
+  Results results{.dev = tests::some_report()};
+  results.dev->figures = {{"matthews", 0.5}};
+  const auto text = to_json(results);
+  const auto document = json::Document::parse(text, "metrics.json");
+  EXPECT_EQ(document.root().at("dev").at("metrics").at("matthews").number(), 0.5);
+}
+
 TEST(Results, ReplaceAFile) {
   const tests::TemporaryDirectory directory;
   const auto file = tests::write_file(directory / "metrics.json", "earlier");

@@ -117,6 +117,50 @@ TEST(Trainer, WeighsBatchesAsTheModelDoes) {
   EXPECT_EQ(trainer.model().weights, (std::vector<double>{3.0 / 11, 8.0 / 11, 1}));
 }
 
+/// The share of examples whose second logit is above a limit.
+class Above {
+ public:
+  explicit Above(float limit)
+      : name{"above " + std::to_string(static_cast<int>(limit))}, limit_{limit} {}
+
+  void add(const metrics::Logits& logits, std::span<const std::int64_t> labels) {
+    above_ += static_cast<double>((logits.col(1).array() > limit_).count());
+    all_ += static_cast<double>(labels.size());
+  }
+  void merge(const Above& other) {
+    above_ += other.above_;
+    all_ += other.all_;
+  }
+  [[nodiscard]] double value() const { return above_ / all_; }
+
+  std::string name;
+
+ private:
+  float limit_;
+  double above_ = 0;
+  double all_ = 0;
+};
+
+static_assert(metrics::Metric<Above>);
+
+TEST(Trainer, CountsAUsersMetricsAnewInEachEvaluation) {
+  auto trainer = make_trainer({1, 2, 3, -1, -2}, 2, 0.05);
+  FakeLoader dev{{1, 2, -1, 4, -3}, 2};
+  const Above one{1};
+  Recorder recorder;
+  const auto report = trainer.fit({.epochs = 30}, dev, Above{0}, recorder, one);
+  for (const auto& epoch : report.dev) {
+    ASSERT_EQ(epoch.figures.size(), 2U);
+    EXPECT_EQ(epoch.figures[0].name, "above 0");
+    EXPECT_DOUBLE_EQ(epoch.figures[0].value, 3.0 / 5);  // the weight is positive from the start
+    EXPECT_EQ(epoch.figures[1].name, "above 1");
+  }
+  EXPECT_DOUBLE_EQ(report.dev.back().figures[1].value, 3.0 / 5);
+  EXPECT_TRUE(std::isnan(one.value()));  // copies of it have counted
+  EXPECT_TRUE(trainer.evaluate(dev, "test", recorder).figures.empty());
+  EXPECT_EQ(trainer.evaluate(dev, "test", one).figures.size(), 1U);
+}
+
 TEST(Trainer, StopsAtMaxStepsAlsoBeyondTheEpochs) {
   auto trainer = make_trainer({1, 2, 3}, 1);
   Recorder recorder;

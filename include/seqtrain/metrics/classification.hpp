@@ -12,6 +12,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/metrics/metric.hpp>
 
 namespace seqtrain::metrics {
 
@@ -39,6 +40,7 @@ struct ClassificationReport {
   double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean cross-entropy, in nats
   Confusion confusion = {};                                ///< [true, predicted]
   std::vector<LabelScores> labels = {};
+  std::vector<Figure> figures = {};  ///< what a user's own metrics came to
 
   /// The plain mean of the labels' scores, with the support of all.
   [[nodiscard]] LabelScores macro_average() const {

@@ -45,11 +45,17 @@ class Console {
   void on(const train::EvalEnd& event) {
     print("Epoch " + std::to_string(event.epoch) + " - " + std::string{event.split} +
           " accuracy: " + fixed(event.report.accuracy, 4) +
-          " - loss: " + fixed(event.report.loss, 4) + " (" + std::to_string(event.report.examples) +
-          " examples, " + fixed(event.seconds, 1) + " s)");
+          " - loss: " + fixed(event.report.loss, 4) + figures(event.report) + " (" +
+          std::to_string(event.report.examples) + " examples, " + fixed(event.seconds, 1) + " s)");
   }
 
  private:
+  static std::string figures(const metrics::ClassificationReport& report) {
+    std::string text;
+    for (const auto& [name, value] : report.figures) text += " - " + name + ": " + fixed(value, 4);
+    return text;
+  }
+
   void print(const std::string& line) {
     if (terminal_) *out_ << clear_line;
     *out_ << line << std::endl;

@@ -17,6 +17,7 @@
 #include <seqtrain/report/cadence.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/train/events.hpp>
+#include <seqtrain/train/figures.hpp>
 
 namespace seqtrain::report {
 
@@ -60,14 +61,14 @@ class JsonLines {
   }
 
   void on(const train::EvalEnd& event) {
-    write(record("eval")
-              .member("split", event.split)
-              .member("step", event.step)
-              .member("epoch", event.epoch)
-              .member("accuracy", event.report.accuracy)
-              .member("loss", event.report.loss)
-              .member("examples", event.report.examples)
-              .member("seconds", event.seconds));
+    auto line = record("eval");
+    line.member("split", event.split)
+        .member("step", event.step)
+        .member("epoch", event.epoch)
+        .member("accuracy", event.report.accuracy)
+        .member("loss", event.report.loss);
+    train::append(line, event.report.figures);
+    write(line.member("examples", event.report.examples).member("seconds", event.seconds));
     pace_.rest();
   }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/sink/manifest.hpp>
+#include <seqtrain/train/figures.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/state.hpp>
 #include <seqtrain/weights/safetensors.hpp>
@@ -80,7 +82,14 @@ inline void append(json::Writer& out, const metrics::ClassificationReport& repor
   for (Eigen::Index row = 0; row < report.confusion.rows(); ++row) {
     for (const std::int64_t count : report.confusion.row(row)) out.value(count);
   }
-  out.end_array().end_object();
+  out.end_array();
+  train::append(out, report.figures);
+  out.end_object();
+}
+
+/// NaN where there is none, or null.
+inline double number_in(const std::optional<json::Value>& value) {
+  return value && value->is_number() ? value->number() : std::numeric_limits<double>::quiet_NaN();
 }
 
 inline metrics::ClassificationReport report_in(const json::Value& value) {
@@ -94,10 +103,13 @@ inline metrics::ClassificationReport report_in(const json::Value& value) {
   for (std::int64_t i = 0; i < size; ++i) {
     confusion(i / labels, i % labels) = counts[static_cast<std::size_t>(i)].integer();
   }
-  const auto loss = value.find("loss");
-  return metrics::make_report(confusion, loss && loss->is_number()
-                                             ? loss->number()
-                                             : std::numeric_limits<double>::quiet_NaN());
+  auto report = metrics::make_report(confusion, number_in(value.find("loss")));
+  if (const auto figures = value.find("metrics")) {
+    for (const auto& [name, figure] : figures->members()) {
+      report.figures.push_back({std::string{name}, number_in(figure)});
+    }
+  }
+  return report;
 }
 
 inline std::int64_t count_in(const json::Value& object, std::string_view name) {

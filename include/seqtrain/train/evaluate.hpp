@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <stop_token>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 
 #include <seqtrain/concepts.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/stopped.hpp>
 
@@ -20,9 +23,27 @@ struct EvalPoint {
   std::stop_token stop = {};
 };
 
+/// A metric among observers.
+template <class O>
+concept CountsEvaluations = metrics::Metric<std::remove_const_t<O>>;
+
+namespace detail {
+
+/// What of an observer counts an evaluation: a copy where it is a metric, else nothing.
+template <class O>
+auto counting_copy(const O& observer) {
+  if constexpr (CountsEvaluations<O>) {
+    return std::tuple{observer};
+  } else {
+    return std::tuple{};
+  }
+}
+
+}  // namespace detail
+
 /// Runs the model over all of a loader's examples, without gradients or dropout. Figures are kept
-/// as running counts: the logits of one batch are all that is ever held. Throws `Stopped` where a
-/// stop is requested meanwhile.
+/// as running counts: the logits of one batch are all that is ever held. Of each `metrics::Metric`
+/// among the observers a copy counts too. Throws `Stopped` where a stop is requested meanwhile.
 template <Model M, LoaderFor<M> L, class... Observers>
 metrics::ClassificationReport evaluate(M& model, L& loader, const EvalPoint& point,
                                        Observers&... observers) {
@@ -30,9 +51,12 @@ metrics::ClassificationReport evaluate(M& model, L& loader, const EvalPoint& poi
   const std::int64_t batches = loader.batches_in(0);
   std::int64_t done = 0;
   metrics::Classification metric;
+  auto own = std::tuple_cat(detail::counting_copy(observers)...);
   for (const typename M::batch_type& batch : loader.epoch(0)) {
     if (point.stop.stop_requested()) throw Stopped{"stopped while evaluating"};
-    metric.add(model.logits(batch), batch.labels);
+    const auto logits = model.logits(batch);
+    metric.add(logits, batch.labels);
+    std::apply([&](auto&... each) { (each.add(logits, batch.labels), ...); }, own);
     notify(EvalStep{.split = point.split,
                     .batch = ++done,
                     .batches = batches,
@@ -42,6 +66,7 @@ metrics::ClassificationReport evaluate(M& model, L& loader, const EvalPoint& poi
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   auto report = metric.report();
+  std::apply([&](const auto&... each) { report.figures = {metrics::figure(each)...}; }, own);
   notify(EvalEnd{.split = point.split,
                  .epoch = point.epoch,
                  .step = point.step,

@@ -11,6 +11,7 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/train/figures.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::train {
@@ -62,6 +63,7 @@ inline void append(json::Writer& out, std::string_view split,
   out.key(split).begin_object();
   out.member("accuracy", report.accuracy).member("loss", report.loss);
   out.member("examples", report.examples);
+  train::append(out, report.figures);
   out.key("labels").begin_object();
   for (std::size_t i = 0; i < report.labels.size(); ++i) {
     out.key(metrics::label_name(names, i));

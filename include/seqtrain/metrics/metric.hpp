@@ -1,0 +1,36 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <seqtrain/metrics/logits.hpp>
+
+namespace seqtrain::metrics {
+
+/// A figure that a user adds to an evaluation. `add` takes a batch's logits [rows, labels] and its
+/// labels [rows], -1 where a row has none; `merge` what another of the type was given; `value` is
+/// the figure over all of that. Copies count on their own. `name` is what reports call it.
+template <class T>
+concept Metric = std::copyable<T> && requires(T& metric, const T& other, const Logits& logits,
+                                              std::span<const std::int64_t> labels) {
+  metric.add(logits, labels);
+  metric.merge(other);
+  { other.value() } -> std::convertible_to<double>;
+  { other.name } -> std::convertible_to<std::string_view>;
+};
+
+/// What a metric came to.
+struct Figure {
+  std::string name;
+  double value = 0;
+};
+
+template <Metric T>
+Figure figure(const T& metric) {
+  return {.name = std::string{std::string_view{metric.name}}, .value = metric.value()};
+}
+
+}  // namespace seqtrain::metrics

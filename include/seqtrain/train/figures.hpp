@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/metrics/metric.hpp>
+
+namespace seqtrain::train {
+
+/// Appends what a user's own metrics came to as one member, `"metrics": {name: value, …}`, if there
+/// are any.
+inline void append(json::Writer& out, const std::vector<metrics::Figure>& figures) {
+  if (figures.empty()) return;
+  out.key("metrics").begin_object();
+  for (const auto& [name, value] : figures) out.member(name, value);
+  out.end_object();
+}
+
+}  // namespace seqtrain::train
