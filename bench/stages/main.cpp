@@ -63,6 +63,13 @@ void add_split(const text::RobertaTokenizer&, const Texts& texts) {
   });
 }
 
+void add_split(const text::WordTokenizer&, const Texts& texts) {
+  add("split", texts, [](std::string_view text) {
+    text::WordSplitter{}.for_each_word(
+        text, [](std::string_view word) { benchmark::DoNotOptimize(word.data()); });
+  });
+}
+
 template <class T>
 void add_cases(const T& tokenizer, const Texts& texts) {
   add("check_utf8", texts,

@@ -110,6 +110,9 @@ void check(const T& tokenizer, const Texts& texts) {
   }
 }
 
+/// Its pipeline is its parts.
+void check(const text::WordTokenizer&, const Texts&) {}
+
 template <text::Tokenizer T>
 void add_cases(const T& tokenizer, const Texts& texts, std::size_t max_length) {
   check(tokenizer, texts);

@@ -14,4 +14,7 @@
 #include <seqtrain/text/truncation.hpp>
 #include <seqtrain/text/unicode.hpp>
 #include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/word_list.hpp>
+#include <seqtrain/text/word_marks.hpp>
+#include <seqtrain/text/word_tokenizer.hpp>
 #include <seqtrain/text/wordpiece.hpp>

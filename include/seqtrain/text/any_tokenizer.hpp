@@ -8,6 +8,7 @@
 
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/tokenizer.hpp>
+#include <seqtrain/text/word_tokenizer.hpp>
 
 namespace seqtrain::text {
 
@@ -15,7 +16,7 @@ namespace seqtrain::text {
 /// is a type.
 class AnyTokenizer {
  public:
-  using Family = std::variant<BertTokenizer, RobertaTokenizer>;
+  using Family = std::variant<BertTokenizer, RobertaTokenizer, WordTokenizer>;
 
   /// `files` are those it was read from, or belong to it.
   explicit AnyTokenizer(Family tokenizer, std::vector<std::filesystem::path> files = {})

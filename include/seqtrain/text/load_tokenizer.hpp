@@ -11,6 +11,7 @@
 #include <seqtrain/text/special_tokens.hpp>
 #include <seqtrain/text/tokenizer_files.hpp>
 #include <seqtrain/text/tokenizer_json.hpp>
+#include <seqtrain/text/word_list.hpp>
 
 namespace seqtrain::text {
 namespace detail {
@@ -19,8 +20,9 @@ namespace detail {
 [[nodiscard]] inline std::vector<std::filesystem::path> tokenizer_files(
     const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
-  for (const char* name : {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-                           "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt"}) {
+  for (const char* name :
+       {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+        "vocab.txt", "vocab.json", "merges.txt", "vocabulary.txt"}) {
     if (std::filesystem::is_regular_file(folder / name)) files.push_back(folder / name);
   }
   return files;
@@ -29,8 +31,9 @@ namespace detail {
 }  // namespace detail
 
 /// The tokenizer in a Hugging Face folder: from tokenizer.json; else BERT's from vocab.txt, or
-/// RoBERTa's from vocab.json and merges.txt, both with tokenizer_config.json. Throws `InputError`
-/// where there is none, or one that is damaged or not supported.
+/// RoBERTa's from vocab.json and merges.txt, both with tokenizer_config.json; else that of the
+/// words in vocabulary.txt. Throws `InputError` where there is none, or one that is damaged or not
+/// supported.
 [[nodiscard]] inline AnyTokenizer load_tokenizer(const std::filesystem::path& folder) {
   const auto has = [&](const char* name) { return std::filesystem::exists(folder / name); };
   const TokenizerConfig config{folder};
@@ -53,9 +56,14 @@ namespace detail {
   if (has("vocab.json") && has("merges.txt")) {
     return read("vocab.json", [&] { return read_roberta_files(folder, config); });
   }
+  if (has("vocabulary.txt")) {
+    return read("vocabulary.txt",
+                [&] { return make_word_tokenizer(read_word_list(folder / "vocabulary.txt")); });
+  }
   throw InputError{"no tokenizer here",
                    {.object = folder.string()},
-                   "tokenizer.json, vocab.txt, or vocab.json with merges.txt is needed"};
+                   "tokenizer.json, vocab.txt, vocab.json with merges.txt, or vocabulary.txt is "
+                   "needed"};
 }
 
 }  // namespace seqtrain::text

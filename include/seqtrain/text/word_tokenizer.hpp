@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/pipeline.hpp>
+#include <seqtrain/text/tokenizer.hpp>
+#include <seqtrain/text/word_marks.hpp>
+
+namespace seqtrain::text {
+
+/// Hashes what a string's characters are, however they are held.
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const noexcept {
+    return std::hash<std::string_view>{}(text);
+  }
+};
+
+/// Words with ids, their places in a list. One that is not in it is the unknown word.
+class WholeWords {
+ public:
+  using Ids = std::unordered_map<std::string, Id, StringHash, std::equal_to<>>;
+
+  WholeWords(Ids ids, Id unknown) : ids_{std::move(ids)}, unknown_{unknown} {}
+
+  void encode_word(std::string_view word, std::vector<Id>& out) const {
+    const auto found = ids_.find(word);
+    out.push_back(found == ids_.end() ? unknown_ : found->second);
+  }
+
+ private:
+  Ids ids_;
+  Id unknown_;
+};
+
+using WordPipeline = Pipeline<WordMarks, WordSplitter, WholeWords>;
+
+/// Words with marks, as AWD-LSTM models read them. A text is `xxbos A`, a pair `xxbos A xxfld B`.
+using WordTokenizer = BasicTokenizer<WordPipeline>;
+
+static_assert(Tokenizer<WordTokenizer>);
+
+/// What fastai fills a vocabulary up with, as often as it takes.
+inline constexpr std::string_view filler_word = "xxfake";
+
+/// The tokenizer of a list of words. Throws `InputError` where it lacks a mark that is needed, and
+/// on a word that is there twice.
+[[nodiscard]] inline WordTokenizer make_word_tokenizer(const std::vector<std::string>& words) {
+  WholeWords::Ids ids;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool fresh = ids.emplace(words[i], static_cast<Id>(i)).second;
+    if (fresh || words[i] == filler_word) continue;
+    throw InputError{"the word '" + words[i] + "' is there twice",
+                     {.line = static_cast<std::int64_t>(i) + 1}};
+  }
+  const auto id = [&ids](std::string_view mark) {
+    if (const auto found = ids.find(mark); found != ids.end()) return found->second;
+    throw InputError{"the vocabulary has no " + std::string{mark}};
+  };
+  const Id unknown = id(Mark::unknown);
+  const Id begin = id(Mark::begin);
+  const Templates templates{
+      .single = {.before = {begin}},
+      .pair = {.before = {begin},
+               .between = {ids.contains(Mark::field) ? id(Mark::field) : begin}}};
+  const Id padding = id(Mark::padding);
+  return {WordPipeline{{}, {}, {std::move(ids), unknown}},
+          {.templates = templates, .pad_id = padding, .vocab_size = words.size()}};
+}
+
+}  // namespace seqtrain::text
