@@ -5,12 +5,15 @@
 #include <seqtrain/data/class_weights.hpp>
 #include <seqtrain/data/collate.hpp>
 #include <seqtrain/data/columns.hpp>
+#include <seqtrain/data/count_words.hpp>
 #include <seqtrain/data/csv.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/json_lines.hpp>
 #include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/language_batch.hpp>
+#include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/data/lines.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/plan.hpp>

@@ -19,6 +19,7 @@ struct ReadOptions {
   std::string pair_field = {};
   std::string label_field = {};
   bool labelled = true;  ///< false: labels are not looked for
+  bool lines = false;    ///< each line that is not empty is a text, without a label
 };
 
 /// The fields of a file; `pair` and `label` are empty where it has none.

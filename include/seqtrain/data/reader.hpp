@@ -18,7 +18,7 @@
 
 namespace seqtrain::data {
 
-enum class Format { json_lines, tsv, csv };
+enum class Format { json_lines, tsv, csv, lines };
 
 /// The format that a file's first character, its name or its first line speaks for. Throws
 /// `InputError` where none does.
@@ -41,6 +41,16 @@ inline Format recognise_format(std::string_view text, const std::string& name) {
                    "use .jsonl, or .tsv or .csv with a header"};
 }
 
+/// Shows each line of `part`, which is part of the source, as a text. Empty lines are skipped.
+template <class Visit>
+void read_lines(const Source& source, std::string_view part, Visit&& visit) {
+  source.demand_utf8(part);
+  while (!part.empty()) {
+    const std::string_view line = take_line(part);
+    if (!line.empty()) visit(Example{.text = line, .record = line});
+  }
+}
+
 /// Reads the examples of a text in any of the formats. Immutable: threads may share it, each
 /// reading parts of its own.
 class Reader {
@@ -50,8 +60,10 @@ class Reader {
   explicit Reader(Source source, const ReadOptions& options = {})
       : source_{std::move(source)}, body_{source_.text} {
     if (body_.starts_with("\xEF\xBB\xBF")) body_.remove_prefix(3);
-    format_ = recognise_format(body_, source_.name);
-    if (format_ == Format::json_lines) {
+    format_ = options.lines ? Format::lines : recognise_format(body_, source_.name);
+    if (format_ == Format::lines) {
+      fields_.text = "line";
+    } else if (format_ == Format::json_lines) {
       fields_ = choose_fields(first_json_fields(source_, body_), options, source_.name);
     } else {
       const std::vector<std::string> header = take_header();
@@ -100,6 +112,8 @@ class Reader {
         return read_tsv(source_, part, columns_, visit);
       case Format::csv:
         return read_csv(source_, part, columns_, visit);
+      case Format::lines:
+        return read_lines(source_, part, visit);
     }
   }
 

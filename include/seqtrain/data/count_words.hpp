@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/core/ordered_workers.hpp>
+#include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/reader.hpp>
+#include <seqtrain/text/word_list.hpp>
+
+namespace seqtrain::data {
+
+/// Adds the words of a file's texts to `counts`, on several threads. Throws `InputError` with file
+/// and line on the first record that is wrong.
+inline void count_words(const std::filesystem::path& path, const ReadOptions& options,
+                        std::size_t workers, text::WordCounts& counts) {
+  const MappedFile file{path};
+  const Reader reader{{.text = file.text(), .name = path.string()}, options};
+  const auto parts = reader.parts(detail::part_bytes(file.size(), workers));
+  const auto count = [&](std::size_t index, std::size_t, text::WordCounts& part) {
+    part.clear();
+    reader.read(parts[index], [&part](const Example& example) {
+      part.add(example.text);
+      if (example.text_pair) part.add(*example.text_pair);
+    });
+  };
+  OrderedWorkers<text::WordCounts> threads{0, parts.size(), workers,
+                                           std::vector<text::WordCounts>(workers + 1), count};
+  while (const text::WordCounts* part = threads.next()) counts.merge(*part);
+}
+
+}  // namespace seqtrain::data

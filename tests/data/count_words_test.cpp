@@ -1,0 +1,58 @@
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/data/count_words.hpp>
+#include <seqtrain/text/word_tokenizer.hpp>
+
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::data {
+namespace {
+
+std::vector<std::string> words_of(const std::filesystem::path& file, const ReadOptions& options,
+                                  std::size_t workers) {
+  text::WordCounts counts;
+  count_words(file, options, workers, counts);
+  return counts.vocabulary({.at_least = 1});
+}
+
+TEST(CountWords, CountsTheSameOnAnyNumberOfThreads) {
+  const tests::TemporaryDirectory directory;
+  std::string csv = "label,text\n";
+  for (int i = 0; i < 20'000; ++i) {
+    csv += "pos,\"word" + std::to_string(i % 90) + ", Good\"\n";
+  }
+  const auto file = tests::write_file(directory / "train.csv", csv);
+  const auto alone = words_of(file, {}, 1);
+  EXPECT_EQ(alone.size(), 9 + 92U);
+  EXPECT_EQ(alone[9], ",");
+  EXPECT_EQ(alone[10], "good");
+  EXPECT_EQ(words_of(file, {}, 5), alone);
+}
+
+TEST(CountWords, ReadsPlainLines) {
+  const tests::TemporaryDirectory directory;
+  const auto file = tests::write_file(directory / "unlabelled.txt", "{one,\"two\n\ntwo\tone two\n");
+  const auto words = words_of(file, {.lines = true}, 2);
+  EXPECT_EQ((std::vector<std::string>{words.begin() + 9, words.end()}),
+            (std::vector<std::string>{"two", "one", "\"", ",", "{"}));
+}
+
+TEST(CountWords, PlainLinesAreExamplesWithoutLabels) {
+  const tests::TemporaryDirectory directory;
+  const auto file = tests::write_file(directory / "unlabelled.txt", "a b\r\n\r\nb, \"b\nc");
+  const auto tokenizer = text::make_word_tokenizer({"xxunk", "xxpad", "xxbos", "a", "b"});
+  const auto encoded = encode_file(file, tokenizer, Labels::sentiment(), {.read = {.lines = true}});
+  ASSERT_EQ(encoded.set.size(), 3U);
+  EXPECT_EQ(encoded.set.length(0), 3U);
+  EXPECT_EQ(encoded.set.label(0), -1);
+  const auto broken = tests::write_file(directory / "broken.txt", "fine\nb\xFF\n");
+  EXPECT_THROW(words_of(broken, {.lines = true}, 1), InputError);
+}
+
+}  // namespace
+}  // namespace seqtrain::data
