@@ -181,5 +181,27 @@ TEST(Adam, RefusesOptionsOutOfRange) {
   EXPECT_THROW(AdamW{{.weight_decay = -1}}, InputError);
 }
 
+TEST(Adam, ScalesTheLearningRateByTheParametersName) {
+  const auto moved = [](AdamOptions options) {
+    Parameters parameters = make_parameters();
+    const Parameters before = make_parameters();
+    Adam optimizer{std::move(options)};
+    set_gradients(parameters, 1);
+    optimizer.step(parameters, {});
+    std::vector<double> moves;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      moves.push_back(parameters[i].value.sub(before[i].value).abs().max().item<double>());
+    }
+    return moves;
+  };
+  const auto plain = moved({.lr = 0.01});
+  const auto scaled =
+      moved({.lr = 0.01, .lr_factors = {{"encoder.dense.bias", 0.5}, {"other", 9}}});
+  EXPECT_EQ(scaled[0], plain[0]);
+  EXPECT_NEAR(scaled[1], plain[1] / 2, 1e-6);
+  EXPECT_EQ(scaled[2], plain[2]);
+  EXPECT_THROW((Adam{{.lr_factors = {{"a", -1}}}}), InputError);
+}
+
 }  // namespace
 }  // namespace seqtrain::optim

@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <seqtrain/optim/parameter_groups.hpp>
@@ -11,6 +14,17 @@ TEST(ParameterGroups, BiasAndLayerNormDoNotDecay) {
   EXPECT_FALSE(decays("bert.encoder.layer.0.output.dense.bias"));
   EXPECT_FALSE(decays("bert.encoder.layer.0.output.LayerNorm.weight"));
   EXPECT_FALSE(decays("classifier.bias"));
+}
+
+TEST(ParameterGroups, LearnSlowerTheFartherTheyAreFromTheOutput) {
+  const std::vector<std::vector<std::string>> groups{{"a"}, {"b", "c"}, {"d"}};
+  const auto factors = discriminative(groups);
+  EXPECT_EQ(factors.size(), 4U);
+  EXPECT_EQ(factors.at("d"), 1);
+  EXPECT_DOUBLE_EQ(factors.at("b"), 1 / 2.6);
+  EXPECT_DOUBLE_EQ(factors.at("c"), 1 / 2.6);
+  EXPECT_DOUBLE_EQ(factors.at("a"), 1 / 2.6 / 2.6);
+  EXPECT_EQ(discriminative(groups, 1).at("a"), 1);
 }
 
 }  // namespace

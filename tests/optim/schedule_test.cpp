@@ -39,6 +39,23 @@ TEST(Schedule, EndsAtZeroAndStaysThere) {
   }
 }
 
+TEST(Schedule, SlantsATriangle) {
+  // The formula of Howard and Ruder 2018, section 3.2, with cut_frac 0.1 and ratio 32.
+  const Schedule schedule{.type = schedule_type("slanted_triangular")};
+  constexpr std::int64_t steps = 200, cut = 20;
+  for (std::int64_t t = 0; t <= steps; ++t) {
+    const double height =
+        t < cut ? static_cast<double>(t) / cut
+                : 1 - static_cast<double>(t - cut) / (static_cast<double>(cut) * (1 / 0.1 - 1));
+    EXPECT_NEAR(schedule.lr_scale(t, steps), (1 + height * 31) / 32, 1e-12) << t;
+  }
+  EXPECT_DOUBLE_EQ(schedule.lr_scale(cut, steps), 1);
+  EXPECT_DOUBLE_EQ(schedule.lr_scale(steps + 5, steps), 1.0 / 32);
+  const Schedule quick{.type = Schedule::Type::slanted_triangular, .warmup_steps = 2};
+  EXPECT_DOUBLE_EQ(quick.lr_scale(2, steps), 1);
+  EXPECT_DOUBLE_EQ(schedule.lr_scale(0, 1), 1.0 / 32);
+}
+
 TEST(Schedule, RefusesWhatMakesNoSense) {
   EXPECT_THROW(Schedule{.warmup_steps = -1}.validate(), InputError);
   EXPECT_THROW(Schedule{.warmup_ratio = 1.5}.validate(), InputError);

@@ -277,7 +277,8 @@ struct TrainFlags {
         .add("adam-beta1", adam_beta1, "decay of the first moment")
         .add("adam-beta2", adam_beta2, "decay of the second moment")
         .add("adam-epsilon", adam_epsilon, "added to the denominator")
-        .add("lr-scheduler-type", lr_scheduler_type, "constant, linear or cosine")
+        .add("lr-scheduler-type", lr_scheduler_type,
+             "constant, linear, cosine or slanted_triangular")
         .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0")
         .add("warmup-ratio", warmup_ratio, "the same as a share of all steps")
         .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: do not)")

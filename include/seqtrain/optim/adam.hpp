@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -40,6 +41,7 @@ struct AdamOptions {
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 0;
+  LrFactors lr_factors = {};  ///< 1 for parameters that are not named
 
   void validate() const {
     const auto demand = [](bool good, const char* field, const char* expected) {
@@ -51,6 +53,9 @@ struct AdamOptions {
     demand(std::isfinite(eps) && eps >= 0, "eps", "must be a number, not negative");
     demand(std::isfinite(weight_decay) && weight_decay >= 0, "weight_decay",
            "must be a number, not negative");
+    for (const auto& [name, factor] : lr_factors) {
+      demand(std::isfinite(factor) && factor >= 0, "lr_factors", "must be numbers, not negative");
+    }
   }
 };
 
@@ -95,10 +100,11 @@ class BasicAdam {
   /// without a gradient stay as they are. Where a gradient is not finite, none is applied.
   Outcome step(std::span<const tensor::Parameter> parameters, Step step) {
     const at::NoGradGuard no_grad;
-    const AdamTensors decayed = gather(parameters, true);
-    const AdamTensors plain = gather(parameters, false);
-    std::vector<at::Tensor> gradients = decayed.gradients;
-    gradients.insert(gradients.end(), plain.gradients.begin(), plain.gradients.end());
+    const Groups groups = gather(parameters);
+    std::vector<at::Tensor> gradients;
+    for (const auto& [kind, group] : groups) {
+      gradients.insert(gradients.end(), group.gradients.begin(), group.gradients.end());
+    }
     if (gradients.empty()) return {};
     Finite finite{gradients};
     Outcome outcome = finite.outcome(parameters);
@@ -106,8 +112,10 @@ class BasicAdam {
       if (std::isfinite(step.max_grad_norm)) {
         clip_grad_norm(gradients, finite.norm(), step.max_grad_norm);
       }
-      update(decayed, options_.lr * step.lr_scale, options_.weight_decay, finite);
-      update(plain, options_.lr * step.lr_scale, 0, finite);
+      for (const auto& [kind, group] : groups) {
+        update(group, options_.lr * step.lr_scale * kind.lr_factor,
+               kind.plain ? 0 : options_.weight_decay, finite);
+      }
     }
     at::_foreach_zero_(gradients);
     return outcome;
@@ -151,6 +159,15 @@ class BasicAdam {
     at::Tensor exp_avg, exp_avg_sq, step;
   };
 
+  /// What parameters that are updated together have in common.
+  struct Kind {
+    double lr_factor;
+    bool plain;  ///< weights do not decay
+
+    auto operator<=>(const Kind&) const = default;
+  };
+  using Groups = std::map<Kind, AdamTensors>;
+
   static Moments fresh(const at::Tensor& like) {
     const auto options = like.options().requires_grad(false);
     return {at::zeros_like(like, options), at::zeros_like(like, options), at::zeros({}, options)};
@@ -162,23 +179,28 @@ class BasicAdam {
     return moments;
   }
 
-  AdamTensors gather(std::span<const tensor::Parameter> parameters, bool decayed) {
-    AdamTensors tensors;
+  [[nodiscard]] Kind kind_of(const std::string& name) const {
+    const auto factor = options_.lr_factors.find(name);
+    return {factor == options_.lr_factors.end() ? 1 : factor->second, !Decay::applies(name)};
+  }
+
+  Groups gather(std::span<const tensor::Parameter> parameters) {
+    Groups groups;
     for (const auto& parameter : parameters) {
-      if (!parameter.gradient.defined() || Decay::applies(parameter.name) != decayed) continue;
+      if (!parameter.gradient.defined()) continue;
       const Moments& moments = moments_of(parameter);
+      AdamTensors& tensors = groups[kind_of(parameter.name)];
       tensors.values.push_back(parameter.value);
       tensors.gradients.push_back(parameter.gradient);
       tensors.exp_avgs.push_back(moments.exp_avg);
       tensors.exp_avg_sqs.push_back(moments.exp_avg_sq);
       tensors.steps.push_back(moments.step);
     }
-    return tensors;
+    return groups;
   }
 
   void update(const AdamTensors& tensors, double lr, double weight_decay,
               const Finite& finite) const {
-    if (tensors.values.empty()) return;
     at::_foreach_add_(tensors.steps, 1);
     Decay::update(tensors, options_, lr, weight_decay, finite.found_inf());
     if (finite.found_inf()) at::_foreach_sub_(tensors.steps, *finite.found_inf());

@@ -14,9 +14,11 @@ namespace seqtrain::optim {
 /// The learning rate's factor over a run, closed-form in the step, so that a resumed run needs no
 /// history. The shapes are those of transformers' `get_scheduler`: the factor climbs linearly from
 /// 0 over the warm-up, then stays (`constant`), falls linearly to 0 (`linear`), or follows half a
-/// cosine down to 0 (`cosine`).
+/// cosine down to 0 (`cosine`). `slanted_triangular` is that of Howard and Ruder 2018, section 3.2:
+/// it climbs linearly from 1/32 and falls linearly to it; without a warm-up, a tenth of the steps
+/// are one.
 struct Schedule {
-  enum class Type { constant, linear, cosine };
+  enum class Type { constant, linear, cosine, slanted_triangular };
 
   Type type = Type::constant;
   std::int64_t warmup_steps = 0;
@@ -25,6 +27,7 @@ struct Schedule {
   /// The factor at `step` (counted from 0) of `steps`.
   [[nodiscard]] double lr_scale(std::int64_t step, std::int64_t steps) const {
     const std::int64_t warmup = warmup_of(steps);
+    if (type == Type::slanted_triangular) return slanted_triangular(step, steps, warmup);
     if (step < warmup) return static_cast<double>(step) / static_cast<double>(warmup);
     if (type == Type::constant) return 1;
     const auto rest = static_cast<double>(std::max<std::int64_t>(1, steps - warmup));
@@ -45,18 +48,32 @@ struct Schedule {
  private:
   [[nodiscard]] std::int64_t warmup_of(std::int64_t steps) const {
     if (warmup_steps > 0) return warmup_steps;
-    return static_cast<std::int64_t>(std::ceil(warmup_ratio * static_cast<double>(steps)));
+    const bool slanted = type == Type::slanted_triangular && warmup_ratio == 0;
+    const double ratio = slanted ? 0.1 : warmup_ratio;
+    return static_cast<std::int64_t>(std::ceil(ratio * static_cast<double>(steps)));
+  }
+
+  static double slanted_triangular(std::int64_t step, std::int64_t steps, std::int64_t warmup) {
+    constexpr double ratio = 32;  // of the highest to the lowest
+    const auto part = [](std::int64_t done, std::int64_t of) {
+      return std::clamp(
+          static_cast<double>(done) / static_cast<double>(std::max<std::int64_t>(1, of)), 0.0, 1.0);
+    };
+    const double height =
+        step < warmup ? part(step, warmup) : 1 - part(step - warmup, steps - warmup);
+    return (1 + height * (ratio - 1)) / ratio;
   }
 };
 
-/// "constant", "linear" or "cosine".
+/// "constant", "linear", "cosine" or "slanted_triangular".
 inline Schedule::Type schedule_type(std::string_view name) {
   if (name == "constant") return Schedule::Type::constant;
   if (name == "linear") return Schedule::Type::linear;
   if (name == "cosine") return Schedule::Type::cosine;
+  if (name == "slanted_triangular") return Schedule::Type::slanted_triangular;
   throw InputError{"unknown schedule '" + std::string{name} + "'",
                    {.object = "lr_scheduler_type"},
-                   "use constant, linear or cosine"};
+                   "use constant, linear, cosine or slanted_triangular"};
 }
 
 }  // namespace seqtrain::optim
