@@ -4,6 +4,7 @@
 
 #include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/dtype.hpp>
+#include <seqtrain/weights/fastai.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_copies.hpp>

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/torch_file.hpp>
+#include <seqtrain/weights/unpickle.hpp>
+
+namespace seqtrain::weights {
+
+/// A .pth file that fastai has saved of an AWD-LSTM model: a state_dict, or one as `model` beside
+/// the optimizer's state. The tensors' bytes live as long as this does.
+class FastaiFile {
+ public:
+  explicit FastaiFile(const std::filesystem::path& path) : path_{path.string()}, file_{path} {
+    const TorchValue root = file_.root();
+    const auto model = root.find("model");
+    for (const auto& [name, value] : (model ? *model : root).members()) {
+      if (value.is_tensor()) tensors_.emplace(name, value.tensor());
+    }
+    if (tensors_.empty()) throw InputError{"holds no state_dict", {.object = path_}};
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// The tensor of that name; some files have it only under the name of its copy.
+  [[nodiscard]] std::optional<TensorView> find(std::string_view name) const {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 2> copies{
+        {{"weight_hh_l0_raw", "module.weight_hh_l0"}, {"encoder.weight", "encoder_dp.emb.weight"}}};
+    if (const auto found = tensors_.find(name); found != tensors_.end()) return found->second;
+    for (const auto& [ending, other] : copies) {
+      if (!name.ends_with(ending)) continue;
+      const std::string copy = std::string{name.substr(0, name.size() - ending.size())};
+      const auto found = tensors_.find(copy + std::string{other});
+      if (found != tensors_.end()) return found->second;
+    }
+    return {};
+  }
+
+  /// The same. Throws `InputError` where it is missing.
+  [[nodiscard]] TensorView at(std::string_view name) const {
+    if (const auto found = find(name)) return *found;
+    throw InputError{"there is no such tensor", {.object = path_, .field = std::string{name}}};
+  }
+
+ private:
+  std::string path_;
+  TorchFile file_;
+  std::map<std::string, TensorView, std::less<>> tensors_;
+};
+
+/// The strings of a pickled list, such as fastai's `itos.pkl`. Nothing in it is executed. Throws
+/// `InputError` where it is anything else.
+inline std::vector<std::string> read_pickled_words(const std::filesystem::path& path) {
+  const MappedFile file{path};
+  const Pickle pickle = parse_pickle(file.bytes(), path.string(), {});
+  const auto* list = pickle.get_if<Pickle::List>(pickle.root);
+  if (list == nullptr) throw InputError{"expected a list of words", {.object = path.string()}};
+  std::vector<std::string> words;
+  for (const auto item : list->items) {
+    const auto* word = pickle.get_if<std::string_view>(item);
+    if (word == nullptr) throw InputError{"a word is no string", {.object = path.string()}};
+    words.emplace_back(*word);
+  }
+  return words;
+}
+
+/// Where the words of one vocabulary are in another: a place, or -1 for words that it lacks.
+inline std::vector<std::int64_t> places_of(const std::vector<std::string>& words,
+                                           const std::vector<std::string>& known) {
+  std::unordered_map<std::string_view, std::int64_t> places;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    places.emplace(known[i], static_cast<std::int64_t>(i));
+  }
+  std::vector<std::int64_t> result;
+  for (const auto& word : words) {
+    const auto found = places.find(word);
+    result.push_back(found == places.end() ? -1 : found->second);
+  }
+  return result;
+}
+
+/// Rows of a matrix, or elements of a vector, in other places: row i is that at `places[i]`, or the
+/// mean of all rows where that is -1. `tensor` must have a dimension and a row.
+inline std::vector<float> rearranged_rows(const TensorView& tensor,
+                                          const std::vector<std::int64_t>& places) {
+  const std::vector<float> numbers = to_floats(tensor);
+  const auto rows = static_cast<std::size_t>(tensor.shape.at(0));
+  const std::size_t width = numbers.size() / rows;
+  std::vector<double> sums(width);
+  for (std::size_t i = 0; i < numbers.size(); ++i) sums[i % width] += numbers[i];
+  std::vector<float> result;
+  result.reserve(places.size() * width);
+  for (const std::int64_t place : places) {
+    for (std::size_t i = 0; i < width; ++i) {
+      result.push_back(place < 0 ? static_cast<float>(sums[i] / static_cast<double>(rows))
+                                 : numbers[static_cast<std::size_t>(place) * width + i]);
+    }
+  }
+  return result;
+}
+
+}  // namespace seqtrain::weights
