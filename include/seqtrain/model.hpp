@@ -1,8 +1,11 @@
 #pragma once
 
 #include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/awd_lstm_classifier.hpp>
 #include <seqtrain/model/classifier.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/input_checks.hpp>
+#include <seqtrain/model/language_model.hpp>
 #include <seqtrain/model/loss.hpp>
 #include <seqtrain/model/options.hpp>
+#include <seqtrain/model/pretrained_words.hpp>

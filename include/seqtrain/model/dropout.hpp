@@ -6,6 +6,7 @@
 
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
 #include <seqtrain/tensor/generator.hpp>
@@ -28,10 +29,24 @@ class Dropout {
   at::Tensor operator()(const at::Tensor& x, double probability) {
     if (!active(probability)) return x;
     const at::Tensor keep = at::empty_like(x, x.options().requires_grad(false));
-    return x.mul(keep.bernoulli_(1 - probability, generator_).div_(1 - probability));
+    return x.mul(draw(keep, probability));
+  }
+
+  /// The same with a mask of this shape, which is broadcast: a dimension of size 1 shares it.
+  at::Tensor masked(const at::Tensor& x, at::IntArrayRef mask_shape, double probability) {
+    return active(probability) ? x.mul(mask(mask_shape, x.options(), probability)) : x;
+  }
+
+  /// 0 or 1 / (1 - probability) in each place. The dropout must be active.
+  at::Tensor mask(at::IntArrayRef shape, const at::TensorOptions& options, double probability) {
+    return draw(at::empty(shape, options.requires_grad(false)), probability);
   }
 
  private:
+  at::Tensor draw(const at::Tensor& keep, double probability) {
+    return keep.bernoulli_(1 - probability, generator_).div_(1 - probability);
+  }
+
   std::optional<at::Generator> generator_;
 };
 

@@ -1,0 +1,187 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/lstm.h>
+#include <ATen/ops/zeros.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/model/dropout.hpp>
+#include <seqtrain/model/fresh_parameters.hpp>
+
+namespace seqtrain::model {
+
+/// Sizes; the defaults are those of Howard and Ruder 2018.
+struct AwdLstmShape {
+  std::int64_t embedding = 400;
+  std::int64_t hidden = 1152;  ///< of all layers but the last, whose output is like an embedding
+  std::int64_t layers = 3;
+
+  [[nodiscard]] std::int64_t in(std::int64_t layer) const {
+    return layer == 0 ? embedding : hidden;
+  }
+  [[nodiscard]] std::int64_t out(std::int64_t layer) const {
+    return layer == layers - 1 ? embedding : hidden;
+  }
+
+  void validate() const {
+    const auto demand = [](bool good, const char* field) {
+      if (!good) throw InputError{"must be 1 to 65536", {.object = "AWD-LSTM", .field = field}};
+    };
+    demand(embedding >= 1 && embedding <= 65'536, "embedding");
+    demand(hidden >= 1 && hidden <= 65'536, "hidden");
+    demand(layers >= 1 && layers <= 65'536, "layers");
+  }
+};
+
+/// Dropout rates; the defaults are fastai's for a language model.
+struct AwdLstmDropout {
+  double embedding = 0.02;  ///< of whole words
+  double input = 0.25;      ///< of the embeddings' elements
+  double weight = 0.2;      ///< of the hidden-to-hidden matrices' elements
+  double hidden = 0.15;     ///< between layers
+  double output = 0.1;      ///< behind the last
+
+  /// fastai's for a classifier.
+  [[nodiscard]] static AwdLstmDropout classifier() {
+    return {.embedding = 0.05, .input = 0.4, .weight = 0.5, .hidden = 0.3, .output = 0.4};
+  }
+
+  /// All rates times a factor.
+  [[nodiscard]] AwdLstmDropout scaled(double factor) const {
+    return {embedding * factor, input * factor, weight * factor, hidden * factor, output * factor};
+  }
+
+  void validate() const {
+    for (const double rate : {embedding, input, weight, hidden, output}) {
+      if (rate >= 0 && rate < 1) continue;
+      throw InputError{"rates must be at least 0 and below 1", {.object = "AWD-LSTM dropout"}};
+    }
+  }
+};
+
+/// What the layers carry from one stretch of text to the next: h and c of each, [rows, size].
+struct LstmState {
+  struct Layer {
+    at::Tensor h, c;
+  };
+  std::vector<Layer> layers;
+
+  [[nodiscard]] std::int64_t rows() const { return layers.empty() ? 0 : layers[0].h.size(0); }
+};
+
+/// Word embeddings and a stack of LSTM layers with the dropouts of Merity et al. 2017,
+/// "Regularizing and optimizing LSTM language models": words are left out of the embedding as a
+/// whole; elements are with one mask for all steps of a row, between layers and before the first;
+/// and so are weights of the hidden-to-hidden matrices, for a whole batch. Parameters are named as
+/// in fastai, behind `prefix`.
+class AwdLstm {
+ public:
+  AwdLstm(FreshParameters& make, const std::string& prefix, std::int64_t vocab_size,
+          std::int64_t padding_id, const AwdLstmShape& shape, const AwdLstmDropout& dropout)
+      : shape_{shape}, dropout_{dropout}, padding_id_{padding_id} {
+    shape.validate();
+    dropout.validate();
+    embedding_ = make.uniform(prefix + "encoder.weight", {vocab_size, shape.embedding}, 0.1);
+    groups_.push_back({prefix + "encoder.weight"});
+    for (std::int64_t i = 0; i < shape.layers; ++i) add_layer(make, prefix, i);
+  }
+
+  /// Hidden states of the last layer [rows, width, embedding] for ids [rows, width]. `state` is
+  /// that before the first of them and becomes that behind the last, cut off from the gradients.
+  at::Tensor operator()(const at::Tensor& ids, LstmState& state, Dropout& dropout) const {
+    at::Tensor x = shared_over_time(embed(ids, dropout), dropout_.input, dropout);
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      if (i > 0) x = shared_over_time(x, dropout_.hidden, dropout);
+      x = run(layers_[i], x, state.layers[i], dropout);
+    }
+    return x;
+  }
+
+  /// The state before the first word.
+  [[nodiscard]] LstmState zero_state(std::int64_t rows) const {
+    LstmState state;
+    for (std::int64_t i = 0; i < shape_.layers; ++i) {
+      const auto options = embedding_.options().requires_grad(false);
+      state.layers.push_back(
+          {at::zeros({rows, shape_.out(i)}, options), at::zeros({rows, shape_.out(i)}, options)});
+    }
+    return state;
+  }
+
+  /// Leaves elements out of x [rows, width, size] with one mask a row for its whole width.
+  static at::Tensor shared_over_time(const at::Tensor& x, double rate, Dropout& dropout) {
+    return dropout.masked(x, {x.size(0), 1, x.size(2)}, rate);
+  }
+
+  /// [vocab_size, embedding]
+  [[nodiscard]] const at::Tensor& embedding() const { return embedding_; }
+  [[nodiscard]] std::int64_t vocab_size() const { return embedding_.size(0); }
+  [[nodiscard]] const AwdLstmShape& shape() const { return shape_; }
+  [[nodiscard]] const AwdLstmDropout& dropout() const { return dropout_; }
+
+  /// The embedding, then the layers.
+  [[nodiscard]] const LayerGroups& groups() const { return groups_; }
+
+ private:
+  struct Layer {
+    at::Tensor weight_hh;  ///< [4 · out, out]
+    at::Tensor weight_ih;  ///< [4 · out, in]
+    at::Tensor bias_ih;    ///< [4 · out]
+    at::Tensor bias_hh;    ///< [4 · out]
+  };
+
+  void add_layer(FreshParameters& make, const std::string& prefix, std::int64_t i) {
+    const std::int64_t out = shape_.out(i);
+    const double bound = 1 / std::sqrt(static_cast<double>(out));
+    auto& names = groups_.emplace_back();
+    const auto add = [&](const char* name, at::IntArrayRef shape) {
+      names.push_back(prefix + "rnns." + std::to_string(i) + "." + name);
+      return make.uniform(names.back(), shape, bound);
+    };
+    layers_.push_back({.weight_hh = add("weight_hh_l0_raw", {4 * out, out}),
+                       .weight_ih = add("module.weight_ih_l0", {4 * out, shape_.in(i)}),
+                       .bias_ih = add("module.bias_ih_l0", {4 * out}),
+                       .bias_hh = add("module.bias_hh_l0", {4 * out})});
+  }
+
+  /// [rows, width, embedding]; the row of padding is never trained.
+  at::Tensor embed(const at::Tensor& ids, Dropout& dropout) const {
+    const at::Tensor x = at::embedding(embedding_, ids, padding_id_);
+    if (!dropout.active(dropout_.embedding)) return x;
+    const at::Tensor words = dropout.mask({vocab_size(), 1}, x.options(), dropout_.embedding);
+    return x.mul(at::embedding(words, ids));
+  }
+
+  static at::Tensor run(const Layer& layer, const at::Tensor& x, LstmState::Layer& state,
+                        const at::Tensor& weight_hh) {
+    const auto [y, h, c] =
+        at::lstm(x, {state.h.unsqueeze(0), state.c.unsqueeze(0)},
+                 {layer.weight_ih, weight_hh, layer.bias_ih, layer.bias_hh}, /*has_biases=*/true,
+                 /*num_layers=*/1, /*dropout=*/0, /*train=*/true, /*bidirectional=*/false,
+                 /*batch_first=*/true);
+    state = {h.squeeze(0).detach(), c.squeeze(0).detach()};
+    return y;
+  }
+
+  at::Tensor run(const Layer& layer, const at::Tensor& x, LstmState::Layer& state,
+                 Dropout& dropout) const {
+    return run(layer, x, state, dropout(layer.weight_hh, dropout_.weight));
+  }
+
+  AwdLstmShape shape_;
+  AwdLstmDropout dropout_;
+  std::int64_t padding_id_;
+  at::Tensor embedding_;
+  std::vector<Layer> layers_;
+  LayerGroups groups_;
+};
+
+}  // namespace seqtrain::model

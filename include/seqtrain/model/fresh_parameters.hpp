@@ -1,0 +1,74 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/tensor/generator.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+
+namespace seqtrain::model {
+
+/// Makes the parameters of a model that begins without a checkpoint, one after another in the order
+/// of its state_dict, each from a random stream of its own place.
+class FreshParameters {
+ public:
+  FreshParameters(std::uint64_t seed, c10::Device device) : seed_{seed}, device_{device} {}
+
+  /// Numbers between -bound and bound, each equally likely.
+  at::Tensor uniform(const std::string& name, at::IntArrayRef shape, double bound) {
+    const std::uint64_t place = parameters_.size();
+    const random::Stream stream{seed_, random::Purpose::initialization, place};
+    const at::Tensor value = at::empty(shape, at::kFloat);
+    value.uniform_(-bound, bound, tensor::make_generator(stream.at(0), c10::Device{c10::kCPU}));
+    return add(name, value);
+  }
+
+  at::Tensor constant(const std::string& name, at::IntArrayRef shape, double number) {
+    return add(name, at::empty(shape, at::kFloat).fill_(number));
+  }
+
+  [[nodiscard]] const std::vector<tensor::Parameter>& parameters() const { return parameters_; }
+
+ private:
+  at::Tensor add(const std::string& name, const at::Tensor& host) {
+    const at::Tensor value = host.to(device_);
+    const at::Tensor gradient = at::zeros_like(value);
+    value.set_requires_grad(true);
+    value.mutable_grad() = gradient;
+    parameters_.push_back({name, value, gradient});
+    return value;
+  }
+
+  std::uint64_t seed_;
+  c10::Device device_;
+  std::vector<tensor::Parameter> parameters_;
+};
+
+/// Groups of a model's parameters, by their names, from the input to the output.
+using LayerGroups = std::vector<std::vector<std::string>>;
+
+/// Lets the parameters of the last `count` groups learn and freezes all others: they get no
+/// gradient. Gradients begin at zero.
+inline void train_last_groups(std::vector<tensor::Parameter>& parameters, const LayerGroups& groups,
+                              std::size_t count) {
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    const bool learns = group + count >= groups.size();
+    for (auto& parameter : parameters) {
+      if (std::ranges::find(groups[group], parameter.name) == groups[group].end()) continue;
+      parameter.gradient = learns ? at::zeros_like(parameter.value) : at::Tensor{};
+      parameter.value.set_requires_grad(learns);
+      parameter.value.mutable_grad() = parameter.gradient;
+    }
+  }
+}
+
+}  // namespace seqtrain::model

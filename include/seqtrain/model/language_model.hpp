@@ -1,0 +1,245 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/linear.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/data/language_batch.hpp>
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/model/awd_lstm.hpp>
+#include <seqtrain/model/dropout.hpp>
+#include <seqtrain/model/fresh_parameters.hpp>
+#include <seqtrain/model/input_checks.hpp>
+#include <seqtrain/model/logits.hpp>
+#include <seqtrain/model/loss.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/state_dict.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+
+namespace seqtrain::model {
+
+struct LanguageModelOptions {
+  AwdLstmShape shape = {};
+  AwdLstmDropout dropout = {};
+  double alpha = 2;  ///< of activation regularisation: the mean square of what the decoder reads
+  double beta = 1;   ///< of temporal activation regularisation: the mean square of its changes
+  std::int64_t padding_id = 1;
+  std::uint64_t seed = 0;
+  c10::Device device = c10::Device{c10::kCPU};
+};
+
+/// An AWD-LSTM that predicts the next word, its decoder tied to the embedding: a `seqtrain::Model`.
+/// While it is trained, what the layers hold is carried from a batch to the one that follows it in
+/// the epoch, without gradients, and belongs to the state_dict. Dropout is a pure function of the
+/// seed and the batch's epoch and index.
+class LanguageModel {
+ public:
+  using batch_type = data::LanguageBatch;
+  using parameter_type = tensor::Parameter;
+  using output_type = metrics::Logits;
+  using loss_type = Loss;
+
+  /// A fresh model. Throws `InputError` on options out of range.
+  explicit LanguageModel(std::int64_t vocab_size, const LanguageModelOptions& options = {})
+      : LanguageModel{vocab_size, options, FreshParameters{options.seed, options.device}} {}
+
+  LanguageModel(LanguageModel&&) noexcept = default;
+  LanguageModel& operator=(LanguageModel&&) noexcept = default;
+  LanguageModel(const LanguageModel&) = delete;  // tensors are handles: a copy shares its weights
+  LanguageModel& operator=(const LanguageModel&) = delete;
+  ~LanguageModel() = default;
+
+  /// Adds weight · d(mean cross-entropy + regularisation)/dp to the gradients; returns the
+  /// cross-entropy.
+  Loss accumulate(const data::LanguageBatch& batch, double weight) {
+    check(batch);
+    detail::check_below(batch.labels, encoder_.vocab_size(), "labels", "words");
+    const at::AutoGradMode with_gradients{true};
+    const random::Stream stream{options_.seed, random::Purpose::dropout,
+                                static_cast<std::uint64_t>(batch.epoch),
+                                static_cast<std::uint64_t>(batch.index)};
+    Dropout dropout{stream.at(0), options_.device};
+    const at::Tensor raw = encoder_(ids(batch), begin_of(batch, trained_), dropout);
+    const at::Tensor read = AwdLstm::shared_over_time(raw, encoder_.dropout().output, dropout);
+    const at::Tensor loss = cross_entropy(batch, read);
+    const at::Tensor total = loss.add(regularisation(raw, read));
+    total.backward(at::full_like(total, weight));
+    return Loss{loss.detach()};
+  }
+
+  /// Mean cross-entropy of a batch without dropout and gradients. What the layers hold is carried
+  /// here too, apart from what is carried in training.
+  double evaluate(const data::LanguageBatch& batch) {
+    check(batch);
+    detail::check_below(batch.labels, encoder_.vocab_size(), "labels", "words");
+    const at::NoGradGuard no_gradients;
+    Dropout off;
+    return cross_entropy(batch, encoder_(ids(batch), begin_of(batch, evaluated_), off))
+        .item<double>();
+  }
+
+  /// [rows, vocab_size]: which word follows each row, read alone, in evaluation mode.
+  metrics::Logits logits(const data::LanguageBatch& batch) {
+    check(batch);
+    const at::NoGradGuard no_gradients;
+    Dropout off;
+    LstmState state = encoder_.zero_state(batch.rows);
+    return to_host(decode(encoder_(ids(batch), state, off).select(1, -1)));
+  }
+
+  [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
+  [[nodiscard]] std::int64_t vocab_size() const { return encoder_.vocab_size(); }
+  [[nodiscard]] const AwdLstm& encoder() const { return encoder_; }
+
+  /// The layers from the input to the output, then the embedding, which is the decoder too.
+  [[nodiscard]] LayerGroups groups() const {
+    LayerGroups groups{encoder_.groups().begin() + 1, encoder_.groups().end()};
+    groups.push_back({"0.encoder.weight", "1.decoder.bias"});
+    return groups;
+  }
+
+  /// Freezes all but the last `count` groups.
+  void train_last(std::size_t count) { train_last_groups(parameters_, groups(), count); }
+
+  /// The parameters and, inside an epoch, what is carried.
+  [[nodiscard]] tensor::StateDict state_dict() const {
+    tensor::StateDict state{parameters_};
+    for (std::size_t i = 0; i < trained_.state.layers.size(); ++i) {
+      state.add(carried(i) + "h", trained_.state.layers[i].h);
+      state.add(carried(i) + "c", trained_.state.layers[i].c);
+    }
+    if (!trained_.state.layers.empty()) {
+      const at::Tensor next = at::empty({2}, at::kFloat);
+      next.mutable_data_ptr<float>()[0] = static_cast<float>(trained_.epoch);
+      next.mutable_data_ptr<float>()[1] = static_cast<float>(trained_.next);
+      state.add("carried.next", next);
+    }
+    return state;
+  }
+
+  /// Takes on the values of `state_dict().views()`. Throws `InputError` where names or shapes do
+  /// not fit; some parameters may then have changed.
+  void load_state_dict(std::span<const weights::TensorView> tensors) {
+    tensor::SavedTensors saved{tensors};
+    for (const auto& parameter : parameters_) saved.take(parameter.name, parameter.value);
+    trained_ = saved.has("carried.next") ? load_carried(tensors, saved) : Carried{};
+    saved.check_all_taken();
+  }
+
+ private:
+  /// The state behind a batch, for the one that follows it.
+  struct Carried {
+    std::int64_t epoch = 0;
+    std::int64_t next = -1;
+    LstmState state = {};
+  };
+
+  LanguageModel(std::int64_t vocab_size, const LanguageModelOptions& options, FreshParameters make)
+      : options_{options},
+        encoder_{make, "0.", vocab_size, options.padding_id, options.shape, options.dropout},
+        bias_{make.constant("1.decoder.bias", {vocab_size}, 0)},
+        parameters_{make.parameters()} {}
+
+  void check(const data::LanguageBatch& batch) const {
+    const auto cells = static_cast<std::size_t>(batch.rows * batch.width);
+    if (batch.rows < 1 || batch.width < 1 || batch.input_ids.size() != cells ||
+        batch.labels.size() != cells) {
+      throw InputError{"its sizes do not fit together", {.object = "batch"}};
+    }
+    detail::check_below(batch.input_ids, encoder_.vocab_size(), "input_ids", "words");
+  }
+
+  /// int32 [rows, width] on the device
+  [[nodiscard]] at::Tensor ids(const data::LanguageBatch& batch) const {
+    const at::Tensor host = at::empty({batch.rows, batch.width}, at::kInt);
+    std::memcpy(host.mutable_data_ptr(), batch.input_ids.data(), host.nbytes());
+    return host.to(options_.device);
+  }
+
+  /// The state to begin a batch with, at the end of which it will be that for the next one.
+  LstmState& begin_of(const data::LanguageBatch& batch, Carried& carried) const {
+    const bool follows = carried.epoch == batch.epoch && carried.next == batch.index &&
+                         batch.index > 0 && carried.state.rows() == batch.rows;
+    if (!follows) carried.state = encoder_.zero_state(batch.rows);
+    carried.epoch = batch.epoch;
+    carried.next = batch.index + 1;
+    return carried.state;
+  }
+
+  /// Hidden states [..., embedding] → logits [..., vocab_size]
+  [[nodiscard]] at::Tensor decode(const at::Tensor& hidden) const {
+    return at::linear(hidden, encoder_.embedding(), bias_);
+  }
+
+  [[nodiscard]] at::Tensor cross_entropy(const data::LanguageBatch& batch,
+                                         const at::Tensor& read) const {
+    const at::Tensor labels = at::empty({batch.rows * batch.width}, at::kLong);
+    std::memcpy(labels.mutable_data_ptr(), batch.labels.data(), labels.nbytes());
+    return at::cross_entropy_loss(decode(read.flatten(0, 1)), labels.to(options_.device));
+  }
+
+  /// Merity et al. 2017, section 4.3; `raw` is without dropout, `read` what the decoder is shown.
+  [[nodiscard]] at::Tensor regularisation(const at::Tensor& raw, const at::Tensor& read) const {
+    const at::Tensor activation = read.square().mean().mul(options_.alpha);
+    if (raw.size(1) < 2) return activation;
+    const at::Tensor change = raw.slice(1, 1).sub(raw.slice(1, 0, -1));
+    return activation.add(change.square().mean().mul(options_.beta));
+  }
+
+  static std::string carried(std::size_t layer) { return "carried." + std::to_string(layer) + "."; }
+
+  [[nodiscard]] Carried load_carried(std::span<const weights::TensorView> tensors,
+                                     tensor::SavedTensors& saved) const {
+    const at::Tensor next = at::empty({2}, at::kFloat);
+    saved.take("carried.next", next);
+    std::int64_t rows = 0;
+    for (const auto& tensor : tensors) {
+      if (tensor.name == "carried.0.h" && !tensor.shape.empty()) rows = tensor.shape[0];
+    }
+    Carried result{.epoch = std::llround(next.const_data_ptr<float>()[0]),
+                   .next = std::llround(next.const_data_ptr<float>()[1]),
+                   .state = encoder_.zero_state(rows)};
+    for (std::size_t i = 0; i < result.state.layers.size(); ++i) {
+      saved.take(carried(i) + "h", result.state.layers[i].h);
+      saved.take(carried(i) + "c", result.state.layers[i].c);
+    }
+    return result;
+  }
+
+  LanguageModelOptions options_;
+  AwdLstm encoder_;
+  at::Tensor bias_;  // [vocab_size]
+  std::vector<tensor::Parameter> parameters_;
+  Carried trained_;
+  Carried evaluated_;
+};
+
+/// exp of the mean cross-entropy over all words that a loader shows in its epoch 0.
+template <class L>
+double perplexity(LanguageModel& model, L& loader) {
+  double sum = 0;
+  std::int64_t words = 0;
+  for (const data::LanguageBatch& batch : loader.epoch(0)) {
+    sum += model.evaluate(batch) * static_cast<double>(batch.tokens());
+    words += batch.tokens();
+  }
+  return std::exp(sum / static_cast<double>(words));
+}
+
+}  // namespace seqtrain::model
