@@ -16,6 +16,7 @@
 #include <seqtrain/train/run_directory.hpp>
 #include <seqtrain/train/run_length.hpp>
 #include <seqtrain/train/save_run.hpp>
+#include <seqtrain/train/stages.hpp>
 #include <seqtrain/train/state.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/train/weigh.hpp>
