@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <utility>
+
+#include <seqtrain/cli/encode.hpp>
+#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/input_checks.hpp>
+#include <seqtrain/optim/adam.hpp>
+#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/train/stages.hpp>
+#include <seqtrain/weights/write_torch_file.hpp>
+
+#include "job.hpp"
+
+/// A BERT or RoBERTa classifier from the language's `model/`, or the default checkpoint.
+struct Bert {
+  static seqtrain::metrics::ClassificationReport train(const Job& given) {
+    using namespace seqtrain;
+    Job job = given;
+    const auto own = job.data / "model";
+    const auto directory =
+        std::filesystem::exists(own) ? own : std::filesystem::path{"checkpoints/all-MiniLM-L6-v2"};
+    const auto tokenizer = text::load_tokenizer(directory);
+    auto classifier = model::load_classifier(
+        directory, {.labels = job.labels.names(), .seed = static_cast<std::uint64_t>(job.seed)});
+    model::check_vocabulary(classifier.config(), tokenizer.vocab_size());
+    job.max_length = std::min(job.max_length, classifier.max_length());
+    auto train = job.encode("train.csv", tokenizer);
+    auto valid = job.load(job.encode("valid.csv", tokenizer));
+    auto test = job.load(job.encode("test.csv", tokenizer));
+
+    auto settings = job.settings();
+    settings.emplace_back("model", cli::fingerprint(directory));
+    const train::Stages stages{job.work / "bert", std::move(settings), report::say};
+    stages.run("classifier", classifier, [&](auto& model, auto saved) {
+      job.fit(model, optim::Adam{{.lr = 2e-5}}, job.load(std::move(train)), job.epochs, saved,
+              valid);
+    });
+    weights::write_torch_file(job.work / "model.pth", classifier.state_dict().views());
+    return job.evaluate(classifier, std::move(test));
+  }
+};

@@ -1,0 +1,160 @@
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/weights/fastai.hpp>
+
+#include "support/program.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain {
+namespace {
+
+using tests::run_example;
+using tests::write_file;
+
+/// A directory laid out like a bucket, with the bundled sets cut short.
+class LanguagesExample : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const std::string lang : {"en", "fr"}) {
+      const auto from = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "../examples/data/languages";
+      std::filesystem::create_directories(root_ / lang);
+      for (const auto& [file, lines] : {std::pair{"train.csv", 41},
+                                        {"valid.csv", 11},
+                                        {"test.csv", 13},
+                                        {"unlabelled.txt", 30}}) {
+        std::string text = tests::read_file(from / lang / file);
+        std::size_t end = 0;
+        for (int line = 0; line < lines; ++line) end = text.find('\n', end) + 1;
+        write_file(root_ / lang / file, text.substr(0, end));
+      }
+    }
+  }
+
+  [[nodiscard]] std::string flags(const std::string& more, const std::string& work = "work") const {
+    return "--local " + root_.path().string() + " --work-dir " + (directory_ / work).string() +
+           " --epochs 1 --embedding 8 --hidden 12 --batch-size 8 --threads 1 " + more;
+  }
+
+  /// The only folder below the models' one.
+  [[nodiscard]] std::filesystem::path published(const char* folder) const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator{root_ / folder}) {
+      found.push_back(entry.path());
+    }
+    EXPECT_EQ(found.size(), 1U);
+    return found.at(0);
+  }
+
+  tests::TemporaryDirectory directory_, root_;
+};
+
+void expect_performance(const std::filesystem::path& folder) {
+  const auto document = json::Document::load(folder / "performance.json");
+  const auto root = document.root();
+  EXPECT_EQ(root.at("examples").integer(), 12);
+  EXPECT_EQ(root.at("labels").at("negative").at("support").integer(), 6);
+  EXPECT_GE(root.at("accuracy").number(), 0);
+  EXPECT_GE(root.at("macro_average").at("f1").number(), 0);
+}
+
+TEST_F(LanguagesExample, TrainsUlmfitAndLeavesModelAndFigures) {
+  const auto run = run_example("languages", flags("--lang fr --model-dir made"));
+  ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_NE(run.output.find("Perplexity of the fine-tuned model: "), std::string::npos);
+  const auto folder = published("made");
+  EXPECT_TRUE(folder.filename().string().starts_with("fr_2"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "vocabulary.txt"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "manifest.json"));
+  const weights::FastaiFile model{folder / "model.pth"};
+  EXPECT_EQ(model.at("0.module.rnns.0.module.weight_ih_l0").shape,
+            (std::vector<std::int64_t>{48, 8}));
+  EXPECT_TRUE(model.find("1.layers.1.2.weight"));
+  expect_performance(folder);
+}
+
+TEST_F(LanguagesExample, BeginsWithPretrainedWeights) {
+  const auto golden = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/awd_lstm";
+  std::string words;
+  for (const auto& word : weights::read_pickled_words(golden / "words.pkl")) words += word + "\n";
+  write_file(root_ / "fr/vocabulary.txt", words);
+  std::filesystem::copy_file(golden / "language.pth", root_ / "fr/pretrained.pth");
+  const auto run = run_example(
+      "languages", "--lang fr --epochs 1 --embedding 12 --hidden 16 --threads 1 --local " +
+                       root_.path().string() + " --work-dir " + (directory_ / "work").string());
+  ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_NE(run.output.find("Perplexity of the pre-trained model: "), std::string::npos);
+  EXPECT_NE(run.output.find("Stage language_model_1\n"), std::string::npos);
+  const auto wider = run_example("languages", flags("--lang fr", "wider"));
+  EXPECT_EQ(wider.code, 2);
+  EXPECT_NE(wider.output.find("has shape [40, 12], the model [40, 8]"), std::string::npos)
+      << wider.output;
+}
+
+TEST_F(LanguagesExample, RefusesWeightsThatAreNoLanguageModels) {
+  ASSERT_EQ(run_example("languages", flags("--lang en --model-dir made")).code, 0);
+  const auto folder = published("made");
+  std::filesystem::copy_file(folder / "model.pth", root_ / "fr/pretrained.pth");
+  const auto without = run_example("languages", flags("--lang fr", "without"));
+  EXPECT_EQ(without.code, 2);
+  EXPECT_NE(without.output.find("vocabulary.txt: is needed"), std::string::npos) << without.output;
+  write_file(root_ / "fr/vocabulary.txt", "xxunk\nxxpad\n");
+  const auto classifier = run_example("languages", flags("--lang fr", "classifier"));
+  EXPECT_EQ(classifier.code, 2);  // the weights of a classifier, not of a language model
+  EXPECT_NE(classifier.output.find("0.encoder.weight: there is no such tensor"), std::string::npos)
+      << classifier.output;
+}
+
+TEST_F(LanguagesExample, DoesNoStageTwice) {
+  ASSERT_EQ(run_example("languages", flags("")).code, 0);
+  const auto again = run_example("languages", flags(""));
+  ASSERT_EQ(again.code, 0) << again.output;
+  EXPECT_NE(again.output.find("Stage classifier_5 is done already"), std::string::npos);
+  const auto other = run_example("languages", flags("--seed 2"));
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.output.find("other settings"), std::string::npos) << other.output;
+}
+
+TEST_F(LanguagesExample, TrainsBertByAnotherAlias) {
+  SEQTRAIN_NEEDS_CHECKPOINT();
+  std::filesystem::create_directory_symlink(std::filesystem::absolute(tests::default_checkpoint()),
+                                            root_ / "en/model");
+  const auto run = run_example("languages_bert", flags("--model-dir made --max-length 16"));
+  ASSERT_EQ(run.code, 0) << run.output;
+  const weights::FastaiFile model{published("made") / "model.pth"};
+  EXPECT_TRUE(model.find("classifier.weight"));
+  expect_performance(published("made"));
+}
+
+TEST_F(LanguagesExample, KeepsAnEmptyText) {
+  write_file(root_ / "en/test.csv", "text,label\n,negative\nThe soup,positive\n");
+  const auto run = run_example("languages", flags("--model-dir made"));
+  ASSERT_EQ(run.code, 0) << run.output;
+  const auto document = json::Document::load(published("made") / "performance.json");
+  EXPECT_EQ(document.root().at("examples").integer(), 2);
+}
+
+TEST_F(LanguagesExample, TellsWhatIsWrongWithItsInput) {
+  const auto expect = [&](const std::string& more, const std::string& says) {
+    const auto run = run_example("languages", flags(more));
+    EXPECT_EQ(run.code, 2) << more << "\n" << run.output;
+    EXPECT_NE(run.output.find(says), std::string::npos) << more << "\n" << run.output;
+  };
+  expect("--lang de", "for the language 'de'; there are: en, fr");
+  expect("--lang ../en", "--lang");
+  expect("--bucket-name UPPER", "UPPER");
+  expect("--max-length 2", "--max-length");
+  write_file(root_ / "en/test.csv", "text,label\nThe soup,negative\nThe bread,mixed\n");
+  expect("--lang en", "test.csv:3: label: unknown label 'mixed'");
+  write_file(root_ / "en/train.csv", "text,label\nThe soup,negative\nThe bread,negative\n");
+  expect("--lang en", "fewer than two different labels");
+  write_file(root_ / "en/train.csv", "words,label\nThe soup,negative\n");
+  expect("--lang en", "no known field for the text among: words, label");
+}
+
+}  // namespace
+}  // namespace seqtrain
