@@ -1,11 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <utility>
 
 #include <seqtrain/cli/encode.hpp>
 #include <seqtrain/model/any_classifier.hpp>
-#include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/text/load_tokenizer.hpp>
 #include <seqtrain/train/stages.hpp>
@@ -22,9 +23,10 @@ struct Bert {
     const auto directory =
         std::filesystem::exists(own) ? own : std::filesystem::path{"checkpoints/all-MiniLM-L6-v2"};
     const auto tokenizer = text::load_tokenizer(directory);
-    auto classifier = model::load_classifier(
-        directory, {.labels = job.labels.names(), .seed = static_cast<std::uint64_t>(job.seed)});
-    model::check_vocabulary(classifier.config(), tokenizer.vocab_size());
+    auto classifier =
+        model::load_classifier(directory, {.labels = job.labels.names(),
+                                           .tokenizer_size = tokenizer.vocab_size(),
+                                           .seed = static_cast<std::uint64_t>(job.seed)});
     job.max_length = std::min(job.max_length, classifier.max_length());
     auto train = job.encode("train.csv", tokenizer);
     auto valid = job.load(job.encode("valid.csv", tokenizer));
