@@ -14,13 +14,12 @@ using namespace seqtrain;
 template <class Optimizer>
 void fine_tune(const cli::TrainFlags& flags, train::Results results) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
-  report::say(tensor::describe(device));
   const train::RunDirectory run{flags.run_directory("mnli")};
   const auto tokenizer = text::load_tokenizer(flags.model);
   const auto labels = flags.choose_labels();
   const auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, device);
   auto model = model::load_classifier(flags.model, options);
-  report::say(model::describe(model, options));
+  report::say(tensor::describe(device) + "\n" + model::describe(model, options));
   const auto checkpoints = cli::open_checkpoints(flags, run, results, name(model.precision()));
   const cli::StopSignals signals{cli::stop_options(flags, *checkpoints)};
   cli::FileEncoder encode{flags, tokenizer, labels, model.max_length()};
