@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path golden = tests::golden() / "weights";
-
 std::vector<TensorView> all(const Checkpoint& checkpoint) {
   std::vector<TensorView> tensors;
   for (const auto& name : checkpoint.names()) tensors.push_back(*checkpoint.find(name));
@@ -31,7 +29,9 @@ std::string refusal(const fs::path& directory) {
 
 class CheckpointTest : public testing::Test {
  protected:
-  void copy(const char* from, const char* to) { fs::copy_file(golden / from, directory_ / to); }
+  void copy(const char* from, const char* to) {
+    fs::copy_file(tests::golden_weights() / from, directory_ / to);
+  }
 
   void write_index(const std::string& weight_map) {
     tests::write_file(directory_ / "model.safetensors.index.json",
@@ -44,18 +44,18 @@ class CheckpointTest : public testing::Test {
 TEST_F(CheckpointTest, OpensOneFile) {
   copy("dtypes.safetensors", "model.safetensors");
   const Checkpoint checkpoint{directory_.path()};
-  tests::expect_golden(all(checkpoint), golden / "dtypes.json");
+  tests::expect_golden(all(checkpoint), tests::golden_weights() / "dtypes.json");
   EXPECT_FALSE(checkpoint.find("absent"));
 }
 
 TEST_F(CheckpointTest, OpensShardsByTheirIndex) {
-  const Checkpoint checkpoint{golden / "sharded"};
-  tests::expect_golden(all(checkpoint), golden / "sharded.json");
+  const Checkpoint checkpoint{tests::golden_weights() / "sharded"};
+  tests::expect_golden(all(checkpoint), tests::golden_weights() / "sharded.json");
 }
 
 TEST_F(CheckpointTest, OpensATorchFile) {
   copy("views.pth", "pytorch_model.bin");
-  tests::expect_golden(all(Checkpoint{directory_.path()}), golden / "views.json");
+  tests::expect_golden(all(Checkpoint{directory_.path()}), tests::golden_weights() / "views.json");
 }
 
 TEST_F(CheckpointTest, OpensTorchShardsByTheirIndex) {
@@ -73,9 +73,9 @@ TEST_F(CheckpointTest, SafetensorsComeBeforeTorchFiles) {
 }
 
 TEST_F(CheckpointTest, CanBeMoved) {
-  Checkpoint checkpoint{golden / "sharded"};
+  Checkpoint checkpoint{tests::golden_weights() / "sharded"};
   const Checkpoint moved = std::move(checkpoint);
-  tests::expect_golden(all(moved), golden / "sharded.json");
+  tests::expect_golden(all(moved), tests::golden_weights() / "sharded.json");
 }
 
 TEST_F(CheckpointTest, OneFileComesBeforeAnIndex) {
