@@ -15,21 +15,12 @@
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/tensor/threads.hpp>
+#include <seqtrain/train/figures.hpp>
 
 #include "languages/framework.hpp"
 #include "languages/places.hpp"
 
 using namespace seqtrain;
-
-void write(json::Writer& out, const std::string& name, const metrics::LabelScores& scores) {
-  out.key(name)
-      .begin_object()
-      .member("precision", scores.precision)
-      .member("recall", scores.recall)
-      .member("f1", scores.f1)
-      .member("support", scores.support)
-      .end_object();
-}
 
 /// Each label as a binary classifier; of the whole, accuracy and the mean over the labels.
 void save_performance(const std::filesystem::path& file,
@@ -38,10 +29,11 @@ void save_performance(const std::filesystem::path& file,
   out.begin_object().member("accuracy", report.accuracy).member("examples", report.examples);
   out.key("labels").begin_object();
   for (std::size_t i = 0; i < report.labels.size(); ++i) {
-    write(out, labels.name(i), report.labels[i]);
+    out.key(labels.name(i));
+    train::append(out, report.labels[i]);
   }
-  out.end_object();
-  write(out, "macro_average", report.macro_average());
+  out.end_object().key("macro_average");
+  train::append(out, report.macro_average());
   write_file_atomically(file, out.end_object().text() + "\n");
 }
 

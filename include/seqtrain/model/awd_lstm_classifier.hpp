@@ -13,7 +13,6 @@
 #include <ATen/ops/full_like.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/awd_lstm.hpp>
@@ -162,10 +161,7 @@ class AwdLstmClassifier {
 
   Loss add_gradients(const data::Batch& batch, double weight) {
     const at::AutoGradMode with_gradients{true};
-    const random::Stream stream{options_.seed, random::Purpose::dropout,
-                                static_cast<std::uint64_t>(batch.epoch),
-                                static_cast<std::uint64_t>(batch.index)};
-    Dropout dropout{stream.at(0), options_.device};
+    Dropout dropout{dropout_stream(options_.seed, batch).at(0), options_.device};
     const auto input = tensor::to_device(batch, options_.device);
     const at::Tensor loss =
         at::cross_entropy_loss(forward(input, true, dropout), input.labels.to(at::kLong));

@@ -145,7 +145,7 @@ class Classifier {
 
   Loss add_gradients(const data::Batch& batch, double weight) {
     const at::AutoGradMode with_gradients{true};
-    const random::Stream stream = dropout_stream(batch);
+    const random::Stream stream = dropout_stream(seed_, batch);
     Dropout dropout{stream.at(0), device_};
     const auto input = tensor::to_device(batch, device_);
     const at::Tensor first =
@@ -165,11 +165,6 @@ class Classifier {
   }
 
   [[nodiscard]] Part encoder_part() const { return {.required = true, .frozen = encoder_frozen_}; }
-
-  [[nodiscard]] random::Stream dropout_stream(const data::Batch& batch) const {
-    return {seed_, random::Purpose::dropout, static_cast<std::uint64_t>(batch.epoch),
-            static_cast<std::uint64_t>(batch.index)};
-  }
 
   /// Hidden state of each row's first token [rows, hidden], a leaf whose gradient goes on from here
   /// to the kernels.

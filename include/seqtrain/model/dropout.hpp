@@ -9,9 +9,18 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
+#include <seqtrain/core/random.hpp>
 #include <seqtrain/tensor/generator.hpp>
 
 namespace seqtrain::model {
+
+/// The random stream of a batch's dropout: a pure function of the seed and the batch's place in
+/// training.
+template <class Batch>
+[[nodiscard]] random::Stream dropout_stream(std::uint64_t seed, const Batch& batch) {
+  return {seed, random::Purpose::dropout, static_cast<std::uint64_t>(batch.epoch),
+          static_cast<std::uint64_t>(batch.index)};
+}
 
 /// Dropout for one forward pass (Srivastava et al. 2014): zeroes each element with a probability
 /// and scales the others so that the mean stays. All masks of a pass come from one generator in

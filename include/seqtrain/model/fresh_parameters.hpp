@@ -9,7 +9,6 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/tensor/generator.hpp>
@@ -41,10 +40,7 @@ class FreshParameters {
  private:
   at::Tensor add(const std::string& name, const at::Tensor& host) {
     const at::Tensor value = host.to(device_);
-    const at::Tensor gradient = at::zeros_like(value);
-    value.set_requires_grad(true);
-    value.mutable_grad() = gradient;
-    parameters_.push_back({name, value, gradient});
+    parameters_.push_back({name, value, tensor::require_gradient(value)});
     return value;
   }
 
@@ -64,9 +60,12 @@ inline void train_last_groups(std::vector<tensor::Parameter>& parameters, const 
     const bool learns = group + count >= groups.size();
     for (auto& parameter : parameters) {
       if (std::ranges::find(groups[group], parameter.name) == groups[group].end()) continue;
-      parameter.gradient = learns ? at::zeros_like(parameter.value) : at::Tensor{};
-      parameter.value.set_requires_grad(learns);
-      parameter.value.mutable_grad() = parameter.gradient;
+      if (learns) {
+        parameter.gradient = tensor::require_gradient(parameter.value);
+      } else {
+        parameter.value.set_requires_grad(false);
+        parameter.value.mutable_grad() = parameter.gradient = at::Tensor{};
+      }
     }
   }
 }

@@ -19,7 +19,6 @@
 #include <ATen/ops/linear.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/random.hpp>
 #include <seqtrain/data/language_batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/awd_lstm.hpp>
@@ -71,10 +70,7 @@ class LanguageModel {
     check(batch);
     detail::check_below(batch.labels, encoder_.vocab_size(), "labels", "words");
     const at::AutoGradMode with_gradients{true};
-    const random::Stream stream{options_.seed, random::Purpose::dropout,
-                                static_cast<std::uint64_t>(batch.epoch),
-                                static_cast<std::uint64_t>(batch.index)};
-    Dropout dropout{stream.at(0), options_.device};
+    Dropout dropout{dropout_stream(options_.seed, batch).at(0), options_.device};
     const at::Tensor raw = encoder_(ids(batch), begin_of(batch, trained_), dropout);
     const at::Tensor read = AwdLstm::shared_over_time(raw, encoder_.dropout().output, dropout);
     const at::Tensor loss = cross_entropy(batch, read);

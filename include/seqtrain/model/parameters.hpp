@@ -12,7 +12,6 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/random.hpp>
@@ -63,7 +62,8 @@ class ParameterMaker {
     const at::Tensor value =
         (stored ? load(*stored, name, shape) : initialise(shape, init, part.initializer_range))
             .to(options_.device);
-    parameters_.push_back({name, value, part.frozen ? at::Tensor{} : require_gradient(value)});
+    parameters_.push_back(
+        {name, value, part.frozen ? at::Tensor{} : tensor::require_gradient(value)});
     return value;
   }
 
@@ -129,14 +129,6 @@ class ParameterMaker {
     const std::uint64_t place = parameters_.size();
     const random::Stream stream{options_.seed, random::Purpose::initialization, place};
     return value.normal_(0, range, tensor::make_generator(stream.at(0), c10::Device{c10::kCPU}));
-  }
-
-  /// The gradient, zero, to which autograd adds in place.
-  static at::Tensor require_gradient(const at::Tensor& value) {
-    at::Tensor gradient = at::zeros_like(value);
-    value.set_requires_grad(true);
-    value.mutable_grad() = gradient;
-    return gradient;
   }
 
   const weights::Checkpoint* checkpoint_;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/zeros_like.h>
 
 namespace seqtrain::tensor {
 
@@ -13,5 +14,13 @@ struct Parameter {
   at::Tensor value;
   at::Tensor gradient;  ///< same shape; undefined where the parameter is frozen
 };
+
+/// Lets a parameter's value learn. Returns its gradient, zero, to which autograd adds in place.
+inline at::Tensor require_gradient(const at::Tensor& value) {
+  at::Tensor gradient = at::zeros_like(value);
+  value.set_requires_grad(true);
+  value.mutable_grad() = gradient;
+  return gradient;
+}
 
 }  // namespace seqtrain::tensor

@@ -20,6 +20,7 @@
 #include <seqtrain/text/byte_level.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/merge_table.hpp>
+#include <seqtrain/text/string_hash.hpp>
 
 namespace seqtrain::text {
 
@@ -255,14 +256,7 @@ class Bpe {
   Id unknown_ = absent;
   bool fuse_unknown_;
   bool unique_results_ = true;  ///< no two merges have the same result
-
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const noexcept {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
-  std::unordered_map<std::string, Id, Hash, std::equal_to<>> words_;  ///< for ignore_merges
+  std::unordered_map<std::string, Id, StringHash, std::equal_to<>> words_;  ///< for ignore_merges
 };
 
 }  // namespace seqtrain::text

@@ -14,6 +14,7 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/text/string_hash.hpp>
 #include <seqtrain/text/tokenizer_files.hpp>
 #include <seqtrain/text/word_marks.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>

@@ -11,18 +11,11 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/pipeline.hpp>
+#include <seqtrain/text/string_hash.hpp>
 #include <seqtrain/text/tokenizer.hpp>
 #include <seqtrain/text/word_marks.hpp>
 
 namespace seqtrain::text {
-
-/// Hashes what a string's characters are, however they are held.
-struct StringHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const noexcept {
-    return std::hash<std::string_view>{}(text);
-  }
-};
 
 /// Words with ids, their places in a list. One that is not in it is the unknown word.
 class WholeWords {

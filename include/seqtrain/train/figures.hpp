@@ -3,9 +3,20 @@
 #include <vector>
 
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/metric.hpp>
 
 namespace seqtrain::train {
+
+/// Appends how a label was met.
+inline void append(json::Writer& out, const metrics::LabelScores& scores) {
+  out.begin_object()
+      .member("precision", scores.precision)
+      .member("recall", scores.recall)
+      .member("f1", scores.f1)
+      .member("support", scores.support)
+      .end_object();
+}
 
 /// Appends what a user's own metrics came to as one member, `"metrics": {name: value, …}`, if there
 /// are any.

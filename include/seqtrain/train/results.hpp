@@ -37,15 +37,6 @@ struct Results {
 
 namespace detail {
 
-inline void append(json::Writer& out, const metrics::LabelScores& scores) {
-  out.begin_object()
-      .member("precision", scores.precision)
-      .member("recall", scores.recall)
-      .member("f1", scores.f1)
-      .member("support", scores.support)
-      .end_object();
-}
-
 inline void append_confusion(json::Writer& out, const metrics::Confusion& confusion) {
   out.key("confusion").begin_array();
   for (Eigen::Index row = 0; row < confusion.rows(); ++row) {
@@ -67,11 +58,11 @@ inline void append(json::Writer& out, std::string_view split,
   out.key("labels").begin_object();
   for (std::size_t i = 0; i < report.labels.size(); ++i) {
     out.key(metrics::label_name(names, i));
-    append(out, report.labels[i]);
+    train::append(out, report.labels[i]);
   }
   out.end_object();
   out.key("macro_average");
-  append(out, report.macro_average());
+  train::append(out, report.macro_average());
   append_confusion(out, report.confusion);
   out.end_object();
 }

@@ -107,7 +107,7 @@ class Encoder {
 
   void reserve(bool keep) {
     const std::size_t rows = layout_->rows();
-    first_rows_ = round_up(layout_->sequences().size(), 32);
+    first_rows_ = round_up(layout_->sequences().size(), Layout::matrix_unit);
     rows_.clear();
     for (std::size_t i = 0; i < parts_.layers.size(); ++i) {
       // Where nothing is kept, a layer's rows may be those of the layer before.

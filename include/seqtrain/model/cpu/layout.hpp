@@ -20,6 +20,7 @@ namespace seqtrain::model::cpu {
 class Layout {
  public:
   static constexpr std::size_t row_unit = 8;
+  static constexpr std::size_t matrix_unit = 32;  ///< the rows of a whole matrix are a multiple of
   static constexpr std::size_t group_rows = 128;  ///< that a group is to have about
 
   struct Sequence {
@@ -51,12 +52,12 @@ class Layout {
       squares += length * length;
     }
     close_group();
-    rows_ = round_up(rows_, 32);
+    rows_ = round_up(rows_, matrix_unit);
   }
 
   [[nodiscard]] const std::vector<Sequence>& sequences() const { return sequences_; }
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
-  /// Of the matrices; a multiple of 32.
+  /// Of the matrices; a multiple of `matrix_unit`.
   [[nodiscard]] std::size_t rows() const { return rows_; }
   /// Of the largest group.
   [[nodiscard]] std::size_t most_rows() const {
