@@ -53,6 +53,23 @@ TEST(Bpe, MergesByRankAtEveryLength) {
   }
 }
 
+TEST(Bpe, AVeryLongWordIsMergedAsItsPartsAre) {
+  std::vector<Bpe::Entry> with_a_wall = letters;
+  with_a_wall.emplace_back("d", 8);  // merges with nothing
+  const Bpe bpe{with_a_wall, merges};
+  std::mt19937 random{5};
+  std::string word;
+  std::vector<Id> expected;
+  while (word.size() < 20'000) {
+    std::string part(random() % 40, 'a');
+    for (char& c : part) c = "aaabc"[random() % 5];
+    bpe.encode_word(part, expected);
+    expected.push_back(8);
+    word += part + "d";
+  }
+  EXPECT_EQ(encode(bpe, word), expected);
+}
+
 TEST(Bpe, NeverUsesATokenThatNoMergesReach) {
   const std::vector<Bpe::Entry> vocabulary{{"a", 0}, {"b", 1}, {"ab", 2}, {"aab", 3}};
   const std::vector<Bpe::Pair> only{{"a", "b"}};

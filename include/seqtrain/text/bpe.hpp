@@ -5,12 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
-#include <queue>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -19,6 +18,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/byte_level.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/merge_queue.hpp>
 #include <seqtrain/text/merge_table.hpp>
 #include <seqtrain/text/string_hash.hpp>
 
@@ -80,6 +80,7 @@ class Bpe {
       const Pair& merge = merges[rank];
       const Id result = id(std::string{merge.first}.append(merge.second), merge);
       merges_.insert(id(merge.first, merge), id(merge.second, merge), {rank, result});
+      results_.push_back(result);
       if (!results.insert(result).second) unique_results_ = false;
     }
   }
@@ -166,91 +167,87 @@ class Bpe {
     for (std::size_t i = 0; i < end; i = next[i]) out.push_back(symbols[i]);
   }
 
+  using Position = std::uint32_t;  ///< of a symbol in a long word
   struct Symbol {
     Id id;
-    std::int64_t previous;
-    std::int64_t next;
+    Position previous;
+    Position next;
   };
 
-  /// A merge that was possible when it was queued.
-  struct Candidate {
-    Merge merge;
-    std::int64_t position;
-
-    bool operator>(const Candidate& other) const {
-      return std::tie(merge.rank, position) > std::tie(other.merge.rank, other.position);
-    }
-  };
-
-  /// A linked list of symbols and a heap of merges: O(n log n).
+  /// A linked list of symbols and a queue of the merges that were possible when they were queued.
   class LongWord {
    public:
-    explicit LongWord(const MergeTable& merges) : merges_{merges} {}
-
-    void add(Id id) {
-      const auto position = static_cast<std::int64_t>(symbols_.size());
-      symbols_.push_back({id, position - 1, position + 1});
+    LongWord(const Bpe& bpe, std::size_t bytes) : bpe_{bpe}, queue_{bytes} {
+      symbols_.reserve(bytes);
     }
 
+    void add(Id id) { symbols_.push_back({id, size() - 1, size() + 1}); }
+
     void merge_all() {
-      for (std::int64_t i = 0; i + 1 < size(); ++i) queue_pair(i);
+      for (Position i = 0; i + 1 < size(); ++i) queue_pair(i);
       while (!queue_.empty()) {
-        const Candidate candidate = queue_.top();
-        queue_.pop();
-        if (is_current(candidate)) merge(candidate);
+        const auto [rank, position] = queue_.pop();
+        const Id result = bpe_.results_[rank];
+        if (is_current(position, result)) merge(position, result);
       }
     }
 
     template <class Fn>
     void for_each(Fn&& fn) const {
-      for (std::int64_t i = 0; i < size(); i = at(i).next) fn(at(i).id);
+      for (Position i = 0; i < size(); i = symbols_[i].next) fn(symbols_[i].id);
     }
 
    private:
-    [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(symbols_.size()); }
-    [[nodiscard]] Symbol& at(std::int64_t i) { return symbols_[static_cast<std::size_t>(i)]; }
-    [[nodiscard]] const Symbol& at(std::int64_t i) const {
-      return symbols_[static_cast<std::size_t>(i)];
+    [[nodiscard]] Position size() const { return static_cast<Position>(symbols_.size()); }
+
+    [[nodiscard]] Merge merge_at(Position position) const {
+      const Symbol& left = symbols_[position];
+      return bpe_.merges_.find(left.id, symbols_[left.next].id);
     }
 
-    void queue_pair(std::int64_t position) {
-      const Merge found = merges_.find(at(position).id, at(at(position).next).id);
-      if (found.rank != Merge::none) queue_.push({found, position});
+    void queue_pair(Position position) {
+      if (const Merge found = merge_at(position); found.rank != Merge::none) {
+        queue_.push({found.rank, position});
+      }
     }
 
     /// Whether the two symbols still merge to the same. Their own merge may have another rank by
     /// now, if several pairs give that result; the reference takes the queued one all the same.
-    [[nodiscard]] bool is_current(const Candidate& candidate) const {
-      const Symbol& left = at(candidate.position);
-      if (left.id == absent || left.next >= size()) return false;
-      const Merge now = merges_.find(left.id, at(left.next).id);
-      return now.rank != Merge::none && now.result == candidate.merge.result;
+    [[nodiscard]] bool is_current(Position position, Id result) const {
+      if (symbols_[position].id == absent || symbols_[position].next >= size()) return false;
+      const Merge now = merge_at(position);
+      return now.rank != Merge::none && now.result == result;
     }
 
-    void merge(const Candidate& candidate) {
-      Symbol& left = at(candidate.position);
-      Symbol& right = at(left.next);
-      left.id = candidate.merge.result;
+    void merge(Position position, Id result) {
+      Symbol& left = symbols_[position];
+      Symbol& right = symbols_[left.next];
+      left.id = result;
       left.next = right.next;
       right.id = absent;
-      if (left.next < size()) at(left.next).previous = candidate.position;
-      if (left.previous >= 0) queue_pair(left.previous);
-      if (left.next < size()) queue_pair(candidate.position);
+      if (left.next < size()) symbols_[left.next].previous = position;
+      if (position > 0) queue_pair(left.previous);
+      if (left.next < size()) queue_pair(position);
     }
 
-    const MergeTable& merges_;
+    const Bpe& bpe_;
     std::vector<Symbol> symbols_;
-    std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue_;
+    MergeQueue queue_;
   };
 
   void encode_long(std::string_view word, std::vector<Id>& out) const {
-    LongWord symbols{merges_};
+    if (word.size() >= std::numeric_limits<Position>::max()) {
+      throw InputError{"a word of " + std::to_string(word.size()) +
+                       " bytes; words of 4 GiB and more are not supported"};
+    }
+    LongWord symbols{*this, word.size()};
     for_each_symbol(word, [&](Id id) { symbols.add(id); });
     symbols.merge_all();
     symbols.for_each([&](Id id) { out.push_back(id); });
   }
 
   MergeTable merges_;
+  std::vector<Id> results_;  ///< of each rank
   std::array<Id, 256> symbols_{};
   std::vector<Merge> byte_merges_;  ///< [256 * 256], of two bytes; empty where one has no symbol
   Id unknown_ = absent;
