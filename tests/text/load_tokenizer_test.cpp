@@ -101,6 +101,11 @@ TEST_F(LoadTokenizer, NamesThePartThatIsNotSupported) {
   }
 }
 
+TEST_F(LoadTokenizer, RefusesAFolderThatIsNotThere) {
+  fs::remove_all(folder_);
+  expect_error("no such directory");
+}
+
 TEST_F(LoadTokenizer, RefusesDamage) {
   expect_error("no tokenizer here");
   write("tokenizer.json", "{");

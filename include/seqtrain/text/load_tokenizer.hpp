@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,10 @@ namespace detail {
 /// words in vocabulary.txt. Throws `InputError` where there is none, or one that is damaged or not
 /// supported.
 [[nodiscard]] inline AnyTokenizer load_tokenizer(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    throw InputError{"no such directory", {.object = folder.string()}};
+  }
   const auto has = [&](const char* name) { return std::filesystem::exists(folder / name); };
   const TokenizerConfig config{folder};
   auto files = detail::tokenizer_files(folder);
