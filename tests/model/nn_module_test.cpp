@@ -2,6 +2,7 @@
 #include <memory>
 
 #include <gtest/gtest.h>
+#include <torch/torch.h>
 
 #include <seqtrain/model/nn_module.hpp>
 

@@ -5,7 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include <torch/torch.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
@@ -42,14 +46,14 @@ class NnModule {
     module_->train();
     const auto input = tensor::to_device(batch, device_);
     const at::Tensor loss =
-        torch::nn::functional::cross_entropy(module_->forward(input), input.labels.to(at::kLong));
-    loss.backward(torch::full_like(loss, weight));
+        at::cross_entropy_loss(module_->forward(input), input.labels.to(at::kLong));
+    loss.backward(at::full_like(loss, weight));
     return Loss{loss.detach()};
   }
 
   metrics::Logits logits(const data::Batch& batch) {
     module_->eval();
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     return to_host(module_->forward(tensor::to_device(batch, device_)));
   }
 
