@@ -20,5 +20,6 @@
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/source.hpp>
+#include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/data/tsv.hpp>

@@ -51,5 +51,17 @@ TEST(Collate, GivesAnEmptyRowAColumn) {
   EXPECT_EQ(batch.input_ids, Ids{3});
 }
 
+TEST(Collate, TakesTheTargetsOfItsRows) {
+  EncodedSet set{100, 9, 2};
+  set.push_back(Ids{1}, 1, 0, std::vector<float>{1, 0});
+  set.push_back(Ids{2}, 1, 0, std::vector<float>{0.5F, -3});
+  set.push_back(Ids{3}, 1, 0, std::vector<float>{0, 1});
+  Batch batch;
+  collate(set, std::vector<std::uint32_t>{2, 1}, {}, batch);
+  EXPECT_EQ(batch.targets, (std::vector<float>{0, 1, 0.5F, -3}));
+  collate(some_rows(), std::vector<std::uint32_t>{0}, {}, batch);
+  EXPECT_TRUE(batch.targets.empty());
+}
+
 }  // namespace
 }  // namespace seqtrain::data

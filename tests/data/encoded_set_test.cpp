@@ -89,5 +89,27 @@ TEST(EncodedSet, TakesTwoBytesAnIdWhereTheyHoldIt) {
   EXPECT_EQ(bytes(65'537), 1000u * (100 * 4 + 8 + 4));
 }
 
+TEST(EncodedSet, KeepsTargets) {
+  const auto numbers = [](const EncodedSet& set, std::size_t row) {
+    return std::vector<float>{set.targets(row).begin(), set.targets(row).end()};
+  };
+  using Two = std::vector<float>;
+  EncodedSet set{10, 0, 2};
+  set.push_back(Ids{1}, 1, 0, Two{1, 2});
+  EncodedSet more = set;
+  more.push_back(Ids{2, 3}, 1, 0, Two{3, 4});
+  set.append(more);
+  ASSERT_EQ(set.size(), 3U);
+  EXPECT_EQ(numbers(set, 1), (Two{1, 2}));
+  EXPECT_EQ(numbers(set, 2), (Two{3, 4}));
+  set.truncate(1);
+  set.push_back(Ids{4}, 1, 0, Two{5, 6});
+  set.shrink_to_fit();
+  EXPECT_EQ(numbers(set, 1), (Two{5, 6}));
+  EXPECT_THROW(set.push_back(Ids{1}, 1, 0), Error);
+  EXPECT_THROW(set.push_back(Ids{1}, 1, 0, Two{1}), Error);
+  EXPECT_THROW((EncodedSet{10, 0}.push_back(Ids{1}, 1, 0, Two{1})), Error);
+}
+
 }  // namespace
 }  // namespace seqtrain::data

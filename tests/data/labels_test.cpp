@@ -48,5 +48,14 @@ TEST(Labels, RefuseNamesThatAreNone) {
   EXPECT_THROW((Labels{{"a", "b", "a"}}), InputError);
 }
 
+TEST(Labels, OfRegressionAreOne) {
+  EXPECT_EQ(Labels::regression().size(), 1U);
+  EXPECT_EQ(Labels::regression().targets(), 1U);
+  EXPECT_EQ((Labels{{"a", "b"}, ProblemType::multi_label}.targets()), 2U);
+  EXPECT_EQ(Labels::nli().targets(), 0U);
+  EXPECT_THROW((Labels{{"a", "b"}, ProblemType::regression}), InputError);
+  EXPECT_THROW((Labels{{"a"}, ProblemType::multi_label}), InputError);
+}
+
 }  // namespace
 }  // namespace seqtrain::data

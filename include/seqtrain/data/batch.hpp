@@ -17,7 +17,8 @@ struct Batch {
   std::vector<std::int32_t> token_type_ids;  ///< [rows, width], 0 where a family knows no types
   std::vector<std::int32_t> lengths;         ///< [rows]; attention_mask[r][c] is c < lengths[r]
   std::vector<std::int64_t> labels;          ///< [rows], -1 where a row has none
-  std::vector<std::int64_t> row_ids;         ///< [rows], the rows' places in their encoded set
+  std::vector<float> targets;  ///< [rows, n], what a row has in place of a label: then that is 0
+  std::vector<std::int64_t> row_ids;  ///< [rows], the rows' places in their encoded set
   std::uint64_t set = 0;  ///< which set that is, other than all others of the process; 0: not told
 
   /// Tokens that are not padding.

@@ -18,6 +18,7 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
 
 namespace seqtrain::data {
@@ -47,32 +48,52 @@ namespace detail {
 constexpr std::size_t most_labels = 10'000;
 
 /// The order of ids for the names that a file has: a known task's, numbers by value, else sorted.
-inline Labels in_standard_order(std::vector<std::string> found) {
+inline std::vector<std::string> in_standard_order(std::vector<std::string> found) {
   const auto known = [&found](const Labels& task) {
     return std::ranges::all_of(
         found, [&](const auto& name) { return std::ranges::count(task.names(), name) > 0; });
   };
   for (const Labels& task : {Labels::nli(), Labels::sentiment()}) {
-    if (known(task)) return task;
+    if (known(task)) return task.names();
   }
   std::ranges::sort(found);
   const auto is_number = [](const auto& name) { return whole_number(name).has_value(); };
   if (std::ranges::all_of(found, is_number)) {
     std::ranges::sort(found, {}, [](const auto& name) { return *whole_number(name); });
   }
-  return Labels{std::move(found)};
+  return found;
 }
 
 using Names = std::set<std::string, std::less<>>;
 
+/// Adds a label that an example has.
+inline void add_label(const Reader& reader, const Example& example, std::string_view label,
+                      Names& names) {
+  if (names.contains(label)) return;
+  names.emplace(label);
+  if (names.size() > most_labels) {
+    throw reader.label_error("too many different labels", example,
+                             "name the field with --label-field");
+  }
+}
+
 /// Adds the labels that a part's examples have.
 inline void add_labels(const Reader& reader, std::string_view part, Names& names) {
   reader.read(part, [&](const Example& example) {
-    if (!example.label || *example.label == no_label || names.contains(*example.label)) return;
-    names.emplace(*example.label);
-    if (names.size() > most_labels) {
-      throw reader.label_error("too many different labels", example,
-                               "name the field with --label-field");
+    if (!example.label || *example.label == no_label) return;
+    add_label(reader, example, *example.label, names);
+  });
+}
+
+/// The same where each example has an array of them; of one of numbers, their places.
+inline void add_label_arrays(const Reader& reader, std::string_view part, Names& names) {
+  LabelArray array;
+  reader.read(part, [&](const Example& example) {
+    if (!example.label) return;
+    if (!array.parse(*example.label)) throw reader.label_error(expected_label_array, example, {});
+    for (const auto name : array.names()) add_label(reader, example, name, names);
+    for (std::size_t i = 0; i < array.numbers().size(); ++i) {
+      add_label(reader, example, std::to_string(i), names);
     }
   });
 }
@@ -91,30 +112,37 @@ inline void demand_two(std::size_t found, const Where& place) {
 /// so many that they cannot be labels.
 inline Labels find_labels(const Reader& reader,
                           const std::function<void(std::string_view)>& done = {}) {
-  if (reader.fields().label == "gold_label") return Labels::nli();
+  const bool arrays = reader.fields().label_as_json;
+  if (reader.fields().label == "gold_label" && !arrays) return Labels::nli();
   detail::Names found;
   for (const std::string_view part : reader.parts(std::size_t{1} << 20)) {
-    detail::add_labels(reader, part, found);
+    (arrays ? detail::add_label_arrays : detail::add_labels)(reader, part, found);
     if (done) done(part);
   }
   detail::demand_two(found.size(), {.object = reader.name(), .field = reader.fields().label});
-  return detail::in_standard_order({found.begin(), found.end()});
+  return Labels{detail::in_standard_order({found.begin(), found.end()}),
+                arrays ? ProblemType::multi_label : ProblemType::single_label};
 }
 
 /// The labels that a directory's folders are named by.
 inline Labels find_labels(const TextFolder& folder) {
   detail::demand_two(folder.labels().size(), {.object = folder.name()});
-  return detail::in_standard_order(folder.labels());
+  return Labels{detail::in_standard_order(folder.labels())};
 }
 
 /// A task's labels: those a user names, else those of the model where it names any, else those of
-/// the file, or the directory, to train on.
+/// the file, or the directory, to train on. Regression has one, which needs no name. Throws
+/// `InputError` where there are none to be found.
 inline Labels choose_labels(const std::vector<std::string>& given,
                             const std::vector<std::string>& of_model,
                             const std::filesystem::path& train_file, const ReadOptions& options) {
-  if (!given.empty()) return Labels{given};
-  if (!of_model.empty()) return Labels{of_model};
-  if (is_text_folder(train_file)) return find_labels(TextFolder{train_file});
+  const ProblemType problem = options.problem_type;
+  if (!given.empty()) return Labels{given, problem};
+  if (problem == ProblemType::regression) return Labels::regression();
+  if (!of_model.empty()) return Labels{of_model, problem};
+  if (is_text_folder(train_file)) {
+    return Labels{find_labels(TextFolder{train_file}).names(), problem};
+  }
   const MappedFile file{train_file};
   const Reader reader{{.text = file.text(), .name = train_file.string()}, options};
   return find_labels(reader, [&file](std::string_view part) { file.forget(part); });

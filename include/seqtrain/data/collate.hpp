@@ -25,6 +25,8 @@ inline void describe_rows(const EncodedSet& set, std::span<const std::uint32_t> 
   batch.lengths.resize(rows.size());
   batch.labels.resize(rows.size());
   batch.row_ids.resize(rows.size());
+  batch.targets.resize(rows.size() * set.targets_a_row());
+  float* targets = batch.targets.data();
   std::size_t longest = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t length = set.length(rows[i]);
@@ -32,6 +34,7 @@ inline void describe_rows(const EncodedSet& set, std::span<const std::uint32_t> 
     batch.lengths[i] = static_cast<std::int32_t>(length);
     batch.labels[i] = set.label(rows[i]);
     batch.row_ids[i] = rows[i];
+    targets = std::ranges::copy(set.targets(rows[i]), targets).out;
   }
   const std::size_t width = options.padded(longest);
   batch.rows = static_cast<std::int64_t>(rows.size());

@@ -18,6 +18,7 @@
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/text/encoding.hpp>
 
@@ -31,7 +32,7 @@ struct EncodeProgress {
 };
 
 struct EncodeFileOptions {
-  ReadOptions read = {};
+  ReadOptions read = {};  ///< but for the problem's type, which the labels have
   text::EncodeOptions encode = {};
   /// Share of the examples that is kept: the first ones, rounded to a whole number of them.
   double fraction = 1;
@@ -76,28 +77,43 @@ template <text::Tokenizer T>
 struct EncodeScratch {
   typename T::Scratch tokenizer;
   std::vector<text::Id> ids;
+  Targets targets;
 };
+
+/// What an example has for a label.
+struct LabelOf {
+  std::int32_t id = -1;
+  std::span<const float> targets = {};
+};
+
+/// Throws `InputError` where the label is none of the task's.
+template <class R>
+LabelOf label_of(const R& reader, const Example& example, const Labels& labels, Targets& targets) {
+  if (labels.targets() > 0) {
+    const std::string problem = targets.parse(*example.label, labels);
+    if (!problem.empty()) throw reader.label_error(problem, example, {});
+    return {.id = 0, .targets = targets.numbers()};
+  }
+  const auto known = labels.find(*example.label);
+  if (known) return {.id = *known};
+  throw reader.label_error(labels.problem_with(*example.label), example,
+                           "--labels names them in order");
+}
 
 template <class R, class Part, text::Tokenizer T>
 void encode_part(const R& reader, const Part& part, const T& tokenizer, const Labels& labels,
                  const EncodeFileOptions& options, EncodeScratch<T>& scratch, EncodedPart& out) {
   out.set.truncate(0);
   out.left_out = 0;
+  const auto none = Targets::none(labels);
   reader.read(part, [&](const Example& example) {
-    std::int32_t label = -1;
-    if (example.label) {
-      if (*example.label == no_label) return void(++out.left_out);
-      const auto known = labels.find(*example.label);
-      if (!known) {
-        throw reader.label_error(labels.problem_with(*example.label), example,
-                                 "--labels names them in order");
-      }
-      label = *known;
-    }
+    if (example.label == no_label && labels.targets() == 0) return void(++out.left_out);
+    const LabelOf label = example.label ? label_of(reader, example, labels, scratch.targets)
+                                        : LabelOf{.targets = none};
     scratch.ids.clear();
     const std::size_t first_segment = tokenizer.encode(
         example.text, example.text_pair, options.encode, scratch.tokenizer, scratch.ids);
-    out.set.push_back(scratch.ids, first_segment, label);
+    out.set.push_back(scratch.ids, first_segment, label.id, label.targets);
   });
 }
 
@@ -114,6 +130,13 @@ auto with_tokenizer(const T& tokenizer, const Use& use) {
 /// Bytes of a part: a few parts a worker, of a size that fits into a core's cache.
 inline std::size_t part_bytes(std::size_t total, std::size_t workers) {
   return std::clamp(total / (8 * workers), std::size_t{1} << 16, std::size_t{1} << 20);
+}
+
+/// How to read examples that have such labels.
+inline ReadOptions read_options(const EncodeFileOptions& options, const Labels& labels) {
+  ReadOptions read = options.read;
+  read.problem_type = labels.problem_type();
+  return read;
 }
 
 /// Applies `fraction`, and says why where nothing remains.
@@ -137,7 +160,7 @@ template <class R, text::Tokenizer T, class Done>
 EncodedFile encode_parts(const R& reader, const T& tokenizer, const Labels& labels,
                          const EncodeFileOptions& options, const Done& done) {
   const auto parts = reader.parts(part_bytes(reader.bytes(), options.workers));
-  const EncodedSet empty{tokenizer.vocab_size(), tokenizer.pad_id()};
+  const EncodedSet empty{tokenizer.vocab_size(), tokenizer.pad_id(), labels.targets()};
   std::vector<EncodedPart> slots;
   while (slots.size() < 2 * options.workers + 1) slots.push_back({.set = empty});
   std::vector<EncodeScratch<T>> scratch(options.workers);
@@ -170,7 +193,7 @@ template <class T>
 EncodedFile encode_text(const Source& source, const T& tokenizer, const Labels& labels,
                         const EncodeFileOptions& options = {}) {
   options.validate();
-  const Reader reader{source, options.read};
+  const Reader reader{source, detail::read_options(options, labels)};
   return detail::with_tokenizer(tokenizer, [&](const auto& known) {
     return detail::encode_parts(reader, known, labels, options, [](std::string_view) {});
   });
@@ -195,7 +218,8 @@ EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, c
   if (is_text_folder(path)) return encode_folder(path, tokenizer, labels, options);
   options.validate();
   const MappedFile file{path};
-  const Reader reader{{.text = file.text(), .name = path.string()}, options.read};
+  const Reader reader{{.text = file.text(), .name = path.string()},
+                      detail::read_options(options, labels)};
   return detail::with_tokenizer(tokenizer, [&](const auto& known) {
     return detail::encode_parts(reader, known, labels, options,
                                 [&](std::string_view part) { file.forget(part); });

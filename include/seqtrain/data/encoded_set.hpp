@@ -15,16 +15,17 @@ namespace seqtrain::data {
 
 /// Examples as ids, in three flat arrays: ids of 2 bytes where the vocabulary allows it and of 4
 /// elsewhere, one word a row that says where it begins and where its tokens of type 1 do, and
-/// labels. Nothing is on the heap per example.
+/// labels. Where a label is not one of several there is a fourth, of numbers. Nothing is on the
+/// heap per example.
 class EncodedSet {
  public:
   /// Longest row that can be kept.
   static constexpr std::size_t most_ids_a_row = (std::size_t{1} << 24) - 1;
 
   /// For ids below `vocab_size`; `pad_id` is what a batch has behind a row's end. Throws `Error`
-  /// where that is none of them.
-  EncodedSet(std::size_t vocab_size, std::int32_t pad_id)
-      : vocab_size_{vocab_size}, pad_id_{pad_id} {
+  /// where that is none of them. Each row has so many targets.
+  EncodedSet(std::size_t vocab_size, std::int32_t pad_id, std::size_t targets_a_row = 0)
+      : vocab_size_{vocab_size}, pad_id_{pad_id}, targets_a_row_{targets_a_row} {
     if (vocab_size < 1 || vocab_size > std::size_t{1} << 31) {
       throw Error{"a vocabulary of " + std::to_string(vocab_size) + " cannot be"};
     }
@@ -50,6 +51,11 @@ class EncodedSet {
   }
   /// -1 where a row has none.
   [[nodiscard]] std::int32_t label(std::size_t row) const noexcept { return labels_[row]; }
+  [[nodiscard]] std::size_t targets_a_row() const noexcept { return targets_a_row_; }
+  /// NaN where the row has no label.
+  [[nodiscard]] std::span<const float> targets(std::size_t row) const noexcept {
+    return {targets_.begin() + row * targets_a_row_, targets_a_row_};
+  }
 
   /// The lengths of all rows: a random-access range that refers to this set.
   [[nodiscard]] auto lengths() const {
@@ -73,10 +79,12 @@ class EncodedSet {
     visit_ids([&](const auto* ids) { std::copy_n(ids + begin_of(row), length(row), out); });
   }
 
-  /// Adds a row. Throws `Error` on an id outside of the vocabulary, `InputError` on a row that is
-  /// too long.
-  void push_back(std::span<const std::int32_t> ids, std::size_t first_segment, std::int32_t label) {
+  /// Adds a row. Throws `Error` on an id outside of the vocabulary or another number of targets,
+  /// `InputError` on a row that is too long.
+  void push_back(std::span<const std::int32_t> ids, std::size_t first_segment, std::int32_t label,
+                 std::span<const float> targets = {}) {
     check(ids, first_segment);
+    if (targets.size() != targets_a_row_) throw Error{"a row has another number of targets"};
     const auto widen = [&](auto& all) {
       using Stored = std::remove_cvref_t<decltype(all[0])>;
       std::ranges::transform(ids, all.extend(ids.size()),
@@ -87,6 +95,7 @@ class EncodedSet {
     end_ += ids.size();
     rows_.push_back(std::uint64_t{begin} << 24 | first_segment);
     labels_.push_back(label);
+    if (!targets.empty()) targets_.append(targets);
   }
 
   /// Adds the rows of a set over the same vocabulary.
@@ -100,6 +109,7 @@ class EncodedSet {
     const std::uint64_t shift = std::uint64_t{end_} << 24;
     std::ranges::transform(other.rows_, rows, [shift](std::uint64_t row) { return row + shift; });
     labels_.append({other.labels_.begin(), other.labels_.end()});
+    targets_.append({other.targets_.begin(), other.targets_.end()});
     end_ += other.end_;
   }
 
@@ -110,6 +120,7 @@ class EncodedSet {
     std::visit([this](auto& all) { all.truncate(end_); }, ids_);
     rows_.truncate(rows);
     labels_.truncate(rows);
+    targets_.truncate(rows * targets_a_row_);
   }
 
   /// Gives memory back that holds no row.
@@ -117,12 +128,13 @@ class EncodedSet {
     std::visit([](auto& all) { all.shrink_to_fit(); }, ids_);
     rows_.shrink_to_fit();
     labels_.shrink_to_fit();
+    targets_.shrink_to_fit();
   }
 
-  /// Memory of the three arrays.
+  /// Memory of the arrays.
   [[nodiscard]] std::size_t bytes() const noexcept {
     const auto used = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
-    return std::visit(used, ids_) + used(rows_) + used(labels_);
+    return std::visit(used, ids_) + used(rows_) + used(labels_) + used(targets_);
   }
 
  private:
@@ -144,10 +156,12 @@ class EncodedSet {
 
   std::size_t vocab_size_;
   std::int32_t pad_id_;
+  std::size_t targets_a_row_;
   std::size_t end_ = 0;  ///< ids in all rows
   std::variant<FlatArray<std::uint16_t>, FlatArray<std::uint32_t>> ids_;
   FlatArray<std::uint64_t> rows_;  ///< [size], begin in ids_ << 24 | ids before token type 1
   FlatArray<std::int32_t> labels_;
+  FlatArray<float> targets_;  ///< [size, targets_a_row_]
 };
 
 }  // namespace seqtrain::data

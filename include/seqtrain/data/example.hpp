@@ -9,7 +9,7 @@ namespace seqtrain::data {
 struct Example {
   std::string_view text = {};
   std::optional<std::string_view> text_pair = {};
-  std::optional<std::string_view> label = {};  ///< as it is written, a name or a number
+  std::optional<std::string_view> label = {};  ///< as it is written: a name, a number, an array
   std::string_view record = {};                ///< the whole record, a part of its `Source`
 };
 

@@ -52,7 +52,7 @@ class JsonLineParser {
         result.text_pair.reset();
         if (!member.value.is_null()) result.text_pair = string(member, line);
       } else if (member.key == fields.label && !fields.label.empty()) {
-        result.label = label(member, line);
+        result.label = fields.label_as_json ? as_json(member) : label(member, line);
       }
     }
     if (!has_text) throw missing(fields.text, line);
@@ -94,6 +94,12 @@ class JsonLineParser {
     return std::string_view{digits_, static_cast<std::size_t>(end - digits_)};
   }
 
+  /// What of regression and of multi-label classification is a label: its numbers are read later.
+  std::optional<std::string_view> as_json(const Member& member) {
+    if (member.value.is_null()) return {};
+    return json_ = simdjson::minify(member.value);
+  }
+
   [[nodiscard]] InputError not_a_label(const Member& member, std::string_view line) const {
     return source_->error("a label is a name or a whole number", line, std::string{member.key});
   }
@@ -101,6 +107,7 @@ class JsonLineParser {
   const Source* source_;
   simdjson::dom::parser parser_;
   char digits_[24] = {};
+  std::string json_;
 };
 
 /// The names of the fields of the first record in `part`; none where all is blank.

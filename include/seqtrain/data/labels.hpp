@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/problem_type.hpp>
 
 namespace seqtrain::data {
 
@@ -23,15 +24,22 @@ namespace seqtrain::data {
   return number;
 }
 
-/// The names of a task's labels; a label's id is its place, counted from 0.
+/// The names of a task's labels, and what the task is; a label's id is its place, counted from 0.
 class Labels {
  public:
-  /// Throws `InputError` unless there are at least two names, none empty, all different.
-  explicit Labels(std::vector<std::string> names) : names_{std::move(names)} {
+  /// Throws `InputError` unless there are at least two names, none empty, all different; of
+  /// regression there is one.
+  explicit Labels(std::vector<std::string> names,
+                  ProblemType problem_type = ProblemType::single_label)
+      : names_{std::move(names)}, problem_type_{problem_type} {
     const auto demand = [this](bool good, const char* problem) {
       if (!good) throw InputError{problem, {.object = "labels"}, "there are: " + listed()};
     };
-    demand(names_.size() >= 2, "at least two labels are needed");
+    if (problem_type_ == ProblemType::regression) {
+      demand(names_.size() == 1, "regression has one");
+    } else {
+      demand(names_.size() >= 2, "at least two labels are needed");
+    }
     auto sorted = names_;
     std::ranges::sort(sorted);
     demand(!sorted.front().empty(), "a label has no name");
@@ -42,7 +50,14 @@ class Labels {
   static Labels nli() { return Labels{{"entailment", "neutral", "contradiction"}}; }
   /// The order of SST-2 in GLUE.
   static Labels sentiment() { return Labels{{"negative", "positive"}}; }
+  /// Regression's one, as transformers calls it.
+  static Labels regression() { return Labels{{"LABEL_0"}, ProblemType::regression}; }
 
+  [[nodiscard]] ProblemType problem_type() const { return problem_type_; }
+  /// Numbers that an example has in place of the id of its label.
+  [[nodiscard]] std::size_t targets() const {
+    return problem_type_ == ProblemType::single_label ? 0 : size();
+  }
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] const std::string& name(std::size_t id) const { return names_.at(id); }
@@ -91,6 +106,7 @@ class Labels {
   }
 
   std::vector<std::string> names_;
+  ProblemType problem_type_;
 };
 
 }  // namespace seqtrain::data

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/problem_type.hpp>
 
 namespace seqtrain::data {
 
@@ -20,6 +21,7 @@ struct ReadOptions {
   std::string label_field = {};
   bool labelled = true;  ///< false: labels are not looked for
   bool lines = false;    ///< each line that is not empty is a text, without a label
+  ProblemType problem_type = ProblemType::single_label;  ///< what labels are
 };
 
 /// The fields of a file; `pair` and `label` are empty where it has none.
@@ -27,7 +29,8 @@ struct Fields {
   std::string text;
   std::string pair;
   std::string label;
-  bool pair_required = true;  ///< false: a JSON record may leave it away
+  bool pair_required = true;   ///< false: a JSON record may leave it away
+  bool label_as_json = false;  ///< a JSON record's label is shown as the JSON that it is
 };
 
 namespace detail {
@@ -47,8 +50,8 @@ constexpr std::array<KnownTexts, 8> known_texts{{{"sentence1", "sentence2", true
                                                  {"sentence", "", false},
                                                  {"text", "", false},
                                                  {"review", "", false}}};
-constexpr std::array<std::string_view, 5> known_labels{"gold_label", "label", "labels",
-                                                       "is_duplicate", "sentiment"};
+constexpr std::array<std::string_view, 6> known_labels{"gold_label",   "label",     "labels",
+                                                       "is_duplicate", "sentiment", "score"};
 
 inline std::string joined(std::span<const std::string> names) {
   std::string text;
@@ -70,7 +73,8 @@ inline Fields choose_fields(std::span<const std::string> names, const ReadOption
   };
   Fields fields{.text = options.text_field,
                 .pair = options.pair_field,
-                .label = options.labelled ? options.label_field : ""};
+                .label = options.labelled ? options.label_field : "",
+                .label_as_json = options.problem_type != ProblemType::single_label};
   if (fields.text.empty()) {
     const auto known = std::ranges::find_if(detail::known_texts, [&](const auto& candidate) {
       return has(candidate.text) &&

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <simdjson.h>
+
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/data/labels.hpp>
+
+namespace seqtrain::data {
+
+/// The number that all of `text` is, if it is one that a float can hold.
+[[nodiscard]] inline std::optional<float> finite_number(std::string_view text) {
+  double number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc{} || end != text.data() + text.size()) return {};
+  const auto narrow = static_cast<float>(number);
+  return std::isfinite(narrow) ? std::optional{narrow} : std::nullopt;
+}
+
+/// Reads labels of multi-label classification, each a JSON array: of names, or of a 0 or a 1 for
+/// every label.
+class LabelArray {
+ public:
+  /// Whether `text` is such an array. It is valid until the next call.
+  bool parse(std::string_view text) {
+    names_.clear();
+    numbers_.clear();
+    simdjson::dom::array items;
+    if (parser_.parse(text.data(), text.size()).get(items) != simdjson::SUCCESS) return false;
+    for (const simdjson::dom::element item : items) {
+      if (!add(item)) return false;
+    }
+    return names_.empty() || numbers_.empty();
+  }
+
+  [[nodiscard]] std::span<const std::string_view> names() const { return names_; }
+  [[nodiscard]] std::span<const float> numbers() const { return numbers_; }
+
+ private:
+  bool add(simdjson::dom::element item) {
+    if (std::string_view name; item.get(name) == simdjson::SUCCESS) {
+      names_.push_back(name);
+      return true;
+    }
+    double number = -1;
+    if (item.get(number) != simdjson::SUCCESS || (number != 0 && number != 1)) return false;
+    numbers_.push_back(static_cast<float>(number));
+    return true;
+  }
+
+  simdjson::dom::parser parser_;
+  std::vector<std::string_view> names_;
+  std::vector<float> numbers_;
+};
+
+inline constexpr const char* expected_label_array =
+    "a label is a JSON array of names, or of a 0 or a 1 for each label";
+
+/// Makes numbers of what files have as labels where an example's is not one of several: of
+/// regression its number, of multi-label classification a 0 or a 1 for each label.
+class Targets {
+ public:
+  /// The numbers of an example without a label.
+  static std::vector<float> none(const Labels& labels) {
+    return std::vector<float>(labels.targets(), std::numeric_limits<float>::quiet_NaN());
+  }
+
+  /// Reads a label; returns what is wrong with it, or an empty text.
+  std::string parse(std::string_view text, const Labels& labels) {
+    return labels.problem_type() == ProblemType::regression ? parse_number(text)
+                                                            : parse_array(text, labels);
+  }
+
+  /// [labels.targets()]
+  [[nodiscard]] std::span<const float> numbers() const { return numbers_; }
+
+ private:
+  std::string parse_number(std::string_view text) {
+    const auto number = finite_number(text);
+    if (!number) return "'" + std::string{text} + "' is not a finite number";
+    numbers_.assign(1, *number);
+    return {};
+  }
+
+  std::string parse_array(std::string_view text, const Labels& labels) {
+    if (!array_.parse(text)) return expected_label_array;
+    numbers_.assign(labels.size(), 0);
+    for (const std::string_view name : array_.names()) {
+      const auto known = labels.find(name);
+      if (!known) return labels.problem_with(name);
+      numbers_[static_cast<std::size_t>(*known)] = 1;
+    }
+    const auto numbers = array_.numbers();
+    if (numbers.empty()) return {};
+    if (numbers.size() != labels.size()) {
+      return std::to_string(numbers.size()) + " numbers for " + std::to_string(labels.size()) +
+             " labels";
+    }
+    std::ranges::copy(numbers, numbers_.begin());
+    return {};
+  }
+
+  LabelArray array_;
+  std::vector<float> numbers_;
+};
+
+}  // namespace seqtrain::data
