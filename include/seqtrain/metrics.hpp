@@ -2,6 +2,9 @@
 
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/correlation.hpp>
+#include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/matthews.hpp>
 #include <seqtrain/metrics/metric.hpp>
+#include <seqtrain/metrics/multi_label.hpp>
+#include <seqtrain/metrics/regression.hpp>

@@ -11,6 +11,7 @@
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/pairs.hpp>
+#include <seqtrain/train/problem.hpp>
 #include <seqtrain/train/results.hpp>
 #include <seqtrain/train/rows.hpp>
 #include <seqtrain/train/run_directory.hpp>

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import (accuracy_score, confusion_matrix, matthews_corrcoef,
+                             mean_squared_error, multilabel_confusion_matrix,
                              precision_recall_fscore_support)
 
 
@@ -42,6 +43,28 @@ def correlation(x, y):
             "spearman": float(spearmanr(x, y)[0])}
 
 
+def multi_label(logits, targets):
+    logits = np.array(logits, dtype=np.float32)
+    predicted = logits > 0
+    figures = {kind: precision_recall_fscore_support(
+        targets, predicted, average=kind, zero_division=0) for kind in (None, "micro", "macro")}
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(
+        torch.from_numpy(logits).double(), torch.tensor(targets).double())
+    return {"logits": logits.tolist(), "targets": targets,
+            "accuracy": float(accuracy_score(targets, predicted)), "loss": loss.item(),
+            "confusion": multilabel_confusion_matrix(targets, predicted).reshape(-1, 4).tolist(),
+            "scores": [[float(row[i]) for row in figures[None]] for i in range(logits.shape[1])],
+            "micro": [float(figure) for figure in figures["micro"][:3]],
+            "macro": [float(figure) for figure in figures["macro"][:3]]}
+
+
+def regression(said, true):
+    return {"logits": said, "targets": true,
+            "mean_squared_error": float(mean_squared_error(true, said)),
+            "pearson": float(pearsonr(said, true)[0]),
+            "spearman": float(spearmanr(said, true)[0])}
+
+
 def rows(random_, count, width, largest):
     return [[random_.randint(-largest, largest) / 8 for _ in range(width)] for _ in range(count)]
 
@@ -61,8 +84,19 @@ def main():
         x = [r.randint(-largest, largest) / 8 for _ in range(count)]
         correlations.append(correlation(x, [a + r.randint(-largest, largest) / 4 for a in x]))
     correlations.append(correlation([1.0, 2.0, 4.0], [-1.0, -3.0, -7.0]))
-    text = json.dumps({"cases": cases, "correlations": correlations}, separators=(",", ":"))
-    for key in ('{"name"', '{"x"', '"correlations"'):
+    multi = []
+    for count, width in ((40, 4), (25, 2), (6, 3)):
+        targets = [[r.randrange(2) for _ in range(width)] for _ in range(count)]
+        if count == 6:
+            targets = [[row[0], 0, 1] for row in targets]  # one that nobody has, one that all have
+        multi.append(multi_label(rows(r, count, width, 8), targets))
+    regressions = []
+    for count, largest in ((50, 400), (20, 3)):
+        true = [r.randint(0, largest) / 8 for _ in range(count)]
+        regressions.append(regression([t + r.randint(-16, 16) / 8 for t in true], true))
+    text = json.dumps({"cases": cases, "correlations": correlations, "multi_label": multi,
+                       "regression": regressions}, separators=(",", ":"))
+    for key in ('{"name"', '{"x"', '"correlations"', '{"logits"', '"multi_label"', '"regression"'):
         text = text.replace(key, "\n" + key)
     Path(__file__).with_suffix(".json").write_text(text + "\n")
 

@@ -63,6 +63,15 @@ TEST_F(ConsoleTest, TellsAUsersMetrics) {
             "(8 examples, 12.3 s)\n");
 }
 
+TEST_F(ConsoleTest, TellsNoAccuracyOfRegression) {
+  Console console{{}, out};
+  const auto report = tests::some_report_of_regression();
+  console.on(train::EvalEnd{"dev", 2, 586, 12.34, report});
+  EXPECT_EQ(out.str(),
+            "Epoch 2 - dev loss: 0.5000 - mean_squared_error: 0.5000 - pearson: 1.0000 - spearman: "
+            "1.0000 (4 examples, 12.3 s)\n");
+}
+
 TEST_F(ConsoleTest, WipesABarOnATerminal) {
   Console console{{.terminal = true}, out};
   console.on(tests::step(1, 1, loss));

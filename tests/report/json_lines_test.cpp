@@ -59,6 +59,16 @@ TEST_F(JsonLinesTest, WritesARecordForEachEvent) {
                 R"({"event":"epoch","epoch":1})", R"({"event":"end","step":3,"seconds":20.25})"}));
 }
 
+TEST_F(JsonLinesTest, WritesNoAccuracyOfRegression) {
+  JsonLines log{file};
+  log.on(train::FitBegin{1, 3, 30});
+  report = tests::some_report_of_regression();
+  log.on(train::EvalEnd{"dev", 1, 3, 1.5, report});
+  EXPECT_EQ(lines(file).back(),
+            R"({"event":"eval","split":"dev","step":3,"epoch":1,"loss":0.5,"metrics":)"
+            R"({"mean_squared_error":0.5,"pearson":1,"spearman":1},"examples":4,"seconds":1.5})");
+}
+
 TEST_F(JsonLinesTest, WritesStepsAsOftenAsAskedAndAtOnce) {
   JsonLines log{file, {.every = 2}};
   log.on(train::FitBegin{1, 3, 30});

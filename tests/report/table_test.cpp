@@ -35,5 +35,25 @@ TEST(ConfusionTable, NamesWhatHasNoName) {
             "LABEL_1                 1        3\n");
 }
 
+TEST(Tables, OfRegressionAreFigures) {
+  EXPECT_EQ(tables(tests::some_report_of_regression(), {}),
+            "\n"
+            "mean_squared_error  0.5000\n"
+            "pearson             1.0000\n"
+            "spearman            1.0000\n"
+            "examples                 4\n");
+}
+
+TEST(Tables, OfSeveralLabelsHaveNoConfusion) {
+  EXPECT_EQ(tables(tests::some_report_of_several_labels(), names),
+            "\n"
+            "            precision  recall      f1  support\n"
+            "no             0.5000  1.0000  0.6667        1\n"
+            "maybe über     1.0000  1.0000  1.0000        1\n"
+            "micro avg      0.6667  1.0000  0.8000        2\n"
+            "macro avg      0.7500  1.0000  0.8333        2\n"
+            "all right                      0.5000        2\n");
+}
+
 }  // namespace
 }  // namespace seqtrain::report

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/train/events.hpp>
 
 namespace seqtrain::tests {
@@ -34,6 +35,25 @@ inline metrics::ClassificationReport some_report() {
   logits.col(1) << 1, 1, 1, 1, -1, -1, -1, -1;
   metric.add(logits, std::vector<std::int64_t>{1, 1, 1, 0, 0, 0, 0, 1});
   return metric.report();
+}
+
+/// A dev set's figures of regression: two of four examples are off by 1.
+inline metrics::ClassificationReport some_report_of_regression() {
+  metrics::Evaluation evaluation{ProblemType::regression};
+  metrics::Logits logits(4, 1);
+  logits << 2, 2, 5, 5;
+  evaluation.add(logits, {}, std::vector<float>{2, 2, 4, 4});
+  return evaluation.report();
+}
+
+/// Of two labels and two examples: the first has and gets both, the second gets one that it has
+/// not.
+inline metrics::ClassificationReport some_report_of_several_labels() {
+  metrics::Evaluation evaluation{ProblemType::multi_label};
+  metrics::Logits logits(2, 2);
+  logits << 1, 1, 1, -1;
+  evaluation.add(logits, {}, std::vector<float>{1, 1, 0, 0});
+  return evaluation.report();
 }
 
 }  // namespace seqtrain::tests

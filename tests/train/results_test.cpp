@@ -26,6 +26,7 @@ Results some_results() {
 TEST(Results, AsJson) {
   EXPECT_EQ(to_json(some_results()), R"({
   "dev": {
+    "problem_type": "single_label_classification",
     "accuracy": 0.75,
     "loss": 0.5625,
     "examples": 8,
@@ -97,6 +98,37 @@ TEST(Results, ReplaceAFile) {
   save(some_results(), file);
   EXPECT_EQ(tests::read_file(file), to_json(some_results()));
   EXPECT_THROW(save(some_results(), directory / "absent/metrics.json"), Error);
+}
+
+TEST(Results, OfRegressionHaveNoLabels) {
+  const Results results{.labels = {"LABEL_0"}, .dev = tests::some_report_of_regression()};
+  const auto text = to_json(results);
+  const auto dev = text.substr(0, text.find("  \"train\""));
+  EXPECT_EQ(dev, R"({
+  "dev": {
+    "problem_type": "regression",
+    "loss": 0.5,
+    "examples": 4,
+    "metrics": {
+      "mean_squared_error": 0.5,
+      "pearson": 1,
+      "spearman": 1
+    }
+  },
+)");
+}
+
+TEST(Results, OfSeveralLabelsHaveBothAverages) {
+  const Results results{.labels = {"no", "yes"}, .dev = tests::some_report_of_several_labels()};
+  const auto document = json::Document::parse(to_json(results), "metrics.json");
+  const auto dev = document.root().at("dev");
+  EXPECT_EQ(dev.at("problem_type").string(), "multi_label_classification");
+  EXPECT_EQ(dev.at("accuracy").number(), 0.5);
+  EXPECT_EQ(dev.at("labels").at("no").at("precision").number(), 0.5);
+  EXPECT_EQ(dev.at("micro_average").at("f1").number(), 0.8);
+  EXPECT_EQ(dev.at("macro_average").at("recall").number(), 1);
+  EXPECT_EQ(dev.at("metrics").at("micro_f1").number(), 0.8);
+  EXPECT_EQ(dev.at("confusion").items().at(0).items().at(1).integer(), 1);  // false positives
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <Eigen/Core>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/metric.hpp>
 
@@ -33,23 +34,38 @@ inline std::string label_name(std::span<const std::string> names, std::size_t la
   return label < names.size() ? names[label] : "LABEL_" + std::to_string(label);
 }
 
-/// The figures over a set of examples. Over none, `accuracy` and `loss` are NaN.
+/// Scores from counts: of the examples that have a label, that were said to, and both.
+inline LabelScores scores(std::int64_t support, std::int64_t predicted, std::int64_t hits) {
+  const auto ratio = [](std::int64_t part, std::int64_t whole) {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  return {.precision = ratio(hits, predicted),
+          .recall = ratio(hits, support),
+          .f1 = ratio(2 * hits, support + predicted),
+          .support = support};
+}
+
+/// The figures over a set of examples. Over none, `accuracy` and `loss` are NaN. What a problem's
+/// type has not is empty: of regression all but `loss` and `figures`.
 struct ClassificationReport {
+  ProblemType problem_type = ProblemType::single_label;
   std::int64_t examples = 0;
+  /// The share of examples whose label is right; of multi-label ones, all of whose labels are.
   double accuracy = std::numeric_limits<double>::quiet_NaN();
-  double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean cross-entropy, in nats
-  Confusion confusion = {};                                ///< [true, predicted]
+  double loss = std::numeric_limits<double>::quiet_NaN();  ///< the mean of what is trained by
+  Confusion confusion = {};  ///< [true, predicted]; multi-label: as `LabelCounts`
   std::vector<LabelScores> labels = {};
-  std::vector<Figure> figures = {};  ///< what a user's own metrics came to
+  std::vector<Figure> figures = {};  ///< of the problem's type, and a user's own metrics
 
   /// The plain mean of the labels' scores, with the support of all.
   [[nodiscard]] LabelScores macro_average() const {
-    LabelScores mean{.support = examples};
+    LabelScores mean;
     const auto count = static_cast<double>(labels.size());
     for (const LabelScores& label : labels) {
       mean.precision += label.precision / count;
       mean.recall += label.recall / count;
       mean.f1 += label.f1 / count;
+      mean.support += label.support;
     }
     return mean;
   }
@@ -57,16 +73,7 @@ struct ClassificationReport {
 
 /// How a label was met, from the confusion counts.
 inline LabelScores scores(const Confusion& confusion, std::int64_t label) {
-  const auto ratio = [](std::int64_t part, std::int64_t whole) {
-    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-  };
-  const std::int64_t hits = confusion(label, label);
-  const std::int64_t support = confusion.row(label).sum();
-  const std::int64_t predicted = confusion.col(label).sum();
-  return {.precision = ratio(hits, predicted),
-          .recall = ratio(hits, support),
-          .f1 = ratio(2 * hits, support + predicted),
-          .support = support};
+  return scores(confusion.row(label).sum(), confusion.col(label).sum(), confusion(label, label));
 }
 
 /// All figures that follow from the confusion counts and the mean loss.

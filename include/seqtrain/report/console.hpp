@@ -19,7 +19,7 @@ struct ConsoleOptions {
 };
 
 /// Prints how a run goes, line by line: the loss at the first batch of an epoch, at every
-/// `every`-th and at the last, and the accuracy after each evaluation.
+/// `every`-th and at the last, and the figures after each evaluation.
 class Console {
  public:
   explicit Console(const ConsoleOptions& options = {}, std::ostream& out = std::cout)
@@ -44,12 +44,17 @@ class Console {
 
   void on(const train::EvalEnd& event) {
     print("Epoch " + std::to_string(event.epoch) + " - " + std::string{event.split} +
-          " accuracy: " + fixed(event.report.accuracy, 4) +
-          " - loss: " + fixed(event.report.loss, 4) + figures(event.report) + " (" +
-          std::to_string(event.report.examples) + " examples, " + fixed(event.seconds, 1) + " s)");
+          accuracy(event.report) + " loss: " + fixed(event.report.loss, 4) + figures(event.report) +
+          " (" + std::to_string(event.report.examples) + " examples, " + fixed(event.seconds, 1) +
+          " s)");
   }
 
  private:
+  static std::string accuracy(const metrics::ClassificationReport& report) {
+    if (report.problem_type == ProblemType::regression) return {};
+    return " accuracy: " + fixed(report.accuracy, 4) + " -";
+  }
+
   static std::string figures(const metrics::ClassificationReport& report) {
     std::string text;
     for (const auto& [name, value] : report.figures) text += " - " + name + ": " + fixed(value, 4);

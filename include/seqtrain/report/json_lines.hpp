@@ -62,11 +62,11 @@ class JsonLines {
 
   void on(const train::EvalEnd& event) {
     auto line = record("eval");
-    line.member("split", event.split)
-        .member("step", event.step)
-        .member("epoch", event.epoch)
-        .member("accuracy", event.report.accuracy)
-        .member("loss", event.report.loss);
+    line.member("split", event.split).member("step", event.step).member("epoch", event.epoch);
+    if (event.report.problem_type != ProblemType::regression) {
+      line.member("accuracy", event.report.accuracy);
+    }
+    line.member("loss", event.report.loss);
     train::append(line, event.report.figures);
     write(line.member("examples", event.report.examples).member("seconds", event.seconds));
     pace_.rest();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/report/format.hpp>
 
 namespace seqtrain::report {
@@ -28,7 +29,8 @@ inline std::string align(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-/// Precision, recall, F1 and support of each label, the plain mean over the labels, and accuracy.
+/// Precision, recall, F1 and support of each label, the plain mean over the labels, and accuracy;
+/// of multi-label classification also the scores over all labels' decisions together.
 inline std::string scores_table(const metrics::ClassificationReport& report,
                                 std::span<const std::string> names) {
   std::vector<std::vector<std::string>> rows{{"", "precision", "recall", "f1", "support"}};
@@ -39,8 +41,11 @@ inline std::string scores_table(const metrics::ClassificationReport& report,
   for (std::size_t i = 0; i < report.labels.size(); ++i) {
     add(metrics::label_name(names, i), report.labels[i]);
   }
+  const bool multi_label = report.problem_type == ProblemType::multi_label;
+  if (multi_label) add("micro avg", metrics::micro_average(report.confusion));
   add("macro avg", report.macro_average());
-  rows.push_back({"accuracy", "", "", fixed(report.accuracy, 4), std::to_string(report.examples)});
+  rows.push_back({multi_label ? "all right" : "accuracy", "", "", fixed(report.accuracy, 4),
+                  std::to_string(report.examples)});
   return align(rows);
 }
 
@@ -58,9 +63,20 @@ inline std::string confusion_table(const metrics::ClassificationReport& report,
   return align(rows);
 }
 
-/// Both tables, one below the other.
+/// The figures by their names, and the number of examples.
+inline std::string figures_table(const metrics::ClassificationReport& report) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, value] : report.figures) rows.push_back({name, fixed(value, 4)});
+  rows.push_back({"examples", std::to_string(report.examples)});
+  return align(rows);
+}
+
+/// What a run prints at its end of the test set: the labels' scores, and below them the confusion
+/// counts of one label an example; the figures of regression.
 inline std::string tables(const metrics::ClassificationReport& report,
                           std::span<const std::string> names) {
+  if (report.problem_type == ProblemType::regression) return "\n" + figures_table(report);
+  if (report.problem_type == ProblemType::multi_label) return "\n" + scores_table(report, names);
   return "\n" + scores_table(report, names) + "\n" + confusion_table(report, names) + "\n";
 }
 

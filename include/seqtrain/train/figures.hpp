@@ -18,8 +18,8 @@ inline void append(json::Writer& out, const metrics::LabelScores& scores) {
       .end_object();
 }
 
-/// Appends what a user's own metrics came to as one member, `"metrics": {name: value, …}`, if there
-/// are any.
+/// Appends the figures by their names as one member, `"metrics": {name: value, …}`, if there are
+/// any.
 inline void append(json::Writer& out, const std::vector<metrics::Figure>& figures) {
   if (figures.empty()) return;
   out.key("metrics").begin_object();

@@ -26,9 +26,9 @@ struct FitOptions {
   double max_grad_norm = std::numeric_limits<double>::infinity();
   optim::Schedule schedule = {};
   OnNonfinite on_nonfinite = OnNonfinite::stop;
-  /// Epochs in a row without a better dev accuracy after which the fit ends; 0: it goes on.
+  /// Epochs in a row without a better dev `score` after which the fit ends; 0: it goes on.
   std::int64_t early_stopping_patience = 0;
-  /// Whether the model ends as it was after the epoch with the best dev accuracy.
+  /// Whether the model ends as it was after the epoch with the best dev `score`.
   bool best_model = false;
   /// When a stop is requested, the fit comes to a safe point, tells its observers and throws
   /// `Stopped`.

@@ -11,6 +11,7 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/train/figures.hpp>
 #include <seqtrain/train/pairs.hpp>
 
@@ -48,22 +49,33 @@ inline void append_confusion(json::Writer& out, const metrics::Confusion& confus
   out.end_array();
 }
 
-inline void append(json::Writer& out, std::string_view split,
-                   const metrics::ClassificationReport& report,
-                   const std::vector<std::string>& names) {
-  out.key(split).begin_object();
-  out.member("accuracy", report.accuracy).member("loss", report.loss);
-  out.member("examples", report.examples);
-  train::append(out, report.figures);
+/// What there is about each label, and about all of them.
+inline void append_labels(json::Writer& out, const metrics::ClassificationReport& report,
+                          const std::vector<std::string>& names) {
   out.key("labels").begin_object();
   for (std::size_t i = 0; i < report.labels.size(); ++i) {
     out.key(metrics::label_name(names, i));
     train::append(out, report.labels[i]);
   }
   out.end_object();
+  if (report.problem_type == ProblemType::multi_label) {
+    out.key("micro_average");
+    train::append(out, metrics::micro_average(report.confusion));
+  }
   out.key("macro_average");
   train::append(out, report.macro_average());
   append_confusion(out, report.confusion);
+}
+
+inline void append(json::Writer& out, std::string_view split,
+                   const metrics::ClassificationReport& report,
+                   const std::vector<std::string>& names) {
+  const bool has_labels = report.problem_type != ProblemType::regression;
+  out.key(split).begin_object().member("problem_type", name(report.problem_type));
+  if (has_labels) out.member("accuracy", report.accuracy);
+  out.member("loss", report.loss).member("examples", report.examples);
+  train::append(out, report.figures);
+  if (has_labels) append_labels(out, report, names);
   out.end_object();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::train {
@@ -47,11 +49,21 @@ struct SavedFit {
   std::function<std::span<const weights::TensorView>(std::string_view owner)> tensors;
 };
 
-/// The epoch of the highest accuracy, the first of several, counted from 0. There must be one.
+/// What the best of several evaluations has most of: accuracy; of multi-label classification F1
+/// over all labels; of regression the least error.
+inline double score(const metrics::ClassificationReport& report) {
+  if (report.problem_type == ProblemType::regression) return -report.loss;
+  if (report.problem_type == ProblemType::single_label) return report.accuracy;
+  return metrics::micro_average(report.confusion).f1;
+}
+
+/// The epoch of the highest score, the first of several, counted from 0; NaN is lower than any.
+/// There must be one.
 inline std::size_t best_epoch(std::span<const metrics::ClassificationReport> dev) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < dev.size(); ++i) {
-    if (dev[i].accuracy > dev[best].accuracy) best = i;
+    const double highest = score(dev[best]);
+    if (score(dev[i]) > highest || (std::isnan(highest) && !std::isnan(score(dev[i])))) best = i;
   }
   return best;
 }

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/correlation.hpp>
+#include <seqtrain/metrics/logits.hpp>
+
+namespace seqtrain::metrics {
+
+/// The mean squared error and the correlations of what a model says with the truth, over a stream
+/// of batches. Ranks need all of them, so it keeps two numbers an example.
+class Regression {
+ public:
+  /// Logits [rows, 1] and targets [rows]; rows of NaN have none and are left out. Throws `Error`
+  /// where the two do not fit.
+  void add(const Logits& logits, std::span<const float> targets) {
+    if (logits.cols() != 1 || static_cast<std::size_t>(logits.rows()) != targets.size()) {
+      throw Error{std::to_string(logits.size()) + " logits, but " + std::to_string(targets.size()) +
+                  " targets"};
+    }
+    for (std::size_t row = 0; row < targets.size(); ++row) {
+      if (std::isnan(targets[row])) continue;
+      said_.push_back(logits(static_cast<Eigen::Index>(row), 0));
+      true_.push_back(targets[row]);
+    }
+  }
+
+  [[nodiscard]] ClassificationReport report() const {
+    ClassificationReport report{.problem_type = ProblemType::regression,
+                                .examples = static_cast<std::int64_t>(said_.size())};
+    if (said_.empty()) return report;
+    report.loss = mean_squared_error();
+    report.figures = {{.name = "mean_squared_error", .value = report.loss},
+                      {.name = "pearson", .value = pearson(said_, true_)},
+                      {.name = "spearman", .value = spearman(said_, true_)}};
+    return report;
+  }
+
+ private:
+  [[nodiscard]] double mean_squared_error() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < said_.size(); ++i) {
+      sum += (said_[i] - true_[i]) * (said_[i] - true_[i]);
+    }
+    return sum / static_cast<double>(said_.size());
+  }
+
+  std::vector<double> said_;
+  std::vector<double> true_;
+};
+
+}  // namespace seqtrain::metrics
