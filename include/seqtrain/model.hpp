@@ -9,3 +9,4 @@
 #include <seqtrain/model/loss.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/pretrained_words.hpp>
+#include <seqtrain/model/problem_loss.hpp>

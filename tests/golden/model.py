@@ -9,8 +9,9 @@
                                   torch.load into load_state_dict
 
 A case is a Hugging Face directory with expected.safetensors beside the model: two batches (ids,
-types, lengths, labels as floats), the first one's logits and loss, the gradient of every parameter,
-and the losses of 50 steps of Adam over the two in turn, dropout 0, with its learning rate.
+types, lengths, labels as floats: [rows], or [rows, labels] of regression and of multi-label
+classification), the first one's logits and loss, the gradient of every parameter, and the losses of
+50 steps of Adam over the two in turn, dropout 0, with its learning rate.
 """
 import argparse
 import random
@@ -33,6 +34,10 @@ def make_batch(config, rows, width):
         if config.model_type == "bert":
             types[row, length // 2:length] = 1
     labels = torch.randint(config.num_labels, (rows,))
+    if config.problem_type == "regression":
+        labels = torch.randn(rows, 1)
+    elif config.problem_type == "multi_label_classification":
+        labels = torch.randint(2, (rows, config.num_labels)).float()
     return ids, types, torch.tensor(lengths), labels
 
 
@@ -92,13 +97,18 @@ SMALL = {
                                hidden_act="relu")),
     "roberta_gelu_new": ("roberta", dict(hidden_size=8, num_hidden_layers=2,
                                          num_attention_heads=4, hidden_act="gelu_new")),
+    "bert_regression": ("bert", dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
+                                     num_labels=1, problem_type="regression")),
+    "roberta_multi_label": ("roberta", dict(hidden_size=8, num_hidden_layers=1,
+                                            num_attention_heads=2, num_labels=4,
+                                            problem_type="multi_label_classification")),
 }
 
 
 def write_small(directory):
     for seed, (name, (family, settings)) in enumerate(SMALL.items()):
         model = make_model(family, seed, vocab_size=24, intermediate_size=16,
-                           max_position_embeddings=12, num_labels=3, **settings)
+                           max_position_embeddings=12, **{"num_labels": 3, **settings})
         batches = [make_batch(model.config, 4, 9), make_batch(model.config, 3, 6)]
         write_case(directory / name, model, batches)
 
@@ -131,7 +141,7 @@ def check(directory):
     for saved in sorted(directory.glob("*/saved")):
         expected = load_file(saved.parent / "expected.safetensors")
         batch = [expected[f"batch.0.{key}"].long()
-                 for key in ("input_ids", "token_type_ids", "lengths", "labels")]
+                 for key in ("input_ids", "token_type_ids", "lengths")] + [None]
         model, info = AutoModelForSequenceClassification.from_pretrained(
             saved, output_loading_info=True)
         left = [info[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys")]

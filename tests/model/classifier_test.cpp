@@ -142,6 +142,46 @@ TEST(Classifier, RefusesBatchesThatDoNotFit) {
       "13");
 }
 
+data::Batch without_targets(const ModelCase& given) {
+  auto batch = given.batch(0);
+  batch.targets.clear();
+  return batch;
+}
+
+TEST(Classifier, RefusesTargetsThatDoNotFit) {
+  const auto given = small_model("bert_regression");
+  auto model = load<BertClassifier>(given.directory());
+  EXPECT_EQ(model.problem_type(), ProblemType::regression);
+  EXPECT_THROW(model.accumulate(without_targets(given), 1), InputError);
+  auto batch = given.batch(0);
+  batch.targets[1] = std::nanf("");
+  EXPECT_THROW(model.accumulate(batch, 1), InputError);
+  EXPECT_NO_THROW(model.logits(batch));
+  batch = given.batch(0);
+  batch.labels[1] = -1;
+  EXPECT_THROW(model.accumulate(batch, 1), InputError);
+  auto several = load<RobertaClassifier>(small_model("roberta_multi_label").directory());
+  EXPECT_EQ(several.problem_type(), ProblemType::multi_label);
+  EXPECT_THROW(several.accumulate(without_targets(small_model("roberta_multi_label")), 1),
+               InputError);
+}
+
+TEST(Classifier, RefusesWeightsAndSmoothingWhereTargetsAreNoLabels) {
+  const auto directory = small_model("bert_regression").directory();
+  EXPECT_THROW(load<BertClassifier>(directory, {.class_weights = {2}}), InputError);
+  EXPECT_THROW(load<BertClassifier>(directory, {.label_smoothing = 0.1}), InputError);
+}
+
+TEST(Classifier, SavesWhatItsProblemIs) {
+  const tests::TemporaryDirectory directory;
+  const auto given = small_model("bert_regression");
+  auto model = load<BertClassifier>(given.directory());
+  model.save_pretrained(directory.path() / "model");
+  auto again = load<BertClassifier>(directory.path() / "model");
+  EXPECT_EQ(again.problem_type(), ProblemType::regression);
+  EXPECT_EQ(again.logits(given.batch(0)), model.logits(given.batch(0)));
+}
+
 TEST(Classifier, SavesWhatItLoads) {
   const tests::TemporaryDirectory directory;
   auto model = small_bert({.labels = {"no", "maybe", "yes"}, .dropout = 0.25});

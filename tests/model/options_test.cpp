@@ -36,8 +36,23 @@ TEST(ClassifierOptions, RefuseWhatMakesNoClassifier) {
   EXPECT_NO_THROW(configure(bert, {.tokenizer_size = entries}, "bert"));
   EXPECT_THROW(configure(bert, {.tokenizer_size = entries + 1}, "bert"), InputError);
   weights::ModelConfig regression;
-  regression.problem_type = "regression";
-  EXPECT_THROW(configure(regression, {}, "bert"), InputError);
+  regression.problem_type = ProblemType::regression;
+  EXPECT_THROW(configure(regression, {}, "bert"), InputError);  // of two labels
+  EXPECT_THROW(configure({}, {.labels = {"one"}, .problem_type = ProblemType::multi_label}, "bert"),
+               InputError);
+}
+
+TEST(ClassifierOptions, ChooseTheProblem) {
+  const auto chosen = [](const ClassifierOptions& options) {
+    return configure({}, options, "bert").problem_type;
+  };
+  EXPECT_EQ(chosen({}), ProblemType::single_label);
+  EXPECT_EQ(chosen({.labels = {"value"}, .problem_type = ProblemType::regression}),
+            ProblemType::regression);
+  EXPECT_EQ(chosen({.problem_type = ProblemType::multi_label}), ProblemType::multi_label);
+  weights::ModelConfig one;
+  one.labels = {"LABEL_0"};
+  EXPECT_EQ(configure(one, {}, "bert").problem_type, ProblemType::regression);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <seqtrain/data/batch.hpp>
+#include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
@@ -39,14 +40,24 @@ class ModelCase {
     fill(batch.input_ids, prefix + "input_ids");
     fill(batch.token_type_ids, prefix + "token_type_ids");
     fill(batch.lengths, prefix + "lengths");
-    fill(batch.labels, prefix + "labels");
     batch.rows = static_cast<std::int64_t>(batch.lengths.size());
+    if (one_label()) {
+      fill(batch.labels, prefix + "labels");
+    } else {
+      fill(batch.targets, prefix + "labels");
+      batch.labels.resize(batch.lengths.size());
+    }
     batch.width = static_cast<std::int64_t>(batch.input_ids.size()) / batch.rows;
     for (std::int64_t row = 0; row < batch.rows; ++row) batch.row_ids.push_back(row);
     return batch;
   }
 
  private:
+  [[nodiscard]] bool one_label() const {
+    const auto config = weights::load_config(directory_ / "config.json");
+    return config.problem() == ProblemType::single_label;
+  }
+
   template <class T>
   void fill(std::vector<T>& out, const std::string& name) const {
     for (const float number : expected(name)) out.push_back(static_cast<T>(number));
@@ -63,7 +74,8 @@ inline ModelCase small_model(const std::string& name) {
 /// The small cases in the tree, and those in the directory SEQTRAIN_MODEL_CASES, if it is set.
 inline std::vector<std::filesystem::path> model_cases() {
   std::vector<std::filesystem::path> cases;
-  for (const auto* name : {"bert_gelu", "bert_relu", "roberta_gelu_new"}) {
+  for (const auto* name :
+       {"bert_gelu", "bert_relu", "roberta_gelu_new", "bert_regression", "roberta_multi_label"}) {
     cases.push_back(golden() / "model" / name);
   }
   if (const char* more = std::getenv("SEQTRAIN_MODEL_CASES")) {

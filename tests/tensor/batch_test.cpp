@@ -68,5 +68,17 @@ TEST(Batch, RefusesPartsThatDoNotFitTogether) {
   refuses([](auto& batch) { batch.lengths = {3, 0}; });
 }
 
+TEST(Batch, HoldsTargets) {
+  auto host = two_rows();
+  EXPECT_FALSE(to_device(host, cpu).targets.defined());
+  host.targets = {0.5F, -1, 1e30F, 0, 3, 0.1F};
+  const Batch batch = to_device(host, cpu);
+  EXPECT_EQ(batch.targets.sizes(), (at::IntArrayRef{2, 3}));
+  EXPECT_EQ(values<float>(batch.targets), host.targets);
+  EXPECT_EQ(values<std::int32_t>(batch.labels), (std::vector{1, -1}));
+  host.targets.pop_back();
+  EXPECT_THROW(static_cast<void>(to_device(host, cpu)), InputError);
+}
+
 }  // namespace
 }  // namespace seqtrain::tensor

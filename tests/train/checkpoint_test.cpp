@@ -55,6 +55,30 @@ TEST(Checkpoint, KeepsWhatAUsersMetricsCameTo) {
   EXPECT_TRUE(std::isnan(dev[1].figures[1].value));
 }
 
+TEST(Checkpoint, KeepsTheFiguresOfOtherProblems) {
+  const tests::TemporaryDirectory directory;
+  auto snapshot = some_snapshot(7);
+  snapshot.state.dev = {tests::some_report_of_regression(), tests::some_report_of_several_labels()};
+  write_checkpoint(directory.path(), snapshot, run);
+  const auto dev = Checkpoint{directory.path()}.state().dev;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& written = snapshot.state.dev[i];
+    EXPECT_EQ(dev.at(i).problem_type, written.problem_type);
+    EXPECT_EQ(dev[i].examples, written.examples);
+    EXPECT_EQ(dev[i].loss, written.loss);
+    EXPECT_EQ(score(dev[i]), score(written));
+    ASSERT_EQ(dev[i].figures.size(), written.figures.size());
+    for (std::size_t j = 0; j < written.figures.size(); ++j) {
+      EXPECT_EQ(dev[i].figures[j].name, written.figures[j].name);
+      EXPECT_EQ(dev[i].figures[j].value, written.figures[j].value);
+    }
+  }
+  EXPECT_TRUE(std::isnan(dev[0].accuracy));
+  EXPECT_EQ(dev[1].accuracy, 0.5);
+  EXPECT_EQ(dev[1].confusion, snapshot.state.dev[1].confusion);
+  EXPECT_EQ(dev[1].labels[0].precision, 0.5);
+}
+
 TEST(Checkpoint, RefusesWhatIsNotAsItWasWritten) {
   for (const char* name :
        {"model.safetensors", "optimizer.safetensors", "trainer_state.json", "manifest.json"}) {
@@ -110,6 +134,12 @@ TEST(Checkpoint, RefusesStatesThatMakeNoSense) {
         with("\"step\": 2,", ""), with("\"epoch\": 0", "\"epoch\": \"0\""),
         with("[]", R"([{"loss": 1, "labels": 2, "confusion": [1, 2, 3]}])"),
         with("[]", R"([{"loss": 1, "labels": 4294967296, "confusion": []}])"),
+        with("[]", R"([{"problem_type": "none", "loss": 1, "labels": 0, "confusion": []}])"),
+        with("[]", R"([{"problem_type": "regression", "loss": 1, "labels": 0, "confusion": []}])"),
+        with("[]", R"([{"problem_type": "multi_label_classification", "loss": 1, "labels": 2,
+          "confusion": [1, 2, 3, 4]}])"),
+        with("[]", R"([{"problem_type": "multi_label_classification", "loss": 1,
+          "labels": 4611686018427387904, "confusion": []}])"),
         with("{}", R"({"seed": 1})")}) {
     make_checkpoint(directory.path(), bad);
     EXPECT_THROW(Checkpoint{directory.path()}, InputError) << bad;

@@ -59,7 +59,7 @@ TEST(ModelConfig, ReadsEveryField) {
   EXPECT_EQ(config.labels, (std::vector<std::string>{"no", "yes", "maybe"}));
   EXPECT_EQ(config.num_labels(), 3);
   EXPECT_TRUE(config.names_labels);
-  EXPECT_EQ(config.problem_type, "single_label_classification");
+  EXPECT_EQ(config.problem_type, ProblemType::single_label);
 }
 
 TEST(ModelConfig, TheClassifiersDropoutFallsBackToTheOthers) {
@@ -116,6 +116,16 @@ TEST(ModelConfig, NamesTheFieldThatIsWrong) {
     const auto text = refusal(members);
     EXPECT_NE(text.find(message), std::string::npos) << text << "\n" << members;
   }
+}
+
+TEST(ModelConfig, IsOfRegressionWhereThereIsOneLabelAndNothingElseSaid) {
+  const auto problem = [](const std::string& members) {
+    return parse_config("{\"model_type\": \"bert\"" + members + "}").problem();
+  };
+  EXPECT_EQ(problem(""), ProblemType::single_label);
+  EXPECT_EQ(problem(R"(, "problem_type": null)"), ProblemType::single_label);
+  EXPECT_EQ(problem(R"(, "num_labels": 1)"), ProblemType::regression);
+  EXPECT_EQ(problem(R"(, "problem_type": "multi_label_classification")"), ProblemType::multi_label);
 }
 
 TEST(ModelConfig, OtherModelTypesAreNamedWithTheSupportedOnes) {

@@ -66,5 +66,17 @@ TEST(WriteConfig, RefusesLabelsThatAreNone) {
   EXPECT_NE(refusal({"a", "b", "a"}).find("label 'a' twice"), std::string::npos);
 }
 
+TEST(WriteConfig, SaysWhatTheProblemIs) {
+  const auto written = [](const std::vector<std::string>& names, ProblemType type) {
+    return parse_config(classifier_config(source, names, type));
+  };
+  const auto number = written({"LABEL_0"}, ProblemType::regression);
+  EXPECT_EQ(number.problem_type, ProblemType::regression);
+  EXPECT_EQ(number.num_labels(), 1);
+  EXPECT_EQ(written(labels, ProblemType::multi_label).problem_type, ProblemType::multi_label);
+  EXPECT_THROW(written(labels, ProblemType::regression), InputError);
+  EXPECT_THROW(written({"a"}, ProblemType::multi_label), InputError);
+}
+
 }  // namespace
 }  // namespace seqtrain::weights

@@ -62,6 +62,9 @@ class AnyClassifier {
     return std::visit(
         [](const auto& model) -> auto& { return model.load_report(); }, classifier_);
   }
+  [[nodiscard]] ProblemType problem_type() const {
+    return std::visit([](const auto& model) { return model.problem_type(); }, classifier_);
+  }
   [[nodiscard]] Precision precision() const {
     return std::visit([](const auto& model) { return model.precision(); }, classifier_);
   }

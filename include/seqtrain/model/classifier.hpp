@@ -17,7 +17,6 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/cpu/any_encoder.hpp>
-#include <seqtrain/model/cross_entropy.hpp>
 #include <seqtrain/model/dropout.hpp>
 #include <seqtrain/model/families.hpp>
 #include <seqtrain/model/input_checks.hpp>
@@ -26,6 +25,7 @@
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
 #include <seqtrain/model/parameters.hpp>
+#include <seqtrain/model/problem_loss.hpp>
 #include <seqtrain/model/row_cache.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -67,8 +67,8 @@ class Classifier {
   Classifier& operator=(const Classifier&) = delete;
   ~Classifier() = default;
 
-  /// Adds weight · d(mean cross-entropy)/dp to the gradients, the mean being by the labels'
-  /// weights. Throws `Error` with the batch's size where there is too little memory for it.
+  /// Adds weight · d(mean loss)/dp to the gradients, the loss being `ProblemLoss`. Throws `Error`
+  /// with the batch's size where there is too little memory for it.
   Loss accumulate(const data::Batch& batch, double weight) {
     check_ids(batch, config_, max_length());
     check_labels(batch, config_);
@@ -85,13 +85,15 @@ class Classifier {
   /// accumulated gradients are those of one batch of all rows.
   [[nodiscard]] double weight_of(const data::Batch& batch) const {
     check_labels(batch, config_);
-    return loss_.weight_of(batch.labels);
+    return loss_.weight_of(batch);
   }
 
   /// As `ClassifierOptions::class_weights`, which they replace.
   void set_class_weights(std::vector<double> weights) {
     loss_.set_class_weights(std::move(weights), config_.num_labels(), device_);
   }
+
+  [[nodiscard]] ProblemType problem_type() const { return loss_.type(); }
 
   /// What the encoder's products are computed in.
   [[nodiscard]] Precision precision() const { return cpu_encoder_.precision(); }
@@ -118,7 +120,7 @@ class Classifier {
   /// Writes config.json and model.safetensors as `from_pretrained` reads them.
   void save_pretrained(const std::filesystem::path& directory) const {
     std::filesystem::create_directories(directory);
-    weights::write_config(directory / "config.json", config_text_, config_.labels);
+    weights::write_config(directory / "config.json", config_text_, config_.labels, problem_type());
     weights::write_safetensors(directory / "model.safetensors", state_dict().views());
   }
 
@@ -135,7 +137,7 @@ class Classifier {
         head_{Scope{maker, "", {.initializer_range = config_.initializer_range}}, config_},
         parameters_{maker.parameters()},
         report_{maker.report()},
-        loss_{options.label_smoothing} {
+        loss_{config_.problem(), options.label_smoothing} {
     set_class_weights(options.class_weights);
     if (options.device.is_cpu() && !options.autograd) {
       cpu_encoder_ = {parameters_, Family::prefix, config_, Family::positions_behind_padding,
@@ -150,7 +152,7 @@ class Classifier {
     const auto input = tensor::to_device(batch, device_);
     const at::Tensor first =
         cpu_encoder_ ? first_token_by_kernels(batch, stream) : first_token(input, dropout);
-    const at::Tensor loss = loss_(head_(first, dropout), input.labels.to(at::kLong));
+    const at::Tensor loss = loss_(head_(first, dropout), input);
     loss.backward(at::full_like(loss, weight));
     if (cpu_encoder_ && !encoder_frozen_) cpu_encoder_.backward(first.grad());
     return Loss{loss.detach()};
@@ -203,7 +205,7 @@ class Classifier {
   typename Family::Head head_;
   std::vector<tensor::Parameter> parameters_;
   LoadReport report_;
-  CrossEntropy loss_;
+  ProblemLoss loss_;
   cpu::AnyEncoder cpu_encoder_;
   RowCache first_tokens_;  // of a frozen encoder
 };

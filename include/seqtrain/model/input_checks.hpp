@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,9 +40,17 @@ inline void check_ids(const data::Batch& batch, const weights::ModelConfig& conf
   }
 }
 
-/// Throws `InputError` if a row's label is none of the model's.
+/// Throws `InputError` if a row's label is none of the model's; where the model learns numbers, if
+/// rows lack them.
 inline void check_labels(const data::Batch& batch, const weights::ModelConfig& config) {
   detail::check_below(batch.labels, config.num_labels(), "labels", "labels");
+  if (config.problem() == ProblemType::single_label) return;
+  const auto needed = static_cast<std::size_t>(batch.rows * config.num_labels());
+  if (batch.targets.size() != needed ||
+      !std::ranges::all_of(batch.targets, [](float number) { return std::isfinite(number); })) {
+    throw InputError{"must be " + std::to_string(config.num_labels()) + " finite numbers a row",
+                     {.object = "batch", .field = "targets"}};
+  }
 }
 
 /// Throws `InputError` if a tokenizer of this size makes ids that the model has no embedding for.

@@ -11,6 +11,7 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/weights/model_config.hpp>
@@ -18,10 +19,11 @@
 namespace seqtrain::model {
 
 struct ClassifierOptions {
-  std::vector<std::string> labels = {};  ///< by label id; those of config.json where empty
-  std::optional<double> dropout = {};    ///< instead of all of the configuration's
-  std::size_t tokenizer_size = 0;        ///< entries of the tokenizer's vocabulary, for a check
-  bool freeze_encoder = false;  ///< only the head learns; the encoder runs as in evaluation
+  std::vector<std::string> labels = {};          ///< by label id; those of config.json where empty
+  std::optional<ProblemType> problem_type = {};  ///< config.json's where not given
+  std::optional<double> dropout = {};            ///< instead of all of the configuration's
+  std::size_t tokenizer_size = 0;  ///< entries of the tokenizer's vocabulary, for a check
+  bool freeze_encoder = false;     ///< only the head learns; the encoder runs as in evaluation
   std::vector<double> class_weights = {};  ///< of each label's examples in the loss; empty: all 1
   double label_smoothing = 0;              ///< share of a target that is spread over all labels
   std::uint64_t seed = 0;                  ///< of a fresh head and of dropout
@@ -40,6 +42,14 @@ struct ClassifierOptions {
   }
 };
 
+/// Throws `InputError` where the problem's type asks for another number of labels.
+inline void check_label_count(const weights::ModelConfig& config) {
+  const bool one = config.problem() == ProblemType::regression;
+  if (one ? config.num_labels() == 1 : config.num_labels() > 1) return;
+  throw InputError{one ? "regression has one label" : "a classifier needs two labels or more",
+                   {.object = "labels"}};
+}
+
 /// The configuration of the model of that type that the options ask for, checked.
 [[nodiscard]] inline weights::ModelConfig configure(weights::ModelConfig config,
                                                     const ClassifierOptions& options,
@@ -49,6 +59,7 @@ struct ClassifierOptions {
     throw InputError{"is '" + config.model_type + "', expected '" + std::string{model_type} + "'",
                      {.object = "config.json", .field = "model_type"}};
   }
+  const ProblemType stored = config.problem();
   if (!options.labels.empty()) {
     config.labels = options.labels;
     config.names_labels = true;
@@ -59,15 +70,8 @@ struct ClassifierOptions {
   }
   config.validate();
   check_vocabulary(config, options.tokenizer_size);
-  if (config.num_labels() < 2) {
-    throw InputError{"a classifier needs two labels or more", {.object = "labels"}};
-  }
-  constexpr auto only = "single_label_classification";
-  if (config.problem_type.value_or(only) != only) {
-    throw InputError{"'" + *config.problem_type + "' is not supported",
-                     {.object = "config.json", .field = "problem_type"},
-                     std::string{"supported is "} + only};
-  }
+  config.problem_type = options.problem_type.value_or(stored);
+  check_label_count(config);
   return config;
 }
 

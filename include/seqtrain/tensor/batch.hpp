@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ struct Batch {
   at::Tensor token_type_ids;  ///< int32 [rows, width]
   at::Tensor lengths;         ///< int32 [rows]
   at::Tensor labels;          ///< int32 [rows], -1 where a row has none
-  bool padded = false;        ///< some row is shorter than the width
+  at::Tensor targets;   ///< float [rows, n] in place of labels; undefined where there are none
+  bool padded = false;  ///< some row is shorter than the width
 };
 
 namespace detail {
@@ -37,6 +39,7 @@ inline void check_sizes(const data::Batch& batch) {
   demand(batch.token_type_ids.size() == cells, "token_type_ids", "must be rows times width");
   demand(batch.lengths.size() == rows, "lengths", "must be one a row");
   demand(batch.labels.size() == rows, "labels", "must be one a row");
+  demand(batch.targets.size() % rows == 0, "targets", "must be as many for each row");
   const auto fits = [&](std::int32_t length) { return length >= 1 && length <= batch.width; };
   demand(std::ranges::all_of(batch.lengths, fits), "lengths", "must lie between 1 and the width");
 }
@@ -49,19 +52,26 @@ inline void check_sizes(const data::Batch& batch) {
 [[nodiscard]] inline Batch to_device(const data::Batch& batch, c10::Device device) {
   detail::check_sizes(batch);
   const std::int64_t cells = batch.rows * batch.width;
+  const auto targets = static_cast<std::int64_t>(batch.targets.size());
   const auto host = at::TensorOptions{at::kInt}.pinned_memory(device.is_cuda());
-  at::Tensor buffer = at::empty({2 * (cells + batch.rows)}, host);
+  at::Tensor buffer = at::empty({2 * (cells + batch.rows) + targets}, host);
   auto* out = buffer.mutable_data_ptr<std::int32_t>();
   out = std::ranges::copy(batch.input_ids, out).out;
   out = std::ranges::copy(batch.token_type_ids, out).out;
   out = std::ranges::copy(batch.lengths, out).out;
-  std::ranges::transform(batch.labels, out,
-                         [](auto label) { return static_cast<std::int32_t>(label); });
+  out = std::ranges::transform(batch.labels, out, [](auto label) {
+          return static_cast<std::int32_t>(label);
+        }).out;
+  std::ranges::transform(batch.targets, out, std::bit_cast<std::int32_t, float>);
   buffer = buffer.to(device, /*non_blocking=*/true);
   return {.input_ids = buffer.narrow(0, 0, cells).view({batch.rows, batch.width}),
           .token_type_ids = buffer.narrow(0, cells, cells).view({batch.rows, batch.width}),
           .lengths = buffer.narrow(0, 2 * cells, batch.rows),
           .labels = buffer.narrow(0, 2 * cells + batch.rows, batch.rows),
+          .targets = targets == 0 ? at::Tensor{}
+                                  : buffer.narrow(0, 2 * (cells + batch.rows), targets)
+                                        .view(at::kFloat)
+                                        .view({batch.rows, targets / batch.rows}),
           .padded = std::ranges::any_of(batch.lengths,
                                         [&](auto length) { return length < batch.width; })};
 }

@@ -19,6 +19,7 @@
 #include <seqtrain/train/figures.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/state.hpp>
+#include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_copies.hpp>
 
@@ -78,6 +79,11 @@ inline constexpr std::string_view tensor_suffix = ".safetensors";
 
 inline void append(json::Writer& out, const metrics::ClassificationReport& report) {
   out.begin_object().member("loss", report.loss).member("labels", report.confusion.rows());
+  if (report.problem_type != ProblemType::single_label) {
+    out.member("problem_type", name(report.problem_type))
+        .member("examples", report.examples)
+        .member("accuracy", report.accuracy);
+  }
   out.key("confusion").begin_array();
   for (Eigen::Index row = 0; row < report.confusion.rows(); ++row) {
     for (const std::int64_t count : report.confusion.row(row)) out.value(count);
@@ -92,30 +98,47 @@ inline double number_in(const std::optional<json::Value>& value) {
   return value && value->is_number() ? value->number() : std::numeric_limits<double>::quiet_NaN();
 }
 
-inline metrics::ClassificationReport report_in(const json::Value& value) {
-  const auto labels = value.at("labels").integer();
-  const auto counts = value.at("confusion").items();
+inline std::int64_t count_in(const json::Value& object, std::string_view name) {
+  const auto value = object.at(name);
+  if (value.integer() < 0) throw value.error("negative");
+  return value.integer();
+}
+
+/// Rows of counts for each label: as many columns as labels, or the four of binary classifiers.
+inline metrics::Confusion confusion_in(const json::Value& report, ProblemType type) {
+  const auto labels = report.at("labels").integer();
+  const auto counts = report.at("confusion").items();
   const auto size = static_cast<std::int64_t>(counts.size());
-  if (labels < 0 || labels > size || labels * labels != size) {
-    throw value.error("the confusion counts do not fit the number of labels");
+  const auto columns = type == ProblemType::multi_label ? metrics::label_counts : labels;
+  if (labels < 0 || labels > size || labels * columns != size) {
+    throw report.error("the confusion counts do not fit the number of labels");
   }
-  metrics::Confusion confusion(labels, labels);
+  metrics::Confusion confusion(labels, columns);
   for (std::int64_t i = 0; i < size; ++i) {
-    confusion(i / labels, i % labels) = counts[static_cast<std::size_t>(i)].integer();
+    confusion(i / columns, i % columns) = counts[static_cast<std::size_t>(i)].integer();
   }
-  auto report = metrics::make_report(confusion, number_in(value.find("loss")));
+  return confusion;
+}
+
+inline metrics::ClassificationReport figures_in(const json::Value& value) {
+  const auto type = weights::problem_type_in(value).value_or(ProblemType::single_label);
+  const double loss = number_in(value.find("loss"));
+  const auto confusion = confusion_in(value, type);
+  if (type == ProblemType::single_label) return metrics::make_report(confusion, loss);
+  if (type == ProblemType::multi_label) {
+    return metrics::make_multi_label_report(confusion, number_in(value.find("accuracy")), loss);
+  }
+  return {.problem_type = type, .examples = count_in(value, "examples"), .loss = loss};
+}
+
+inline metrics::ClassificationReport report_in(const json::Value& value) {
+  auto report = figures_in(value);
   if (const auto figures = value.find("metrics")) {
     for (const auto& [name, figure] : figures->members()) {
       report.figures.push_back({std::string{name}, number_in(figure)});
     }
   }
   return report;
-}
-
-inline std::int64_t count_in(const json::Value& object, std::string_view name) {
-  const auto value = object.at(name);
-  if (value.integer() < 0) throw value.error("negative");
-  return value.integer();
 }
 
 inline State state_in(const json::Value& root) {

@@ -15,6 +15,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/problem_type.hpp>
 
 namespace seqtrain::weights {
 
@@ -40,10 +41,15 @@ struct ModelConfig {
   std::vector<std::string> labels = {"LABEL_0", "LABEL_1"};
   /// Whether the file has an id2label.
   bool names_labels = false;
-  /// regression, single_label_classification or multi_label_classification, where it says so.
-  std::optional<std::string> problem_type = {};
+  std::optional<ProblemType> problem_type = {};  ///< where the file says so
 
   [[nodiscard]] std::int64_t num_labels() const { return static_cast<std::int64_t>(labels.size()); }
+
+  /// What the file says, else, as in transformers, regression where there is one label.
+  [[nodiscard]] ProblemType problem() const {
+    return problem_type.value_or(num_labels() == 1 ? ProblemType::regression
+                                                   : ProblemType::single_label);
+  }
 
   [[nodiscard]] double classifier_dropout_prob() const {
     return classifier_dropout.value_or(hidden_dropout_prob);
@@ -59,13 +65,20 @@ inline ModelConfig load_config(const std::filesystem::path& file);
 /// The same from its text; `file` stands for it in errors.
 inline ModelConfig parse_config(std::string_view text, const std::string& file = "config.json");
 
+/// What an object has for a problem_type, if anything. Throws `InputError` on one that is none.
+inline std::optional<ProblemType> problem_type_in(const json::Value& object) {
+  const auto value = object.find("problem_type");
+  if (!value) return {};
+  if (const auto type = problem_type_named(value->string())) return type;
+  throw value->error("'" + std::string{value->string()} + "' is not supported",
+                     "supported are " + listed_problem_types());
+}
+
 namespace detail {
 
 inline constexpr std::array<std::string_view, 2> model_types{"bert", "roberta"};
 inline constexpr std::array<std::string_view, 4> activations{"gelu", "gelu_new",
                                                              "gelu_pytorch_tanh", "relu"};
-inline constexpr std::array<std::string_view, 3> problem_types{
-    "regression", "single_label_classification", "multi_label_classification"};
 inline constexpr std::int64_t label_limit = 1'000'000;
 
 /// Checks fields of one file.
@@ -201,7 +214,6 @@ inline void ModelConfig::validate(const std::string& file) const {
   check.require(initializer_range >= 0, "initializer_range", "negative");
   check.require(layer_norm_eps > 0, "layer_norm_eps", "not above 0");
   check.require(!labels.empty(), "id2label", "no labels");
-  if (problem_type) check.one_of(*problem_type, "problem_type", detail::problem_types);
 }
 
 namespace detail {
@@ -222,7 +234,7 @@ inline void read_fields(const json::Value& root, ModelConfig& config) {
   read(root, "layer_norm_eps", config.layer_norm_eps);
   read(root, "pad_token_id", config.pad_token_id);
   read_labels(root, config);
-  if (const auto type = root.find("problem_type")) config.problem_type = type->string();
+  config.problem_type = problem_type_in(root);
 }
 
 inline ModelConfig read_config(const json::Value& root, const std::string& file) {

@@ -13,6 +13,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::weights {
@@ -24,9 +25,14 @@ inline constexpr std::array<std::string_view, 8> classifier_keys{
     "architectures", "id2label",     "label2id", "num_labels",
     "_num_labels",   "problem_type", "dtype",    "torch_dtype"};
 
-inline void check_labels(std::span<const std::string> labels, const std::string& file) {
+inline void check_labels(std::span<const std::string> labels, ProblemType type,
+                         const std::string& file) {
   const Where where{.object = file, .field = "id2label"};
-  if (labels.size() < 2) throw InputError{"a classifier needs two labels at least", where};
+  if (type == ProblemType::regression) {
+    if (labels.size() != 1) throw InputError{"regression has one label", where};
+  } else if (labels.size() < 2) {
+    throw InputError{"a classifier needs two labels at least", where};
+  }
   std::set<std::string_view> names;
   for (const auto& label : labels) {
     if (!names.insert(label).second) throw InputError{"label '" + label + "' twice", where};
@@ -38,13 +44,14 @@ inline std::string_view classifier_architecture(const json::Value& root) {
                                                      : "BertForSequenceClassification";
 }
 
-inline void write_classifier_keys(json::Writer& out, std::span<const std::string> labels) {
+inline void write_classifier_keys(json::Writer& out, std::span<const std::string> labels,
+                                  ProblemType type) {
   out.key("id2label").begin_object();
   for (std::size_t id = 0; id < labels.size(); ++id) out.member(std::to_string(id), labels[id]);
   out.end_object().key("label2id").begin_object();
   for (std::size_t id = 0; id < labels.size(); ++id) out.member(labels[id], id);
   out.end_object();
-  out.member("problem_type", "single_label_classification");
+  out.member("problem_type", name(type));
   out.member("torch_dtype", "float32");  // the name that old and new transformers both read
 }
 
@@ -52,10 +59,11 @@ inline void write_classifier_keys(json::Writer& out, std::span<const std::string
 
 /// The config.json of a classifier of `labels`, made from `source`, the one of the checkpoint it
 /// was trained from: every key that does not depend on the labels stays as it is. Throws
-/// `InputError` where labels repeat or there is but one.
+/// `InputError` where labels repeat, or there is but one, which only regression has.
 inline std::string classifier_config(std::string_view source, std::span<const std::string> labels,
+                                     ProblemType type = ProblemType::single_label,
                                      const std::string& file = "config.json") {
-  detail::check_labels(labels, file);
+  detail::check_labels(labels, type, file);
   const auto document = json::Document::parse(source, file);
   json::Writer out{2};
   out.begin_object();
@@ -65,15 +73,16 @@ inline std::string classifier_config(std::string_view source, std::span<const st
     if (std::ranges::count(detail::classifier_keys, key) > 0) continue;
     out.key(key).raw(simdjson::minify(value.element()));
   }
-  detail::write_classifier_keys(out, labels);
+  detail::write_classifier_keys(out, labels, type);
   out.end_object();
   return out.text() + "\n";
 }
 
 /// Writes `classifier_config` to the file `path`, whole or not at all.
 inline void write_config(const std::filesystem::path& path, std::string_view source,
-                         std::span<const std::string> labels) {
-  write_file_atomically(path, classifier_config(source, labels, path.string()));
+                         std::span<const std::string> labels,
+                         ProblemType type = ProblemType::single_label) {
+  write_file_atomically(path, classifier_config(source, labels, type, path.string()));
 }
 
 }  // namespace seqtrain::weights
