@@ -11,20 +11,36 @@
 
 using namespace seqtrain;
 
-/// The label ids' probabilities: softmax of a row of logits.
-std::vector<double> scores(const auto& logits) {
-  const auto exponents = (logits.template cast<double>().array() - logits.maxCoeff()).exp().eval();
+/// The label ids' probabilities: softmax of a row of logits, or each one's sigmoid.
+std::vector<double> scores(const auto& logits, ProblemType type) {
+  const auto row = logits.template cast<double>().array().eval();
+  if (type == ProblemType::multi_label) {
+    const auto each = (1 / (1 + (-row).exp())).eval();
+    return {each.begin(), each.end()};
+  }
+  const auto exponents = (row - row.maxCoeff()).exp().eval();
   const auto probabilities = (exponents / exponents.sum()).eval();
   return {probabilities.begin(), probabilities.end()};
 }
 
-/// `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`
-std::string to_line(const auto& logits, const std::vector<std::string>& labels) {
+/// `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`; `{"labels":
+/// ["sport", "money"], …}` where there may be several; `{"value": 3.5}` of regression.
+std::string to_line(const auto& logits, const std::vector<std::string>& labels, ProblemType type) {
   json::Writer out;
-  const auto best = static_cast<std::size_t>(metrics::argmax(logits));
-  out.begin_object().member("label", std::string_view{labels[best]});
+  out.begin_object();
+  if (type == ProblemType::regression) return out.member("value", logits[0]).end_object().text();
+  if (type == ProblemType::multi_label) {
+    out.key("labels").begin_array();
+    for (std::size_t i = 0; const float logit : logits) {
+      if (const auto& label = labels[i++]; logit > 0) out.value(std::string_view{label});
+    }
+    out.end_array();
+  } else {
+    const auto best = static_cast<std::size_t>(metrics::argmax(logits));
+    out.member("label", std::string_view{labels[best]});
+  }
   out.key("scores").begin_object();
-  for (std::size_t i = 0; const double score : scores(logits)) out.member(labels[i++], score);
+  for (std::size_t i = 0; const double score : scores(logits, type)) out.member(labels[i++], score);
   out.end_object().key("logits").begin_array();
   for (const float logit : logits) out.value(logit);
   return out.end_array().end_object().text();
@@ -39,7 +55,7 @@ void predict(const cli::PredictFlags& flags) {
 
   const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
   auto encoded = data::encode_text({.text = text, .name = "stdin"}, tokenizer,
-                                   data::Labels{model.config().labels},
+                                   data::Labels{model.config().labels, model.problem_type()},
                                    flags.encode_options(model.max_length()));
   std::vector<std::string> lines(encoded.set.size());
   data::BucketLoader loader{std::move(encoded.set), flags.batches()};
@@ -47,7 +63,7 @@ void predict(const cli::PredictFlags& flags) {
     const auto logits = model.logits(batch);
     for (Eigen::Index row = 0; row < logits.rows(); ++row) {
       const auto place = static_cast<std::size_t>(batch.row_ids[static_cast<std::size_t>(row)]);
-      lines[place] = to_line(logits.row(row), model.config().labels);
+      lines[place] = to_line(logits.row(row), model.config().labels, model.problem_type());
     }
   }
   for (const std::string& line : lines) std::cout << line << '\n';

@@ -25,6 +25,7 @@ struct Bert {
     const auto tokenizer = text::load_tokenizer(directory);
     auto classifier =
         model::load_classifier(directory, {.labels = job.labels.names(),
+                                           .problem_type = job.labels.problem_type(),
                                            .tokenizer_size = tokenizer.vocab_size(),
                                            .seed = static_cast<std::uint64_t>(job.seed)});
     job.max_length = std::min(job.max_length, classifier.max_length());

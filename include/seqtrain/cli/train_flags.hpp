@@ -22,6 +22,7 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/run_directory.hpp>
+#include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::cli {
 
@@ -37,6 +38,7 @@ struct TrainFlags {
   std::string test_file = "";
   double fraction_of_train_data = 1;
   std::int64_t max_length = 0;
+  std::string problem_type = "";
   std::vector<std::string> labels = {};
   std::string text_field = "";
   std::string pair_field = "";
@@ -113,6 +115,8 @@ struct TrainFlags {
     require(!model.empty(), "model", "names no directory");
     require(fraction_of_train_data > 0 && fraction_of_train_data <= 1, "fraction-of-train-data",
             "must be above 0 and at most 1");
+    require(problem_type.empty() || problem_type_named(problem_type), "problem-type",
+            "is unknown: use " + listed_problem_types());
     require(batch_size >= 1, "batch-size", "must be at least 1");
     require(tokens_per_batch >= 0, "tokens-per-batch", "must not be negative");
     require(pad_to_multiple_of >= 1, "pad-to-multiple-of", "must be at least 1");
@@ -144,11 +148,15 @@ struct TrainFlags {
     return {.text_field = text_field, .pair_field = pair_field, .label_field = label_field};
   }
 
-  /// The labels' names: those given, else the model's, else those of the training file.
+  /// The labels' names: those given, else the model's, else those of the training file; and what
+  /// the problem is: as given, else as the model says. Throws `InputError` on flags that do not
+  /// belong to it.
   [[nodiscard]] data::Labels choose_labels() const {
-    const auto config = std::filesystem::path{model} / "config.json";
-    const auto of_model = data::names_in_config(json::Document::load(config).root());
-    return data::choose_labels(labels, of_model, train_file, read_options());
+    const auto config = json::Document::load(std::filesystem::path{model} / "config.json");
+    auto options = read_options();
+    options.problem_type = problem(config.root());
+    if (options.problem_type != ProblemType::single_label) check_flags_of(options.problem_type);
+    return data::choose_labels(labels, data::names_in_config(config.root()), train_file, options);
   }
 
   [[nodiscard]] data::LoaderOptions train_batches() const {
@@ -173,6 +181,7 @@ struct TrainFlags {
   [[nodiscard]] Options classifier(const data::Labels& names, const Tokenizer& tokenizer,
                                    const Device& on) const {
     return {.labels = names.names(),
+            .problem_type = names.problem_type(),
             .dropout = std::isnan(dropout) ? std::nullopt : std::optional{dropout},
             .tokenizer_size = tokenizer.vocab_size(),
             .freeze_encoder = freeze_encoder,
@@ -225,6 +234,19 @@ struct TrainFlags {
   }
 
  private:
+  [[nodiscard]] ProblemType problem(const json::Value& config) const {
+    if (const auto given = problem_type_named(problem_type)) return *given;
+    return weights::problem_type_in(config).value_or(ProblemType::single_label);
+  }
+
+  /// Throws on flags that other problems than that of one label an example have no use for.
+  void check_flags_of(ProblemType type) const {
+    const std::string problem = "does not go with " + std::string{name(type)};
+    require(class_weights.empty(), "class-weights", problem);
+    require(label_smoothing_factor == 0, "label-smoothing-factor", problem);
+    require(labels.empty() || type == ProblemType::multi_label, "labels", problem);
+  }
+
   [[nodiscard]] bool balances_classes() const {
     return class_weights == std::vector<std::string>{"auto"};
   }
@@ -253,6 +275,9 @@ struct TrainFlags {
         .add("fraction-of-train-data", fraction_of_train_data, "train on the first part only")
         .add("max-length", max_length,
              "ids an example may have; longer ones are cut (0: as many as the model takes)")
+        .add("problem-type", problem_type,
+             "regression, single_label_classification or multi_label_classification (default: the "
+             "model's, else one label an example)")
         .add("labels", labels, "names of the labels in the order of their ids: a,b,c")
         .add("text-field", text_field, "field or column of the text (default: recognised)")
         .add("pair-field", pair_field, "field or column of the second text")
@@ -308,7 +333,7 @@ struct TrainFlags {
         .add("on-nonfinite", on_nonfinite,
              "what to do where a gradient is not finite: stop, or skip the step")
         .add("early-stopping-patience", early_stopping_patience,
-             "end after so many epochs without a better dev accuracy (0: do not)")
+             "end after so many epochs that were no better on the dev file (0: do not)")
         .add_switch("best-model", best_model, "end with the model of the best dev epoch");
   }
 

@@ -1,0 +1,159 @@
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/json.hpp>
+
+#include "support/program.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain {
+namespace {
+
+using tests::run_example;
+using tests::write_file;
+
+/// How good and how long a text is: what there is to be learnt from.
+class ProblemTypes : public testing::Test {
+ protected:
+  void SetUp() override { SEQTRAIN_NEEDS_CHECKPOINT(); }
+
+  /// Texts with labels of JSON.
+  [[nodiscard]] std::filesystem::path file_of(const std::string& good,
+                                              const std::string& bad) const {
+    std::string text;
+    for (int i = 0; i < 12; ++i) {
+      text += R"({"text": "A wonderful film, great fun.", "label": )" + good + "}\n";
+      text += R"({"text": "Dull, bad and much too long.", "label": )" + bad + "}\n";
+    }
+    return write_file(directory_ / "train.jsonl", text);
+  }
+
+  [[nodiscard]] tests::Ended run(const std::filesystem::path& file, const std::string& output,
+                                 const std::string& more) const {
+    return run_example("mnli",
+                       "--model " + tests::default_checkpoint().string() + " --train-file " +
+                           file.string() + " --dev-file " + file.string() + " --output-dir " +
+                           (directory_ / output).string() +
+                           " --max-length 16 --batch-size 8 --learning-rate 1e-3 --dropout 0"
+                           " --freeze-encoder --threads 1 --precision fp32 --log-every 1 " +
+                           more);
+  }
+
+  [[nodiscard]] std::vector<std::string> predict(const std::string& output) const {
+    const auto input = write_file(directory_ / "input.jsonl",
+                                  "{\"text\": \"A wonderful film, great fun.\"}\n"
+                                  "{\"text\": \"Dull, bad and much too long.\"}\n");
+    const auto ended =
+        run_example("predict", "--threads 1 --model " + (directory_ / output / "model").string() +
+                                   " < " + input.string());
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    std::vector<std::string> lines;
+    std::istringstream text{ended.output};
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    return lines;
+  }
+
+  [[nodiscard]] json::Document document(const std::string& name) const {
+    return json::Document::load(directory_ / name);
+  }
+
+  tests::TemporaryDirectory directory_;
+};
+
+TEST_F(ProblemTypes, OfRegressionLearnsNumbers) {
+  const auto ended =
+      run(file_of("1.5", "-1.5"), "run", "--problem-type regression --best-model --epochs 12");
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  EXPECT_NE(ended.output.find("dev loss: "), std::string::npos) << ended.output;
+  EXPECT_NE(ended.output.find("\nmean_squared_error  "), std::string::npos) << ended.output;
+  EXPECT_EQ(ended.output.find("accuracy"), std::string::npos) << ended.output;
+  const auto metrics = document("run/metrics.json");
+  const auto test = metrics.root().at("test");
+  EXPECT_EQ(test.at("problem_type").string(), "regression");
+  EXPECT_LT(test.at("loss").number(), 1);
+  EXPECT_GT(test.at("metrics").at("pearson").number(), 0.99);
+  EXPECT_FALSE(test.find("accuracy"));
+  const auto config = document("run/model/config.json");
+  EXPECT_EQ(config.root().at("problem_type").string(), "regression");
+  EXPECT_EQ(config.root().at("id2label").at("0").string(), "LABEL_0");
+  const auto lines = predict("run");
+  ASSERT_EQ(lines.size(), 2U);
+  const auto good = json::Document::parse(lines[0], "good");
+  const auto bad = json::Document::parse(lines[1], "bad");
+  EXPECT_GT(good.root().at("value").number(), 0);
+  EXPECT_LT(bad.root().at("value").number(), 0);
+}
+
+TEST_F(ProblemTypes, OfSeveralLabelsLearnsEach) {
+  const auto ended = run(file_of(R"(["short", "good"])", "[]"), "run",
+                         "--problem-type multi_label_classification --epochs 12");
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  EXPECT_NE(ended.output.find("micro_f1: "), std::string::npos) << ended.output;
+  EXPECT_NE(ended.output.find("\nmicro avg  "), std::string::npos) << ended.output;
+  const auto metrics = document("run/metrics.json");
+  const auto test = metrics.root().at("test");
+  EXPECT_EQ(test.at("problem_type").string(), "multi_label_classification");
+  EXPECT_EQ(test.at("accuracy").number(), 1);
+  EXPECT_EQ(test.at("labels").at("good").at("support").integer(), 12);
+  EXPECT_EQ(test.at("micro_average").at("f1").number(), 1);
+  const auto config = document("run/model/config.json");
+  EXPECT_EQ(config.root().at("problem_type").string(), "multi_label_classification");
+  const auto lines = predict("run");
+  ASSERT_EQ(lines.size(), 2U);
+  const auto good = json::Document::parse(lines[0], "good");
+  EXPECT_EQ(good.root().at("labels").items().size(), 2U);
+  EXPECT_GT(good.root().at("scores").at("short").number(), 0.5);
+  EXPECT_GT(good.root().at("scores").at("good").number(), 0.5);
+  EXPECT_TRUE(json::Document::parse(lines[1], "bad").root().at("labels").items().empty());
+}
+
+TEST_F(ProblemTypes, GoOnToTheSameEnd) {
+  const auto file = file_of("1.5", "-1.5");
+  const std::string flags =
+      "--problem-type regression --best-model --epochs 3 --checkpoint-every 3 "
+      "--keep-checkpoints 20 ";
+  const auto whole = run(file, "run", flags);
+  ASSERT_EQ(whole.code, 0) << whole.output;
+  const auto model = tests::read_file(directory_ / "run/model.pth");
+  const auto figures = document("run/metrics.json").root().at("test").at("loss").number();
+  for (int step = 6; step <= 9; ++step) {
+    std::filesystem::remove_all(directory_ / "run/checkpoints" /
+                                ("checkpoint-" + std::to_string(step)));
+  }
+  const auto rest = run(file, "run", flags + "--resume auto");
+  ASSERT_EQ(rest.code, 0) << rest.output;
+  EXPECT_NE(rest.output.find("Going on from "), std::string::npos) << rest.output;
+  EXPECT_EQ(tests::read_file(directory_ / "run/model.pth"), model);
+  EXPECT_EQ(document("run/metrics.json").root().at("test").at("loss").number(), figures);
+}
+
+TEST_F(ProblemTypes, TellWhatIsWrong) {
+  const auto numbers = file_of("1.5", "\"high\"");
+  const struct {
+    std::string flags;
+    std::string says;
+  } cases[] = {
+      {"--problem-type regression", "train.jsonl:2: label: '\"high\"' is not a finite number"},
+      {"--problem-type regression --class-weights auto", "--class-weights: does not go with"},
+      {"--problem-type regression --labels a,b", "--labels: does not go with"},
+      {"--problem-type multi_label_classification --label-smoothing-factor 0.1",
+       "--label-smoothing-factor: does not go with multi_label_classification"},
+      {"--problem-type multi_label_classification",
+       "train.jsonl:1: label: a label is a JSON array"},
+      {"--problem-type ranking", "--problem-type: is unknown: use single_label_classification, "},
+      {"", "train.jsonl:1: label: a label is a name or a whole number"},
+  };
+  for (const auto& [flags, says] : cases) {
+    const auto ended = run(numbers, "run", flags);
+    EXPECT_EQ(ended.code, 2) << flags << "\n" << ended.output;
+    EXPECT_NE(ended.output.find(says), std::string::npos) << flags << "\n" << ended.output;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "run")) << flags;
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain
