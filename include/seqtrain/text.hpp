@@ -7,6 +7,7 @@
 #include <seqtrain/text/bpe.hpp>
 #include <seqtrain/text/byte_level.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/html_fixes.hpp>
 #include <seqtrain/text/load_tokenizer.hpp>
 #include <seqtrain/text/pipeline.hpp>
 #include <seqtrain/text/templates.hpp>

@@ -4,6 +4,7 @@
 The rules are those that fastai applies by default before it cuts a text into words, one regular
 expression each.
 """
+import html
 import json
 import re
 from pathlib import Path
@@ -18,11 +19,24 @@ TEXTS = [
     "École ÉCOLE Élan über ÜBER Straße", "Привет МИР", "日本語 text", "naïve CAFÉ Café",
     "A1 1A B-52 X! \"Quoted\" (Paren) 'Single'", "WHAT?! What?!", "line\nbreak\r\n\tTab",
     "<br /><br />This was GREAT!!!!!!", "xxmaj xxunk", "e\u0301tude", "it's 3.14", "a_b __init__",
-    "\u2003wide\u2003space", "😀😀😀 ok", "I I I", "II II II x", "Ⅳ chapter",
+    "it&#39;s &quot;good&quot; &amp; cheap&nbsp;!", "it#39;s quot;goodquot;", "one\\ntwo \\\"three\\\"",
+    "wait... <unk> 3 @.@ 14 up @-@ to", "caf&eacute; &Eacute;T&Eacute; &lt;b&gt; &laquo;o&raquo; &eacutet&eacute",
+    "&#233;&#xE9;&#XE9 &#8217;&#128;&#x81;&#0;&#xD800;&#1114112;&#99999999999;&#11;&#127;&#xFFFF;.",
+    "&hellip;&mdash;&rsquo;&apos;&oelig;&euro; &hellip &apos", "& && &; &# &#; &#x; &#xg; &a; &unknown; &ampx; &lt",
+    "<BR /><br/><br />x", "a....b", "\u2003wide\u2003space", "😀😀😀 ok", "I I I", "II II II x", "Ⅳ chapter",
 ]
 
 
+MESSES = {
+    "#39;": "'", "amp;": "&", "#146;": "'", "nbsp;": " ", "#36;": "$", "\\n": "\n", "quot;": "'",
+    "<br />": "\n", '\\"': '"', "<unk>": "xxunk", " @.@ ": ".", " @-@ ": "-", "...": " …",
+}
+
+
 def marked(text):
+    for messy, plain in MESSES.items():
+        text = text.replace(messy, plain)
+    text = html.unescape(text)
     text = re.sub(r"(\S)(\1{2,})", lambda m: f" xxrep {len(m[2]) // len(m[1]) + 1} {m[1]} ", text)
     text = re.sub(
         r"(?:\s|^)(\w+)\s+((?:\1\s+)+)\1(\s|\W|$)",

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <seqtrain/text/html_fixes.hpp>
 #include <seqtrain/text/unicode.hpp>
 #include <seqtrain/text/utf8.hpp>
 
@@ -161,12 +162,12 @@ inline void append_capitals_marked(std::string& out, std::string_view text) {
 }  // namespace detail
 
 /// The normal form of texts that AWD-LSTM models read: lower case, with marks before what was
-/// capitalized or repeated, as fastai's `replace_rep`, `replace_wrep`, `spec_add_spaces`,
-/// `rm_useless_spaces`, `replace_all_caps`, `replace_maj` and `lowercase` make it, in this order.
-/// Characters are lowered one by one, so a final sigma is none.
+/// capitalized or repeated, as fastai's `fix_html`, `replace_rep`, `replace_wrep`,
+/// `spec_add_spaces`, `rm_useless_spaces`, `replace_all_caps`, `replace_maj` and `lowercase` make
+/// it, in this order. Characters are lowered one by one, so a final sigma is none.
 struct WordMarks {
   void normalize(std::string_view text, std::string& out) const {
-    std::string marked = detail::mark_repeated_characters(text);
+    std::string marked = detail::mark_repeated_characters(fix_html(text));
     marked = detail::mark_repeated_words(marked);
     detail::append_capitals_marked(out, detail::space_out(marked));
   }
