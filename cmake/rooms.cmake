@@ -39,3 +39,8 @@ if(SEQTRAIN_WITH_TORCH)
 else()
   seqtrain_room(host seqtrain ${all_rooms})
 endif()
+
+# Apart from the others, which do without SentencePiece.
+if(SEQTRAIN_WITH_SENTENCEPIECE)
+  seqtrain_room(host subwords seqtrain::text sentencepiece)
+endif()

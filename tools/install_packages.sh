@@ -5,7 +5,8 @@ set -euo pipefail
 command -v dpkg-query >/dev/null || exit 0  # not Debian: CMake names what it does not find
 
 build="g++ cmake ninja-build python3 python3-venv libsimdjson-dev libboost-dev
-  libboost-program-options-dev libeigen3-dev libssl-dev libgtest-dev libbenchmark-dev"
+  libboost-program-options-dev libeigen3-dev libssl-dev libgtest-dev libbenchmark-dev
+  libsentencepiece-dev"
 develop="clang-format clang libclang-rt-14-dev ccache"
 
 missing=()
