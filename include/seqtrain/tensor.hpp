@@ -2,6 +2,7 @@
 
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/device.hpp>
+#include <seqtrain/tensor/freed_memory.hpp>
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/parameter.hpp>
