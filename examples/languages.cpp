@@ -14,6 +14,7 @@
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/sink/publish.hpp>
+#include <seqtrain/tensor/freed_memory.hpp>
 #include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/train/figures.hpp>
 
@@ -48,7 +49,9 @@ void run(Job job, const Languages& languages, const std::string& model_dir) {
   save_performance(job.work / "performance.json", report, job.labels);
   const std::string folder = job.lang + "_" + dated(std::chrono::system_clock::now());
   std::vector<std::string> files{"model.pth", "performance.json"};
-  if (std::filesystem::exists(job.work / "vocabulary.txt")) files.emplace_back("vocabulary.txt");
+  for (const char* file : {"vocabulary.txt", "subwords.model"}) {
+    if (std::filesystem::exists(job.work / file)) files.emplace_back(file);
+  }
   sink::publish(models, job.work, files, folder);
   report::say("The model lies in " + languages.models(model_dir) + "/" + folder);
 }
@@ -65,6 +68,9 @@ int main(int argc, char** argv) {
         .add("model-dir", model_dir, "folder there that models go to")
         .add("local", local, "directory that takes a bucket's place where none is named")
         .add("work-dir", work, "where the job is kept (default: runs/languages_<lang>)")
+        .add("language-model-epochs", job.language_model_epochs,
+             "the same for the language model; 0: none, -1: --epochs")
+        .add("vocabulary", job.vocabulary, "most words that ULMFiT's model knows")
         .add("batch-size", job.batch_size, "texts in a batch")
         .add("max-length", job.max_length, "words of a text that the classifier reads")
         .add("embedding", job.embedding, "size of ULMFiT's embeddings")
@@ -76,10 +82,13 @@ int main(int argc, char** argv) {
                  "must be the name of a folder");
     cli::require(!model_dir.empty(), "model-dir", "names no folder");
     cli::require(job.epochs >= 1, "epochs", "must be at least 1");
+    cli::require(job.language_model_epochs >= -1, "language-model-epochs", "must be at least -1");
+    cli::require(job.vocabulary >= 10, "vocabulary", "must be at least 10");
     cli::require(job.batch_size >= 1, "batch-size", "must be at least 1");
     cli::require(job.max_length >= 3, "max-length", "must be at least 3");
     languages.local = local;
     job.work = work.empty() ? "runs/languages_" + job.lang : work;
+    tensor::keep_freed_memory();
     tensor::set_threads(static_cast<int>(job.threads));
     run(job, languages, model_dir);
   });

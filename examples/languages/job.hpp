@@ -29,6 +29,8 @@ struct Job {
   std::filesystem::path work = {};  ///< where the job is kept while it goes on
   seqtrain::data::Labels labels = seqtrain::data::Labels::sentiment();
   std::int64_t epochs = 10;
+  std::int64_t language_model_epochs = -1;  ///< -1: as many as `epochs`
+  std::int64_t vocabulary = 60'000;
   std::int64_t batch_size = 32;
   std::int64_t max_length = 512;
   std::int64_t embedding = 400;
@@ -41,6 +43,8 @@ struct Job {
   [[nodiscard]] seqtrain::train::Pairs settings() const {
     return {{"data", seqtrain::cli::fingerprint(data)},
             {"epochs", std::to_string(epochs)},
+            {"language-model-epochs", std::to_string(language_model_epochs)},
+            {"vocabulary", std::to_string(vocabulary)},
             {"batch-size", std::to_string(batch_size)},
             {"max-length", std::to_string(max_length)},
             {"embedding", std::to_string(embedding)},

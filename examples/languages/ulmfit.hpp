@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/data/count_words.hpp>
@@ -16,20 +17,22 @@
 #include <seqtrain/text/word_list.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 #include <seqtrain/train/stages.hpp>
+#if defined(LANGUAGES_WITH_SUBWORDS)
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/subwords/subword_tokenizer.hpp>
+#endif
 
 #include "job.hpp"
 
-/// ULMFiT (Howard and Ruder 2018): a language model is fine-tuned on the texts, then a classifier
-/// on its encoder, thawed group by group.
-class Ulmfit {
+/// The stages of ULMFiT on the ids of a tokenizer, which stand for `words`.
+template <class Tokenizer>
+class UlmfitStages {
  public:
-  static seqtrain::metrics::ClassificationReport train(const Job& job) { return Ulmfit{job}.run(); }
-
- private:
-  explicit Ulmfit(const Job& job)
+  UlmfitStages(const Job& job, std::vector<std::string> words, Tokenizer tokenizer)
       : job_{job},
-        words_{vocabulary()},
-        tokenizer_{seqtrain::text::make_word_tokenizer(words_)},
+        words_{std::move(words)},
+        tokenizer_{std::move(tokenizer)},
         stages_{job.work / "ulmfit", job.settings(), seqtrain::report::say} {}
 
   seqtrain::metrics::ClassificationReport run() {
@@ -49,10 +52,12 @@ class Ulmfit {
     return job_.evaluate(classifier, std::move(test));
   }
 
+ private:
   seqtrain::model::LanguageModel train_language_model() {
-    seqtrain::model::LanguageModel model{
-        static_cast<std::int64_t>(words_.size()),
-        {.shape = shape(), .seed = static_cast<std::uint64_t>(job_.seed)}};
+    seqtrain::model::LanguageModel model{static_cast<std::int64_t>(words_.size()),
+                                         {.shape = shape(),
+                                          .padding_id = tokenizer_.pad_id(),
+                                          .seed = static_cast<std::uint64_t>(job_.seed)}};
     auto texts = job_.encode("train.csv", tokenizer_, false);
     if (has("unlabelled.txt")) texts.append(job_.encode("unlabelled.txt", tokenizer_, false));
     auto valid = streams(job_.encode("valid.csv", tokenizer_, false));
@@ -60,12 +65,14 @@ class Ulmfit {
       const double found = seqtrain::model::perplexity(model, valid);
       seqtrain::report::say(std::string{"Perplexity "} + when + ": " + std::to_string(found));
     };
-    if (has("pretrained.pth")) {
-      load(model);
-      say("of the pre-trained model");
-      learn(model, "language_model_1", 1, texts, 1);
-    }
-    learn(model, "language_model", model.groups().size(), texts, job_.epochs);
+    const bool pretrained = has("pretrained.pth");
+    if (pretrained) load(model);
+    say(pretrained ? "of the pre-trained model" : "of the fresh model");
+    const std::int64_t epochs =
+        job_.language_model_epochs < 0 ? job_.epochs : job_.language_model_epochs;
+    if (epochs == 0) return model;
+    if (pretrained) learn(model, "language_model_1", 1, texts, 1);
+    learn(model, "language_model", model.groups().size(), texts, epochs);
     say("of the fine-tuned model");
     return model;
   }
@@ -82,29 +89,25 @@ class Ulmfit {
     seqtrain::model::AwdLstmClassifier classifier{source.vocab_size(),
                                                   {.labels = job_.labels.names(),
                                                    .shape = shape(),
+                                                   .padding_id = tokenizer_.pad_id(),
                                                    .seed = static_cast<std::uint64_t>(job_.seed)}};
     classifier.take_encoder(source);
     return classifier;
   }
 
   void load(seqtrain::model::LanguageModel& model) const {
-    if (!has("vocabulary.txt")) {
-      throw seqtrain::InputError{"is needed with pretrained.pth: the words of its rows, one a line",
-                                 {.object = (job_.data / "vocabulary.txt").string()}};
-    }
-    seqtrain::model::load_pretrained(model, words_,
-                                     seqtrain::weights::FastaiFile{job_.data / "pretrained.pth"},
-                                     seqtrain::text::read_word_list(job_.data / "vocabulary.txt"));
+    const auto words = pretrained_words();
+    seqtrain::model::load_pretrained(
+        model, words_, seqtrain::weights::FastaiFile{job_.data / "pretrained.pth"}, words);
   }
 
-  [[nodiscard]] std::vector<std::string> vocabulary() const {
-    seqtrain::text::WordCounts counts;
-    const auto workers = static_cast<std::size_t>(job_.threads);
-    seqtrain::data::count_words(job_.data / "train.csv", {.labelled = false}, workers, counts);
-    if (has("unlabelled.txt")) {
-      seqtrain::data::count_words(job_.data / "unlabelled.txt", {.lines = true}, workers, counts);
-    }
-    return counts.vocabulary();
+  [[nodiscard]] std::vector<std::string> pretrained_words() const {
+    const auto list = job_.data / "vocabulary.txt", pickle = job_.data / "vocabulary.pkl";
+    if (has("vocabulary.txt")) return seqtrain::text::read_word_list(list);
+    if (has("vocabulary.pkl")) return seqtrain::weights::read_pickled_words(pickle);
+    throw seqtrain::InputError{"is needed with pretrained.pth: the words of its rows, one a line",
+                               {.object = list.string()},
+                               "or vocabulary.pkl, the list of them that fastai has pickled"};
   }
 
   /// As many streams side by side as the texts suffice for.
@@ -134,6 +137,53 @@ class Ulmfit {
 
   const Job& job_;
   std::vector<std::string> words_;
-  seqtrain::text::WordTokenizer tokenizer_;
+  Tokenizer tokenizer_;
   seqtrain::train::Stages stages_;
+};
+
+/// ULMFiT (Howard and Ruder 2018): a language model is fine-tuned on the texts, then a classifier
+/// on its encoder, thawed group by group. Texts are cut into words, or by `subwords.model`, a
+/// SentencePiece model, where there is one.
+struct Ulmfit {
+  using Report = seqtrain::metrics::ClassificationReport;
+
+  static Report train(const Job& job) {
+    const auto subwords = job.data / "subwords.model";
+    return std::filesystem::exists(subwords) ? on_subwords(job, subwords) : on_words(job);
+  }
+
+ private:
+  static Report on_words(const Job& job) {
+    auto words = vocabulary(job);
+    auto tokenizer = seqtrain::text::make_word_tokenizer(words);
+    return UlmfitStages{job, std::move(words), std::move(tokenizer)}.run();
+  }
+
+#if defined(LANGUAGES_WITH_SUBWORDS)
+  static Report on_subwords(const Job& job, const std::filesystem::path& model) {
+    auto tokenizer = seqtrain::subwords::load_subwords(model);
+    auto pieces = tokenizer.pipeline().texts();
+    const auto report = UlmfitStages{job, std::move(pieces), std::move(tokenizer)}.run();
+    seqtrain::write_file_atomically(job.work / "subwords.model",
+                                    seqtrain::MappedFile{model}.text());
+    return report;
+  }
+#else
+  static Report on_subwords(const Job&, const std::filesystem::path& model) {
+    throw seqtrain::InputError{"needs SentencePiece, which this program was built without",
+                               {.object = model.string()},
+                               "build it with -DSEQTRAIN_WITH_SENTENCEPIECE=ON"};
+  }
+#endif
+
+  static std::vector<std::string> vocabulary(const Job& job) {
+    seqtrain::text::WordCounts counts;
+    const auto workers = static_cast<std::size_t>(job.threads);
+    const auto unlabelled = job.data / "unlabelled.txt";
+    seqtrain::data::count_words(job.data / "train.csv", {.labelled = false}, workers, counts);
+    if (std::filesystem::exists(unlabelled)) {
+      seqtrain::data::count_words(unlabelled, {.lines = true}, workers, counts);
+    }
+    return counts.vocabulary({.most = static_cast<std::size_t>(job.vocabulary)});
+  }
 };

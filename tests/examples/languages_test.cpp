@@ -65,6 +65,7 @@ void expect_performance(const std::filesystem::path& folder) {
 TEST_F(LanguagesExample, TrainsUlmfitAndLeavesModelAndFigures) {
   const auto run = run_example("languages", flags("--lang fr --model-dir made"));
   ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_NE(run.output.find("Perplexity of the fresh model: "), std::string::npos);
   EXPECT_NE(run.output.find("Perplexity of the fine-tuned model: "), std::string::npos);
   const auto folder = published("made");
   EXPECT_TRUE(folder.filename().string().starts_with("fr_2"));
@@ -93,6 +94,48 @@ TEST_F(LanguagesExample, BeginsWithPretrainedWeights) {
   EXPECT_EQ(wider.code, 2);
   EXPECT_NE(wider.output.find("has shape [40, 12], the model [40, 8]"), std::string::npos)
       << wider.output;
+}
+
+TEST_F(LanguagesExample, ReadsWordsThatFastaiHasPickled) {
+  const auto golden = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/awd_lstm";
+  std::filesystem::copy_file(golden / "words.pkl", root_ / "fr/vocabulary.pkl");
+  std::filesystem::copy_file(golden / "language.pth", root_ / "fr/pretrained.pth");
+  const std::string all =
+      "--lang fr --epochs 1 --language-model-epochs 0 --embedding 12 --hidden 16"
+      " --threads 1 --local " +
+      root_.path().string();
+  const auto run = run_example("languages", all + " --work-dir " + (directory_ / "work").string());
+  ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_NE(run.output.find("Perplexity of the pre-trained model: "), std::string::npos);
+  EXPECT_EQ(run.output.find("Stage language_model"), std::string::npos) << run.output;
+  write_file(root_ / "fr/vocabulary.pkl",
+             "\x80\x02"
+             "cos\nsystem\n.");
+  const auto bad = run_example("languages", all + " --work-dir " + (directory_ / "bad").string());
+  EXPECT_EQ(bad.code, 2) << bad.output;
+  EXPECT_NE(bad.output.find("'os.system' is not supported"), std::string::npos) << bad.output;
+}
+
+TEST_F(LanguagesExample, CutsTextsIntoSubwordsByAModel) {
+  const auto golden = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/subwords";
+  std::filesystem::copy_file(golden / "unigram.model", root_ / "en/subwords.model");
+  const auto run = run_example("languages", flags("--model-dir made"));
+  if (SEQTRAIN_WITH_SUBWORDS == 0) {
+    EXPECT_EQ(run.code, 2);
+    EXPECT_NE(run.output.find("-DSEQTRAIN_WITH_SENTENCEPIECE=ON"), std::string::npos);
+    return;
+  }
+  ASSERT_EQ(run.code, 0) << run.output;
+  const auto folder = published("made");
+  EXPECT_EQ(weights::FastaiFile{folder / "model.pth"}.at("0.module.encoder.weight").shape,
+            (std::vector<std::int64_t>{160, 8}));
+  EXPECT_TRUE(tests::read_file(folder / "vocabulary.txt").starts_with("▁xxunk\n▁xxpad\n"));
+  EXPECT_EQ(tests::read_file(folder / "subwords.model"),
+            tests::read_file(golden / "unigram.model"));
+  write_file(root_ / "en/subwords.model", "no model");
+  const auto bad = run_example("languages", flags("", "bad"));
+  EXPECT_EQ(bad.code, 2) << bad.output;
+  EXPECT_NE(bad.output.find("subwords.model: is no SentencePiece model"), std::string::npos);
 }
 
 TEST_F(LanguagesExample, RefusesWeightsThatAreNoLanguageModels) {
@@ -148,6 +191,8 @@ TEST_F(LanguagesExample, TellsWhatIsWrongWithItsInput) {
   expect("--lang ../en", "--lang");
   expect("--bucket-name UPPER", "UPPER");
   expect("--max-length 2", "--max-length");
+  expect("--vocabulary 9", "--vocabulary");
+  expect("--language-model-epochs -2", "--language-model-epochs");
   write_file(root_ / "en/test.csv", "text,label\nThe soup,negative\nThe bread,mixed\n");
   expect("--lang en", "test.csv:3: label: unknown label 'mixed'");
   write_file(root_ / "en/train.csv", "text,label\nThe soup,negative\nThe bread,negative\n");
