@@ -184,6 +184,16 @@ TEST_F(CheckpointsTest, NamesTheSettingsThatDiffer) {
   EXPECT_TRUE(outcome.ended);
 }
 
+TEST_F(CheckpointsTest, GoesOnWithASettingThatItDoesNotKnow) {
+  const Outcome whole = undisturbed();
+  Outcome outcome;
+  EXPECT_THROW(run(outcome, {.stop_after = 2}, options()), Stopped);
+  auto later = options();
+  later.run.settings.emplace_back("problem-type", "");
+  run(outcome, {}, later);
+  expect_equal(outcome, whole);
+}
+
 TEST_F(CheckpointsTest, GoesOnFromTheOneThatIsNamed) {
   const Outcome whole = undisturbed();
   Outcome outcome;
