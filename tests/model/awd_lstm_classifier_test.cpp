@@ -110,6 +110,7 @@ TEST(AwdLstmClassifier, TrainsOnASingleRow) {
                     .token_type_ids = {0},
                     .lengths = {1},
                     .labels = {1},
+                    .targets = {},
                     .row_ids = {0}};
   EXPECT_TRUE(std::isfinite(static_cast<double>(model.accumulate(batch, 1))));
   for (const auto& parameter : model.parameters()) {
