@@ -10,11 +10,13 @@
 namespace seqtrain::model::cpu {
 namespace {
 
+constexpr std::size_t row_unit = 16;
+
 Layout layout_of(std::vector<std::int32_t> lengths) {
   data::Batch batch;
   batch.rows = static_cast<std::int64_t>(lengths.size());
   batch.lengths = std::move(lengths);
-  return Layout{batch};
+  return Layout{batch, row_unit};
 }
 
 /// Every sequence is in one group, inside of its rows, and the groups follow each other.
@@ -36,7 +38,7 @@ void expect_whole(const Layout& layout, const std::vector<std::int32_t>& lengths
       end += length;
       squares += length * length;
     }
-    EXPECT_EQ(group.rows, round_up(end - group.row, Layout::row_unit));
+    EXPECT_EQ(group.rows, round_up(end - group.row, row_unit));
     row += group.rows;
   }
   EXPECT_EQ(sequence, lengths.size());

@@ -7,7 +7,7 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
-#include <seqtrain/model/cpu/parallel.hpp>
+#include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -69,8 +69,9 @@ class Embeddings {
   /// Adds each row's gradient to those of the tables' rows. Each thread has columns of its own, so
   /// the order of the additions is that of the rows.
   void scatter(const std::vector<Ids>& ids, std::size_t hidden, const float* gradient) const {
-    const std::size_t width = round_up((hidden + workers() - 1) / workers(), kernels::lanes);
-    for_each_task((hidden + width - 1) / width, [&](std::size_t task, std::size_t) {
+    const std::size_t width =
+        round_up((hidden + tensor::workers() - 1) / tensor::workers(), kernels::lanes);
+    tensor::for_each_task((hidden + width - 1) / width, [&](std::size_t task, std::size_t) {
       const std::size_t begin = task * width;
       const std::size_t end = std::min(hidden, begin + width);
       for (std::size_t row = 0; row < ids.size(); ++row) {

@@ -48,11 +48,11 @@ class Encoder {
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> stream) {
     for (auto& layer : parts_.layers) layer.refresh(changing_);
     changing_ = false;
-    layout_.emplace(batch);
+    layout_.emplace(batch, row_unit);
     ids_ = parts_.embeddings.ids(batch, *layout_);
     draw_dropout(stream);
     reserve(stream.has_value());
-    for_each_task(layout_->groups().size(), [&](std::size_t group, std::size_t worker) {
+    tensor::for_each_task(layout_->groups().size(), [&](std::size_t group, std::size_t worker) {
       forward_group(layout_->groups()[group], scratch(worker));
     });
     finish_first_tokens();
@@ -72,7 +72,7 @@ class Encoder {
     std::copy_n(gradient.const_data_ptr<float>(), gradient.numel(), first);
     reserve_norm_gradients();
     back_to_first_contexts();
-    for_each_task(layout_->groups().size(), [&](std::size_t group, std::size_t worker) {
+    tensor::for_each_task(layout_->groups().size(), [&](std::size_t group, std::size_t worker) {
       backward_group(group, scratch(worker));
     });
     add_weight_gradients();
@@ -83,6 +83,9 @@ class Encoder {
  private:
   using Group = Layout::Group;
   using Sequence = Layout::Sequence;
+
+  /// Groups' rows are a multiple of what the products take at once: AMX has tiles of 16 rows.
+  static constexpr std::size_t row_unit = sizeof(T) == sizeof(Bf16) ? 16 : 8;
 
   [[nodiscard]] std::size_t hidden() const { return parts_.layers.front().hidden(); }
   [[nodiscard]] std::size_t inner() const { return parts_.layers.front().inner(); }
@@ -124,11 +127,11 @@ class Encoder {
   }
 
   void reserve_scratch() {
-    const std::size_t rows = std::max<std::size_t>(layout_->most_rows(), Layout::row_unit);
+    const std::size_t rows = std::max<std::size_t>(layout_->most_rows(), row_unit);
     const std::size_t attention =
         kernels::AttentionScratch::floats(layout_->longest(), hidden() / last().heads);
     const std::size_t floats = rows * (hidden() + panel) + attention;
-    scratch_.resize(workers());
+    scratch_.resize(tensor::workers());
     for (auto& memory : scratch_) {
       memory.floats.reserve(floats);
       memory.gradient.reserve(rows * hidden());
@@ -224,8 +227,8 @@ class Encoder {
   /// Calls use(first row, rows from there) for blocks of the first tokens' rows.
   template <class Use>
   void for_each_first_block(const Use& use) const {
-    for_each_task(first_rows_ / Layout::row_unit, [&](std::size_t task, std::size_t worker) {
-      const std::size_t row = task * Layout::row_unit;
+    tensor::for_each_task(first_rows_ / row_unit, [&](std::size_t task, std::size_t worker) {
+      const std::size_t row = task * row_unit;
       use(row, first_tokens_.from(row, hidden(), inner()), task, scratch(worker));
     });
   }
@@ -233,7 +236,7 @@ class Encoder {
   void finish_first_tokens() {
     for_each_first_block(
         [&](std::size_t row, const LayerRows<T>& rows, std::size_t, const Scratch<T>& scratch) {
-          last().finish(rows, Layout::row_unit, dropout_.back(), element_index(row),
+          last().finish(rows, row_unit, dropout_.back(), element_index(row),
                         first_x_.data() + row * hidden(), rows.input, scratch);
         });
   }
@@ -243,10 +246,9 @@ class Encoder {
   void back_to_first_contexts() {
     for_each_first_block([&](std::size_t row, const LayerRows<T>& rows, std::size_t task,
                              const Scratch<T>& scratch) {
-      last().finish_backward(rows, Layout::row_unit, dropout_.back(), element_index(row),
-                             first_x_.data() + row * hidden(),
-                             first_gradient_.data() + row * hidden(), first_norms_.layer(task, 0),
-                             scratch);
+      last().finish_backward(
+          rows, row_unit, dropout_.back(), element_index(row), first_x_.data() + row * hidden(),
+          first_gradient_.data() + row * hidden(), first_norms_.layer(task, 0), scratch);
     });
   }
 
@@ -341,7 +343,7 @@ class Encoder {
 
   void reserve_norm_gradients() {
     norms_.reserve(layout_->groups().size(), norm_of(parts_.layers.size() - 1), hidden());
-    first_norms_.reserve(first_rows_ / Layout::row_unit, 2, hidden());
+    first_norms_.reserve(first_rows_ / row_unit, 2, hidden());
   }
 
   void add_norm_gradients() const {

@@ -19,6 +19,13 @@ using kernels::Bf16;
 /// Columns of a panel of a packed factor.
 inline constexpr std::size_t panel = 64;
 
+/// Asks for `count` numbers to be brought into the second cache while others are worked on.
+template <class T>
+void prefetch(const T* from, std::size_t count) {
+  constexpr std::size_t line = 64 / sizeof(T);
+  for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(from + i, 0, 2);
+}
+
 namespace detail {
 
 inline void call_brgemm(std::int64_t m, std::int64_t k, const float* a, std::int64_t ld_a,
@@ -82,7 +89,7 @@ void product(std::int64_t m, std::int64_t k, const T* a, std::int64_t ld_a, cons
 template <class T>
 void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, const T* b,
                     float* c, std::size_t ld_c, bool accumulate) {
-  constexpr std::size_t m_block = 64;
+  constexpr std::size_t m_block = sizeof(T) == sizeof(Bf16) ? 256 : 64;
   constexpr std::size_t k_block = sizeof(T) == sizeof(Bf16) ? 768 : 128;
   const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
   for (std::size_t row = 0; row < m; row += m_block) {

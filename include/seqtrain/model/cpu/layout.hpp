@@ -15,11 +15,10 @@ namespace seqtrain::model::cpu {
 
 /// How a batch's tokens lie in the encoder's matrices: without padding, one sequence after another,
 /// in groups of sequences. One thread takes a group through all layers; its rows end at a multiple
-/// of `row_unit`, those that no token has being zero. Groups are an even number of about the same
+/// of a unit, those that no token has being zero. Groups are an even number of about the same
 /// size, whatever the number of threads, so that results do not depend on it.
 class Layout {
  public:
-  static constexpr std::size_t row_unit = 8;
   static constexpr std::size_t matrix_unit = 32;  ///< the rows of a whole matrix are a multiple of
   static constexpr std::size_t group_rows = 128;  ///< that a group is to have about
 
@@ -35,7 +34,7 @@ class Layout {
     std::size_t rows;
   };
 
-  explicit Layout(const data::Batch& batch) {
+  Layout(const data::Batch& batch, std::size_t row_unit) : row_unit_{row_unit} {
     const auto tokens = static_cast<std::size_t>(batch.tokens());
     const std::size_t shares = 2 * std::max<std::size_t>(1, (tokens / group_rows + 1) / 2);
     std::size_t before = 0;  // tokens of the sequences before
@@ -75,11 +74,12 @@ class Layout {
 
   void close_group() {
     if (groups_.empty()) return;
-    rows_ = round_up(rows_, row_unit);
+    rows_ = round_up(rows_, row_unit_);
     groups_.back().end = sequences_.size();
     groups_.back().rows = rows_ - groups_.back().row;
   }
 
+  std::size_t row_unit_;
   std::vector<Sequence> sequences_;
   std::vector<Group> groups_;
   std::size_t rows_ = 0;

@@ -8,7 +8,7 @@
 
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
-#include <seqtrain/model/cpu/parallel.hpp>
+#include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -56,13 +56,14 @@ class Linear {
   [[nodiscard]] std::size_t out() const { return out_; }
   [[nodiscard]] const float* bias() const { return bias_.data(); }
 
-  /// Panel of the factor [in, out] of the forward pass: columns panel * index and on.
+  /// Panel of the factor [in, out] of the forward pass: columns panel * index and on. The next one
+  /// is fetched meanwhile.
   [[nodiscard]] const T* forward_panel(std::size_t index) const {
-    return forward_.data() + index * panel * in_;
+    return panel_of(forward_.data(), index, in_, out_);
   }
-  /// Panel of the factor [out, in] of the backward pass.
+  /// Panel of the factor [out, in] of the backward pass, as above.
   [[nodiscard]] const T* backward_panel(std::size_t index) const {
-    return backward_.data() + index * panel * out_;
+    return panel_of(backward_.data(), index, out_, in_);
   }
 
   /// Packs the weights anew if they have changed. Tensors count the changes made by their
@@ -79,7 +80,7 @@ class Linear {
     for (const Part& part : parts_) {
       const float* const weight = part.weight.template const_data_ptr<float>();
       const auto out = static_cast<std::size_t>(part.weight.size(0));
-      for_each_task(out / panel + in_ / panel, [&](std::size_t task, std::size_t) {
+      tensor::for_each_task(out / panel + in_ / panel, [&](std::size_t task, std::size_t) {
         const std::size_t column = (task < out / panel ? task : task - out / panel) * panel;
         if (task < out / panel) {
           kernels::pack_transposed_panel(weight + column * in_, in_, in_, panel,
@@ -110,6 +111,13 @@ class Linear {
   }
 
  private:
+  /// Of a packed factor [k, n].
+  static const T* panel_of(const T* factor, std::size_t index, std::size_t k, std::size_t n) {
+    const T* const wanted = factor + index * panel * k;
+    if ((index + 1) * panel < n) prefetch(wanted + panel * k, panel * k);
+    return wanted;
+  }
+
   std::vector<Part> parts_;
   std::size_t in_ = 0;
   std::size_t out_ = 0;

@@ -9,7 +9,7 @@
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
-#include <seqtrain/model/cpu/parallel.hpp>
+#include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -35,8 +35,8 @@ class WeightGradients {
       for (std::size_t out = 0; out < products[i].linear->out(); out += panel)
         tasks.push_back({i, out});
     }
-    scratch_.resize(workers());
-    for_each_task(tasks.size(), [&](std::size_t i, std::size_t worker) {
+    scratch_.resize(tensor::workers());
+    tensor::for_each_task(tasks.size(), [&](std::size_t i, std::size_t worker) {
       const WeightProduct<T>& product = products[tasks[i].product];
       multiply(product, offsets_[tasks[i].product], tasks[i].out,
                scratch_[worker].reserve(product.rows * panel));
@@ -70,7 +70,7 @@ class WeightGradients {
       offsets_.push_back(offsets_.back() + products[i].rows * in);
     }
     T* const packed = packed_.reserve(offsets_.back());
-    for_each_task(tasks.size(), [&](std::size_t i, std::size_t) {
+    tensor::for_each_task(tasks.size(), [&](std::size_t i, std::size_t) {
       const auto& [linear, input, gradient, rows] = products[tasks[i].product];
       const std::size_t column = tasks[i].out;
       kernels::pack_panel(input + column, linear->in(), rows, panel,
@@ -88,6 +88,12 @@ class WeightGradients {
     });
     for (std::size_t column = 0; column < linear->in(); column += panel) {
       const T* const factor = packed_.data() + offset + column * rows;
+      if (column + panel < linear->in()) {
+        prefetch(factor + panel * rows, panel * rows);
+        for (std::size_t i = 0; i < panel; ++i) {
+          prefetch(to.weight + i * linear->in() + column + panel, panel);
+        }
+      }
       for_each_block(rows, [&](std::size_t row, std::size_t size) {
         multiply_panel(panel, size, transposed + row * panel, size, factor + row * panel,
                        to.weight + column, linear->in(), true);

@@ -7,7 +7,7 @@
 
 #include <seqtrain/core/thread_team.hpp>
 
-namespace seqtrain::model::cpu {
+namespace seqtrain::tensor {
 
 [[nodiscard]] inline std::size_t workers() {
   return static_cast<std::size_t>(at::get_num_threads());
@@ -23,4 +23,4 @@ void for_each_task(std::size_t count, const Task& task) {
   team->run(count, task);
 }
 
-}  // namespace seqtrain::model::cpu
+}  // namespace seqtrain::tensor
