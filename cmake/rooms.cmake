@@ -30,7 +30,7 @@ if(SEQTRAIN_WITH_TORCH)
   set(SEQTRAIN_TORCH_ROOMS tensor model optim)
   seqtrain_room(torch tensor seqtrain::data seqtrain::weights torch)
   seqtrain_room(torch model seqtrain::tensor seqtrain::weights seqtrain::metrics seqtrain::kernels)
-  seqtrain_room(torch optim seqtrain::tensor)
+  seqtrain_room(torch optim seqtrain::tensor seqtrain::kernels)
 endif()
 
 list(TRANSFORM SEQTRAIN_ROOMS PREPEND seqtrain:: OUTPUT_VARIABLE all_rooms)

@@ -72,7 +72,7 @@ TEST_P(CpuEncoder, GradientsAreAutograds) {
   const auto loss = static_cast<double>(kernels.accumulate(batch, 1));
   EXPECT_NEAR(loss, static_cast<double>(autograd.accumulate(batch, 1)), narrow() ? 3e-3 : 1e-5);
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient] = kernels.parameters()[i];
+    const auto& [name, value, gradient, touched] = kernels.parameters()[i];
     const auto& expected = autograd.parameters()[i].gradient;
     // A key's bias has no gradient but rounding: softmax does not see it.
     const double norm = name.ends_with("key.bias") ? 1 : expected.norm().item<double>();
@@ -96,7 +96,7 @@ TEST_P(CpuEncoder, TrainsLikeAutograd) {
     other.step(autograd.parameters(), {});
   }
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient] = kernels.parameters()[i];
+    const auto& [name, value, gradient, touched] = kernels.parameters()[i];
     if (name.ends_with("key.bias")) continue;  // no gradient but rounding
     const auto& expected = autograd.parameters()[i].value;
     const double change = norm_of_difference(before[i], expected);
@@ -111,7 +111,7 @@ TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
     auto model = load(false, 0.2);
     (void)model.accumulate(MadeCheckpoint::batch(4), 1);
     for (std::size_t i = 0; i < model.parameters().size(); ++i) {
-      const auto& [name, value, gradient] = model.parameters()[i];
+      const auto& [name, value, gradient, touched] = model.parameters()[i];
       if (!name.starts_with(GetParam().model.family + ".e")) continue;  // the head is ATen's
       if (threads == 1) expected.push_back(gradient.clone());
       EXPECT_EQ(i < expected.size() ? norm_of_difference(gradient, expected[i]) : 0, 0) << name;
@@ -152,7 +152,7 @@ TEST_P(CpuEncoder, FrozenRunsAsInEvaluation) {
   EXPECT_NEAR(static_cast<double>(kernels.accumulate(batch, 1)),
               static_cast<double>(autograd.accumulate(batch, 1)), 1e-5);
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient] = kernels.parameters()[i];
+    const auto& [name, value, gradient, touched] = kernels.parameters()[i];
     const auto& expected = autograd.parameters()[i].gradient;
     ASSERT_EQ(gradient.defined(), expected.defined()) << name;
     if (!gradient.defined()) continue;

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -169,6 +170,87 @@ TEST(Adam, TakesGradientsWhoseNormAloneIsBeyondAFloat) {
   const at::Tensor before = parameters[0].value.clone();
   EXPECT_EQ(optimizer.step(parameters, {}).problem(), "");
   EXPECT_FALSE(parameters[0].value.equal(before));
+}
+
+/// A table of 30 rows; each step touches two others, of which one comes back.
+Parameters make_table(bool tells_rows) {
+  Parameters parameters{{"embeddings.weight", at::zeros({30, 20}), at::zeros({30, 20})}};
+  fill(parameters[0].value, [](double i) { return std::sin(i); });
+  if (tells_rows) parameters[0].touched = std::make_shared<tensor::RowSet>(30);
+  return parameters;
+}
+
+void touch_rows(const tensor::Parameter& table, std::int64_t step) {
+  for (const std::int64_t row : {step % 25, step % 3}) {
+    table.gradient[row].add_(0.1 + 0.01 * static_cast<double>(step));
+    if (table.touched) table.touched->insert(static_cast<std::size_t>(row));
+  }
+}
+
+template <class O>
+void expect_rows_change_nothing(const AdamOptions& options) {
+  auto told = make_table(true);
+  auto plain = make_table(false);
+  O one{options};
+  O other{options};
+  for (std::int64_t step = 0; step < 40; ++step) {
+    touch_rows(told[0], step);
+    touch_rows(plain[0], step);
+    one.step(told, {.max_grad_norm = 0.5});
+    other.step(plain, {.max_grad_norm = 0.5});
+    ASSERT_EQ(told[0].gradient.count_nonzero().item<std::int64_t>(), 0);
+    told[0].touched->for_each_run([](std::size_t, std::size_t) { FAIL(); });
+    if (step == 20) {  // go on from a saved state
+      O resumed{options};
+      resumed.load_state(one.state().views(), told);
+      one = std::move(resumed);
+    }
+  }
+  // The norm's parts are added in another order.
+  EXPECT_TRUE(told[0].value.allclose(plain[0].value, 1e-6, 1e-7));
+  EXPECT_TRUE(told[0].value[29].equal(make_table(false)[0].value[29]) ==
+              (options.weight_decay == 0));
+}
+
+TEST(Adam, LeavesOutRowsThatNeverHadAGradient) {
+  for (const double weight_decay : {0.0, 0.1}) {
+    expect_rows_change_nothing<Adam>({.lr = 0.01, .weight_decay = weight_decay});
+    expect_rows_change_nothing<AdamW>({.lr = 0.01, .weight_decay = weight_decay});
+  }
+}
+
+TEST(Adam, ForgetsTouchedRowsWithTheirGradientsWhereAStepIsNotTaken) {
+  auto parameters = make_table(true);
+  touch_rows(parameters[0], 1);
+  parameters[0].gradient[1][0] = std::numeric_limits<float>::infinity();
+  Adam optimizer;
+  EXPECT_NE(optimizer.step(parameters, {}).problem(), "");
+  EXPECT_EQ(parameters[0].gradient.count_nonzero().item<std::int64_t>(), 0);
+  EXPECT_TRUE(parameters[0].value.equal(make_table(true)[0].value));
+  parameters[0].touched->for_each_run([](std::size_t, std::size_t) { FAIL(); });
+}
+
+TEST(Adam, StepsByKernelsAsByOperators) {
+  auto floats = make_parameters();
+  auto doubles = make_parameters();  // which the kernels leave to torch
+  for (auto& parameter : doubles) {
+    parameter.value = parameter.value.to(at::kDouble);
+    parameter.gradient = parameter.gradient.to(at::kDouble);
+  }
+  AdamW kernels{{.lr = 0.01, .weight_decay = 0.1}};
+  AdamW operators{{.lr = 0.01, .weight_decay = 0.1}};
+  for (std::int64_t step = 0; step < 30; ++step) {
+    set_gradients(floats, step);
+    for (std::size_t p = 0; p < floats.size(); ++p) {
+      doubles[p].gradient.copy_(floats[p].gradient);
+    }
+    const Step numbers{.lr_scale = 1 / (1.0 + double(step)), .max_grad_norm = 1};
+    kernels.step(floats, numbers);
+    operators.step(doubles, numbers);
+  }
+  for (std::size_t p = 0; p < floats.size(); ++p) {
+    EXPECT_TRUE(floats[p].value.to(at::kDouble).allclose(doubles[p].value, 1e-5, 1e-6));
+  }
 }
 
 TEST(Adam, RefusesOptionsOutOfRange) {

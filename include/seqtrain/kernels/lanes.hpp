@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -71,6 +72,21 @@ SEQTRAIN_INLINE float largest(const Floats& values) {
     result = values[i] > result ? values[i] : result;
   }
   return result;
+}
+
+/// The square root in each lane, correctly rounded.
+template <class Floats>
+SEQTRAIN_INLINE void square_root(Floats& x) {
+#if SEQTRAIN_HAS_CLONES
+  // The compiler's own would look for negative numbers one by one, to set errno.
+  if constexpr (width_of<Floats> == 4) {
+    asm("sqrtps %0, %0" : "+x"(x));
+  } else {
+    asm("vsqrtps %0, %0" : "+v"(x));
+  }
+#else
+  for (std::size_t i = 0; i < width_of<Floats>; ++i) x[i] = std::sqrt(x[i]);
+#endif
 }
 
 /// e^x in each lane to 2 units in the last place for -87 <= x <= 88, 0 below. x = n ln 2 + r with

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -23,12 +25,15 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/kernels/adam.hpp>
+#include <seqtrain/optim/adam_on_cpu.hpp>
 #include <seqtrain/optim/clip.hpp>
 #include <seqtrain/optim/finite.hpp>
 #include <seqtrain/optim/outcome.hpp>
 #include <seqtrain/optim/parameter_groups.hpp>
 #include <seqtrain/optim/step.hpp>
 #include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/row_set.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
@@ -67,6 +72,9 @@ struct AdamTensors {
 /// Weight decay as torch's `Adam` means it: weight_decay · value is added to every gradient.
 struct CoupledDecay {
   static constexpr bool applies(std::string_view /*name*/) { return true; }
+  static void set(kernels::AdamFactors& factors, double /*lr*/, double weight_decay) {
+    factors.added_value = static_cast<float>(weight_decay);
+  }
   static void update(const AdamTensors& t, const AdamOptions& o, double lr, double weight_decay,
                      const std::optional<at::Tensor>& found_inf) {
     at::_fused_adam_(t.values, t.gradients, t.exp_avgs, t.exp_avg_sqs, {}, t.steps, lr, o.beta1,
@@ -79,6 +87,9 @@ struct CoupledDecay {
 /// lr · weight_decay, apart from the gradient; biases and layer normalisations do not.
 struct DecoupledDecay {
   static constexpr bool applies(std::string_view name) { return decays(name); }
+  static void set(kernels::AdamFactors& factors, double lr, double weight_decay) {
+    factors.kept_value = static_cast<float>(1 - lr * weight_decay);
+  }
   static void update(const AdamTensors& t, const AdamOptions& o, double lr, double weight_decay,
                      const std::optional<at::Tensor>& found_inf) {
     at::_fused_adamw_(t.values, t.gradients, t.exp_avgs, t.exp_avg_sqs, {}, t.steps, lr, o.beta1,
@@ -100,25 +111,8 @@ class BasicAdam {
   /// without a gradient stay as they are. Where a gradient is not finite, none is applied.
   Outcome step(std::span<const tensor::Parameter> parameters, Step step) {
     const at::NoGradGuard no_grad;
-    const Groups groups = gather(parameters);
-    std::vector<at::Tensor> gradients;
-    for (const auto& [kind, group] : groups) {
-      gradients.insert(gradients.end(), group.gradients.begin(), group.gradients.end());
-    }
-    if (gradients.empty()) return {};
-    Finite finite{gradients};
-    Outcome outcome = finite.outcome(parameters);
-    if (!finite.known_bad()) {
-      if (std::isfinite(step.max_grad_norm)) {
-        clip_grad_norm(gradients, finite.norm(), step.max_grad_norm);
-      }
-      for (const auto& [kind, group] : groups) {
-        update(group, options_.lr * step.lr_scale * kind.lr_factor,
-               kind.plain ? 0 : options_.weight_decay, finite);
-      }
-    }
-    at::_foreach_zero_(gradients);
-    return outcome;
+    return fits_kernels(parameters) ? step_by_kernels(parameters, step)
+                                    : step_by_operators(parameters, step);
   }
 
   [[nodiscard]] double learning_rate() const { return options_.lr; }
@@ -144,10 +138,11 @@ class BasicAdam {
     std::map<std::string, Moments, std::less<>> loaded;
     for (const auto& parameter : parameters) {
       if (!saved.has(parameter.name + ".step")) continue;
-      const Moments moments = fresh(parameter.value);
+      Moments moments = fresh(parameter.value);
       saved.take(parameter.name + ".exp_avg", moments.exp_avg);
       saved.take(parameter.name + ".exp_avg_sq", moments.exp_avg_sq);
       saved.take(parameter.name + ".step", moments.step);
+      if (parameter.touched) moments.find_moving(parameter.touched->rows());
       loaded.emplace(parameter.name, moments);
     }
     saved.check_all_taken();
@@ -157,6 +152,20 @@ class BasicAdam {
  private:
   struct Moments {
     at::Tensor exp_avg, exp_avg_sq, step;
+    /// The rows that ever had a gradient, where that is known: zero moments and a zero gradient
+    /// leave a row exactly as it is, but for weight decay.
+    std::optional<tensor::RowSet> moving = {};
+
+    void find_moving(std::size_t rows) {
+      const at::Tensor any = exp_avg.logical_or(exp_avg_sq)
+                                 .view({static_cast<std::int64_t>(rows), -1})
+                                 .any(1)
+                                 .contiguous();
+      moving.emplace(rows);
+      for (std::size_t row = 0; row < rows; ++row) {
+        if (any.const_data_ptr<bool>()[row]) moving->insert(row);
+      }
+    }
   };
 
   /// What parameters that are updated together have in common.
@@ -182,6 +191,75 @@ class BasicAdam {
   [[nodiscard]] Kind kind_of(const std::string& name) const {
     const auto factor = options_.lr_factors.find(name);
     return {factor == options_.lr_factors.end() ? 1 : factor->second, !Decay::applies(name)};
+  }
+
+  Outcome step_by_kernels(std::span<const tensor::Parameter> parameters, Step step) {
+    std::vector<AdamItem> items;
+    for (const auto& parameter : parameters) {
+      if (parameter.gradient.defined()) items.push_back(item_of(parameter, moments_of(parameter)));
+    }
+    const double norm = gradient_norm(items);
+    std::string problem = std::isfinite(norm) ? std::string{} : nonfinite_gradient(parameters);
+    if (problem.empty()) {
+      for (AdamItem& item : items) set_factors(item, norm, step);
+      optim::update(items);
+    }
+    for (const AdamItem& item : items) {
+      if (!problem.empty()) item.parameter->gradient.zero_();
+      if (item.parameter->touched) item.parameter->touched->clear();
+    }
+    return problem.empty() ? Outcome{} : Outcome::not_taken(std::move(problem));
+  }
+
+  AdamItem item_of(const tensor::Parameter& parameter, Moments& moments) const {
+    if (parameter.touched) {
+      if (!moments.moving) moments.find_moving(parameter.touched->rows());
+      moments.moving->insert(*parameter.touched);
+    }
+    const bool all = !parameter.touched || weight_decay_of(kind_of(parameter.name)) != 0;
+    return {&parameter, moments.exp_avg, moments.exp_avg_sq, all ? nullptr : &*moments.moving, {}};
+  }
+
+  /// Counts the step.
+  void set_factors(AdamItem& item, double norm, const Step& step) {
+    const Kind kind = kind_of(item.parameter->name);
+    const double lr = options_.lr * step.lr_scale * kind.lr_factor;
+    auto* const steps = moments_of(*item.parameter).step.template mutable_data_ptr<float>();
+    const double t = *steps += 1;
+    auto& factors = item.factors;
+    factors.gradient = static_cast<float>(std::min(1.0, step.max_grad_norm / (norm + 1e-6)));
+    factors.new_part1 = static_cast<float>(1 - options_.beta1);
+    factors.beta2 = static_cast<float>(options_.beta2);
+    factors.new_part2 = static_cast<float>(1 - options_.beta2);
+    factors.step_size = static_cast<float>(lr / (1 - std::pow(options_.beta1, t)));
+    factors.root_factor = static_cast<float>(1 / std::sqrt(1 - std::pow(options_.beta2, t)));
+    factors.eps = static_cast<float>(options_.eps);
+    Decay::set(factors, lr, weight_decay_of(kind));
+  }
+
+  [[nodiscard]] double weight_decay_of(const Kind& kind) const {
+    return kind.plain ? 0 : options_.weight_decay;
+  }
+
+  Outcome step_by_operators(std::span<const tensor::Parameter> parameters, Step step) {
+    const Groups groups = gather(parameters);
+    std::vector<at::Tensor> gradients;
+    for (const auto& [kind, group] : groups) {
+      gradients.insert(gradients.end(), group.gradients.begin(), group.gradients.end());
+    }
+    if (gradients.empty()) return {};
+    Finite finite{gradients};
+    Outcome outcome = finite.outcome(parameters);
+    if (!finite.known_bad()) {
+      if (std::isfinite(step.max_grad_norm)) {
+        clip_grad_norm(gradients, finite.norm(), step.max_grad_norm);
+      }
+      for (const auto& [kind, group] : groups) {
+        update(group, options_.lr * step.lr_scale * kind.lr_factor, weight_decay_of(kind), finite);
+      }
+    }
+    at::_foreach_zero_(gradients);
+    return outcome;
   }
 
   Groups gather(std::span<const tensor::Parameter> parameters) {

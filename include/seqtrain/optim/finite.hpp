@@ -17,9 +17,10 @@ namespace seqtrain::optim {
 
 /// `the gradient of <name> is not finite`; empty where all are.
 inline std::string nonfinite_gradient(std::span<const tensor::Parameter> parameters) {
-  for (const auto& [name, value, gradient] : parameters) {
+  for (const auto& parameter : parameters) {
+    const at::Tensor& gradient = parameter.gradient;
     if (gradient.defined() && !at::isfinite(gradient).all().item<bool>()) {
-      return "the gradient of " + name + " is not finite";
+      return "the gradient of " + parameter.name + " is not finite";
     }
   }
   return {};

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/zeros_like.h>
+
+#include <seqtrain/tensor/row_set.hpp>
 
 namespace seqtrain::tensor {
 
@@ -13,6 +16,9 @@ struct Parameter {
   std::string name;
   at::Tensor value;
   at::Tensor gradient;  ///< same shape; undefined where the parameter is frozen
+  /// The rows that anything has been added to the gradient of since it was zero; nothing where it
+  /// may be any of them.
+  std::shared_ptr<RowSet> touched = nullptr;
 };
 
 /// Lets a parameter's value learn. Returns its gradient, zero, to which autograd adds in place.

@@ -21,7 +21,7 @@ namespace seqtrain::model::cpu {
 class AnyEncoder {
  public:
   AnyEncoder() = default;
-  AnyEncoder(std::span<const tensor::Parameter> parameters, std::string_view prefix,
+  AnyEncoder(std::span<tensor::Parameter> parameters, std::string_view prefix,
              const weights::ModelConfig& config, bool positions_behind_padding,
              Precision precision) {
     const auto make = [&]<class T>(T) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +23,7 @@ namespace seqtrain::model::cpu {
 template <class T>
 class PartFinder {
  public:
-  PartFinder(std::span<const tensor::Parameter> parameters, std::string_view prefix,
+  PartFinder(std::span<tensor::Parameter> parameters, std::string_view prefix,
              const weights::ModelConfig& config)
       : parameters_{parameters}, prefix_{prefix}, config_{&config} {}
 
@@ -40,9 +41,9 @@ class PartFinder {
  private:
   using Part = typename Linear<T>::Part;
 
-  [[nodiscard]] const tensor::Parameter& at(const std::string& name) const {
+  [[nodiscard]] tensor::Parameter& at(const std::string& name) const {
     const std::string full = std::string{prefix_} + name;
-    for (const auto& parameter : parameters_) {
+    for (auto& parameter : parameters_) {
       if (parameter.name == full) return parameter;
     }
     throw Error{"the model has no such parameter", {.object = full}};
@@ -61,8 +62,12 @@ class PartFinder {
   }
 
   [[nodiscard]] Table table(const std::string& name, std::int64_t padding_id = -1) const {
-    const auto& parameter = at("embeddings." + name + ".weight");
-    return {parameter.value, parameter.gradient, padding_id};
+    auto& parameter = at("embeddings." + name + ".weight");
+    if (parameter.gradient.defined()) {
+      parameter.touched =
+          std::make_shared<tensor::RowSet>(static_cast<std::size_t>(parameter.value.size(0)));
+    }
+    return {parameter.value, parameter.gradient, parameter.touched, padding_id};
   }
 
   [[nodiscard]] Embeddings embeddings(bool positions_behind_padding) const {
@@ -91,7 +96,7 @@ class PartFinder {
     return config_->hidden_act == "relu" ? ActivationKind::relu : ActivationKind::gelu_new;
   }
 
-  std::span<const tensor::Parameter> parameters_;
+  std::span<tensor::Parameter> parameters_;
   std::string_view prefix_;
   const weights::ModelConfig* config_;
 };

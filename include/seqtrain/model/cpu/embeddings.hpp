@@ -2,19 +2,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/tensor/parallel.hpp>
+#include <seqtrain/tensor/row_set.hpp>
 
 namespace seqtrain::model::cpu {
 
 /// A table of rows, with its gradient and the row that is never trained, if there is one.
 struct Table {
-  at::Tensor rows;      ///< [size, hidden]
-  at::Tensor gradient;  ///< undefined where frozen
+  at::Tensor rows;                          ///< [size, hidden]
+  at::Tensor gradient;                      ///< undefined where frozen
+  std::shared_ptr<tensor::RowSet> touched;  ///< rows of the gradient
   std::int64_t padding_id = -1;
 };
 
@@ -69,6 +73,13 @@ class Embeddings {
   /// Adds each row's gradient to those of the tables' rows. Each thread has columns of its own, so
   /// the order of the additions is that of the rows.
   void scatter(const std::vector<Ids>& ids, std::size_t hidden, const float* gradient) const {
+    for (const Ids& of : ids) {
+      if (of.word < 0) continue;
+      for (const auto& [table, row] : {std::pair{&word, of.word}, std::pair{&position, of.position},
+                                       std::pair{&type, of.type}}) {
+        table->touched->insert(static_cast<std::size_t>(row));
+      }
+    }
     const std::size_t width =
         round_up((hidden + tensor::workers() - 1) / tensor::workers(), kernels::lanes);
     tensor::for_each_task((hidden + width - 1) / width, [&](std::size_t task, std::size_t) {

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/lanes.hpp>
+
+namespace seqtrain::kernels {
+
+/// One step of Adam in numbers: what torch's `Adam` and `AdamW` compute from their options and the
+/// number of steps so far.
+struct AdamFactors {
+  float gradient = 1;     ///< the gradients are multiplied by this first
+  float added_value = 0;  ///< then so much of the value is added to them: coupled weight decay
+  float kept_value = 1;   ///< the value is multiplied by this: decoupled weight decay
+  float new_part1 = 1;    ///< 1 - beta1: of the first moment comes from the gradient
+  float beta2 = 0;        ///< of the second moment is kept
+  float new_part2 = 1;    ///< 1 - beta2, rounded by itself
+  float step_size = 0;    ///< learning rate / (1 - beta1^t)
+  float root_factor = 1;  ///< 1 / sqrt(1 - beta2^t)
+  float eps = 0;
+};
+
+/// The numbers that belong to one stretch of a parameter.
+struct AdamRows {
+  float* value;
+  float* gradient;
+  float* exp_avg;
+  float* exp_avg_sq;
+
+  [[nodiscard]] AdamRows from(std::size_t i) const {
+    return {value + i, gradient + i, exp_avg + i, exp_avg_sq + i};
+  }
+};
+
+namespace detail {
+
+/// One vector's worth, of which the gradient becomes zero.
+template <class Floats>
+SEQTRAIN_INLINE void update(const AdamFactors& f, const AdamRows& rows) {
+  Floats value, g, m, v;
+  load(rows.value, value);
+  load(rows.gradient, g);
+  load(rows.exp_avg, m);
+  load(rows.exp_avg_sq, v);
+  g = g * f.gradient + value * f.added_value;
+  m = m + (g - m) * f.new_part1;
+  v = v * f.beta2 + g * g * f.new_part2;
+  Floats root = v;
+  square_root(root);
+  value = value * f.kept_value - f.step_size * m / (root * f.root_factor + f.eps);
+  store(rows.value, value);
+  store(rows.gradient, Floats{});
+  store(rows.exp_avg, m);
+  store(rows.exp_avg_sq, v);
+}
+
+}  // namespace detail
+
+/// Adam's update of `count` numbers; leaves their gradients zero.
+inline void adam(AdamFactors factors, AdamRows rows, std::size_t count) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    using Floats = typename Width<width>::Floats;
+    std::size_t i = 0;
+    for (; i + width <= count; i += width) detail::update<Floats>(factors, rows.from(i));
+    if (i == count) return;
+    float parts[4][width] = {};
+    float* const from[4] = {rows.value + i, rows.gradient + i, rows.exp_avg + i,
+                            rows.exp_avg_sq + i};
+    for (std::size_t k = 0; k < 4; ++k) std::copy_n(from[k], count - i, parts[k]);
+    detail::update<Floats>(factors, {parts[0], parts[1], parts[2], parts[3]});
+    for (std::size_t k = 0; k < 4; ++k) std::copy_n(parts[k], count - i, from[k]);
+  });
+}
+
+/// The sum of the squares of `count` numbers.
+inline double sum_of_squares(const float* values, std::size_t count) {
+  double result = 0;
+  double* const to = &result;
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    using Floats = typename Width<width>::Floats;
+    constexpr std::size_t block = 1'024;  // few enough for sums in float
+    for (std::size_t first = 0; first < count; first += block) {
+      const std::size_t end = std::min(count, first + block);
+      Floats sums{}, one;
+      std::size_t i = first;
+      for (; i + width <= end; i += width) {
+        load(values + i, one);
+        sums += one * one;
+      }
+      for (; i < end; ++i) *to += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+      *to += static_cast<double>(sum(sums));
+    }
+  });
+  return result;
+}
+
+}  // namespace seqtrain::kernels

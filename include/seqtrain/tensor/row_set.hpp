@@ -1,0 +1,42 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace seqtrain::tensor {
+
+/// Some of a table's rows.
+class RowSet {
+ public:
+  explicit RowSet(std::size_t rows) : has_(rows) {}
+
+  /// Of the table.
+  [[nodiscard]] std::size_t rows() const { return has_.size(); }
+
+  void insert(std::size_t row) { has_[row] = 1; }
+
+  void insert(const RowSet& other) {
+    for (std::size_t row = 0; row < has_.size(); ++row) has_[row] |= other.has_[row];
+  }
+
+  void clear() { std::ranges::fill(has_, 0); }
+
+  /// Calls use(first, end) for each stretch of rows that follow each other, in their order.
+  template <class Use>
+  void for_each_run(const Use& use) const {
+    for (auto end = has_.begin();;) {
+      const auto first = std::find(end, has_.end(), 1);
+      if (first == has_.end()) return;
+      end = std::find(first, has_.end(), 0);
+      use(static_cast<std::size_t>(first - has_.begin()),
+          static_cast<std::size_t>(end - has_.begin()));
+    }
+  }
+
+ private:
+  std::vector<std::uint8_t> has_;
+};
+
+}  // namespace seqtrain::tensor
