@@ -7,6 +7,7 @@
 #include <seqtrain/kernels/clones.hpp>
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/kernels/lanes.hpp>
+#include <seqtrain/kernels/transpose.hpp>
 
 namespace seqtrain::kernels {
 
@@ -97,14 +98,29 @@ SEQTRAIN_INLINE void widen(const T* from, std::size_t ld, std::size_t rows, std:
 }
 
 /// to [columns, round_to_lanes(rows)] = from transposed, zero beyond the rows.
-template <class T>
+template <std::size_t width, class T>
 SEQTRAIN_INLINE void widen_transposed(const T* from, std::size_t ld, std::size_t rows,
                                       std::size_t columns, float* to) {
-  const std::size_t width = round_to_lanes(rows);
-  for (std::size_t column = 0; column < columns; ++column) {
-    for (std::size_t row = 0; row < rows; ++row)
-      to[column * width + row] = to_float(from[row * ld + column]);
-    for (std::size_t row = rows; row < width; ++row) to[column * width + row] = 0;
+  const std::size_t out = round_to_lanes(rows);
+  using Floats = typename Width<width>::Floats;
+  Floats block[width];
+  for (std::size_t row = 0; row < out; row += width) {
+    std::size_t column = 0;
+    for (; column + width <= columns; column += width) {
+#pragma GCC unroll 16
+      for (std::size_t i = 0; i < width; ++i) {
+        block[i] = Floats{};
+        if (row + i < rows) load(from + (row + i) * ld + column, block[i]);
+      }
+      transpose<width>(block);
+#pragma GCC unroll 16
+      for (std::size_t i = 0; i < width; ++i) store(to + (column + i) * out + row, block[i]);
+    }
+    for (; column < columns; ++column) {
+      for (std::size_t i = row; i < row + width; ++i) {
+        to[column * out + i] = i < rows ? to_float(from[i * ld + column]) : 0;
+      }
+    }
   }
 }
 
@@ -141,7 +157,7 @@ SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, float* q, floa
   const std::size_t keys = round_to_lanes(head.length);
   widen(head.q, head.ld, head.queries, head.size,
         1 / __builtin_sqrtf(static_cast<float>(head.size)), q);
-  widen_transposed(head.k, head.ld, head.length, head.size, k_transposed);
+  widen_transposed<width>(head.k, head.ld, head.length, head.size, k_transposed);
   small_product<width>(q, round_to_lanes(head.size), 1, k_transposed, keys, probabilities, keys,
                        head.queries, keys, head.size);
   for (std::size_t row = 0; row < head.queries; ++row) {
@@ -230,7 +246,7 @@ void attend_backward(const Head<T>& head, const T* gradient, std::size_t ld_grad
     float* const p = scratch.take(keys * keys);
     float* const d = scratch.take(keys * keys);
     attention_probabilities<width>(head, q, k_transposed, p);
-    widen_transposed(head.v, head.ld, head.length, head.size, v_transposed);
+    widen_transposed<width>(head.v, head.ld, head.length, head.size, v_transposed);
     widen(gradient, ld_gradient, head.queries, head.size, 1, g);
     widen(head.k, head.ld, head.length, head.size,
           1 / __builtin_sqrtf(static_cast<float>(head.size)), k);

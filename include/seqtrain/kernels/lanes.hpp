@@ -42,15 +42,20 @@ SEQTRAIN_INLINE void store(float* to, const Floats& from) {
   std::memcpy(to, &from, sizeof from);
 }
 
-/// Rounds as `to_bf16` does.
+/// Rounds as `to_bf16` does; the numbers lie in the upper halves, what is below has no meaning.
 template <class Floats>
-SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
+SEQTRAIN_INLINE void round_to_bf16(const Floats& from, typename WidthOf<Floats>::Bits& to) {
   using Bits = typename WidthOf<Floats>::Bits;
-  using Halves = typename WidthOf<Floats>::Halves;
   const auto bits = reinterpret_cast<Bits>(from);
   const Bits rounded = bits + 0x7fff + ((bits >> 16) & 1);
-  const Bits quiet = (bits & 0x7fffffff) > 0x7f800000 ? bits | 0x400000 : rounded;
-  const auto halves = __builtin_convertvector(quiet >> 16, Halves);
+  to = (bits & 0x7fffffff) > 0x7f800000 ? bits | 0x400000 : rounded;
+}
+
+template <class Floats>
+SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
+  typename WidthOf<Floats>::Bits rounded;
+  round_to_bf16(from, rounded);
+  const auto halves = __builtin_convertvector(rounded >> 16, typename WidthOf<Floats>::Halves);
   std::memcpy(to, &halves, sizeof halves);
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
@@ -16,19 +18,46 @@ namespace seqtrain::kernels {
 template <class T>
 inline constexpr std::size_t interleave = sizeof(T) == sizeof(Bf16) ? 2 : 1;
 
+namespace detail {
+
+/// The upper halves of a's words, then those of b's.
+template <class Bits, class Floats, std::size_t... i>
+SEQTRAIN_INLINE void upper_halves(const Bits& a, const Bits& b, Floats& to,
+                                  std::index_sequence<i...> /*halves*/) {
+  using Halves [[gnu::vector_size(sizeof(Bits))]] = std::uint16_t;
+  to = reinterpret_cast<Floats>(__builtin_shufflevector(
+      reinterpret_cast<Halves>(a), reinterpret_cast<Halves>(b), (2 * i + 1)...));
+}
+
+}  // namespace detail
+
+/// The words of a packed factor that come from one row of the matrix, or from two: floats, or pairs
+/// rounded to bfloat16.
+template <class T, class Source, class Floats>
+SEQTRAIN_INLINE void load_words_of_rows(const Source* from, std::size_t ld, Floats& words) {
+  load(from, words);
+  if constexpr (interleave<T> == 2) {
+    Floats next;
+    typename WidthOf<Floats>::Bits one, two;
+    load(from + ld, next);
+    round_to_bf16(words, one);
+    round_to_bf16(next, two);
+    words = reinterpret_cast<Floats>(one >> 16 | (two & 0xffff0000));
+  }
+}
+
 /// Packs one panel of the matrix whose element (row, column) is source[row * ld + column]:
-/// [k / i][columns][i] with i = interleave<T>.
+/// [k / i][columns][i] with i = interleave<T>. columns is a multiple of 16.
 template <class T, class Source>
 void pack_panel(const Source* source, std::size_t ld, std::size_t k, std::size_t columns,
                 T* packed) {
-  vectorised([=](auto) SEQTRAIN_INLINE_LAMBDA {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     constexpr std::size_t step = interleave<T>;
+    typename Width<width>::Floats words;
     for (std::size_t row = 0; row < k; row += step) {
-      for (std::size_t column = 0; column < columns; ++column) {
-        for (std::size_t i = 0; i < step; ++i) {
-          packed[row * columns + column * step + i] =
-              from_float<T>(to_float(source[(row + i) * ld + column]));
-        }
+      for (std::size_t column = 0; column < columns; column += width) {
+        load_words_of_rows<T>(source + row * ld + column, ld, words);
+        std::memcpy(packed + row * columns + column * step, &words, sizeof words);
       }
     }
   });
@@ -37,16 +66,14 @@ void pack_panel(const Source* source, std::size_t ld, std::size_t k, std::size_t
 /// The words of a packed factor that begin at from[0]: floats, or pairs rounded to bfloat16.
 template <class T, class Floats>
 SEQTRAIN_INLINE void load_words(const float* from, Floats& words) {
-  if constexpr (interleave<T> == 1) {
-    load(from, words);
-  } else {
-    constexpr std::size_t width = width_of<Floats>;
-    T pairs[2 * width];
-    load(from, words);
-    store(pairs, words);
-    load(from + width, words);
-    store(pairs + width, words);
-    std::memcpy(&words, pairs, sizeof words);
+  load(from, words);
+  if constexpr (interleave<T> == 2) {
+    Floats next;
+    typename WidthOf<Floats>::Bits one, two;
+    load(from + width_of<Floats>, next);
+    round_to_bf16(words, one);
+    round_to_bf16(next, two);
+    detail::upper_halves(one, two, words, std::make_index_sequence<2 * width_of<Floats>>{});
   }
 }
 
