@@ -9,7 +9,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/full_like.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
@@ -36,9 +35,10 @@ class NnModule {
       : module_{std::move(module)}, device_{device} {
     module_->to(device_);
     for (auto& item : module_->named_parameters()) {
-      at::Tensor value = item.value();
-      if (value.requires_grad()) value.mutable_grad() = at::zeros_like(value);
-      parameters_.push_back({item.key(), value, value.grad()});
+      const at::Tensor& value = item.value();
+      parameters_.push_back(
+          {item.key(), value,
+           value.requires_grad() ? tensor::require_gradient(value) : at::Tensor{}});
     }
   }
 
