@@ -58,8 +58,6 @@ class UlmfitStages {
                                          {.shape = shape(),
                                           .padding_id = tokenizer_.pad_id(),
                                           .seed = static_cast<std::uint64_t>(job_.seed)}};
-    auto texts = job_.encode("train.csv", tokenizer_, false);
-    if (has("unlabelled.txt")) texts.append(job_.encode("unlabelled.txt", tokenizer_, false));
     auto valid = streams(job_.encode("valid.csv", tokenizer_, false));
     const auto say = [&](const char* when) {
       const double found = seqtrain::model::perplexity(model, valid);
@@ -71,6 +69,8 @@ class UlmfitStages {
     const std::int64_t epochs =
         job_.language_model_epochs < 0 ? job_.epochs : job_.language_model_epochs;
     if (epochs == 0) return model;
+    auto texts = job_.encode("train.csv", tokenizer_, false);
+    if (has("unlabelled.txt")) texts.append(job_.encode("unlabelled.txt", tokenizer_, false));
     if (pretrained) learn(model, "language_model_1", 1, texts, 1);
     learn(model, "language_model", model.groups().size(), texts, epochs);
     say("of the fine-tuned model");
