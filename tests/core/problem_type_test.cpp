@@ -1,3 +1,5 @@
+#include <cstddef>
+
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/problem_type.hpp>
@@ -20,6 +22,17 @@ TEST(ProblemType, IsFoundByItsName) {
   EXPECT_FALSE(problem_type_named("Regression"));
   EXPECT_EQ(listed_problem_types(),
             "single_label_classification, regression, multi_label_classification");
+}
+
+TEST(ProblemType, AllowsOneLabelOrSeveral) {
+  static_assert(allows_labels(ProblemType::regression, 1));
+  for (const std::size_t count : {0u, 2u, 3u}) {
+    EXPECT_FALSE(allows_labels(ProblemType::regression, count)) << count;
+  }
+  for (const auto type : {ProblemType::single_label, ProblemType::multi_label}) {
+    for (const std::size_t count : {0u, 1u}) EXPECT_FALSE(allows_labels(type, count)) << count;
+    for (const std::size_t count : {2u, 1000u}) EXPECT_TRUE(allows_labels(type, count)) << count;
+  }
 }
 
 }  // namespace

@@ -27,6 +27,11 @@ inline constexpr std::array<std::string_view, 3> problem_types{
   return detail::problem_types[static_cast<std::size_t>(type)];
 }
 
+/// Whether a problem of that type may have so many labels.
+[[nodiscard]] constexpr bool allows_labels(ProblemType type, std::size_t count) {
+  return type == ProblemType::regression ? count == 1 : count >= 2;
+}
+
 /// The type of that name, if it is one.
 [[nodiscard]] constexpr std::optional<ProblemType> problem_type_named(std::string_view text) {
   for (std::size_t i = 0; i < detail::problem_types.size(); ++i) {

@@ -35,11 +35,9 @@ class Labels {
     const auto demand = [this](bool good, const char* problem) {
       if (!good) throw InputError{problem, {.object = "labels"}, "there are: " + listed()};
     };
-    if (problem_type_ == ProblemType::regression) {
-      demand(names_.size() == 1, "regression has one");
-    } else {
-      demand(names_.size() >= 2, "at least two labels are needed");
-    }
+    demand(allows_labels(problem_type_, size()), problem_type_ == ProblemType::regression
+                                                     ? "regression has one"
+                                                     : "at least two labels are needed");
     auto sorted = names_;
     std::ranges::sort(sorted);
     demand(!sorted.front().empty(), "a label has no name");

@@ -44,9 +44,10 @@ struct ClassifierOptions {
 
 /// Throws `InputError` where the problem's type asks for another number of labels.
 inline void check_label_count(const weights::ModelConfig& config) {
-  const bool one = config.problem() == ProblemType::regression;
-  if (one ? config.num_labels() == 1 : config.num_labels() > 1) return;
-  throw InputError{one ? "regression has one label" : "a classifier needs two labels or more",
+  if (allows_labels(config.problem(), config.labels.size())) return;
+  throw InputError{config.problem() == ProblemType::regression
+                       ? "regression has one label"
+                       : "a classifier needs two labels or more",
                    {.object = "labels"}};
 }
 

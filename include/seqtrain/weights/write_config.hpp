@@ -28,10 +28,10 @@ inline constexpr std::array<std::string_view, 8> classifier_keys{
 inline void check_labels(std::span<const std::string> labels, ProblemType type,
                          const std::string& file) {
   const Where where{.object = file, .field = "id2label"};
-  if (type == ProblemType::regression) {
-    if (labels.size() != 1) throw InputError{"regression has one label", where};
-  } else if (labels.size() < 2) {
-    throw InputError{"a classifier needs two labels at least", where};
+  if (!allows_labels(type, labels.size())) {
+    throw InputError{type == ProblemType::regression ? "regression has one label"
+                                                     : "a classifier needs two labels at least",
+                     where};
   }
   std::set<std::string_view> names;
   for (const auto& label : labels) {
