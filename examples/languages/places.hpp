@@ -6,6 +6,7 @@
 
 #include <seqtrain/cli/places.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/joined.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/report/say.hpp>
 
@@ -19,11 +20,10 @@ struct Languages {
   [[nodiscard]] std::filesystem::path fetch(const std::string& lang) const {
     const auto known = all();
     if (!known.contains(lang)) {
-      std::string names;
-      for (const auto& name : known) names += (names.empty() ? "" : ", ") + name;
-      throw seqtrain::InputError{"no folder with a train.csv for the language '" + lang + "'",
-                                 {.object = bucket.empty() ? local.string() : "gs://" + bucket},
-                                 names.empty() ? "there are no languages" : "there are: " + names};
+      throw seqtrain::InputError{
+          "no folder with a train.csv for the language '" + lang + "'",
+          {.object = bucket.empty() ? local.string() : "gs://" + bucket},
+          known.empty() ? "there are no languages" : "there are: " + seqtrain::joined(known)};
     }
     if (bucket.empty()) return local / lang;
     return seqtrain::cli::local_input("gs://" + bucket + "/" + lang + "/", seqtrain::report::say);

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <seqtrain/core/joined.hpp>
+
 namespace seqtrain {
 
 /// What a classifier's outputs stand for: `problem_type` of a Hugging Face config.json.
@@ -42,11 +44,7 @@ inline constexpr std::array<std::string_view, 3> problem_types{
 
 /// All names, with commas between them, for errors.
 [[nodiscard]] inline std::string listed_problem_types() {
-  std::string text;
-  for (const std::string_view type : detail::problem_types) {
-    text += (text.empty() ? "" : ", ") + std::string{type};
-  }
-  return text;
+  return joined(detail::problem_types);
 }
 
 }  // namespace seqtrain

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/joined.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/source.hpp>
@@ -46,7 +48,7 @@ inline Columns find_columns(std::span<const std::string> header, const Fields& f
   const auto demand = [&](const std::string& name) {
     const auto found = find(name);
     if (found) return *found;
-    throw InputError{"no such column; there are: " + detail::joined(header),
+    throw InputError{"no such column; there are: " + joined(header),
                      {.object = file, .field = name}};
   };
   Columns columns{.count = header.size(), .text = demand(fields.text)};

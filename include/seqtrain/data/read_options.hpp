@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/joined.hpp>
 #include <seqtrain/core/problem_type.hpp>
 
 namespace seqtrain::data {
@@ -53,12 +54,6 @@ constexpr std::array<KnownTexts, 8> known_texts{{{"sentence1", "sentence2", true
 constexpr std::array<std::string_view, 6> known_labels{"gold_label",   "label",     "labels",
                                                        "is_duplicate", "sentiment", "score"};
 
-inline std::string joined(std::span<const std::string> names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 }  // namespace detail
 
 /// Finds the fields among the `names` that the first record or the header has. Throws `InputError`
@@ -67,7 +62,7 @@ inline Fields choose_fields(std::span<const std::string> names, const ReadOption
                             const std::string& file) {
   const auto has = [&](std::string_view name) { return std::ranges::count(names, name) > 0; };
   const auto fail = [&](const std::string& part, const std::string& flag) {
-    throw InputError{"no known field for the " + part + " among: " + detail::joined(names),
+    throw InputError{"no known field for the " + part + " among: " + joined(names),
                      {.object = file},
                      "name it with " + flag};
   };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/joined.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/problem_type.hpp>
 
@@ -91,14 +93,10 @@ class FieldCheck {
   }
 
   void one_of(const std::string& value, std::string_view field, auto&& supported) const {
-    std::string list;
-    for (const std::string_view choice : supported) {
-      if (choice == value) return;
-      list += (list.empty() ? "" : ", ") + std::string{choice};
-    }
+    if (std::ranges::find(supported, value) != std::ranges::end(supported)) return;
     throw InputError{"'" + value + "' is not supported",
                      {.object = *file_, .field = std::string{field}},
-                     "supported are " + list};
+                     "supported are " + joined(supported)};
   }
 
   void count(std::int64_t value, std::string_view field) const {
