@@ -155,8 +155,8 @@ class Checkpoints {
                      "use the same ones, or another --checkpoint-dir"};
   }
 
-  /// `seed (1 there, 2 here), …`. An empty value counts as one that is not there, so that a setting
-  /// can be added that earlier checkpoints do not know.
+  /// `seed (1 there, 2 here), …`. An empty value counts as none at all, so that settings can be
+  /// added that earlier checkpoints do not know.
   static std::string differing(const Pairs& there, const Pairs& here) {
     const auto find = [](const Pairs& pairs, const std::string& name) -> std::string {
       for (const auto& [key, value] : pairs) {
