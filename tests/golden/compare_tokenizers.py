@@ -7,8 +7,8 @@
 DIR is a folder of texts (*.jsonl, *.tsv, *.txt, *.json, *.tar.gz of texts) with a folder
 `tokenizers`. Every text goes singly, with and without special tokens, and with its partner (the
 premise's hypothesis, else the next text) at several lengths; then every code point in four places,
-then random strings. `--share` keeps only a part of the texts. Prints a line a comparison and the
-first differences; ends with 1 if there are any.
+then random strings. The reference's memory grows with pairs of long texts; `--share` keeps only a part
+of the texts. Prints a line a comparison and the first differences; ends with 1 if there are any.
 """
 import argparse
 import csv
