@@ -1,5 +1,6 @@
 #pragma once
 
+#include <seqtrain/tensor/autocast.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/device.hpp>
 #include <seqtrain/tensor/freed_memory.hpp>
