@@ -20,5 +20,11 @@ TEST(Device, RefusesCudaWhereThereIsNone) {
   }
 }
 
+TEST(Device, HasNoBfloat16WhereThereIsNoCuda) {
+  if (!has_cuda()) {
+    EXPECT_FALSE(cuda_has_bf16());
+  }
+}
+
 }  // namespace
 }  // namespace seqtrain::tensor

@@ -15,6 +15,13 @@ namespace seqtrain::tensor {
   return at::detail::getCUDAHooks().hasCUDA();
 }
 
+/// Whether the current CUDA device multiplies bfloat16 itself: its compute capability is 8 or
+/// above. That is asked by way of cuDNN's convolutions, which need the same, because only CUDA's
+/// own headers give the number; false where torch has no cuDNN.
+[[nodiscard]] inline bool cuda_has_bf16() {
+  return has_cuda() && at::detail::getCUDAHooks().supportsBFloat16ConvolutionWithCuDNNv8();
+}
+
 /// The device that `name` means: `cpu`, `cuda` or, for CUDA where there is one, `auto`. Throws
 /// `InputError` on another name and where CUDA is asked for and absent.
 [[nodiscard]] inline c10::Device select_device(std::string_view name) {
