@@ -20,14 +20,16 @@ namespace seqtrain::model {
 /// Which keys a query may attend to: bool [rows, 1, 1, width]; nothing where all of them.
 using AttentionMask = std::optional<at::Tensor>;
 
-/// softmax(q kᵀ / √size) v with dropout on the probabilities; all are [rows, heads, width, size].
+/// softmax(q kᵀ / √size) v with dropout on the probabilities, which are fp32 also under autocast;
+/// all are [rows, heads, width, size].
 inline at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                          const AttentionMask& mask, double probability, Dropout& dropout) {
   if (!dropout.active(probability)) return at::scaled_dot_product_attention(q, k, v, mask);
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
   at::Tensor scores = at::matmul(q.mul(scale), k.transpose(-2, -1));
-  if (mask) scores = scores.masked_fill(mask->logical_not(), -std::numeric_limits<float>::max());
-  return at::matmul(dropout(at::softmax(scores, -1), probability), v);
+  constexpr auto lowest = -std::numeric_limits<float>::infinity();
+  if (mask) scores = scores.masked_fill(mask->logical_not(), lowest);
+  return at::matmul(dropout(at::softmax(scores, -1, at::kFloat), probability), v);
 }
 
 /// Every token looks at every other of its row, in several heads (Vaswani et al. 2017).

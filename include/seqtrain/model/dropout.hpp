@@ -24,7 +24,8 @@ template <class Batch>
 
 /// Dropout for one forward pass (Srivastava et al. 2014): zeroes each element with a probability
 /// and scales the others so that the mean stays. All masks of a pass come from one generator in
-/// the order of the calls, so they are a pure function of its seed.
+/// the order of the calls, so they are a pure function of its seed; they are fp32 also where
+/// autocast makes x bfloat16, in which 1 / (1 - probability) would be another number.
 class Dropout {
  public:
   /// Leaves everything as it is: evaluation.
@@ -37,7 +38,7 @@ class Dropout {
 
   at::Tensor operator()(const at::Tensor& x, double probability) {
     if (!active(probability)) return x;
-    const at::Tensor keep = at::empty_like(x, x.options().requires_grad(false));
+    const at::Tensor keep = at::empty_like(x, x.options().dtype(at::kFloat).requires_grad(false));
     return x.mul(draw(keep, probability));
   }
 
