@@ -24,6 +24,16 @@ TEST(Precision, IsKnownByItsName) {
   EXPECT_THROW((void)precision_named("fp16"), InputError);
 }
 
+TEST(Precision, IsChosenByWhatTheDeviceHas) {
+  const c10::Device cpu{c10::kCPU};
+  const auto best = has_native_bf16() ? Precision::bf16 : Precision::fp32;
+  EXPECT_EQ(resolve(Precision::automatic, cpu), best);
+  EXPECT_EQ(resolve(Precision::automatic, c10::Device{c10::kMeta}), Precision::fp32);
+  for (const auto precision : {Precision::fp32, Precision::bf16}) {
+    EXPECT_EQ(resolve(precision, cpu), precision);
+  }
+}
+
 /// The default checkpoint in both precisions, without dropout, on the bundled pairs.
 class Bf16 : public testing::Test {
  protected:

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,8 +26,10 @@
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
 #include <seqtrain/model/parameters.hpp>
+#include <seqtrain/model/precision.hpp>
 #include <seqtrain/model/problem_loss.hpp>
 #include <seqtrain/model/row_cache.hpp>
+#include <seqtrain/tensor/autocast.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
@@ -39,12 +42,13 @@ namespace seqtrain::model {
 
 /// A pre-trained encoder with a head for sequence classification: a `seqtrain::Model`. On the
 /// processor the encoder's passes are those of model/cpu/ where it has kernels for its shape; else,
-/// and on other devices, they are ATen's operators and autograd, as the head's always are.
-/// Parameters have the names and the order of the state_dict of transformers' Bert- and
-/// RobertaForSequenceClassification. Dropout is a pure function of the seed and the batch's epoch
-/// and index; equal seeds and thread counts give equal bits. What a frozen encoder makes of a row
-/// of a loader's set, on the processor, is computed once and kept, evaluated sets' too:
-/// `hidden_size` floats a row. The bits are those that it would compute again.
+/// and on other devices, they are ATen's operators and autograd, as the head's always are; there
+/// bf16 is torch's autocast, of the head too. Parameters have the names and the order of the
+/// state_dict of transformers' Bert- and RobertaForSequenceClassification. Dropout is a pure
+/// function of the seed and the batch's epoch and index; equal seeds and thread counts give equal
+/// bits. What a frozen encoder makes of a row of a loader's set, on the processor, is computed once
+/// and kept, evaluated sets' too: `hidden_size` floats a row. The bits are those that it would
+/// compute again.
 template <class Family>
 class Classifier {
  public:
@@ -96,7 +100,7 @@ class Classifier {
   [[nodiscard]] ProblemType problem_type() const { return loss_.type(); }
 
   /// What the encoder's products are computed in.
-  [[nodiscard]] Precision precision() const { return cpu_encoder_.precision(); }
+  [[nodiscard]] Precision precision() const { return precision_; }
 
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
   [[nodiscard]] tensor::StateDict state_dict() const { return tensor::StateDict{parameters_}; }
@@ -132,6 +136,7 @@ class Classifier {
                           options, Family::model_type)},
         seed_{options.seed},
         device_{options.device},
+        precision_{resolve(options.precision, options.device)},
         encoder_frozen_{options.freeze_encoder},
         encoder_{Scope{maker, std::string{Family::model_type}, encoder_part()}, config_},
         head_{Scope{maker, "", {.initializer_range = config_.initializer_range}}, config_},
@@ -141,7 +146,7 @@ class Classifier {
     set_class_weights(options.class_weights);
     if (options.device.is_cpu() && !options.autograd) {
       cpu_encoder_ = {parameters_, Family::prefix, config_, Family::positions_behind_padding,
-                      options.precision};
+                      precision_};
     }
   }
 
@@ -152,7 +157,7 @@ class Classifier {
     const auto input = tensor::to_device(batch, device_);
     const at::Tensor first =
         cpu_encoder_ ? first_token_by_kernels(batch, stream) : first_token(input, dropout);
-    const at::Tensor loss = loss_(head_(first, dropout), input);
+    const at::Tensor loss = loss_(head(first, dropout), input);
     loss.backward(at::full_like(loss, weight));
     if (cpu_encoder_ && !encoder_frozen_) cpu_encoder_.backward(first.grad());
     return Loss{loss.detach()};
@@ -163,7 +168,7 @@ class Classifier {
     Dropout off;
     const at::Tensor first = cpu_encoder_ ? evaluated_first_token(batch)
                                           : first_token(tensor::to_device(batch, device_), off);
-    return to_host(head_(first, off));
+    return to_host(head(first, off));
   }
 
   [[nodiscard]] Part encoder_part() const { return {.required = true, .frozen = encoder_frozen_}; }
@@ -190,16 +195,31 @@ class Classifier {
 
   /// Hidden state of each row's first token [rows, hidden].
   at::Tensor first_token(const tensor::Batch& batch, Dropout& dropout) const {
+    const auto narrow = autocast();
     if (!encoder_frozen_) return encoder_(batch, dropout).select(1, 0);
     const at::NoGradGuard no_gradients;
     Dropout off;
     return encoder_(batch, off).select(1, 0);
   }
 
+  /// Hidden states [rows, hidden] → logits [rows, labels], fp32 for the loss.
+  at::Tensor head(const at::Tensor& first, Dropout& dropout) const {
+    const auto narrow = autocast();
+    return head_(first, dropout).to(at::kFloat);
+  }
+
+  /// Has ATen's operators multiply in bf16 where that is the precision. With the kernels, which see
+  /// to theirs themselves, the head stays in fp32.
+  [[nodiscard]] std::optional<tensor::Autocast> autocast() const {
+    if (cpu_encoder_ || precision_ != Precision::bf16) return {};
+    return std::optional<tensor::Autocast>{std::in_place, device_.type()};
+  }
+
   std::string config_text_;  // of the checkpoint's config.json
   weights::ModelConfig config_;
   std::uint64_t seed_;
   c10::Device device_;
+  Precision precision_;
   bool encoder_frozen_;
   Encoder<typename Family::Embeddings> encoder_;
   typename Family::Head head_;

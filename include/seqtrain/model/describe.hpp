@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <c10/core/Device.h>
+
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/parameters.hpp>
@@ -21,15 +23,13 @@ inline std::string describe(const LoadReport& report) {
          line("Left out of the checkpoint", report.left_out);
 }
 
-/// The log's line about the precision that a model computes in, with a warning where another was
-/// asked for or would be faster.
-inline std::string describe(Precision used, Precision asked_for) {
-  std::string line = used == Precision::bf16 ? "Precision: bf16 products, fp32 weights and sums"
-                                             : "Precision: fp32";
-  if (asked_for == Precision::bf16 && used != Precision::bf16) {
-    line += "; warning: there is no bf16 for this model on this device";
-  } else if (used == Precision::bf16 && !has_native_bf16()) {
-    line += "; warning: this processor has no bf16 of its own, fp32 is likely faster";
+/// The log's line about the precision that a model computes in, with a warning where another would
+/// be faster.
+inline std::string describe(Precision used, c10::Device device) {
+  if (used != Precision::bf16) return "Precision: fp32";
+  std::string line = "Precision: bf16 products, fp32 weights and sums";
+  if (!has_native_bf16(device)) {
+    line += "; warning: this device has no bf16 of its own, fp32 is likely faster";
   }
   return line;
 }
@@ -37,7 +37,7 @@ inline std::string describe(Precision used, Precision asked_for) {
 /// All that a log should have about a model that was loaded with these options.
 template <class M>
 std::string describe(const M& model, const ClassifierOptions& options) {
-  return describe(model.load_report()) + describe(model.precision(), options.precision);
+  return describe(model.load_report()) + describe(model.precision(), options.device);
 }
 
 /// Throws `InputError` where a model that is meant to be used as it is has parts that its

@@ -3,7 +3,10 @@
 #include <string>
 #include <string_view>
 
+#include <c10/core/Device.h>
+
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/tensor/device.hpp>
 
 namespace seqtrain::model {
 
@@ -11,7 +14,7 @@ namespace seqtrain::model {
 enum class Precision {
   fp32,
   bf16,
-  automatic,  ///< bf16 where the processor computes it natively, else fp32
+  automatic,  ///< bf16 where the device computes it natively, else fp32
 };
 
 [[nodiscard]] inline Precision precision_named(std::string_view name) {
@@ -35,6 +38,17 @@ enum class Precision {
 #else
   return false;
 #endif
+}
+
+/// The same of a device.
+[[nodiscard]] inline bool has_native_bf16(c10::Device device) {
+  return device.is_cpu() ? has_native_bf16() : device.is_cuda() && tensor::cuda_has_bf16();
+}
+
+/// What `automatic` means on a device; the others as they are.
+[[nodiscard]] inline Precision resolve(Precision precision, c10::Device device) {
+  if (precision != Precision::automatic) return precision;
+  return has_native_bf16(device) ? Precision::bf16 : Precision::fp32;
 }
 
 }  // namespace seqtrain::model

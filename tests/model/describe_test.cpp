@@ -1,0 +1,26 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/model/describe.hpp>
+
+namespace seqtrain::model {
+namespace {
+
+TEST(Describe, WarnsOfBf16ThatTheDeviceLacks) {
+  const c10::Device cpu{c10::kCPU};
+  EXPECT_EQ(describe(Precision::fp32, cpu), "Precision: fp32");
+  const std::string line = describe(Precision::bf16, cpu);
+  EXPECT_TRUE(line.starts_with("Precision: bf16 products")) << line;
+  EXPECT_EQ(line.find("warning") == std::string::npos, has_native_bf16()) << line;
+  EXPECT_NE(describe(Precision::bf16, c10::Device{c10::kMeta}).find("warning"), std::string::npos);
+}
+
+TEST(Describe, NamesWhatIsNewAndWhatIsLeftOut) {
+  EXPECT_EQ(describe(LoadReport{}), "");
+  EXPECT_EQ(describe({.fresh = {"a", "b"}, .left_out = {"c"}}),
+            "New, not in the checkpoint: a, b\nLeft out of the checkpoint: c\n");
+}
+
+}  // namespace
+}  // namespace seqtrain::model
