@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 tools/build.sh release benchmarks
 [[ -x build/peers/bin/python ]] && set -- --peers build/peers/bin/python "$@"
 python3 bench/run.py "$@"
-for program in upload download; do
+for program in step upload download; do
   echo "== $program"
   "build/release/bench/$program"
 done
