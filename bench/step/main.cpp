@@ -44,9 +44,11 @@ struct Subject {
   double peak = bench::peak(precision);
 
   [[nodiscard]] model::AnyClassifier load(bool autograd, double dropout) const {
-    return model::load_classifier(
-        files.path(),
-        {.dropout = dropout, .seed = 1, .precision = precision, .autograd = autograd});
+    return model::load_classifier(files.path(),
+                                  {.dropout = dropout,
+                                   .seed = 1,
+                                   .precision = autograd ? Precision::fp32 : precision,
+                                   .autograd = autograd});
   }
 
   void check(const data::Batch& batch) const {

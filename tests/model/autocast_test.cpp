@@ -100,7 +100,10 @@ TEST(Autocast, TakesTurnsWithTheKernels) {
   const std::vector<kernels::Bf16> a(64 * 64), b(64 * 64);
   std::vector<float> c(64 * 64);
   for (int turn = 0; turn < 3; ++turn) {
-    cpu::multiply_panel(64, 64, a.data(), 64, b.data(), c.data(), 64, false);
+    {
+      const cpu::TileGuard tiles;
+      cpu::multiply_panel(64, 64, a.data(), 64, b.data(), c.data(), 64, false);
+    }
     const tensor::Autocast narrow{c10::kCPU};
     const at::Tensor x = at::ones({64, 64});
     EXPECT_EQ(at::linear(x, x).max().item<float>(), 64);

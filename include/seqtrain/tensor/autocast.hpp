@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ATen/native/CPUBlas.h>
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
 #include <c10/macros/Export.h>
@@ -30,8 +29,6 @@ class Autocast {
       : device_{device},
         enabled_{at::autocast::is_autocast_enabled(device)},
         dtype_{at::autocast::get_autocast_dtype(device)} {
-    // oneDNN's products take the tiles (AMX) that ATen's brgemm would count on having set up.
-    if (device == c10::kCPU) at::native::cpublas::brgemm_release();
     at::autocast::set_autocast_enabled(device, true);
     at::autocast::set_autocast_dtype(device, c10::kBFloat16);
     at::autocast::increment_nesting();

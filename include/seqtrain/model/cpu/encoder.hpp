@@ -14,6 +14,7 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/kernels/layer_norm.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
+#include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/norm_gradients.hpp>
@@ -46,6 +47,7 @@ class Encoder {
   /// The first tokens' hidden states [rows, hidden], in fp32. With a stream there is dropout, and
   /// `backward` may follow; without, neither.
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> stream) {
+    const TileGuard tiles;
     for (auto& layer : parts_.layers) layer.refresh(changing_);
     changing_ = false;
     layout_.emplace(batch, row_unit);
@@ -66,6 +68,7 @@ class Encoder {
 
   /// Adds to the parameters' gradients, given that of what `forward` returned last.
   void backward(const at::Tensor& gradient) {
+    const TileGuard tiles;
     changing_ = true;                      // gradients are there to change the weights by
     float* const first = first_x_.data();  // what it held has been returned
     std::fill_n(first, first_rows_ * hidden(), 0.0F);

@@ -26,6 +26,15 @@ void prefetch(const T* from, std::size_t count) {
   for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(from + i, 0, 2);
 }
 
+/// Gives this thread's tiles (AMX) back when it ends, so that oneDNN's other products find none set
+/// up. To be held around calls of `multiply_panel` on threads that torch uses too.
+struct TileGuard {
+  TileGuard() = default;
+  TileGuard(const TileGuard&) = delete;
+  TileGuard& operator=(const TileGuard&) = delete;
+  ~TileGuard() { at::native::cpublas::brgemm_release(); }
+};
+
 namespace detail {
 
 inline void call_brgemm(std::int64_t m, std::int64_t k, const float* a, std::int64_t ld_a,
