@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <compare>
 #include <cstddef>
@@ -217,17 +216,21 @@ class BasicAdam {
       moments.moving->insert(*parameter.touched);
     }
     const bool all = !parameter.touched || weight_decay_of(kind_of(parameter.name)) != 0;
-    return {&parameter, moments.exp_avg, moments.exp_avg_sq, all ? nullptr : &*moments.moving, {}};
+    return {.parameter = &parameter,
+            .exp_avg = moments.exp_avg,
+            .exp_avg_sq = moments.exp_avg_sq,
+            .step = moments.step,
+            .moving = all ? nullptr : &*moments.moving,
+            .factors = {}};
   }
 
   /// Counts the step.
-  void set_factors(AdamItem& item, double norm, const Step& step) {
+  void set_factors(AdamItem& item, double norm, const Step& step) const {
     const Kind kind = kind_of(item.parameter->name);
     const double lr = options_.lr * step.lr_scale * kind.lr_factor;
-    auto* const steps = moments_of(*item.parameter).step.template mutable_data_ptr<float>();
-    const double t = *steps += 1;
+    const double t = *item.step.mutable_data_ptr<float>() += 1;
     auto& factors = item.factors;
-    factors.gradient = static_cast<float>(std::min(1.0, step.max_grad_norm / (norm + 1e-6)));
+    factors.gradient = static_cast<float>(clip_factor(norm, step.max_grad_norm));
     factors.new_part1 = static_cast<float>(1 - options_.beta1);
     factors.beta2 = static_cast<float>(options_.beta2);
     factors.new_part2 = static_cast<float>(1 - options_.beta2);

@@ -19,6 +19,7 @@ namespace seqtrain::optim {
 struct AdamItem {
   const tensor::Parameter* parameter;
   at::Tensor exp_avg, exp_avg_sq;
+  at::Tensor step;               ///< how many there were
   const tensor::RowSet* moving;  ///< the rows that the update changes; nullptr where it may be any
   kernels::AdamFactors factors;
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_norm.h>
@@ -11,6 +13,11 @@ namespace seqtrain::optim {
 /// The 2-norm of all gradients taken as one vector, a scalar on their device.
 [[nodiscard]] inline at::Tensor global_norm(at::TensorList gradients) {
   return at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2)), 2);
+}
+
+/// What gradients of that common norm are multiplied by so that it is at most `max_norm`.
+[[nodiscard]] inline double clip_factor(double norm, double max_norm) {
+  return std::min(1.0, max_norm / (norm + 1e-6));
 }
 
 /// Scales the gradients in place by min(1, max_norm / (norm + 1e-6)), as torch's
