@@ -16,8 +16,8 @@
 
 namespace seqtrain::model::cpu {
 
-/// The encoder with both passes written out, in the precision that is asked for, or none where
-/// there are no kernels for its shape.
+/// The encoder with both passes written out, in fp32 or bf16, or none where there are no kernels
+/// for its shape.
 class AnyEncoder {
  public:
   AnyEncoder() = default;
@@ -29,9 +29,6 @@ class AnyEncoder {
       encoder_.emplace<Encoder<T>>(finder.find(positions_behind_padding));
     };
     if (!supports(config)) return;
-    if (precision == Precision::automatic) {
-      precision = has_native_bf16() ? Precision::bf16 : Precision::fp32;
-    }
     if (precision == Precision::bf16) {
       make(Bf16{});
     } else {
@@ -40,11 +37,6 @@ class AnyEncoder {
   }
 
   [[nodiscard]] explicit operator bool() const { return encoder_.index() != 0; }
-
-  /// What its products are computed in.
-  [[nodiscard]] Precision precision() const {
-    return std::holds_alternative<Encoder<Bf16>>(encoder_) ? Precision::bf16 : Precision::fp32;
-  }
 
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> dropout) {
     return visit([&](auto& encoder) { return encoder.forward(batch, dropout); });
