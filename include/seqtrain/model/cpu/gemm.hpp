@@ -70,8 +70,8 @@ inline bool has_bf16_kernels() {
     try {
       const std::vector<Bf16> zeros(2 * panel);
       float c[panel];
+      const TileGuard tiles;
       call_brgemm(1, 2, zeros.data(), 2, zeros.data(), c, panel, false);
-      at::native::cpublas::brgemm_release();
       return true;
     } catch (const std::exception&) {
       return false;
