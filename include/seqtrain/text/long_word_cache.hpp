@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -10,51 +9,84 @@
 #include <string_view>
 #include <vector>
 
+#include <seqtrain/core/huge_pages.hpp>
 #include <seqtrain/text/encoding.hpp>
 
 namespace seqtrain::text {
 
-/// Remembers the ids of words that do not fit into a `WordCache`: 1.5 MiB, in which a new word
-/// takes the place of an older one.
+/// Remembers the ids of words that do not fit into a `WordCache`: a hash table of up to 9 MiB that
+/// begins anew when it is full. A record is the sizes, the ids and the word, in one run of memory.
 class LongWordCache {
  public:
-  static constexpr std::size_t max_bytes = 124;
-  static constexpr std::size_t max_ids = 64;
+  static constexpr std::size_t max_bytes = 255;
+  static constexpr std::size_t max_ids = 255;
 
   /// Forgets everything. It has no memory, and may not be asked, before this is called first.
-  void reset() { entries_.assign(std::size_t{1} << log2_entries, Entry{}); }
-
-  /// The ids of a word; empty if it is not remembered.
-  [[nodiscard]] std::span<const Id> find(std::string_view word) const noexcept {
-    const Entry& entry = entries_[place(word)];
-    if (entry.bytes != word.size() || !std::equal(word.begin(), word.end(), entry.word.begin())) {
-      return {};
-    }
-    return {entry.ids.data(), entry.count};
+  void reset() {
+    slots_.assign(std::size_t{1} << log2_slots, Slot{});
+    records_.clear();
+    records_.reserve(max_records);
+    words_ = 0;
   }
 
-  /// Does nothing where a word has too many bytes or ids, or none.
-  void insert(std::string_view word, std::span<const Id> ids) noexcept {
+  /// The ids of a word; empty if it is not remembered. They are valid until the next insertion.
+  [[nodiscard]] std::span<const Id> find(std::string_view word) const noexcept {
+    const std::uint64_t hash = hash_of(word);
+    for (std::size_t at = place(hash); slots_[at].used(); at = next(at)) {
+      if (slots_[at].tag != tag(hash)) continue;
+      const Id* const record = &records_[slots_[at].record];
+      const Sizes sizes = std::bit_cast<Sizes>(record[0]);
+      const Id* const ids = record + 1;
+      if (sizes.bytes == word.size() &&
+          std::memcmp(ids + sizes.ids, word.data(), word.size()) == 0) {
+        return {ids, sizes.ids};
+      }
+    }
+    return {};
+  }
+
+  /// The word is one that `find` does not know. Does nothing where it has too many bytes or ids, or
+  /// none.
+  void insert(std::string_view word, std::span<const Id> ids) {
     if (word.size() > max_bytes || ids.size() > max_ids || ids.empty()) return;
-    Entry& entry = entries_[place(word)];
-    entry.bytes = static_cast<std::uint16_t>(word.size());
-    entry.count = static_cast<std::uint16_t>(ids.size());
-    std::ranges::copy(word, entry.word.begin());
-    std::ranges::copy(ids, entry.ids.begin());
+    const std::size_t end = records_.size();
+    const std::size_t size = 1 + ids.size() + (word.size() + sizeof(Id) - 1) / sizeof(Id);
+    if (end + size > max_records || 4 * words_ > 3 * slots_.size()) {
+      reset();
+      return insert(word, ids);
+    }
+    const std::uint64_t hash = hash_of(word);
+    std::size_t at = place(hash);
+    while (slots_[at].used()) at = next(at);
+    slots_[at] = {.record = static_cast<std::uint32_t>(end), .tag = tag(hash)};
+    records_.resize(end + size);
+    records_[end] = std::bit_cast<Id>(Sizes{.bytes = static_cast<std::uint16_t>(word.size()),
+                                            .ids = static_cast<std::uint16_t>(ids.size())});
+    std::memcpy(&records_[end + 1], ids.data(), ids.size_bytes());
+    std::memcpy(&records_[end + 1 + ids.size()], word.data(), word.size());
+    ++words_;
   }
 
  private:
-  static constexpr int log2_entries = 12;
+  static constexpr int log2_slots = 17;
+  static constexpr std::size_t max_records = std::size_t{1} << 21;  ///< in ids: 8 MiB
 
-  struct alignas(64) Entry {
-    std::array<char, max_bytes> word = {};
-    std::uint16_t bytes = 0;
-    std::uint16_t count = 0;
-    std::array<Id, max_ids> ids = {};
+  struct Sizes {
+    std::uint16_t bytes;
+    std::uint16_t ids;
+  };
+
+  struct Slot {
+    static constexpr std::uint32_t none = 0xFFFFFFFF;
+
+    std::uint32_t record = none;  ///< where it begins
+    std::uint32_t tag = 0;        ///< bits of the hash that do not choose the slot
+
+    [[nodiscard]] bool used() const noexcept { return record != none; }
   };
 
   /// Multiplies and folds, 8 bytes at a time.
-  static std::size_t place(std::string_view word) noexcept {
+  static std::uint64_t hash_of(std::string_view word) noexcept {
     std::uint64_t hash = word.size();
     for (std::size_t i = 0; i < word.size(); i += 8) {
       std::uint64_t bytes = 0;
@@ -62,10 +94,17 @@ class LongWordCache {
       hash = (hash ^ bytes) * 0x9E3779B97F4A7C15u;
       hash ^= hash >> 32;
     }
-    return hash * 0xC2B2AE3D27D4EB4Fu >> (64 - log2_entries);
+    return hash * 0xC2B2AE3D27D4EB4Fu;
+  }
+  static std::size_t place(std::uint64_t hash) noexcept { return hash >> (64 - log2_slots); }
+  static std::uint32_t tag(std::uint64_t hash) noexcept { return static_cast<std::uint32_t>(hash); }
+  [[nodiscard]] std::size_t next(std::size_t at) const noexcept {
+    return (at + 1) & (slots_.size() - 1);
   }
 
-  std::vector<Entry> entries_;
+  std::vector<Slot> slots_;
+  std::vector<Id, HugePageAllocator<Id>> records_;
+  std::size_t words_ = 0;
 };
 
 }  // namespace seqtrain::text
