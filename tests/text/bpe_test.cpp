@@ -94,6 +94,14 @@ TEST(Bpe, RefusesMergesOfTokensThatAreNotThere) {
   EXPECT_THROW((Bpe{letters, merges, {.unknown_token = "<unk>"}}), InputError);
 }
 
+TEST(Bpe, RefusesATokenOfOver65535Bytes) {
+  const std::string half(40'000, 'a');
+  const std::string all = half + half;
+  const std::vector<Bpe::Entry> tokens{{half, 0}, {all, 1}};
+  const std::vector<Bpe::Pair> merge{{half, half}};
+  EXPECT_THROW((Bpe{tokens, merge}), InputError);
+}
+
 TEST(Bpe, AMillionBytesInOneWord) {
   const Bpe bpe{letters, merges};
   EXPECT_EQ(encode(bpe, std::string(1'000'000, 'a')).size(), 500'000u);

@@ -40,7 +40,7 @@ class Bpe {
   using Pair = std::pair<std::string_view, std::string_view>;
 
   /// Tokens are written in `byte_symbols`, merges in the order of their ranks. Throws `InputError`
-  /// where a merge speaks of a token that the vocabulary lacks.
+  /// where a merge speaks of a token that the vocabulary lacks, or makes one of over 65,535 bytes.
   explicit Bpe(std::span<const Entry> vocabulary, std::span<const Pair> merges,
                const BpeOptions& options = {})
       : merges_{merges.size()}, fuse_unknown_{options.fuse_unknown} {
@@ -66,6 +66,9 @@ class Bpe {
   static constexpr Id absent = -1;
   static constexpr std::size_t short_word = 48;  ///< bytes up to which looking at all pairs wins
   using Ids = std::unordered_map<std::string_view, Id>;
+  using Position = std::uint32_t;  ///< of a symbol in a long word, among those it began as
+  using Span = std::uint16_t;      ///< how many of those a symbol has become of
+  static constexpr std::size_t longest_token = std::numeric_limits<Span>::max();
 
   void read_merges(std::span<const Pair> merges, const Ids& ids) {
     const auto id = [&](std::string_view token, const Pair& merge) {
@@ -78,7 +81,12 @@ class Bpe {
     std::unordered_set<Id> results(2 * merges.size());
     for (std::uint32_t rank = 0; rank < merges.size(); ++rank) {
       const Pair& merge = merges[rank];
-      const Id result = id(std::string{merge.first}.append(merge.second), merge);
+      const std::string token = std::string{merge.first}.append(merge.second);
+      if (token.size() > longest_token) {
+        throw InputError{"a merge makes a token of " + std::to_string(token.size()) +
+                         " bytes; up to " + std::to_string(longest_token) + " are supported"};
+      }
+      const Id result = id(token, merge);
       merges_.insert(id(merge.first, merge), id(merge.second, merge), {rank, result});
       results_.push_back(result);
       if (!results.insert(result).second) unique_results_ = false;
@@ -167,23 +175,17 @@ class Bpe {
     for (std::size_t i = 0; i < end; i = next[i]) out.push_back(symbols[i]);
   }
 
-  using Position = std::uint32_t;  ///< of a symbol in a long word
-  struct Symbol {
-    Id id;
-    Position previous;
-    Position next;
-  };
-
-  /// A linked list of symbols and a queue of the merges that were possible when they were queued.
+  /// Symbols and a queue of the merges that were possible when they were queued. A symbol is kept
+  /// at the first place of its span, and the span at the first and at the last, where both
+  /// neighbours look for it: a fraction of a linked list's memory.
   class LongWord {
    public:
-    LongWord(const Bpe& bpe, std::size_t bytes) : bpe_{bpe}, queue_{bytes} {
-      symbols_.reserve(bytes);
-    }
+    LongWord(const Bpe& bpe, std::size_t bytes) : bpe_{bpe}, queue_{bytes} { ids_.reserve(bytes); }
 
-    void add(Id id) { symbols_.push_back({id, size() - 1, size() + 1}); }
+    void add(Id id) { ids_.push_back(id); }
 
     void merge_all() {
+      spans_.assign(ids_.size(), 1);
       for (Position i = 0; i + 1 < size(); ++i) queue_pair(i);
       while (!queue_.empty()) {
         const auto [rank, position] = queue_.pop();
@@ -194,15 +196,18 @@ class Bpe {
 
     template <class Fn>
     void for_each(Fn&& fn) const {
-      for (Position i = 0; i < size(); i = symbols_[i].next) fn(symbols_[i].id);
+      for (Position i = 0; i < size(); i = next(i)) fn(ids_[i]);
     }
 
    private:
-    [[nodiscard]] Position size() const { return static_cast<Position>(symbols_.size()); }
+    [[nodiscard]] Position size() const { return static_cast<Position>(ids_.size()); }
+    [[nodiscard]] Position next(Position position) const { return position + spans_[position]; }
+    [[nodiscard]] Position previous(Position position) const {
+      return position - spans_[position - 1];
+    }
 
     [[nodiscard]] Merge merge_at(Position position) const {
-      const Symbol& left = symbols_[position];
-      return bpe_.merges_.find(left.id, symbols_[left.next].id);
+      return bpe_.merges_.find(ids_[position], ids_[next(position)]);
     }
 
     void queue_pair(Position position) {
@@ -214,24 +219,24 @@ class Bpe {
     /// Whether the two symbols still merge to the same. Their own merge may have another rank by
     /// now, if several pairs give that result; the reference takes the queued one all the same.
     [[nodiscard]] bool is_current(Position position, Id result) const {
-      if (symbols_[position].id == absent || symbols_[position].next >= size()) return false;
+      if (ids_[position] == absent || next(position) >= size()) return false;
       const Merge now = merge_at(position);
       return now.rank != Merge::none && now.result == result;
     }
 
     void merge(Position position, Id result) {
-      Symbol& left = symbols_[position];
-      Symbol& right = symbols_[left.next];
-      left.id = result;
-      left.next = right.next;
-      right.id = absent;
-      if (left.next < size()) symbols_[left.next].previous = position;
-      if (position > 0) queue_pair(left.previous);
-      if (left.next < size()) queue_pair(position);
+      const Position right = next(position);
+      const Position end = next(right);
+      ids_[position] = result;
+      ids_[right] = absent;
+      spans_[position] = spans_[end - 1] = static_cast<Span>(end - position);
+      if (position > 0) queue_pair(previous(position));
+      if (end < size()) queue_pair(position);
     }
 
     const Bpe& bpe_;
-    std::vector<Symbol> symbols_;
+    std::vector<Id> ids_;
+    std::vector<Span> spans_;
     MergeQueue queue_;
   };
 
