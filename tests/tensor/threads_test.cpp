@@ -18,5 +18,16 @@ TEST(Threads, RefuseLessThanOne) {
   EXPECT_THROW(set_threads(-1), InputError);
 }
 
+TEST(Threads, AreOneWhileThatIsAskedFor) {
+  const int before = threads();
+  set_threads(3);
+  {
+    const OneThread alone;
+    EXPECT_EQ(threads(), 1);
+  }
+  EXPECT_EQ(threads(), 3);
+  set_threads(before);
+}
+
 }  // namespace
 }  // namespace seqtrain::tensor

@@ -33,6 +33,7 @@
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
+#include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
@@ -157,8 +158,12 @@ class Classifier {
     const auto input = tensor::to_device(batch, device_);
     const at::Tensor first =
         cpu_encoder_ ? first_token_by_kernels(batch, stream) : first_token(input, dropout);
-    const at::Tensor loss = loss_(head(first, dropout), input);
-    loss.backward(at::full_like(loss, weight));
+    const at::Tensor loss = [&] {
+      const auto one_thread = alone();
+      const at::Tensor result = loss_(head(first, dropout), input);
+      result.backward(at::full_like(result, weight));
+      return result;
+    }();
     if (cpu_encoder_ && !encoder_frozen_) cpu_encoder_.backward(first.grad());
     return Loss{loss.detach()};
   }
@@ -168,6 +173,7 @@ class Classifier {
     Dropout off;
     const at::Tensor first = cpu_encoder_ ? evaluated_first_token(batch)
                                           : first_token(tensor::to_device(batch, device_), off);
+    const auto one_thread = alone();
     return to_host(head(first, off));
   }
 
@@ -213,6 +219,12 @@ class Classifier {
   [[nodiscard]] std::optional<tensor::Autocast> autocast() const {
     if (cpu_encoder_ || precision_ != Precision::bf16) return {};
     return std::optional<tensor::Autocast>{std::in_place, device_.type()};
+  }
+
+  /// Beside the kernels' threads there are no others for the head.
+  [[nodiscard]] std::optional<tensor::OneThread> alone() const {
+    if (!cpu_encoder_) return {};
+    return std::optional<tensor::OneThread>{std::in_place};
   }
 
   std::string config_text_;  // of the checkpoint's config.json

@@ -17,4 +17,18 @@ inline void set_threads(int threads) {
   return at::get_num_threads();
 }
 
+/// While it lives, torch's operators run on the calling thread alone. For small work beside that of
+/// `for_each_task`: OpenMP's threads stay awake for milliseconds after each operator and take the
+/// cores that others need.
+class OneThread {
+ public:
+  OneThread() { at::set_num_threads(1); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  ~OneThread() { at::set_num_threads(before_); }
+
+ private:
+  int before_ = threads();
+};
+
 }  // namespace seqtrain::tensor
