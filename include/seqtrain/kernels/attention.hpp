@@ -11,17 +11,23 @@
 
 namespace seqtrain::kernels {
 
-/// Rows from `row` on and the columns of a block of 16 of a product c = a b, see `small_product`.
-template <std::size_t width, std::size_t rows>
-SEQTRAIN_INLINE void product_tile(const float* a, std::size_t row_a, std::size_t column_a,
-                                  const float* b, std::size_t ld_b, float* c, std::size_t ld_c,
-                                  std::size_t k) {
-  constexpr std::size_t parts = lanes / width;
+/// a's element (i, j) is from[i * row + j * column], so that a transpose costs nothing.
+struct SmallFactor {
+  const float* from;
+  std::size_t row;
+  std::size_t column;
+};
+
+/// `rows` rows and `blocks` times 16 columns of a product c = a b, see `small_product`.
+template <std::size_t width, std::size_t rows, std::size_t blocks>
+SEQTRAIN_INLINE void product_tile(const SmallFactor& a, const float* b, std::size_t ld_b, float* c,
+                                  std::size_t ld_c, std::size_t k) {
+  constexpr std::size_t parts = blocks * lanes / width;
   typename Width<width>::Floats line[parts], sums[rows][parts] = {};
   for (std::size_t j = 0; j < k; ++j) {
     for (std::size_t part = 0; part < parts; ++part) load(b + j * ld_b + part * width, line[part]);
     for (std::size_t i = 0; i < rows; ++i) {
-      const float factor = a[i * row_a + j * column_a];
+      const float factor = a.from[i * a.row + j * a.column];
       for (std::size_t part = 0; part < parts; ++part) sums[i][part] += factor * line[part];
     }
   }
@@ -32,26 +38,35 @@ SEQTRAIN_INLINE void product_tile(const float* a, std::size_t row_a, std::size_t
   }
 }
 
-/// c [m, n] = a b with b [k, n]; a's element (i, j) is a[i * row_a + j * column_a], so that a
-/// transpose costs nothing. n and the strides of b and c are multiples of 16. For factors as small
-/// as one head's.
-template <std::size_t width>
-SEQTRAIN_INLINE void small_product(const float* a, std::size_t row_a, std::size_t column_a,
-                                   const float* b, std::size_t ld_b, float* c, std::size_t ld_c,
-                                   std::size_t m, std::size_t n, std::size_t k) {
-  // As many sums as there are registers, but for those of the factors.
-  constexpr std::size_t height = width == 16 ? 8 : width == 8 ? 6 : 3;
-  for (std::size_t column = 0; column < n; column += lanes) {
-    std::size_t row = 0;
-    for (; row + height <= m; row += height) {
-      product_tile<width, height>(a + row * row_a, row_a, column_a, b + column, ld_b,
-                                  c + row * ld_c + column, ld_c, k);
+/// A tile of m rows, at most `height`.
+template <std::size_t width, std::size_t height, std::size_t blocks>
+SEQTRAIN_INLINE void product_tile_of(std::size_t m, const SmallFactor& a, const float* b,
+                                     std::size_t ld_b, float* c, std::size_t ld_c, std::size_t k) {
+  if (m == height) return product_tile<width, height, blocks>(a, b, ld_b, c, ld_c, k);
+  if constexpr (height > 1) product_tile_of<width, height - 1, blocks>(m, a, b, ld_b, c, ld_c, k);
+}
+
+/// c [m, n] = a b with b [k, n]. n and the strides of b and c are multiples of 16. For factors as
+/// small as one head's.
+inline void small_product(const SmallFactor& a, const float* b, std::size_t ld_b, float* c,
+                          std::size_t ld_c, std::size_t m, std::size_t n, std::size_t k) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    // As many sums as there are registers, but for those of the factors.
+    constexpr std::size_t height = width == 16 ? 8 : width == 8 ? 6 : 3;
+    constexpr std::size_t blocks = width == 16 ? 2 : 1;
+    for (std::size_t row = 0; row < m; row += height) {
+      const std::size_t rows = m - row < height ? m - row : height;
+      const SmallFactor from{a.from + row * a.row, a.row, a.column};
+      float* const to = c + row * ld_c;
+      std::size_t column = 0;
+      for (; column + blocks * lanes <= n; column += blocks * lanes) {
+        product_tile_of<width, height, blocks>(rows, from, b + column, ld_b, to + column, ld_c, k);
+      }
+      for (; column < n; column += lanes) {
+        product_tile_of<width, height, 1>(rows, from, b + column, ld_b, to + column, ld_c, k);
+      }
     }
-    for (; row < m; ++row) {
-      product_tile<width, 1>(a + row * row_a, row_a, column_a, b + column, ld_b,
-                             c + row * ld_c + column, ld_c, k);
-    }
-  }
+  });
 }
 
 /// One head of one sequence: rows of q, k, v and of the result lie `ld` and `ld_out` apart.
@@ -127,17 +142,23 @@ SEQTRAIN_INLINE void widen_transposed(const T* from, std::size_t ld, std::size_t
 /// softmax over the first n of a row's scores, in place; 0 beyond, up to the lanes' end.
 template <std::size_t width>
 SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t n) {
+  using Floats = typename Width<width>::Floats;
   const std::size_t end = round_to_lanes(n);
-  for (std::size_t i = n; i < end; ++i) scores[i] = -1e30F;
-  typename Width<width>::Floats peaks, s, total = {};
-  load(scores, peaks);
-  for (std::size_t i = width; i < end; i += width) {
+  Floats places;
+  count_up(places);
+  const auto load_scores = [&](std::size_t i, Floats& s) SEQTRAIN_INLINE_LAMBDA {
     load(scores + i, s);
+    s = places < static_cast<float>(n) - static_cast<float>(i) ? s : Floats{} - 1e30F;
+  };
+  Floats peaks, s, total = {};
+  load_scores(0, peaks);
+  for (std::size_t i = width; i < end; i += width) {
+    load_scores(i, s);
     peaks = s > peaks ? s : peaks;
   }
   const float peak = largest(peaks);
   for (std::size_t i = 0; i < end; i += width) {
-    load(scores + i, s);
+    load_scores(i, s);
     s -= peak;
     exponentiate(s);
     total += s;
@@ -158,8 +179,8 @@ SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, float* q, floa
   widen(head.q, head.ld, head.queries, head.size,
         1 / __builtin_sqrtf(static_cast<float>(head.size)), q);
   widen_transposed<width>(head.k, head.ld, head.length, head.size, k_transposed);
-  small_product<width>(q, round_to_lanes(head.size), 1, k_transposed, keys, probabilities, keys,
-                       head.queries, keys, head.size);
+  small_product({q, round_to_lanes(head.size), 1}, k_transposed, keys, probabilities, keys,
+                head.queries, keys, head.size);
   for (std::size_t row = 0; row < head.queries; ++row) {
     softmax_row<width>(probabilities + row * keys, head.length);
   }
@@ -200,7 +221,7 @@ void attend(const Head<T>& head, T* out, std::size_t ld_out, AttentionScratch me
       }
     }
     widen(head.v, head.ld, head.length, head.size, 1, v);
-    small_product<width>(p, keys, 1, v, size, result, size, head.queries, size, head.length);
+    small_product({p, keys, 1}, v, size, result, size, head.queries, size, head.length);
     narrow(result, head.queries, head.size, out, ld_out);
   });
 }
@@ -250,17 +271,17 @@ void attend_backward(const Head<T>& head, const T* gradient, std::size_t ld_grad
     widen(gradient, ld_gradient, head.queries, head.size, 1, g);
     widen(head.k, head.ld, head.length, head.size,
           1 / __builtin_sqrtf(static_cast<float>(head.size)), k);
-    small_product<width>(g, size, 1, v_transposed, keys, d, keys, head.queries, keys, head.size);
+    small_product({g, size, 1}, v_transposed, keys, d, keys, head.queries, keys, head.size);
     // d becomes the gradient of the scores, p the probabilities after dropout.
     for (std::size_t row = 0; row < head.queries; ++row) {
       const auto index = head.first + static_cast<std::uint32_t>(row * head.length);
       score_gradient<width>(p + row * keys, d + row * keys, keys, head.dropout, index);
     }
-    small_product<width>(d, keys, 1, k, size, result, size, head.queries, size, head.length);
+    small_product({d, keys, 1}, k, size, result, size, head.queries, size, head.length);
     narrow(result, head.queries, head.size, q_gradient, head.ld);
-    small_product<width>(d, 1, keys, q, size, result, size, head.length, size, head.queries);
+    small_product({d, 1, keys}, q, size, result, size, head.length, size, head.queries);
     narrow(result, head.length, head.size, k_gradient, head.ld);
-    small_product<width>(p, 1, keys, g, size, result, size, head.length, size, head.queries);
+    small_product({p, 1, keys}, g, size, result, size, head.length, size, head.queries);
     narrow(result, head.length, head.size, v_gradient, head.ld);
   });
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
@@ -59,24 +60,43 @@ SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
   std::memcpy(to, &halves, sizeof halves);
 }
 
-/// The sum of all lanes, halves first.
+/// to[i] = i.
 template <class Floats>
-SEQTRAIN_INLINE float sum(const Floats& values) {
-  float parts[width_of<Floats>];
-  store(parts, values);
-  for (std::size_t width = width_of<Floats> / 2; width > 0; width /= 2) {
-    for (std::size_t i = 0; i < width; ++i) parts[i] += parts[i + width];
-  }
-  return parts[0];
+SEQTRAIN_INLINE void count_up(Floats& to) {
+  static constexpr float counts[]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  load(counts, to);
 }
 
-template <class Floats>
-SEQTRAIN_INLINE float largest(const Floats& values) {
-  float result = values[0];
-  for (std::size_t i = 1; i < width_of<Floats>; ++i) {
-    result = values[i] > result ? values[i] : result;
+/// to[i] = from[i ^ distance].
+template <std::size_t distance, class Floats>
+SEQTRAIN_INLINE void exchange(const Floats& from, Floats& to) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) SEQTRAIN_INLINE_LAMBDA {
+    to = __builtin_shufflevector(from, from, (i ^ distance)...);
   }
-  return result;
+  (std::make_index_sequence<width_of<Floats>>{});
+}
+
+/// The sum of all lanes, halves first.
+template <class Floats, std::size_t distance = width_of<Floats> / 2>
+SEQTRAIN_INLINE float sum(const Floats& values) {
+  if constexpr (distance == 0) {
+    return values[0];
+  } else {
+    Floats others;
+    exchange<distance>(values, others);
+    return sum<Floats, distance / 2>(values + others);
+  }
+}
+
+template <class Floats, std::size_t distance = width_of<Floats> / 2>
+SEQTRAIN_INLINE float largest(const Floats& values) {
+  if constexpr (distance == 0) {
+    return values[0];
+  } else {
+    Floats others;
+    exchange<distance>(values, others);
+    return largest<Floats, distance / 2>(values > others ? values : others);
+  }
 }
 
 /// The square root in each lane, correctly rounded.
