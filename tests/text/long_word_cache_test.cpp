@@ -26,6 +26,14 @@ TEST(LongWordCache, FindsWhatItRemembered) {
   EXPECT_TRUE(cache.find(longest).empty());
 }
 
+TEST(LongWordCache, TakesNoMemoryForAKnownWord) {
+  LongWordCache cache;
+  cache.reset();
+  cache.insert("the first word of all", std::array{7});
+  for (int i = 0; i < 200'000; ++i) cache.insert("again and again", std::array{1});
+  EXPECT_FALSE(cache.find("the first word of all").empty());  // it has not begun anew
+}
+
 /// Inserts words that are told apart by a number, and says how many are still known.
 std::size_t known_of(std::size_t count, std::size_t ids_a_word) {
   LongWordCache cache;

@@ -31,34 +31,20 @@ class LongWordCache {
 
   /// The ids of a word; empty if it is not remembered. They are valid until the next insertion.
   [[nodiscard]] std::span<const Id> find(std::string_view word) const noexcept {
-    const std::uint64_t hash = hash_of(word);
-    for (std::size_t at = place(hash); slots_[at].used(); at = next(at)) {
-      if (slots_[at].tag != tag(hash)) continue;
-      const Id* const record = &records_[slots_[at].record];
-      const Sizes sizes = std::bit_cast<Sizes>(record[0]);
-      const Id* const ids = record + 1;
-      if (sizes.bytes == word.size() &&
-          std::memcmp(ids + sizes.ids, word.data(), word.size()) == 0) {
-        return {ids, sizes.ids};
-      }
-    }
-    return {};
+    const Slot& slot = slots_[place(word, hash_of(word))];
+    return slot.used() ? ids_of(slot) : std::span<const Id>{};
   }
 
-  /// The word is one that `find` does not know. Does nothing where it has too many bytes or ids, or
-  /// none.
+  /// Does nothing where a word is known, or has too many bytes or ids, or none.
   void insert(std::string_view word, std::span<const Id> ids) {
     if (word.size() > max_bytes || ids.size() > max_ids || ids.empty()) return;
-    const std::size_t end = records_.size();
     const std::size_t size = 1 + ids.size() + (word.size() + sizeof(Id) - 1) / sizeof(Id);
-    if (end + size > max_records || 4 * words_ > 3 * slots_.size()) {
-      reset();
-      return insert(word, ids);
-    }
+    if (records_.size() + size > max_records || 4 * words_ > 3 * slots_.size()) reset();
     const std::uint64_t hash = hash_of(word);
-    std::size_t at = place(hash);
-    while (slots_[at].used()) at = next(at);
-    slots_[at] = {.record = static_cast<std::uint32_t>(end), .tag = tag(hash)};
+    Slot& slot = slots_[place(word, hash)];
+    if (slot.used()) return;
+    const std::size_t end = records_.size();
+    slot = {.record = static_cast<std::uint32_t>(end), .tag = tag(hash)};
     records_.resize(end + size);
     records_[end] = std::bit_cast<Id>(Sizes{.bytes = static_cast<std::uint16_t>(word.size()),
                                             .ids = static_cast<std::uint16_t>(ids.size())});
@@ -96,10 +82,27 @@ class LongWordCache {
     }
     return hash * 0xC2B2AE3D27D4EB4Fu;
   }
-  static std::size_t place(std::uint64_t hash) noexcept { return hash >> (64 - log2_slots); }
   static std::uint32_t tag(std::uint64_t hash) noexcept { return static_cast<std::uint32_t>(hash); }
-  [[nodiscard]] std::size_t next(std::size_t at) const noexcept {
-    return (at + 1) & (slots_.size() - 1);
+
+  /// The word's slot, or the free one where it would be.
+  [[nodiscard]] std::size_t place(std::string_view word, std::uint64_t hash) const noexcept {
+    const auto is_free_or_its_own = [&](const Slot& slot) {
+      return !slot.used() || (slot.tag == tag(hash) && word_of(slot) == word);
+    };
+    std::size_t at = hash >> (64 - log2_slots);
+    while (!is_free_or_its_own(slots_[at])) at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+
+  [[nodiscard]] std::span<const Id> ids_of(const Slot& slot) const noexcept {
+    const Id* const record = &records_[slot.record];
+    return {record + 1, std::bit_cast<Sizes>(*record).ids};
+  }
+
+  [[nodiscard]] std::string_view word_of(const Slot& slot) const noexcept {
+    const auto ids = ids_of(slot);
+    return {reinterpret_cast<const char*>(ids.data() + ids.size()),
+            std::bit_cast<Sizes>(records_[slot.record]).bytes};
   }
 
   std::vector<Slot> slots_;
