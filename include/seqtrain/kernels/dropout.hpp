@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #include <seqtrain/kernels/clones.hpp>
 #include <seqtrain/kernels/lanes.hpp>
@@ -27,9 +26,8 @@ class Dropout {
   template <class Floats>
   SEQTRAIN_INLINE void apply(std::uint32_t index, Floats& values) const {
     using Bits = typename WidthOf<Floats>::Bits;
-    static constexpr std::uint32_t counts[]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     Bits x;
-    std::memcpy(&x, counts, sizeof x);
+    count_up(x);
     x = (x + index) ^ first_;
     x = ((x ^ (x >> 17)) * 0xed5ad4bbU) ^ second_;
     x = (x ^ (x >> 11)) * 0xac4c1b51U;

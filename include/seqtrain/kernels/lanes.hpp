@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include <seqtrain/kernels/bf16.hpp>
@@ -60,43 +61,44 @@ SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
   std::memcpy(to, &halves, sizeof halves);
 }
 
-/// to[i] = i.
-template <class Floats>
-SEQTRAIN_INLINE void count_up(Floats& to) {
-  static constexpr float counts[]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  load(counts, to);
+/// to[i] = i, of whatever numbers.
+template <class Vector>
+SEQTRAIN_INLINE void count_up(Vector& to) {
+  using Number = std::remove_cvref_t<decltype(to[0])>;
+  static constexpr Number counts[]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  std::memcpy(&to, counts, sizeof to);
 }
 
-/// to[i] = from[i ^ distance].
-template <std::size_t distance, class Floats>
-SEQTRAIN_INLINE void exchange(const Floats& from, Floats& to) {
-  [&]<std::size_t... i>(std::index_sequence<i...>) SEQTRAIN_INLINE_LAMBDA {
-    to = __builtin_shufflevector(from, from, (i ^ distance)...);
+/// Calls combine(values, others) with lanes `distance` apart exchanged in the others, then with
+/// half of that distance, down to neighbours: each lane then has come of all.
+template <std::size_t distance, class Floats, class Combine>
+SEQTRAIN_INLINE void fold(Floats& values, const Combine& combine) {
+  if constexpr (distance > 0) {
+    Floats others;
+    [&]<std::size_t... i>(std::index_sequence<i...>) SEQTRAIN_INLINE_LAMBDA {
+      others = __builtin_shufflevector(values, values, (i ^ distance)...);
+    }
+    (std::make_index_sequence<width_of<Floats>>{});
+    combine(values, others);
+    fold<distance / 2>(values, combine);
   }
-  (std::make_index_sequence<width_of<Floats>>{});
 }
 
 /// The sum of all lanes, halves first.
-template <class Floats, std::size_t distance = width_of<Floats> / 2>
+template <class Floats>
 SEQTRAIN_INLINE float sum(const Floats& values) {
-  if constexpr (distance == 0) {
-    return values[0];
-  } else {
-    Floats others;
-    exchange<distance>(values, others);
-    return sum<Floats, distance / 2>(values + others);
-  }
+  Floats total = values;
+  fold<width_of<Floats> / 2>(total,
+                             [](Floats& a, const Floats& b) SEQTRAIN_INLINE_LAMBDA { a += b; });
+  return total[0];
 }
 
-template <class Floats, std::size_t distance = width_of<Floats> / 2>
+template <class Floats>
 SEQTRAIN_INLINE float largest(const Floats& values) {
-  if constexpr (distance == 0) {
-    return values[0];
-  } else {
-    Floats others;
-    exchange<distance>(values, others);
-    return largest<Floats, distance / 2>(values > others ? values : others);
-  }
+  Floats peaks = values;
+  fold<width_of<Floats> / 2>(
+      peaks, [](Floats& a, const Floats& b) SEQTRAIN_INLINE_LAMBDA { a = a > b ? a : b; });
+  return peaks[0];
 }
 
 /// The square root in each lane, correctly rounded.
