@@ -83,8 +83,9 @@ class Bpe {
       const Pair& merge = merges[rank];
       const std::string token = std::string{merge.first}.append(merge.second);
       if (token.size() > longest_token) {
-        throw InputError{"a merge makes a token of " + std::to_string(token.size()) +
-                         " bytes; up to " + std::to_string(longest_token) + " are supported"};
+        throw InputError{"merge " + std::to_string(rank + 1) + " makes a token of " +
+                         std::to_string(token.size()) + " bytes; up to " +
+                         std::to_string(longest_token) + " are supported"};
       }
       const Id result = id(token, merge);
       merges_.insert(id(merge.first, merge), id(merge.second, merge), {rank, result});
@@ -177,7 +178,7 @@ class Bpe {
 
   /// Symbols and a queue of the merges that were possible when they were queued. A symbol is kept
   /// at the first place of its span, and the span at the first and at the last, where both
-  /// neighbours look for it: a fraction of a linked list's memory.
+  /// neighbours look for it: half of a linked list's memory.
   class LongWord {
    public:
     LongWord(const Bpe& bpe, std::size_t bytes) : bpe_{bpe}, queue_{bytes} { ids_.reserve(bytes); }
