@@ -19,6 +19,17 @@ using kernels::Bf16;
 /// Columns of a panel of a packed factor.
 inline constexpr std::size_t panel = 64;
 
+/// Rows that a product's kernel takes at once: AMX has tiles of 16, of which a part takes as long.
+template <class T>
+[[nodiscard]] std::size_t rows_at_once() {
+  if constexpr (sizeof(T) != sizeof(Bf16)) return 8;
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+  return __builtin_cpu_supports("amx-bf16") != 0 ? 16 : 8;
+#else
+  return 16;
+#endif
+}
+
 /// Asks for `count` numbers to be brought into the second cache while others are worked on.
 template <class T>
 void prefetch(const T* from, std::size_t count) {

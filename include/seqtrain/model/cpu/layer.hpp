@@ -65,10 +65,8 @@ class Layer {
   [[nodiscard]] std::size_t hidden() const { return attention_output.out(); }
   [[nodiscard]] std::size_t inner() const { return intermediate.out(); }
 
-  void refresh(bool changed) {
-    for (Linear<T>* linear : {&qkv, &attention_output, &intermediate, &output}) {
-      linear->refresh(changed);
-    }
+  [[nodiscard]] std::array<Linear<T>*, 4> linears() {
+    return {&qkv, &attention_output, &intermediate, &output};
   }
 
   /// q, k and v of a group's rows.

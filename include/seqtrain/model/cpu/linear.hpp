@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -66,34 +68,30 @@ class Linear {
     return panel_of(backward_.data(), index, out_, in_);
   }
 
-  /// Packs the weights anew if they have changed. Tensors count the changes made by their
+  /// How many panels of outputs are to be packed anew before the next product, each with `pack`:
+  /// none, or all where the weights have changed. Tensors count the changes made by their
   /// operators; of others, such as fused optimizers, the caller knows.
-  void refresh(bool changed) {
+  [[nodiscard]] std::size_t stale_panels(bool changed) {
     std::int64_t version = 0;
     for (const Part& part : parts_) version += part.weight._version() + part.bias._version();
-    if (version == version_ && !changed) return;
+    if (version == version_ && !changed) return 0;
     version_ = version;
-    T* const forward = forward_.reserve(in_ * out_);
-    T* const backward = backward_.reserve(in_ * out_);
-    bias_.clear();
-    std::size_t offset = 0;  // of the part among the outputs
-    for (const Part& part : parts_) {
-      const float* const weight = part.weight.template const_data_ptr<float>();
-      const auto out = static_cast<std::size_t>(part.weight.size(0));
-      tensor::for_each_task(out / panel + in_ / panel, [&](std::size_t task, std::size_t) {
-        const std::size_t column = (task < out / panel ? task : task - out / panel) * panel;
-        if (task < out / panel) {
-          kernels::pack_transposed_panel(weight + column * in_, in_, in_, panel,
-                                         forward + (offset + column) * in_);
-        } else {
-          kernels::pack_panel(weight + column, in_, out, panel,
-                              backward + column * out_ + offset * panel);
-        }
-      });
-      const float* const bias = part.bias.template const_data_ptr<float>();
-      bias_.insert(bias_.end(), bias, bias + out);
-      offset += out;
+    forward_.reserve(in_ * out_);
+    backward_.reserve(in_ * out_);
+    bias_.resize(out_);
+    return out_ / panel;
+  }
+
+  void pack(std::size_t index) {
+    const std::size_t output = index * panel;
+    const auto [part, row] = place(output);
+    const float* const weight = part->weight.template const_data_ptr<float>() + row * in_;
+    kernels::pack_transposed_panel(weight, in_, in_, panel, forward_.data() + output * in_);
+    for (std::size_t column = 0; column < in_; column += panel) {
+      kernels::pack_panel(weight + column, in_, panel, panel,
+                          backward_.data() + column * out_ + output * panel);
     }
+    std::copy_n(part->bias.template const_data_ptr<float>() + row, panel, bias_.data() + output);
   }
 
   /// Where the gradients of `panel` outputs from `output` on are kept.
@@ -102,15 +100,26 @@ class Linear {
     float* bias;    ///< [panel]
   };
   [[nodiscard]] GradientRows gradient(std::size_t output) const {
-    std::size_t part = 0;
-    while (output >= static_cast<std::size_t>(parts_[part].weight.size(0))) {
-      output -= static_cast<std::size_t>(parts_[part++].weight.size(0));
-    }
-    return {parts_[part].weight_gradient.template mutable_data_ptr<float>() + output * in_,
-            parts_[part].bias_gradient.template mutable_data_ptr<float>() + output};
+    const auto [part, row] = place(output);
+    return {part->weight_gradient.template mutable_data_ptr<float>() + row * in_,
+            part->bias_gradient.template mutable_data_ptr<float>() + row};
   }
 
  private:
+  struct Place {
+    const Part* part;
+    std::size_t row;
+  };
+
+  /// Of an output.
+  [[nodiscard]] Place place(std::size_t output) const {
+    auto part = parts_.begin();
+    while (output >= static_cast<std::size_t>(part->weight.size(0))) {
+      output -= static_cast<std::size_t>((part++)->weight.size(0));
+    }
+    return {&*part, output};
+  }
+
   /// Of a packed factor [k, n].
   static const T* panel_of(const T* factor, std::size_t index, std::size_t k, std::size_t n) {
     const T* const wanted = factor + index * panel * k;
@@ -126,6 +135,22 @@ class Linear {
   Buffer<T> backward_;
   std::vector<float> bias_;
 };
+
+/// Packs what is stale of the maps, see `Linear::stale_panels`.
+template <class T>
+void pack_stale(std::span<Linear<T>* const> linears, bool changed) {
+  struct Task {
+    Linear<T>* linear;
+    std::size_t panel;
+  };
+  std::vector<Task> tasks;
+  for (Linear<T>* const linear : linears) {
+    const std::size_t panels = linear->stale_panels(changed);
+    for (std::size_t i = 0; i < panels; ++i) tasks.push_back({linear, i});
+  }
+  tensor::for_each_task(tasks.size(),
+                        [&](std::size_t i, std::size_t) { tasks[i].linear->pack(tasks[i].panel); });
+}
 
 /// y = x W^T, panel after panel: calls use(column, block) with [rows, panel] of it, rows `panel`
 /// apart. x has rows `ld` apart.
