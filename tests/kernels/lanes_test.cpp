@@ -27,40 +27,59 @@ TYPED_TEST(Lanes, LoadAndStoreBothTypes) {
   typename TestFixture::Floats values, back;
   load(numbers, values);
   Bf16 halves[lanes];
-  store(halves, values);
+  store_rounded(halves, values);
   load(halves, back);
   for (std::size_t i = 0; i < this->width; ++i) EXPECT_EQ(back[i], numbers[i]);  // they fit
 }
 
+constexpr float numbers_to_round[lanes] = {1.00390625F,
+                                           1.01171875F,
+                                           1.0F + 1.0F / 256 + 1e-6F,
+                                           -1.00390625F,
+                                           3.4e38F,
+                                           1e-45F,
+                                           0.0F,
+                                           -0.0F,
+                                           std::numeric_limits<float>::infinity(),
+                                           -std::numeric_limits<float>::infinity(),
+                                           std::bit_cast<float>(0x7fffffffU),
+                                           std::bit_cast<float>(0xff800001U),
+                                           3.14159265F,
+                                           -2.71828183F,
+                                           1e20F,
+                                           65504.0F};
+
+void expect_rounded(const Bf16* halves) {
+  for (std::size_t i = 0; i < lanes; ++i) {
+    EXPECT_EQ(halves[i].bits, to_bf16(numbers_to_round[i]).bits) << i;
+  }
+}
+
 TYPED_TEST(Lanes, RoundToBfloat16AsTheScalarDoes) {
-  const float numbers[lanes] = {1.00390625F,
-                                1.01171875F,
-                                1.0F + 1.0F / 256 + 1e-6F,
-                                -1.00390625F,
-                                3.4e38F,
-                                1e-45F,
-                                0.0F,
-                                -0.0F,
-                                std::numeric_limits<float>::infinity(),
-                                -std::numeric_limits<float>::infinity(),
-                                std::bit_cast<float>(0x7fffffffU),
-                                std::bit_cast<float>(0xff800001U),
-                                3.14159265F,
-                                -2.71828183F,
-                                1e20F,
-                                65504.0F};
   Bf16 halves[lanes];
   for (std::size_t i = 0; i < lanes; i += this->width) {
     typename TestFixture::Floats values;
-    load(numbers + i, values);
-    store(halves + i, values);
+    load(numbers_to_round + i, values);
+    store_rounded(halves + i, values);
   }
-  for (std::size_t i = 0; i < lanes; ++i) EXPECT_EQ(halves[i].bits, to_bf16(numbers[i]).bits) << i;
+  expect_rounded(halves);
   EXPECT_EQ(to_bf16(1.00390625F).bits, 0x3f80);  // half way: to even, down
   EXPECT_EQ(to_bf16(1.01171875F).bits, 0x3f82);  // half way: to even, up
   EXPECT_TRUE(std::isnan(to_float(halves[10])));
   EXPECT_TRUE(std::isnan(to_float(halves[11])));
   EXPECT_TRUE(std::isinf(to_float(halves[8])));
+}
+
+TEST(LanesOfThisMachine, RoundToBfloat16AsTheScalarDoes) {
+  Bf16 halves[lanes];
+  vectorised([to = &halves[0]]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    for (std::size_t i = 0; i < lanes; i += width) {
+      typename Width<width>::Floats values;
+      load(numbers_to_round + i, values);
+      store(to + i, values);
+    }
+  });
+  expect_rounded(halves);
 }
 
 TYPED_TEST(Lanes, SumAndLargest) {

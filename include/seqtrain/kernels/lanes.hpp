@@ -53,12 +53,30 @@ SEQTRAIN_INLINE void round_to_bf16(const Floats& from, typename WidthOf<Floats>:
   to = (bits & 0x7fffffff) > 0x7f800000 ? bits | 0x400000 : rounded;
 }
 
+/// Rounds as `to_bf16` does, on whatever processor.
 template <class Floats>
-SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
+SEQTRAIN_INLINE void store_rounded(Bf16* to, const Floats& from) {
   typename WidthOf<Floats>::Bits rounded;
   round_to_bf16(from, rounded);
   const auto halves = __builtin_convertvector(rounded >> 16, typename WidthOf<Floats>::Halves);
   std::memcpy(to, &halves, sizeof halves);
+}
+
+/// The same; a processor that has an instruction for that makes 0 of what is too small for a normal
+/// number.
+template <class Floats>
+SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
+#if SEQTRAIN_HAS_CLONES
+  if constexpr (width_of<Floats> == 16) {
+    if (__builtin_cpu_supports("avx512bf16")) {
+      typename WidthOf<Floats>::Halves halves;
+      asm("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(from));
+      std::memcpy(to, &halves, sizeof halves);
+      return;
+    }
+  }
+#endif
+  store_rounded(to, from);
 }
 
 /// to[i] = i, of whatever numbers.
@@ -127,7 +145,8 @@ SEQTRAIN_INLINE void exponentiate(Floats& x) {
   const Floats n = (clamped * 1.44269504F + round) - round;
   const Floats r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;
   const Floats p =
-      1 + r * (1 + r * (0.5F + r * (1.0F / 6 + r * (1.0F / 24 + r * (1.0F / 120 + r / 720)))));
+      1 +
+      r * (1 + r * (0.5F + r * (1.0F / 6 + r * (1.0F / 24 + r * (1.0F / 120 + r * (1.0F / 720))))));
   const Ints power = (__builtin_convertvector(n, Ints) + 127) << 23;
   x = x < -87.0F ? Floats{} : p * reinterpret_cast<Floats>(power);
 }
