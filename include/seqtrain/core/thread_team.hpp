@@ -16,25 +16,21 @@ namespace seqtrain {
 /// caller at a time.
 class ThreadTeam {
  public:
-  /// `size` threads, the caller among them.
+  /// `size` threads, the caller among them. Throws `std::system_error` where the system refuses.
   explicit ThreadTeam(std::size_t size) {
-    for (std::size_t worker = 1; worker < size; ++worker) {
-      threads_.emplace_back([this, worker] { serve(worker); });
+    try {
+      for (std::size_t worker = 1; worker < size; ++worker) {
+        threads_.emplace_back([this, worker] { serve(worker); });
+      }
+    } catch (...) {
+      stop();
+      throw;
     }
   }
 
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
-
-  ~ThreadTeam() {
-    {
-      const std::lock_guard lock{mutex_};
-      stopping_ = true;
-      ++round_;
-    }
-    changed_.notify_all();
-    for (auto& thread : threads_) thread.join();
-  }
+  ~ThreadTeam() { stop(); }
 
   [[nodiscard]] std::size_t size() const { return threads_.size() + 1; }
 
@@ -78,6 +74,16 @@ class ThreadTeam {
       lock.lock();
       if (--busy_ == 0) finished_.notify_one();
     }
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock{mutex_};
+      stopping_ = true;
+      ++round_;
+    }
+    changed_.notify_all();
+    for (auto& thread : threads_) thread.join();
   }
 
   void work(std::size_t worker) {
