@@ -15,10 +15,10 @@ namespace {
 template <int kind>
 std::array<std::thread::id, 2> threads_of_two_tasks() {
   std::array<std::thread::id, 2> threads;
-  std::atomic<int> begun = kind;
+  std::atomic<int> begun = 0;
   for_each_task(2, [&](std::size_t, std::size_t worker) {
     threads.at(worker) = std::this_thread::get_id();
-    for (++begun; begun < kind + 2;) std::this_thread::yield();
+    for (++begun; begun < 2;) std::this_thread::yield();
   });
   return threads;
 }

@@ -13,6 +13,15 @@ struct Bf16 {
   std::uint16_t bits;
 };
 
+/// Whether the processor has instructions for bfloat16: for products and for rounding.
+SEQTRAIN_INLINE bool has_bf16_instructions() {
+#if SEQTRAIN_HAS_CLONES
+  return __builtin_cpu_supports("avx512bf16") != 0;
+#else
+  return false;
+#endif
+}
+
 SEQTRAIN_INLINE float to_float(float value) {
   return value;
 }

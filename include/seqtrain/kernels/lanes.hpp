@@ -68,7 +68,7 @@ template <class Floats>
 SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
 #if SEQTRAIN_HAS_CLONES
   if constexpr (width_of<Floats> == 16) {
-    if (__builtin_cpu_supports("avx512bf16")) {
+    if (has_bf16_instructions()) {
       typename WidthOf<Floats>::Halves halves;
       asm("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(from));
       std::memcpy(to, &halves, sizeof halves);

@@ -6,6 +6,7 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/tensor/device.hpp>
 
 namespace seqtrain::model {
@@ -33,11 +34,7 @@ enum class Precision {
 
 /// Whether the processor multiplies bfloat16 itself rather than by way of fp32.
 [[nodiscard]] inline bool has_native_bf16() {
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-  return __builtin_cpu_supports("avx512bf16") != 0;
-#else
-  return false;
-#endif
+  return kernels::has_bf16_instructions();
 }
 
 /// The same of a device.

@@ -48,8 +48,9 @@ class Encoder {
   /// `backward` may follow; without, neither.
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> stream) {
     const TileGuard tiles;
-    pack_weights();
-    layout_.emplace(batch, row_unit_);
+    pack_weights<T>(parts_.layers, changing_);
+    changing_ = false;
+    layout_.emplace(batch, row_unit());
     ids_ = parts_.embeddings.ids(batch, *layout_);
     draw_dropout(stream);
     reserve(stream.has_value());
@@ -86,6 +87,9 @@ class Encoder {
   using Group = Layout::Group;
   using Sequence = Layout::Sequence;
 
+  /// What groups' rows are a multiple of.
+  static std::size_t row_unit() { return rows_at_once<T>(); }
+
   [[nodiscard]] std::size_t hidden() const { return parts_.layers.front().hidden(); }
   [[nodiscard]] std::size_t inner() const { return parts_.layers.front().inner(); }
   [[nodiscard]] const Layer<T>& last() const { return parts_.layers.back(); }
@@ -103,15 +107,6 @@ class Encoder {
       const auto first = draw(parts_.hidden_dropout);
       dropout_.push_back({attention, first, draw(parts_.hidden_dropout)});
     }
-  }
-
-  void pack_weights() {
-    std::vector<Linear<T>*> linears;
-    for (auto& layer : parts_.layers) {
-      for (Linear<T>* linear : layer.linears()) linears.push_back(linear);
-    }
-    pack_stale<T>(linears, changing_);
-    changing_ = false;
   }
 
   // ---- memory
@@ -135,7 +130,7 @@ class Encoder {
   }
 
   void reserve_scratch() {
-    const std::size_t rows = std::max<std::size_t>(layout_->most_rows(), row_unit_);
+    const std::size_t rows = std::max(layout_->most_rows(), row_unit());
     const std::size_t attention =
         kernels::AttentionScratch::floats(layout_->longest(), hidden() / last().heads);
     const std::size_t floats = rows * (hidden() + panel) + attention;
@@ -235,8 +230,8 @@ class Encoder {
   /// Calls use(first row, rows from there) for blocks of the first tokens' rows.
   template <class Use>
   void for_each_first_block(const Use& use) const {
-    tensor::for_each_task(first_rows_ / row_unit_, [&](std::size_t task, std::size_t worker) {
-      const std::size_t row = task * row_unit_;
+    tensor::for_each_task(first_rows_ / row_unit(), [&](std::size_t task, std::size_t worker) {
+      const std::size_t row = task * row_unit();
       use(row, first_tokens_.from(row, hidden(), inner()), task, scratch(worker));
     });
   }
@@ -244,7 +239,7 @@ class Encoder {
   void finish_first_tokens() {
     for_each_first_block(
         [&](std::size_t row, const LayerRows<T>& rows, std::size_t, const Scratch<T>& scratch) {
-          last().finish(rows, row_unit_, dropout_.back(), element_index(row),
+          last().finish(rows, row_unit(), dropout_.back(), element_index(row),
                         first_x_.data() + row * hidden(), rows.input, scratch);
         });
   }
@@ -255,7 +250,7 @@ class Encoder {
     for_each_first_block([&](std::size_t row, const LayerRows<T>& rows, std::size_t task,
                              const Scratch<T>& scratch) {
       last().finish_backward(
-          rows, row_unit_, dropout_.back(), element_index(row), first_x_.data() + row * hidden(),
+          rows, row_unit(), dropout_.back(), element_index(row), first_x_.data() + row * hidden(),
           first_gradient_.data() + row * hidden(), first_norms_.layer(task, 0), scratch);
     });
   }
@@ -351,7 +346,7 @@ class Encoder {
 
   void reserve_norm_gradients() {
     norms_.reserve(layout_->groups().size(), norm_of(parts_.layers.size() - 1), hidden());
-    first_norms_.reserve(first_rows_ / row_unit_, 2, hidden());
+    first_norms_.reserve(first_rows_ / row_unit(), 2, hidden());
   }
 
   void add_norm_gradients() const {
@@ -370,7 +365,6 @@ class Encoder {
   };
 
   EncoderParts<T> parts_;
-  std::size_t row_unit_ = rows_at_once<T>();  // what groups' rows are a multiple of
   bool changing_ = true;  // whether the weights may be others than those that are packed
   std::optional<Layout> layout_;
   std::vector<Embeddings::Ids> ids_;

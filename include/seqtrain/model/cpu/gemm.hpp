@@ -10,6 +10,7 @@
 #include <c10/util/BFloat16.h>
 
 #include <seqtrain/kernels/bf16.hpp>
+#include <seqtrain/kernels/clones.hpp>
 #include <seqtrain/kernels/pack.hpp>
 
 namespace seqtrain::model::cpu {
@@ -22,12 +23,12 @@ inline constexpr std::size_t panel = 64;
 /// Rows that a product's kernel takes at once: AMX has tiles of 16, of which a part takes as long.
 template <class T>
 [[nodiscard]] std::size_t rows_at_once() {
-  if constexpr (sizeof(T) != sizeof(Bf16)) return 8;
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-  return __builtin_cpu_supports("amx-bf16") != 0 ? 16 : 8;
+#if SEQTRAIN_HAS_CLONES
+  const bool tiles = __builtin_cpu_supports("amx-bf16") != 0;
 #else
-  return 16;
+  const bool tiles = true;  // for all we know
 #endif
+  return tiles && sizeof(T) == sizeof(Bf16) ? 16 : 8;
 }
 
 /// Asks for `count` numbers to be brought into the second cache while others are worked on.

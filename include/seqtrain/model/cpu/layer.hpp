@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/attention.hpp>
@@ -13,6 +14,7 @@
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
+#include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -192,5 +194,23 @@ class Layer {
     }
   }
 };
+
+/// Packs those of the layers' weights anew that have changed, see `Linear::begin_packing`.
+template <class T>
+void pack_weights(std::span<Layer<T>> layers, bool changed) {
+  struct Task {
+    Linear<T>* linear;
+    std::size_t panel;
+  };
+  std::vector<Task> tasks;
+  for (Layer<T>& layer : layers) {
+    for (Linear<T>* const linear : layer.linears()) {
+      const std::size_t panels = linear->begin_packing(changed);
+      for (std::size_t i = 0; i < panels; ++i) tasks.push_back({linear, i});
+    }
+  }
+  tensor::for_each_task(tasks.size(),
+                        [&](std::size_t i, std::size_t) { tasks[i].linear->pack(tasks[i].panel); });
+}
 
 }  // namespace seqtrain::model::cpu

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
-#include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -68,17 +66,17 @@ class Linear {
     return panel_of(backward_.data(), index, out_, in_);
   }
 
-  /// How many panels of outputs are to be packed anew before the next product, each with `pack`:
-  /// none, or all where the weights have changed. Tensors count the changes made by their
-  /// operators; of others, such as fused optimizers, the caller knows.
-  [[nodiscard]] std::size_t stale_panels(bool changed) {
+  /// Begins to pack the weights anew if they have changed: returns how many panels of outputs are
+  /// to be given to `pack` before the next product, none or all. Tensors count the changes made by
+  /// their operators; of others, such as fused optimizers, the caller knows.
+  [[nodiscard]] std::size_t begin_packing(bool changed) {
     std::int64_t version = 0;
     for (const Part& part : parts_) version += part.weight._version() + part.bias._version();
     if (version == version_ && !changed) return 0;
-    version_ = version;
     forward_.reserve(in_ * out_);
     backward_.reserve(in_ * out_);
     bias_.resize(out_);
+    version_ = version;
     return out_ / panel;
   }
 
@@ -135,22 +133,6 @@ class Linear {
   Buffer<T> backward_;
   std::vector<float> bias_;
 };
-
-/// Packs what is stale of the maps, see `Linear::stale_panels`.
-template <class T>
-void pack_stale(std::span<Linear<T>* const> linears, bool changed) {
-  struct Task {
-    Linear<T>* linear;
-    std::size_t panel;
-  };
-  std::vector<Task> tasks;
-  for (Linear<T>* const linear : linears) {
-    const std::size_t panels = linear->stale_panels(changed);
-    for (std::size_t i = 0; i < panels; ++i) tasks.push_back({linear, i});
-  }
-  tensor::for_each_task(tasks.size(),
-                        [&](std::size_t i, std::size_t) { tasks[i].linear->pack(tasks[i].panel); });
-}
 
 /// y = x W^T, panel after panel: calls use(column, block) with [rows, panel] of it, rows `panel`
 /// apart. x has rows `ld` apart.
