@@ -38,7 +38,7 @@ class WeightGradients {
     scratch_.resize(tensor::workers());
     tensor::for_each_task(tasks.size(), [&](std::size_t i, std::size_t worker) {
       const WeightProduct<T>& product = products[tasks[i].product];
-      multiply(product, offsets_[tasks[i].product], tasks[i].out,
+      multiply(product, offsets_[tasks[i].product], tasks[i].first,
                scratch_[worker].reserve(product.rows * panel));
     });
   }
@@ -46,7 +46,7 @@ class WeightGradients {
  private:
   struct Task {
     std::size_t product;
-    std::size_t out;  ///< the first of `panel` outputs
+    std::size_t first;  ///< of the rows or outputs that it is about
   };
 
   /// Rows are taken in blocks of these sizes, largest first: few enough shapes for the products'
@@ -61,20 +61,24 @@ class WeightGradients {
     }
   }
 
+  /// Some rows of an input at a time: in memory they lie one after the other.
   void pack_inputs(std::span<const WeightProduct<T>> products) {
+    constexpr std::size_t rows_of_task = block_sizes.back();
     offsets_.assign(1, 0);
     std::vector<Task> tasks;
     for (std::size_t i = 0; i < products.size(); ++i) {
-      const std::size_t in = products[i].linear->in();
-      for (std::size_t column = 0; column < in; column += panel) tasks.push_back({i, column});
-      offsets_.push_back(offsets_.back() + products[i].rows * in);
+      const std::size_t rows = products[i].rows;
+      for (std::size_t row = 0; row < rows; row += rows_of_task) tasks.push_back({i, row});
+      offsets_.push_back(offsets_.back() + rows * products[i].linear->in());
     }
     T* const packed = packed_.reserve(offsets_.back());
     tensor::for_each_task(tasks.size(), [&](std::size_t i, std::size_t) {
-      const auto& [linear, input, gradient, rows] = products[tasks[i].product];
-      const std::size_t column = tasks[i].out;
-      kernels::pack_panel(input + column, linear->in(), rows, panel,
-                          packed + offsets_[tasks[i].product] + column * rows);
+      const auto& [product, row] = tasks[i];
+      const auto& [linear, input, gradient, rows] = products[product];
+      for (std::size_t column = 0; column < linear->in(); column += panel) {
+        kernels::pack_panel(input + row * linear->in() + column, linear->in(), rows_of_task, panel,
+                            packed + offsets_[product] + column * rows + row * panel);
+      }
     });
   }
 
