@@ -71,10 +71,43 @@ TEST(Layout, GivesTwoThreadsSomethingToDoWhereItCan) {
   EXPECT_EQ(layout_of({4}).groups().size(), 1U);
 }
 
-TEST(Layout, TellsTheLargestGroupAndTheLongestSequence) {
-  const auto layout = layout_of({300, 10, 10, 10});
-  EXPECT_EQ(layout.longest(), 300U);
-  EXPECT_EQ(layout.most_rows(), 304U);
+TEST(Layout, TellsTheLongestSequence) {
+  EXPECT_EQ(layout_of({300, 10, 10, 10}).longest(), 300U);
+}
+
+TEST(Layout, RunsHoldAllGroupsTheLargerOnesFirst) {
+  for (const std::size_t sequences : {1, 2, 16, 31, 64, 100}) {
+    const auto layout = layout_of(std::vector<std::int32_t>(sequences, 37));
+    for (const std::size_t threads : {1, 2, 3, 8, 64}) {
+      std::size_t group = 0;
+      std::size_t row = 0;
+      std::size_t before = 2;
+      for (const auto& run : layout.runs(threads)) {
+        EXPECT_EQ(run.first, group);
+        EXPECT_EQ(run.row, row);
+        EXPECT_LE(run.end - run.first, before);
+        before = run.end - run.first;
+        for (; group < run.end; ++group) row += layout.groups()[group].rows;
+        EXPECT_EQ(run.rows, row - run.row);
+      }
+      EXPECT_EQ(group, layout.groups().size());
+    }
+  }
+}
+
+TEST(Layout, RunsAreSharedEvenlyAmongTheThreads) {
+  const auto layout = layout_of(std::vector<std::int32_t>(40, 32));
+  ASSERT_EQ(layout.groups().size(), 10U);
+  const auto sizes = [&](std::size_t threads) {
+    std::vector<std::size_t> result;
+    for (const auto& run : layout.runs(threads)) result.push_back(run.end - run.first);
+    return result;
+  };
+  using Sizes = std::vector<std::size_t>;
+  EXPECT_EQ(sizes(1), (Sizes{2, 2, 2, 2, 2}));
+  EXPECT_EQ(sizes(2), (Sizes{2, 2, 2, 2, 1, 1}));
+  EXPECT_EQ(sizes(4), (Sizes{2, 2, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(sizes(16), Sizes(10, 1));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ struct EncoderParts {
 };
 
 /// BERT's and RoBERTa's encoder with both passes written out, for the processor: products in T
-/// (float or bfloat16), all else in float. Tokens lie without padding; a thread takes a group of
+/// (float or bfloat16), all else in float. Tokens lie without padding; a thread takes a run of
 /// sequences through all layers and back, and then the threads share the weights' gradients. Of the
 /// last layer only what the first tokens need is computed. The results are the same at any number
 /// of threads.
@@ -51,11 +51,12 @@ class Encoder {
     pack_weights<T>(parts_.layers, changing_);
     changing_ = false;
     layout_.emplace(batch, row_unit());
+    runs_ = layout_->runs(tensor::workers());
     ids_ = parts_.embeddings.ids(batch, *layout_);
     draw_dropout(stream);
     reserve(stream.has_value());
-    tensor::for_each_task(layout_->groups().size(), [&](std::size_t group, std::size_t worker) {
-      forward_group(layout_->groups()[group], scratch(worker));
+    tensor::for_each_task(runs_.size(), [&](std::size_t run, std::size_t worker) {
+      forward_run(runs_[run], scratch(worker));
     });
     finish_first_tokens();
     at::Tensor result = at::empty({batch.rows, static_cast<std::int64_t>(hidden())}, at::kFloat);
@@ -75,8 +76,8 @@ class Encoder {
     std::copy_n(gradient.const_data_ptr<float>(), gradient.numel(), first);
     reserve_norm_gradients();
     back_to_first_contexts();
-    tensor::for_each_task(layout_->groups().size(), [&](std::size_t group, std::size_t worker) {
-      backward_group(group, scratch(worker));
+    tensor::for_each_task(runs_.size(), [&](std::size_t run, std::size_t worker) {
+      backward_run(runs_[run], scratch(worker));
     });
     add_weight_gradients();
     add_norm_gradients();
@@ -85,6 +86,7 @@ class Encoder {
 
  private:
   using Group = Layout::Group;
+  using Run = Layout::Run;
   using Sequence = Layout::Sequence;
 
   /// What groups' rows are a multiple of.
@@ -130,7 +132,8 @@ class Encoder {
   }
 
   void reserve_scratch() {
-    const std::size_t rows = std::max(layout_->most_rows(), row_unit());
+    const std::size_t most = std::ranges::max_element(runs_, {}, &Run::rows)->rows;
+    const std::size_t rows = std::max(most, row_unit());
     const std::size_t attention =
         kernels::AttentionScratch::floats(layout_->longest(), hidden() / last().heads);
     const std::size_t floats = rows * (hidden() + panel) + attention;
@@ -155,17 +158,25 @@ class Encoder {
     return rows_[layer].from(row, hidden(), inner());
   }
 
-  /// Calls use(sequence, its index) for each of a group, and use_rest(row, count) for the rows
-  /// behind the last.
+  /// Calls use(group, its index) for each of a run.
+  template <class Use>
+  void for_each_group(const Run& run, const Use& use) const {
+    for (std::size_t i = run.first; i < run.end; ++i) use(layout_->groups()[i], i);
+  }
+
+  /// Calls use(sequence, its index) for each of a run, and use_rest(row, count) for the rows behind
+  /// each group's last.
   template <class Use, class UseRest>
-  void for_each_sequence(const Group& group, const Use& use, const UseRest& use_rest) const {
-    std::size_t end = group.row;
-    for (std::size_t i = group.first; i < group.end; ++i) {
-      const Sequence& sequence = layout_->sequences()[i];
-      use(sequence, i);
-      end = sequence.row + sequence.length;
-    }
-    use_rest(end, group.row + group.rows - end);
+  void for_each_sequence(const Run& run, const Use& use, const UseRest& use_rest) const {
+    for_each_group(run, [&](const Group& group, std::size_t) {
+      std::size_t end = group.row;
+      for (std::size_t i = group.first; i < group.end; ++i) {
+        const Sequence& sequence = layout_->sequences()[i];
+        use(sequence, i);
+        end = sequence.row + sequence.length;
+      }
+      use_rest(end, group.row + group.rows - end);
+    });
   }
 
   [[nodiscard]] std::uint32_t score_index(const Sequence& sequence) const {
@@ -178,35 +189,35 @@ class Encoder {
 
   // ---- the forward pass
 
-  void forward_group(const Group& group, const Scratch<T>& scratch) {
-    float* const x = x_.data() + group.row * hidden();
-    embed(group, x);
+  void forward_run(const Run& run, const Scratch<T>& scratch) {
+    float* const x = x_.data() + run.row * hidden();
+    embed(run, x);
     for (std::size_t i = 0; i < parts_.layers.size(); ++i) {
       const Layer<T>& layer = parts_.layers[i];
-      const auto rows = rows_of(i, group.row);
-      layer.project(rows, group.rows, scratch);
+      const auto rows = rows_of(i, run.row);
+      layer.project(rows, run.rows, scratch);
       if (i + 1 == parts_.layers.size()) {
-        attend_first_tokens(group, scratch);
+        attend_first_tokens(run, scratch);
       } else {
-        attend(i, group, scratch);
-        layer.finish(rows, group.rows, dropout_[i], element_index(group.row), x,
-                     rows_of(i + 1, group.row).input, scratch);
+        attend(i, run, scratch);
+        layer.finish(rows, run.rows, dropout_[i], element_index(run.row), x,
+                     rows_of(i + 1, run.row).input, scratch);
       }
     }
   }
 
-  void embed(const Group& group, float* x) {
-    parts_.embeddings.add_up(ids_.data() + group.row, group.rows, hidden(), x);
+  void embed(const Run& run, float* x) {
+    parts_.embeddings.add_up(ids_.data() + run.row, run.rows, hidden(), x);
     kernels::norm_and_drop<T>(x, parts_.embeddings.norm.weights(), embedding_dropout_,
-                              element_index(group.row),
-                              {x, rows_of(0, group.row).input,
-                               normal_.data() + group.row * hidden(), inverse_.data() + group.row},
-                              group.rows, hidden());
+                              element_index(run.row),
+                              {x, rows_of(0, run.row).input, normal_.data() + run.row * hidden(),
+                               inverse_.data() + run.row},
+                              run.rows, hidden());
   }
 
-  void attend(std::size_t i, const Group& group, const Scratch<T>& scratch) const {
+  void attend(std::size_t i, const Run& run, const Scratch<T>& scratch) const {
     for_each_sequence(
-        group,
+        run,
         [&](const Sequence& sequence, std::size_t) {
           const auto rows = rows_of(i, sequence.row);
           parts_.layers[i].attend(rows, sequence.length, sequence.length, dropout_[i].attention,
@@ -217,14 +228,17 @@ class Encoder {
         });
   }
 
-  void attend_first_tokens(const Group& group, const Scratch<T>& scratch) {
+  void attend_first_tokens(const Run& run, const Scratch<T>& scratch) {
     const std::size_t i = parts_.layers.size() - 1;
-    for (std::size_t s = group.first; s < group.end; ++s) {
-      const Sequence& sequence = layout_->sequences()[s];
-      last().attend(rows_of(i, sequence.row), sequence.length, 1, dropout_[i].attention,
-                    score_index(sequence), first_tokens_.context + s * hidden(), scratch);
-      std::copy_n(x_.data() + sequence.row * hidden(), hidden(), first_x_.data() + s * hidden());
-    }
+    for_each_sequence(
+        run,
+        [&](const Sequence& sequence, std::size_t s) {
+          last().attend(rows_of(i, sequence.row), sequence.length, 1, dropout_[i].attention,
+                        score_index(sequence), first_tokens_.context + s * hidden(), scratch);
+          std::copy_n(x_.data() + sequence.row * hidden(), hidden(),
+                      first_x_.data() + s * hidden());
+        },
+        [](std::size_t, std::size_t) {});
   }
 
   /// Calls use(first row, rows from there) for blocks of the first tokens' rows.
@@ -251,34 +265,40 @@ class Encoder {
                              const Scratch<T>& scratch) {
       last().finish_backward(
           rows, row_unit(), dropout_.back(), element_index(row), first_x_.data() + row * hidden(),
-          first_gradient_.data() + row * hidden(), first_norms_.layer(task, 0), scratch);
+          first_gradient_.data() + row * hidden(),
+          [&](const auto& use) { use(0, row_unit(), first_norms_.layer(task, 0)); }, scratch);
     });
   }
 
-  void backward_group(std::size_t index, const Scratch<T>& scratch) {
-    const Group& group = layout_->groups()[index];
-    float* const gradient = x_.data() + group.row * hidden();
-    back_to_last_input(group, gradient, scratch);
+  void backward_run(const Run& run, const Scratch<T>& scratch) {
+    float* const gradient = x_.data() + run.row * hidden();
+    back_to_last_input(run, gradient, scratch);
     for (std::size_t i = parts_.layers.size() - 1; i-- > 0;) {
-      const auto rows = rows_of(i, group.row);
-      parts_.layers[i].finish_backward(rows, group.rows, dropout_[i], element_index(group.row),
-                                       gradient, scratch.gradient, norms_.layer(index, norm_of(i)),
-                                       scratch);
-      attend_backward(i, group, scratch);
-      parts_.layers[i].project_backward(rows, group.rows, gradient, scratch);
+      const auto rows = rows_of(i, run.row);
+      const auto groups = [&](const auto& use) {
+        for_each_group(run, [&](const Group& group, std::size_t g) {
+          use(group.row - run.row, group.rows, norms_.layer(g, norm_of(i)));
+        });
+      };
+      parts_.layers[i].finish_backward(rows, run.rows, dropout_[i], element_index(run.row),
+                                       gradient, scratch.gradient, groups, scratch);
+      attend_backward(i, run, scratch);
+      parts_.layers[i].project_backward(rows, run.rows, gradient, scratch);
     }
-    kernels::norm_and_drop_backward(
-        gradient, normal_.data() + group.row * hidden(), inverse_.data() + group.row,
-        parts_.embeddings.norm.weights().gamma, embedding_dropout_, element_index(group.row),
-        norms_.gamma(index, 0), norms_.beta(index, 0), group.rows, hidden());
+    for_each_group(run, [&](const Group& group, std::size_t g) {
+      kernels::norm_and_drop_backward(
+          x_.data() + group.row * hidden(), normal_.data() + group.row * hidden(),
+          inverse_.data() + group.row, parts_.embeddings.norm.weights().gamma, embedding_dropout_,
+          element_index(group.row), norms_.gamma(g, 0), norms_.beta(g, 0), group.rows, hidden());
+    });
   }
 
   /// The gradient of the last layer's input, which comes from the first tokens alone.
-  void back_to_last_input(const Group& group, float* gradient, const Scratch<T>& scratch) const {
+  void back_to_last_input(const Run& run, float* gradient, const Scratch<T>& scratch) const {
     const std::size_t i = parts_.layers.size() - 1;
-    std::fill_n(gradient, group.rows * hidden(), 0.0F);
+    std::fill_n(gradient, run.rows * hidden(), 0.0F);
     for_each_sequence(
-        group,
+        run,
         [&](const Sequence& sequence, std::size_t s) {
           const auto rows = rows_of(i, sequence.row);
           last().attend_backward(rows, sequence.length, 1, dropout_[i].attention,
@@ -288,19 +308,19 @@ class Encoder {
             std::fill_n(rows.qkv + token * 3 * hidden(), hidden(), T{});  // did not ask
           }
           std::copy_n(first_x_.data() + s * hidden(), hidden(),
-                      gradient + (sequence.row - group.row) * hidden());
+                      gradient + (sequence.row - run.row) * hidden());
         },
         [&](std::size_t row, std::size_t count) { clear_qkv(i, row, count); });
-    last().project_backward(rows_of(i, group.row), group.rows, gradient, scratch);
+    last().project_backward(rows_of(i, run.row), run.rows, gradient, scratch);
   }
 
-  void attend_backward(std::size_t i, const Group& group, const Scratch<T>& scratch) const {
+  void attend_backward(std::size_t i, const Run& run, const Scratch<T>& scratch) const {
     for_each_sequence(
-        group,
+        run,
         [&](const Sequence& sequence, std::size_t) {
           parts_.layers[i].attend_backward(
               rows_of(i, sequence.row), sequence.length, sequence.length, dropout_[i].attention,
-              score_index(sequence), scratch.gradient + (sequence.row - group.row) * hidden(),
+              score_index(sequence), scratch.gradient + (sequence.row - run.row) * hidden(),
               scratch);
         },
         [&](std::size_t row, std::size_t count) { clear_qkv(i, row, count); });
@@ -367,6 +387,7 @@ class Encoder {
   EncoderParts<T> parts_;
   bool changing_ = true;  // whether the weights may be others than those that are packed
   std::optional<Layout> layout_;
+  std::vector<Run> runs_;
   std::vector<Embeddings::Ids> ids_;
   kernels::Dropout embedding_dropout_;
   std::vector<LayerDropout> dropout_;

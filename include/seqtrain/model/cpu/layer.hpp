@@ -121,12 +121,19 @@ class Layer {
   }
 
   /// Its way back; leaves in `context_gradient` [rows, hidden] that of attention's result.
+  /// groups(use) calls use(row, count, NormSums) for parts of the rows that have sums of their own.
+  template <class Groups>
   void finish_backward(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
                        std::uint32_t first, float* gradient, T* context_gradient,
-                       const NormSums& sums, const Scratch<T>& scratch) const {
-    kernels::add_and_norm_backward(gradient, rows.normal2, rows.inverse2, norm2.weights().gamma,
-                                   dropout.second, first, rows.normal2, sums.gamma2, sums.beta2,
-                                   count, hidden());
+                       const Groups& groups, const Scratch<T>& scratch) const {
+    groups([&](std::size_t row, std::size_t part, const NormSums& sums) {
+      const auto own = rows.from(row, hidden(), inner());
+      const std::size_t at = row * hidden();
+      kernels::add_and_norm_backward(gradient + at, own.normal2, own.inverse2,
+                                     norm2.weights().gamma, dropout.second,
+                                     first + static_cast<std::uint32_t>(at), own.normal2,
+                                     sums.gamma2, sums.beta2, part, hidden());
+    });
     backward(output, rows.normal2, count, scratch.block,
              [&](std::size_t column, const float* block) {
                kernels::multiply(block, panel, rows.slope + column, inner(), count, panel);
@@ -135,9 +142,14 @@ class Layer {
              [&](std::size_t column, const float* block) {
                kernels::add(block, panel, gradient + column, hidden(), count, panel);
              });
-    kernels::add_and_norm_backward(gradient, rows.normal1, rows.inverse1, norm1.weights().gamma,
-                                   dropout.first, first, rows.normal1, sums.gamma1, sums.beta1,
-                                   count, hidden());
+    groups([&](std::size_t row, std::size_t part, const NormSums& sums) {
+      const auto own = rows.from(row, hidden(), inner());
+      const std::size_t at = row * hidden();
+      kernels::add_and_norm_backward(gradient + at, own.normal1, own.inverse1,
+                                     norm1.weights().gamma, dropout.first,
+                                     first + static_cast<std::uint32_t>(at), own.normal1,
+                                     sums.gamma1, sums.beta1, part, hidden());
+    });
     backward(attention_output, rows.normal1, count, scratch.block,
              [&](std::size_t column, const float* block) {
                kernels::convert(block, panel, context_gradient + column, hidden(), count, panel);

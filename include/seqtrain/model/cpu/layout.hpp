@@ -14,9 +14,9 @@ namespace seqtrain::model::cpu {
 }
 
 /// How a batch's tokens lie in the encoder's matrices: without padding, one sequence after another,
-/// in groups of sequences. One thread takes a group through all layers; its rows end at a multiple
-/// of a unit, those that no token has being zero. Groups are an even number of about the same
-/// size, whatever the number of threads, so that results do not depend on it.
+/// in groups of sequences. A group's rows end at a multiple of a unit, those that no token has
+/// being zero. Groups are an even number of about the same size, whatever the number of threads, so
+/// that results do not depend on it.
 class Layout {
  public:
   static constexpr std::size_t matrix_unit = 32;  ///< the rows of a whole matrix are a multiple of
@@ -29,6 +29,15 @@ class Layout {
   };
   struct Group {
     std::size_t first;  ///< sequences first to end
+    std::size_t end;
+    std::size_t row;
+    std::size_t rows;
+  };
+
+  /// Groups that one thread takes through all layers together: the more rows, the less weighs the
+  /// reading of the weights.
+  struct Run {
+    std::size_t first;  ///< groups first to end
     std::size_t end;
     std::size_t row;
     std::size_t rows;
@@ -58,9 +67,21 @@ class Layout {
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
   /// Of the matrices; a multiple of `matrix_unit`.
   [[nodiscard]] std::size_t rows() const { return rows_; }
-  /// Of the largest group.
-  [[nodiscard]] std::size_t most_rows() const {
-    return std::ranges::max_element(groups_, {}, &Group::rows)->rows;
+  /// One or two groups each, the larger runs first; their number is a multiple of that of the
+  /// threads if there are groups enough.
+  [[nodiscard]] std::vector<Run> runs(std::size_t threads) const {
+    const std::size_t groups = groups_.size();
+    const std::size_t count = std::min(groups, round_up((groups + 1) / 2, threads));
+    std::vector<Run> runs;
+    for (std::size_t first = 0; first < groups;) {
+      const std::size_t left = count - runs.size();
+      const std::size_t end = first + (groups - first + left - 1) / left;
+      const std::size_t row = groups_[first].row;
+      const Group& last = groups_[end - 1];
+      runs.push_back({.first = first, .end = end, .row = row, .rows = last.row + last.rows - row});
+      first = end;
+    }
+    return runs;
   }
   [[nodiscard]] std::size_t longest() const {
     return std::ranges::max_element(sequences_, {}, &Sequence::length)->length;
