@@ -139,6 +139,15 @@ TEST_P(CpuEncoder, DropsOutAsOftenAsItShould) {
   EXPECT_NEAR(sum / draws, without, 0.15);
 }
 
+TEST_P(CpuEncoder, RefusesBatchesWhosePartsDoNotFitTogether) {
+  auto model = load(false);
+  auto batch = MadeCheckpoint::batch(0);
+  batch.lengths.back() = 61;
+  EXPECT_THROW((void)model.accumulate(batch, 1), InputError);
+  EXPECT_THROW((void)model.logits(batch), InputError);
+  EXPECT_THROW((void)model.logits({}), InputError);
+}
+
 TEST_P(CpuEncoder, FrozenRunsAsInEvaluation) {
   const auto options = [&](bool autograd) {
     return ClassifierOptions{.dropout = 0.3,

@@ -66,6 +66,10 @@ TEST(Batch, RefusesPartsThatDoNotFitTogether) {
   refuses([](auto& batch) { batch.labels.pop_back(); });
   refuses([](auto& batch) { batch.lengths = {3, 4}; });
   refuses([](auto& batch) { batch.lengths = {3, 0}; });
+  refuses([](auto& batch) {
+    batch.set = 1;
+    batch.row_ids.clear();
+  });
 }
 
 TEST(Batch, HoldsTargets) {

@@ -9,6 +9,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
+#include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
@@ -28,7 +29,8 @@ void check_below(const std::vector<T>& numbers, std::int64_t limit, const char* 
 
 }  // namespace detail
 
-/// Throws `InputError` if an id has no row in its embedding or a row no positions.
+/// Throws `InputError` if the batch's parts do not fit together, an id has no row in its embedding
+/// or a row no positions.
 inline void check_ids(const data::Batch& batch, const weights::ModelConfig& config,
                       std::int64_t max_length) {
   detail::check_below(batch.input_ids, config.vocab_size, "input_ids", "vocabulary entries");
@@ -38,6 +40,7 @@ inline void check_ids(const data::Batch& batch, const weights::ModelConfig& conf
                          std::to_string(max_length) + " positions",
                      {.object = "batch"}};
   }
+  tensor::check_sizes(batch);
 }
 
 /// Throws `InputError` if a row's label is none of the model's; where the model learns numbers, if

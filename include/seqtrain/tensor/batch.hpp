@@ -26,8 +26,7 @@ struct Batch {
   bool padded = false;  ///< some row is shorter than the width
 };
 
-namespace detail {
-
+/// Throws `InputError` where a batch's parts do not fit together.
 inline void check_sizes(const data::Batch& batch) {
   const auto demand = [](bool good, const char* field, const char* expected) {
     if (!good) throw InputError{expected, {.object = "batch", .field = field}};
@@ -42,15 +41,15 @@ inline void check_sizes(const data::Batch& batch) {
   demand(batch.targets.size() % rows == 0, "targets", "must be as many for each row");
   const auto fits = [&](std::int32_t length) { return length >= 1 && length <= batch.width; };
   demand(std::ranges::all_of(batch.lengths, fits), "lengths", "must lie between 1 and the width");
+  demand(batch.set == 0 || batch.row_ids.size() == rows, "row_ids",
+         "must be one a row where the set is told");
 }
-
-}  // namespace detail
 
 /// Copies the batch into one buffer and that, in one piece, to the device; to another than the
 /// processor from pinned memory, without waiting for it. Throws `InputError` where its parts do not
 /// fit together; what the ids mean is the model's to check.
 [[nodiscard]] inline Batch to_device(const data::Batch& batch, c10::Device device) {
-  detail::check_sizes(batch);
+  check_sizes(batch);
   const std::int64_t cells = batch.rows * batch.width;
   const auto targets = static_cast<std::int64_t>(batch.targets.size());
   const auto host = at::TensorOptions{at::kInt}.pinned_memory(device.is_cuda());
