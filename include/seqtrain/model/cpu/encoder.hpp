@@ -19,6 +19,7 @@
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/norm_gradients.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
+#include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/model/cpu/weight_gradients.hpp>
 
 namespace seqtrain::model::cpu {
@@ -56,7 +57,7 @@ class Encoder {
     draw_dropout(stream);
     reserve(stream.has_value());
     tensor::for_each_task(runs_.size(), [&](std::size_t run, std::size_t worker) {
-      forward_run(runs_[run], scratch(worker));
+      forward_run(runs_[run], scratch_.of(worker));
     });
     finish_first_tokens();
     at::Tensor result = at::empty({batch.rows, static_cast<std::int64_t>(hidden())}, at::kFloat);
@@ -77,7 +78,7 @@ class Encoder {
     reserve_norm_gradients();
     back_to_first_contexts();
     tensor::for_each_task(runs_.size(), [&](std::size_t run, std::size_t worker) {
-      backward_run(runs_[run], scratch(worker));
+      backward_run(runs_[run], scratch_.of(worker));
     });
     add_weight_gradients();
     add_norm_gradients();
@@ -136,22 +137,7 @@ class Encoder {
     const std::size_t rows = std::max(most, row_unit());
     const std::size_t attention =
         kernels::AttentionScratch::floats(layout_->longest(), hidden() / last().heads);
-    const std::size_t floats = rows * (hidden() + panel) + attention;
-    scratch_.resize(tensor::workers());
-    for (auto& memory : scratch_) {
-      memory.floats.reserve(floats);
-      memory.gradient.reserve(rows * hidden());
-    }
-    scratch_rows_ = rows;
-  }
-
-  [[nodiscard]] Scratch<T> scratch(std::size_t worker) const {
-    float* const floats = scratch_[worker].floats.data();
-    float* const block = floats + scratch_rows_ * hidden();
-    return {.wide = floats,
-            .block = block,
-            .gradient = scratch_[worker].gradient.data(),
-            .attention = block + scratch_rows_ * panel};
+    scratch_.reserve(tensor::workers(), rows, hidden(), attention);
   }
 
   [[nodiscard]] LayerRows<T> rows_of(std::size_t layer, std::size_t row) const {
@@ -164,18 +150,22 @@ class Encoder {
     for (std::size_t i = run.first; i < run.end; ++i) use(layout_->groups()[i], i);
   }
 
-  /// Calls use(sequence, its index) for each of a run, and use_rest(row, count) for the rows behind
-  /// each group's last.
-  template <class Use, class UseRest>
-  void for_each_sequence(const Run& run, const Use& use, const UseRest& use_rest) const {
+  /// Calls use(sequence, its index) for each of a run.
+  template <class Use>
+  void for_each_sequence(const Run& run, const Use& use) const {
+    const std::size_t end = layout_->groups()[run.end - 1].end;
+    for (std::size_t i = layout_->groups()[run.first].first; i < end; ++i) {
+      use(layout_->sequences()[i], i);
+    }
+  }
+
+  /// Calls use(row, count) for the rows behind the last sequence of each of a run's groups.
+  template <class Use>
+  void for_each_rest(const Run& run, const Use& use) const {
     for_each_group(run, [&](const Group& group, std::size_t) {
-      std::size_t end = group.row;
-      for (std::size_t i = group.first; i < group.end; ++i) {
-        const Sequence& sequence = layout_->sequences()[i];
-        use(sequence, i);
-        end = sequence.row + sequence.length;
-      }
-      use_rest(end, group.row + group.rows - end);
+      const Sequence& last = layout_->sequences()[group.end - 1];
+      const std::size_t row = last.row + last.length;
+      use(row, group.row + group.rows - row);
     });
   }
 
@@ -216,29 +206,23 @@ class Encoder {
   }
 
   void attend(std::size_t i, const Run& run, const Scratch<T>& scratch) const {
-    for_each_sequence(
-        run,
-        [&](const Sequence& sequence, std::size_t) {
-          const auto rows = rows_of(i, sequence.row);
-          parts_.layers[i].attend(rows, sequence.length, sequence.length, dropout_[i].attention,
-                                  score_index(sequence), rows.context, scratch);
-        },
-        [&](std::size_t row, std::size_t count) {
-          std::fill_n(rows_of(i, row).context, count * hidden(), T{});
-        });
+    for_each_sequence(run, [&](const Sequence& sequence, std::size_t) {
+      const auto rows = rows_of(i, sequence.row);
+      parts_.layers[i].attend(rows, sequence.length, sequence.length, dropout_[i].attention,
+                              score_index(sequence), rows.context, scratch);
+    });
+    for_each_rest(run, [&](std::size_t row, std::size_t count) {
+      std::fill_n(rows_of(i, row).context, count * hidden(), T{});
+    });
   }
 
   void attend_first_tokens(const Run& run, const Scratch<T>& scratch) {
     const std::size_t i = parts_.layers.size() - 1;
-    for_each_sequence(
-        run,
-        [&](const Sequence& sequence, std::size_t s) {
-          last().attend(rows_of(i, sequence.row), sequence.length, 1, dropout_[i].attention,
-                        score_index(sequence), first_tokens_.context + s * hidden(), scratch);
-          std::copy_n(x_.data() + sequence.row * hidden(), hidden(),
-                      first_x_.data() + s * hidden());
-        },
-        [](std::size_t, std::size_t) {});
+    for_each_sequence(run, [&](const Sequence& sequence, std::size_t s) {
+      last().attend(rows_of(i, sequence.row), sequence.length, 1, dropout_[i].attention,
+                    score_index(sequence), first_tokens_.context + s * hidden(), scratch);
+      std::copy_n(x_.data() + sequence.row * hidden(), hidden(), first_x_.data() + s * hidden());
+    });
   }
 
   /// Calls use(first row, rows from there) for blocks of the first tokens' rows.
@@ -246,7 +230,7 @@ class Encoder {
   void for_each_first_block(const Use& use) const {
     tensor::for_each_task(first_rows_ / row_unit(), [&](std::size_t task, std::size_t worker) {
       const std::size_t row = task * row_unit();
-      use(row, first_tokens_.from(row, hidden(), inner()), task, scratch(worker));
+      use(row, first_tokens_.from(row, hidden(), inner()), task, scratch_.of(worker));
     });
   }
 
@@ -266,7 +250,10 @@ class Encoder {
       last().finish_backward(
           rows, row_unit(), dropout_.back(), element_index(row), first_x_.data() + row * hidden(),
           first_gradient_.data() + row * hidden(),
-          [&](const auto& use) { use(0, row_unit(), first_norms_.layer(task, 0)); }, scratch);
+          [&](std::size_t norm, const auto& use) {
+            use(0, row_unit(), first_norms_.gamma(task, norm), first_norms_.beta(task, norm));
+          },
+          scratch);
     });
   }
 
@@ -275,59 +262,55 @@ class Encoder {
     back_to_last_input(run, gradient, scratch);
     for (std::size_t i = parts_.layers.size() - 1; i-- > 0;) {
       const auto rows = rows_of(i, run.row);
-      const auto groups = [&](const auto& use) {
-        for_each_group(run, [&](const Group& group, std::size_t g) {
-          use(group.row - run.row, group.rows, norms_.layer(g, norm_of(i)));
-        });
+      const auto sums = [&](std::size_t norm, const auto& use) {
+        for_each_norm_sum(run, norm_of(i) + norm, use);
       };
       parts_.layers[i].finish_backward(rows, run.rows, dropout_[i], element_index(run.row),
-                                       gradient, scratch.gradient, groups, scratch);
+                                       gradient, scratch.gradient, sums, scratch);
       attend_backward(i, run, scratch);
       parts_.layers[i].project_backward(rows, run.rows, gradient, scratch);
     }
-    for_each_group(run, [&](const Group& group, std::size_t g) {
-      kernels::norm_and_drop_backward(
-          x_.data() + group.row * hidden(), normal_.data() + group.row * hidden(),
-          inverse_.data() + group.row, parts_.embeddings.norm.weights().gamma, embedding_dropout_,
-          element_index(group.row), norms_.gamma(g, 0), norms_.beta(g, 0), group.rows, hidden());
-    });
+    for_each_norm_sum(
+        run, 0, [&](std::size_t at, std::size_t count, float* d_gamma, float* d_beta) {
+          const std::size_t row = run.row + at;
+          kernels::norm_and_drop_backward(
+              x_.data() + row * hidden(), normal_.data() + row * hidden(), inverse_.data() + row,
+              parts_.embeddings.norm.weights().gamma, embedding_dropout_, element_index(row),
+              d_gamma, d_beta, count, hidden());
+        });
   }
 
   /// The gradient of the last layer's input, which comes from the first tokens alone.
   void back_to_last_input(const Run& run, float* gradient, const Scratch<T>& scratch) const {
     const std::size_t i = parts_.layers.size() - 1;
     std::fill_n(gradient, run.rows * hidden(), 0.0F);
-    for_each_sequence(
-        run,
-        [&](const Sequence& sequence, std::size_t s) {
-          const auto rows = rows_of(i, sequence.row);
-          last().attend_backward(rows, sequence.length, 1, dropout_[i].attention,
-                                 score_index(sequence), first_gradient_.data() + s * hidden(),
-                                 scratch);
-          for (std::size_t token = 1; token < sequence.length; ++token) {
-            std::fill_n(rows.qkv + token * 3 * hidden(), hidden(), T{});  // did not ask
-          }
-          std::copy_n(first_x_.data() + s * hidden(), hidden(),
-                      gradient + (sequence.row - run.row) * hidden());
-        },
-        [&](std::size_t row, std::size_t count) { clear_qkv(i, row, count); });
+    for_each_sequence(run, [&](const Sequence& sequence, std::size_t s) {
+      const auto rows = rows_of(i, sequence.row);
+      last().attend_backward(rows, sequence.length, 1, dropout_[i].attention, score_index(sequence),
+                             first_gradient_.data() + s * hidden(), scratch);
+      for (std::size_t token = 1; token < sequence.length; ++token) {
+        std::fill_n(rows.qkv + token * 3 * hidden(), hidden(), T{});  // did not ask
+      }
+      std::copy_n(first_x_.data() + s * hidden(), hidden(),
+                  gradient + (sequence.row - run.row) * hidden());
+    });
+    clear_rest_of_qkv(i, run);
     last().project_backward(rows_of(i, run.row), run.rows, gradient, scratch);
   }
 
   void attend_backward(std::size_t i, const Run& run, const Scratch<T>& scratch) const {
-    for_each_sequence(
-        run,
-        [&](const Sequence& sequence, std::size_t) {
-          parts_.layers[i].attend_backward(
-              rows_of(i, sequence.row), sequence.length, sequence.length, dropout_[i].attention,
-              score_index(sequence), scratch.gradient + (sequence.row - run.row) * hidden(),
-              scratch);
-        },
-        [&](std::size_t row, std::size_t count) { clear_qkv(i, row, count); });
+    for_each_sequence(run, [&](const Sequence& sequence, std::size_t) {
+      parts_.layers[i].attend_backward(
+          rows_of(i, sequence.row), sequence.length, sequence.length, dropout_[i].attention,
+          score_index(sequence), scratch.gradient + (sequence.row - run.row) * hidden(), scratch);
+    });
+    clear_rest_of_qkv(i, run);
   }
 
-  void clear_qkv(std::size_t layer, std::size_t row, std::size_t count) const {
-    std::fill_n(rows_of(layer, row).qkv, count * 3 * hidden(), T{});
+  void clear_rest_of_qkv(std::size_t layer, const Run& run) const {
+    for_each_rest(run, [&](std::size_t row, std::size_t count) {
+      std::fill_n(rows_of(layer, row).qkv, count * 3 * hidden(), T{});
+    });
   }
 
   void add_weight_gradients() {
@@ -364,6 +347,15 @@ class Encoder {
 
   static std::size_t norm_of(std::size_t layer) { return 1 + 2 * layer; }
 
+  /// Calls use(row, count, d_gamma, d_beta) for each group of a run: its rows, counted from the
+  /// run's first, and its own sums for a norm.
+  template <class Use>
+  void for_each_norm_sum(const Run& run, std::size_t norm, const Use& use) const {
+    for_each_group(run, [&](const Group& group, std::size_t g) {
+      use(group.row - run.row, group.rows, norms_.gamma(g, norm), norms_.beta(g, norm));
+    });
+  }
+
   void reserve_norm_gradients() {
     norms_.reserve(layout_->groups().size(), norm_of(parts_.layers.size() - 1), hidden());
     first_norms_.reserve(first_rows_ / row_unit(), 2, hidden());
@@ -378,11 +370,6 @@ class Encoder {
     first_norms_.add_to(last().norm1, 0);
     first_norms_.add_to(last().norm2, 1);
   }
-
-  struct ScratchMemory {
-    Buffer<float> floats;
-    Buffer<T> gradient;
-  };
 
   EncoderParts<T> parts_;
   bool changing_ = true;  // whether the weights may be others than those that are packed
@@ -404,8 +391,7 @@ class Encoder {
   Buffer<float> inverse_;
   NormGradients norms_;
   NormGradients first_norms_;
-  std::vector<ScratchMemory> scratch_;
-  std::size_t scratch_rows_ = 0;
+  ScratchMemory<T> scratch_;
   WeightGradients<T> weight_gradients_;
 };
 

@@ -14,6 +14,7 @@
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
+#include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {
@@ -33,23 +34,6 @@ struct NormTensors {
 /// The dropout of one layer in one pass.
 struct LayerDropout {
   kernels::Dropout attention, first, second;
-};
-
-/// Sums over a group's rows of the LayerNorms' gradients, [hidden] each.
-struct NormSums {
-  float* gamma1;
-  float* beta1;
-  float* gamma2;
-  float* beta2;
-};
-
-/// A thread's memory.
-template <class T>
-struct Scratch {
-  float* wide;       ///< [rows, hidden]
-  float* block;      ///< [rows, panel]
-  T* gradient;       ///< [rows, hidden]
-  float* attention;  ///< as kernels/attention.hpp asks for
 };
 
 /// One layer of the encoder on packed rows: attention, then a feed-forward network, each followed
@@ -121,19 +105,22 @@ class Layer {
   }
 
   /// Its way back; leaves in `context_gradient` [rows, hidden] that of attention's result.
-  /// groups(use) calls use(row, count, NormSums) for parts of the rows that have sums of their own.
-  template <class Groups>
+  /// sums(0 or 1, use) calls use(row, count, d_gamma, d_beta) for parts of the rows, each with what
+  /// the gradients of its rows for norm1 or norm2 are added to.
+  template <class Sums>
   void finish_backward(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
-                       std::uint32_t first, float* gradient, T* context_gradient,
-                       const Groups& groups, const Scratch<T>& scratch) const {
-    groups([&](std::size_t row, std::size_t part, const NormSums& sums) {
-      const auto own = rows.from(row, hidden(), inner());
-      const std::size_t at = row * hidden();
-      kernels::add_and_norm_backward(gradient + at, own.normal2, own.inverse2,
-                                     norm2.weights().gamma, dropout.second,
-                                     first + static_cast<std::uint32_t>(at), own.normal2,
-                                     sums.gamma2, sums.beta2, part, hidden());
-    });
+                       std::uint32_t first, float* gradient, T* context_gradient, const Sums& sums,
+                       const Scratch<T>& scratch) const {
+    const auto norm_backward = [&](std::size_t which, const NormTensors& norm,
+                                   const kernels::Dropout& drop, T* normal, const float* inverse) {
+      sums(which, [&](std::size_t row, std::size_t part, float* d_gamma, float* d_beta) {
+        const std::size_t at = row * hidden();
+        kernels::add_and_norm_backward(
+            gradient + at, normal + at, inverse + row, norm.weights().gamma, drop,
+            first + static_cast<std::uint32_t>(at), normal + at, d_gamma, d_beta, part, hidden());
+      });
+    };
+    norm_backward(1, norm2, dropout.second, rows.normal2, rows.inverse2);
     backward(output, rows.normal2, count, scratch.block,
              [&](std::size_t column, const float* block) {
                kernels::multiply(block, panel, rows.slope + column, inner(), count, panel);
@@ -142,14 +129,7 @@ class Layer {
              [&](std::size_t column, const float* block) {
                kernels::add(block, panel, gradient + column, hidden(), count, panel);
              });
-    groups([&](std::size_t row, std::size_t part, const NormSums& sums) {
-      const auto own = rows.from(row, hidden(), inner());
-      const std::size_t at = row * hidden();
-      kernels::add_and_norm_backward(gradient + at, own.normal1, own.inverse1,
-                                     norm1.weights().gamma, dropout.first,
-                                     first + static_cast<std::uint32_t>(at), own.normal1,
-                                     sums.gamma1, sums.beta1, part, hidden());
-    });
+    norm_backward(0, norm1, dropout.first, rows.normal1, rows.inverse1);
     backward(attention_output, rows.normal1, count, scratch.block,
              [&](std::size_t column, const float* block) {
                kernels::convert(block, panel, context_gradient + column, hidden(), count, panel);

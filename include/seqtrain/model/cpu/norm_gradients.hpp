@@ -26,10 +26,6 @@ class NormGradients {
   [[nodiscard]] float* beta(std::size_t set, std::size_t norm) const {
     return gamma(set, norm) + hidden_;
   }
-  /// Of a layer whose first norm is `norm`.
-  [[nodiscard]] NormSums layer(std::size_t set, std::size_t norm) const {
-    return {gamma(set, norm), beta(set, norm), gamma(set, norm + 1), beta(set, norm + 1)};
-  }
 
   void add_to(const NormTensors& tensors, std::size_t norm) const {
     auto* const gamma_gradient = tensors.gamma_gradient.mutable_data_ptr<float>();
