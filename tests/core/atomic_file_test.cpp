@@ -2,7 +2,12 @@
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
+#include <span>
 #include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -105,13 +110,77 @@ TEST_F(AtomicFileTest, TwoWritersOfOneNameDoNotMix) {
   EXPECT_EQ(entries(), 1);
 }
 
+TEST_F(AtomicFileTest, OverwritesWhatAKilledWriterLeft) {
+  const auto path = directory_ / "a.txt";
+  tests::write_file(path.string() + ".partial", "much more text than the next writer writes");
+  write_file_atomically(path, "new");
+  EXPECT_EQ(read_file(path), "new");
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(AtomicFileTest, ManyThreadsReplaceOneFileAndNoneMixes) {
+  const auto path = directory_ / "a.txt";
+  std::vector<std::thread> writers;
+  for (const char letter : {'a', 'b', 'c', 'd'}) {
+    writers.emplace_back([&path, letter] {
+      for (int i = 0; i < 50; ++i) write_file_atomically(path, std::string(1000, letter));
+    });
+  }
+  for (auto& writer : writers) writer.join();
+  const auto text = read_file(path);
+  EXPECT_EQ(text, std::string(1000, text.at(0)));
+  EXPECT_EQ(entries(), 1);
+}
+
+/// The real files, with one step that fails.
+struct Failing : Files {
+  explicit Failing(std::string which) : step{std::move(which)} {}
+
+  void write(Output& file, std::span<const std::byte> bytes) const {
+    fail_at("write");
+    Files::write(file, bytes);
+  }
+  void sync(Output& file) const {
+    fail_at("sync");
+    Files::sync(file);
+  }
+  void rename(const Path& from, const Path& to) const {
+    fail_at("rename");
+    Files::rename(from, to);
+  }
+  void sync_directory(const Path& path) const {
+    fail_at("sync_directory");
+    Files::sync_directory(path);
+  }
+  void fail_at(const std::string& now) const {
+    if (now == step) throw Error{now};
+  }
+
+  std::string step;
+};
+
+TEST_F(AtomicFileTest, EveryStepThatFailsThrowsAndLeavesNothing) {
+  const auto path = directory_ / "a.txt";
+  for (const char* step : {"write", "sync", "rename", "sync_directory"}) {
+    write_file_atomically(path, "old");
+    const auto replace = [&] {
+      BasicAtomicFile<Failing> file{path, Failing{step}};
+      file.write(std::string_view{"new"});
+      file.commit();
+    };
+    EXPECT_THROW(replace(), Error) << step;
+    EXPECT_EQ(read_file(path), step == std::string{"sync_directory"} ? "new" : "old") << step;
+    EXPECT_EQ(entries(), 1) << step;
+  }
+}
+
 TEST_F(AtomicFileTest, AMissingDirectoryIsNamed) {
   const auto path = directory_ / "absent/a.txt";
   try {
     AtomicFile file{path};
     FAIL() << "opened";
   } catch (const Error& error) {
-    EXPECT_EQ(error.where().object, path.string());
+    EXPECT_EQ(error.where().object, path.string() + ".partial");
     EXPECT_NE(std::string{error.what()}.find("No such file or directory"), std::string::npos);
   }
 }
@@ -127,7 +196,8 @@ TEST_F(AtomicFileTest, AFailedWriteSaysWhyAndLeavesNothing) {
       problem = error.what();
     }
   }
-  EXPECT_NE(problem.find(path.string() + ": cannot be written: File too large"), std::string::npos);
+  const auto partial = path.string() + ".partial";
+  EXPECT_NE(problem.find(partial + ": cannot be written: File too large"), std::string::npos);
   EXPECT_EQ(entries(), 0);
 }
 

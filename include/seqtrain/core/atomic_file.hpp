@@ -1,41 +1,40 @@
 #pragma once
 
-#include <atomic>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/file_system.hpp>
+#include <seqtrain/core/files.hpp>
 
 namespace seqtrain {
 
-/// A file that appears under its name whole or not at all: written beside it, forced to the disk,
-/// then renamed over it. Destroyed before `commit`, it leaves nothing behind and an older file of
-/// that name untouched. Every failure throws `Error` with the target's name and the system's
-/// reason.
-class AtomicFile {
+/// A file that appears under its name whole or not at all: it is written as `<target>.partial`,
+/// forced to the disk, then renamed. An object that is destroyed before `commit` removes what it
+/// wrote and leaves an older target as it is. What a killed process left is overwritten by the next
+/// writer of that target; while a live one writes it, the name is `<target>.1.partial` and so on.
+/// Every failure throws `Error` with the file's name and the system's reason.
+template <class F = Files>
+class BasicAtomicFile {
  public:
-  explicit AtomicFile(std::filesystem::path target) : target_{std::move(target)} { create(); }
-  AtomicFile(const AtomicFile&) = delete;
-  AtomicFile& operator=(const AtomicFile&) = delete;
-  ~AtomicFile() { discard(); }
+  explicit BasicAtomicFile(std::filesystem::path target, F files = {})
+      : files_{std::move(files)}, target_{std::move(target)} {
+    create();
+  }
+  BasicAtomicFile(const BasicAtomicFile&) = delete;
+  BasicAtomicFile& operator=(const BasicAtomicFile&) = delete;
+  ~BasicAtomicFile() { discard(); }
 
   /// Appends; small pieces are gathered, large ones go straight to the system.
   void write(std::span<const std::byte> bytes) {
     size_ += bytes.size();
     if (buffer_.size() + bytes.size() > buffer_bytes) flush();
-    if (bytes.size() > buffer_bytes) return send(bytes);
+    if (bytes.size() > buffer_bytes) return files_.write(*file_, bytes);
     buffer_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
   void write(std::string_view text) { write(std::as_bytes(std::span{text})); }
@@ -43,76 +42,61 @@ class AtomicFile {
   /// Writes `bytes` at their place in the file. Safe from several threads, as long as none appends;
   /// `size` does not count it.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
-    while (!bytes.empty()) {
-      const auto sent = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (sent < 0 && errno == EINTR) continue;
-      check(sent > 0);
-      offset += static_cast<std::uint64_t>(sent);
-      bytes = bytes.subspan(static_cast<std::size_t>(sent));
-    }
+    files_.write_at(*file_, offset, bytes);
   }
 
   /// Bytes written so far.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
 
-  /// Makes the file visible. When it returns, file and name are on the disk.
+  /// Makes the file visible. When it returns, file and name are on the disk. If only the last step
+  /// fails, forcing the name to the disk, the new file is visible but a loss of power may undo it.
   void commit() {
     flush();
-    check(::fsync(file_) == 0);
-    check(::close(std::exchange(file_, -1)) == 0);
-    check(::rename(temporary_.c_str(), target_.c_str()) == 0);
+    files_.sync(*file_);
+    files_.rename(temporary_, target_);  // under the lock: no other writer may empty the file
     temporary_.clear();
-    errno = sync_directory(target_.has_parent_path() ? target_.parent_path() : ".");
-    check(errno == 0);
+    files_.close(*file_);
+    file_.reset();
+    files_.sync_directory(target_.has_parent_path() ? target_.parent_path() : ".");
   }
 
  private:
   static constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 
   void create() {
-    static std::atomic<unsigned> counter{0};
-    for (int attempt = 0; attempt < 100; ++attempt) {
-      auto name = target_;
-      name += "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".partial";
-      file_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (file_ >= 0) temporary_ = std::move(name);
-      if (file_ >= 0 || errno != EEXIST) break;
+    constexpr int most_writers = 1000;
+    for (int i = 0; i < most_writers && !file_; ++i) {
+      temporary_ = target_;
+      temporary_ += i == 0 ? ".partial" : "." + std::to_string(i) + ".partial";
+      file_ = files_.create(temporary_);
     }
-    check(file_ >= 0);
+    if (file_) return;
+    throw Error{"cannot be written: too many do so at once", {.object = target_.string()}};
   }
 
   void flush() {
-    send(std::as_bytes(std::span{buffer_}));
+    if (!buffer_.empty()) files_.write(*file_, std::as_bytes(std::span{buffer_}));
     buffer_.clear();
   }
 
-  void send(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const auto sent = ::write(file_, bytes.data(), bytes.size());
-      if (sent < 0 && errno == EINTR) continue;
-      check(sent > 0);
-      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  void discard() noexcept {
+    if (!file_ || temporary_.empty()) return;
+    try {
+      files_.remove(temporary_);
+    } catch (...) {  // the next writer of this target overwrites it
     }
   }
 
-  void discard() noexcept {
-    if (file_ >= 0) ::close(std::exchange(file_, -1));
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  }
-
-  void check(bool succeeded) const {
-    if (succeeded) return;
-    const auto reason = std::generic_category().message(errno);
-    throw Error{"cannot be written: " + reason, {.object = target_.string()}};
-  }
-
+  [[no_unique_address]] F files_;
   std::filesystem::path target_;
   std::filesystem::path temporary_;
   std::string buffer_;
   std::uint64_t size_ = 0;
-  int file_ = -1;
+  std::optional<typename F::Output> file_;
 };
+
+using AtomicFile = BasicAtomicFile<>;
 
 /// Replaces the file `path` by `text`, whole or not at all.
 inline void write_file_atomically(const std::filesystem::path& path, std::string_view text) {

@@ -1,0 +1,219 @@
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_lock.hpp>
+#include <seqtrain/core/file_system.hpp>
+#include <seqtrain/core/shared_bytes.hpp>
+
+namespace seqtrain {
+
+/// The operating system's file calls, as a policy: a test replaces it by a simulated disk. Every
+/// failure throws `Error` with the path and the system's reason.
+class Files {
+ public:
+  using Path = std::filesystem::path;
+
+  /// A file that is being written. The destructor only closes it, and so gives up its lock.
+  class Output {
+   public:
+    Output(Output&& other) noexcept
+        : path_{std::move(other.path_)}, number_{std::exchange(other.number_, -1)} {}
+    Output& operator=(Output&& other) noexcept {
+      std::swap(path_, other.path_);
+      std::swap(number_, other.number_);
+      return *this;
+    }
+    ~Output() {
+      if (number_ >= 0) ::close(number_);
+    }
+
+   private:
+    friend class Files;
+    Output(Path path, int number) : path_{std::move(path)}, number_{number} {}
+
+    Path path_;
+    int number_;
+  };
+
+  using Lock = FileLock;
+
+  struct Entry {
+    std::string name;
+    bool is_directory = false;
+  };
+
+  /// Opens a file for writing under an exclusive lock and empties it. Returns nothing if another
+  /// live writer holds it. A file system without locks is taken to have one writer.
+  [[nodiscard]] std::optional<Output> create(const Path& path) const {
+    while (true) {
+      Output file{path, ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)};
+      check(file.number_ >= 0, "cannot be written", path);
+      if (!lock(file)) return {};
+      if (!is_at(file, path)) continue;  // removed or renamed before the lock was ours
+      check(::ftruncate(file.number_, 0) == 0, "cannot be written", path);
+      return file;
+    }
+  }
+
+  /// Appends all of `bytes`.
+  void write(Output& file, std::span<const std::byte> bytes) const {
+    send(file, bytes, [&](std::span<const std::byte> rest) {
+      return ::write(file.number_, rest.data(), rest.size());
+    });
+  }
+
+  /// Writes at that place. Several threads may do so at once.
+  void write_at(const Output& file, std::uint64_t offset, std::span<const std::byte> bytes) const {
+    send(file, bytes, [&](std::span<const std::byte> rest) {
+      const auto at = static_cast<off_t>(offset + (bytes.size() - rest.size()));
+      return ::pwrite(file.number_, rest.data(), rest.size(), at);
+    });
+  }
+
+  /// Returns when the content is on the disk.
+  void sync(Output& file) const {
+    check(::fsync(file.number_) == 0, "cannot be written", file.path_);
+  }
+
+  void close(Output& file) const {
+    const int problem = ::close(std::exchange(file.number_, -1));
+    check(problem == 0 || errno == EINTR, "cannot be written", file.path_);
+  }
+
+  void rename(const Path& from, const Path& to) const {
+    check(::rename(from.c_str(), to.c_str()) == 0, "cannot be written", to);
+  }
+
+  /// Removes a file or an empty directory. Returns false if there is none.
+  bool remove(const Path& path) const {
+    if (::remove(path.c_str()) == 0) return true;
+    check(is_missing(errno), "cannot be removed", path);
+    return false;
+  }
+
+  /// Returns false if it is there already. The parent must exist.
+  bool make_directory(const Path& path) const {
+    if (::mkdir(path.c_str(), 0777) == 0) return true;
+    check(errno == EEXIST, "cannot be created", path);
+    return false;
+  }
+
+  /// Returns when the names in the directory are on the disk. A file system that cannot tell
+  /// (EINVAL) counts as done.
+  void sync_directory(const Path& path) const {
+    errno = seqtrain::sync_directory(path);
+    check(errno == 0, "cannot be written", path);
+  }
+
+  /// Entries sorted by name. Returns none if there is no such directory.
+  [[nodiscard]] std::vector<Entry> list(const Path& path) const {
+    std::vector<Entry> entries;
+    std::error_code error, ignored;
+    std::filesystem::directory_iterator entry{path, error};
+    if (is_missing(error.value())) return entries;
+    for (; !error && entry != std::filesystem::directory_iterator{}; entry.increment(error)) {
+      entries.push_back({entry->path().filename().string(), entry->is_directory(ignored)});
+    }
+    errno = error.value();
+    check(!error, "cannot be listed", path);
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return a.name < b.name; });
+    return entries;
+  }
+
+  /// Maps a file. Returns nothing if there is no such file; an empty one gives no bytes. Nobody may
+  /// shorten the file meanwhile; replacing it by `rename` is fine.
+  [[nodiscard]] std::optional<SharedBytes> read(const Path& path) const {
+    const Output file{path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (file.number_ < 0 && is_missing(errno)) return {};
+    struct ::stat status = {};
+    const bool opened = file.number_ >= 0 && ::fstat(file.number_, &status) == 0;
+    check(opened, "cannot be read", path);
+    if (S_ISDIR(status.st_mode)) return {};
+    if (!S_ISREG(status.st_mode)) throw Error{"is not a regular file", {.object = path.string()}};
+    return map(file, static_cast<std::size_t>(status.st_size));
+  }
+
+  /// A number that differs between two files that were under this name one after the other. Returns
+  /// 0 if there is none.
+  [[nodiscard]] std::uint64_t stamp(const Path& path) const {
+    struct ::stat status = {};
+    if (::stat(path.c_str(), &status) != 0) return 0;
+    const auto time = static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+                      static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
+    return time ^ (status.st_ino * 0x9e3779b97f4a7c15);
+  }
+
+  /// The lock of a file, which is created if it is missing and stays. Returns nothing if somebody
+  /// else holds it.
+  [[nodiscard]] std::optional<Lock> try_lock(const Path& path) const {
+    return FileLock::attempt(path);
+  }
+
+ private:
+  static bool is_missing(int problem) { return problem == ENOENT || problem == ENOTDIR; }
+
+  static void check(bool succeeded, const char* problem, const Path& path) {
+    if (succeeded) return;
+    const auto reason = std::generic_category().message(errno);
+    throw Error{std::string{problem} + ": " + reason, {.object = path.string()}};
+  }
+
+  template <class Send>
+  static void send(const Output& file, std::span<const std::byte> bytes, const Send& some) {
+    while (!bytes.empty()) {
+      const auto sent = some(bytes);
+      if (sent < 0 && errno == EINTR) continue;
+      check(sent > 0, "cannot be written", file.path_);
+      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    }
+  }
+
+  /// Returns false if somebody else holds the lock.
+  static bool lock(const Output& file) {
+    while (::flock(file.number_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EWOULDBLOCK) return false;
+      if (errno == ENOSYS || errno == EOPNOTSUPP) return true;
+      check(errno == EINTR, "cannot be locked", file.path_);
+    }
+    return true;
+  }
+
+  static bool is_at(const Output& file, const Path& path) {
+    struct ::stat here = {}, there = {};
+    check(::fstat(file.number_, &here) == 0, "cannot be written", path);
+    if (::stat(path.c_str(), &there) != 0) return false;
+    return here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+  }
+
+  static SharedBytes map(const Output& file, std::size_t size) {
+    if (size == 0) return {};
+    void* const bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number_, 0);
+    check(bytes != MAP_FAILED, "cannot be read", file.path_);
+    const auto unmap = [size](void* begin) { ::munmap(begin, size); };
+    return {std::shared_ptr<void>{bytes, unmap}, {static_cast<const std::byte*>(bytes), size}};
+  }
+};
+
+}  // namespace seqtrain
