@@ -4,11 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <ranges>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <seqtrain/optim/step.hpp>
+#include <seqtrain/sink/stored.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain {
@@ -67,6 +71,25 @@ concept Sink = std::movable<S> &&
   sink.put(key, bytes);      // whole or not at all
   sink.put_file(key, file);  // large, never half visible
   sink.flush();              // returns when all of it is durable
+};
+
+/// A sink that gives back what it was given. A key names one object exactly.
+template <class S>
+concept Store = Sink<S> &&
+    requires(S& store, std::string_view key, std::span<const std::byte> bytes,
+             const std::filesystem::path& file, std::int64_t generation) {
+  // For people: a path, a gs:// address.
+  { store.name() } -> std::convertible_to<std::string>;
+  // All keys inside that directory, at any depth, whole and sorted; "" for all.
+  { store.list(key) } -> std::same_as<std::vector<std::string>>;
+  // Nothing if there is no such object.
+  { store.get(key) } -> std::same_as<std::optional<sink::Stored>>;
+  // The file is verified and appears whole or not at all; false if there is no such object.
+  { store.get_file(key, file) } -> std::same_as<bool>;
+  // Writes over that generation only, 0 for none yet: the new generation, or nothing.
+  { store.put_if(key, bytes, generation) } -> std::same_as<std::optional<std::int64_t>>;
+  // An object that is not there is no error.
+  store.remove(key);
 };
 
 /// An optimizer steps this model's parameters, a loader yields this model's batches.

@@ -10,6 +10,7 @@
 
 #include "support/offline_storage.hpp"
 #include "support/sink_conformance.hpp"
+#include "support/store_conformance.hpp"
 
 namespace seqtrain::tests {
 namespace {
@@ -24,6 +25,7 @@ struct GcsSubject {
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Gcs, SinkConformance, GcsSubject);
+INSTANTIATE_TYPED_TEST_SUITE_P(Gcs, StoreConformance, GcsSubject);
 
 TEST(Gcs, SeesWhetherItCanWrite) {
   OfflineStorage service;

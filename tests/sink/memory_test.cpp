@@ -7,6 +7,7 @@
 #include <seqtrain/sink/memory.hpp>
 
 #include "support/sink_conformance.hpp"
+#include "support/store_conformance.hpp"
 
 namespace seqtrain::tests {
 namespace {
@@ -22,6 +23,7 @@ struct MemorySubject {
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Memory, SinkConformance, MemorySubject);
+INSTANTIATE_TYPED_TEST_SUITE_P(Memory, StoreConformance, MemorySubject);
 
 }  // namespace
 }  // namespace seqtrain::tests

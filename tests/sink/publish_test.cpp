@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/sink/local.hpp>
+#include <seqtrain/sink/directory.hpp>
 #include <seqtrain/sink/memory.hpp>
 #include <seqtrain/sink/publish.hpp>
 
@@ -37,7 +37,7 @@ TEST_F(Publish, TakesDirectoriesApartInOrder) {
 
 TEST_F(Publish, WritesAManifestOfSizesAndChecksums) {
   const TemporaryDirectory to;
-  Local sink{to.path()};
+  Directory sink{to.path()};
   publish(sink, directory_.path(), names_, "run");
   EXPECT_EQ(read_file(to / "run/model/a.bin"), "123456789");
   const auto manifest = json::Document::load(to / "run/manifest.json");

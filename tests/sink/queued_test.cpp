@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/sink/local.hpp>
+#include <seqtrain/sink/directory.hpp>
 #include <seqtrain/sink/queued.hpp>
 
 #include "support/sink_conformance.hpp"
@@ -27,7 +27,7 @@ struct QueuedSubject {
   }
 
   TemporaryDirectory directory;
-  sink::Queued<sink::Local> sink{sink::Local{directory.path()}};
+  sink::Queued<sink::Directory> sink{sink::Directory{directory.path()}};
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Queued, SinkConformance, QueuedSubject);

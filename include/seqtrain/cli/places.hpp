@@ -14,9 +14,9 @@
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/report/say.hpp>
 #include <seqtrain/sink/any.hpp>
+#include <seqtrain/sink/directory.hpp>
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/sink/gcs.hpp>
-#include <seqtrain/sink/local.hpp>
 #include <seqtrain/train/checkpoints.hpp>
 #include <seqtrain/train/results.hpp>
 #include <seqtrain/train/run_directory.hpp>
@@ -65,7 +65,7 @@ inline sink::Any open_job_dir(std::string place) {
     place = of_job;
   }
   if (place.empty()) return sink::Any{sink::Discard{}};
-  if (!gcs::is_gs(place)) return sink::Any{sink::Local{place}};
+  if (!gcs::is_gs(place)) return sink::Any{sink::Directory{place}};
   return sink::Any{open_bucket(place)};
 }
 

@@ -2,51 +2,95 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <seqtrain/concepts.hpp>
+#include <seqtrain/sink/directory.hpp>
 
 namespace seqtrain::sink {
 
-/// Holds a sink of any type, for programs that choose it while they run.
+/// Holds a store of any type, for programs that choose it while they run.
 class Any {
- public:
-  template <Sink S>
-  requires(!std::same_as<S, Any>) explicit Any(S sink)
-      : sink_{std::make_unique<Holder<S>>(std::move(sink))} {}
+  using Path = std::filesystem::path;
+  using Bytes = std::span<const std::byte>;
 
-  void put(std::string_view key, std::span<const std::byte> bytes) { sink_->put(key, bytes); }
-  void put_file(std::string_view key, const std::filesystem::path& file) {
-    sink_->put_file(key, file);
+ public:
+  template <Store S>
+  requires(!std::same_as<S, Any>) explicit Any(S store)
+      : store_{std::make_unique<Holder<S>>(std::move(store))} {}
+
+  void put(std::string_view key, Bytes bytes) { store_->put(key, bytes); }
+  void put_file(std::string_view key, const Path& file) { store_->put_file(key, file); }
+  void flush() { store_->flush(); }
+
+  [[nodiscard]] std::string name() const { return store_->name(); }
+  [[nodiscard]] std::vector<std::string> list(std::string_view key) { return store_->list(key); }
+  [[nodiscard]] std::optional<Stored> get(std::string_view key) { return store_->get(key); }
+  bool get_file(std::string_view key, const Path& file) { return store_->get_file(key, file); }
+  std::optional<std::int64_t> put_if(std::string_view key, Bytes bytes, std::int64_t generation) {
+    return store_->put_if(key, bytes, generation);
   }
-  void flush() { sink_->flush(); }
+  void remove(std::string_view key) { store_->remove(key); }
+
+  /// Cancels the store's calls if it can; else does nothing.
+  void cancel() { store_->cancel(); }
+
+  /// The store if it is a `Directory`, else null.
+  [[nodiscard]] const Directory* directory() const { return store_->directory(); }
 
  private:
   struct Interface {
     virtual ~Interface() = default;
-    virtual void put(std::string_view key, std::span<const std::byte> bytes) = 0;
-    virtual void put_file(std::string_view key, const std::filesystem::path& file) = 0;
+    virtual void put(std::string_view key, Bytes bytes) = 0;
+    virtual void put_file(std::string_view key, const Path& file) = 0;
     virtual void flush() = 0;
+    virtual std::string name() = 0;
+    virtual std::vector<std::string> list(std::string_view key) = 0;
+    virtual std::optional<Stored> get(std::string_view key) = 0;
+    virtual bool get_file(std::string_view key, const Path& file) = 0;
+    virtual std::optional<std::int64_t> put_if(std::string_view key, Bytes bytes,
+                                               std::int64_t generation) = 0;
+    virtual void remove(std::string_view key) = 0;
+    virtual void cancel() = 0;
+    [[nodiscard]] virtual const Directory* directory() const = 0;
   };
 
   template <class S>
   struct Holder final : Interface {
-    explicit Holder(S held) : sink{std::move(held)} {}
-    void put(std::string_view key, std::span<const std::byte> bytes) override {
-      sink.put(key, bytes);
+    explicit Holder(S held) : store{std::move(held)} {}
+    void put(std::string_view key, Bytes bytes) override { store.put(key, bytes); }
+    void put_file(std::string_view key, const Path& file) override { store.put_file(key, file); }
+    void flush() override { store.flush(); }
+    std::string name() override { return store.name(); }
+    std::vector<std::string> list(std::string_view key) override { return store.list(key); }
+    std::optional<Stored> get(std::string_view key) override { return store.get(key); }
+    bool get_file(std::string_view key, const Path& file) override {
+      return store.get_file(key, file);
     }
-    void put_file(std::string_view key, const std::filesystem::path& file) override {
-      sink.put_file(key, file);
+    std::optional<std::int64_t> put_if(std::string_view key, Bytes bytes,
+                                       std::int64_t generation) override {
+      return store.put_if(key, bytes, generation);
     }
-    void flush() override { sink.flush(); }
-    S sink;
+    void remove(std::string_view key) override { store.remove(key); }
+    void cancel() override {
+      if constexpr (requires { store.cancel(); }) store.cancel();
+    }
+    [[nodiscard]] const Directory* directory() const override {
+      if constexpr (std::same_as<S, Directory>) return &store;
+      return nullptr;
+    }
+    S store;
   };
 
-  std::unique_ptr<Interface> sink_;
+  std::unique_ptr<Interface> store_;
 };
 
 }  // namespace seqtrain::sink

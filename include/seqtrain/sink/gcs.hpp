@@ -1,22 +1,29 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include <seqtrain/gcs/download.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/gcs/upload.hpp>
 #include <seqtrain/sink/key.hpp>
+#include <seqtrain/sink/stored.hpp>
 
 namespace seqtrain::sink {
 
 struct GcsOptions {
   gcs::ClientOptions client = {};
   gcs::UploadOptions upload = {};
+  gcs::DownloadOptions download = {};
 };
 
 /// A prefix of names in a bucket of Google Cloud Storage. An object is verified and durable when
@@ -27,9 +34,13 @@ class Gcs {
   explicit Gcs(std::string_view uri, const GcsOptions& options = {})
       : Gcs{gcs::Uri::parse(uri), options} {}
   explicit Gcs(const gcs::Uri& prefix, const GcsOptions& options = {})
-      : Gcs{gcs::open_client(options.client), prefix, options.upload} {}
-  Gcs(gcs::Client client, const gcs::Uri& prefix, gcs::UploadOptions upload = {})
-      : client_{std::move(client)}, prefix_{prefix.as_directory()}, upload_{std::move(upload)} {}
+      : Gcs{gcs::open_client(options.client), prefix, options.upload, options.download} {}
+  Gcs(gcs::Client client, const gcs::Uri& prefix, gcs::UploadOptions upload = {},
+      gcs::DownloadOptions download = {})
+      : client_{std::move(client)},
+        prefix_{prefix.as_directory()},
+        upload_{std::move(upload)},
+        download_{std::move(download)} {}
 
   /// Writes a small object below the prefix and removes it again. To be called before work begins
   /// whose results go here: throws `InputError` if the bucket is not there or may not be written,
@@ -40,6 +51,8 @@ class Gcs {
     const auto written = client_.put(uri, "written to see whether it can be", {.if_generation = 0});
     client_.remove(uri, written.generation);
   }
+
+  [[nodiscard]] std::string name() const { return prefix_.text(); }
 
   void put(std::string_view key, std::span<const std::byte> bytes) {
     const auto uri = place(key);
@@ -53,6 +66,56 @@ class Gcs {
 
   void flush() {}
 
+  [[nodiscard]] std::vector<std::string> list(std::string_view key) const {
+    const auto directory = key.empty() ? prefix_ : place(key).as_directory();
+    std::vector<std::string> keys;
+    const auto add = [&](const gcs::ObjectInfo& object) {
+      const bool placeholder = object.uri.name.ends_with('/');  // a folder that a console created
+      if (!placeholder) keys.push_back(object.uri.name.substr(prefix_.name.size()));
+    };
+    run([&] { client_.list(directory, add); });
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  }
+
+  [[nodiscard]] std::optional<Stored> get(std::string_view key) const {
+    Stored stored;
+    const bool found = fetch(key, [&](const gcs::ObjectInfo& object) {
+      stored = {{}, object.generation};
+      client_.read(object, 0, object.size, [&](std::span<const std::byte> bytes) {
+        stored.bytes.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      });
+      gcs::Client::verify(object, Crc32c{}.update(stored.bytes));
+    });
+    return found ? std::optional{std::move(stored)} : std::nullopt;
+  }
+
+  bool get_file(std::string_view key, const std::filesystem::path& file) const {
+    return fetch(key, [&](const gcs::ObjectInfo& object) {
+      gcs::download_generation(client_, object, file, download_);
+    });
+  }
+
+  /// An answer that was lost counts as success if the object holds just these bytes: give each
+  /// writer bytes of its own.
+  std::optional<std::int64_t> put_if(std::string_view key, std::span<const std::byte> bytes,
+                                     std::int64_t generation) {
+    const auto uri = place(key);
+    auto options = upload_;
+    options.write.if_generation = generation;
+    std::optional<std::int64_t> written;
+    try {
+      run([&] { written = gcs::upload(client_, uri, bytes, options).generation; });
+    } catch (const gcs::PreconditionFailed&) {  // nothing is written
+    }
+    return written;
+  }
+
+  void remove(std::string_view key) {
+    const auto uri = place(key);
+    run([&] { client_.remove(uri); });
+  }
+
   [[nodiscard]] const gcs::Client& client() const noexcept { return client_; }
   [[nodiscard]] const gcs::Uri& prefix() const noexcept { return prefix_; }
 
@@ -65,18 +128,41 @@ class Gcs {
   }
 
   /// What is refused in the middle of a run is no longer the fault of its input.
-  template <class Write>
-  static void run(const Write& write) {
+  template <class Action>
+  static void run(const Action& action) {
     try {
-      write();
+      action();
     } catch (const InputError& error) {
       throw Error{error.what()};
     }
   }
 
+  /// Hands the object as it is now to `read`; one that is overwritten meanwhile is begun again.
+  /// Returns false if there is none.
+  template <class Read>
+  bool fetch(std::string_view key, const Read& read) const {
+    constexpr int most_attempts = 3;
+    const auto uri = place(key);
+    bool found = false;
+    run([&] {
+      for (int attempt = 1; !found; ++attempt) {
+        const auto object = client_.find(uri);
+        if (!object) return;
+        try {
+          read(*object);
+          found = true;
+        } catch (const gcs::NotFound&) {
+          if (attempt == most_attempts) throw;
+        }
+      }
+    });
+    return found;
+  }
+
   gcs::Client client_;
   gcs::Uri prefix_;
   gcs::UploadOptions upload_;
+  gcs::DownloadOptions download_;
 };
 
 }  // namespace seqtrain::sink

@@ -1,0 +1,270 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/crc32c.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/files.hpp>
+#include <seqtrain/core/writable.hpp>
+#include <seqtrain/sink/key.hpp>
+#include <seqtrain/sink/stored.hpp>
+
+namespace seqtrain::sink {
+
+/// A directory on a mounted disk. Keys are paths below the root; missing directories are created,
+/// those that become empty are removed. An object is durable when `put` returns, its removal when
+/// `remove` does. `list` leaves out names that begin with a dot or end in `.partial`: locks and
+/// temporary files have such names.
+template <class F = Files>
+class BasicDirectory {
+ public:
+  using Path = std::filesystem::path;
+
+  /// Throws `InputError` if real files cannot be written there; creates nothing yet.
+  explicit BasicDirectory(Path root, F files = {})
+      : files_{std::move(files)}, root_{without_slash(std::move(root))} {
+    if constexpr (std::same_as<F, Files>) check_writable(root_);
+  }
+
+  [[nodiscard]] std::string name() const { return root_.string(); }
+  [[nodiscard]] const Path& root() const noexcept { return root_; }
+  [[nodiscard]] Path path_of(std::string_view key) const { return root_ / key; }
+  [[nodiscard]] const F& files() const noexcept { return files_; }
+
+  void put(std::string_view key, std::span<const std::byte> bytes) {
+    put_pieces(key, std::span{&bytes, 1});
+  }
+
+  /// Puts the pieces, one after the other, as one object.
+  void put_pieces(std::string_view key, std::span<const std::span<const std::byte>> pieces) {
+    check_key(key);
+    std::optional<BasicAtomicFile<F>> file;
+    create(file, path_of(key));
+    for (const auto& piece : pieces) file->write(piece);
+    file->commit();
+  }
+
+  void put_file(std::string_view key, const Path& file) {
+    const auto content = files_.read(file);
+    if (!content) throw Error{"cannot be read: no such file", {.object = file.string()}};
+    put(key, content->bytes);
+  }
+
+  void flush() {}
+
+  [[nodiscard]] std::vector<std::string> list(std::string_view key) const {
+    if (!key.empty()) check_key(key);
+    std::vector<std::string> keys;
+    collect(key.empty() ? root_ : path_of(key), key.empty() ? "" : std::string{key} + "/", keys);
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  }
+
+  [[nodiscard]] std::optional<Stored> get(std::string_view key) const {
+    check_key(key);
+    const auto version = version_at(path_of(key));
+    if (!version) return {};
+    return Stored{std::string{version->content.text()}, version->generation};
+  }
+
+  /// The object's bytes straight from the page cache, or nothing.
+  [[nodiscard]] std::optional<SharedBytes> map(std::string_view key) const {
+    check_key(key);
+    return files_.read(path_of(key));
+  }
+
+  bool get_file(std::string_view key, const Path& file) const {
+    const auto content = map(key);
+    if (!content) return false;
+    BasicAtomicFile<F> copy{file, files_};
+    copy.write(content->bytes);
+    copy.commit();
+    return true;
+  }
+
+  /// Excludes other calls of `put_if`, in any process; a `put` of the same key must not meet it.
+  std::optional<std::int64_t> put_if(std::string_view key, std::span<const std::byte> bytes,
+                                     std::int64_t generation) {
+    check_key(key);
+    prepare(root_);
+    const auto lock = wait_for_lock();
+    const auto before = version_at(path_of(key));
+    if ((before ? before->generation : 0) != generation) return {};
+    put(key, bytes);
+    const auto after = version_at(path_of(key));
+    if (!after) throw Error{"was removed while it was written", {.object = path_of(key).string()}};
+    return after->generation;
+  }
+
+  void remove(std::string_view key) {
+    check_key(key);
+    Path path = path_of(key);
+    if (!files_.list(path).empty()) return;  // a directory is no object
+    bool removed = files_.remove(path);
+    while (removed && path != root_) {
+      path = path.parent_path();
+      files_.sync_directory(path);
+      removed = path != root_ && files_.list(path).empty() && remove_directory(path);
+    }
+  }
+
+ private:
+  struct Version {
+    SharedBytes content;
+    std::int64_t generation = 0;
+  };
+
+  /// Directories whose names are on the disk, as this object and its copies know it.
+  struct Durable {
+    std::mutex mutex;
+    std::set<std::string> directories;
+  };
+
+  static Path without_slash(Path path) {
+    if (path.empty()) return ".";
+    return path.has_filename() || !path.has_relative_path() ? path : path.parent_path();
+  }
+
+  static Path parent_of(const Path& path) {
+    return path.has_parent_path() ? path.parent_path() : Path{"."};
+  }
+
+  static bool is_object(std::string_view name) {
+    return !name.starts_with('.') && !name.ends_with(".partial");
+  }
+
+  void collect(const Path& directory, const std::string& prefix,
+               std::vector<std::string>& keys) const {
+    for (const auto& entry : files_.list(directory)) {
+      if (entry.is_directory) {
+        collect(directory / entry.name, prefix + entry.name + "/", keys);
+      } else if (is_object(entry.name)) {
+        keys.push_back(prefix + entry.name);
+      }
+    }
+  }
+
+  /// Opens an object for writing. Its directory may be removed by somebody else until it has a
+  /// file.
+  void create(std::optional<BasicAtomicFile<F>>& file, const Path& path) {
+    constexpr int most_attempts = 10;
+    const Path directory = path.parent_path();
+    for (int attempt = 1; !file; ++attempt) {
+      prepare(directory);
+      try {
+        file.emplace(path, files_);
+      } catch (const Error&) {
+        if (attempt == most_attempts || !make(directory)) throw;
+      }
+    }
+  }
+
+  /// Makes sure that the directory is there and that its name survives a loss of power. It may have
+  /// been created by a process that was killed before it forced the name to the disk.
+  void prepare(const Path& directory) {
+    if (is_durable(directory)) return;
+    if (directory != root_) prepare(directory.parent_path());
+    if (!make(directory)) sync_name_of(directory);
+    const std::lock_guard lock{durable_->mutex};
+    durable_->directories.insert(directory.native());
+  }
+
+  [[nodiscard]] bool is_durable(const Path& directory) const {
+    const std::lock_guard lock{durable_->mutex};
+    return durable_->directories.contains(directory.native());
+  }
+
+  /// Creates the directory and those above it that are missing. Returns whether it was missing.
+  bool make(const Path& directory) const {
+    bool made = false;
+    try {
+      made = files_.make_directory(directory);
+    } catch (const Error&) {
+      if (parent_of(directory) == directory) throw;
+      make(parent_of(directory));
+      made = files_.make_directory(directory);
+    }
+    if (made) files_.sync_directory(parent_of(directory));
+    return made;
+  }
+
+  void sync_name_of(const Path& directory) const {
+    if (directory != root_) return files_.sync_directory(directory.parent_path());
+    try {
+      files_.sync_directory(parent_of(root_));
+    } catch (const Error&) {  // the root's parent need not be readable where the root was given
+    }
+  }
+
+  /// Returns false if another process has put something into the directory or removed it.
+  bool remove_directory(const Path& directory) {
+    {
+      const std::lock_guard lock{durable_->mutex};
+      durable_->directories.erase(directory.native());
+    }
+    try {
+      return files_.remove(directory);
+    } catch (const Error&) {
+      if (files_.list(directory).empty()) throw;
+      return false;
+    }
+  }
+
+  /// The content and the generation that belongs to it.
+  [[nodiscard]] std::optional<Version> version_at(const Path& path) const {
+    while (true) {
+      const auto stamp = stamp_of(path);
+      auto content = files_.read(path);
+      if (stamp != stamp_of(path)) continue;  // replaced meanwhile
+      if (!content) return {};
+      const auto generation = generation_of(content->bytes, stamp);
+      return Version{*std::move(content), generation};
+    }
+  }
+
+  [[nodiscard]] std::uint64_t stamp_of(const Path& path) const {
+    if constexpr (requires { files_.stamp(path); }) return files_.stamp(path);
+    return 0;
+  }
+
+  static std::int64_t generation_of(std::span<const std::byte> bytes, std::uint64_t stamp) {
+    const std::uint64_t content = Crc32c{}.update(bytes).value() | std::uint64_t{bytes.size()}
+                                                                       << 32;
+    const auto mixed = (content ^ stamp) * 0x9e3779b97f4a7c15 >> 1;
+    return static_cast<std::int64_t>(std::max<std::uint64_t>(mixed, 1));
+  }
+
+  [[nodiscard]] typename F::Lock wait_for_lock() const {
+    using namespace std::chrono_literals;
+    const Path path = root_ / ".put_if.lock";
+    for (auto waited = 0ms; waited < 60s; waited += 5ms) {
+      if (auto lock = files_.try_lock(path)) return *std::move(lock);
+      std::this_thread::sleep_for(5ms);
+    }
+    throw Error{"is held by another process for a minute", {.object = path.string()}};
+  }
+
+  [[no_unique_address]] F files_;
+  Path root_;
+  std::shared_ptr<Durable> durable_ = std::make_shared<Durable>();
+};
+
+using Directory = BasicDirectory<>;
+
+}  // namespace seqtrain::sink
