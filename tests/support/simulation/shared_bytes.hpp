@@ -1,0 +1,24 @@
+#pragma once
+
+#if __has_include(<seqtrain/core/shared_bytes.hpp>)
+#include <seqtrain/core/shared_bytes.hpp>
+#else
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace seqtrain {
+
+/// Bytes that live as long as any copy of this does.
+struct SharedBytes {
+  std::shared_ptr<const void> owner = {};
+  std::span<const std::byte> bytes = {};
+
+  [[nodiscard]] std::string_view text() const {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+};
+
+}  // namespace seqtrain
+#endif
