@@ -82,8 +82,11 @@ class Bucket {
   /// will, or will later.
   void end(int process) {
     settle(process, [&](const Waiting& put) {
-      if (random_.chance(faults_.late)) late_.push_back(put);
-      return random_.chance(0.5);
+      const auto same = [&](const Waiting& late) { return late.key == put.key; };
+      if (std::any_of(late_.begin(), late_.end(), same)) return false;
+      if (!random_.chance(faults_.late)) return random_.chance(0.5);
+      late_.push_back(put);
+      return false;
     });
     waiting_.insert(waiting_.end(), late_.begin(), late_.end());
     late_.clear();
