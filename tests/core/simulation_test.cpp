@@ -544,7 +544,7 @@ std::vector<std::string> trace_of(std::uint64_t seed) {
   return trace;
 }
 
-TEST(SimulatedFibers, TheSameSeedGivesTheSameHistory) {
+TEST(SimulatedFibers, GiveEqualHistoriesForEqualSeeds) {
   std::set<std::vector<std::string>> histories;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const auto trace = trace_of(seed);
@@ -773,6 +773,23 @@ TEST(SimulatedStore, IsOutOfReachForAWhile) {
     EXPECT_THROW(store.remove("key"), Error);
     EXPECT_EQ(store.get("key").value().bytes, "text");
   });
+}
+
+TEST(SimulatedStore, ForgetsWhatAFailedFlushDidNotDeliver) {
+  Outcomes outcomes;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Random random{seed};
+    Disk disk;
+    Bucket bucket{random, {.outage_first = 3, .outage_last = 3}};
+    execute(bucket, disk, [](Store store, Process&) {
+      store.put("a", bytes_of("1"));
+      store.put("b", bytes_of("2"));
+      EXPECT_THROW(store.flush(), Error);
+      store.flush();
+    });
+    outcomes.insert(stored_in(bucket, "a") + stored_in(bucket, "b"));
+  }
+  EXPECT_EQ(outcomes, (Outcomes{"nonenone", "1none"}));
 }
 
 TEST(SimulatedStore, ListsADirectoryAtAnyDepth) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <stdexcept>
 #include <utility>
 
 #include "support/simulation/process.hpp"
@@ -24,7 +25,8 @@ class Background {
   /// Begins `task`. The one before must have ended.
   void start(std::function<void()> task) {
     process_.fibers().throw_if_dead();
-    if (running_ || !process_.alive()) return;
+    if (!process_.alive()) return;
+    if (running_) throw std::logic_error{"the task before has not ended"};
     running_ = true;
     hurried_ = false;
     process_.spawn([this, task = std::move(task)]() mutable {

@@ -66,15 +66,15 @@ class Bucket {
     waiting_.push_back({process, std::string{key}, std::move(bytes)});
   }
 
-  /// Lets the puts of a process take effect. Returns false if some of them failed.
-  bool flush(int process) {
-    bool succeeded = true;
-    const auto attempt = [&](const Waiting&) {
-      const bool reached = !random_.chance(faults_.before);
+  /// Lets the puts of a process take effect, or forgets them. Returns false if some were forgotten.
+  bool flush(int process, Fate fate) {
+    const double lost = fate == Fate::not_reached ? 1 : faults_.before;
+    bool succeeded = fate == Fate::answered;
+    settle(process, [&](const Waiting&) {
+      const bool reached = !random_.chance(lost);
       succeeded = succeeded && reached;
       return reached;
-    };
-    settle(process, attempt);
+    });
     return succeeded;
   }
 

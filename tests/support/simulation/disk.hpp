@@ -85,7 +85,7 @@ class Disk {
     return std::make_unique<Open>(*this, inode, process, path);
   }
 
-  /// Does so and empties the file.
+  /// Locks a file like `lock`, and empties it.
   std::unique_ptr<Open> create(std::string_view path, const Tenant* process) {
     auto open = lock(path, process);
     if (open == nullptr) return open;

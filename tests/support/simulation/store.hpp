@@ -44,8 +44,8 @@ class Store {
   }
 
   void flush() {
-    call(Operation::store_flush, "", [&] {
-      if (!bucket_->flush(process_->id())) throw Error{"cannot be reached", {.object = name()}};
+    process_->perform(Operation::store_flush, name(), [&] {
+      if (!bucket_->flush(process_->id(), bucket_->next_fate())) fail_to_reach("");
     });
   }
 
