@@ -118,6 +118,27 @@ TEST(EncodeFile, NamesLabelsThatAreNotKnown) {
             std::string::npos);
 }
 
+TEST(EncodeFile, TakesNoNumberOfADevFileForAnotherOfTheTrainingFile) {
+  const auto encode_dev = [](const std::string& train, const std::string& dev) {
+    const auto labels = find_labels(Reader{{.text = train, .name = "train"}});
+    return encode_text({.text = dev, .name = "dev"}, tokenizer, labels).set.label(0);
+  };
+  const std::string stars = "text\tlabel\na\t1\nb\t2\nc\t3\n";
+  EXPECT_EQ(problem_of([&] { encode_dev(stars, "text\tlabel\na\t0\n"); }),
+            "dev:2: label: unknown label '0'; known are: 1, 2, 3; --labels names them in order");
+  EXPECT_NE(problem_of([&] {
+              encode_dev(stars, R"({"text": "a", "label": 0.0})");
+            }).find("dev:1: label: unknown label '0'"),
+            std::string::npos);
+  EXPECT_EQ(encode_dev(stars, R"({"text": "a", "label": 1.0})"), 0);
+  EXPECT_EQ(encode_dev(stars, "text,label\na,2.0\n"), 1);
+  EXPECT_EQ(encode_dev("text,label\na,1.0\nb,2.0\n", R"({"text": "a", "label": 1})"), 0);
+  EXPECT_NE(problem_of([&] {
+              encode_dev("text\tlabel\na\t0\nb\t2\n", "text\tlabel\na\t1\n");
+            }).find("known are: 0, 2"),
+            std::string::npos);
+}
+
 TEST(EncodeFile, RefusesAFileWithoutExamples) {
   EXPECT_EQ(problem_of([] { encode("text\tlabel\n"); }), "f: holds no example");
   EXPECT_EQ(problem_of([] { encode("text\tlabel\na\t-\n"); }), "f: holds no example");

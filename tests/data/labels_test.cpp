@@ -29,6 +29,36 @@ TEST(Labels, PreferANameToANumberAndTheExactCase) {
   EXPECT_EQ(cases.find("IT"), 2);
 }
 
+TEST(Labels, TakeNoNumberForAnIdWhereANameIsANumber) {
+  const Labels stars{{"1", "2", "3"}};
+  const Labels gap{{"0", "2"}};
+  const Labels mixed{{"10", "few", "many"}};
+  const Labels decimals{{"0.5", "1.0"}};
+  EXPECT_FALSE(stars.find("0"));
+  EXPECT_FALSE(gap.find("1"));
+  EXPECT_FALSE(mixed.find("1"));
+  EXPECT_FALSE(decimals.find("0"));
+  EXPECT_EQ(stars.problem_with("0"), "unknown label '0'; known are: 1, 2, 3");
+}
+
+TEST(Labels, CompareNumbersByTheirWholeValue) {
+  const Labels stars{{"1", "2", "30"}};
+  EXPECT_EQ(stars.find("01"), 0);
+  EXPECT_EQ(stars.find("2.0"), 1);
+  EXPECT_EQ(stars.find("3e1"), 2);
+  for (const char* unknown : {"1.5", "-1", "nan", "inf", "1e999", "2 "}) {
+    EXPECT_FALSE(stars.find(unknown)) << unknown;
+  }
+  EXPECT_EQ((Labels{{"0.0", "1.0"}}.find("1")), 1);
+  EXPECT_FALSE((Labels{{"1", "01", "2"}}.find("1.0")));  // could be either
+  EXPECT_FALSE((Labels{{"9007199254740993", "1"}}.find("9007199254740992")));
+}
+
+TEST(Labels, AreNoNumbersForBeginningWithOneOrReadingLikeOne) {
+  EXPECT_EQ((Labels{{"1 star", "2 stars"}}.find("1")), 1);
+  EXPECT_EQ((Labels{{"nan", "inf"}}.find("1")), 1);
+}
+
 TEST(Labels, SayWhatIsWrong) {
   const Labels labels = Labels::sentiment();
   EXPECT_EQ(labels.problem_with("7"), "label 7 is out of range 0 to 1");

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,26 @@ namespace seqtrain::data {
   if (code != std::errc{} || end != text.data() + text.size()) return {};
   return number;
 }
+
+namespace detail {
+
+/// The number that all of `text` is, if it is a finite one: 1, -2.5, 1e3.
+inline std::optional<double> decimal_number(std::string_view text) {
+  double number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole_text = code == std::errc{} && end == text.data() + text.size();
+  return whole_text && std::isfinite(number) ? std::optional{number} : std::nullopt;
+}
+
+/// The whole number that `text` is equal to in value, if it is: 1 for 1, 01 and 1.0.
+inline std::optional<std::int64_t> whole_value(std::string_view text) {
+  if (const auto number = whole_number(text)) return number;
+  const auto number = decimal_number(text);
+  if (!number || std::trunc(*number) != *number || std::abs(*number) > 1e15) return {};
+  return static_cast<std::int64_t>(*number);
+}
+
+}  // namespace detail
 
 /// The names of a task's labels, and what the task is; a label's id is its place, counted from 0.
 class Labels {
@@ -42,6 +64,8 @@ class Labels {
     std::ranges::sort(sorted);
     demand(!sorted.front().empty(), "a label has no name");
     demand(std::ranges::adjacent_find(sorted) == sorted.end(), "a label is there twice");
+    numbers_are_ids_ = std::ranges::none_of(
+        names_, [](const std::string& name) { return detail::decimal_number(name).has_value(); });
   }
 
   /// The order of MultiNLI, SNLI and XNLI at Hugging Face.
@@ -60,26 +84,26 @@ class Labels {
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] const std::string& name(std::size_t id) const { return names_.at(id); }
 
-  /// The id of a label as a file has it: a name, else a number, else a name in other letter case.
+  /// Returns the id of a label as a file has it: of the name that it equals; else, if it is a
+  /// number, of the name with the same whole value, or the number itself where no name is a number;
+  /// else of the name that differs in letter case only. Returns nothing where none or several fit.
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view text) const {
     if (const auto exact = std::ranges::find(names_, text); exact != names_.end()) {
-      return static_cast<std::int32_t>(exact - names_.begin());
+      return id_of(exact);
     }
-    if (const auto number = whole_number(text)) {
-      if (*number < 0 || *number >= static_cast<std::int64_t>(size())) return {};
+    if (const auto number = numbers_are_ids_ ? whole_number(text) : std::nullopt) {
+      if (!is_id(*number)) return {};
       return static_cast<std::int32_t>(*number);
     }
-    const auto same = [text](const std::string& name) { return equal_but_case(name, text); };
-    const auto first = std::ranges::find_if(names_, same);
-    if (first == names_.end() || std::find_if(first + 1, names_.end(), same) != names_.end()) {
-      return {};
+    if (const auto value = detail::whole_value(text)) {
+      return only([value](const auto& name) { return detail::whole_value(name) == value; });
     }
-    return static_cast<std::int32_t>(first - names_.begin());
+    return only([text](const auto& name) { return equal_but_case(name, text); });
   }
 
   /// What is wrong with a label that `find` does not know.
   [[nodiscard]] std::string problem_with(std::string_view text) const {
-    if (whole_number(text)) {
+    if (numbers_are_ids_ && whole_number(text)) {
       return "label " + std::string{text} + " is out of range 0 to " + std::to_string(size() - 1);
     }
     return "unknown label '" + std::string{text} + "'; known are: " + listed();
@@ -98,6 +122,24 @@ class Labels {
   bool operator==(const Labels&) const = default;
 
  private:
+  [[nodiscard]] bool is_id(std::int64_t number) const {
+    return number >= 0 && number < static_cast<std::int64_t>(size());
+  }
+
+  [[nodiscard]] std::int32_t id_of(std::vector<std::string>::const_iterator name) const {
+    return static_cast<std::int32_t>(name - names_.begin());
+  }
+
+  /// The id of the only name that fits.
+  template <class Fits>
+  [[nodiscard]] std::optional<std::int32_t> only(const Fits& fits) const {
+    const auto first = std::ranges::find_if(names_, fits);
+    if (first == names_.end() || std::find_if(first + 1, names_.end(), fits) != names_.end()) {
+      return {};
+    }
+    return id_of(first);
+  }
+
   static bool equal_but_case(std::string_view a, std::string_view b) {
     const auto lower = [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; };
     return std::ranges::equal(a, b, {}, lower, lower);
@@ -105,6 +147,7 @@ class Labels {
 
   std::vector<std::string> names_;
   ProblemType problem_type_;
+  bool numbers_are_ids_ = true;  // no name is a number itself
 };
 
 }  // namespace seqtrain::data
