@@ -30,7 +30,7 @@ void fine_tune(const cli::TrainFlags& flags, train::Results results) {
   model.set_class_weights(flags.class_weights_for(train.set, labels));
   report::say(data::describe(train));
   report::Console console{{.every = flags.log_every}};
-  report::JsonLines log{run.log(), {.every = flags.log_every}};
+  report::JsonLines log{run.log(), {.every = flags.log_every, .warn = report::say}};
   report::Throughput throughput;
   Trainer trainer{std::move(model), Optimizer{flags.adam<optim::AdamOptions>()},
                   data::BucketLoader{std::move(train.set), flags.train_batches()},

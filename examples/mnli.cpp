@@ -31,7 +31,7 @@ void fine_tune(const cli::TrainFlags& flags, train::Results results) {
 
   report::Console console{{.every = flags.log_every, .terminal = report::stdout_is_terminal()}};
   report::ProgressBar bar{{.enabled = report::stdout_is_terminal()}};
-  report::JsonLines log{run.log(), {.every = flags.log_every}};
+  report::JsonLines log{run.log(), {.every = flags.log_every, .warn = report::say}};
   report::Throughput throughput;
 
   Trainer trainer{std::move(model), Optimizer{flags.adam<optim::AdamOptions>()},

@@ -1,11 +1,15 @@
+#include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <regex>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/report/json_lines.hpp>
@@ -20,6 +24,26 @@ namespace {
 namespace fs = std::filesystem;
 
 static_assert(train::Observer<JsonLines>);
+
+/// While it lives, no file of this process can grow beyond `bytes`.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_{std::signal(SIGXFSZ, SIG_IGN)} {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
 
 struct JsonLinesTest : testing::Test {
   /// The records' text, without their times.
@@ -36,6 +60,10 @@ struct JsonLinesTest : testing::Test {
   const std::regex time{R"("time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z",)"};
   const std::function<double()> loss = [] { return 0.5; };
   metrics::ClassificationReport report = tests::some_report();
+  std::vector<std::string> warnings;
+  const std::function<void(std::string_view)> warn = [this](std::string_view text) {
+    warnings.emplace_back(text);
+  };
   const tests::TemporaryDirectory directory;
   const fs::path file = directory / "run/train_log.jsonl";
 };
@@ -107,19 +135,98 @@ TEST_F(JsonLinesTest, LeavesAnEarlierLogAloneUntilTheFitHasEnded) {
   EXPECT_EQ(std::distance(fs::directory_iterator{file.parent_path()}, {}), 1);
 }
 
-TEST_F(JsonLinesTest, AFileThatCannotBeCreatedIsAnError) {
+TEST_F(JsonLinesTest, GivesALogUpThatCannotBeCreated) {
   tests::write_file(directory / "run", "");
-  JsonLines log{file};
-  EXPECT_THROW(log.on(train::FitBegin{}), Error);
+  JsonLines log{file, {.every = 1, .warn = warn}};
+  log.on(train::FitBegin{});
+  log.on(tests::step(1, 1, loss));
+  log.on(train::FitEnd{});
+  EXPECT_EQ(warnings, (std::vector<std::string>{
+                          file.string() + ": cannot be written: Not a directory; training goes "
+                                          "on without it"}));
 }
 
-TEST_F(JsonLinesTest, AFullDiskIsAnError) {
+TEST_F(JsonLinesTest, GivesALogUpWhereTheDiskIsFull) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   fs::create_directory(file.parent_path());
   fs::create_symlink("/dev/full", file.string() + ".partial");
   tests::write_file(file, "");
+  JsonLines log{file, {.every = 1, .warn = warn}};
+  log.on(train::FitBegin{});
+  log.on(tests::step(1, 1, loss));
+  EXPECT_EQ(warnings, (std::vector<std::string>{
+                          file.string() + ".partial: cannot be written: No space left on device; "
+                                          "training goes on without it"}));
+}
+
+TEST_F(JsonLinesTest, TriesAgainInTheNextFitAndNeedsNobodyToWarn) {
+  tests::write_file(directory / "run", "");
   JsonLines log{file};
-  EXPECT_THROW(log.on(train::FitBegin{}), Error);
+  log.on(train::FitBegin{});
+  fs::remove(directory / "run");
+  log.on(train::FitBegin{});
+  log.on(train::FitEnd{});
+  EXPECT_EQ(lines(file).size(), 2U);
+}
+
+TEST_F(JsonLinesTest, LeavesTheLogOfAnEarlierFitWholeWhereTheNextCannotBeginOne) {
+  JsonLines log{file, {.every = 1, .warn = warn}};
+  log.on(train::FitBegin{});
+  log.on(train::FitEnd{});
+  const std::string before = tests::read_file(file);
+  fs::create_directories(file.string() + ".partial/in the way");
+  log.on(train::FitBegin{});
+  EXPECT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(tests::read_file(file), before);
+}
+
+TEST_F(JsonLinesTest, KeepsWholeRecordsWhereTheDiskFillsUp) {
+  JsonLines log{file, {.every = 1, .warn = warn}};
+  log.on(train::FitBegin{1, 9, 90});
+  {
+    const FileSizeLimit limit{fs::file_size(file) + 200};
+    for (std::int64_t batch = 1; batch <= 3; ++batch) log.on(tests::step(batch, 9, loss));
+  }
+  log.on(tests::step(4, 9, loss));
+  log.on(train::FitEnd{});
+  EXPECT_EQ(warnings.size(), 1U);
+  ASSERT_EQ(lines(file).size(), 2U);
+  EXPECT_EQ(tests::read_file(file).back(), '\n');
+}
+
+TEST_F(JsonLinesTest, WarnsWhereTheEarlierLogCannotBeReplaced) {
+  fs::create_directories(file / "in the way");
+  JsonLines log{file, {.every = 1, .warn = warn}};
+  log.on(train::FitBegin{});
+  EXPECT_TRUE(warnings.empty());
+  log.on(train::FitEnd{});
+  log.on(train::EvalEnd{"test", 1, 1, 1, report});
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(warnings[0].starts_with(file.string() + ".partial: cannot be written: "));
+}
+
+TEST_F(JsonLinesTest, GivesALogUpThatCannotBeGoneOnWith) {
+  fs::create_directories(file.string() + ".partial/in the way");
+  JsonLines log{file, {.every = 1, .warn = warn}};
+  log.on(train::FitBegin{1, 6, 60, {.epoch = 0, .batch = 2, .step = 2}});
+  log.on(tests::step(3, 6, loss));
+  log.on(train::FitEnd{});
+  EXPECT_EQ(warnings.size(), 1U);
+}
+
+TEST_F(JsonLinesTest, LeavesAKilledRunsLogAsItIsWhereItCannotBeRewritten) {
+  {
+    JsonLines killed{file, {.every = 1}};
+    killed.on(train::FitBegin{1, 6, 60});
+    for (std::int64_t batch = 1; batch <= 3; ++batch) killed.on(tests::step(batch, 6, loss));
+  }
+  const std::string before = tests::read_file(file);
+  const FileSizeLimit limit{10};
+  JsonLines log{file, {.every = 1, .warn = warn}};
+  log.on(train::FitBegin{1, 6, 60, {.epoch = 0, .batch = 2, .step = 2}});
+  log.on(tests::step(3, 6, loss));
+  EXPECT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(tests::read_file(file), before);
 }
 
 TEST_F(JsonLinesTest, GoesOnWithTheLogOfARunThatWasKilled) {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <ios>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -11,6 +14,7 @@
 
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/timestamp.hpp>
@@ -23,19 +27,22 @@ namespace seqtrain::report {
 
 struct JsonLinesOptions {
   std::int64_t every = 50;  ///< batches from one step's record to the next, as on the console
+  std::function<void(std::string_view)> warn = {};  ///< told why a log is given up
 };
 
 /// Writes a run's log: one JSON object a line, one line an event, each on its way to the disk
 /// before training goes on. The file appears when the fit begins; one of that name from an earlier
 /// run stays as it is, with the new one beside it as `<file>.partial`, until the fit has ended. A
 /// fit that goes on from a checkpoint goes on with its log, less what lies behind the checkpoint.
+/// A log that cannot be written is given up until the next fit begins, and the fit goes on.
 class JsonLines {
  public:
   explicit JsonLines(std::filesystem::path file, const JsonLinesOptions& options = {})
-      : file_{std::move(file)}, cadence_{options.every} {}
+      : file_{std::move(file)}, warn_{options.warn}, cadence_{options.every} {}
 
   void on(const train::FitBegin& event) {
-    event.position == train::Position{} ? open() : open_again(event.position);
+    out_ = {};
+    attempt([&] { event.position == train::Position{} ? open() : open_again(event.position); });
     pace_ = {};
     cadence_.start_at(event.position);
     write(record("begin")
@@ -76,36 +83,78 @@ class JsonLines {
 
   void on(const train::FitEnd& event) {
     write(record("end").member("step", event.step).member("seconds", event.seconds));
-    std::error_code error;
-    if (partial_ != file_) std::filesystem::rename(partial_, file_, error);
-    if (error) fail(error.message());
-    partial_ = file_;  // what follows, such as a test, still goes into it
+    attempt([this] {
+      if (partial_ != file_ && std::filesystem::exists(partial_)) move_to(file_);
+    });
   }
 
  private:
+  /// Gives the log up where `work` fails.
+  template <class Work>
+  void attempt(const Work& work) {
+    try {
+      with_file_errors(work);
+    } catch (const Error& error) {
+      give_up(error);
+    }
+  }
+
+  /// Ends the log with its last whole record, and tells why.
+  void give_up(const Error& error) {
+    if (out_.is_open()) {
+      out_.close();
+      std::error_code ignored;
+      std::filesystem::resize_file(partial_, bytes_, ignored);
+    }
+    if (warn_) warn_(std::string{error.what()} + "; training goes on without it");
+  }
+
   void open() {
-    std::error_code error;
-    if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path(), error);
-    partial_ = file_;
-    if (std::filesystem::exists(file_, error)) partial_ += ".partial";
-    out_ = std::ofstream{partial_, std::ios::binary | std::ios::trunc};
-    if (!out_) fail("cannot be created");
+    std::error_code ignored;
+    if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path(), ignored);
+    partial_ = std::filesystem::exists(file_, ignored) ? beside() : file_;
+    open_stream(std::ios::trunc, 0);
   }
 
   /// Appends to the log that a killed run has left, less the records of what is done again.
   void open_again(const train::Position& position) {
-    partial_ = file_;
-    partial_ += ".partial";
-    if (!std::filesystem::exists(partial_)) partial_ = file_;
-    if (!std::filesystem::exists(partial_)) return open();
-    std::string kept;
-    std::ifstream in{partial_, std::ios::binary};
-    for (std::string line; std::getline(in, line);) {
-      if (!in.eof() && is_before(line, position)) kept += line + "\n";  // no line end: torn
-    }
+    const auto log = std::filesystem::exists(beside()) ? beside() : file_;
+    if (!std::filesystem::exists(log)) return open();
+    const std::string kept = records_before(position, log);
+    partial_ = beside();
     write_file_atomically(partial_, kept);
-    out_ = std::ofstream{partial_, std::ios::binary | std::ios::app};
-    if (!out_) fail("cannot be opened");
+    if (log == file_) move_to(file_);
+    open_stream(std::ios::app, kept.size());
+  }
+
+  void open_stream(std::ios::openmode mode, std::uintmax_t bytes) {
+    errno = 0;
+    out_ = std::ofstream{partial_, std::ios::binary | mode};
+    if (!out_) fail();
+    bytes_ = bytes;
+  }
+
+  void move_to(const std::filesystem::path& place) {
+    std::filesystem::rename(partial_, place);
+    partial_ = place;
+  }
+
+  [[nodiscard]] std::filesystem::path beside() const {
+    auto name = file_;
+    return name += ".partial";
+  }
+
+  /// The records of a log that a fit from `position` on does not write again. A last line that is
+  /// torn is none.
+  static std::string records_before(const train::Position& position,
+                                    const std::filesystem::path& log) {
+    std::string kept;
+    std::ifstream in{log, std::ios::binary};
+    for (std::string line; std::getline(in, line);) {
+      if (!in.eof() && is_before(line, position)) kept += line + "\n";
+    }
+    if (!in.eof()) throw Error{"cannot be read", {.object = log.string()}};
+    return kept;
   }
 
   static bool is_before(const std::string& line, const train::Position& position) {
@@ -129,18 +178,27 @@ class JsonLines {
   }
 
   void write(json::Writer& record) {
-    if (!out_.is_open()) return;  // an evaluation outside of any fit
-    out_ << record.end_object().text() << std::endl;
-    if (!out_) fail("cannot be written");
+    if (!out_.is_open()) return;  // the log was given up, or this is outside of any fit
+    const std::string line = std::string{record.end_object().text()} + "\n";
+    attempt([&] {
+      errno = 0;
+      out_ << line << std::flush;
+      if (!out_) fail();
+      bytes_ += line.size();
+    });
   }
 
-  [[noreturn]] void fail(const std::string& problem) const {
-    throw Error{problem, {.object = partial_.string()}};
+  /// Throws with the reason of the last call that failed.
+  [[noreturn]] void fail() const {
+    const auto reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
+    throw Error{"cannot be written" + reason, {.object = partial_.string()}};
   }
 
   std::filesystem::path file_;
   std::filesystem::path partial_;  // where the log is while the fit runs
+  std::function<void(std::string_view)> warn_;
   std::ofstream out_;
+  std::uintmax_t bytes_ = 0;  // of whole records
   Cadence cadence_;
   Pace<> pace_;
 };
