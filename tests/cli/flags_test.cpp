@@ -1,5 +1,8 @@
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -90,6 +93,26 @@ TEST(Flags, PrintHelpAndStop) {
   const std::string help = testing::internal::GetCapturedStdout();
   EXPECT_NE(help.find("--batch-size"), std::string::npos);
   EXPECT_NE(help.find("does something"), std::string::npos);
+}
+
+TEST(Flags, PrintDefaultsAsPeopleWriteThem) {
+  double rate = 5e-5;
+  double share = 0.1;
+  double not_given = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t threads = 2;
+  std::string place;
+  Flags flags{"program", "does something"};
+  flags.add("rate", rate, "").add("share", share, "").add("not-given", not_given, "");
+  flags.add("threads", threads, "").add("place", place, "");
+  testing::internal::CaptureStdout();
+  const std::array<const char*, 2> arguments{"program", "--help"};
+  flags.parse(2, arguments.data());
+  const std::string help = testing::internal::GetCapturedStdout();
+  for (const char* line : {"--rate arg (=5e-05)", "--share arg (=0.1)", "--threads arg (=2)"}) {
+    EXPECT_NE(help.find(line), std::string::npos) << help;
+  }
+  EXPECT_EQ(help.find("nan)"), std::string::npos) << help;
+  EXPECT_EQ(help.find("(=)"), std::string::npos) << help;
 }
 
 }  // namespace

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <functional>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,13 +36,9 @@ class Flags {
   template <class T>
   Flags& add(const std::string& name, T& target, const std::string& help) {
     namespace po = boost::program_options;
-    options_.add_options()(name.c_str(), po::value<T>(&target)->default_value(target),
-                           help.c_str());
-    return remember(name, [&target] {
-      std::ostringstream text;
-      text << target;
-      return text.str();
-    });
+    const auto value = po::value<T>(&target)->default_value(target, default_text(target));
+    options_.add_options()(name.c_str(), value, help.c_str());
+    return remember(name, [&target] { return streamed(target); });
   }
 
   Flags& add(const std::string& name, std::vector<std::string>& target, const std::string& help) {
@@ -90,6 +90,26 @@ class Flags {
   Flags& remember(const std::string& name, std::function<std::string()> text) {
     texts_.emplace_back(name, std::move(text));
     return *this;
+  }
+
+  template <class T>
+  static std::string streamed(const T& value) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
+  }
+
+  /// A default as the help shows it: the shortest text that reads back as the number. NaN, which
+  /// means that there is no default, is not shown.
+  template <class T>
+  static std::string default_text(const T& value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      std::array<char, 32> digits{};
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+      return std::isnan(value) ? std::string{} : std::string{digits.data(), end};
+    } else {
+      return streamed(value);
+    }
   }
 
   static std::string joined_by_commas(const std::vector<std::string>& parts) {
