@@ -12,7 +12,8 @@
 using namespace seqtrain;
 
 template <class Optimizer>
-void fine_tune(const cli::TrainFlags& flags, train::Results results) {
+void fine_tune(const cli::TrainFlags& flags, const train::Pairs& determining,
+               train::Results results) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const train::RunDirectory run{flags.run_directory("mnli")};
   const auto tokenizer = text::load_tokenizer(flags.model);
@@ -20,7 +21,8 @@ void fine_tune(const cli::TrainFlags& flags, train::Results results) {
   const auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, device);
   auto model = model::load_classifier(flags.model, options);
   report::say(tensor::describe(device) + "\n" + model::describe(model, options));
-  const auto checkpoints = cli::open_checkpoints(flags, run, results, name(model.precision()));
+  const auto settings = cli::run_settings(determining, flags, name(model.precision()));
+  const auto checkpoints = cli::open_checkpoints(flags, run, {settings, results.versions});
   const cli::StopSignals signals{cli::stop_options(flags, *checkpoints)};
   cli::FileEncoder encode{flags, tokenizer, labels, model.max_length()};
   auto train = encode(flags.train_file, flags.fraction_of_train_data);
@@ -55,6 +57,7 @@ int main(int argc, char** argv) {
     cli::Flags parser{"mnli", "fine-tunes a BERT or RoBERTa classifier on sentence pairs"};
     if (!flags.parse(parser, argc, argv)) return;
     const auto run = flags.optim == "adamw" ? fine_tune<optim::AdamW> : fine_tune<optim::Adam>;
-    run(cli::with_local_inputs(flags), {.flags = parser.values(), .versions = tensor::versions()});
+    run(cli::with_local_inputs(flags), parser.determining_values(),
+        {.flags = parser.values(), .versions = tensor::versions()});
   });
 }

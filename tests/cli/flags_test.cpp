@@ -87,6 +87,21 @@ TEST(Flags, TellTheirValues) {
   EXPECT_EQ(texts[4].second, "a,b");
 }
 
+TEST(Flags, TellWhichValuesDetermineResults) {
+  std::int64_t seed = 1;
+  std::int64_t threads = 2;
+  bool freeze = true;
+  std::vector<std::string> labels{"a", "b"};
+  Flags flags{"program", "does something"};
+  flags.add("seed", seed, "", determines_results)
+      .add("threads", threads, "")
+      .add_switch("freeze", freeze, "", determines_results)
+      .add("labels", labels, "", determines_results);
+  EXPECT_EQ(flags.determining_values(),
+            (train::Pairs{{"seed", "1"}, {"freeze", "true"}, {"labels", "a,b"}}));
+  EXPECT_EQ(flags.values().size(), 4U);
+}
+
 TEST(Flags, PrintHelpAndStop) {
   testing::internal::CaptureStdout();
   EXPECT_FALSE(parse({"--help"}).go_on);

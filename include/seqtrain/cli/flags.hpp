@@ -15,6 +15,7 @@
 #include <boost/program_options.hpp>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::cli {
 
@@ -22,6 +23,10 @@ namespace seqtrain::cli {
 inline void require(bool good, const std::string& flag, const std::string& problem) {
   if (!good) throw InputError{problem, {.object = "--" + flag}};
 }
+
+/// What a flag's value decides. A run can be resumed under other values of the flags that leave its
+/// results alone.
+enum Role { leaves_results_alone, determines_results };
 
 /// The flags of a program: each is bound to a variable whose value at that moment is the default.
 /// In a flag's name `-` and `_` are the same.
@@ -34,25 +39,28 @@ class Flags {
 
   /// A flag with a value. A `std::vector<std::string>` is split at commas.
   template <class T>
-  Flags& add(const std::string& name, T& target, const std::string& help) {
+  Flags& add(const std::string& name, T& target, const std::string& help,
+             Role role = leaves_results_alone) {
     namespace po = boost::program_options;
     const auto value = po::value<T>(&target)->default_value(target, default_text(target));
     options_.add_options()(name.c_str(), value, help.c_str());
-    return remember(name, [&target] { return streamed(target); });
+    return remember(name, role, [&target] { return streamed(target); });
   }
 
-  Flags& add(const std::string& name, std::vector<std::string>& target, const std::string& help) {
+  Flags& add(const std::string& name, std::vector<std::string>& target, const std::string& help,
+             Role role = leaves_results_alone) {
     namespace po = boost::program_options;
     const auto split = [&target](const std::string& text) { target = split_at_commas(text); };
     options_.add_options()(name.c_str(), po::value<std::string>()->notifier(split), help.c_str());
-    return remember(name, [&target] { return joined_by_commas(target); });
+    return remember(name, role, [&target] { return joined_by_commas(target); });
   }
 
   /// A flag that is there or not.
-  Flags& add_switch(const std::string& name, bool& target, const std::string& help) {
+  Flags& add_switch(const std::string& name, bool& target, const std::string& help,
+                    Role role = leaves_results_alone) {
     options_.add_options()(name.c_str(), boost::program_options::bool_switch(&target),
                            help.c_str());
-    return remember(name, [&target] { return std::string{target ? "true" : "false"}; });
+    return remember(name, role, [&target] { return std::string{target ? "true" : "false"}; });
   }
 
   /// Fills the variables. Returns false if help was asked for, which is then printed. Throws
@@ -80,16 +88,34 @@ class Flags {
   }
 
   /// Every flag with the value it has now, in the order in which they were added.
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> values() const {
-    std::vector<std::pair<std::string, std::string>> all;
-    for (const auto& [name, text] : texts_) all.emplace_back(name, text());
-    return all;
+  [[nodiscard]] train::Pairs values() const {
+    return values_where([](Role) { return true; });
+  }
+
+  /// The flags that determine results with the values they have now, in that order.
+  [[nodiscard]] train::Pairs determining_values() const {
+    return values_where([](Role role) { return role == determines_results; });
   }
 
  private:
-  Flags& remember(const std::string& name, std::function<std::string()> text) {
-    texts_.emplace_back(name, std::move(text));
+  struct Flag {
+    std::string name;
+    Role role;
+    std::function<std::string()> text;
+  };
+
+  Flags& remember(const std::string& name, Role role, std::function<std::string()> text) {
+    flags_.push_back({name, role, std::move(text)});
     return *this;
+  }
+
+  template <class Wanted>
+  [[nodiscard]] train::Pairs values_where(const Wanted& wanted) const {
+    train::Pairs values;
+    for (const Flag& flag : flags_) {
+      if (wanted(flag.role)) values.emplace_back(flag.name, flag.text());
+    }
+    return values;
   }
 
   template <class T>
@@ -143,7 +169,7 @@ class Flags {
   std::string program_;
   std::string purpose_;
   boost::program_options::options_description options_;
-  std::vector<std::pair<std::string, std::function<std::string()>>> texts_;
+  std::vector<Flag> flags_;
 };
 
 }  // namespace seqtrain::cli

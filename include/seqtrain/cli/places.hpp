@@ -4,11 +4,9 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <seqtrain/cli/bucket_checkpoints.hpp>
-#include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/gcs/open.hpp>
@@ -17,8 +15,8 @@
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/sink/gcs.hpp>
+#include <seqtrain/train/checkpoint.hpp>
 #include <seqtrain/train/checkpoints.hpp>
-#include <seqtrain/train/results.hpp>
 #include <seqtrain/train/run_directory.hpp>
 
 /// Where a program's inputs come from and its results go: directories, or gs:// addresses. Costs a
@@ -70,12 +68,11 @@ inline sink::Any open_job_dir(std::string place) {
 }
 
 /// What saves a run: to `--checkpoint-dir`, by default a folder of the run's directory. Of a
-/// bucket's checkpoints there are copies in that folder. They tell of the run the values of all
-/// flags and the versions in `results`, and the precision in which the model does compute.
+/// bucket's checkpoints there are copies in that folder. Only a run of the same settings, which
+/// `run_settings` makes, can be resumed from them.
 inline std::unique_ptr<train::Checkpoints> open_checkpoints(const TrainFlags& flags,
                                                             const train::RunDirectory& run,
-                                                            const train::Results& results,
-                                                            std::string_view precision) {
+                                                            train::RunIdentity identity) {
   const bool in_bucket = gcs::is_gs(flags.checkpoint_dir);
   const bool beside = flags.checkpoint_dir.empty() || in_bucket;
   const bool by_name = flags.resume != "auto" && flags.resume != "never";
@@ -86,7 +83,7 @@ inline std::unique_ptr<train::Checkpoints> open_checkpoints(const TrainFlags& fl
       .keep = flags.keep_checkpoints,
       .resume = flags.resume == "auto",
       .from = by_name ? local_input(flags.resume, report::say) : std::filesystem::path{},
-      .run = {run_settings(results.flags, flags, precision), results.versions},
+      .run = std::move(identity),
       .log = report::say};
   if (!in_bucket) return std::make_unique<train::Checkpoints>(std::move(options));
   return std::make_unique<train::Checkpoints>(

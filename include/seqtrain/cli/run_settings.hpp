@@ -68,25 +68,15 @@ inline std::string fingerprint_of_examples(const std::filesystem::path& path) {
   return print.text();
 }
 
-/// Of all flags with their values those that the mathematics of a run follow from; in place of the
-/// inputs' paths, what they hold; and the precision in which the model does compute.
-inline train::Pairs run_settings(const train::Pairs& values, const TrainFlags& flags,
+/// Returns the flags that determine a run's results, with fingerprints in place of paths and the
+/// precision in which the model computes.
+inline train::Pairs run_settings(train::Pairs determining, const TrainFlags& flags,
                                  std::string_view precision) {
-  constexpr std::array<std::string_view, 20> others{
-      "model",     "train-file",       "dev-file",         "test-file",
-      "device",    "precision",        "threads",          "dataloader-num-workers",
-      "log-every", "output-dir",       "overwrite",        "model-name",
-      "job-dir",   "checkpoint-dir",   "checkpoint-every", "checkpoint-minutes",
-      "resume",    "keep-checkpoints", "grace-seconds",    "ca-file"};
-  train::Pairs settings;
-  for (const auto& pair : values) {
-    if (std::ranges::find(others, pair.first) == others.end()) settings.push_back(pair);
-  }
-  settings.emplace_back("model", fingerprint(flags.model));
-  settings.emplace_back("train-file", fingerprint_of_examples(flags.train_file));
-  settings.emplace_back("dev-file", fingerprint_of_examples(flags.dev_file));
-  settings.emplace_back("precision", precision);
-  return settings;
+  determining.emplace_back("model", fingerprint(flags.model));
+  determining.emplace_back("train-file", fingerprint_of_examples(flags.train_file));
+  determining.emplace_back("dev-file", fingerprint_of_examples(flags.dev_file));
+  determining.emplace_back("precision", precision);
+  return determining;
 }
 
 }  // namespace seqtrain::cli

@@ -272,49 +272,64 @@ struct TrainFlags {
              "examples to train on: .jsonl, .tsv or .csv, or a directory with <label>/*.txt")
         .add("dev-file", dev_file, "examples to evaluate on after each epoch")
         .add("test-file", test_file, "examples to evaluate on at the end (default: the dev file)")
-        .add("fraction-of-train-data", fraction_of_train_data, "train on the first part only")
+        .add("fraction-of-train-data", fraction_of_train_data, "train on the first part only",
+             determines_results)
         .add("max-length", max_length,
-             "ids an example may have; longer ones are cut (0: as many as the model takes)")
+             "ids an example may have; longer ones are cut (0: as many as the model takes)",
+             determines_results)
         .add("problem-type", problem_type,
              "regression, single_label_classification or multi_label_classification (default: the "
-             "model's, else one label an example)")
-        .add("labels", labels, "names of the labels in the order of their ids: a,b,c")
-        .add("text-field", text_field, "field or column of the text (default: recognised)")
-        .add("pair-field", pair_field, "field or column of the second text")
-        .add("label-field", label_field, "field or column of the label");
+             "model's, else one label an example)",
+             determines_results)
+        .add("labels", labels, "names of the labels in the order of their ids: a,b,c",
+             determines_results)
+        .add("text-field", text_field, "field or column of the text (default: recognised)",
+             determines_results)
+        .add("pair-field", pair_field, "field or column of the second text", determines_results)
+        .add("label-field", label_field, "field or column of the label", determines_results);
   }
 
   void describe_batches(Flags& flags) {
-    flags.add("batch-size", batch_size, "examples in a batch")
+    flags.add("batch-size", batch_size, "examples in a batch", determines_results)
         .add("tokens-per-batch", tokens_per_batch,
-             "cap on batch x padded width; if above 0 it decides instead of --batch-size")
-        .add("pad-to-multiple-of", pad_to_multiple_of, "round a batch's width up")
-        .add("order", order, "bucket: shuffled, similar lengths together; file: as in the file")
+             "cap on batch x padded width; if above 0 it decides instead of --batch-size",
+             determines_results)
+        .add("pad-to-multiple-of", pad_to_multiple_of, "round a batch's width up",
+             determines_results)
+        .add("order", order, "bucket: shuffled, similar lengths together; file: as in the file",
+             determines_results)
         .add("dataloader-num-workers", dataloader_num_workers, "threads that prepare batches");
   }
 
   void describe_optimization(Flags& flags) {
     flags.add("epochs", epochs, "times that the data is gone through")
         .add("max-steps", max_steps, "optimizer steps; if above 0 it decides instead of --epochs")
-        .add("learning-rate", learning_rate, "the schedule's highest")
-        .add("optim", optim, "adam: decay added to the gradient; adamw: decoupled")
-        .add("weight-decay", weight_decay, "see --optim")
-        .add("adam-beta1", adam_beta1, "decay of the first moment")
-        .add("adam-beta2", adam_beta2, "decay of the second moment")
-        .add("adam-epsilon", adam_epsilon, "added to the denominator")
+        .add("learning-rate", learning_rate, "the schedule's highest", determines_results)
+        .add("optim", optim, "adam: decay added to the gradient; adamw: decoupled",
+             determines_results)
+        .add("weight-decay", weight_decay, "see --optim", determines_results)
+        .add("adam-beta1", adam_beta1, "decay of the first moment", determines_results)
+        .add("adam-beta2", adam_beta2, "decay of the second moment", determines_results)
+        .add("adam-epsilon", adam_epsilon, "added to the denominator", determines_results)
         .add("lr-scheduler-type", lr_scheduler_type,
-             "constant, linear, cosine or slanted_triangular")
-        .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0")
-        .add("warmup-ratio", warmup_ratio, "the same as a share of all steps")
-        .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: do not)")
-        .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step")
-        .add("dropout", dropout, "every dropout rate, instead of the configuration's")
-        .add_switch("freeze-encoder", freeze_encoder, "train the classification head alone")
+             "constant, linear, cosine or slanted_triangular", determines_results)
+        .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0",
+             determines_results)
+        .add("warmup-ratio", warmup_ratio, "the same as a share of all steps", determines_results)
+        .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: do not)",
+             determines_results)
+        .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step",
+             determines_results)
+        .add("dropout", dropout, "every dropout rate, instead of the configuration's",
+             determines_results)
+        .add_switch("freeze-encoder", freeze_encoder, "train the classification head alone",
+                    determines_results)
         .add("class-weights", class_weights,
              "how much each label's examples count in the training loss: w0,w1,… in the order of "
-             "the label ids, or auto: the rarer, the more (default: all the same)")
+             "the label ids, or auto: the rarer, the more (default: all the same)",
+             determines_results)
         .add("label-smoothing-factor", label_smoothing_factor,
-             "share of an example's target that is spread over all labels");
+             "share of an example's target that is spread over all labels", determines_results);
   }
 
   void describe_checkpoints(Flags& flags) {
@@ -331,10 +346,13 @@ struct TrainFlags {
              "checkpoint's path (default: auto where --checkpoint-dir is given)")
         .add("grace-seconds", grace_seconds, "time from SIGTERM to the end in which all is saved")
         .add("on-nonfinite", on_nonfinite,
-             "what to do where a gradient is not finite: stop, or skip the step")
+             "what to do where a gradient is not finite: stop, or skip the step",
+             determines_results)
         .add("early-stopping-patience", early_stopping_patience,
-             "end after so many epochs that were no better on the dev file (0: do not)")
-        .add_switch("best-model", best_model, "end with the model of the best dev epoch");
+             "end after so many epochs that were no better on the dev file (0: do not)",
+             determines_results)
+        .add_switch("best-model", best_model, "end with the model of the best dev epoch",
+                    determines_results);
   }
 
   void describe_run(Flags& flags) {
@@ -342,7 +360,7 @@ struct TrainFlags {
         .add("precision", precision,
              "of the products: fp32, bf16 or auto (bf16 where it is native)")
         .add("threads", threads, "threads that compute")
-        .add("seed", seed, "of the order, the dropout and the new head")
+        .add("seed", seed, "of the order, the dropout and the new head", determines_results)
         .add("log-every", log_every, "batches between two lines of the training log")
         .add("output-dir", output_dir, "where the run is kept (default: runs/<name>_<date>)")
         .add_switch("overwrite", overwrite, "replace a run that the output directory holds")
