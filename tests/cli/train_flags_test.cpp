@@ -36,5 +36,20 @@ TEST(TrainFlags, DetermineResultsUnlessTheyAreListedHere) {
   EXPECT_EQ(names(parser.determining_values()), expected);
 }
 
+TEST(TrainFlags, TakeAMetricForTheBestModel) {
+  TrainFlags flags;
+  EXPECT_EQ(flags.metric_for_best_model, "");
+  EXPECT_EQ(flags.greater_is_better, "");
+  Flags parser{"program", "does something"};
+  const std::array<const char*, 5> arguments{"program", "--metric-for-best-model", "macro_f1",
+                                             "--greater-is-better", "false"};
+  ASSERT_TRUE(flags.parse(parser, 5, arguments.data()));
+  EXPECT_EQ(flags.metric_for_best_model, "macro_f1");
+  EXPECT_EQ(flags.greater_is_better, "false");
+  flags.greater_is_better = "yes";
+  EXPECT_EQ(tests::problem_of([&] { flags.validate(); }),
+            "--greater-is-better: must be true or false");
+}
+
 }  // namespace
 }  // namespace seqtrain::cli

@@ -86,6 +86,8 @@ struct TrainFlags {
   std::string on_nonfinite = "stop";
   std::int64_t early_stopping_patience = 0;
   bool best_model = false;
+  std::string metric_for_best_model = "";
+  std::string greater_is_better = "";
 
   // what is written
   std::int64_t log_every = 50;
@@ -141,6 +143,9 @@ struct TrainFlags {
     require(on_nonfinite == "stop" || on_nonfinite == "skip", "on-nonfinite",
             "is unknown: use stop or skip");
     require(early_stopping_patience >= 0, "early-stopping-patience", "must not be negative");
+    require(
+        greater_is_better.empty() || greater_is_better == "true" || greater_is_better == "false",
+        "greater-is-better", "must be true or false");
     (void)data::order_named(order);
   }
 
@@ -352,7 +357,16 @@ struct TrainFlags {
              "end after so many epochs that were no better on the dev file (0: do not)",
              determines_results)
         .add_switch("best-model", best_model, "end with the model of the best dev epoch",
-                    determines_results);
+                    determines_results)
+        .add("metric-for-best-model", metric_for_best_model,
+             "metric that decides which epoch is best: loss, accuracy, macro_f1, micro_f1 or a "
+             "metric's own name (default: accuracy; micro_f1 for several labels an example; loss "
+             "for regression)",
+             determines_results)
+        .add("greater-is-better", greater_is_better,
+             "whether a larger value is better (default: true unless the name ends in loss or is "
+             "perplexity)",
+             determines_results);
   }
 
   void describe_run(Flags& flags) {
