@@ -23,6 +23,55 @@ TEST(Fingerprint, IsOfTheContentNotTheName) {
   EXPECT_EQ(fingerprint(directory.path()).substr(0, 8), "18 bytes");
 }
 
+TEST(Fingerprint, OfAnEmptyFileIsOfNoBytes) {
+  const tests::TemporaryDirectory directory;
+  const auto file = write_file(directory / "empty", "");
+  EXPECT_EQ(fingerprint(file), "0 bytes, crc32c 00000000");
+  EXPECT_EQ(fingerprint(directory.path()), fingerprint(file));
+  EXPECT_EQ(fingerprint_before_0_2(directory.path()), fingerprint(file));
+  EXPECT_THROW((void)fingerprint(directory / "missing"), InputError);
+}
+
+class FingerprintOfModel : public testing::Test {
+ protected:
+  /// Whether writing `text` to a file of the model changes the fingerprint.
+  bool depends_on(const std::string& name, const std::string& text = "{\"changed\": true}") {
+    const std::string before = fingerprint_of_model(directory_.path());
+    write_file(directory_ / name, text);
+    return fingerprint_of_model(directory_.path()) != before;
+  }
+
+  tests::TemporaryDirectory directory_;
+};
+
+TEST_F(FingerprintOfModel, IsOfConfigWeightsAndTokenizer) {
+  for (const char* name :
+       {"config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
+        "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt", "vocabulary.txt"}) {
+    EXPECT_TRUE(depends_on(name)) << name;
+    EXPECT_TRUE(depends_on(name, "other")) << name;
+  }
+  for (const char* name : {"README.md", "training_args.bin", "optimizer.pt", ".gitattributes"}) {
+    EXPECT_FALSE(depends_on(name)) << name;
+    EXPECT_FALSE(depends_on(name, "")) << name;
+  }
+}
+
+TEST_F(FingerprintOfModel, IsOfTheWeightsThatAreLoaded) {
+  EXPECT_FALSE(depends_on("pytorch_model-1.bin", "shard"));
+  EXPECT_TRUE(depends_on("pytorch_model.bin.index.json",
+                         R"({"weight_map": {"a": "pytorch_model-1.bin", "b": "gone.bin"}})"));
+  EXPECT_TRUE(depends_on("pytorch_model-1.bin", "other"));
+  EXPECT_TRUE(depends_on("pytorch_model.bin"));
+  EXPECT_FALSE(depends_on("pytorch_model-1.bin", "shard"));
+  EXPECT_TRUE(
+      depends_on("model.safetensors.index.json", R"({"weight_map": {"a": "1.safetensors"}})"));
+  EXPECT_FALSE(depends_on("pytorch_model.bin", "other"));
+  EXPECT_TRUE(depends_on("1.safetensors"));
+  EXPECT_TRUE(depends_on("model.safetensors"));
+  EXPECT_FALSE(depends_on("1.safetensors", "other"));
+}
+
 TEST(Fingerprint, OfATextFolderIsOfLabelsAndTexts) {
   const tests::TemporaryDirectory directory;
   for (const char* label : {"neg", "pos"}) {
@@ -45,6 +94,7 @@ TEST(RunSettings, HaveFingerprintsInPlaceOfPaths) {
   const tests::TemporaryDirectory directory;
   TrainFlags flags;
   flags.model = directory.path().string();
+  write_file(directory / "config.json", "333");
   flags.train_file = write_file(directory / "train.jsonl", "1").string();
   flags.dev_file = write_file(directory / "dev.jsonl", "22").string();
   const auto settings = run_settings({{"seed", "7"}, {"learning-rate", "1e-4"}}, flags, "bf16");

@@ -72,6 +72,18 @@ TEST_F(CheckpointTest, SafetensorsComeBeforeTorchFiles) {
   EXPECT_TRUE(Checkpoint{directory_.path()}.find("float32"));
 }
 
+TEST_F(CheckpointTest, NamesTheFilesThatAreRead) {
+  using Files = std::vector<fs::path>;
+  const fs::path directory = directory_.path();
+  EXPECT_EQ(weights_files(directory), Files{});
+  tests::write_file(directory / "pytorch_model.bin", "");
+  EXPECT_EQ(weights_files(directory), Files{directory / "pytorch_model.bin"});
+  write_index(R"({"a": "2.safetensors", "b": "1.safetensors", "c": "2.safetensors"})");
+  EXPECT_EQ(weights_files(directory),
+            (Files{directory / "model.safetensors.index.json", directory / "1.safetensors",
+                   directory / "2.safetensors"}));
+}
+
 TEST_F(CheckpointTest, CanBeMoved) {
   Checkpoint checkpoint{tests::golden_weights() / "sharded"};
   const Checkpoint moved = std::move(checkpoint);

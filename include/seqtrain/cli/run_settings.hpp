@@ -6,16 +6,20 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/text_folder.hpp>
+#include <seqtrain/text/load_tokenizer.hpp>
 #include <seqtrain/train/pairs.hpp>
+#include <seqtrain/weights/checkpoint.hpp>
 
 namespace seqtrain::cli {
 
@@ -39,7 +43,17 @@ class Fingerprint {
   Crc32c checksum_;
 };
 
-/// That of a file, or of all files right in a directory: what it holds, however it is called.
+/// Checksum of the contents of files, one after the other. An empty file adds nothing.
+inline std::string fingerprint(std::span<const std::filesystem::path> files) {
+  Fingerprint print;
+  for (const auto& file : files) {
+    std::error_code ignored;
+    if (std::filesystem::file_size(file, ignored) != 0) print.add(MappedFile{file}.bytes());
+  }
+  return print.text();
+}
+
+/// Checksum of a file's contents, or of the files directly inside a directory. Names do not count.
 inline std::string fingerprint(const std::filesystem::path& path) {
   std::vector<std::filesystem::path> files{path};
   if (std::filesystem::is_directory(path)) {
@@ -49,9 +63,23 @@ inline std::string fingerprint(const std::filesystem::path& path) {
     }
     std::ranges::sort(files);
   }
-  Fingerprint print;
-  for (const auto& file : files) print.add(MappedFile{file}.bytes());
-  return print.text();
+  return fingerprint(std::span<const std::filesystem::path>{files});
+}
+
+/// Checksum of the files of a model's directory that determine results: config.json, the weights
+/// that are loaded and the tokenizer.
+inline std::string fingerprint_of_model(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> files{directory / "config.json"};
+  std::ranges::copy(weights::weights_files(directory), std::back_inserter(files));
+  std::ranges::copy(text::tokenizer_files(directory), std::back_inserter(files));
+  std::erase_if(files, [](const auto& file) { return !std::filesystem::is_regular_file(file); });
+  return fingerprint(std::span<const std::filesystem::path>{files});
+}
+
+/// Checksum of a model's directory as checkpoints of seqtrain 0.1 hold it: of every file directly
+/// inside. Such a checkpoint can be resumed if this is the same.
+inline std::string fingerprint_before_0_2(const std::filesystem::path& directory) {
+  return fingerprint(directory);
 }
 
 /// That of examples: of their file, or of labels and texts where they are a directory's.
@@ -72,7 +100,7 @@ inline std::string fingerprint_of_examples(const std::filesystem::path& path) {
 /// precision in which the model computes.
 inline train::Pairs run_settings(train::Pairs determining, const TrainFlags& flags,
                                  std::string_view precision) {
-  determining.emplace_back("model", fingerprint(flags.model));
+  determining.emplace_back("model", fingerprint_of_model(flags.model));
   determining.emplace_back("train-file", fingerprint_of_examples(flags.train_file));
   determining.emplace_back("dev-file", fingerprint_of_examples(flags.dev_file));
   determining.emplace_back("precision", precision);

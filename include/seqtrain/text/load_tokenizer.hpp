@@ -15,9 +15,8 @@
 #include <seqtrain/text/word_list.hpp>
 
 namespace seqtrain::text {
-namespace detail {
 
-/// The files of a folder that a tokenizer consists of, in whichever format.
+/// Returns the files of a folder that a tokenizer consists of, in whichever format.
 [[nodiscard]] inline std::vector<std::filesystem::path> tokenizer_files(
     const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
@@ -28,8 +27,6 @@ namespace detail {
   }
   return files;
 }
-
-}  // namespace detail
 
 /// The tokenizer in a Hugging Face folder: from tokenizer.json; else BERT's from vocab.txt, or
 /// RoBERTa's from vocab.json and merges.txt, both with tokenizer_config.json; else that of the
@@ -42,7 +39,7 @@ namespace detail {
   }
   const auto has = [&](const char* name) { return std::filesystem::exists(folder / name); };
   const TokenizerConfig config{folder};
-  auto files = detail::tokenizer_files(folder);
+  auto files = tokenizer_files(folder);
   const auto read = [&](const char* source, const auto& reader) {
     try {
       return AnyTokenizer{reader(), std::move(files)};
