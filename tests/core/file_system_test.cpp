@@ -30,5 +30,15 @@ TEST(FileSystem, SyncsWhatIsADirectory) {
   EXPECT_EQ(sync_directory(tests::write_file(directory / "file", "")), ENOTDIR);
 }
 
+TEST(FileSystem, SyncsFilesAndTrees) {
+  const tests::TemporaryDirectory directory;
+  EXPECT_EQ(sync_file(tests::write_file(directory / "file", "text")), 0);
+  EXPECT_EQ(sync_file(directory / "absent"), ENOENT);
+  std::filesystem::create_directory(directory / "below");
+  std::filesystem::create_symlink("absent", directory / "below/link");
+  EXPECT_NO_THROW(sync_tree(directory.path()));
+  EXPECT_THROW(sync_tree(directory / "absent"), std::filesystem::filesystem_error);
+}
+
 }  // namespace
 }  // namespace seqtrain

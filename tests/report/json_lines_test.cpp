@@ -135,6 +135,19 @@ TEST_F(JsonLinesTest, LeavesAnEarlierLogAloneUntilTheFitHasEnded) {
   EXPECT_EQ(std::distance(fs::directory_iterator{file.parent_path()}, {}), 1);
 }
 
+TEST_F(JsonLinesTest, GoesOnWithItsOwnLogNotWithAnEarlierRuns) {
+  fs::create_directory(file.parent_path());
+  tests::write_file(file.string() + ".partial", "earlier\n");
+  {
+    JsonLines killed{file, {.every = 1}};
+    killed.on(train::FitBegin{1, 6, 60});
+    killed.on(tests::step(1, 6, loss));
+  }
+  JsonLines log{file, {.every = 1}};
+  log.on(train::FitBegin{1, 6, 60, {.epoch = 0, .batch = 1, .step = 1}});
+  EXPECT_EQ(lines(file).size(), 3U);
+}
+
 TEST_F(JsonLinesTest, GivesALogUpThatCannotBeCreated) {
   tests::write_file(directory / "run", "");
   JsonLines log{file, {.every = 1, .warn = warn}};

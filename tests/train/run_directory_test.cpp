@@ -1,10 +1,17 @@
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <functional>
+#include <mutex>
 #include <regex>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <seqtrain/train/run_directory.hpp>
 
@@ -14,6 +21,42 @@ namespace seqtrain::train {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// While it lives, `call` hears of each path that this process forces to the disk.
+class SyncedPaths {
+ public:
+  explicit SyncedPaths(std::function<void(const fs::path&)> call) {
+    const std::lock_guard guard{mutex};
+    heard = std::move(call);
+  }
+  SyncedPaths(const SyncedPaths&) = delete;
+  SyncedPaths& operator=(const SyncedPaths&) = delete;
+  ~SyncedPaths() {
+    const std::lock_guard guard{mutex};
+    heard = {};
+  }
+
+  static void tell(int file) {
+    const std::lock_guard guard{mutex};
+    if (heard) heard(fs::read_symlink("/proc/self/fd/" + std::to_string(file)));
+  }
+
+ private:
+  static inline std::mutex mutex;
+  static inline std::function<void(const fs::path&)> heard;
+};
+
+}  // namespace
+}  // namespace seqtrain::train
+
+/// Takes the place of the system's, which it calls.
+extern "C" int fsync(int file) {
+  seqtrain::train::SyncedPaths::tell(file);
+  return static_cast<int>(::syscall(SYS_fsync, file));
+}
+
+namespace seqtrain::train {
+namespace {
 
 struct RunDirectoryTest : testing::Test {
   void save_model(const RunDirectory& run, const std::string& text) {
@@ -60,7 +103,8 @@ TEST_F(RunDirectoryTest, RefusesWhatCannotBeWritten) {
 
 TEST_F(RunDirectoryTest, RefusesModelNamesThatAreNoFreeName) {
   for (const char* name :
-       {"", ".", "..", "a/b", "/model.pth", "../model.pth", "dir/", "model", "metrics.json"}) {
+       {"", ".", "..", "a/b", "/model.pth", "../model.pth", "dir/", "model", "metrics.json",
+        "model.old", "model.partial", "train_log.jsonl.partial"}) {
     EXPECT_THROW(RunDirectory({.path = path, .model_name = name}), InputError) << name;
   }
 }
@@ -85,6 +129,60 @@ TEST_F(RunDirectoryTest, KeepsTheOldModelWhereSavingFails) {
   EXPECT_THROW(run.replace_model(fail), Error);
   EXPECT_EQ(tests::read_file(run.model() / "first"), "first");
   EXPECT_EQ(entries(path), 1);
+}
+
+TEST_F(RunDirectoryTest, ForcesAModelToTheDiskBeforeItTakesItsPlaceAndThePlaceAfter) {
+  const RunDirectory run{{.path = path}};
+  save_model(run, "first");
+  std::vector<std::string> synced;
+  const SyncedPaths paths{[&](const fs::path& place) {
+    std::string text = place.lexically_relative(fs::canonical(path)).string();
+    if (fs::exists(run.model() / "second")) text += " with the new model";
+    synced.push_back(text);
+  }};
+  save_model(run, "second");
+  EXPECT_EQ(synced, (std::vector<std::string>{"model.partial/second", "model.partial",
+                                              ". with the new model"}));
+}
+
+TEST_F(RunDirectoryTest, PutsBackTheModelOfARunThatWasKilledWhileItWasReplaced) {
+  const RunDirectory run{{.path = path}};
+  save_model(run, "first");
+  fs::rename(run.model(), path / "model.old");
+  EXPECT_THROW(RunDirectory{{.path = path}}, InputError);
+  run.create();
+  EXPECT_EQ(tests::read_file(run.model() / "first"), "first");
+  EXPECT_EQ(entries(path), 1);
+  fs::create_directory(path / "model.old");
+  run.create();
+  EXPECT_EQ(tests::read_file(run.model() / "first"), "first");
+}
+
+TEST_F(RunDirectoryTest, RemovesWhatAKilledRunLeftHalfWritten) {
+  const RunDirectory run{{.path = path}};
+  fs::create_directories(path / "model.partial");
+  tests::write_file(path / "model.partial/config.json", "");
+  for (const char* name :
+       {"model.pth.partial", "metrics.json.partial", "model.pth.123-0.partial",
+        "metrics.json.9-12.partial", "train_log.jsonl.123-4.partial",
+        "train_log.jsonl.partial.partial", "train_log.jsonl.partial.123-4.partial"}) {
+    tests::write_file(path / name, "");
+  }
+  run.create();
+  EXPECT_TRUE(fs::is_empty(path));
+}
+
+TEST_F(RunDirectoryTest, LeavesEveryOtherFileAlone) {
+  const RunDirectory run{{.path = path}};
+  fs::create_directories(path / "metrics.json.partial");
+  const std::vector<const char*> names{"train_log.jsonl.partial",  // a resumed run goes on with it
+                                       "notes.partial",           "other.pth.partial",
+                                       "model.pth.123.partial",   "model.pth.-0.partial",
+                                       "model.pth.1-.partial",    "model.pth.1-2.partial.old",
+                                       "model.pth.a-0.partial",   "model.pth"};
+  for (const char* name : names) tests::write_file(path / name, "");
+  run.create();
+  EXPECT_EQ(entries(path), static_cast<std::ptrdiff_t>(names.size() + 1));
 }
 
 TEST_F(RunDirectoryTest, TurnsWhatTheFileSystemSaysIntoAnError) {

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <system_error>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,14 +22,42 @@ void with_file_errors(const Work& work) {
   }
 }
 
+namespace detail {
+
+/// Returns 0, also where the file system cannot do it, else the system's error number.
+inline int sync_opened_with(int flags, const std::filesystem::path& path) {
+  const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  if (opened < 0) return errno;
+  const int problem = ::fsync(opened) == 0 || errno == EINVAL ? 0 : errno;
+  ::close(opened);
+  return problem;
+}
+
+}  // namespace detail
+
 /// Forces to the disk which names a directory has: without this a new one could be lost with the
 /// power. Returns 0, also where the file system cannot do it, else the system's error number.
 inline int sync_directory(const std::filesystem::path& path) {
-  const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return errno;
-  const int problem = ::fsync(directory) == 0 || errno == EINVAL ? 0 : errno;
-  ::close(directory);
-  return problem;
+  return detail::sync_opened_with(O_DIRECTORY, path);
+}
+
+/// Forces to the disk what a file contains. Returns as `sync_directory`.
+inline int sync_file(const std::filesystem::path& path) {
+  return detail::sync_opened_with(0, path);
+}
+
+/// Forces to the disk what a directory holds, and the directory itself. Throws `filesystem_error`.
+inline void sync_tree(const std::filesystem::path& directory) {
+  const auto check = [](int problem, const std::filesystem::path& path) {
+    if (problem == 0) return;
+    throw std::filesystem::filesystem_error{"fsync", path, {problem, std::generic_category()}};
+  };
+  for (const auto& entry : std::filesystem::directory_iterator{directory}) {
+    if (entry.is_symlink()) continue;
+    if (entry.is_directory()) sync_tree(entry.path());
+    if (entry.is_regular_file()) check(sync_file(entry.path()), entry.path());
+  }
+  check(sync_directory(directory), directory);
 }
 
 }  // namespace seqtrain

@@ -113,6 +113,7 @@ class JsonLines {
     std::error_code ignored;
     if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path(), ignored);
     partial_ = std::filesystem::exists(file_, ignored) ? beside() : file_;
+    if (partial_ == file_) std::filesystem::remove(beside(), ignored);  // an earlier run's
     open_stream(std::ios::trunc, 0);
   }
 

@@ -65,16 +65,24 @@ class RunDirectory {
     return {"model", options_.model_name, "metrics.json"};
   }
 
-  /// Creates the directory.
+  /// Creates the directory. In one that exists, repairs what a killed run left there: puts the old
+  /// model back if it has no successor, and removes files that were half written. The log of a
+  /// killed run stays, so that a resumed run can continue it.
   void create() const {
-    with_file_errors([this] { std::filesystem::create_directories(path()); });
+    with_file_errors([this] {
+      std::filesystem::create_directories(path());
+      if (!std::filesystem::exists(model()) && std::filesystem::is_directory(old_model())) {
+        std::filesystem::rename(old_model(), model());
+      }
+      remove_leftovers();
+    });
   }
 
   /// Fills `model/` anew: `save` is given an empty directory beside it, which takes its place when
   /// `save` has returned. Until then an older model stays as it is.
   template <class Save>
   void replace_model(const Save& save) const {
-    const std::filesystem::path fresh = path() / "model.partial";
+    const std::filesystem::path fresh = partial_model();
     with_file_errors([&] {
       std::filesystem::remove_all(fresh);
       std::filesystem::create_directories(fresh);
@@ -90,12 +98,63 @@ class RunDirectory {
   }
 
  private:
+  [[nodiscard]] std::filesystem::path partial_model() const { return path() / "model.partial"; }
+  [[nodiscard]] std::filesystem::path old_model() const { return path() / "model.old"; }
+
+  /// A crash leaves the old model or the new one, whole: as `model/`, or the old one as
+  /// `model.old/`, which `create` puts back.
   void put_in_place(const std::filesystem::path& fresh) const {
-    const std::filesystem::path old = path() / "model.old";
-    std::filesystem::remove_all(old);
-    if (std::filesystem::exists(model())) std::filesystem::rename(model(), old);
+    sync_tree(fresh);
+    if (std::filesystem::exists(model())) {
+      std::filesystem::remove_all(old_model());
+      std::filesystem::rename(model(), old_model());
+    }
     std::filesystem::rename(fresh, model());
-    std::filesystem::remove_all(old);
+    if (const int problem = sync_directory(path()); problem != 0) {
+      throw std::filesystem::filesystem_error{"fsync", path(), {problem, std::generic_category()}};
+    }
+    std::filesystem::remove_all(old_model());
+  }
+
+  void remove_leftovers() const {
+    std::vector<std::filesystem::path> leftovers;
+    for (const auto& entry : std::filesystem::directory_iterator{path()}) {
+      const bool is_file = std::filesystem::is_regular_file(entry.symlink_status());
+      if (is_file && is_leftover(entry.path().filename().string()))
+        leftovers.push_back(entry.path());
+    }
+    for (const auto& file : leftovers) std::filesystem::remove(file);
+    if (std::filesystem::is_directory(std::filesystem::symlink_status(partial_model()))) {
+      std::filesystem::remove_all(partial_model());
+    }
+  }
+
+  /// Whether a file of that name is one that a writer of this directory's files had begun.
+  [[nodiscard]] bool is_leftover(const std::string& name) const {
+    const std::string log_name = log().filename().string();
+    const std::string partial_log = log_name + ".partial";
+    if (name == partial_log) return false;
+    const auto is_of = [&name](const std::string& target) {
+      return name.starts_with(target) &&
+             is_temporary_suffix(std::string_view{name}.substr(target.size()));
+    };
+    return is_of(options_.model_name) || is_of(metrics().filename().string()) || is_of(log_name) ||
+           is_of(partial_log);
+  }
+
+  /// `.partial`, or `.<process>-<number>.partial`, which seqtrain 0.1 wrote.
+  static bool is_temporary_suffix(std::string_view suffix) {
+    constexpr std::string_view end = ".partial";
+    if (!suffix.ends_with(end)) return false;
+    suffix.remove_suffix(end.size());
+    const auto dash = suffix.find('-');
+    return suffix.empty() ||
+           (suffix.starts_with('.') && dash != suffix.npos &&
+            is_number(suffix.substr(1, dash - 1)) && is_number(suffix.substr(dash + 1)));
+  }
+
+  static bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
   }
 
   void check_model_name() const {
@@ -106,15 +165,18 @@ class RunDirectory {
       throw InputError{"'" + name.string() + "' is not a file's name",
                        {.object = "run directory", .field = "model_name"}};
     }
-    for (const auto& taken : {model(), metrics(), log(), checkpoints()}) {
-      if (state_dict() != taken) continue;
+    bool is_taken = name.extension() == ".partial";
+    for (const auto& taken : {model(), old_model(), metrics(), log(), checkpoints()}) {
+      is_taken = is_taken || state_dict() == taken;
+    }
+    if (is_taken) {
       throw InputError{"'" + name.string() + "' has another meaning in a run's directory",
                        {.object = "run directory", .field = "model_name"}};
     }
   }
 
   void check_free() const {
-    for (const auto& file : {model(), state_dict(), metrics(), log()}) {
+    for (const auto& file : {model(), old_model(), state_dict(), metrics(), log()}) {
       if (!std::filesystem::exists(file)) continue;
       throw InputError{
           "holds a run already: " + file.filename().string() + " is there",
