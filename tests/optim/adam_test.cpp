@@ -212,6 +212,23 @@ void expect_rows_change_nothing(const AdamOptions& options) {
               (options.weight_decay == 0));
 }
 
+TEST(Adam, CountsItsChangesOfValues) {
+  for (const auto type : {at::kFloat, at::kDouble}) {  // by kernels and by operators
+    auto parameters = make_parameters();
+    for (auto& parameter : parameters) {
+      parameter.value = parameter.value.to(type);
+      parameter.gradient = parameter.gradient.to(type);
+    }
+    parameters[1].gradient.reset();
+    const auto before = tensor::changes_of(parameters[0].value);
+    const auto frozen = tensor::changes_of(parameters[1].value);
+    Adam optimizer;
+    optimizer.step(parameters, {});
+    EXPECT_GT(tensor::changes_of(parameters[0].value), before) << type;
+    EXPECT_EQ(tensor::changes_of(parameters[1].value), frozen) << type;
+  }
+}
+
 TEST(Adam, LeavesOutRowsThatNeverHadAGradient) {
   for (const double weight_decay : {0.0, 0.1}) {
     expect_rows_change_nothing<Adam>({.lr = 0.01, .weight_decay = weight_decay});

@@ -112,8 +112,6 @@ class Classifier {
     tensor::SavedTensors saved{tensors};
     for (const auto& parameter : parameters_) saved.take(parameter.name, parameter.value);
     saved.check_all_taken();
-    cpu_encoder_.weights_changed();
-    first_tokens_.clear();
   }
 
   [[nodiscard]] const weights::ModelConfig& config() const { return config_; }
@@ -193,10 +191,19 @@ class Classifier {
       return std::span{first.mutable_data_ptr<float>(), static_cast<std::size_t>(first.numel())};
     };
     at::Tensor first = at::empty({batch.rows, config_.hidden_size}, at::kFloat);
+    forget_first_tokens_of_other_weights();
     if (first_tokens_.find(batch, numbers(first))) return first;
     first = cpu_encoder_.forward(batch, {});
     first_tokens_.keep(batch, numbers(first));
     return first;
+  }
+
+  void forget_first_tokens_of_other_weights() {
+    std::int64_t changes = 0;
+    for (const auto& parameter : parameters_) {
+      if (!parameter.gradient.defined()) changes += tensor::changes_of(parameter.value);
+    }
+    if (std::exchange(frozen_changes_, changes) != changes) first_tokens_.clear();
   }
 
   /// Hidden state of each row's first token [rows, hidden].
@@ -239,7 +246,8 @@ class Classifier {
   LoadReport report_;
   ProblemLoss loss_;
   cpu::AnyEncoder cpu_encoder_;
-  RowCache first_tokens_;  // of a frozen encoder
+  RowCache first_tokens_;            // of a frozen encoder
+  std::int64_t frozen_changes_ = 0;  // of its parameters, that first_tokens_ include
 };
 
 using BertClassifier = Classifier<Bert>;

@@ -202,6 +202,7 @@ class BasicAdam {
     if (problem.empty()) {
       for (AdamItem& item : items) set_factors(item, norm, step);
       optim::update(items);
+      for (const AdamItem& item : items) tensor::count_change(item.parameter->value);
     }
     for (const AdamItem& item : items) {
       if (!problem.empty()) item.parameter->gradient.zero_();
@@ -259,6 +260,7 @@ class BasicAdam {
       }
       for (const auto& [kind, group] : groups) {
         update(group, options_.lr * step.lr_scale * kind.lr_factor, weight_decay_of(kind), finite);
+        for (const at::Tensor& value : group.values) tensor::count_change(value);
       }
     }
     at::_foreach_zero_(gradients);

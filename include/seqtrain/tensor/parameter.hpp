@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,19 @@ inline at::Tensor require_gradient(const at::Tensor& value) {
   value.set_requires_grad(true);
   value.mutable_grad() = gradient;
   return gradient;
+}
+
+/// Counts a change of a value that torch does not count itself: a write through a pointer, or an
+/// update by one of its fused optimizers. Autograd and models that keep what they computed from the
+/// value see that it has changed.
+inline void count_change(const at::Tensor& value) {
+  value.unsafeGetTensorImpl()->bump_version();
+}
+
+/// Returns a number that grows whenever a change of the value is counted. In-place operators count
+/// theirs, those of views included.
+[[nodiscard]] inline std::int64_t changes_of(const at::Tensor& value) {
+  return value._version();
 }
 
 }  // namespace seqtrain::tensor

@@ -49,15 +49,6 @@ class AnyEncoder {
     });
   }
 
-  /// To be called when the parameters were given other values than by an optimizer's step.
-  void weights_changed() {
-    if (!*this) return;
-    visit([](auto& encoder) {
-      encoder.weights_changed();
-      return at::Tensor{};
-    });
-  }
-
  private:
   template <class Use>
   at::Tensor visit(const Use& use) {

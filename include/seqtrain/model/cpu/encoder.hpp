@@ -49,8 +49,7 @@ class Encoder {
   /// `backward` may follow; without, neither.
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> stream) {
     const TileGuard tiles;
-    pack_weights<T>(parts_.layers, changing_);
-    changing_ = false;
+    pack_weights<T>(parts_.layers, changes_of<T>(parts_.layers) == changes_at_gradients_);
     layout_.emplace(batch, row_unit());
     runs_ = layout_->runs(tensor::workers());
     ids_ = parts_.embeddings.ids(batch, *layout_);
@@ -65,13 +64,10 @@ class Encoder {
     return result;
   }
 
-  /// The next pass packs the weights anew.
-  void weights_changed() { changing_ = true; }
-
   /// Adds to the parameters' gradients, given that of what `forward` returned last.
   void backward(const at::Tensor& gradient) {
     const TileGuard tiles;
-    changing_ = true;                      // gradients are there to change the weights by
+    changes_at_gradients_ = changes_of<T>(parts_.layers);
     float* const first = first_x_.data();  // what it held has been returned
     std::fill_n(first, first_rows_ * hidden(), 0.0F);
     std::copy_n(gradient.const_data_ptr<float>(), gradient.numel(), first);
@@ -372,7 +368,9 @@ class Encoder {
   }
 
   EncoderParts<T> parts_;
-  bool changing_ = true;  // whether the weights may be others than those that are packed
+  // The count of changes when there last were gradients. While it stays, the gradients may have
+  // been applied in a way that nobody counts, so each pass packs the weights.
+  std::int64_t changes_at_gradients_ = -1;
   std::optional<Layout> layout_;
   std::vector<Run> runs_;
   std::vector<Embeddings::Ids> ids_;

@@ -187,9 +187,19 @@ class Layer {
   }
 };
 
+/// Returns how many changes of the layers' linear maps have been counted.
+template <class T>
+[[nodiscard]] std::int64_t changes_of(std::span<Layer<T>> layers) {
+  std::int64_t sum = 0;
+  for (Layer<T>& layer : layers) {
+    for (const Linear<T>* const linear : layer.linears()) sum += linear->changes();
+  }
+  return sum;
+}
+
 /// Packs those of the layers' weights anew that have changed, see `Linear::begin_packing`.
 template <class T>
-void pack_weights(std::span<Layer<T>> layers, bool changed) {
+void pack_weights(std::span<Layer<T>> layers, bool always) {
   struct Task {
     Linear<T>* linear;
     std::size_t panel;
@@ -197,7 +207,7 @@ void pack_weights(std::span<Layer<T>> layers, bool changed) {
   std::vector<Task> tasks;
   for (Layer<T>& layer : layers) {
     for (Linear<T>* const linear : layer.linears()) {
-      const std::size_t panels = linear->begin_packing(changed);
+      const std::size_t panels = linear->begin_packing(always);
       for (std::size_t i = 0; i < panels; ++i) tasks.push_back({linear, i});
     }
   }

@@ -9,6 +9,7 @@
 
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
+#include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -66,17 +67,24 @@ class Linear {
     return panel_of(backward_.data(), index, out_, in_);
   }
 
-  /// Begins to pack the weights anew if they have changed: returns how many panels of outputs are
-  /// to be given to `pack` before the next product, none or all. Tensors count the changes made by
-  /// their operators; of others, such as fused optimizers, the caller knows.
-  [[nodiscard]] std::size_t begin_packing(bool changed) {
-    std::int64_t version = 0;
-    for (const Part& part : parts_) version += part.weight._version() + part.bias._version();
-    if (version == version_ && !changed) return 0;
+  /// Returns how many changes of the weights have been counted: see `tensor::count_change`.
+  [[nodiscard]] std::int64_t changes() const {
+    std::int64_t sum = 0;
+    for (const Part& part : parts_) {
+      sum += tensor::changes_of(part.weight) + tensor::changes_of(part.bias);
+    }
+    return sum;
+  }
+
+  /// Begins to pack the weights anew if a change of them has been counted, or `always`. Returns how
+  /// many panels of outputs are to be given to `pack` before the next product, none or all.
+  [[nodiscard]] std::size_t begin_packing(bool always) {
+    const std::int64_t now = changes();
+    if (now == packed_changes_ && !always) return 0;
     forward_.reserve(in_ * out_);
     backward_.reserve(in_ * out_);
     bias_.resize(out_);
-    version_ = version;
+    packed_changes_ = now;
     return out_ / panel;
   }
 
@@ -128,7 +136,7 @@ class Linear {
   std::vector<Part> parts_;
   std::size_t in_ = 0;
   std::size_t out_ = 0;
-  std::int64_t version_ = -1;
+  std::int64_t packed_changes_ = -1;  // that the packed weights include
   Buffer<T> forward_;
   Buffer<T> backward_;
   std::vector<float> bias_;
