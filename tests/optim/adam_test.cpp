@@ -236,6 +236,26 @@ TEST(Adam, LeavesOutRowsThatNeverHadAGradient) {
   }
 }
 
+TEST(Adam, FindsRowsOfGradientsThatOperatorsHaveWrittenTo) {
+  auto told = make_table(true);
+  auto plain = make_table(false);
+  Adam one{{.lr = 0.01}};
+  Adam other{{.lr = 0.01}};
+  for (std::int64_t step = 0; step < 5; ++step) {
+    told[0].gradient.mutable_data_ptr<float>()[0] = 0.5F;
+    told[0].touched->insert(0);
+    plain[0].gradient[0][0] = 0.5F;
+    for (const auto* parameters : {&told, &plain}) {
+      if (step % 2 > 0) (*parameters)[0].gradient[20 + step].add_(0.25);
+    }
+    one.step(told, {});
+    other.step(plain, {});
+    EXPECT_EQ(told[0].gradient.count_nonzero().item<std::int64_t>(), 0) << step;
+    EXPECT_TRUE(told[0].value.equal(plain[0].value)) << step;
+  }
+  EXPECT_TRUE(told[0].value[22].equal(make_table(false)[0].value[22]));
+}
+
 TEST(Adam, ForgetsTouchedRowsWithTheirGradientsWhereAStepIsNotTaken) {
   auto parameters = make_table(true);
   touch_rows(parameters[0], 1);

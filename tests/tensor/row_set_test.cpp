@@ -25,6 +25,14 @@ TEST(RowSet, TellsRunsInTheirOrder) {
   EXPECT_EQ(runs(set), (Runs{{0, 1}, {2, 4}, {7, 8}}));
 }
 
+TEST(RowSet, RemembersWhichChangesItTakesIntoAccount) {
+  RowSet set{4};
+  EXPECT_EQ(set.changes(), 0);
+  set.take_into_account(7);
+  set.clear();
+  EXPECT_EQ(set.changes(), 7);
+}
+
 TEST(RowSet, TakesInAnotherAndForgets) {
   RowSet set{4};
   RowSet other{4};

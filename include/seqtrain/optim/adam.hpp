@@ -156,16 +156,27 @@ class BasicAdam {
     std::optional<tensor::RowSet> moving = {};
 
     void find_moving(std::size_t rows) {
-      const at::Tensor any = exp_avg.logical_or(exp_avg_sq)
-                                 .view({static_cast<std::int64_t>(rows), -1})
-                                 .any(1)
-                                 .contiguous();
       moving.emplace(rows);
-      for (std::size_t row = 0; row < rows; ++row) {
-        if (any.const_data_ptr<bool>()[row]) moving->insert(row);
-      }
+      insert_rows(*moving, exp_avg.logical_or(exp_avg_sq));
     }
   };
+
+  /// Adds the rows of a table that are not all zero.
+  static void insert_rows(tensor::RowSet& set, const at::Tensor& table) {
+    const auto rows = static_cast<std::int64_t>(set.rows());
+    const at::Tensor any = table.to(at::kBool).view({rows, -1}).any(1).contiguous();
+    for (std::size_t row = 0; row < set.rows(); ++row) {
+      if (any.const_data_ptr<bool>()[row]) set.insert(row);
+    }
+  }
+
+  /// Looks for the rows of a gradient that operators have written to, which tell nobody.
+  static void find_touched(const tensor::Parameter& parameter) {
+    const std::int64_t changes = tensor::changes_of(parameter.gradient);
+    if (changes == parameter.touched->changes()) return;
+    insert_rows(*parameter.touched, parameter.gradient);
+    parameter.touched->take_into_account(changes);
+  }
 
   /// What parameters that are updated together have in common.
   struct Kind {
@@ -206,13 +217,16 @@ class BasicAdam {
     }
     for (const AdamItem& item : items) {
       if (!problem.empty()) item.parameter->gradient.zero_();
-      if (item.parameter->touched) item.parameter->touched->clear();
+      if (!item.parameter->touched) continue;
+      item.parameter->touched->clear();
+      item.parameter->touched->take_into_account(tensor::changes_of(item.parameter->gradient));
     }
     return problem.empty() ? Outcome{} : Outcome::not_taken(std::move(problem));
   }
 
   AdamItem item_of(const tensor::Parameter& parameter, Moments& moments) const {
     if (parameter.touched) {
+      find_touched(parameter);
       if (!moments.moving) moments.find_moving(parameter.touched->rows());
       moments.moving->insert(*parameter.touched);
     }

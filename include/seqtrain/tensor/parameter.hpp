@@ -17,8 +17,8 @@ struct Parameter {
   std::string name;
   at::Tensor value;
   at::Tensor gradient;  ///< same shape; undefined where the parameter is frozen
-  /// The rows that anything has been added to the gradient of since it was zero; nothing where it
-  /// may be any of them.
+  /// The rows that anything has been added to the gradient of since it was zero, but for what
+  /// operators have written since; nothing where it may be any of them.
   std::shared_ptr<RowSet> touched = nullptr;
 };
 

@@ -23,6 +23,11 @@ class RowSet {
 
   void clear() { std::ranges::fill(has_, 0); }
 
+  /// The table's counted changes (`changes_of`) that the set takes into account: operators that
+  /// write to the table later do not tell it their rows.
+  [[nodiscard]] std::int64_t changes() const { return changes_; }
+  void take_into_account(std::int64_t changes) { changes_ = changes; }
+
   /// Calls use(first, end) for each stretch of rows that follow each other, in their order.
   template <class Use>
   void for_each_run(const Use& use) const {
@@ -37,6 +42,7 @@ class RowSet {
 
  private:
   std::vector<std::uint8_t> has_;
+  std::int64_t changes_ = 0;
 };
 
 }  // namespace seqtrain::tensor

@@ -66,6 +66,7 @@ class PartFinder {
     if (parameter.gradient.defined()) {
       parameter.touched =
           std::make_shared<tensor::RowSet>(static_cast<std::size_t>(parameter.value.size(0)));
+      parameter.touched->take_into_account(tensor::changes_of(parameter.gradient));
     }
     return {parameter.value, parameter.gradient, parameter.touched, padding_id};
   }
