@@ -14,6 +14,7 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/model/awd_lstm_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
+#include <seqtrain/weights/tensor_copies.hpp>
 
 #include "support/awd_lstm_golden.hpp"
 #include "support/model_conformance.hpp"
@@ -117,6 +118,29 @@ TEST(AwdLstmClassifier, TrainsOnASingleRow) {
     EXPECT_TRUE(std::isfinite(parameter.gradient.sum().item<double>())) << parameter.name;
   }
   EXPECT_TRUE(model.logits(batch).allFinite());
+}
+
+TEST(AwdLstmClassifier, KeepsItsRunningFiguresFromABatchThatIsNotFinite) {
+  const tests::OneThread one_thread;
+  auto model = SmallAwdLstmClassifier::make(0, 1);
+  optim::Adam optimizer;
+  model.accumulate(SmallAwdLstmClassifier::batch(0), 1);
+  optimizer.step(model.parameters(), {});
+  weights::TensorCopies before;
+  before.assign(model.state_dict().views());
+  model.parameters()[0].value.detach().fill_(std::numeric_limits<float>::quiet_NaN());
+  model.accumulate(SmallAwdLstmClassifier::batch(1), 1);
+  EXPECT_NE(optimizer.step(model.parameters(), {}).problem(), "");
+  const auto state = model.state_dict();
+  for (std::size_t i = 1; i < state.views().size(); ++i) {
+    EXPECT_EQ(weights::to_floats(state.views()[i]), weights::to_floats(before.views()[i]))
+        << state.views()[i].name;
+  }
+  model.load_state_dict(before.views());
+  EXPECT_TRUE(model.logits(SmallAwdLstmClassifier::batch(1)).allFinite());
+  model.accumulate(SmallAwdLstmClassifier::batch(1), 1);
+  EXPECT_NE(weights::to_floats(model.state_dict().views().back()),
+            weights::to_floats(before.views().back()));
 }
 
 TEST(AwdLstmClassifier, ThawsFromTheHeadDown) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -104,6 +105,57 @@ TEST(LanguageModel, GoesOnFromASavedStateBitForBit) {
               static_cast<double>(model.accumulate(batches[i], 1)));
     optimizer.step(model.parameters(), {});
     other.step(resumed.parameters(), {});
+  }
+}
+
+/// Shows a model a batch that makes its hidden states NaN.
+void show_broken(LanguageModel& model, const data::LanguageBatch& batch, std::int64_t first_word) {
+  const at::Tensor embedding = model.encoder().embedding().detach();
+  const at::Tensor before = embedding.clone();
+  embedding.slice(0, first_word, first_word + 1).fill_(std::nanf(""));
+  optim::Adam optimizer;
+  model.accumulate(batch, 1);
+  EXPECT_NE(optimizer.step(model.parameters(), {}).problem(), "");
+  EXPECT_TRUE(std::isnan(model.evaluate(batch)));
+  embedding.copy_(before);
+}
+
+TEST(LanguageModel, BeginsARowAnewAfterABatchThatIsNotFinite) {
+  const tests::OneThread one_thread;
+  auto batches = AwdLstmGolden{}.language_batches(0);
+  for (auto& id : batches[0].input_ids) id = 0;
+  auto model = make_language_model(0, 1);
+  show_broken(model, batches[0], 0);
+  auto fresh = make_language_model(0, 1);
+  EXPECT_EQ(model.evaluate(batches[1]), fresh.evaluate(batches[1]));
+  EXPECT_EQ(static_cast<double>(model.accumulate(batches[1], 1)),
+            static_cast<double>(fresh.accumulate(batches[1], 1)));
+  for (std::size_t i = 0; i < model.parameters().size(); ++i) {
+    EXPECT_TRUE(model.parameters()[i].gradient.equal(fresh.parameters()[i].gradient)) << i;
+  }
+}
+
+TEST(LanguageModel, KeepsTheStateOfRowsThatAreFinite) {
+  const tests::OneThread one_thread;
+  auto batches = AwdLstmGolden{}.language_batches(0);
+  batches[0].input_ids[0] = 0;  // in row 0 alone
+  auto model = make_language_model(0, 1);
+  show_broken(model, batches[0], 0);
+  model.accumulate(batches[1], 1);
+  const auto broken = model.state_dict();
+  auto whole = make_language_model(0, 1);
+  for (const std::size_t i : {0U, 1U}) whole.accumulate(batches[i], 1);
+  const auto expected = whole.state_dict();
+  for (std::size_t i = 0; i < expected.views().size(); ++i) {
+    const auto& view = expected.views()[i];
+    if (!view.name.ends_with(".h") && !view.name.ends_with(".c")) continue;
+    const auto row = static_cast<std::ptrdiff_t>(view.shape[1]);
+    const auto numbers = weights::to_floats(broken.views()[i]);
+    const auto wanted = weights::to_floats(view);
+    EXPECT_TRUE(std::isfinite(numbers[0])) << view.name;
+    EXPECT_NE(numbers[0], wanted[0]) << view.name;
+    EXPECT_TRUE(std::equal(numbers.begin() + row, numbers.end(), wanted.begin() + row))
+        << view.name;
   }
 }
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
+#include <ATen/ops/isfinite.h>
 #include <ATen/ops/lstm.h>
 #include <ATen/ops/zeros.h>
 
@@ -75,6 +77,16 @@ struct LstmState {
   std::vector<Layer> layers;
 
   [[nodiscard]] std::int64_t rows() const { return layers.empty() ? 0 : layers[0].h.size(0); }
+
+  /// Zeroes the rows that are not finite in each layer, on their device.
+  void clear_broken_rows() {
+    std::vector<at::Tensor> all;
+    for (const Layer& layer : layers) all.insert(all.end(), {layer.h, layer.c});
+    const at::Tensor broken = at::isfinite(at::cat(all, 1)).all(1, /*keepdim=*/true).logical_not();
+    for (Layer& layer : layers) {
+      layer = {layer.h.masked_fill(broken, 0), layer.c.masked_fill(broken, 0)};
+    }
+  }
 };
 
 /// Word embeddings and a stack of LSTM layers with the dropouts of Merity et al. 2017,

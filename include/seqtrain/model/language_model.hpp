@@ -45,7 +45,8 @@ struct LanguageModelOptions {
 
 /// An AWD-LSTM that predicts the next word, its decoder tied to the embedding: a `seqtrain::Model`.
 /// While it is trained, what the layers hold is carried from a batch to the one that follows it in
-/// the epoch, without gradients, and belongs to the state_dict. Dropout is a pure function of the
+/// the epoch, without gradients, and belongs to the state_dict. A row whose state is not finite
+/// begins anew. Dropout is a pure function of the
 /// seed and the batch's epoch and index.
 class LanguageModel {
  public:
@@ -172,7 +173,11 @@ class LanguageModel {
   LstmState& begin_of(const data::LanguageBatch& batch, Carried& carried) const {
     const bool follows = carried.epoch == batch.epoch && carried.next == batch.index &&
                          batch.index > 0 && carried.state.rows() == batch.rows;
-    if (!follows) carried.state = encoder_.zero_state(batch.rows);
+    if (follows) {
+      carried.state.clear_broken_rows();
+    } else {
+      carried.state = encoder_.zero_state(batch.rows);
+    }
     carried.epoch = batch.epoch;
     carried.next = batch.index + 1;
     return carried.state;

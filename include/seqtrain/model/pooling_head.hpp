@@ -16,10 +16,12 @@
 #include <ATen/ops/max.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
 #include <seqtrain/model/dropout.hpp>
 #include <seqtrain/model/fresh_parameters.hpp>
+#include <seqtrain/tensor/finite.hpp>
 
 namespace seqtrain::model {
 
@@ -56,7 +58,7 @@ class PoolingHead {
                 options.labels, options.dropout_hidden, device} {}
 
   /// [rows, in] → logits [rows, labels]. Where `training` and there are two rows or more, those of
-  /// the batch give the means and variances, and move the running ones.
+  /// the batch give the means and variances, and move the running ones where they are finite.
   at::Tensor operator()(const at::Tensor& pooled, bool training, Dropout& dropout) {
     return second_(at::relu(first_(pooled, training, dropout)), training, dropout);
   }
@@ -91,10 +93,27 @@ class PoolingHead {
           rate{dropout_rate} {}
 
     at::Tensor operator()(const at::Tensor& x, bool training, Dropout& dropout) {
-      const at::Tensor normal =
-          at::batch_norm(x, scale, shift, mean, variance, training && x.size(0) > 1,
-                         /*momentum=*/0.1, /*eps=*/1e-5, /*cudnn_enabled=*/true);
+      const at::Tensor normal = training && x.size(0) > 1
+                                    ? normalise_and_move(x)
+                                    : normalise(x, mean, variance, /*by_batch=*/false);
       return at::linear(dropout(normal, rate), weight);
+    }
+
+    at::Tensor normalise(const at::Tensor& x, const at::Tensor& running_mean,
+                         const at::Tensor& running_variance, bool by_batch) const {
+      return at::batch_norm(x, scale, shift, running_mean, running_variance, by_batch,
+                            /*momentum=*/0.1, /*eps=*/1e-5, /*cudnn_enabled=*/true);
+    }
+
+    /// By the batch's mean and variance. The running ones move unless they would not be finite.
+    at::Tensor normalise_and_move(const at::Tensor& x) const {
+      const at::Tensor moved_mean = mean.clone();
+      const at::Tensor moved_variance = variance.clone();
+      const at::Tensor normal = normalise(x, moved_mean, moved_variance, /*by_batch=*/true);
+      const at::Tensor good = tensor::stays_finite({mean, variance}, {moved_mean, moved_variance});
+      mean.copy_(at::where(good, moved_mean, mean));
+      variance.copy_(at::where(good, moved_variance, variance));
+      return normal;
     }
 
     std::string name;
