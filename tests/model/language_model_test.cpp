@@ -159,6 +159,35 @@ TEST(LanguageModel, KeepsTheStateOfRowsThatAreFinite) {
   }
 }
 
+TEST(LanguageModel, WeighsAccumulatedBatchesByTheirWords) {
+  const tests::OneThread one_thread;
+  const auto batches = AwdLstmGolden{}.language_batches(0);
+  const auto wide = std::ranges::max_element(batches, {}, &data::LanguageBatch::width);
+  data::LanguageBatch narrow{.rows = wide->rows, .width = 1};
+  data::LanguageBatch rest{.index = 1, .rows = wide->rows, .width = wide->width - 1};
+  for (std::size_t i = 0; i < wide->labels.size(); ++i) {
+    const bool first = i % static_cast<std::size_t>(wide->width) == 0;
+    (first ? narrow : rest).input_ids.push_back(wide->input_ids[i]);
+    (first ? narrow : rest).labels.push_back(wide->labels[i]);
+  }
+  data::LanguageBatch whole = *wide;
+  whole.index = 0;
+  auto model = make_language_model(0, 1);
+  auto expected = make_language_model(0, 1);
+  const auto loss = static_cast<double>(expected.accumulate(whole, 1));
+  const double words = model.weight_of(narrow) + model.weight_of(rest);
+  EXPECT_EQ(words, model.weight_of(whole));
+  double sum = 0;
+  for (const auto* batch : {&narrow, &rest}) {
+    const double weight = model.weight_of(*batch) / words;
+    sum += weight * static_cast<double>(model.accumulate(*batch, weight));
+  }
+  EXPECT_NEAR(sum, loss, 1e-5);
+  // The decoder's bias alone has a gradient that does not reach back in time.
+  EXPECT_TRUE(model.parameters().back().gradient.allclose(expected.parameters().back().gradient,
+                                                          1e-4, 1e-6));
+}
+
 TEST(LanguageModel, EvaluatesApartFromTraining) {
   const tests::OneThread one_thread;
   const auto batches = AwdLstmGolden{}.language_batches(0);

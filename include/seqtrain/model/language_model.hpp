@@ -100,6 +100,12 @@ class LanguageModel {
     return to_host(decode(encoder_(ids(batch), state, off).select(1, -1)));
   }
 
+  /// Returns what a batch counts for in a mean over several, its words, by which accumulated
+  /// gradients of the cross-entropy are those of one batch of all words.
+  [[nodiscard]] double weight_of(const data::LanguageBatch& batch) const {
+    return static_cast<double>(batch.labels.size());
+  }
+
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
   [[nodiscard]] std::int64_t vocab_size() const { return encoder_.vocab_size(); }
   [[nodiscard]] const AwdLstm& encoder() const { return encoder_; }
