@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <utility>
@@ -9,20 +11,27 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/full_like.h>
+#include <ATen/ops/where.h>
 
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/logits.hpp>
 #include <seqtrain/model/loss.hpp>
 #include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/finite.hpp>
 #include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/state_dict.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::model {
 
 /// A `seqtrain::Model` of any torch::nn::Module whose forward takes a `tensor::Batch` and gives
 /// logits [rows, labels]; trained by cross-entropy. Parameters keep the module's names; those that
-/// do not require gradients are frozen. Dropout follows torch's global generator, so a run repeats
-/// only as far as the program seeds that.
+/// do not require gradients are frozen, and one that several layers share has its first name. The
+/// module's buffers, such as the running figures of batch normalisation, belong to the state_dict;
+/// they keep their values where a batch would make them infinite or NaN. Dropout follows torch's
+/// global generator, which no checkpoint holds: a run repeats only as far as the program seeds
+/// that.
 template <class Module>
 class NnModule {
  public:
@@ -36,6 +45,8 @@ class NnModule {
     module_->to(device_);
     for (auto& item : module_->named_parameters()) {
       const at::Tensor& value = item.value();
+      const auto is_shared = [&](const auto& other) { return other.value.is_same(value); };
+      if (std::ranges::any_of(parameters_, is_shared)) continue;
       parameters_.push_back(
           {item.key(), value,
            value.requires_grad() ? tensor::require_gradient(value) : at::Tensor{}});
@@ -44,10 +55,13 @@ class NnModule {
 
   Loss accumulate(const data::Batch& batch, double weight) {
     module_->train();
+    const std::vector<at::Tensor> buffers = floating_buffers();
+    const std::vector<at::Tensor> before = copies(buffers);
     const auto input = tensor::to_device(batch, device_);
     const at::Tensor loss =
         at::cross_entropy_loss(module_->forward(input), input.labels.to(at::kLong));
     loss.backward(at::full_like(loss, weight));
+    keep_finite(buffers, before);
     return Loss{loss.detach()};
   }
 
@@ -60,7 +74,48 @@ class NnModule {
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
   [[nodiscard]] Module& module() { return *module_; }
 
+  /// Returns the parameters and then the buffers.
+  [[nodiscard]] tensor::StateDict state_dict() const {
+    tensor::StateDict state{parameters_};
+    for (const auto& item : module_->named_buffers()) state.add(item.key(), item.value());
+    return state;
+  }
+
+  /// Takes on the values of `state_dict().views()`. Throws `InputError` where names, shapes or
+  /// types do not fit; some values may then have changed.
+  void load_state_dict(std::span<const weights::TensorView> tensors) {
+    tensor::SavedTensors saved{tensors};
+    for (const auto& parameter : parameters_) saved.take(parameter.name, parameter.value);
+    for (const auto& item : module_->named_buffers()) saved.take(item.key(), item.value());
+    saved.check_all_taken();
+  }
+
  private:
+  [[nodiscard]] std::vector<at::Tensor> floating_buffers() const {
+    std::vector<at::Tensor> result;
+    for (const at::Tensor& buffer : module_->buffers()) {
+      if (buffer.is_floating_point()) result.push_back(buffer);
+    }
+    return result;
+  }
+
+  static std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
+    std::vector<at::Tensor> result;
+    for (const at::Tensor& tensor : tensors) result.push_back(tensor.detach().clone());
+    return result;
+  }
+
+  /// Gives all buffers their values back if a number of one has stopped being finite.
+  static void keep_finite(const std::vector<at::Tensor>& buffers,
+                          const std::vector<at::Tensor>& before) {
+    if (buffers.empty()) return;
+    const at::NoGradGuard no_gradients;
+    const at::Tensor good = tensor::stays_finite(before, buffers);
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      buffers[i].copy_(at::where(good, buffers[i], before[i]));
+    }
+  }
+
   std::shared_ptr<Module> module_;
   c10::Device device_;
   std::vector<tensor::Parameter> parameters_;
