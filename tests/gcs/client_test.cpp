@@ -1,4 +1,6 @@
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -147,6 +149,20 @@ TEST(ClientAnswers, ThatMakeNoSenseAreErrors) {
   EXPECT_THROW(told(R"({"nextPageToken": "same"})").list(gcs::Uri{"bucket"}), Error);
   const auto without_checksum = told(R"({"name": "a", "generation": "1", "size": "0"})");
   EXPECT_THROW(static_cast<void>(without_checksum.get({"bucket", "a"})), Error);
+}
+
+TEST(ClientList, EndsWhereAPageTokenRepeats) {
+  auto repeating = std::make_unique<FakeTransport>([](const FakeTransport::Seen&) {
+    return gcs::http::Response{200, {}, R"({"nextPageToken": "again"})"};
+  });
+  const gcs::Client client{std::make_unique<gcs::Service>(
+      std::move(repeating), std::make_unique<gcs::Anonymous>(), gcs::ServiceOptions{})};
+  try {
+    (void)client.list({"bucket", "runs/"});
+    FAIL() << "nothing thrown";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "gs://bucket/runs/: no more pages: the page token repeats");
+  }
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/address_v4.hpp>
@@ -15,15 +17,10 @@ namespace {
 using namespace std::chrono_literals;
 using asio::ip::tcp;
 
-struct Address {
-  tcp::endpoint where;
-  [[nodiscard]] tcp::endpoint endpoint() const { return where; }
-};
-
 /// Listens, but takes no connection by itself: the system answers for it.
 class TimedSocketTest : public testing::Test {
  protected:
-  [[nodiscard]] std::array<Address, 1> here() const { return {{{listener_.local_endpoint()}}}; }
+  [[nodiscard]] std::array<tcp::endpoint, 1> here() const { return {listener_.local_endpoint()}; }
 
   asio::io_context io_;
   tcp::acceptor listener_{io_, {asio::ip::address_v4::loopback(), 0}};
@@ -54,6 +51,24 @@ TEST_F(TimedSocketTest, EndsAReadThatNobodyAnswers) {
   EXPECT_THROW(socket_.read_some(asio::buffer(bytes_)), beast::system_error);
 }
 
+TEST_F(TimedSocketTest, EndsAReadWhenItIsStopped) {
+  std::stop_source stop;
+  socket_.stop_at(stop.get_token());
+  socket_.connect(here(), error_);
+  socket_.expires_at(Clock::now() + 10min);
+  std::thread stopping{[&stop] {
+    std::this_thread::sleep_for(20ms);
+    stop.request_stop();
+  }};
+  const auto begin = Clock::now();
+  EXPECT_EQ(socket_.read_some(asio::buffer(bytes_), error_), 0U);
+  EXPECT_EQ(error_, asio::error::operation_aborted);
+  EXPECT_LT(Clock::now() - begin, 20s);
+  stopping.join();
+  EXPECT_EQ(socket_.write_some(asio::buffer("abc", 3), error_), 0U);
+  EXPECT_EQ(error_, asio::error::operation_aborted);
+}
+
 TEST_F(TimedSocketTest, EndsAWriteThatNobodyTakes) {
   socket_.connect(here(), error_);
   socket_.expires_at(Clock::now() + 50ms);
@@ -73,13 +88,13 @@ TEST_F(TimedSocketTest, ReadsNothingMoreBehindTheDeadline) {
 
 TEST_F(TimedSocketTest, GoesOnToTheAddressThatAnswers) {
   tcp::acceptor closed{io_, {asio::ip::address_v4::loopback(), 0}};
-  const Address dead{closed.local_endpoint()};
+  const tcp::endpoint dead{closed.local_endpoint()};
   closed.close();
   socket_.connect(std::array{dead}, error_);
   EXPECT_EQ(error_, asio::error::connection_refused);
   socket_.connect(std::array{dead, here()[0]}, error_);
   EXPECT_FALSE(error_) << error_.message();
-  socket_.connect(std::array<Address, 0>{}, error_);
+  socket_.connect(std::array<tcp::endpoint, 0>{}, error_);
   EXPECT_EQ(error_, asio::error::host_not_found);
 }
 

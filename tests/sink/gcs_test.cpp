@@ -3,9 +3,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/gcs.hpp>
 
 #include "support/offline_storage.hpp"
@@ -47,6 +49,63 @@ TEST(Gcs, ARefusalInMidRunIsAFailureNotWrongInput) {
   } catch (const Error& error) {
     EXPECT_NE(std::string{error.what()}.find("no such bucket"), std::string::npos);
   }
+}
+
+TEST(Gcs, SomebodyElsesWriteIsNoFailure) {
+  OfflineStorage service;
+  sink::Gcs sink{service.client(), {"bucket", "runs"}, {.one_request_bytes = 10}};
+  const std::string large(1'000'000, 'x');
+  const auto generation = sink.put_if("lease", bytes_of(large), 0);
+  ASSERT_TRUE(generation);
+  service.storage.write("runs/lease", "somebody else's");
+  EXPECT_FALSE(sink.put_if("lease", bytes_of(large), *generation));
+  EXPECT_EQ(sink.get("lease")->bytes, "somebody else's");
+}
+
+TEST(Gcs, AMissingBucketIsAFailureOfList) {
+  OfflineStorage service;
+  sink::Gcs sink{service.client(), {"other-bucket", "runs"}};
+  EXPECT_THROW((void)sink.list(""), Error);
+}
+
+TEST(Gcs, ListsNoFolderThatAConsoleCreated) {
+  OfflineStorage service;
+  for (const char* name : {"runs/", "runs/1/", "runs/1/a"}) service.storage.write(name, "");
+  sink::Gcs sink{service.client(), {"bucket", "runs"}};
+  EXPECT_EQ(sink.list(""), std::vector<std::string>{"1/a"});
+}
+
+TEST(Gcs, WhatABrokenUploadLeavesIsListedBesideTheObject) {
+  OfflineStorage service;
+  service.refuses = [](const FakeTransport::Seen& seen) {
+    return seen.method == "DELETE" || seen.target.find("/compose") != std::string::npos;
+  };
+  gcs::UploadOptions upload{.chunk_bytes = 1, .one_request_bytes = 0, .parallel_bytes = 1};
+  sink::Gcs sink{service.client(), {"bucket", "runs"}, upload};
+  const TemporaryDirectory directory;
+  const auto file = write_file(directory / "file", std::string(600'000, 'x'));
+  EXPECT_THROW(sink.put_file("exp/checkpoint-1/model", file), Error);
+  const auto parts = sink.list("exp/checkpoint-1");
+  EXPECT_EQ(parts.size(), 3U);
+  for (const auto& part : parts) {
+    EXPECT_TRUE(part.starts_with("exp/checkpoint-1/model.parts-")) << part;
+  }
+  EXPECT_FALSE(sink.get("exp/checkpoint-1/model"));
+  service.refuses = {};
+  for (const auto& part : parts) sink.remove(part);
+  EXPECT_TRUE(sink.list("").empty());
+}
+
+TEST(Gcs, AfterACancelNothingIsAsked) {
+  OfflineStorage service;
+  sink::Any sink{sink::Gcs{service.client(), {"bucket", "runs"}}};
+  sink.put("name", bytes_of("text"));
+  const int before = service.requests;
+  sink.cancel();
+  EXPECT_THROW(sink.put("name", bytes_of("text")), Error);
+  EXPECT_THROW((void)sink.list(""), Error);
+  EXPECT_THROW((void)sink.get("name"), Error);
+  EXPECT_EQ(service.requests, before);
 }
 
 gcs::ClientOptions surroundings(std::map<std::string, std::string> variables) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@ struct OfflineStorage {
   gcs::Client client() {
     auto fake = std::make_unique<FakeTransport>([this](const FakeTransport::Seen& seen) {
       ++requests;
+      if (refuses && refuses(seen)) return gcs::http::Response{403};
       ServerRequest request{seen.method, seen.target, seen.headers, seen.body};
       request.headers.push_back({"Host", "storage.googleapis.com"});
       auto response = storage.handle(request);
@@ -35,6 +37,7 @@ struct OfflineStorage {
   FakeStorage storage;
   SleeplessTime time;
   std::atomic<int> requests = 0;
+  std::function<bool(const FakeTransport::Seen&)> refuses = {};
 };
 
 }  // namespace seqtrain::tests

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <ctime>
 #include <mutex>
+#include <stop_token>
 #include <vector>
 
 #include <seqtrain/gcs/timing.hpp>
@@ -16,7 +17,7 @@ class SleeplessTime {
  public:
   gcs::Timing timing() {
     return {.now = [this] { return gcs::Clock::time_point{std::chrono::hours{1} + elapsed()}; },
-            .sleep = [this](gcs::Seconds time) { sleep(time); },
+            .sleep = [this](gcs::Seconds time, const std::stop_token&) { sleep(time); },
             .random = [] { return 0.5; },
             .wall_seconds = [this] { return wall_seconds.load(); }};
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ struct TransportOptions {
   ProxyRules proxies = {};
   std::filesystem::path ca_file = {};  ///< authorities in PEM that are trusted beside the system's
   Seconds longest_idle{30};            ///< a connection unused for longer is not used again
+  Resolve resolve = &resolve_by_system;
 };
 
 /// HTTP/1.1 over TCP and TLS by Boost.Beast. Connections are kept and used again. The system's
@@ -43,13 +45,16 @@ class BeastTransport final : public http::Transport {
     const auto key = request.url.origin();
     auto connection = take(key);
     if (!connection) {
-      connection = std::make_unique<Connection>(
-          tls_, request.url, options_.proxies.proxy_for(request.url), options_.deadlines);
+      connection =
+          std::make_unique<Connection>(tls_, request.url, options_.proxies.proxy_for(request.url),
+                                       options_.deadlines, options_.resolve, stop_);
     }
     auto response = connection->exchange(request);
     if (connection->reusable()) keep(key, std::move(connection));
     return response;
   }
+
+  void stop_at(std::stop_token stop) override { stop_ = std::move(stop); }
 
  private:
   struct Idle {
@@ -75,6 +80,7 @@ class BeastTransport final : public http::Transport {
   }
 
   TransportOptions options_;
+  std::stop_token stop_;
   detail::asio::ssl::context tls_{detail::asio::ssl::context::tls_client};
   std::mutex mutex_;
   std::map<std::string, std::vector<Idle>> idle_;

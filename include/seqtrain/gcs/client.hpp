@@ -32,6 +32,9 @@ class Client {
 
   [[nodiscard]] Service& service() const noexcept { return *service_; }
 
+  /// Calls under way end soon with an `Error`, later ones at once.
+  void cancel() const noexcept { service_->cancel(); }
+
   [[nodiscard]] ObjectInfo stat(const Uri& uri) const {
     const Operation operation{uri.text(), "storage.objects.get"};
     return parse(service_->call({.url = object_url(uri)}, operation), operation, uri.bucket);
@@ -58,7 +61,7 @@ class Client {
       if (!response.succeeded()) service_->fail(response, operation);
       auto next = read_page(response, prefix, found);
       if (next == page && !page.empty())
-        throw Error{"the list goes round", {.object = prefix.text()}};
+        throw Error{"no more pages: the page token repeats", {.object = prefix.text()}};
       page = std::move(next);
     } while (!page.empty());
   }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/gcs/base64.hpp>
 #include <seqtrain/gcs/http.hpp>
+#include <seqtrain/gcs/look_up.hpp>
 #include <seqtrain/gcs/timed_socket.hpp>
 
 namespace seqtrain::gcs {
@@ -60,13 +62,15 @@ class Connection {
  public:
   /// `context` must verify peers; the host's name is checked here.
   Connection(detail::asio::ssl::context& context, http::Url origin, std::optional<http::Url> proxy,
-             const http::Deadlines& deadlines)
+             const http::Deadlines& deadlines, const Resolve& resolve = &resolve_by_system,
+             const std::stop_token& stop = {})
       : origin_{std::move(origin)},
         proxy_{std::move(proxy)},
         deadlines_{deadlines},
         end_{Clock::now() + as_duration(deadlines.connect)},
         stream_{io_, context} {
-    connect();
+    tcp().stop_at(stop);
+    connect(resolve, stop);
     if (proxy_) open_tunnel();
     if (origin_.scheme == "https") start_tls();
   }
@@ -107,7 +111,9 @@ class Connection {
                               error == detail::beast::http::error::end_of_stream ||
                               error == detail::asio::error::eof ||
                               error == detail::asio::ssl::error::stream_truncated;
-    const auto reason = late           ? std::string{"took too long"}
+    const auto reason = error == detail::asio::error::operation_aborted
+                            ? std::string{"was cancelled"}
+                        : late         ? std::string{"took too long"}
                         : short_answer ? std::string{"the far end closed the connection early"}
                                        : error.message();
     throw http::TransportError{doing + ": " + reason, {.object = origin_.origin()}};
@@ -116,20 +122,13 @@ class Connection {
     if (error) fail(doing, error);
   }
 
-  void connect() {
+  void connect(const Resolve& resolve, const std::stop_token& stop) {
     const auto& next = proxy_ ? *proxy_ : origin_;
-    detail::asio::ip::tcp::resolver resolver{io_};
-    decltype(resolver)::results_type addresses;
-    ErrorCode error = detail::asio::error::timed_out;
-    resolver.async_resolve(next.host, next.port, [&](ErrorCode result, auto found) {
-      error = result;
-      addresses = std::move(found);
-    });
-    io_.run_until(end_);
-    resolver.cancel();
+    ErrorCode error;
+    const auto endpoints = look_up(resolve, next.host, next.port, end_, stop, error);
     check("looking up the name", error);
     within(deadlines_.connect);
-    tcp().connect(addresses, error);
+    tcp().connect(endpoints, error);
     check("connecting", error);
   }
 

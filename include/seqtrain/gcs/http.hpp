@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -151,6 +152,9 @@ class Transport {
 
   /// Throws `TransportError` or `TrustError`; any status that arrives whole is an answer.
   virtual Response send(const Request& request) = 0;
+
+  /// From now on `send` throws soon after `stop` asks to end. Called before any `send`.
+  virtual void stop_at(std::stop_token /*stop*/) {}
 };
 
 /// A text as a body.

@@ -47,16 +47,18 @@ class Retry {
   }
 
   /// Waits, at least for `at_least` if the service asked for that. False, without waiting, if the
-  /// total time does not allow it: the caller then throws.
+  /// total time does not allow it, and as soon as `Timing::stop` asks to end: the caller then
+  /// throws.
   [[nodiscard]] bool wait(const std::string& reason, std::optional<Seconds> at_least = {}) {
+    if (timing_.stop.stop_requested()) return false;
     auto time = std::min(mean_, policy_.longest) * (0.5 + timing_.random());
     time = std::max(time, at_least.value_or(Seconds{}));
     if (timing_.now() + std::chrono::duration_cast<Clock::duration>(time) > deadline_) return false;
     mean_ *= 2;
     ++attempts_;
     if (log_) log_(operation_ + ": " + reason + "; trying again in " + shown(time));
-    timing_.sleep(time);
-    return true;
+    timing_.sleep(time, timing_.stop);
+    return !timing_.stop.stop_requested();
   }
 
   /// Attempts made after the first.

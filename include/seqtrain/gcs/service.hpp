@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,9 +62,14 @@ class Service {
         tokens_{std::move(credentials),
                 {*transport_, options_.retry, options_.timing, options_.log}} {
     options_.retry.validate();
+    options_.timing.stop = stop_.get_token();
+    transport_->stop_at(stop_.get_token());
   }
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
+
+  /// Requests under way end soon with an `Error`, later ones at once. For any thread.
+  void cancel() noexcept { stop_.request_stop(); }
 
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
 
@@ -125,16 +131,20 @@ class Service {
   /// are allowed.
   std::optional<http::Response> attempt(Retry& attempts, const http::Request& request,
                                         const Operation& operation) {
+    throw_if_cancelled(operation);
     try {
       auto response = exchange(request);
       if (!is_retryable(response.status)) return response;
       const auto at_least = http::retry_after(response, options_.timing);
       const auto reason = "status " + std::to_string(response.status);
-      if (!attempts.wait(reason, at_least)) fail(response, operation);
+      if (attempts.wait(reason, at_least)) return {};
+      throw_if_cancelled(operation);
+      fail(response, operation);
     } catch (const http::TransportError& error) {
-      if (!attempts.wait(error.what())) give_up(error, operation);
+      if (attempts.wait(error.what())) return {};
+      throw_if_cancelled(operation);
+      give_up(error, operation);
     }
-    return {};
   }
 
   /// Throws what an answer that is no success means.
@@ -165,6 +175,10 @@ class Service {
   }
 
  private:
+  void throw_if_cancelled(const Operation& operation) const {
+    if (stop_.stop_requested()) throw Error{"was cancelled", {.object = operation.object}};
+  }
+
   static bool is_google(const std::string& host) {
     const auto below = [&](std::string_view domain) { return host.ends_with(domain); };
     return below(".googleapis.com") || below(".google.com") || below(".googleusercontent.com");
@@ -215,6 +229,7 @@ class Service {
     return text;
   }
 
+  std::stop_source stop_;
   ServiceOptions options_;
   std::unique_ptr<http::Transport> transport_;
   TokenSource tokens_;

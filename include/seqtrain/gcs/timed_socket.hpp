@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <stop_token>
+#include <utility>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
@@ -37,12 +39,15 @@ class TimedSocket {
   /// Of all operations from now on.
   void expires_at(Clock::time_point end) { end_ = end; }
 
-  /// To the first of the addresses that answers.
-  template <class Addresses>
-  void connect(const Addresses& addresses, ErrorCode& error) {
+  /// Of all operations too: `stop` ends them by `operation_aborted`.
+  void stop_at(std::stop_token stop) { stop_ = std::move(stop); }
+
+  /// To the first of the endpoints that answers.
+  template <class Endpoints>
+  void connect(const Endpoints& endpoints, ErrorCode& error) {
     error = asio::error::host_not_found;
-    for (const auto& address : addresses) {
-      connect_to(address.endpoint(), error);
+    for (const auto& endpoint : endpoints) {
+      connect_to(endpoint, error);
       if (!error) break;
     }
     if (!error) socket_.set_option(asio::ip::tcp::no_delay{true}, error);
@@ -101,6 +106,7 @@ class TimedSocket {
   std::size_t in_time(short event, ErrorCode& error, const Attempt& attempt) {
     error = {};
     if (Clock::now() >= end_) error = beast::error::timeout;
+    if (stop_.stop_requested()) error = asio::error::operation_aborted;
     while (!error) {
       const std::size_t done = attempt();
       if (error != asio::error::would_block) return done;
@@ -113,15 +119,19 @@ class TimedSocket {
   void wait(short event, ErrorCode& error) {
     pollfd wanted{.fd = native_handle(), .events = event, .revents = 0};
     error = beast::error::timeout;
-    while (error && Clock::now() < end_) {
+    while (error && Clock::now() < end_ && !stop_.stop_requested()) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - Clock::now());
-      const auto bound = std::min<std::chrono::milliseconds>(left, std::chrono::hours{1});
+      const auto bound = std::min<std::chrono::milliseconds>(left, longest_poll);
       if (::poll(&wanted, 1, static_cast<int>(bound.count())) > 0) error = {};
     }
+    if (error && stop_.stop_requested()) error = asio::error::operation_aborted;
   }
+
+  static constexpr std::chrono::milliseconds longest_poll{250};  ///< without a look at `stop`
 
   Socket socket_;
   Clock::time_point end_ = Clock::time_point::max();
+  std::stop_token stop_;
 };
 
 }  // namespace seqtrain::gcs::detail

@@ -116,6 +116,9 @@ class Gcs {
     run([&] { client_.remove(uri); });
   }
 
+  /// Calls under way end soon with an `Error`, later ones at once. For any thread.
+  void cancel() noexcept { client_.cancel(); }
+
   [[nodiscard]] const gcs::Client& client() const noexcept { return client_; }
   [[nodiscard]] const gcs::Uri& prefix() const noexcept { return prefix_; }
 

@@ -1,0 +1,139 @@
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/gcs/beast_transport.hpp>
+#include <seqtrain/gcs/client.hpp>
+#include <seqtrain/gcs/credentials.hpp>
+#include <seqtrain/gcs/service.hpp>
+
+#include "support/fault_server.hpp"
+
+namespace seqtrain::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A resolver that hangs until the test ends.
+class HangingResolver {
+ public:
+  ~HangingResolver() {
+    const std::lock_guard lock{shared_->mutex};
+    shared_->released = true;
+    shared_->changed.notify_all();
+  }
+
+  [[nodiscard]] gcs::Resolve resolve() const {
+    return [shared = shared_](const std::string&, const std::string&, auto&) {
+      std::unique_lock lock{shared->mutex};
+      shared->asked = true;
+      shared->changed.notify_all();
+      shared->changed.wait(lock, [&] { return shared->released; });
+      return gcs::Endpoints{};
+    };
+  }
+
+  void wait_until_asked() const {
+    std::unique_lock lock{shared_->mutex};
+    shared_->changed.wait(lock, [this] { return shared_->asked; });
+  }
+
+ private:
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool asked = false;
+    bool released = false;
+  };
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+};
+
+/// A client that really waits, as long as a program's would.
+class ServiceTest : public testing::Test {
+ protected:
+  gcs::Client make_client(gcs::TransportOptions options = {},
+                          const std::string& host = "127.0.0.1") {
+    return gcs::Client{std::make_unique<gcs::Service>(
+        std::make_unique<gcs::BeastTransport>(std::move(options)),
+        std::make_unique<gcs::Anonymous>(),
+        gcs::ServiceOptions{.endpoint = {"http", host, server_.port()}})};
+  }
+
+  /// What a put throws when it is cancelled as soon as `waits` returns.
+  template <class Wait>
+  static std::string cancelled_put(const gcs::Client& client, const Wait& waits) {
+    std::thread canceller{[&] {
+      waits();
+      std::this_thread::sleep_for(50ms);
+      client.cancel();
+    }};
+    const auto begin = gcs::Clock::now();
+    std::string problem = "nothing thrown";
+    try {
+      client.put({"bucket", "name"}, "text");
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+    canceller.join();
+    EXPECT_LT(gcs::Clock::now() - begin, 20s);
+    return problem;
+  }
+
+  auto until_asked() {
+    return [this] {
+      while (server_.count("POST") == 0) std::this_thread::sleep_for(1ms);
+    };
+  }
+
+  FaultServer server_;
+};
+
+TEST_F(ServiceTest, ACancelEndsAPauseBetweenAttempts) {
+  server_.script(
+      {.kind = Fault::answer, .times = 1000, .response = {503, {{"Retry-After", "200"}}, ""}});
+  const auto client = make_client();
+  EXPECT_EQ(cancelled_put(client, until_asked()), "gs://bucket/name: was cancelled");
+  EXPECT_EQ(server_.count("POST"), 1);
+}
+
+TEST_F(ServiceTest, ACancelEndsTheWaitForASilentServer) {
+  server_.script({.kind = Fault::stall, .times = 1000});
+  const auto client = make_client();
+  EXPECT_EQ(cancelled_put(client, until_asked()), "gs://bucket/name: was cancelled");
+}
+
+TEST_F(ServiceTest, ACancelEndsALookUpThatHangs) {
+  const HangingResolver hanging;
+  const auto client =
+      make_client({.deadlines = {.connect = gcs::Seconds{600}}, .resolve = hanging.resolve()});
+  EXPECT_EQ(cancelled_put(client, [&] { hanging.wait_until_asked(); }),
+            "gs://bucket/name: was cancelled");
+}
+
+TEST_F(ServiceTest, ALookUpThatHangsEndsAtItsDeadline) {
+  const HangingResolver hanging;
+  gcs::BeastTransport transport{
+      {.deadlines = {.connect = gcs::Seconds{0.05}}, .resolve = hanging.resolve()}};
+  const auto begin = gcs::Clock::now();
+  EXPECT_THROW(transport.send({.url = {"http", "storage.example.com", "80"}}),
+               gcs::http::TransportError);
+  EXPECT_LT(gcs::Clock::now() - begin, 20s);
+}
+
+TEST_F(ServiceTest, AfterACancelNothingIsAsked) {
+  const auto client = make_client();
+  client.put({"bucket", "name"}, "text");
+  client.cancel();
+  EXPECT_THROW(client.put({"bucket", "name"}, "text"), Error);
+  EXPECT_THROW(client.list({"bucket"}), Error);
+  EXPECT_EQ(server_.count(""), 1);
+}
+
+}  // namespace
+}  // namespace seqtrain::tests
