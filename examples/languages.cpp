@@ -53,7 +53,7 @@ void run(Job job, const Languages& languages, const std::string& model_dir) {
     if (std::filesystem::exists(job.work / file)) files.emplace_back(file);
   }
   sink::publish(models, job.work, files, folder);
-  report::say("The model lies in " + languages.models(model_dir) + "/" + folder);
+  report::say("The model is in " + languages.models(model_dir) + "/" + folder);
 }
 
 int main(int argc, char** argv) {

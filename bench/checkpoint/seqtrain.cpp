@@ -2,14 +2,16 @@
 
 #include <benchmark/benchmark.h>
 
-#include <seqtrain/train/checkpoint_directory.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/train/checkpoint.hpp>
+#include <seqtrain/train/checkpoint_folder.hpp>
 
 #include "training.hpp"
 
 namespace seqtrain::bench {
 namespace {
 
-/// What training waits for.
+/// The copy that training waits for.
 void copy(benchmark::State& state) {
   const Training training;
   train::Snapshot snapshot;
@@ -18,21 +20,24 @@ void copy(benchmark::State& state) {
 }
 BENCHMARK(copy)->Name("checkpoint/copy")->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// What another thread does meanwhile: writing, checksums, forcing it all to the disk.
+/// The work of another thread: writing, checksums, forcing all of it to the disk.
 void write(benchmark::State& state) {
   const Training training;
   train::Snapshot snapshot;
   training.copy_to(snapshot);
-  const train::CheckpointDirectory directory{empty_directory()};
-  directory.write(snapshot, {});
-  if (!directory.newest({})) state.SkipWithError("what was written does not read back");
+  sink::Directory directory{empty_directory()};
+  const train::CheckpointFolder folder{directory, "run"};
+  const train::RunDescription run{.id = "run"};
+  auto& step = snapshot.state.position.step;
+  train::write_checkpoint(directory, folder.at(step), snapshot, run);
+  (void)train::Checkpoint{directory.path_of(folder.at(step))};  // throws unless it reads back
   for (auto _ : state) {
-    ++snapshot.state.position.step;
-    directory.write(snapshot, {});
-    directory.prune(snapshot.state.position.step, 1);
+    ++step;
+    train::write_checkpoint(directory, folder.at(step), snapshot, run);
+    folder.prune(step, 1);
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(training.bytes()));
-  std::filesystem::remove_all(directory.path());
+  std::filesystem::remove_all(directory.root());
 }
 BENCHMARK(write)->Name("checkpoint/write")->Unit(benchmark::kMillisecond)->UseRealTime();
 

@@ -15,8 +15,8 @@
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/report/say.hpp>
-#include <seqtrain/sink/discard.hpp>
-#include <seqtrain/train/checkpoints.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/trainer.hpp>
 
@@ -70,19 +70,21 @@ struct Job {
          .seed = static_cast<std::uint64_t>(seed)}};
   }
 
-  /// Trains the model, evaluating on `dev` where there is one, with checkpoints.
+  /// Trains the model, keeping checkpoints in `checkpoints`; evaluates it on `dev` where there is one.
   template <class M, class O, class L, class... Dev>
   void fit(M& model, O optimizer, L loader, std::int64_t times,
-           seqtrain::train::CheckpointOptions options, Dev&... dev) const {
+           seqtrain::sink::Directory checkpoints, seqtrain::train::CheckpointOptions options,
+           Dev&... dev) const {
     using namespace seqtrain;
-    train::Checkpoints checkpoints{std::move(options)};
     report::Console console{{.every = 50}};
-    Trainer trainer{std::move(model), std::move(optimizer), std::move(loader), sink::Discard{}};
+    Trainer trainer{std::move(model), std::move(optimizer), std::move(loader),
+                    std::move(checkpoints)};
     trainer.fit({.epochs = times,
                  .max_grad_norm = 1,
                  .schedule = {.type = optim::Schedule::Type::slanted_triangular},
+                 .checkpoint = std::move(options),
                  .stop = stop},
-                dev..., console, checkpoints);
+                dev..., console);
     model = std::move(trainer.model());
   }
 

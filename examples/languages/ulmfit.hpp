@@ -42,9 +42,10 @@ class UlmfitStages {
     auto classifier = make_classifier(train_language_model());
     for (std::size_t count = 1; count <= classifier.groups().size(); ++count) {
       const bool last = count == classifier.groups().size();
-      stages_.run("classifier_" + std::to_string(count), classifier, [&](auto& model, auto saved) {
+      stages_.run("classifier_" + std::to_string(count), classifier, [&](auto& model, auto place, auto saved) {
         model.train_last(count);
-        job_.fit(model, optimizer(model), job_.load(train), last ? job_.epochs : 1, saved, valid);
+        job_.fit(model, optimizer(model), job_.load(train), last ? job_.epochs : 1, place, saved,
+                 valid);
       });
     }
     seqtrain::text::write_word_list(job_.work / "vocabulary.txt", words_);
@@ -60,8 +61,9 @@ class UlmfitStages {
                                           .seed = static_cast<std::uint64_t>(job_.seed)}};
     auto valid = streams(job_.encode("valid.csv", tokenizer_, false));
     const auto say = [&](const char* when) {
-      const double found = seqtrain::model::perplexity(model, valid);
-      seqtrain::report::say(std::string{"Perplexity "} + when + ": " + std::to_string(found));
+      const auto report = seqtrain::train::evaluate(model, valid, {.split = "valid"});
+      seqtrain::report::say(std::string{"Perplexity "} + when + ": " +
+                            std::to_string(report.figures.front().value));
     };
     const bool pretrained = has("pretrained.pth");
     if (pretrained) load(model);
@@ -79,9 +81,9 @@ class UlmfitStages {
 
   void learn(seqtrain::model::LanguageModel& language_model, const char* stage, std::size_t groups,
              const seqtrain::data::EncodedSet& texts, std::int64_t epochs) {
-    stages_.run(stage, language_model, [&](auto& model, auto saved) {
+    stages_.run(stage, language_model, [&](auto& model, auto place, auto saved) {
       model.train_last(groups);
-      job_.fit(model, optimizer(model), streams(texts), epochs, saved);
+      job_.fit(model, optimizer(model), streams(texts), epochs, place, saved);
     });
   }
 

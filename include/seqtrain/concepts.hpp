@@ -17,20 +17,33 @@
 
 namespace seqtrain {
 
-/// A thing that learns. `accumulate` adds weight · d(mean loss of the batch)/dp to the gradient of
-/// every parameter that is trained and returns the mean loss, which may stay on a device until
-/// somebody converts it to a number; how the gradients come about is the model's own business.
-/// `logits` runs without gradients and dropout. Parameters come in state_dict order.
+/// What `Trainer::fit` trains. `accumulate` adds weight · d(mean loss of the batch)/dp to the
+/// gradient of every trained parameter p and returns the mean loss, which may stay on a device until
+/// somebody converts it to a number. The model computes gradients in any way it likes. Parameters
+/// come in state_dict order.
 template <class M>
 concept Model = std::movable<M> && std::movable<typename M::loss_type> &&
     requires(M& model, const typename M::batch_type& batch, const typename M::loss_type& loss,
              double weight) {
   typename M::parameter_type;
-  typename M::output_type;
   { model.accumulate(batch, weight) } -> std::same_as<typename M::loss_type>;
   {static_cast<double>(loss)};
-  { model.logits(batch) } -> std::same_as<typename M::output_type>;
   { model.parameters() } -> std::convertible_to<std::span<const typename M::parameter_type>>;
+};
+
+/// A model that `evaluate` scores by its answers. `logits` runs without gradients and dropout.
+template <class M>
+concept Classifier = Model<M> && requires(M& model, const typename M::batch_type& batch) {
+  typename M::output_type;
+  { model.logits(batch) } -> std::same_as<typename M::output_type>;
+  { batch.labels } -> std::ranges::sized_range;
+};
+
+/// A model that `evaluate` scores by its loss, as language models are: `evaluate` returns the mean
+/// loss of a batch without gradients and dropout.
+template <class M>
+concept LanguageModel = Model<M> && requires(M& model, const typename M::batch_type& batch) {
+  { model.evaluate(batch) } -> std::convertible_to<double>;
 };
 
 /// A rule that changes parameters. `step` clips the gradients if asked to, applies them and leaves
@@ -44,13 +57,12 @@ concept Optimizer = std::movable<O> &&
   { optimizer.learning_rate() } -> std::convertible_to<double>;
 };
 
-/// What a loader yields and a model takes: `rows` examples, `tokens()` of them not padding,
-/// `labels`.
+/// What a loader yields and a model takes: `rows` examples with `tokens()` tokens, padding not
+/// counted.
 template <class B>
 concept Batch = std::copyable<B> && requires(const B& batch) {
   { batch.rows } -> std::convertible_to<std::int64_t>;
   { batch.tokens() } -> std::convertible_to<std::int64_t>;
-  { batch.labels } -> std::ranges::sized_range;
 };
 
 /// A source of batches. The same epoch number gives the same batches in the same order, always. A
@@ -101,13 +113,19 @@ template <class L, class M>
 concept LoaderFor = Loader<L> && Model<M> &&
     std::convertible_to<const typename L::batch_type&, const typename M::batch_type&>;
 
-/// A model and an optimizer that a checkpoint can hold: each gives its tensors in host memory and
-/// takes such tensors back, copying them. They throw `InputError` where names or shapes do not fit.
-template <class M, class O>
-concept Checkpointable = Model<M> && OptimizerFor<O, M> &&
-    requires(M& model, O& optimizer, std::span<const weights::TensorView> tensors) {
+/// A model that gives its tensors in host memory and takes such tensors back, copying them.
+/// `load_state_dict` throws `InputError` where names or shapes do not fit.
+template <class M>
+concept Restorable = Model<M> && requires(M& model, std::span<const weights::TensorView> tensors) {
   { model.state_dict().views() } -> std::convertible_to<std::span<const weights::TensorView>>;
   model.load_state_dict(tensors);
+};
+
+/// A model and an optimizer that a checkpoint can hold. The state of a fresh optimizer may be empty;
+/// `load_state` takes it back too.
+template <class M, class O>
+concept Checkpointable = Restorable<M> && OptimizerFor<O, M> &&
+    requires(M& model, O& optimizer, std::span<const weights::TensorView> tensors) {
   { optimizer.state().views() } -> std::convertible_to<std::span<const weights::TensorView>>;
   optimizer.load_state(tensors, model.parameters());
 };

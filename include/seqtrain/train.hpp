@@ -1,13 +1,20 @@
 #pragma once
 
+#include <seqtrain/train/best_model.hpp>
 #include <seqtrain/train/checkpoint.hpp>
-#include <seqtrain/train/checkpoint_directory.hpp>
-#include <seqtrain/train/checkpoint_mirror.hpp>
+#include <seqtrain/train/checkpoint_folder.hpp>
+#include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/checkpoint_search.hpp>
+#include <seqtrain/train/checkpoint_upload.hpp>
 #include <seqtrain/train/checkpoints.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/figures.hpp>
+#include <seqtrain/train/find_part.hpp>
+#include <seqtrain/train/fit.hpp>
 #include <seqtrain/train/fits.hpp>
+#include <seqtrain/train/gradients.hpp>
+#include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/pairs.hpp>
@@ -16,8 +23,14 @@
 #include <seqtrain/train/rows.hpp>
 #include <seqtrain/train/run_directory.hpp>
 #include <seqtrain/train/run_length.hpp>
+#include <seqtrain/train/run_record.hpp>
+#include <seqtrain/train/same_run.hpp>
 #include <seqtrain/train/save_run.hpp>
+#include <seqtrain/train/selection.hpp>
 #include <seqtrain/train/stages.hpp>
 #include <seqtrain/train/state.hpp>
+#include <seqtrain/train/step_watch.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/train/weigh.hpp>
+#include <seqtrain/train/window.hpp>
+#include <seqtrain/train/with_keeper.hpp>

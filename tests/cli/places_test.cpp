@@ -49,7 +49,7 @@ TEST_F(Places, InputsFromBucketsAreFetched) {
   EXPECT_EQ(read_file(flags.model + "/deep/file"), "deep");
   EXPECT_EQ(read_file(flags.train_file), "lines");
   EXPECT_TRUE(flags.train_file.ends_with("/train.jsonl"));
-  EXPECT_TRUE(flags.train_file.starts_with(cli::cache_directory().string()));
+  EXPECT_TRUE(flags.train_file.starts_with(cache_directory().string()));
   EXPECT_EQ(flags.dev_file, "dev.jsonl");
   EXPECT_EQ(flags.test_file, flags.train_file);
   EXPECT_EQ(server_.count("train.jsonl?alt=media"), 1);

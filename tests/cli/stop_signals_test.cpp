@@ -61,7 +61,7 @@ TEST(StopSignalsDeathTest, TheSecondOneEndsAtOnce) {
 TEST(StopSignalsDeathTest, TheGraceHasAnEnd) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(outlive_the_grace(), testing::ExitedWithCode(1),
-              "SIGINT.*\nThe grace is over. all is lost");
+              "SIGINT.*\nThe grace time is over. all is lost");
 }
 
 }  // namespace

@@ -162,6 +162,24 @@ TEST_F(LanguagesExample, DoesNoStageTwice) {
   EXPECT_NE(other.output.find("other settings"), std::string::npos) << other.output;
 }
 
+TEST_F(LanguagesExample, ContinuesAStoppedJobToTheSameBits) {
+  const auto whole = run_example("languages", flags("--model-dir whole", "whole"));
+  ASSERT_EQ(whole.code, 0) << whole.output;
+  int stops = 0;
+  tests::Ended part;
+  for (double seconds = 0.4; stops < 100; seconds += 0.2) {
+    part = tests::run_example_for(seconds, "languages", flags("--model-dir made"));
+    if (part.code == 0) break;
+    // 143: before the program handles signals
+    ASSERT_TRUE(part.code == 3 || part.code == 143) << part.code << part.output;
+    ++stops;
+  }
+  EXPECT_EQ(part.code, 0) << part.output;
+  EXPECT_GT(stops, 0);
+  EXPECT_TRUE(tests::read_file(published("made") / "model.pth") ==
+              tests::read_file(published("whole") / "model.pth"));
+}
+
 TEST_F(LanguagesExample, TrainsBertByAnotherAlias) {
   SEQTRAIN_NEEDS_CHECKPOINT();
   std::filesystem::create_directory_symlink(std::filesystem::absolute(tests::default_checkpoint()),

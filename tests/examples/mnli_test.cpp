@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/core/file_lock.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/torch_file.hpp>
@@ -124,6 +125,16 @@ TEST_F(Mnli, KeepsARunUnlessToldOtherwise) {
   EXPECT_EQ(read_file(directory_ / "run/metrics.json"), "{}");
   EXPECT_EQ(run_example("mnli", flags("run", "--overwrite --max-steps 1")).code, 0);
   EXPECT_NE(read_file(directory_ / "run/metrics.json"), "{}");
+}
+
+TEST_F(Mnli, LeavesTheFilesOfARunThatGoesOnInAnotherProcess) {
+  std::filesystem::create_directories(directory_ / "run/checkpoints");
+  std::filesystem::create_directories(directory_ / "run/model.partial");
+  const FileLock other{directory_ / "run/checkpoints/.lock"};
+  const auto refused = run_example("mnli", flags("run", "--resume auto"));
+  EXPECT_EQ(refused.code, 2) << refused.output;
+  EXPECT_NE(refused.output.find("another process"), std::string::npos) << refused.output;
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "run/model.partial"));
 }
 
 TEST_F(Mnli, TellsLinesAndFlagsOfWrongInput) {

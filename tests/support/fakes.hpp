@@ -6,12 +6,14 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/optim/outcome.hpp>
 #include <seqtrain/optim/step.hpp>
@@ -52,11 +54,13 @@ class FakeState {
   [[nodiscard]] std::span<const weights::TensorView> views() const { return views_; }
 
   static double number(std::span<const weights::TensorView> tensors, std::string_view name) {
-    double number = 0;
     for (const auto& tensor : tensors) {
-      if (tensor.name == name) std::memcpy(&number, tensor.bytes.data(), sizeof number);
+      if (tensor.name != name) continue;
+      double number = 0;
+      std::memcpy(&number, tensor.bytes.data(), sizeof number);
+      return number;
     }
-    return number;
+    throw InputError{"is missing", {.object = "tensor " + std::string{name}}};
   }
 
  private:
@@ -114,7 +118,8 @@ class FakeSgd {
 
   explicit FakeSgd(double learning_rate) : learning_rate_{learning_rate} {}
 
-  /// With momentum 0.5, so that there is a state. Tells of gradients that are not finite.
+  /// With momentum 0.5, so that there is a state, but as Adam's none before the first step. Tells of
+  /// gradients that are not finite.
   optim::Outcome step(std::span<const FakeParameter> parameters, optim::Step step) {
     steps.push_back(step);
     optim::Outcome outcome;
@@ -124,17 +129,20 @@ class FakeSgd {
         outcome = optim::Outcome::not_taken("the gradient of w is not finite");
         continue;
       }
-      momentum_ = 0.5 * momentum_ + gradient;
-      *parameter.value -= learning_rate_ * step.lr_scale * momentum_;
+      momentum_ = 0.5 * momentum_.value_or(0) + gradient;
+      *parameter.value -= learning_rate_ * step.lr_scale * *momentum_;
     }
     return delay_ ? optim::Outcome::on_device([outcome]() mutable { return outcome.problem(); })
                   : outcome;
   }
   [[nodiscard]] double learning_rate() const { return learning_rate_; }
 
-  [[nodiscard]] FakeState state() const { return FakeState{{{"momentum", momentum_}}}; }
+  [[nodiscard]] FakeState state() const {
+    return momentum_ ? FakeState{{{"momentum", *momentum_}}} : FakeState{{}};
+  }
   void load_state(std::span<const weights::TensorView> tensors, std::span<const FakeParameter>) {
-    momentum_ = FakeState::number(tensors, "momentum");
+    momentum_.reset();
+    if (!tensors.empty()) momentum_ = FakeState::number(tensors, "momentum");
   }
 
   /// As on a device: whether a step was taken is known later.
@@ -144,7 +152,7 @@ class FakeSgd {
 
  private:
   double learning_rate_;
-  double momentum_ = 0;
+  std::optional<double> momentum_;
   bool delay_ = false;
 };
 

@@ -16,11 +16,9 @@ struct Ended {
   std::string output;  ///< stdout and stderr together
 };
 
-/// Runs one of the examples with arguments as a shell reads them.
-inline Ended run_example(const std::string& name, const std::string& arguments) {
-  const std::string command =
-      std::string{SEQTRAIN_EXAMPLES_DIR} + "/" + name + " " + arguments + " 2>&1";
-  FILE* const pipe = ::popen(command.c_str(), "r");
+/// Runs a command as a shell reads it.
+inline Ended run_command(const std::string& command) {
+  FILE* const pipe = ::popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error{"cannot run " + command};
   Ended ended;
   std::array<char, 4096> part{};
@@ -30,6 +28,18 @@ inline Ended run_example(const std::string& name, const std::string& arguments) 
   const int status = ::pclose(pipe);
   ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return ended;
+}
+
+/// Runs one of the examples with arguments as a shell reads them.
+inline Ended run_example(const std::string& name, const std::string& arguments) {
+  return run_command(std::string{SEQTRAIN_EXAMPLES_DIR} + "/" + name + " " + arguments);
+}
+
+/// Runs one of the examples and sends it SIGTERM after that time.
+inline Ended run_example_for(double seconds, const std::string& name,
+                             const std::string& arguments) {
+  return run_command("timeout --signal=TERM --preserve-status " + std::to_string(seconds) + " " +
+                     SEQTRAIN_EXAMPLES_DIR "/" + name + " " + arguments);
 }
 
 /// The default checkpoint, which `make setup` fetches; tests that need it skip where it is not.

@@ -1,4 +1,7 @@
+#include <seqtrain/train/checkpoints.hpp>
+
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -13,10 +16,10 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/peak_memory.hpp>
-#include <seqtrain/train/checkpoints.hpp>
+#include <seqtrain/sink/memory.hpp>
+#include <seqtrain/train/with_keeper.hpp>
 #include <seqtrain/trainer.hpp>
 
-#include "support/fake_store.hpp"
 #include "support/fakes.hpp"
 #include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
@@ -25,11 +28,12 @@ namespace seqtrain::train {
 namespace {
 
 namespace fs = std::filesystem;
+using Steps = std::vector<std::int64_t>;
 
-/// What a run came to, and all it said on the way.
+/// The result of a run, and the losses on the way.
 struct Outcome {
   double weight = 0;
-  std::vector<double> losses = {};  ///< by step; a step that was taken again has its last
+  std::vector<double> losses = {};  ///< by step; a step that was repeated has its last loss
   std::vector<double> accuracies = {};
   bool ended = false;
 };
@@ -53,42 +57,90 @@ struct Watch {
   std::int64_t evaluated = 0;
 };
 
+/// A store that can be out of reach; handles onto it share what it holds.
+class Shared {
+ public:
+  struct State {
+    sink::Memory objects;
+    std::atomic<int> failures{0};  ///< of the next writes
+    std::atomic<int> puts{0};
+  };
+
+  void put(std::string_view key, std::span<const std::byte> bytes) {
+    reach();
+    state->objects.put(key, bytes);
+  }
+  void put_file(std::string_view key, const fs::path& file) {
+    reach();
+    state->objects.put_file(key, file);
+  }
+  void flush() {}
+  [[nodiscard]] std::string name() const { return "the store"; }
+  [[nodiscard]] std::vector<std::string> list(std::string_view key) const {
+    return state->objects.list(key);
+  }
+  [[nodiscard]] std::optional<sink::Stored> get(std::string_view key) const {
+    return state->objects.get(key);
+  }
+  bool get_file(std::string_view key, const fs::path& file) const {
+    return state->objects.get_file(key, file);
+  }
+  std::optional<std::int64_t> put_if(std::string_view key, std::span<const std::byte> bytes,
+                                     std::int64_t generation) {
+    return state->objects.put_if(key, bytes, generation);
+  }
+  void remove(std::string_view key) { state->objects.remove(key); }
+
+  std::shared_ptr<State> state = std::make_shared<State>();
+
+ private:
+  void reach() {
+    ++state->puts;
+    if (state->failures == 0) return;
+    --state->failures;
+    throw Error{"cannot be reached"};
+  }
+};
+
+static_assert(Store<Shared>);
+
 struct CheckpointsTest : testing::Test {
   CheckpointOptions options() {
-    return {.directory = temporary / "checkpoints",
-            .every = 1,
-            .minutes = 0,
+    return {.every = 1,
             .keep = 3,
-            .resume = true,
-            .run = {.settings = {{"seed", "1"}, {"batch-size", "2"}}},
+            .directory = temporary / "local",
+            .settings = {{"seed", "1"}, {"batch-size", "2"}},
             .log = [this](std::string_view text) { said.emplace_back(text); }};
   }
 
-  /// Runs a while: three epochs of four steps of up to two batches.
-  void run(Outcome& outcome, const Watch& how, CheckpointOptions with,
-           std::unique_ptr<CheckpointStore> store = {}) {
+  /// Runs three epochs of four steps of up to two batches, with checkpoints in `sink` alone.
+  template <class S>
+  FitReport run(Outcome& outcome, const Watch& how, S sink, CheckpointOptions with) {
     std::stop_source stop;
     Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01},
-                    tests::FakeLoader{{1, 2, 3, -1, -2, 4, 5}, 1}, tests::FakeSink{}};
+                    tests::FakeLoader{{1, 2, 3, -1, -2, 4, 5}, 1}, std::move(sink)};
     Watch watch{how};
     watch.outcome = &outcome;
     watch.stop = &stop;
-    Checkpoints checkpoints{std::move(with), std::move(store)};
-    FitOptions fit{.epochs = 3, .gradient_accumulation_steps = 2, .best_model = best_model};
+    FitOptions fit{.epochs = epochs, .max_steps = max_steps, .gradient_accumulation_steps = 2};
+    fit.checkpoint = std::move(with);
     fit.stop = stop.get_token();
-    const auto report = trainer.fit(fit, tests::FakeLoader{{1, -1, 3}, 1}, watch, checkpoints);
+    const auto report = trainer.fit(fit, tests::FakeLoader{{1, -1, 3}, 1}, watch,
+                                    BestModel{best_model});
     outcome.weight = trainer.model().weight();
+    outcome.accuracies.clear();
     for (const auto& dev : report.dev) outcome.accuracies.push_back(dev.accuracy);
     outcome.ended = true;
-    checkpoints.finish();
+    return report;
+  }
+  FitReport run(Outcome& outcome, const Watch& how, CheckpointOptions with) {
+    return run(outcome, how, sink::Directory{place()}, std::move(with));
   }
 
   Outcome undisturbed() {
     Outcome outcome;
-    auto nowhere = options();
-    nowhere.directory = temporary / "undisturbed";
-    nowhere.resume = false;
-    run(outcome, {}, nowhere);
+    run(outcome, {}, sink::Directory{temporary / "undisturbed"}, options());
+    fs::remove_all(temporary / "undisturbed");
     return outcome;
   }
 
@@ -99,7 +151,27 @@ struct CheckpointsTest : testing::Test {
     EXPECT_EQ(a.accuracies, b.accuracies);
   }
 
+  fs::path place() const { return temporary / "place"; }
+
+  /// The run that a place continues, and its steps.
+  std::string current() const {
+    sink::Directory store{place()};
+    return RunRecord{store}.run();
+  }
+  Steps steps(const std::string& run) const {
+    sink::Directory store{place()};
+    return CheckpointFolder{store, run}.steps();
+  }
+  Steps steps() const { return steps(current()); }
+
+  bool was_said(std::string_view text) const {
+    return std::ranges::any_of(
+        said, [&](const auto& line) { return line.find(text) != std::string::npos; });
+  }
+
   bool best_model = false;
+  std::int64_t epochs = 3;
+  std::int64_t max_steps = 0;
   const tests::TemporaryDirectory temporary;
   std::vector<std::string> said;
 };
@@ -110,7 +182,7 @@ TEST_F(CheckpointsTest, AKilledRunEndsAsOneThatWasLeftAlone) {
     const Outcome whole = undisturbed();
     ASSERT_EQ(whole.losses.size(), 12U);
     for (std::int64_t every : {1, 3, 5}) {
-      fs::remove_all(temporary / "checkpoints");
+      fs::remove_all(place());
       auto often = options();
       often.every = every;
       Outcome outcome;
@@ -127,10 +199,10 @@ TEST_F(CheckpointsTest, AStoppedRunLosesNoStep) {
   const Outcome whole = undisturbed();
   Outcome outcome;
   auto never_by_itself = options();
-  never_by_itself.every = 0;
+  never_by_itself.every = 1000;
   for (std::int64_t step = 1; step <= 12; ++step) {
     EXPECT_THROW(run(outcome, {.stop_after = step}, never_by_itself), Stopped) << step;
-    EXPECT_EQ(CheckpointDirectory{temporary / "checkpoints"}.steps().back(), step);
+    EXPECT_EQ(steps().back(), step);
     for (std::int64_t batch = 1; step % 4 == 0 && batch <= 3; ++batch) {
       Outcome again = outcome;
       EXPECT_THROW(run(again, {.stop_in_evaluation = batch}, never_by_itself), Stopped) << batch;
@@ -140,85 +212,203 @@ TEST_F(CheckpointsTest, AStoppedRunLosesNoStep) {
   expect_equal(outcome, whole);
 }
 
-TEST_F(CheckpointsTest, AStopBeforeTheFirstStepIsACheckpointToo) {
-  std::stop_source stop;
-  stop.request_stop();
-  Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01}, tests::FakeLoader{{1, 2}, 1},
-                  tests::FakeSink{}};
-  Checkpoints checkpoints{options()};
-  FitOptions fit{};
-  fit.stop = stop.get_token();
-  EXPECT_THROW((void)trainer.fit(fit, checkpoints), Stopped);
-  EXPECT_EQ(CheckpointDirectory{temporary / "checkpoints"}.steps(), std::vector<std::int64_t>{0});
+TEST_F(CheckpointsTest, AStopBeforeTheFirstStepCanBeResumed) {
+  const Outcome whole = undisturbed();
+  {
+    std::stop_source stop;
+    stop.request_stop();
+    Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01},
+                    tests::FakeLoader{{1, 2, 3, -1, -2, 4, 5}, 1}, sink::Directory{place()}};
+    FitOptions fit{.epochs = 3, .gradient_accumulation_steps = 2, .checkpoint = options()};
+    fit.stop = stop.get_token();
+    EXPECT_THROW((void)trainer.fit(fit, tests::FakeLoader{{1, -1, 3}, 1}), Stopped);
+  }
+  EXPECT_EQ(steps(), (Steps{0}));
+  Outcome outcome;
+  EXPECT_THROW(run(outcome, {.stop_after = 3}, options()), Stopped);
+  EXPECT_TRUE(was_said("Resumed from"));
+  run(outcome, {}, options());
+  expect_equal(outcome, whole);
 }
 
-TEST_F(CheckpointsTest, GoesOnFromTheOneBeforeABrokenOne) {
+TEST_F(CheckpointsTest, UsesTheOneBeforeABrokenOne) {
   const Outcome whole = undisturbed();
   Outcome outcome;
   EXPECT_THROW(run(outcome, {.stop_after = 5}, options()), Stopped);
-  const auto newest = temporary / "checkpoints/checkpoint-5/optimizer.safetensors";
+  const auto newest = place() / current() / "checkpoint-5/optimizer.safetensors";
   std::string bytes = tests::read_file(newest);
   bytes.back() ^= 1;
   tests::write_file(newest, bytes);
   run(outcome, {}, options());
   expect_equal(outcome, whole);
-  EXPECT_NE(std::ranges::find_if(said,
-                                 [](const std::string& line) {
-                                   return line.starts_with("checkpoint-5 is not used");
-                                 }),
-            said.end());
+  EXPECT_TRUE(was_said("checkpoint-5 is not used"));
 }
 
 TEST_F(CheckpointsTest, NamesTheSettingsThatDiffer) {
   Outcome outcome;
   EXPECT_THROW(run(outcome, {.stop_after = 2}, options()), Stopped);
+  const std::string before = current();
   auto other = options();
-  other.run.settings = {{"seed", "2"}, {"dropout", "0.1"}};
+  other.settings = {{"seed", "2"}, {"dropout", "0.1"}};
   const auto problem = tests::problem_of([&] { run(outcome, {}, other); });
   EXPECT_NE(problem.find("seed (1 there, 2 here)"), std::string::npos) << problem;
   EXPECT_NE(problem.find("dropout (unset there, 0.1 here)"), std::string::npos) << problem;
   EXPECT_NE(problem.find("batch-size (2 there, unset here)"), std::string::npos) << problem;
-  auto afresh = other;
-  afresh.resume = false;
-  run(outcome, {}, afresh);
+  EXPECT_EQ(current(), before);
+  other.resume = "never";
+  run(outcome, {}, other);
   EXPECT_TRUE(outcome.ended);
+  EXPECT_EQ(steps(before), (Steps{1, 2}));
 }
 
-TEST_F(CheckpointsTest, GoesOnWithASettingThatItDoesNotKnow) {
+TEST_F(CheckpointsTest, ComparesTheOptionsOfFitWithoutBeingTold) {
+  Outcome outcome;
+  EXPECT_THROW(run(outcome, {.stop_after = 2}, options()), Stopped);
+  best_model = true;
+  const auto problem = tests::problem_of([&] { run(outcome, {}, options()); });
+  EXPECT_NE(problem.find("best_model (false there, true here)"), std::string::npos) << problem;
+}
+
+TEST_F(CheckpointsTest, ResumesWithASettingThatItDoesNotKnow) {
   const Outcome whole = undisturbed();
   Outcome outcome;
   EXPECT_THROW(run(outcome, {.stop_after = 2}, options()), Stopped);
   auto later = options();
-  later.run.settings.emplace_back("problem-type", "");
+  later.settings.emplace_back("problem-type", "");
   run(outcome, {}, later);
   expect_equal(outcome, whole);
 }
 
-TEST_F(CheckpointsTest, GoesOnFromTheOneThatIsNamed) {
+TEST_F(CheckpointsTest, BeginsANewRunFromACheckpointThatIsNamed) {
   const Outcome whole = undisturbed();
   Outcome outcome;
-  for (const std::int64_t step : {4, 6}) {
-    EXPECT_THROW(run(outcome, {.stop_after = step}, options()), Stopped);
-  }
   auto named = options();
-  named.resume = false;
-  named.from = temporary / "checkpoints/checkpoint-4";
+  named.every = 1000;
+  for (const std::int64_t step : {4, 6}) {
+    EXPECT_THROW(run(outcome, {.stop_after = step}, named), Stopped);
+  }
+  const std::string parent = current();
+  named.resume = (place() / parent / "checkpoint-4").string();
   run(outcome, {}, named);
   expect_equal(outcome, whole);
-  named.from = temporary / "checkpoints/checkpoint-400";
+  EXPECT_NE(current(), parent);
+  EXPECT_EQ(steps(parent), (Steps{4, 6}));
+  EXPECT_EQ(steps(), (Steps{4, 12}));
+  const Checkpoint last{place() / current() / "checkpoint-12"};
+  EXPECT_EQ(last.run().lineage, (std::vector<Ancestor>{{parent, 4, 12}}));
+  named.resume = (place() / "checkpoint-400").string();
   EXPECT_THROW(run(outcome, {}, named), Error);
 }
 
-TEST_F(CheckpointsTest, OneAtATimeHasTheDirectory) {
-  Checkpoints first{options()};
-  Checkpoints second{options()};
-  const std::function<void(const SavedFit&)> nothing = [](const SavedFit&) {};
-  first.on(Restore{nothing});
-  const auto problem = tests::problem_of([&] { second.on(Restore{nothing}); });
+TEST_F(CheckpointsTest, ARestartFindsWhereARunFromANamedCheckpointBegan) {
+  const Outcome whole = undisturbed();
+  Outcome outcome;
+  auto named = options();
+  named.every = 1000;
+  for (const std::int64_t step : {4, 6}) {
+    EXPECT_THROW(run(outcome, {.stop_after = step}, named), Stopped);
+  }
+  named.resume = (place() / current() / "checkpoint-4").string();
+  EXPECT_THROW(run(outcome, {.die_after = 5}, named), std::runtime_error);
+  EXPECT_EQ(steps(), (Steps{4}));
+  run(outcome, {}, options());
+  expect_equal(outcome, whole);
+}
+
+TEST_F(CheckpointsTest, KeepsItsOwnCheckpointsWhereAnotherRunHasNewerOnes) {
+  for (const std::int64_t keep : {1, 2}) {
+    fs::remove_all(place());
+    Outcome outcome;
+    auto with = options();
+    with.keep = keep;
+    EXPECT_THROW(run(outcome, {.stop_after = 11}, with), Stopped);
+    const std::string first = current();
+    const Steps of_first = steps();
+    with.resume = "never";
+    EXPECT_THROW(run(outcome, {.stop_after = 4}, with), Stopped);
+    EXPECT_NE(current(), first);
+    EXPECT_EQ(steps().back(), 4);
+    EXPECT_EQ(std::ssize(steps()), keep);
+    EXPECT_EQ(steps(first), of_first);
+  }
+}
+
+TEST_F(CheckpointsTest, TakesNoCheckpointOfAnotherRunForItsOwn) {
+  Outcome outcome;
+  EXPECT_THROW(run(outcome, {.stop_after = 6}, options()), Stopped);
+  const std::string first = tests::read_file(place() / current() / "checkpoint-6/manifest.json");
+  auto afresh = options();
+  afresh.resume = "never";
+  EXPECT_THROW(run(outcome, {.stop_after = 6}, afresh), Stopped);
+  const Checkpoint second{place() / current() / "checkpoint-6"};
+  EXPECT_EQ(second.run().id, current());
+  EXPECT_NE(tests::read_file(place() / current() / "checkpoint-6/manifest.json"), first);
+}
+
+TEST_F(CheckpointsTest, ARunInsideThePlaceOfAnotherIsLeftAlone) {
+  const Outcome whole = undisturbed();
+  Outcome inner, outer;
+  EXPECT_THROW(run(inner, {.stop_after = 9}, sink::Directory{place() / "lr2"}, options()), Stopped);
+  EXPECT_THROW(run(outer, {.stop_after = 5}, options()), Stopped);
+  run(outer, {}, options());
+  expect_equal(outer, whole);
+  run(inner, {}, sink::Directory{place() / "lr2"}, options());
+  expect_equal(inner, whole);
+}
+
+TEST_F(CheckpointsTest, ARunMayBecomeLonger) {
+  epochs = 5;
+  const Outcome whole = undisturbed();
+  for (const bool by_steps : {false, true}) {
+    fs::remove_all(place());
+    Outcome outcome;
+    epochs = 2;
+    max_steps = by_steps ? 6 : 0;  // ends inside an epoch
+    run(outcome, {}, options());
+    const std::string first = current();
+    epochs = 5;
+    max_steps = by_steps ? 20 : 0;
+    run(outcome, {}, options());
+    expect_equal(outcome, whole);
+    EXPECT_NE(current(), first);
+    EXPECT_TRUE(was_said("The run is extended from " + std::string{by_steps ? "6" : "8"} +
+                         " to 20 steps"));
+    const Checkpoint last{place() / current() / "checkpoint-20"};
+    EXPECT_EQ(last.run().lineage.size(), 1U);
+    max_steps = 3;
+    const auto problem = tests::problem_of([&] { run(outcome, {}, options()); });
+    EXPECT_NE(problem.find("may be longer, not shorter"), std::string::npos) << problem;
+  }
+}
+
+TEST_F(CheckpointsTest, ARunThatHasEndedEndsAgain) {
+  const Outcome whole = undisturbed();
+  Outcome outcome;
+  run(outcome, {}, options());
+  Outcome again = outcome;
+  run(again, {}, options());
+  expect_equal(again, whole);
+}
+
+TEST_F(CheckpointsTest, OneProgramAtATimeHasTheDirectory) {
+  sink::Directory store{place()};
+  Checkpoints first{store, nullptr, options()};
+  Checkpoints second{store, nullptr, options()};
+  (void)first.restore({});
+  const auto problem = tests::problem_of([&] { (void)second.restore({}); });
   EXPECT_NE(problem.find("another process"), std::string::npos) << problem;
 }
 
-TEST_F(CheckpointsTest, AFullDiskIsToldAndDoesNotEndTheRun) {
+TEST_F(CheckpointsTest, TheDirectoryCanBeLockedBeforeTheFit) {
+  sink::Directory store{place()};
+  Checkpoints first{store, nullptr, options()};
+  Checkpoints second{store, nullptr, options()};
+  first.lock();
+  EXPECT_NE(tests::problem_of([&] { second.lock(); }).find("another process"), std::string::npos);
+  EXPECT_FALSE(first.restore({}));
+}
+
+TEST_F(CheckpointsTest, AFullDiskIsLoggedAndDoesNotEndTheRun) {
   // A file where the directory was: nothing can be written.
   struct Spoiler {
     void on(const StepEnd& event) const {
@@ -229,36 +419,170 @@ TEST_F(CheckpointsTest, AFullDiskIsToldAndDoesNotEndTheRun) {
     fs::path path;
   };
   Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01}, tests::FakeLoader{{1, 2, 3}, 1},
-                  tests::FakeSink{}};
-  Checkpoints checkpoints{options()};
-  EXPECT_EQ(trainer.fit({.epochs = 2}, Spoiler{temporary / "checkpoints"}, checkpoints).steps, 6);
-  EXPECT_THROW(checkpoints.finish(), Error);
-  ASSERT_FALSE(said.empty());
-  EXPECT_NE(said[0].find("could not be saved, older ones stay"), std::string::npos);
+                  sink::Directory{place()}};
+  const auto report =
+      trainer.fit({.epochs = 2, .checkpoint = options()}, Spoiler{place()});
+  EXPECT_EQ(report.steps, 6);
+  EXPECT_NE(report.unsaved, "");
+  EXPECT_TRUE(was_said("could not be saved, older ones stay"));
 }
 
-TEST_F(CheckpointsTest, AStoreHelpsOutWhereTheMachineIsNew) {
-  const auto reach = std::make_shared<tests::FakeStore::Reach>();
-  const auto store = [&] { return std::make_unique<tests::FakeStore>(temporary / "there", reach); };
+/// Files of which a call can fail.
+struct Failing : Files {
+  void sync_directory(const fs::path& path) const {
+    if (*syncs_fail && path.filename().string().starts_with("checkpoint-")) {
+      throw Error{"cannot be written: Input/output error"};
+    }
+    Files::sync_directory(path);
+  }
+  bool remove(const fs::path& path) const {
+    if (*removals_fail) throw Error{"cannot be removed: Permission denied"};
+    return Files::remove(path);
+  }
+
+  std::shared_ptr<bool> syncs_fail = std::make_shared<bool>(false);
+  std::shared_ptr<bool> removals_fail = std::make_shared<bool>(false);
+};
+
+struct FailingTest : CheckpointsTest {
+  using Directory = sink::BasicDirectory<Failing>;
+
+  /// Saves the fit after that step.
+  void save(BasicCheckpoints<Directory, sink::Any>& keeper, std::int64_t step) {
+    const State state{.position = {.step = step}};
+    const std::function<void(const VisitTensors&)> tensors = [](const VisitTensors& visit) {
+      visit("model", {});
+    };
+    keeper.save(Moment::end, {state, tensors});
+  }
+
+  Failing files;
+  Directory store{place(), files};
+};
+
+TEST_F(FailingTest, ADirectoryThatCannotBeSyncedKeepsTheOlderCheckpoints) {
+  auto with = options();
+  with.keep = 1;
+  BasicCheckpoints<Directory, sink::Any> keeper{store, nullptr, with};
+  (void)keeper.restore({});
+  save(keeper, 1);
+  *files.syncs_fail = true;
+  save(keeper, 2);
+  EXPECT_NE(keeper.problem(), "");
+  EXPECT_TRUE(was_said("checkpoint-2 could not be saved"));
+  EXPECT_EQ(steps().front(), 1);
+}
+
+TEST_F(FailingTest, AFailedRemovalIsNoFailureToSave) {
+  auto with = options();
+  with.keep = 1;
+  BasicCheckpoints<Directory, sink::Any> keeper{store, nullptr, with};
+  (void)keeper.restore({});
+  save(keeper, 1);
+  *files.removals_fail = true;
+  save(keeper, 2);
+  EXPECT_EQ(keeper.problem(), "");
+  EXPECT_TRUE(was_said("old checkpoints could not be removed"));
+  EXPECT_FALSE(was_said("could not be saved"));
+}
+
+TEST_F(CheckpointsTest, ARemoteStoreIsAllThatANewMachineNeeds) {
   const Outcome whole = undisturbed();
-  Outcome outcome;
-  EXPECT_THROW(run(outcome, {.stop_after = 7}, options(), store()), Stopped);
-  fs::remove_all(temporary / "checkpoints");
-  run(outcome, {}, options(), store());
-  expect_equal(outcome, whole);
-  EXPECT_NE(said.back().find("checkpoint-7"), std::string::npos);
+  for (const bool best : {false, true}) {
+    best_model = best;
+    Shared store;
+    Outcome outcome;
+    EXPECT_THROW(run(outcome, {.stop_after = 7}, store, options()), Stopped);
+    fs::remove_all(temporary / "local");
+    run(outcome, {}, store, options());
+    EXPECT_EQ(outcome.losses, whole.losses);
+    EXPECT_TRUE(was_said("checkpoint-7"));
+  }
 }
 
-TEST_F(CheckpointsTest, AStoreOutOfReachIsAnErrorAtTheEndOnly) {
-  const auto reach = std::make_shared<tests::FakeStore::Reach>();
-  reach->failures = 1'000'000;
+TEST_F(CheckpointsTest, CopiesOfARemoteStoreAreRemovedWhereNobodyAskedForThem) {
+  ::setenv("XDG_CACHE_HOME", (temporary / "cache").c_str(), 1);
+  Shared store;
   Outcome outcome;
-  const auto problem = tests::problem_of([&] {
-    run(outcome, {}, options(), std::make_unique<tests::FakeStore>(temporary / "there", reach));
-  });
+  auto with = options();
+  with.directory.clear();
+  EXPECT_THROW(run(outcome, {.stop_after = 7}, store, with), Stopped);
+  const auto count = [&] {
+    const fs::recursive_directory_iterator all{temporary / "cache"};
+    return std::ranges::count_if(begin(all), end(all), [](const auto& entry) {
+      return entry.path().filename() == "manifest.json";
+    });
+  };
+  EXPECT_GT(count(), 0);
+  run(outcome, {}, store, with);
+  EXPECT_EQ(count(), 0);
+  ::unsetenv("XDG_CACHE_HOME");
+}
+
+TEST_F(CheckpointsTest, AStoreOutOfReachIsToldAtTheEndOnly) {
+  Shared store;
+  store.state->failures = 1'000'000;
+  Outcome outcome;
+  const auto report = run(outcome, {}, store, options());
   EXPECT_TRUE(outcome.ended);
-  EXPECT_NE(problem.find("cannot be reached"), std::string::npos) << problem;
-  EXPECT_NE(problem.find((temporary / "checkpoints").string()), std::string::npos) << problem;
+  EXPECT_NE(report.unsaved.find("cannot be reached"), std::string::npos) << report.unsaved;
+  EXPECT_NE(report.unsaved.find((temporary / "local").string()), std::string::npos);
+  EXPECT_TRUE(was_said("is on this machine only so far"));
+}
+
+TEST_F(CheckpointsTest, AProgramThatIsReplacedStops) {
+  Shared store;
+  struct Usurper {
+    void on(const StepEnd& event) {
+      if (event.step != 4) return;
+      RunRecord record{store};
+      record.claim("run_of_another", "another program");
+    }
+    Shared& store;
+  } usurper{store};
+  Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.001},
+                  tests::FakeLoader{std::vector<double>(400, 1.0), 1}, store};
+  const auto problem = tests::problem_of(
+      [&] { trainer.fit({.epochs = 1, .checkpoint = options()}, usurper); });
+  EXPECT_NE(problem.find("another program has begun or resumed a run here"), std::string::npos)
+      << problem;
+}
+
+TEST_F(CheckpointsTest, ReadsWhatVersion01LeftAndRemovesNothingOfIt) {
+  const fs::path old = fs::path{SEQTRAIN_TESTS_DIR} / "train/data/seqtrain-0.1";
+  const Outcome whole = undisturbed();
+  for (const bool remote : {false, true}) {
+    for (const char* name : {"run", "stopped-at-once"}) {
+      fs::remove_all(place());
+      fs::remove_all(temporary / "local");
+      Shared store;
+      fs::create_directories(place());
+      fs::copy(old / name, place(), fs::copy_options::recursive);
+      for (const auto& key : sink::Directory{place()}.list("")) {
+        store.put_file(key, place() / key);
+      }
+      auto with = options();
+      with.settings = {{"seed", "1"}, {"batch-size", "2"}, {"model", "new"}};
+      const auto refused = tests::problem_of([&] {
+        Outcome none;
+        run(none, {}, with);
+      });
+      EXPECT_NE(refused.find("model (86 bytes, crc32c 0a there, new here)"), std::string::npos)
+          << refused;
+      with.settings_0_1 = {{"model", "86 bytes, crc32c 0a"}};
+      const auto before = sink::Directory{place()}.list("");
+      Outcome outcome;
+      remote ? run(outcome, {}, store, with) : run(outcome, {}, with);
+      EXPECT_EQ(outcome.weight, whole.weight);
+      EXPECT_EQ(outcome.accuracies, whole.accuracies);
+      EXPECT_EQ(outcome.losses.back(), whole.losses.back());
+      for (const auto& key : before) {
+        if (key == "run.json") continue;
+        EXPECT_TRUE(fs::exists(place() / key)) << key;
+        EXPECT_TRUE(store.get(key)) << key;
+      }
+    }
+  }
 }
 
 std::ptrdiff_t open_files() {
@@ -267,28 +591,36 @@ std::ptrdiff_t open_files() {
 
 TEST_F(CheckpointsTest, KeepsMemoryAndFilesFlat) {
   auto with = options();
-  with.resume = false;
-  Checkpoints checkpoints{with};
+  with.resume = "never";
+  sink::Directory store{place()};
+  Checkpoints checkpoints{store, nullptr, with};
   Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.001},
                   tests::FakeLoader{std::vector<double>(100, 1.0), 1}, tests::FakeSink{}};
   (void)trainer.fit({.epochs = 1}, checkpoints);
-  checkpoints.finish();
   const auto files = open_files();
   const double memory = peak_memory_mib();
   (void)trainer.fit({.epochs = 3}, checkpoints);
-  checkpoints.finish();  // the last one may still be written
   EXPECT_EQ(open_files(), files);
   EXPECT_LT(peak_memory_mib(), memory + 8);
-  EXPECT_LE(CheckpointDirectory{temporary / "checkpoints"}.steps().size(), 3U);
+  EXPECT_LE(steps().size(), 3U);
 }
 
-TEST(Checkpoints, RefusesOptionsOutOfRange) {
-  const tests::TemporaryDirectory temporary;
-  const auto path = temporary / "checkpoints";
-  EXPECT_THROW(Checkpoints({.directory = path, .every = -1}), InputError);
-  EXPECT_THROW(Checkpoints({.directory = path, .minutes = -1}), InputError);
-  EXPECT_THROW(Checkpoints({.directory = path, .keep = 0}), InputError);
-  EXPECT_FALSE(fs::exists(path));
+TEST(CheckpointOptions, RefusesOptionsOutOfRange) {
+  EXPECT_THROW((CheckpointOptions{.every = -1}.validate()), InputError);
+  EXPECT_THROW((CheckpointOptions{.minutes = -1}.validate()), InputError);
+  EXPECT_THROW((CheckpointOptions{.keep = 0}.validate()), InputError);
+  EXPECT_THROW((CheckpointOptions{.resume = ""}.validate()), InputError);
+}
+
+TEST(WithKeeper, RefusesCheckpointsWhereNothingIsKept) {
+  const auto fit_with = [](auto sink) {
+    Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01}, tests::FakeLoader{{1, 2}, 1},
+                    std::move(sink)};
+    return tests::problem_of([&] { trainer.fit({.checkpoint = {.every = 1}}); });
+  };
+  EXPECT_NE(fit_with(sink::Discard{}).find("keeps nothing"), std::string::npos);
+  EXPECT_NE(fit_with(sink::Any{sink::Discard{}}).find("keeps nothing"), std::string::npos);
+  EXPECT_NE(fit_with(tests::FakeSink{}).find("a seqtrain::Store"), std::string::npos);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include <seqtrain/metrics/matthews.hpp>
 #include <seqtrain/train/evaluate.hpp>
-#include <seqtrain/train/state.hpp>
 
 #include "support/fakes.hpp"
 
@@ -57,28 +56,29 @@ TEST(Evaluate, HasTheFiguresOfTheModelsProblem) {
   EXPECT_NEAR(report.figures[1].value, 1, 1e-12);
 }
 
-metrics::ClassificationReport of_regression(double loss) {
-  return {.problem_type = ProblemType::regression, .loss = loss};
-}
+/// A language model whose loss is the mean of |x|.
+struct WordModel : tests::FakeModel {
+  double evaluate(const tests::FakeBatch& batch) {
+    double sum = 0;
+    for (const double x : batch.x) sum += std::abs(x);
+    return sum / static_cast<double>(batch.rows);
+  }
 
-metrics::ClassificationReport of_several_labels(std::int64_t right, std::int64_t missed) {
-  metrics::Confusion counts(1, metrics::label_counts);
-  counts << 0, 0, missed, right;
-  return metrics::make_multi_label_report(counts, 0, 0);
-}
+ private:
+  using tests::FakeModel::logits;
+};
 
-TEST(BestEpoch, OfRegressionHasTheLeastError) {
-  const std::vector dev{of_regression(3), of_regression(1), of_regression(1), of_regression(2)};
-  EXPECT_EQ(best_epoch(dev), 1U);
-  EXPECT_TRUE(out_of_patience(dev, 2));
-  EXPECT_FALSE(out_of_patience(dev, 3));
-  EXPECT_EQ(best_epoch(std::vector{of_regression(std::nan("")), of_regression(4)}), 1U);
-}
-
-TEST(BestEpoch, OfSeveralLabelsHasTheHighestF1) {
-  EXPECT_EQ(best_epoch(std::vector{of_several_labels(1, 3), of_several_labels(3, 1),
-                                   of_several_labels(2, 2)}),
-            1U);
+TEST(Evaluate, GivesALanguageModelItsPerplexity) {
+  static_assert(LanguageModel<WordModel> && !Classifier<WordModel>);
+  WordModel model;
+  tests::FakeLoader loader{{1, 2, 3, 4, 5}, 2};
+  const auto report = evaluate(model, loader, {.split = "dev"});
+  EXPECT_EQ(report.problem_type, ProblemType::language_modeling);
+  EXPECT_EQ(report.examples, 15);  // tokens
+  EXPECT_NEAR(report.loss, 3, 1e-12);  // batches weigh by their tokens
+  EXPECT_EQ(report.figures.at(0).name, "perplexity");
+  EXPECT_NEAR(report.figures[0].value, std::exp(3), 1e-9);
+  EXPECT_EQ(empty_report(model).figures.at(0).name, "perplexity");
 }
 
 }  // namespace

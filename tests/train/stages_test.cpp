@@ -27,9 +27,8 @@ double job(const std::filesystem::path& directory, int stop_at, std::vector<std:
   FakeModel model;
   int step = 0;
   for (const auto* name : {"one", "two"}) {
-    stages.run(name, model, [&](FakeModel& trained, CheckpointOptions options) {
+    stages.run(name, model, [&](FakeModel& trained, sink::Directory place, CheckpointOptions options) {
       options.every = 1;
-      Checkpoints checkpoints{std::move(options)};
       std::stop_source stop;
       struct Count {
         int& step;
@@ -40,8 +39,8 @@ double job(const std::filesystem::path& directory, int stop_at, std::vector<std:
         }
       } count{step, stop_at, stop};
       Trainer trainer{std::move(trained), FakeSgd{0.05}, FakeLoader{{1, 2, -1, 0.5}, 2},
-                      FakeSink{}};
-      trainer.fit({.epochs = 2, .stop = stop.get_token()}, count, checkpoints);
+                      std::move(place)};
+      trainer.fit({.epochs = 2, .checkpoint = options, .stop = stop.get_token()}, count);
       trained = std::move(trainer.model());
     });
   }

@@ -157,8 +157,8 @@ TEST(Trainer, CountsAUsersMetricsAnewInEachEvaluation) {
   }
   EXPECT_DOUBLE_EQ(report.dev.back().figures[1].value, 3.0 / 5);
   EXPECT_TRUE(std::isnan(one.value()));  // copies of it have counted
-  EXPECT_TRUE(trainer.evaluate(dev, "test", recorder).figures.empty());
-  EXPECT_EQ(trainer.evaluate(dev, "test", one).figures.size(), 1U);
+  EXPECT_TRUE(trainer.evaluate(dev, {.split = "test"}, recorder).figures.empty());
+  EXPECT_EQ(trainer.evaluate(dev, {.split = "test"}, one).figures.size(), 1U);
 }
 
 TEST(Trainer, StopsAtMaxStepsAlsoBeyondTheEpochs) {
@@ -263,7 +263,7 @@ TEST(Trainer, EndsWithTheBestModel) {
   auto first_epoch = make_trainer({1, 2, 3}, 1);
   (void)first_epoch.fit({.epochs = 1});
   auto trainer = make_trainer({1, 2, 3}, 1);
-  const auto report = trainer.fit({.epochs = 3, .best_model = true}, FakeLoader{{1, -1}, 2});
+  const auto report = trainer.fit({.epochs = 3}, FakeLoader{{1, -1}, 2}, train::BestModel{});
   EXPECT_EQ(report.epochs, 3);
   EXPECT_EQ(report.epoch_of_model, 0U);
   EXPECT_EQ(trainer.model().weight(), first_epoch.model().weight());

@@ -2,35 +2,29 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include <seqtrain/cli/bucket_checkpoints.hpp>
+#include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/core/cache_directory.hpp>
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/report/say.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/sink/gcs.hpp>
-#include <seqtrain/train/checkpoint.hpp>
-#include <seqtrain/train/checkpoints.hpp>
+#include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/run_directory.hpp>
+#include <seqtrain/train/with_keeper.hpp>
 
 /// Where a program's inputs come from and its results go: directories, or gs:// addresses. Costs a
 /// file the compilation of the storage client.
 namespace seqtrain::cli {
-
-/// Where what is fetched from buckets is kept: `seqtrain` in the user's cache directory.
-inline std::filesystem::path cache_directory() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME")) {
-    if (*cache != '\0') return std::filesystem::path{cache} / "seqtrain";
-  }
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path{home == nullptr ? "." : home} / ".cache/seqtrain";
-}
 
 /// A path as it is, or the verified local copy of what it names in a bucket. Throws `InputError`
 /// for what is not there or may not be read. `log` hears of retries.
@@ -67,35 +61,58 @@ inline sink::Any open_job_dir(std::string place) {
   return sink::Any{open_bucket(place)};
 }
 
-/// What saves a run: to `--checkpoint-dir`, by default a folder of the run's directory. Of a
-/// bucket's checkpoints there are copies in that folder. Only a run of the same settings, which
-/// `run_settings` makes, can be resumed from them.
-inline std::unique_ptr<train::Checkpoints> open_checkpoints(const TrainFlags& flags,
-                                                            const train::RunDirectory& run,
-                                                            train::RunIdentity identity) {
-  const bool in_bucket = gcs::is_gs(flags.checkpoint_dir);
-  const bool beside = flags.checkpoint_dir.empty() || in_bucket;
-  const bool by_name = flags.resume != "auto" && flags.resume != "never";
-  train::CheckpointOptions options{
-      .directory = beside ? run.checkpoints() : std::filesystem::path{flags.checkpoint_dir},
-      .every = flags.checkpoint_every,
-      .minutes = flags.checkpoint_minutes,
-      .keep = flags.keep_checkpoints,
-      .resume = flags.resume == "auto",
-      .from = by_name ? local_input(flags.resume, report::say) : std::filesystem::path{},
-      .run = std::move(identity),
-      .log = report::say};
-  if (!in_bucket) return std::make_unique<train::Checkpoints>(std::move(options));
-  return std::make_unique<train::Checkpoints>(
-      std::move(options), std::make_unique<BucketCheckpoints>(open_bucket(flags.checkpoint_dir)));
-}
+/// What saves a run and continues it: checkpoints in `--checkpoint-dir`, by default a folder of the
+/// run's directory. Checkpoints of a bucket reach that folder first.
+class RunCheckpoints {
+ public:
+  /// `settings` are those of `run_settings`. Throws `InputError` where the place cannot be used.
+  RunCheckpoints(const TrainFlags& flags, const train::RunDirectory& run, train::Pairs settings,
+                 train::Pairs versions)
+      : keeper_{local_directory(flags, run), open_remote(flags),
+                options(flags, std::move(settings), std::move(versions))} {}
 
-/// A signal gets that much time; what `checkpoints` could not do in it is said.
-inline StopSignalsOptions stop_options(const TrainFlags& flags,
-                                       const train::Checkpoints& checkpoints) {
-  return {.grace_seconds = flags.grace_seconds, .log = report::say, .unfinished = [&checkpoints] {
-            return checkpoints.unfinished();
-          }};
-}
+  [[nodiscard]] train::Checkpoints& keeper() { return keeper_; }
+
+  /// Returns what ends the program on a signal: after the grace time the log says what is missing.
+  [[nodiscard]] StopSignalsOptions stop_options(const TrainFlags& flags) const {
+    return {.grace_seconds = flags.grace_seconds, .log = report::say, .unfinished = [this] {
+              return keeper_.unfinished();
+            }};
+  }
+
+  /// Throws `Error` where the newest checkpoint is not where it should be. To be called when the
+  /// results of the run are safe.
+  void check() const {
+    if (!keeper_.problem().empty()) throw Error{keeper_.problem()};
+  }
+
+ private:
+  static sink::Directory local_directory(const TrainFlags& flags, const train::RunDirectory& run) {
+    const bool beside = flags.checkpoint_dir.empty() || gcs::is_gs(flags.checkpoint_dir);
+    return sink::Directory{beside ? run.checkpoints() : std::filesystem::path{flags.checkpoint_dir}};
+  }
+
+  sink::Any* open_remote(const TrainFlags& flags) {
+    if (!gcs::is_gs(flags.checkpoint_dir)) return nullptr;
+    return &remote_.emplace(open_bucket(flags.checkpoint_dir));
+  }
+
+  static train::CheckpointOptions options(const TrainFlags& flags, train::Pairs settings,
+                                          train::Pairs versions) {
+    const bool by_name = flags.resume != "auto" && flags.resume != "never";
+    return {.every = flags.checkpoint_every,
+            .minutes = flags.checkpoint_minutes,
+            .keep = flags.keep_checkpoints,
+            .resume = by_name ? local_input(flags.resume, report::say).string() : flags.resume,
+            .directory = {},
+            .settings = std::move(settings),
+            .settings_0_1 = {{"model", fingerprint_before_0_2(flags.model)}},
+            .versions = std::move(versions),
+            .log = report::say};
+  }
+
+  std::optional<sink::Any> remote_;
+  train::Checkpoints keeper_;  // last: it uses the store
+};
 
 }  // namespace seqtrain::cli

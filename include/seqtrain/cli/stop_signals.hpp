@@ -85,12 +85,13 @@ class StopSignals {
     const char signal = await(std::chrono::milliseconds{-1});
     if (end.stop_requested()) return;
     const std::string name = signal == 'T' ? "SIGTERM" : "SIGINT";
-    say(name + ": finishing the step in hand and saving it; a second one ends at once");
+    say(name +
+        ": the program finishes this step, saves it and ends; a second signal ends it at once");
     source_.request_stop();
     const std::chrono::duration<double> grace{options_.grace_seconds};
     await(std::chrono::ceil<std::chrono::milliseconds>(grace));
     if (end.stop_requested()) return;
-    say("The grace is over. " + options_.unfinished());
+    say("The grace time is over. " + options_.unfinished());
     ::_exit(failed);
   }
 

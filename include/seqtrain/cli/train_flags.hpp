@@ -227,7 +227,10 @@ struct TrainFlags {
             .on_nonfinite =
                 on_nonfinite == "skip" ? train::OnNonfinite::skip : train::OnNonfinite::stop,
             .early_stopping_patience = early_stopping_patience,
-            .best_model = best_model,
+            .metric_for_best_model = metric_for_best_model,
+            .greater_is_better = greater_is_better.empty()
+                                     ? std::nullopt
+                                     : std::optional{greater_is_better == "true"},
             .stop = std::move(stop)};
   }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,21 +11,29 @@
 
 namespace seqtrain {
 
-/// What a classifier's outputs stand for: `problem_type` of a Hugging Face config.json.
+/// What a model's outputs stand for. The first three are values of `problem_type` in a Hugging Face
+/// config.json.
 enum class ProblemType {
-  single_label,  ///< each example has one of several labels
-  regression,    ///< each example has a number
-  multi_label    ///< each example has any number of several labels
+  single_label,      ///< each example has one of several labels
+  regression,        ///< each example has a number
+  multi_label,       ///< each example has any number of several labels
+  language_modeling  ///< each word is to be predicted from the words before it
 };
 
 namespace detail {
 
-inline constexpr std::array<std::string_view, 3> problem_types{
-    "single_label_classification", "regression", "multi_label_classification"};
+inline constexpr std::array<std::string_view, 4> problem_types{
+    "single_label_classification", "regression", "multi_label_classification", "language_modeling"};
+inline constexpr std::size_t classifier_types = 3;
 
 }  // namespace detail
 
-/// As config.json has it.
+/// Whether a model of that type answers with labels.
+[[nodiscard]] constexpr bool has_labels(ProblemType type) {
+  return type == ProblemType::single_label || type == ProblemType::multi_label;
+}
+
+/// The name in config.json, logs and results.
 [[nodiscard]] constexpr std::string_view name(ProblemType type) {
   return detail::problem_types[static_cast<std::size_t>(type)];
 }
@@ -34,17 +43,17 @@ inline constexpr std::array<std::string_view, 3> problem_types{
   return type == ProblemType::regression ? count == 1 : count >= 2;
 }
 
-/// The type of that name, if it is one.
+/// The classifier's type of that name, if there is one.
 [[nodiscard]] constexpr std::optional<ProblemType> problem_type_named(std::string_view text) {
-  for (std::size_t i = 0; i < detail::problem_types.size(); ++i) {
+  for (std::size_t i = 0; i < detail::classifier_types; ++i) {
     if (detail::problem_types[i] == text) return static_cast<ProblemType>(i);
   }
   return {};
 }
 
-/// All names, with commas between them, for errors.
+/// The names of a classifier's types, with commas between them, for errors.
 [[nodiscard]] inline std::string listed_problem_types() {
-  return joined(detail::problem_types);
+  return joined(std::span{detail::problem_types}.first(detail::classifier_types));
 }
 
 }  // namespace seqtrain

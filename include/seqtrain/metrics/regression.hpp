@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,11 +37,12 @@ class Regression {
   [[nodiscard]] ClassificationReport report() const {
     ClassificationReport report{.problem_type = ProblemType::regression,
                                 .examples = static_cast<std::int64_t>(said_.size())};
-    if (said_.empty()) return report;
-    report.loss = mean_squared_error();
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    const bool any = !said_.empty();
+    report.loss = any ? mean_squared_error() : none;
     report.figures = {{.name = "mean_squared_error", .value = report.loss},
-                      {.name = "pearson", .value = pearson(said_, true_)},
-                      {.name = "spearman", .value = spearman(said_, true_)}};
+                      {.name = "pearson", .value = any ? pearson(said_, true_) : none},
+                      {.name = "spearman", .value = any ? spearman(said_, true_) : none}};
     return report;
   }
 

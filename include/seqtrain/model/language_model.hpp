@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -43,16 +42,15 @@ struct LanguageModelOptions {
   c10::Device device = c10::Device{c10::kCPU};
 };
 
-/// An AWD-LSTM that predicts the next word, its decoder tied to the embedding: a `seqtrain::Model`.
-/// While it is trained, what the layers hold is carried from a batch to the one that follows it in
-/// the epoch, without gradients, and belongs to the state_dict. A row whose state is not finite
-/// begins anew. Dropout is a pure function of the
-/// seed and the batch's epoch and index.
+/// An AWD-LSTM that predicts the next word, its decoder tied to the embedding: a
+/// `seqtrain::LanguageModel`, which `evaluate` scores by its perplexity. In training the state of the
+/// layers is carried from a batch to the next one of the epoch, without gradients; it belongs to the
+/// state_dict. A row whose state is not finite begins anew. Dropout is a pure function of the seed
+/// and the batch's epoch and index.
 class LanguageModel {
  public:
   using batch_type = data::LanguageBatch;
   using parameter_type = tensor::Parameter;
-  using output_type = metrics::Logits;
   using loss_type = Loss;
 
   /// A fresh model. Throws `InputError` on options out of range.
@@ -92,7 +90,7 @@ class LanguageModel {
   }
 
   /// [rows, vocab_size]: which word follows each row, read alone, in evaluation mode.
-  metrics::Logits logits(const data::LanguageBatch& batch) {
+  metrics::Logits next_word_logits(const data::LanguageBatch& batch) {
     check(batch);
     const at::NoGradGuard no_gradients;
     Dropout off;
@@ -236,17 +234,5 @@ class LanguageModel {
   Carried trained_;
   Carried evaluated_;
 };
-
-/// exp of the mean cross-entropy over all words that a loader shows in its epoch 0.
-template <class L>
-double perplexity(LanguageModel& model, L& loader) {
-  double sum = 0;
-  std::int64_t words = 0;
-  for (const data::LanguageBatch& batch : loader.epoch(0)) {
-    sum += model.evaluate(batch) * static_cast<double>(batch.tokens());
-    words += batch.tokens();
-  }
-  return std::exp(sum / static_cast<double>(words));
-}
 
 }  // namespace seqtrain::model

@@ -65,13 +65,28 @@ struct Schedule {
   }
 };
 
-/// "constant", "linear", "cosine" or "slanted_triangular".
-inline Schedule::Type schedule_type(std::string_view name) {
-  if (name == "constant") return Schedule::Type::constant;
-  if (name == "linear") return Schedule::Type::linear;
-  if (name == "cosine") return Schedule::Type::cosine;
-  if (name == "slanted_triangular") return Schedule::Type::slanted_triangular;
-  throw InputError{"unknown schedule '" + std::string{name} + "'",
+/// Returns the name of a schedule as transformers' `lr_scheduler_type` has it.
+constexpr std::string_view name(Schedule::Type type) {
+  switch (type) {
+    case Schedule::Type::constant:
+      return "constant";
+    case Schedule::Type::linear:
+      return "linear";
+    case Schedule::Type::cosine:
+      return "cosine";
+    case Schedule::Type::slanted_triangular:
+      return "slanted_triangular";
+  }
+  return "";
+}
+
+/// Returns the schedule of that name. Throws `InputError` where there is none.
+inline Schedule::Type schedule_type(std::string_view text) {
+  using enum Schedule::Type;
+  for (const auto type : {constant, linear, cosine, slanted_triangular}) {
+    if (name(type) == text) return type;
+  }
+  throw InputError{"unknown schedule '" + std::string{text} + "'",
                    {.object = "lr_scheduler_type"},
                    "use constant, linear, cosine or slanted_triangular"};
 }

@@ -38,6 +38,8 @@ class Console {
           " - Loss: " + fixed(event.loss(), 4));
   }
 
+  void on(const train::Notice& event) { print(std::string{event.text}); }
+
   void on(const train::StepSkipped& event) {
     print("Skipped (" + std::to_string(event.skipped) + " so far): " + std::string{event.problem});
   }
@@ -51,7 +53,7 @@ class Console {
 
  private:
   static std::string accuracy(const metrics::ClassificationReport& report) {
-    if (report.problem_type == ProblemType::regression) return {};
+    if (!has_labels(report.problem_type)) return {};
     return " accuracy: " + fixed(report.accuracy, 4) + " -";
   }
 

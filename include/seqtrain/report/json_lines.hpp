@@ -70,7 +70,7 @@ class JsonLines {
   void on(const train::EvalEnd& event) {
     auto line = record("eval");
     line.member("split", event.split).member("step", event.step).member("epoch", event.epoch);
-    if (event.report.problem_type != ProblemType::regression) {
+    if (has_labels(event.report.problem_type)) {
       line.member("accuracy", event.report.accuracy);
     }
     line.member("loss", event.report.loss);

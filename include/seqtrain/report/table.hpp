@@ -75,7 +75,7 @@ inline std::string figures_table(const metrics::ClassificationReport& report) {
 /// counts of one label an example; the figures of regression.
 inline std::string tables(const metrics::ClassificationReport& report,
                           std::span<const std::string> names) {
-  if (report.problem_type == ProblemType::regression) return "\n" + figures_table(report);
+  if (!has_labels(report.problem_type)) return "\n" + figures_table(report);
   if (report.problem_type == ProblemType::multi_label) return "\n" + scores_table(report, names);
   return "\n" + scores_table(report, names) + "\n" + confusion_table(report, names) + "\n";
 }

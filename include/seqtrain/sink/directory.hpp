@@ -30,11 +30,12 @@ namespace seqtrain::sink {
 /// A directory on a mounted disk. Keys are paths below the root; missing directories are created,
 /// those that become empty are removed. An object is durable when `put` returns, its removal when
 /// `remove` does. `list` leaves out names that begin with a dot or end in `.partial`: locks and
-/// temporary files have such names.
+/// temporary files have such names, and `leftovers` lists the latter.
 template <class F = Files>
 class BasicDirectory {
  public:
   using Path = std::filesystem::path;
+  using Lock = typename F::Lock;
 
   /// Throws `InputError` if real files cannot be written there; creates nothing yet.
   explicit BasicDirectory(Path root, F files = {})
@@ -69,11 +70,33 @@ class BasicDirectory {
   void flush() {}
 
   [[nodiscard]] std::vector<std::string> list(std::string_view key) const {
-    if (!key.empty()) check_key(key);
-    std::vector<std::string> keys;
-    collect(key.empty() ? root_ : path_of(key), key.empty() ? "" : std::string{key} + "/", keys);
-    std::sort(keys.begin(), keys.end());
-    return keys;
+    return collect_if(key, is_object);
+  }
+
+  /// Returns the keys of temporary files inside that directory, as `list` does for objects. Those
+  /// that nobody is writing were left by a process that was killed.
+  [[nodiscard]] std::vector<std::string> leftovers(std::string_view key) const {
+    return collect_if(key, [](std::string_view name) { return name.ends_with(".partial"); });
+  }
+
+  /// Creates the directories of a key and returns its path, for somebody who writes the file.
+  [[nodiscard]] Path writable_path(std::string_view key) {
+    check_key(key);
+    prepare(path_of(key).parent_path());
+    return path_of(key);
+  }
+
+  /// Forces the names of a directory's objects to the disk. A process that was killed may have left
+  /// objects that others see and a loss of power would still undo.
+  void make_durable(std::string_view key) {
+    check_key(key);
+    prepare(path_of(key));
+    files_.sync_directory(path_of(key));
+  }
+
+  /// Returns the lock of a file below the root, or nothing where somebody else holds it.
+  [[nodiscard]] std::optional<Lock> try_lock(std::string_view key) {
+    return files_.try_lock(writable_path(key));
   }
 
   [[nodiscard]] std::optional<Stored> get(std::string_view key) const {
@@ -149,12 +172,24 @@ class BasicDirectory {
     return !name.starts_with('.') && !name.ends_with(".partial");
   }
 
-  void collect(const Path& directory, const std::string& prefix,
+  template <class Wanted>
+  [[nodiscard]] std::vector<std::string> collect_if(std::string_view key,
+                                                    const Wanted& wanted) const {
+    if (!key.empty()) check_key(key);
+    std::vector<std::string> keys;
+    collect(key.empty() ? root_ : path_of(key), key.empty() ? "" : std::string{key} + "/", wanted,
+            keys);
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  }
+
+  template <class Wanted>
+  void collect(const Path& directory, const std::string& prefix, const Wanted& wanted,
                std::vector<std::string>& keys) const {
     for (const auto& entry : files_.list(directory)) {
       if (entry.is_directory) {
-        collect(directory / entry.name, prefix + entry.name + "/", keys);
-      } else if (is_object(entry.name)) {
+        collect(directory / entry.name, prefix + entry.name + "/", wanted, keys);
+      } else if (wanted(entry.name)) {
         keys.push_back(prefix + entry.name);
       }
     }
@@ -250,7 +285,7 @@ class BasicDirectory {
     return static_cast<std::int64_t>(std::max<std::uint64_t>(mixed, 1));
   }
 
-  [[nodiscard]] typename F::Lock wait_for_lock() const {
+  [[nodiscard]] Lock wait_for_lock() const {
     using namespace std::chrono_literals;
     const Path path = root_ / ".put_if.lock";
     for (auto waited = 0ms; waited < 60s; waited += 5ms) {

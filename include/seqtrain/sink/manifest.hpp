@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,8 +17,8 @@
 
 namespace seqtrain::sink {
 
-/// What a folder holds when all of it is there: the files' names, sizes and checksums. It is
-/// written last, as `manifest.json`: a folder without one is not whole.
+/// The names, sizes and checksums of the files of a folder. It is written last, as `manifest.json`:
+/// a folder without one is incomplete.
 class Manifest {
  public:
   static constexpr std::string_view file_name = "manifest.json";
@@ -28,10 +29,11 @@ class Manifest {
     std::uint32_t crc32c = 0;
   };
 
-  /// Reads one. Throws `InputError` where it is none.
-  static Manifest load(const std::filesystem::path& file) {
-    const auto document = json::Document::load(file);
+  /// Reads a manifest. Throws `InputError` where the text is none; `where` is named in errors.
+  static Manifest parse(std::string_view text, const std::string& where) {
+    const auto document = json::Document::parse(text, where);
     Manifest manifest;
+    if (const auto run = document.root().find("run")) manifest.run = run->string();
     for (const auto& item : document.root().at("files").items()) {
       Entry entry{.name = std::string{item.at("name").string()}};
       check_key(entry.name);
@@ -42,17 +44,27 @@ class Manifest {
     return manifest;
   }
 
-  /// Takes in the file `name` of `directory` as it is now.
+  static Manifest load(const std::filesystem::path& file) {
+    return parse(MappedFile{file}.text(), file.string());
+  }
+
+  /// Adds the file `name` of `directory` as it is now.
   void add(const std::filesystem::path& directory, const std::string& name) {
     const MappedFile file{directory / name};
     entries_.push_back({name, file.size(), Crc32c{}.update(file.bytes()).value()});
   }
 
+  void add(Entry entry) { entries_.push_back(std::move(entry)); }
+
+  std::string run = {};  ///< the identity of the run that wrote the folder; empty where it has none
+
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
   [[nodiscard]] std::string to_json() const {
     json::Writer out{2};
-    out.begin_object().key("files").begin_array();
+    out.begin_object();
+    if (!run.empty()) out.member("run", std::string_view{run});
+    out.key("files").begin_array();
     for (const Entry& entry : entries_) {
       out.begin_object()
           .member("name", std::string_view{entry.name})
@@ -67,16 +79,20 @@ class Manifest {
   void check(const std::filesystem::path& directory) const {
     for (const Entry& entry : entries_) {
       const MappedFile file{directory / entry.name};
-      const auto fail = [&](const std::string& problem) {
-        throw InputError{problem, {.object = (directory / entry.name).string()}};
-      };
-      if (file.size() != entry.size) {
-        fail("has " + std::to_string(file.size()) + " bytes, its manifest says " +
-             std::to_string(entry.size));
-      }
-      if (Crc32c{}.update(file.bytes()).value() != entry.crc32c) {
-        fail("its bytes are not those that were written: the checksum differs");
-      }
+      check(entry, file.bytes(), (directory / entry.name).string());
+    }
+  }
+
+  /// Throws `InputError` unless `bytes` are those of the entry.
+  static void check(const Entry& entry, std::span<const std::byte> bytes, const std::string& where) {
+    if (bytes.size() != entry.size) {
+      throw InputError{"has " + std::to_string(bytes.size()) + " bytes, its manifest says " +
+                           std::to_string(entry.size),
+                       {.object = where}};
+    }
+    if (Crc32c{}.update(bytes).value() != entry.crc32c) {
+      throw InputError{"its bytes are not those that were written: the checksum differs",
+                       {.object = where}};
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -11,13 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/files.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/shared_bytes.hpp>
+#include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/train/figures.hpp>
 #include <seqtrain/train/pairs.hpp>
+#include <seqtrain/train/run_record.hpp>
 #include <seqtrain/train/state.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
@@ -25,57 +30,83 @@
 
 namespace seqtrain::train {
 
-/// A fit at one moment, in memory of its own: what a checkpoint is written from while training
-/// goes on. Filled again, the memory is used again.
+/// A fit at one moment in memory of its own, so that a checkpoint is written while training goes on.
+/// Assigned again, the memory is used again.
 struct Snapshot {
   State state = {};
   std::map<std::string, weights::TensorCopies, std::less<>> tensors = {};  ///< by owner
 };
 
 /// What a checkpoint says of the run it belongs to.
-struct RunIdentity {
-  Pairs settings = {};  ///< all that the mathematics follow from: a resumed run must have the same
-  Pairs versions = {};  ///< of the program and its libraries, for people
+struct RunDescription {
+  std::string id = {};                  ///< empty in a checkpoint that seqtrain 0.1 wrote
+  std::vector<Ancestor> lineage = {};   ///< what the run continues, the oldest first
+  std::int64_t steps = 0;               ///< optimizer steps planned; 0 where it is not known
+  Pairs settings = {};                  ///< flags that determine the result
+  Pairs fit = {};                       ///< options of `fit` that determine the result
+  Pairs versions = {};                  ///< of the program and its libraries, for people
 };
 
-/// A checkpoint that has been read: a directory with
+/// A checkpoint that has been read. Its files are
 ///
 ///     model.safetensors       the parameters
 ///     optimizer.safetensors   the optimizer's state
 ///     best_model.safetensors  the parameters of the best epoch so far, where they are kept
-///     trainer_state.json      position, figures so far, settings, versions
-///     manifest.json           sizes and checksums of the others; written last
+///     trainer_state.json      position, dev figures so far, run, settings, versions
+///     manifest.json           the run, sizes and checksums of the others; written last
 class Checkpoint {
  public:
   static constexpr std::string_view state_file = "trainer_state.json";
-  static constexpr std::int64_t format = 1;
+  static constexpr std::int64_t format = 2;
+  static constexpr std::int64_t format_0_1 = 1;
 
-  /// Checks all of it. Throws `InputError` where something is missing or not as it was written.
-  explicit Checkpoint(const std::filesystem::path& directory);
+  /// Returns the bytes of a file of the checkpoint; nothing where there is none.
+  using Read = std::function<std::optional<SharedBytes>(const std::string& name)>;
 
-  [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+  /// Reads and checks all of a checkpoint. Throws `InputError` where something is missing or not as
+  /// it was written. `where` names the checkpoint in errors.
+  Checkpoint(std::string where, const Read& read);
+
+  /// Reads and checks a directory. Throws `InputError` as above.
+  explicit Checkpoint(const std::filesystem::path& directory)
+      : Checkpoint{directory.string(),
+                   [&](const std::string& name) { return Files{}.read(directory / name); }} {}
+
+  [[nodiscard]] const std::string& where() const { return where_; }
   [[nodiscard]] const State& state() const { return state_; }
-  [[nodiscard]] const Pairs& settings() const { return settings_; }
+  [[nodiscard]] const RunDescription& run() const { return run_; }
 
-  /// The tensors of an owner, mapped. Throws `InputError` where the checkpoint has none.
-  [[nodiscard]] std::span<const weights::TensorView> tensors(std::string_view owner) const {
-    const auto found = files_.find(owner);
-    if (found != files_.end()) return found->second.tensors();
-    throw InputError{"has no " + std::string{owner} + ".safetensors",
-                     {.object = directory_.string()}};
-  }
   [[nodiscard]] bool has(std::string_view owner) const { return files_.contains(owner); }
 
+  /// Returns the tensors of an owner. They live as long as the checkpoint. Throws `InputError` where
+  /// the checkpoint has none.
+  [[nodiscard]] std::span<const weights::TensorView> tensors(std::string_view owner) const {
+    const auto found = files_.find(owner);
+    if (found != files_.end()) return found->second.tensors;
+    // seqtrain 0.1 left out the file of an optimizer that had no state yet.
+    if (run_.id.empty() && state_.position.step == 0) return {};
+    throw InputError{"has no " + std::string{owner} + ".safetensors", {.object = where_}};
+  }
+
  private:
-  std::filesystem::path directory_;
+  struct TensorFile {
+    SharedBytes bytes;
+    std::vector<weights::TensorView> tensors;
+  };
+
+  std::string where_;
   State state_;
-  Pairs settings_;
-  std::map<std::string, weights::SafetensorsFile, std::less<>> files_;
+  RunDescription run_;
+  std::map<std::string, TensorFile, std::less<>> files_;
 };
 
 namespace detail {
 
 inline constexpr std::string_view tensor_suffix = ".safetensors";
+
+inline std::string file_of(std::string_view owner) {
+  return std::string{owner} + std::string{tensor_suffix};
+}
 
 inline void append(json::Writer& out, const metrics::ClassificationReport& report) {
   out.begin_object().member("loss", report.loss).member("labels", report.confusion.rows());
@@ -93,7 +124,7 @@ inline void append(json::Writer& out, const metrics::ClassificationReport& repor
   out.end_object();
 }
 
-/// NaN where there is none, or null.
+/// Returns NaN where there is no number.
 inline double number_in(const std::optional<json::Value>& value) {
   return value && value->is_number() ? value->number() : std::numeric_limits<double>::quiet_NaN();
 }
@@ -104,7 +135,8 @@ inline std::int64_t count_in(const json::Value& object, std::string_view name) {
   return value.integer();
 }
 
-/// Rows of counts for each label: as many columns as labels, or the four of binary classifiers.
+/// Returns counts with a row for each label, and a column for each label or the four columns of a
+/// binary classifier.
 inline metrics::Confusion confusion_in(const json::Value& report, ProblemType type) {
   const auto labels = report.at("labels").integer();
   const auto counts = report.at("confusion").items();
@@ -121,6 +153,12 @@ inline metrics::Confusion confusion_in(const json::Value& report, ProblemType ty
 }
 
 inline metrics::ClassificationReport figures_in(const json::Value& value) {
+  const auto name_of_type = value.find("problem_type");
+  if (name_of_type && name_of_type->string() == name(ProblemType::language_modeling)) {
+    return {.problem_type = ProblemType::language_modeling,
+            .examples = count_in(value, "examples"),
+            .loss = number_in(value.find("loss"))};
+  }
   const auto type = weights::problem_type_in(value).value_or(ProblemType::single_label);
   const double loss = number_in(value.find("loss"));
   const auto confusion = confusion_in(value, type);
@@ -150,57 +188,114 @@ inline State state_in(const json::Value& root) {
   return state;
 }
 
-inline std::string to_json(const State& state, const RunIdentity& run) {
+inline Pairs pairs_in(const json::Value& root, std::string_view name) {
+  Pairs pairs;
+  if (const auto object = root.find(name)) {
+    for (const auto& [key, value] : object->members()) pairs.emplace_back(key, value.string());
+  }
+  return pairs;
+}
+
+inline RunDescription run_in(const json::Value& root) {
+  RunDescription run{.settings = pairs_in(root, "settings"),
+                     .fit = pairs_in(root, "fit"),
+                     .versions = pairs_in(root, "versions")};
+  if (root.at("format").integer() == Checkpoint::format_0_1) return run;
+  run.id = root.at("run").string();
+  run.steps = count_in(root, "steps");
+  for (const auto& item : root.at("lineage").items()) {
+    run.lineage.push_back({.run = std::string{item.at("run").string()},
+                           .step = count_in(item, "step"),
+                           .steps = count_in(item, "steps")});
+  }
+  return run;
+}
+
+inline std::string to_json(const State& state, const RunDescription& run) {
   json::Writer out{2};
   out.begin_object().member("format", Checkpoint::format);
-  out.member("epoch", state.position.epoch)
+  out.member("run", std::string_view{run.id}).key("lineage").begin_array();
+  for (const auto& ancestor : run.lineage) {
+    out.begin_object().member("run", std::string_view{ancestor.run});
+    out.member("step", ancestor.step).member("steps", ancestor.steps).end_object();
+  }
+  out.end_array()
+      .member("epoch", state.position.epoch)
       .member("batch", state.position.batch)
       .member("step", state.position.step)
+      .member("steps", run.steps)
       .member("skipped_steps", state.skipped_steps);
   out.key("dev").begin_array();
   for (const auto& report : state.dev) append(out, report);
   out.end_array();
   train::append(out, "settings", run.settings);
+  train::append(out, "fit", run.fit);
   train::append(out, "versions", run.versions);
   return out.end_object().text() + "\n";
 }
 
 }  // namespace detail
 
-inline Checkpoint::Checkpoint(const std::filesystem::path& directory) : directory_{directory} {
-  const auto manifest = sink::Manifest::load(directory / sink::Manifest::file_name);
-  manifest.check(directory);
-  const auto document = json::Document::load(directory / state_file);
+inline Checkpoint::Checkpoint(std::string where, const Read& read) : where_{std::move(where)} {
+  const auto bytes_of = [&](const std::string& name) {
+    auto bytes = read(name);
+    if (!bytes) throw InputError{"is missing", {.object = where_ + "/" + name}};
+    return *std::move(bytes);
+  };
+  const std::string manifest_file{sink::Manifest::file_name};
+  const auto manifest =
+      sink::Manifest::parse(bytes_of(manifest_file).text(), where_ + "/" + manifest_file);
+  for (const auto& entry : manifest.entries()) {
+    const std::string file = where_ + "/" + entry.name;
+    auto bytes = bytes_of(entry.name);
+    sink::Manifest::check(entry, bytes.bytes, file);
+    if (!entry.name.ends_with(detail::tensor_suffix)) continue;
+    auto tensors = weights::parse_safetensors(bytes.bytes, file);
+    files_.try_emplace(entry.name.substr(0, entry.name.size() - detail::tensor_suffix.size()),
+                       TensorFile{std::move(bytes), std::move(tensors)});
+  }
+  const std::string state{state_file};
+  const auto document = json::Document::parse(bytes_of(state).text(), where_ + "/" + state);
   const auto root = document.root();
-  if (const auto version = root.at("format"); version.integer() != format) {
-    throw version.error("this program reads format " + std::to_string(format));
+  if (const auto version = root.at("format");
+      version.integer() != format && version.integer() != format_0_1) {
+    throw version.error("this program reads formats 1 and 2");
   }
   state_ = detail::state_in(root);
-  for (const auto& [name, value] : root.at("settings").members()) {
-    settings_.emplace_back(name, value.string());
-  }
-  for (const auto& entry : manifest.entries()) {
-    if (!entry.name.ends_with(detail::tensor_suffix)) continue;
-    files_.try_emplace(entry.name.substr(0, entry.name.size() - detail::tensor_suffix.size()),
-                       directory / entry.name);
-  }
+  run_ = detail::run_in(root);
 }
 
-/// Writes a checkpoint into `directory`, which must be there and empty: the manifest last, all of
-/// it on the disk when this returns. Throws `Error`.
-inline void write_checkpoint(const std::filesystem::path& directory, const Snapshot& snapshot,
-                             const RunIdentity& run) {
+/// Writes a checkpoint into the folder `folder` of a store, the manifest last. All of it is durable
+/// on return. Throws `Error`.
+template <class Directory>
+void write_checkpoint(Directory& store, const std::string& folder, const Snapshot& snapshot,
+                      const RunDescription& run) {
   sink::Manifest manifest;
+  manifest.run = run.id;
+  const auto put = [&](const std::string& name, std::span<const std::span<const std::byte>> pieces) {
+    sink::Manifest::Entry entry{.name = name};
+    Crc32c checksum;
+    for (const auto piece : pieces) {
+      entry.size += piece.size();
+      checksum.update(piece);
+    }
+    entry.crc32c = checksum.value();
+    store.put_pieces(folder + "/" + name, pieces);
+    manifest.add(std::move(entry));
+  };
+  const auto put_text = [&](std::string_view name, const std::string& text) {
+    const auto bytes = std::as_bytes(std::span{text});
+    put(std::string{name}, {&bytes, 1});
+  };
   for (const auto& [owner, tensors] : snapshot.tensors) {
-    if (tensors.empty()) continue;
-    const std::string name = owner + std::string{detail::tensor_suffix};
-    weights::write_safetensors(directory / name, tensors.views());
-    manifest.add(directory, name);
+    const std::string name = detail::file_of(owner);
+    auto pieces = weights::safetensors_pieces(tensors.views(), folder + "/" + name);
+    pieces.data.insert(pieces.data.begin(), std::as_bytes(std::span{pieces.head}));
+    put(name, pieces.data);
   }
-  const std::string name{Checkpoint::state_file};
-  write_file_atomically(directory / name, detail::to_json(snapshot.state, run));
-  manifest.add(directory, name);
-  write_file_atomically(directory / sink::Manifest::file_name, manifest.to_json());
+  put_text(Checkpoint::state_file, detail::to_json(snapshot.state, run));
+  const std::string text = manifest.to_json();
+  store.put(folder + "/" + std::string{sink::Manifest::file_name}, std::as_bytes(std::span{text}));
 }
 
 }  // namespace seqtrain::train

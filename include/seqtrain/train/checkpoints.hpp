@@ -1,253 +1,337 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <functional>
-#include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include <seqtrain/concepts.hpp>
+#include <seqtrain/core/background.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/file_lock.hpp>
-#include <seqtrain/train/checkpoint_directory.hpp>
-#include <seqtrain/train/checkpoint_mirror.hpp>
-#include <seqtrain/train/events.hpp>
+#include <seqtrain/sink/any.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/train/checkpoint.hpp>
+#include <seqtrain/train/checkpoint_folder.hpp>
+#include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/checkpoint_search.hpp>
+#include <seqtrain/train/checkpoint_upload.hpp>
+#include <seqtrain/train/keeper.hpp>
+#include <seqtrain/train/run_record.hpp>
+#include <seqtrain/train/same_run.hpp>
 
 namespace seqtrain::train {
 
-struct CheckpointOptions {
-  std::filesystem::path directory = {};
-  std::int64_t every = 0;           ///< steps from one checkpoint to the next; 0: whenever
-  double minutes = 10;              ///< the same in time; 0: whenever
-  std::int64_t keep = 2;            ///< checkpoints that are kept
-  bool resume = false;              ///< go on from the newest whole checkpoint, if there is one
-  std::filesystem::path from = {};  ///< go on from this one instead
-  RunIdentity run = {};
-  std::function<void(std::string_view)> log = {};
-
-  void validate() const {
-    const auto demand = [](bool good, const char* field, const char* expected) {
-      if (!good) throw InputError{expected, {.object = "checkpoints", .field = field}};
-    };
-    demand(every >= 0, "every", "must not be negative");
-    demand(std::isfinite(minutes) && minutes >= 0, "minutes", "must be a number, not negative");
-    demand(keep >= 1, "keep", "must be at least 1");
-  }
-};
-
-/// An observer that saves a fit while it runs and goes on from what it has saved. At a safe point
-/// that is due, the tensors are copied; another thread writes the copy, and the fit goes on. A
-/// checkpoint that fails is told to the log: the older ones stay, and so does the fit. One process
-/// at a time has the directory.
-class Checkpoints {
+/// A `Keeper` that saves a fit in a store and continues it from there. The place holds
+///
+///     run.json                    which run resume "auto" continues
+///     <run id>/checkpoint-<step>/ the checkpoints of a run
+///
+/// When a checkpoint is due, the tensors are copied between two steps and a background task writes
+/// the copy while training goes on. A checkpoint reaches a local directory first; with a remote store
+/// another task copies it there. A checkpoint that cannot be written is logged: the older ones stay
+/// and training goes on. Two programs on a machine cannot use one local directory, and a program
+/// whose place another program takes over stops with an `Error`.
+template <class Directory, Store Remote, class Worker = Background>
+class BasicCheckpoints {
  public:
-  /// With a store, checkpoints are copied there too and looked for there as well. Throws
-  /// `InputError` on options out of range and where the directory cannot be written; creates
-  /// nothing yet.
-  explicit Checkpoints(CheckpointOptions options, std::unique_ptr<CheckpointStore> store = {})
-      : options_{std::move(options)}, directory_{options_.directory} {
+  /// Keeps checkpoints in `local` and, unless it is null, in `remote`, which must outlive this.
+  /// Arguments of the workers come last. Throws `InputError` on options out of range.
+  template <class... Args>
+  BasicCheckpoints(Directory local, Remote* remote, CheckpointOptions options, Args... args)
+      : options_{std::move(options)},
+        local_{std::move(local)},
+        remote_{remote},
+        make_upload_{[this, args...](RunRecord<Remote> record) {
+          return std::make_unique<Upload>(local_, *remote_, std::move(record), upload_options(),
+                                          args...);
+        }},
+        writer_{args...} {
     options_.validate();
-    if (!store) return;
-    mirror_ = std::make_unique<CheckpointMirror>(
-        std::move(store), CheckpointMirror::Options{.keep = options_.keep, .log = options_.log});
+  }
+  BasicCheckpoints(const BasicCheckpoints&) = delete;
+  BasicCheckpoints& operator=(const BasicCheckpoints&) = delete;
+  ~BasicCheckpoints() = default;
+
+  /// Locks the local directory until the end of this object, as `restore` does too. A program that
+  /// changes other files of its run calls this first. Throws `InputError` where another process has
+  /// the directory.
+  void lock() {
+    if (lock_) return;
+    lock_ = local_.try_lock(".lock");
+    if (lock_) return;
+    throw InputError{"another process keeps its checkpoints here",
+                     {.object = local_.name()},
+                     "wait for it or name another directory"};
   }
 
-  Checkpoints(const Checkpoints&) = delete;
-  Checkpoints& operator=(const Checkpoints&) = delete;
-  ~Checkpoints() = default;
-
-  /// Takes the directory and goes on from a checkpoint as the options say. Throws `InputError`
-  /// where another process has it, or where the checkpoint is of a run with other settings.
-  void on(const Restore& event) {
-    acquire();
-    last_ = Clock::now();
+  /// Takes the place and returns the fit to continue, if there is one. Throws `InputError` where
+  /// another process has the local directory or the checkpoint belongs to a run with other settings.
+  std::optional<SavedFit> restore(const Plan& plan) {
+    lock();
+    last_time_ = Clock::now();
     last_step_ = 0;
-    const auto checkpoint = find();
-    if (!checkpoint) return;
-    check_settings(*checkpoint);
-    event.from({checkpoint->state(),
-                [&checkpoint](std::string_view owner) { return checkpoint->tensors(owner); }});
-    last_step_ = checkpoint->state().position.step;
-    begun_ = durable_ = last_step_;
-    say("Going on from " + checkpoint->directory().string());
+    begun_ = durable_ = -1;
+    problem_.clear();
+    snapshot_.tensors.clear();
+    auto saved = remote_ != nullptr ? begin(*remote_, plan) : begin(local_, plan);
+    pass_on_messages();
+    if (!saved) return {};
+    last_step_ = saved->state().position.step;
+    if (saved->run().id == run_.id) {
+      local_.make_durable(Folder{local_, run_.id}.at(last_step_));
+      begun_ = durable_ = last_step_;
+    }
+    return SavedFit{saved->state(),
+                    [saved](std::string_view owner) { return saved->tensors(owner); }};
   }
 
-  void on(const SafePoint& point) {
-    if (point.last) return save_last(point);
-    if (!is_due(point.state.position.step) || is_writing()) return;
-    copy(point);
-    writing_ = std::async(std::launch::async, [this] { write(); });
+  /// Saves a fit: see `Moment`. Throws `Error` where another program has taken over, and where the
+  /// last checkpoint of a stopped run cannot be made durable.
+  void save(Moment moment, const FitView& fit) {
+    pass_on_messages();
+    check_owner();
+    const std::int64_t step = fit.state.position.step;
+    if (moment == Moment::step) {
+      if (!is_due(step) || writer_.busy()) return;
+      copy(fit);
+      return writer_.start([this] { write(); });
+    }
+    writer_.wait();
+    if (durable_ != step) {
+      copy(fit);
+      write();
+    }
+    moment == Moment::stop ? finish_stop() : finish_end();
+    pass_on_messages();
+    check_owner();
   }
 
-  /// What would be lost if the program ended now, for people. Safe from any thread.
+  /// Says for people what would be lost if the program ended now. Safe from any thread.
   [[nodiscard]] std::string unfinished() const {
     const std::int64_t begun = begun_;
     const std::int64_t durable = durable_;
     const std::string missing =
-        begun > durable ? checkpoint_name(begun) + " is not whole yet; " : std::string{};
-    return missing + (durable < 0 ? "there is no checkpoint"
-                                  : "the newest whole one is " + directory_.at(durable).string());
+        begun > durable ? checkpoint_name(begun) + " is not complete yet; " : std::string{};
+    return missing + (durable < 0 ? "there is no checkpoint of this run"
+                                  : "the newest complete checkpoint is that of step " +
+                                        std::to_string(durable) + " in " + local_.name());
   }
 
-  /// Waits until what has been begun is durable. To be called when the run's results are safe.
-  /// Throws `Error` if no checkpoint could be saved, or the newest is not in the store.
-  void finish() {
-    wait();
-    if (saved_ == 0 && !problem_.empty()) {
-      throw Error{"no checkpoint could be saved: " + problem_};
-    }
-    if (mirror_ && saved_ > 0) finish_mirror();
-  }
+  /// Returns the step of the newest checkpoint of this run that is complete on this machine; -1 where
+  /// there is none. Safe from any thread.
+  [[nodiscard]] std::int64_t durable() const { return durable_; }
+
+  /// Says why the newest checkpoint is not where it should be; empty if it is. For the time after
+  /// `fit`.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+  /// The run that this program has begun or continues.
+  [[nodiscard]] const RunDescription& run() const { return run_; }
 
  private:
   using Clock = std::chrono::steady_clock;
+  using Upload = CheckpointUpload<Directory, Remote, Worker>;
+  using Folder = CheckpointFolder<Directory>;
 
-  void say(const std::string& text) const {
-    if (options_.log) options_.log(text);
+  /// Finds what to continue, decides which run this is, and takes the place.
+  template <class Place>
+  std::shared_ptr<const Checkpoint> begin(Place& place, const Plan& plan) {
+    RunRecord<Place> record{place};
+    CheckpointSearch<Directory, Remote> search{local_, remote_,
+                                               [this](const std::string& text) { say(text); }};
+    std::shared_ptr<const Checkpoint> found;
+    if (options_.resume == "auto") {
+      found = search.newest(record.run());
+    } else if (options_.resume != "never") {
+      found = search.at(options_.resume);
+    }
+    pass_on_messages();
+    if (found) check_same_run(*found, plan, options_);
+    describe_run(found.get(), record.run(), plan);
+    if (found && found->run().id != run_.id) adopt(*found);
+    record.claim(run_.id, options_.make_id());
+    if constexpr (std::same_as<Place, Directory>) {
+      if (remote_ == nullptr) record_.emplace(std::move(record));
+    }
+    if constexpr (std::same_as<Place, Remote>) {
+      if (remote_ != nullptr) upload_ = make_upload_(std::move(record));
+    }
+    if (found) say("Resumed from " + found->where());
+    return found;
   }
 
-  void acquire() {
-    if (lock_) return;
-    std::error_code error;
-    std::filesystem::create_directories(directory_.path(), error);
-    if (error) throw Error{"cannot be created: " + error.message(), {.object = where()}};
-    lock_ = FileLock::attempt(directory_.path() / ".lock");
-    if (!lock_) {
-      throw InputError{"another process keeps its checkpoints here",
-                       {.object = where()},
-                       "wait for it or name another --checkpoint-dir"};
+  /// Continues the run of a checkpoint under its own name if nothing is changed by that. Else this is
+  /// a new run; one from a checkpoint has a lineage. So all checkpoints of a run and a step have the
+  /// same bits.
+  void describe_run(const Checkpoint* found, const std::string& named, const Plan& plan) {
+    const bool same = options_.resume == "auto" && found && found->run().id == named &&
+                      found->run().steps == plan.steps;
+    run_ = {.id = same ? named : options_.make_id(),
+            .steps = plan.steps,
+            .settings = options_.settings,
+            .fit = plan.settings,
+            .versions = options_.versions};
+    if (!found) return;
+    const auto& before = found->run();
+    run_.lineage = before.lineage;
+    if (same) return;
+    run_.lineage.push_back({.run = before.id.empty() ? "0.1" : before.id,
+                            .step = found->state().position.step,
+                            .steps = before.steps});
+    if (before.steps > 0 && before.steps < plan.steps) {
+      say("The run is extended from " + std::to_string(before.steps) + " to " +
+          std::to_string(plan.steps) + " steps");
     }
   }
 
-  [[nodiscard]] std::string where() const { return directory_.path().string(); }
-
-  [[nodiscard]] std::optional<Checkpoint> find() {
-    if (!options_.from.empty()) return Checkpoint{options_.from};
-    if (!options_.resume) return {};
-    auto here = directory_.newest(options_.log);
-    return mirror_ ? newer_in_store(std::move(here)) : std::move(here);
-  }
-
-  /// The store's newest whole checkpoint if it is newer than `here`, fetched.
-  std::optional<Checkpoint> newer_in_store(std::optional<Checkpoint> here) {
-    auto steps = mirror_->store().steps();
-    const std::int64_t step_here = here ? here->state().position.step : -1;
-    for (; !steps.empty() && steps.back() > step_here; steps.pop_back()) {
-      directory_.fill(steps.back(), [&](const std::filesystem::path& empty) {
-        mirror_->store().fetch(steps.back(), empty);
-      });
-      if (auto fetched = directory_.whole(steps.back(), options_.log)) return fetched;
+  /// Makes a checkpoint of another run the first one of this run, durable in the place, so that a
+  /// restart finds it.
+  void adopt(const Checkpoint& checkpoint) {
+    snapshot_.state = checkpoint.state();
+    snapshot_.tensors.clear();
+    for (const char* owner : {"model", "optimizer", "best_model"}) {
+      if (checkpoint.has(owner)) snapshot_.tensors[owner].assign(checkpoint.tensors(owner));
     }
-    return here;
+    const std::int64_t step = checkpoint.state().position.step;
+    write_checkpoint(local_, Folder{local_, run_.id}.at(step), snapshot_, run_);
+    if (remote_ != nullptr) upload_checkpoint(local_, *remote_, run_.id, step);
+    begun_ = durable_ = step;
   }
 
-  void check_settings(const Checkpoint& checkpoint) const {
-    const std::string differences = differing(checkpoint.settings(), options_.run.settings);
-    if (differences.empty()) return;
-    throw InputError{"belongs to a run with other settings: " + differences,
-                     {.object = checkpoint.directory().string()},
-                     "use the same ones, or another --checkpoint-dir"};
-  }
-
-  /// `seed (1 there, 2 here), …`. An empty value counts as none at all, so that settings can be
-  /// added that earlier checkpoints do not know.
-  static std::string differing(const Pairs& there, const Pairs& here) {
-    const auto find = [](const Pairs& pairs, const std::string& name) -> std::string {
-      for (const auto& [key, value] : pairs) {
-        if (key == name && !value.empty()) return value;
-      }
-      return "unset";
-    };
-    std::string text;
-    const auto compare = [&](const std::string& name) {
-      const std::string a = find(there, name);
-      const std::string b = find(here, name);
-      if (a != b) text += (text.empty() ? "" : ", ") + name + " (" + a + " there, " + b + " here)";
-    };
-    for (const auto& [name, value] : here) compare(name);
-    for (const auto& [name, value] : there) {
-      if (find(here, name) == "unset") compare(name);
-    }
-    return text;
+  typename Upload::Options upload_options() {
+    return {.run = run_.id, .keep = options_.keep, .log = [this](const std::string& text) {
+              say(text);
+            }};
   }
 
   [[nodiscard]] bool is_due(std::int64_t step) const {
     if (step <= last_step_) return false;
     const bool by_step = options_.every > 0 && step / options_.every > last_step_ / options_.every;
-    const std::chrono::duration<double, std::ratio<60>> since = Clock::now() - last_;
+    const std::chrono::duration<double, std::ratio<60>> since = Clock::now() - last_time_;
     return by_step || (options_.minutes > 0 && since.count() >= options_.minutes);
   }
 
-  [[nodiscard]] bool is_writing() const {
-    return writing_.valid() &&
-           writing_.wait_for(std::chrono::seconds{0}) != std::future_status::ready;
-  }
-
-  void wait() {
-    if (writing_.valid()) writing_.get();
-  }
-
-  void copy(const SafePoint& point) {
-    wait();
-    begun_ = point.state.position.step;
-    point.tensors([this](std::string_view owner, std::span<const weights::TensorView> tensors) {
+  void copy(const FitView& fit) {
+    begun_ = last_step_ = fit.state.position.step;
+    last_time_ = Clock::now();
+    fit.tensors([this](std::string_view owner, std::span<const weights::TensorView> tensors) {
       snapshot_.tensors[std::string{owner}].assign(tensors);
     });
-    snapshot_.state = point.state;
-    last_step_ = point.state.position.step;
-    last_ = Clock::now();
+    snapshot_.state = fit.state;  // after the tensors: asking for them may count a skipped step
   }
 
-  /// Writes the copy. On another thread, which nothing may leave.
-  void write() noexcept {
+  /// Writes the copy. A failure is noted and logged, never thrown.
+  void write() {
     const std::int64_t step = snapshot_.state.position.step;
     try {
-      directory_.write(snapshot_, options_.run);
-      ++saved_;
+      put(step);
       durable_ = step;
-      if (mirror_) mirror_->offer(step, directory_.at(step));
-      directory_.prune(step, options_.keep, mirror_ ? mirror_->under_way() : std::nullopt);
-      problem_.clear();
+      set_problem({});
     } catch (const std::exception& error) {
-      problem_ = error.what();
-      say(checkpoint_name(step) + " could not be saved, older ones stay: " + problem_);
+      set_problem(error.what());
+      say(checkpoint_name(step) + " could not be saved, older ones stay: " + error.what());
+      return;
     }
-  }
-
-  void save_last(const SafePoint& point) {
-    copy(point);
-    write();
-    if (!problem_.empty()) throw Error{"no checkpoint of the last step: " + problem_};
-    say("Saved " + directory_.at(last_step_).string());
-    if (mirror_) finish_mirror();
-  }
-
-  void finish_mirror() {
     try {
-      mirror_->finish();
-    } catch (const Error& error) {
-      throw Error{error.what(), {}, "the checkpoints are in " + where()};
+      if (upload_) upload_->offer(step);
+      if (record_ && !record_->renew(step)) replaced_ = true;
+      const auto needed = upload_ ? upload_->under_way() : std::nullopt;
+      if (!replaced_) Folder{local_, run_.id}.prune(step, options_.keep, needed);
+    } catch (const std::exception& error) {
+      say("old checkpoints could not be removed: " + std::string{error.what()});
     }
+  }
+
+  /// A complete checkpoint of this run and step that is there already has the same bits.
+  void put(std::int64_t step) {
+    const Folder folder{local_, run_.id};
+    if (local_.map(folder.at(step, sink::Manifest::file_name))) {
+      const CheckpointSearch<Directory, Remote> search{local_, nullptr, {}};
+      if (search.read(run_.id, step)) return;
+      folder.remove(step);
+    }
+    write_checkpoint(local_, folder.at(step), snapshot_, run_);
+  }
+
+  void finish_stop() {
+    if (!problem_.empty()) throw Error{"no checkpoint of the last step: " + problem_};
+    say("Saved " + checkpoint_name(last_step_) + " in " + local_.name());
+    if (upload_) finish_upload();
+  }
+
+  void finish_end() {
+    try {
+      if (upload_) finish_upload();
+      if (problem_.empty() && remote_ != nullptr && options_.directory.empty()) {
+        Folder{local_, run_.id}.prune(durable_, 0);  // copies in the cache directory
+      }
+    } catch (const Error& error) {
+      set_problem(error.what());
+      say(error.what());
+    }
+  }
+
+  void finish_upload() {
+    try {
+      upload_->finish();
+    } catch (const Error& error) {
+      throw Error{error.what(), {}, "the checkpoints are in " + local_.name()};
+    }
+  }
+
+  void check_owner() {
+    if (upload_ && upload_->replaced()) replaced_ = true;
+    if (!replaced_) return;
+    throw Error{"another program has begun or resumed a run here; this one stops",
+                {.object = remote_ != nullptr ? std::string{remote_->name()} : local_.name()}};
+  }
+
+  void set_problem(std::string problem) { problem_ = std::move(problem); }
+
+  void say(const std::string& text) {
+    const std::lock_guard lock{mutex_};
+    messages_.push_back(text);
+  }
+
+  void pass_on_messages() {
+    std::vector<std::string> messages;
+    {
+      const std::lock_guard lock{mutex_};
+      messages.swap(messages_);
+    }
+    if (!options_.log) return;
+    for (const auto& message : messages) options_.log(message);
   }
 
   CheckpointOptions options_;
-  CheckpointDirectory directory_;
-  std::unique_ptr<CheckpointMirror> mirror_;
-  std::optional<FileLock> lock_;
+  Directory local_;
+  Remote* remote_;
+  std::function<std::unique_ptr<Upload>(RunRecord<Remote>)> make_upload_;
+  std::optional<typename Directory::Lock> lock_;
+  RunDescription run_;
+  std::optional<RunRecord<Directory>> record_;  // where there is no remote store
   Snapshot snapshot_;
-  Clock::time_point last_ = Clock::now();
-  std::int64_t last_step_ = 0;  // of the last copy
-  std::int64_t saved_ = 0;
+  Clock::time_point last_time_ = Clock::now();
+  std::int64_t last_step_ = 0;             // of the last copy
   std::atomic<std::int64_t> begun_{-1};    // step of the last copy
-  std::atomic<std::int64_t> durable_{-1};  // step of the last checkpoint that is whole
-  std::string problem_;                    // of the last write
-  std::future<void> writing_;              // last: it uses the others
+  std::atomic<std::int64_t> durable_{-1};  // step of the last local checkpoint of this run
+  std::atomic<bool> replaced_{false};
+  std::string problem_;  // of the last write; the writer's while it is busy
+  std::mutex mutex_;
+  std::vector<std::string> messages_;  // for the thread that trains
+  std::unique_ptr<Upload> upload_;
+  Worker writer_;  // last: its task uses the others
 };
 
 }  // namespace seqtrain::train

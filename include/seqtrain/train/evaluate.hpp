@@ -1,11 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <stop_token>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <seqtrain/concepts.hpp>
 #include <seqtrain/metrics/classification.hpp>
@@ -17,7 +19,7 @@
 
 namespace seqtrain::train {
 
-/// Where in a run an evaluation took place.
+/// What an evaluation is called and when it takes place.
 struct EvalPoint {
   std::string_view split;  ///< "dev", "test"
   std::int64_t epoch = 0;  ///< epochs done
@@ -25,13 +27,13 @@ struct EvalPoint {
   std::stop_token stop = {};
 };
 
-/// A metric among observers.
+/// A metric among the arguments of `fit` and `evaluate`.
 template <class O>
 concept CountsEvaluations = metrics::Metric<std::remove_const_t<O>>;
 
 namespace detail {
 
-/// What of an observer counts an evaluation: a copy where it is a metric, else nothing.
+/// Returns a tuple with a copy of the argument if it is a metric, else an empty one.
 template <class O>
 auto counting_copy(const O& observer) {
   if constexpr (CountsEvaluations<O>) {
@@ -41,27 +43,94 @@ auto counting_copy(const O& observer) {
   }
 }
 
+/// Scores a classifier's answers; metrics of the user count labels.
+template <Classifier M, class... Observers>
+class Scoring {
+ public:
+  Scoring(const M& model, const Observers&... observers)
+      : type_{problem_type_of(model)},
+        evaluation_{type_},
+        own_{std::tuple_cat(counting_copy(observers)...)} {}
+
+  template <class B>
+  void add(M& model, const B& batch) {
+    const auto logits = model.logits(batch);
+    evaluation_.add(logits, batch.labels, targets_of(batch));
+    if (type_ != ProblemType::single_label) return;
+    std::apply([&](auto&... each) { (each.add(logits, batch.labels), ...); }, own_);
+  }
+
+  [[nodiscard]] metrics::ClassificationReport report() const {
+    auto report = evaluation_.report();
+    if (type_ == ProblemType::single_label) {
+      std::apply([&](const auto&... each) { report.figures = {metrics::figure(each)...}; }, own_);
+    }
+    return report;
+  }
+
+ private:
+  ProblemType type_;
+  metrics::Evaluation evaluation_;
+  decltype(std::tuple_cat(counting_copy(std::declval<const Observers&>())...)) own_;
+};
+
+/// The mean loss of a language model over all words, and its exponential.
+template <LanguageModel M>
+class Perplexity {
+ public:
+  template <class B>
+  void add(M& model, const B& batch) {
+    const auto words = static_cast<double>(batch.tokens());
+    loss_ += static_cast<double>(model.evaluate(batch)) * words;
+    words_ += words;
+  }
+
+  [[nodiscard]] metrics::ClassificationReport report() const {
+    const double loss = loss_ / words_;
+    return {.problem_type = ProblemType::language_modeling,
+            .examples = static_cast<std::int64_t>(words_),
+            .loss = loss,
+            .figures = {{.name = "perplexity", .value = std::exp(loss)}}};
+  }
+
+ private:
+  double loss_ = 0;
+  double words_ = 0;
+};
+
+/// Returns what scores the model.
+template <class M, class... Observers>
+auto scoring_of(const M& model, const Observers&... observers) {
+  if constexpr (Classifier<M>) {
+    return Scoring<M, Observers...>{model, observers...};
+  } else {
+    return Perplexity<M>{};
+  }
+}
+
 }  // namespace detail
 
-/// Runs the model over all of a loader's examples, without gradients or dropout. Figures are kept
-/// as running counts: the logits of one batch are all that is ever held. Of each `metrics::Metric`
-/// among the observers a copy counts too, where the problem is one of a label an example. Throws
-/// `Stopped` where a stop is requested meanwhile.
-template <Model M, LoaderFor<M> L, class... Observers>
-metrics::ClassificationReport evaluate(M& model, L& loader, const EvalPoint& point,
-                                       Observers&... observers) {
+/// Returns the report of an evaluation over no examples: its names are those that an evaluation with
+/// these arguments has.
+template <class M, class... Observers>
+metrics::ClassificationReport empty_report(const M& model, const Observers&... observers) {
+  return detail::scoring_of(model, observers...).report();
+}
+
+/// Runs the model over all of a loader's examples, without gradients or dropout: a `Classifier` is
+/// scored by its answers, a `LanguageModel` by its loss. Figures are running counts, so the answers
+/// to one batch are all that is held. A copy of each `metrics::Metric` among the observers counts
+/// too, for a classifier with one label an example. Throws `Stopped` where a stop is requested.
+template <class M, LoaderFor<M> L, class... Observers>
+requires(Classifier<M> || LanguageModel<M>) metrics::ClassificationReport
+    evaluate(M& model, L& loader, const EvalPoint& point, Observers&... observers) {
   const auto start = std::chrono::steady_clock::now();
   const std::int64_t batches = loader.batches_in(0);
   std::int64_t done = 0;
-  const ProblemType type = problem_type_of(model);
-  const bool has_labels = type == ProblemType::single_label;
-  metrics::Evaluation evaluation{type};
-  auto own = std::tuple_cat(detail::counting_copy(observers)...);
+  auto scoring = detail::scoring_of(model, observers...);
   for (const typename M::batch_type& batch : loader.epoch(0)) {
-    if (point.stop.stop_requested()) throw Stopped{"stopped while evaluating"};
-    const auto logits = model.logits(batch);
-    evaluation.add(logits, batch.labels, targets_of(batch));
-    if (has_labels) std::apply([&](auto&... each) { (each.add(logits, batch.labels), ...); }, own);
+    if (point.stop.stop_requested()) throw Stopped{"stopped during an evaluation"};
+    scoring.add(model, batch);
     notify(EvalStep{.split = point.split,
                     .batch = ++done,
                     .batches = batches,
@@ -70,10 +139,7 @@ metrics::ClassificationReport evaluate(M& model, L& loader, const EvalPoint& poi
            observers...);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  auto report = evaluation.report();
-  if (has_labels) {
-    std::apply([&](const auto&... each) { report.figures = {metrics::figure(each)...}; }, own);
-  }
+  const auto report = scoring.report();
   notify(EvalEnd{.split = point.split,
                  .epoch = point.epoch,
                  .step = point.step,

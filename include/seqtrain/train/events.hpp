@@ -9,12 +9,6 @@
 
 namespace seqtrain::train {
 
-/// A fit is set up and may be continued from another one that was saved: whoever has that calls
-/// `from` with it, at most once.
-struct Restore {
-  const std::function<void(const SavedFit&)>& from;
-};
-
 /// Training is about to start.
 struct FitBegin {
   std::int64_t epochs = 0;
@@ -37,21 +31,16 @@ struct StepEnd {
   const std::function<double()>& loss;
 };
 
-/// A step was left out because its gradients were not finite: the parameters are as before.
+/// A step was skipped because its gradients were not finite: the parameters are unchanged.
 struct StepSkipped {
   std::int64_t step = 0;     ///< counted from 1 over the whole run
   std::int64_t skipped = 0;  ///< of the run so far
   std::string_view problem;
 };
 
-/// A moment at which the fit can be saved: after each step and each epoch. If it is the last one,
-/// the run has been told to stop, and what is to outlive it must be durable when `on` returns.
-struct SafePoint {
-  const State& state;
-  bool last = false;
-  /// Hands out all tensors; they are valid, and their values those of this moment, until `on`
-  /// returns.
-  const std::function<void(const VisitTensors&)>& tensors;
+/// Something that people should know: a checkpoint that failed, what was resumed.
+struct Notice {
+  std::string_view text;
 };
 
 /// A part of an evaluation has been done.

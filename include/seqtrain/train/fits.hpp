@@ -1,13 +1,46 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
 
 #include <seqtrain/concepts.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/train/best_model.hpp>
+#include <seqtrain/train/evaluate.hpp>
+#include <seqtrain/train/keeper.hpp>
+#include <seqtrain/train/observe.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::train {
 
-/// Whether four policies make a `Trainer`. Where they do not, compilation ends with one plain
-/// sentence that says which of them lacks what; the pages in docs/concepts tell the whole contract.
+// Where policies or arguments do not make a `Trainer`, compilation ends with one plain sentence that
+// says which of them lacks what. The pages in docs/concepts have the whole contract.
+
+/// Fails where the model has an optional member in another form than it is used in.
+template <class M>
+consteval void check_optional_members_of_model() {
+  using B = typename M::batch_type;
+  static_assert(
+      !requires(M & m, const B& b) { m.weight_of(b); } ||
+          requires(const M& m, const B& b) {
+            { m.weight_of(b) } -> std::convertible_to<double>;
+          },
+      "the model's weight_of(batch) must be const and return a number");
+  static_assert(
+      !requires(M & m) { m.problem_type(); } ||
+          requires(const M& m) {
+            { m.problem_type() } -> std::same_as<ProblemType>;
+          },
+      "the model's problem_type() must be const and return a ProblemType");
+  static_assert(
+      !(requires(M & m) { m.state_dict(); } ||
+        requires(M & m, std::span<const weights::TensorView> t) { m.load_state_dict(t); }) ||
+          Restorable<M>,
+      "the model needs both state_dict(), whose views() are tensors, and load_state_dict(tensors)");
+}
+
 template <class M>
 consteval void check_model() {
   static_assert(std::movable<M>, "the model cannot be moved into the Trainer");
@@ -16,20 +49,15 @@ consteval void check_model() {
         typename M::batch_type;
         typename M::loss_type;
         typename M::parameter_type;
-        typename M::output_type;
       },
-      "the model does not name its batch_type, loss_type, parameter_type and output_type");
+      "the model does not name its batch_type, loss_type and parameter_type");
   static_assert(
       requires(M & m, const typename M::batch_type& b) {
         { m.accumulate(b, 1.0) } -> std::same_as<typename M::loss_type>;
       },
       "the model has no accumulate(batch, weight) that returns its loss_type");
-  static_assert(
-      requires(M & m, const typename M::batch_type& b) {
-        { m.logits(b) } -> std::same_as<typename M::output_type>;
-      },
-      "the model has no logits(batch) that returns its output_type");
   static_assert(Model<M>, "the model does not satisfy seqtrain::Model");
+  check_optional_members_of_model<M>();
 }
 
 template <class M, class O>
@@ -50,13 +78,67 @@ consteval void check_loader() {
   static_assert(LoaderFor<L, M>, "the loader yields another batch_type than the model takes");
 }
 
+template <class S>
+consteval void check_sink() {
+  static_assert(Sink<S>, "the sink lacks put(key, bytes), put_file(key, file) or flush()");
+  static_assert(
+      Store<S> || !requires(S & s) { s.list(std::string_view{}); },
+      "the sink has list(key) but is no Store: see docs/concepts/store.md for what it lacks");
+}
+
+/// Fails unless four policies make a `Trainer`.
 template <class M, class O, class L, class S>
 consteval bool fits() {
   check_model<M>();
   check_optimizer<M, O>();
   check_loader<M, L>();
-  static_assert(Sink<S>, "the sink lacks put(key, bytes), put_file(key, file) or flush()");
+  check_sink<S>();
   return Trainable<M, O, L, S>;
+}
+
+/// Whether an argument of `fit` was meant to be a loader.
+template <class P>
+concept LoaderLike = requires(P& part) { part.epoch(0); } ||
+    requires(P& part) { part.batches_in(0); } || requires(P& part) { part.examples(); };
+
+/// Fails unless an evaluation can take the loader, the model and these arguments.
+template <class M, class D, class... Parts>
+consteval void check_evaluation() {
+  static_assert(Loader<D>,
+                "the dev loader lacks a batch_type, epoch(number), batches_in(epoch) or examples()");
+  static_assert(LoaderFor<D, M>, "the dev loader yields another batch_type than the model takes");
+  static_assert(Classifier<M> || LanguageModel<M>,
+                "the model cannot be evaluated: it needs logits(batch) and an output_type, or "
+                "evaluate(batch)");
+  static_assert(Classifier<M> || !(CountsEvaluations<Parts> || ...),
+                "a metric counts labels, but the model is evaluated by its loss");
+}
+
+/// Fails unless `fit` knows what to do with an argument.
+template <class M, class P>
+consteval void check_part() {
+  if constexpr (LoaderLike<P>) {
+    check_evaluation<M, P>();
+  } else if constexpr (std::same_as<P, BestModel>) {
+    static_assert(Restorable<M>,
+                  "BestModel keeps the best parameters, but the model has no state_dict and "
+                  "load_state_dict");
+  } else if constexpr (CountsEvaluations<P>) {
+    static_assert(Classifier<M>, "a metric counts labels, but the model is evaluated by its loss");
+  } else {
+    static_assert(Observer<P> || Keeper<P>,
+                  "an observer hears nothing: it needs on(const train::StepEnd&) or the like");
+  }
+}
+
+/// Fails unless these are arguments of `fit`.
+template <class M, class O, class... Parts>
+consteval void check_parts() {
+  (check_part<M, Parts>(), ...);
+  static_assert((0 + ... + (LoaderLike<Parts> ? 1 : 0)) <= 1, "fit takes one dev loader");
+  static_assert(Checkpointable<M, O> || !(Keeper<Parts> || ...),
+                "a keeper saves checkpoints, but the model or the optimizer has no state_dict and "
+                "load_state_dict, state and load_state for that");
 }
 
 }  // namespace seqtrain::train

@@ -7,7 +7,7 @@
 
 namespace seqtrain::train {
 
-/// What a model says that its outputs stand for; where it says nothing, one label an example.
+/// Returns `model.problem_type()` where the model has it, else one label an example.
 template <Model M>
 ProblemType problem_type_of(const M& model) {
   if constexpr (requires { model.problem_type(); }) {
@@ -17,8 +17,8 @@ ProblemType problem_type_of(const M& model) {
   }
 }
 
-/// What a batch's rows have in place of labels: numbers, [rows, labels]; nothing where its type has
-/// no such member.
+/// Returns the numbers [rows, labels] that a batch has in place of labels; none where its type has no
+/// member `targets`.
 template <Batch B>
 std::span<const float> targets_of(const B& batch) {
   if constexpr (requires { batch.targets; }) {

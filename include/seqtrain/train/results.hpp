@@ -70,12 +70,12 @@ inline void append_labels(json::Writer& out, const metrics::ClassificationReport
 inline void append(json::Writer& out, std::string_view split,
                    const metrics::ClassificationReport& report,
                    const std::vector<std::string>& names) {
-  const bool has_labels = report.problem_type != ProblemType::regression;
+  const bool labelled = has_labels(report.problem_type);
   out.key(split).begin_object().member("problem_type", name(report.problem_type));
-  if (has_labels) out.member("accuracy", report.accuracy);
+  if (labelled) out.member("accuracy", report.accuracy);
   out.member("loss", report.loss).member("examples", report.examples);
   train::append(out, report.figures);
-  if (has_labels) append_labels(out, report, names);
+  if (labelled) append_labels(out, report, names);
   out.end_object();
 }
 

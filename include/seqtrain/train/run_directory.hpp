@@ -178,10 +178,10 @@ class RunDirectory {
   void check_free() const {
     for (const auto& file : {model(), old_model(), state_dict(), metrics(), log()}) {
       if (!std::filesystem::exists(file)) continue;
-      throw InputError{
-          "holds a run already: " + file.filename().string() + " is there",
-          {.object = path().string()},
-          "name another directory, pass --overwrite, or --resume auto to go on with it"};
+      throw InputError{"holds a run already: " + file.filename().string() + " is there",
+                       {.object = path().string()},
+                       "name another directory, or pass --overwrite to replace it or --resume auto "
+                       "to continue it"};
     }
   }
 

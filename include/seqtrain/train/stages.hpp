@@ -11,20 +11,20 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/mapped_file.hpp>
-#include <seqtrain/train/checkpoints.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 
 namespace seqtrain::train {
 
-/// A job of several fits, one behind the other. What a stage has come to is kept, as
-/// `<name>.safetensors` in the job's directory, and so are the checkpoints of the stage that is
-/// under way: a job that was ended goes on where it was, and a stage that is done is not done
-/// again.
+/// A job of several fits, one after the other. The result of each stage is kept as
+/// `<name>.safetensors` in the job's directory, and so are the checkpoints of the current stage: a
+/// job that was killed continues where it was, and a stage that is done is not repeated.
 class Stages {
  public:
-  /// `settings` are all that the mathematics of the job follow from. Throws `InputError` where the
-  /// directory belongs to a job with others.
+  /// `settings` determine the job's result. Throws `InputError` where the directory belongs to a job
+  /// with other settings.
   Stages(std::filesystem::path directory, Pairs settings,
          std::function<void(std::string_view)> log = {})
       : directory_{std::move(directory)}, settings_{std::move(settings)}, log_{std::move(log)} {
@@ -35,8 +35,8 @@ class Stages {
     claim(text.end_object().text() + "\n");
   }
 
-  /// Calls `work(model, checkpoints)`, which trains `model` as `Checkpoints` with these options
-  /// help it to; or, where that has been done, gives the model the state it had then.
+  /// Calls `work(model, sink, checkpoint)`, which trains `model` with that sink and checkpoint
+  /// options; where that has been done, gives the model the state it had then.
   template <class M, class Work>
   void run(const std::string& name, M& model, const Work& work) const {
     const auto done = directory_ / (name + ".safetensors");
@@ -50,12 +50,10 @@ class Stages {
     const auto checkpoints = directory_ / (name + ".checkpoints");
     Pairs settings = settings_;
     settings.emplace_back("stage", name);
-    work(model, CheckpointOptions{.directory = checkpoints,
-                                  .resume = true,
-                                  .run = {.settings = std::move(settings)},
-                                  .log = log_});
+    work(model, sink::Directory{checkpoints},
+         CheckpointOptions{.minutes = 10, .settings = std::move(settings), .log = log_});
     weights::write_safetensors(done, model.state_dict().views());
-    std::error_code ignored;  // what is left of them costs room only
+    std::error_code ignored;  // checkpoints that are left cost room only
     std::filesystem::remove_all(checkpoints, ignored);
   }
 

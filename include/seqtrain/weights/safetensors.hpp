@@ -50,6 +50,18 @@ inline void write_safetensors(const std::filesystem::path& path,
                               const std::map<std::string, std::string>& metadata = {
                                   {"format", "pt"}});
 
+/// The bytes of a safetensors file in order: `head`, then the tensors' own.
+struct SafetensorsPieces {
+  std::string head;
+  std::vector<std::span<const std::byte>> data;
+};
+
+/// Returns what `write_safetensors` writes. `file` is named in errors.
+inline SafetensorsPieces safetensors_pieces(std::span<const TensorView> tensors,
+                                            const std::string& file,
+                                            const std::map<std::string, std::string>& metadata = {
+                                                {"format", "pt"}});
+
 namespace detail {
 
 inline constexpr std::string_view safetensors_metadata = "__metadata__";
@@ -190,17 +202,29 @@ inline std::vector<TensorView> parse_safetensors(std::span<const std::byte> byte
   return tensors;
 }
 
+inline SafetensorsPieces safetensors_pieces(std::span<const TensorView> tensors,
+                                            const std::string& file,
+                                            const std::map<std::string, std::string>& metadata) {
+  detail::check_names_allowed(tensors, file);
+  check_consistent(tensors, file);
+  const auto header = detail::make_safetensors_header(tensors, metadata);
+  const std::uint64_t length = header.size();
+  SafetensorsPieces pieces;
+  pieces.head.assign(reinterpret_cast<const char*>(&length), sizeof length);
+  pieces.head += header;
+  for (const auto* tensor : detail::safetensors_layout(tensors)) {
+    pieces.data.push_back(tensor->bytes);
+  }
+  return pieces;
+}
+
 inline void write_safetensors(const std::filesystem::path& path,
                               std::span<const TensorView> tensors,
                               const std::map<std::string, std::string>& metadata) {
-  detail::check_names_allowed(tensors, path.string());
-  check_consistent(tensors, path.string());
-  const auto header = detail::make_safetensors_header(tensors, metadata);
-  const std::uint64_t length = header.size();
+  const auto pieces = safetensors_pieces(tensors, path.string(), metadata);
   AtomicFile file{path};
-  file.write(std::as_bytes(std::span{&length, 1}));
-  file.write(header);
-  for (const auto* tensor : detail::safetensors_layout(tensors)) file.write(tensor->bytes);
+  file.write(pieces.head);
+  for (const auto bytes : pieces.data) file.write(bytes);
   file.commit();
 }
 

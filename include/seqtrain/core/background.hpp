@@ -1,0 +1,79 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace seqtrain {
+
+/// Runs one task at a time on a thread of its own. A task must not throw.
+class Background {
+ public:
+  Background() = default;
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+  /// Ends pauses, then waits for the task.
+  ~Background() {
+    stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  /// Waits for the task before, then runs this one.
+  void start(std::function<void()> task) {
+    if (thread_.joinable()) thread_.join();
+    busy_ = true;
+    thread_ = std::thread{[this, task = std::move(task)] {
+      task();
+      const std::lock_guard lock{mutex_};
+      busy_ = false;
+      changed_.notify_all();
+    }};
+  }
+
+  [[nodiscard]] bool busy() const {
+    const std::lock_guard lock{mutex_};
+    return busy_;
+  }
+
+  /// Returns when no task runs.
+  void wait() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [this] { return !busy_; });
+  }
+
+  /// For the task: sleeps until the time is over or somebody calls `hurry` or `stop`. Returns false
+  /// after `stop`.
+  bool pause(std::chrono::milliseconds time) {
+    std::unique_lock lock{mutex_};
+    changed_.wait_for(lock, time, [this] { return hurry_ || stop_; });
+    hurry_ = false;
+    return !stop_;
+  }
+
+  /// Ends the pause that the task is in, or its next one.
+  void hurry() {
+    const std::lock_guard lock{mutex_};
+    hurry_ = true;
+    changed_.notify_all();
+  }
+
+  /// Ends pauses from now on.
+  void stop() {
+    const std::lock_guard lock{mutex_};
+    stop_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool busy_ = false;
+  bool hurry_ = false;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace seqtrain

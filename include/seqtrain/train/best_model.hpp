@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <seqtrain/concepts.hpp>
+#include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/train/selection.hpp>
+#include <seqtrain/weights/tensor_copies.hpp>
+
+namespace seqtrain::train {
+
+/// An argument of `Trainer::fit`: the model ends with the parameters of its best epoch on the dev
+/// set. The model must be `Restorable`. A checkpoint keeps these parameters too.
+class BestModel {
+ public:
+  /// A disabled one does nothing, for programs that decide when they run.
+  explicit BestModel(bool enabled = true) : enabled_{enabled} {}
+
+  [[nodiscard]] bool enabled() const { return enabled_; }
+
+  /// Copies the model's parameters if the last of `dev` is the best.
+  template <Restorable M>
+  void offer(const M& model, std::span<const metrics::ClassificationReport> dev,
+             const Selection& selection) {
+    if (!enabled_ || dev.empty() || selection.best(dev) + 1 != dev.size()) return;
+    copies_.assign(model.state_dict().views());
+  }
+
+  /// Takes the parameters that a checkpoint has kept.
+  void restore(std::span<const weights::TensorView> tensors) { copies_.assign(tensors); }
+
+  /// Gives the model the best parameters.
+  template <Restorable M>
+  void apply(M& model) const {
+    if (!copies_.empty()) model.load_state_dict(copies_.views());
+  }
+
+  /// The best parameters so far; none before the first evaluation.
+  [[nodiscard]] std::span<const weights::TensorView> views() const { return copies_.views(); }
+
+  /// Forgets the parameters of an earlier fit.
+  void clear() { copies_ = {}; }
+
+ private:
+  bool enabled_;
+  weights::TensorCopies copies_;
+};
+
+}  // namespace seqtrain::train

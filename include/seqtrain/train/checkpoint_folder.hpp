@@ -1,0 +1,110 @@
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <seqtrain/concepts.hpp>
+#include <seqtrain/sink/manifest.hpp>
+
+namespace seqtrain::train {
+
+/// Returns `checkpoint-<step>`, the name that transformers gives checkpoints too.
+inline std::string checkpoint_name(std::int64_t step) {
+  return "checkpoint-" + std::to_string(step);
+}
+
+/// Returns the step in the name of a checkpoint; nothing where the name is another one.
+inline std::optional<std::int64_t> checkpoint_step(std::string_view name) {
+  constexpr std::string_view prefix = "checkpoint-";
+  if (!name.starts_with(prefix)) return {};
+  name.remove_prefix(prefix.size());
+  std::int64_t step = -1;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
+  if (error != std::errc{} || end != name.data() + name.size() || step < 0) return {};
+  if (name.size() > 1 && name.front() == '0') return {};
+  return step;
+}
+
+/// The checkpoints of one run in a store: the folders `<run>/checkpoint-<step>`. Nothing outside the
+/// run's folder is read, changed or removed. With an empty run these are the checkpoints that
+/// seqtrain 0.1 left directly in the store.
+template <Store S>
+class CheckpointFolder {
+ public:
+  CheckpointFolder(S& store, std::string run) : store_{&store}, run_{std::move(run)} {}
+
+  /// Returns the key of a step's folder.
+  [[nodiscard]] std::string at(std::int64_t step) const {
+    return run_.empty() ? checkpoint_name(step) : run_ + "/" + checkpoint_name(step);
+  }
+  /// Returns the key of a file in a step's folder.
+  [[nodiscard]] std::string at(std::int64_t step, std::string_view file) const {
+    return at(step) + "/" + std::string{file};
+  }
+
+  /// Returns the steps whose manifest is there, in ascending order.
+  [[nodiscard]] std::vector<std::int64_t> steps() const {
+    const std::string last = "/" + std::string{sink::Manifest::file_name};
+    std::vector<std::int64_t> found;
+    for (const std::string& key : store_->list(run_)) {
+      if (!key.ends_with(last)) continue;
+      const auto step = step_of(key);
+      if (step && key == at(*step) + last) found.push_back(*step);
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+
+  /// Removes a checkpoint, the manifest first.
+  void remove(std::int64_t step) const {
+    store_->remove(at(step, sink::Manifest::file_name));
+    for (const std::string& key : all_keys(at(step))) store_->remove(key);
+  }
+
+  /// Removes all that lies in the run's folders of steps except the newest `keep` checkpoints up to
+  /// `step`, and `spared`: older checkpoints, newer ones that could not be read, and what uploads
+  /// left that never ended.
+  void prune(std::int64_t step, std::int64_t keep, std::optional<std::int64_t> spared = {}) const {
+    auto kept = steps();
+    kept.erase(std::ranges::upper_bound(kept, step), kept.end());
+    kept.erase(kept.begin(), kept.end() - std::min<std::ptrdiff_t>(keep, std::ssize(kept)));
+    std::set<std::int64_t> gone;
+    for (const std::string& key : all_keys(run_)) {
+      const auto found = step_of(key);
+      if (!found || found == spared || std::ranges::count(kept, *found) > 0) continue;
+      gone.insert(*found);
+    }
+    for (const std::int64_t old : gone) remove(old);
+  }
+
+ private:
+  /// Returns the keys inside a folder, those of temporary files included.
+  [[nodiscard]] std::vector<std::string> all_keys(const std::string& folder) const {
+    auto keys = store_->list(folder);
+    if constexpr (requires { store_->leftovers(folder); }) {
+      const auto left = store_->leftovers(folder);
+      keys.insert(keys.end(), left.begin(), left.end());
+    }
+    return keys;
+  }
+
+  /// The step of the folder that a key lies in.
+  [[nodiscard]] std::optional<std::int64_t> step_of(std::string_view key) const {
+    const std::size_t skipped = run_.empty() ? 0 : run_.size() + 1;
+    if (key.size() < skipped) return {};
+    key.remove_prefix(skipped);
+    return checkpoint_step(key.substr(0, key.find('/')));
+  }
+
+  S* store_;
+  std::string run_;
+};
+
+}  // namespace seqtrain::train

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/train/pairs.hpp>
+#include <seqtrain/train/run_record.hpp>
+
+namespace seqtrain::train {
+
+/// When a fit saves checkpoints and which one it continues.
+struct CheckpointOptions {
+  std::int64_t every = 0;  ///< steps between two checkpoints; 0: not by steps
+  double minutes = 0;      ///< minutes between two checkpoints; 0: not by time
+  std::int64_t keep = 2;   ///< newest checkpoints of the run that are kept
+  /// "auto" continues the run that the place names from its newest complete checkpoint, if there is
+  /// one; "never" begins a new run there; a checkpoint's directory begins a new run from it.
+  std::string resume = "auto";
+  /// Where checkpoints lie on this machine before they reach a remote store. By default this is a
+  /// folder of the user's cache directory, which is emptied when the run has ended well.
+  std::filesystem::path directory = {};
+  Pairs settings = {};      ///< flags that determine the result: a resumed run must have the same
+  Pairs settings_0_1 = {};  ///< settings that a checkpoint of seqtrain 0.1 has with other values
+  Pairs versions = {};      ///< of the program and its libraries, for people
+  /// Hears what goes wrong and what is resumed, on the thread that trains.
+  std::function<void(std::string_view)> log = {};
+  std::function<std::string()> make_id = make_run_id;  ///< tests replace it by something repeatable
+
+  /// Whether `fit` saves at all.
+  [[nodiscard]] bool enabled() const { return every > 0 || minutes > 0; }
+
+  void validate() const {
+    const auto demand = [](bool good, const char* field, const char* expected) {
+      if (!good) throw InputError{expected, {.object = "checkpoint", .field = field}};
+    };
+    demand(every >= 0, "every", "must not be negative");
+    demand(std::isfinite(minutes) && minutes >= 0, "minutes", "must be a number, not negative");
+    demand(keep >= 1, "keep", "must be at least 1");
+    demand(!resume.empty(), "resume", "must be auto, never or a checkpoint's directory");
+  }
+};
+
+}  // namespace seqtrain::train

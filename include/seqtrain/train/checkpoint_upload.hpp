@@ -1,0 +1,190 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/concepts.hpp>
+#include <seqtrain/core/background.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/sink/manifest.hpp>
+#include <seqtrain/train/checkpoint_folder.hpp>
+#include <seqtrain/train/run_record.hpp>
+
+namespace seqtrain::train {
+
+/// Copies a checkpoint of a run from a local directory into a store, the manifest last. All of it is
+/// durable on return. Throws `Error`.
+template <class Directory, Store S>
+void upload_checkpoint(Directory& local, S& store, const std::string& run, std::int64_t step) {
+  const CheckpointFolder folder{local, run};
+  const std::string last{sink::Manifest::file_name};
+  const auto text = local.map(folder.at(step, last));
+  if (!text) throw Error{"is gone", {.object = local.path_of(folder.at(step, last)).string()}};
+  const auto put = [&](const std::string& name) {
+    const std::string key = folder.at(step, name);
+    store.put_file(key, local.path_of(key));
+  };
+  const auto manifest = sink::Manifest::parse(text->text(), last);
+  for (const auto& entry : manifest.entries()) put(entry.name);
+  store.flush();
+  put(last);
+  store.flush();
+}
+
+/// Copies a run's checkpoints from a local directory into a remote store in the background. Only the
+/// newest checkpoint waits: those that come while one is on its way, or while the store cannot be
+/// reached, are left out.
+template <class Directory, Store S, class Worker = Background>
+class CheckpointUpload {
+ public:
+  struct Options {
+    std::string run = {};
+    std::int64_t keep = 2;                                       ///< checkpoints in the store
+    std::chrono::milliseconds pause = std::chrono::seconds{5};  ///< before a failed copy is repeated
+    std::function<void(const std::string&)> log = {};           ///< called from the worker
+  };
+
+  /// `record` belongs to the store and names the run. Arguments of the worker come last.
+  template <class... Args>
+  CheckpointUpload(Directory& local, S& store, RunRecord<S> record, Options options, Args&&... args)
+      : remote_{store, options.run},
+        directory_{&local},
+        store_{&store},
+        record_{std::move(record)},
+        options_{std::move(options)},
+        worker_{std::forward<Args>(args)...} {}
+  CheckpointUpload(const CheckpointUpload&) = delete;
+  CheckpointUpload& operator=(const CheckpointUpload&) = delete;
+  /// Gives up what is on its way.
+  ~CheckpointUpload() {
+    worker_.stop();
+    if constexpr (requires { store_->cancel(); }) {
+      if (worker_.busy()) store_->cancel();
+    }
+  }
+
+  /// Uploads the local checkpoint of that step, which stays until a later one is offered.
+  void offer(std::int64_t step) {
+    if (set_waiting(step)) worker_.start([this] { work(); });
+  }
+
+  /// The step that is on its way: its local files are needed.
+  [[nodiscard]] std::optional<std::int64_t> under_way() const {
+    const std::lock_guard lock{mutex_};
+    return under_way_;
+  }
+
+  /// Whether another program has taken the place over.
+  [[nodiscard]] bool replaced() const {
+    const std::lock_guard lock{mutex_};
+    return replaced_;
+  }
+
+  /// Waits until the newest checkpoint is in the store. Where that fails once more, throws `Error`
+  /// with the reason.
+  void finish() {
+    if (set_finishing()) worker_.start([this] { work(); });
+    worker_.hurry();
+    worker_.wait();
+    const std::lock_guard lock{mutex_};
+    finishing_ = false;
+    if (waiting_) throw Error{problem_, {.object = store_->name()}};
+  }
+
+ private:
+  /// Both return whether the worker has to be started.
+  bool set_waiting(std::int64_t step) {
+    const std::lock_guard lock{mutex_};
+    waiting_ = step;
+    return !std::exchange(running_, true);
+  }
+  bool set_finishing() {
+    const std::lock_guard lock{mutex_};
+    finishing_ = true;
+    return waiting_ && !std::exchange(running_, true);
+  }
+
+  void work() {
+    while (const auto step = take()) {
+      const bool last = is_finishing();
+      const std::string problem = copy(*step);
+      note(*step, problem);
+      if (problem.empty() || (!last && is_finishing())) continue;
+      if (last || !worker_.pause(options_.pause)) return end();
+    }
+  }
+
+  std::optional<std::int64_t> take() {
+    const std::lock_guard lock{mutex_};
+    under_way_ = std::exchange(waiting_, {});
+    if (!under_way_) running_ = false;
+    return under_way_;
+  }
+
+  void end() {
+    const std::lock_guard lock{mutex_};
+    running_ = false;
+  }
+
+  [[nodiscard]] bool is_finishing() const {
+    const std::lock_guard lock{mutex_};
+    return finishing_;
+  }
+
+  /// Returns what went wrong; empty if nothing did.
+  std::string copy(std::int64_t step) {
+    try {
+      if (replaced()) return {};
+      upload_checkpoint(*directory_, *store_, options_.run, step);
+      if (!record_.renew(step)) return set_replaced();
+      remote_.prune(step, options_.keep);
+      return {};
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  }
+
+  std::string set_replaced() {
+    const std::lock_guard lock{mutex_};
+    replaced_ = true;
+    return {};
+  }
+
+  void note(std::int64_t step, const std::string& problem) {
+    const std::string before = set_problem(step, problem);
+    if (!options_.log || problem.empty() == before.empty()) return;
+    options_.log(checkpoint_name(step) +
+                 (problem.empty() ? " is in " + store_->name() + " now"
+                                  : " is on this machine only so far: " + problem));
+  }
+
+  std::string set_problem(std::int64_t step, const std::string& problem) {
+    const std::lock_guard lock{mutex_};
+    under_way_.reset();
+    if (!problem.empty() && !waiting_) waiting_ = step;
+    return std::exchange(problem_, problem);
+  }
+
+  CheckpointFolder<S> remote_;
+  Directory* directory_;
+  S* store_;
+  RunRecord<S> record_;
+  Options options_;
+  mutable std::mutex mutex_;  // never held during a call of the store or the disk
+  std::optional<std::int64_t> waiting_;
+  std::optional<std::int64_t> under_way_;
+  std::string problem_;  // of the last attempt
+  bool running_ = false;
+  bool finishing_ = false;
+  bool replaced_ = false;
+  Worker worker_;  // last: its task uses the others
+};
+
+}  // namespace seqtrain::train

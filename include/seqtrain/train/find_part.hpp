@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+namespace seqtrain::train {
+
+/// The absence of an argument.
+struct NoPart {};
+
+/// Returns the first argument whose type has the property, or `NoPart`.
+template <template <class> class Property, class First, class... Rest>
+decltype(auto) find_part(First& first, Rest&... rest);
+
+template <template <class> class Property>
+NoPart find_part() {
+  return {};
+}
+
+template <template <class> class Property, class First, class... Rest>
+decltype(auto) find_part(First& first, Rest&... rest) {
+  if constexpr (Property<std::remove_const_t<First>>::value) {
+    return (first);
+  } else {
+    return find_part<Property>(rest...);
+  }
+}
+
+}  // namespace seqtrain::train

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <seqtrain/train/pairs.hpp>
+#include <seqtrain/train/state.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+
+namespace seqtrain::train {
+
+/// What a fit is to do, as a saved one is compared with.
+struct Plan {
+  std::int64_t steps = 0;  ///< optimizer steps of the whole run
+  Pairs settings = {};     ///< options that determine the result; a resumed fit must have the same
+};
+
+/// A fit to continue: its state, and the tensors of each owner, which live as long as this does.
+/// `tensors` throws `InputError` for an owner that was not saved.
+struct SavedFit {
+  State state = {};
+  std::function<std::span<const weights::TensorView>(std::string_view owner)> tensors = {};
+};
+
+/// When a keeper is asked to save.
+enum class Moment {
+  step,  ///< between two steps: the keeper saves if it is time to
+  stop,  ///< the run has been told to stop: all must be durable on return
+  end    ///< training is done: the keeper waits until all is durable, as far as it can be
+};
+
+/// A fit at one moment. `tensors` hands out all tensors; they are valid during the call of `save`.
+struct FitView {
+  const State& state;
+  const std::function<void(const VisitTensors&)>& tensors;
+};
+
+/// What saves a fit and gives it back: an argument of `Trainer::fit`. `restore` is called once,
+/// before the first step, and returns the fit to continue, if there is one. What `save` throws ends
+/// the fit.
+template <class K>
+concept Keeper = requires(K& keeper, const Plan& plan, Moment moment, const FitView& fit) {
+  { keeper.restore(plan) } -> std::same_as<std::optional<SavedFit>>;
+  keeper.save(moment, fit);
+};
+
+/// Refers to a keeper of any type, so that the training loop is compiled once. One that was made of
+/// nothing keeps nothing.
+class KeeperRef {
+ public:
+  KeeperRef() = default;
+  template <Keeper K>
+  explicit KeeperRef(K& keeper)
+      : restore_{[&keeper](const Plan& plan) { return keeper.restore(plan); }},
+        save_{[&keeper](Moment moment, const FitView& fit) { keeper.save(moment, fit); }},
+        problem_{[&keeper] {
+          if constexpr (requires { keeper.problem(); }) return std::string{keeper.problem()};
+          return std::string{};
+        }} {}
+
+  [[nodiscard]] std::optional<SavedFit> restore(const Plan& plan) const {
+    return restore_ ? restore_(plan) : std::nullopt;
+  }
+  void save(Moment moment, const FitView& fit) const {
+    if (save_) save_(moment, fit);
+  }
+  /// Says what of the fit could not be saved; empty if all is.
+  [[nodiscard]] std::string problem() const { return problem_ ? problem_() : std::string{}; }
+
+ private:
+  std::function<std::optional<SavedFit>(const Plan&)> restore_;
+  std::function<void(Moment, const FitView&)> save_;
+  std::function<std::string()> problem_;
+};
+
+}  // namespace seqtrain::train

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <seqtrain/concepts.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/timestamp.hpp>
+
+namespace seqtrain::train {
+
+/// Returns 16 random hexadecimal digits.
+inline std::string random_token() {
+  std::random_device random;
+  char text[17];
+  std::snprintf(text, sizeof text, "%08x%08x", static_cast<unsigned>(random()),
+                static_cast<unsigned>(random()));
+  return text;
+}
+
+/// Returns a new run's identity: `run_YYYYmmdd_HHMMSS_<8 digits>`.
+inline std::string make_run_id() {
+  return "run_" + dated(std::chrono::system_clock::now()) + "_" + random_token().substr(0, 8);
+}
+
+/// What a run continues: a checkpoint of another run, or its own with more steps than planned.
+struct Ancestor {
+  std::string run;        ///< "0.1" for a checkpoint that seqtrain 0.1 wrote
+  std::int64_t step = 0;  ///< the step it continued from
+  std::int64_t steps = 0; ///< steps planned before
+
+  friend bool operator==(const Ancestor&, const Ancestor&) = default;
+};
+
+/// `run.json`, the one object of a place that changes: it names the run that `--resume auto`
+/// continues and the program that does so. A program takes the place over with a precondition on the
+/// generation that it has read, and renews the record after each checkpoint, so it notices when
+/// another program has taken over.
+template <Store S>
+class RunRecord {
+ public:
+  static constexpr std::string_view key = "run.json";
+
+  /// Reads the record of a place. Throws `Error` where it cannot be read.
+  explicit RunRecord(S& store) : store_{&store} { read(); }
+
+  /// The run that the place continues; empty where there is none.
+  [[nodiscard]] const std::string& run() const { return run_; }
+
+  /// Names `run` and this program. Throws `Error` where another program has come first.
+  void claim(const std::string& run, const std::string& holder) {
+    if (holds(run, holder, {})) return;
+    throw Error{"another program has just started here", {.object = store_->name()}};
+  }
+
+  /// Notes the newest checkpoint. Returns false where another program has taken the place over.
+  [[nodiscard]] bool renew(std::int64_t step) {
+    const std::string run = run_, holder = holder_;
+    return holds(run, holder, step);
+  }
+
+ private:
+  void read() {
+    const auto stored = store_->get(key);
+    generation_ = stored ? stored->generation : 0;
+    run_ = holder_ = "";
+    if (!stored) return;
+    const std::string where = store_->name() + "/" + std::string{key};
+    const auto document = json::Document::parse(stored->bytes, where);
+    run_ = document.root().at("run").string();
+    holder_ = document.root().at("holder").string();
+  }
+
+  /// Writes the record unless somebody else has. A write whose answer was lost is found again.
+  bool holds(const std::string& run, const std::string& holder, std::optional<std::int64_t> step) {
+    while (!write(run, holder, step)) {
+      read();
+      if (holder_ != holder) return false;
+    }
+    run_ = run;
+    holder_ = holder;
+    return true;
+  }
+
+  bool write(const std::string& run, const std::string& holder, std::optional<std::int64_t> step) {
+    json::Writer out{2};
+    out.begin_object().member("format", 1);
+    out.member("run", std::string_view{run}).member("holder", std::string_view{holder});
+    if (step) out.member("step", *step);
+    const std::string text = out.end_object().text() + "\n";
+    const auto written = store_->put_if(key, std::as_bytes(std::span{text}), generation_);
+    if (written) generation_ = *written;
+    return written.has_value();
+  }
+
+  S* store_;
+  std::int64_t generation_ = 0;
+  std::string run_;
+  std::string holder_;
+};
+
+}  // namespace seqtrain::train

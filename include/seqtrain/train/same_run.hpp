@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/train/checkpoint.hpp>
+#include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/keeper.hpp>
+
+namespace seqtrain::train {
+
+namespace detail {
+
+/// Returns the value of a name. An empty value counts as none, so that settings can be added that
+/// earlier checkpoints do not know.
+inline std::string value_of(const Pairs& pairs, std::string_view name) {
+  for (const auto& [key, value] : pairs) {
+    if (key == name && !value.empty()) return value;
+  }
+  return "unset";
+}
+
+/// Appends `seed (1 there, 2 here)` for each setting that differs.
+inline void append_differences(std::string& text, const Pairs& there, const Pairs& here) {
+  const auto compare = [&](const std::string& name) {
+    const std::string a = value_of(there, name);
+    const std::string b = value_of(here, name);
+    if (a != b) text += (text.empty() ? "" : ", ") + name + " (" + a + " there, " + b + " here)";
+  };
+  for (const auto& [name, value] : here) compare(name);
+  for (const auto& [name, value] : there) {
+    if (value_of(here, name) == "unset") compare(name);
+  }
+}
+
+/// The settings of a checkpoint that seqtrain 0.1 wrote, as they are compared: the length of the run
+/// was a setting then, and some values were made in another way.
+inline Pairs without_length(Pairs settings) {
+  std::erase_if(settings, [](const auto& pair) {
+    return pair.first == "epochs" || pair.first == "max-steps";
+  });
+  return settings;
+}
+
+inline Pairs with_values_of(Pairs settings, const Pairs& others) {
+  for (auto& [name, value] : settings) {
+    if (const auto other = value_of(others, name); other != "unset") value = other;
+  }
+  return settings;
+}
+
+}  // namespace detail
+
+/// Throws `InputError` unless a fit with this plan continues the checkpoint to the same result: the
+/// settings are the same, and the run is not shorter than it was planned.
+inline void check_same_run(const Checkpoint& checkpoint, const Plan& plan,
+                           const CheckpointOptions& options) {
+  const auto& there = checkpoint.run();
+  std::string differences;
+  if (there.id.empty()) {
+    detail::append_differences(differences, detail::without_length(there.settings),
+                               detail::with_values_of(options.settings, options.settings_0_1));
+  } else {
+    detail::append_differences(differences, there.settings, options.settings);
+    detail::append_differences(differences, there.fit, plan.settings);
+  }
+  if (!differences.empty()) {
+    throw InputError{"belongs to a run with other settings: " + differences,
+                     {.object = checkpoint.where()},
+                     "use the same ones, or begin a new run with resume never"};
+  }
+  if (plan.steps < there.steps) {
+    throw InputError{"belongs to a run of " + std::to_string(there.steps) + " steps, this one has " +
+                         std::to_string(plan.steps),
+                     {.object = checkpoint.where()},
+                     "a resumed run may be longer, not shorter"};
+  }
+}
+
+}  // namespace seqtrain::train

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/joined.hpp>
+#include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/multi_label.hpp>
+
+namespace seqtrain::train {
+
+/// Returns the figures of a report by name: the loss; the accuracy and macro_f1 where there are
+/// labels; micro_f1 where an example has several; and those in `figures`.
+inline std::vector<metrics::Figure> named_figures(const metrics::ClassificationReport& report) {
+  std::vector<metrics::Figure> named{{.name = "loss", .value = report.loss}};
+  if (has_labels(report.problem_type)) {
+    named.push_back({.name = "accuracy", .value = report.accuracy});
+    named.push_back({.name = "macro_f1", .value = report.macro_average().f1});
+  }
+  if (report.problem_type == ProblemType::multi_label) {
+    named.push_back({.name = "micro_f1", .value = metrics::micro_average(report.confusion).f1});
+  }
+  for (const auto& figure : report.figures) {
+    if (std::ranges::count(named, figure.name, &metrics::Figure::name) == 0) {
+      named.push_back(figure);
+    }
+  }
+  return named;
+}
+
+/// Decides which of several evaluations is the best one.
+struct Selection {
+  /// The name of a figure; empty for accuracy, for micro_f1 where an example has several labels, and
+  /// for the loss of regression and language models.
+  std::string metric = {};
+  /// Whether a larger value is better. By default it is, unless the name ends in "loss" or is
+  /// "perplexity" or "mean_squared_error".
+  std::optional<bool> greater_is_better = {};
+
+  /// Returns a number that is larger for a better evaluation; NaN where the report lacks the metric.
+  [[nodiscard]] double score(const metrics::ClassificationReport& report) const {
+    const std::string wanted = metric.empty() ? default_metric(report.problem_type) : metric;
+    for (const auto& [name, value] : named_figures(report)) {
+      if (name == wanted) return is_greater_better(wanted) ? value : -value;
+    }
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+
+  /// Returns the index of the highest score, the first of several. A NaN is lower than any number.
+  /// `dev` must not be empty.
+  [[nodiscard]] std::size_t best(std::span<const metrics::ClassificationReport> dev) const {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < dev.size(); ++i) {
+      const double highest = score(dev[best]);
+      if (score(dev[i]) > highest || (std::isnan(highest) && !std::isnan(score(dev[i])))) best = i;
+    }
+    return best;
+  }
+
+  /// Returns whether the last `patience` epochs were no better than one before them; never with 0.
+  [[nodiscard]] bool out_of_patience(std::span<const metrics::ClassificationReport> dev,
+                                     std::int64_t patience) const {
+    if (patience == 0 || dev.empty()) return false;
+    return dev.size() - 1 - best(dev) >= static_cast<std::size_t>(patience);
+  }
+
+  /// Throws `InputError` unless an evaluation that gives a report like `empty` has the metric.
+  void check(const metrics::ClassificationReport& empty) const {
+    std::vector<std::string> names;
+    for (const auto& figure : named_figures(empty)) names.push_back(figure.name);
+    for (const auto& name : names) {
+      if (metric.empty() || name == metric) return;
+    }
+    throw InputError{"there is no metric '" + metric + "'",
+                     {.object = "fit", .field = "metric_for_best_model"},
+                     "use one of: " + joined(names)};
+  }
+
+ private:
+  static std::string default_metric(ProblemType type) {
+    if (type == ProblemType::single_label) return "accuracy";
+    return type == ProblemType::multi_label ? "micro_f1" : "loss";
+  }
+
+  [[nodiscard]] bool is_greater_better(std::string_view name) const {
+    const bool is_cost =
+        name.ends_with("loss") || name == "perplexity" || name == "mean_squared_error";
+    return greater_is_better.value_or(!is_cost);
+  }
+};
+
+}  // namespace seqtrain::train

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/optim/outcome.hpp>
+#include <seqtrain/train/options.hpp>
+
+namespace seqtrain::train {
+
+/// Watches for steps that the optimizer did not take because a gradient was not finite. On a device
+/// the answer to one step is asked for at the next, so that no step waits for it.
+class StepWatch {
+ public:
+  explicit StepWatch(OnNonfinite policy) : policy_{policy} {}
+
+  /// Takes the outcome of a step. `describe(known)` names the step; it is called only where the step
+  /// was not taken, or where only a device knows.
+  template <class Describe>
+  void add(optim::Outcome outcome, const Describe& describe) {
+    const bool known = outcome.known();
+    if (known && outcome.problem().empty()) return;
+    open_ = Open{std::move(outcome), describe(known)};
+  }
+
+  /// Whether the last outcome needs no waiting.
+  [[nodiscard]] bool known() const { return open_ && open_->outcome.known(); }
+
+  /// Waits for the last outcome. Returns the problem of a step that was skipped, empty where it was
+  /// taken; throws `Error` where the policy is to stop.
+  [[nodiscard]] std::string settle() {
+    if (!open_) return {};
+    Open last = *std::exchange(open_, {});
+    if (last.outcome.problem().empty()) return {};
+    const std::string problem =
+        last.step + ": " + last.outcome.problem() + "; the step was not taken";
+    if (policy_ == OnNonfinite::skip) return problem;
+    throw Error{problem, {}, "lower the learning rate, or let such steps be skipped"};
+  }
+
+ private:
+  struct Open {
+    optim::Outcome outcome;
+    std::string step;
+  };
+
+  OnNonfinite policy_;
+  std::optional<Open> open_;
+};
+
+}  // namespace seqtrain::train

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <seqtrain/concepts.hpp>
+
+namespace seqtrain::train {
+
+/// Gathers the batches of an epoch into steps of `size` batches each; the last step of an epoch may
+/// have fewer.
+template <class B>
+class Window {
+ public:
+  /// `done` batches of the epoch's `of` are done already.
+  Window(std::int64_t size, std::int64_t done, std::int64_t of)
+      : size_{size}, done_{done}, of_{of} {}
+
+  /// Adds a batch. Returns whether the step is complete: `batches` has it until the next call.
+  bool add(const B& batch) {
+    ++done_;
+    if (size_ == 1) {  // no copy
+      batches_ = {&batch, 1};
+      return true;
+    }
+    if (complete_) copies_.clear();
+    copies_.push_back(batch);
+    batches_ = copies_;
+    complete_ = done_ % size_ == 0 || done_ == of_;
+    return complete_;
+  }
+
+  [[nodiscard]] std::span<const B> batches() const { return batches_; }
+
+ private:
+  std::int64_t size_;
+  std::int64_t done_;
+  std::int64_t of_;
+  std::vector<B> copies_;
+  std::span<const B> batches_;
+  bool complete_ = false;
+};
+
+/// Calls `use` with the batches of an epoch from the batch `first` on, until it returns false. A
+/// loader that cannot start there makes the batches before, which are passed over.
+template <Loader L, class Use>
+void for_each_batch(L& loader, std::int64_t epoch, std::int64_t first, const Use& use) {
+  using B = typename L::batch_type;
+  if constexpr (requires { loader.epoch(epoch, first); }) {
+    for (const B& batch : loader.epoch(epoch, first)) {
+      if (!use(batch)) return;
+    }
+  } else {
+    std::int64_t index = 0;
+    for (const B& batch : loader.epoch(epoch)) {
+      if (index++ >= first && !use(batch)) return;
+    }
+  }
+}
+
+}  // namespace seqtrain::train

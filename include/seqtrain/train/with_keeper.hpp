@@ -1,0 +1,85 @@
+#pragma once
+
+#include <concepts>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <seqtrain/concepts.hpp>
+#include <seqtrain/core/cache_directory.hpp>
+#include <seqtrain/core/crc32c.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/sink/any.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/sink/discard.hpp>
+#include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/checkpoints.hpp>
+#include <seqtrain/train/find_part.hpp>
+#include <seqtrain/train/keeper.hpp>
+#include <seqtrain/train/observe.hpp>
+#include <seqtrain/train/options.hpp>
+
+namespace seqtrain::train {
+
+/// Checkpoints on this machine, and in a remote store where there is one.
+using Checkpoints = BasicCheckpoints<sink::Directory, sink::Any>;
+
+/// Returns the local directory for the checkpoints of a remote store.
+inline sink::Directory local_copies(const CheckpointOptions& options, const std::string& store) {
+  if (!options.directory.empty()) return sink::Directory{options.directory};
+  char name[16];
+  std::snprintf(name, sizeof name, "%08x", static_cast<unsigned>(Crc32c{}.update(store).value()));
+  return sink::Directory{cache_directory() / "checkpoints" / name};
+}
+
+/// Calls `use` with a keeper of checkpoints in `store`. Throws `InputError` for a store that keeps
+/// nothing.
+template <Store S, class Use>
+auto with_checkpoints(S& store, const CheckpointOptions& options, const Use& use) {
+  const std::string name = store.name();
+  if (name == sink::Discard::name()) {
+    throw InputError{"keeps nothing, so no checkpoint either",
+                     {.object = "sink::Discard"},
+                     "give the trainer a sink::Directory or sink::Gcs"};
+  }
+  const sink::Directory* directory = nullptr;
+  if constexpr (std::same_as<S, sink::Directory>) directory = &store;
+  if constexpr (std::same_as<S, sink::Any>) directory = store.directory();
+  if (directory != nullptr) {
+    Checkpoints keeper{*directory, nullptr, options};
+    return use(KeeperRef{keeper});
+  }
+  BasicCheckpoints<sink::Directory, S> keeper{local_copies(options, name), &store, options};
+  return use(KeeperRef{keeper});
+}
+
+template <class K>
+struct IsKeeper : std::bool_constant<Keeper<K>> {};
+
+/// Calls `use` with what saves a fit: the keeper among its arguments, else checkpoints in the sink
+/// if the options ask for them, else nothing.
+template <class M, class O, Sink S, class Use, class... Parts>
+auto with_keeper(S& sink, const FitOptions& options, const Use& use, Parts&... parts) {
+  if constexpr ((Keeper<std::remove_const_t<Parts>> || ...)) {
+    return use(KeeperRef{find_part<IsKeeper>(parts...)});
+  } else {
+    if (!options.checkpoint.enabled()) return use(KeeperRef{});
+    if constexpr (Store<S> && Checkpointable<M, O>) {
+      CheckpointOptions checkpoint = options.checkpoint;
+      if (!checkpoint.log) {
+        checkpoint.log = [&](std::string_view text) { notify(Notice{text}, parts...); };
+      }
+      return with_checkpoints(sink, checkpoint, use);
+    } else {
+      constexpr const char* problem =
+          Store<S> ? "needs a model with state_dict and load_state_dict, and an optimizer with state "
+                     "and load_state"
+                   : "needs a sink that gives back what it was given: a seqtrain::Store";
+      throw InputError{problem, {.object = "fit", .field = "checkpoint"}};
+    }
+  }
+}
+
+}  // namespace seqtrain::train

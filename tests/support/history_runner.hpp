@@ -1,0 +1,476 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/sink/discard.hpp>
+#include <seqtrain/train/checkpoints.hpp>
+#include <seqtrain/train/stopped.hpp>
+#include <seqtrain/trainer.hpp>
+
+#include "support/checkpoint_history.hpp"
+#include "support/fakes.hpp"
+#include "support/simulation/simulation.hpp"
+
+namespace seqtrain::tests {
+
+/// A folder of a simulated bucket, as a store of its own.
+class SimulatedPlace {
+ public:
+  SimulatedPlace(sim::Store store, std::string prefix)
+      : store_{std::move(store)}, prefix_{std::move(prefix)} {}
+
+  [[nodiscard]] std::string name() const { return prefix_; }
+  void put(std::string_view key, std::span<const std::byte> bytes) { store_.put(at(key), bytes); }
+  void put_file(std::string_view key, const std::filesystem::path& file) {
+    store_.put_file(at(key), file);
+  }
+  void flush() { store_.flush(); }
+  [[nodiscard]] std::vector<std::string> list(std::string_view key) const {
+    auto keys = store_.list(key.empty() ? prefix_ : at(key));
+    for (auto& one : keys) one.erase(0, prefix_.size() + 1);
+    return keys;
+  }
+  [[nodiscard]] std::optional<sink::Stored> get(std::string_view key) const {
+    return store_.get(at(key));
+  }
+  bool get_file(std::string_view key, const std::filesystem::path& file) const {
+    return store_.get_file(at(key), file);
+  }
+  std::optional<std::int64_t> put_if(std::string_view key, std::span<const std::byte> bytes,
+                                     std::int64_t generation) {
+    return store_.put_if(at(key), bytes, generation);
+  }
+  void remove(std::string_view key) { store_.remove(at(key)); }
+
+ private:
+  [[nodiscard]] std::string at(std::string_view key) const {
+    return prefix_ + "/" + std::string{key};
+  }
+
+  sim::Store store_;
+  std::string prefix_;
+};
+
+/// Runs histories on simulated machines and says which invariant does not hold afterwards:
+///
+/// - a run ends with the same bits as one that was left alone;
+/// - a checkpoint that was reported durable, or a newer one of the run, is complete;
+/// - nothing of another run is changed or removed, and no content of one is read;
+/// - a run has no more checkpoints than it keeps, and two that are on their way;
+/// - in the end a program without faults resumes the run and ends well.
+class HistoryRunner {
+ public:
+  /// Returns the first problem; empty where all invariants hold.
+  static std::string run(const History& history) { return HistoryRunner{history}.run(); }
+
+ private:
+  using Directory = sink::BasicDirectory<sim::Files>;
+  using Keeper = train::BasicCheckpoints<Directory, SimulatedPlace, sim::Background>;
+
+  struct Call {
+    sim::Operation operation;
+    std::string object;
+    bool searching;  ///< before the program knows which run it is
+  };
+
+  /// What is left of an execution.
+  struct Trace {
+    Execution execution;
+    std::string run = {};            ///< the run that it has begun or continued
+    std::string named = {};          ///< the run that its place named before
+    std::string parent = {};         ///< the run whose checkpoint the user has named
+    const Keeper* keeper = nullptr;  ///< while the program runs
+    std::int64_t durable = -1;
+    double weight = 0;
+    bool returned = false;
+    std::string error = {};
+    bool wrong_input = false;
+    std::vector<Call> calls = {};
+  };
+
+  explicit HistoryRunner(const History& history)
+      : history_{history}, random_{history.seed ^ 0x5eed}, bucket_{random_} {}
+
+  std::string run() {
+    bucket_.faults() = {.before = history_.lost, .after = history_.lost, .late = history_.lost};
+    for (std::size_t i = 0; i < history_.executions.size(); ++i) {
+      std::vector<Execution> together{history_.executions[i]};
+      while (i + 1 < history_.executions.size() && history_.executions[i + 1].together) {
+        together.push_back(history_.executions[++i]);
+      }
+      if (auto problem = execute(together); !problem.empty()) return problem;
+    }
+    bucket_.faults() = {};
+    return end_well();
+  }
+
+  /// Resumes what each place names, without faults.
+  std::string end_well() {
+    for (const bool remote : {false, true}) {
+      for (const int machine : {0, 1}) {
+        for (const bool nested : {false, true}) {
+          Execution calm{.machine = machine, .remote = remote, .nested = nested};
+          const std::string run = named(calm);
+          if (run.empty() || (remote && machine == 1)) continue;
+          const auto [settings, longer] = runs_.at(run);
+          calm.settings = settings;
+          calm.longer = longer;
+          if (auto problem = execute({calm}); !problem.empty()) return problem;
+          const Trace& last = traces_.back();
+          if (!last.returned) return "the run cannot be resumed: " + last.error;
+          const bool any = !complete(calm, run).empty();
+          if (any && last.run != run) return "not " + run + " was resumed, but " + last.run;
+        }
+      }
+    }
+    return {};
+  }
+
+  std::string execute(const std::vector<Execution>& together) {
+    const std::size_t first = traces_.size();
+    {
+      std::vector<std::unique_ptr<sim::Process>> processes;
+      traces_.reserve(first + together.size());
+      for (const Execution& one : together) prepare(one);
+      for (const Execution& one : together) {
+        traces_.push_back({.execution = one, .named = named(one)});
+        processes.push_back(start(traces_.back()));
+      }
+      fibers_.run();
+      for (std::size_t i = 0; i < processes.size(); ++i) finish(*processes[i], traces_[first + i]);
+    }
+    for (std::size_t i = first; i < traces_.size(); ++i) {
+      if (auto problem = check(traces_[i], together.size() > 1); !problem.empty()) return problem;
+    }
+    return {};
+  }
+
+  void prepare(const Execution& one) {
+    if (one.new_machine) disks_[static_cast<std::size_t>(one.machine)] = std::make_unique<sim::Disk>();
+    if (!one.corrupt) return;
+    const std::string run = named(one);
+    const auto steps = complete(one, run);
+    if (run.empty() || steps.empty()) return;
+    const std::string key = place(one) + "/" + run + "/checkpoint-" + std::to_string(*steps.rbegin()) +
+                            "/model.safetensors";
+    one.remote ? bucket_.corrupt(key, random_) : disk(one).corrupt(key, random_);
+    if (one.remote) damaged_.emplace(place(one) + "/" + run, *steps.rbegin());
+  }
+
+  std::unique_ptr<sim::Process> start(Trace& trace) {
+    const Execution& one = trace.execution;
+    sim::Plan plan{.kill_at = one.kill_at,
+                   .moment = one.kill_moment,
+                   .power_loss = one.power_loss,
+                   .stop_at = one.stop_at};
+    if (one.errors_from > 0) {
+      plan.errors = {.first = one.errors_from, .last = one.errors_from + 40, .probability = 0.15};
+    }
+    auto process = std::make_unique<sim::Process>(fibers_, disk(one), plan);
+    process->watch([&trace](sim::Operation operation, std::string_view object) {
+      const bool searching = trace.run.empty() &&
+                             (trace.keeper == nullptr || trace.keeper->run().id.empty());
+      trace.calls.push_back({operation, std::string{object}, searching});
+    });
+    const std::string path = one.resume == Execution::Resume::path ? some_checkpoint(trace) : "";
+    process->start([this, &trace, path, program = process.get()] { train(trace, path, *program); });
+    return process;
+  }
+
+  void finish(const sim::Process& process, Trace& trace) {
+    if (process.end() != sim::End::threw) return;
+    try {
+      std::rethrow_exception(process.error());
+    } catch (const InputError& error) {
+      trace.error = error.what();
+      trace.wrong_input = true;
+    } catch (const std::exception& error) {
+      trace.error = error.what();
+    }
+  }
+
+  /// The directory of a complete checkpoint of these settings on the machine's disk, where there is
+  /// one.
+  std::string some_checkpoint(Trace& trace) {
+    const Execution& one = trace.execution;
+    for (const auto& [run, how] : runs_) {
+      if (how.first != one.settings) continue;
+      const auto steps = complete_on_disk(disk(one), local(one) + "/" + run);
+      if (steps.empty()) continue;
+      trace.parent = run;
+      return local(one) + "/" + run + "/checkpoint-" + std::to_string(*steps.begin());
+    }
+    return {};
+  }
+
+  /// The program.
+  void train(Trace& trace, const std::string& path, sim::Process& process) {
+    const Execution& one = trace.execution;
+    SimulatedPlace remote{sim::Store{bucket_, process}, place(one)};
+    train::CheckpointOptions options{.every = one.every, .keep = one.keep};
+    options.directory = local(one);
+    options.settings = {{"seed", std::to_string(one.settings)}};
+    options.make_id = [this] { return "run_" + std::to_string(++ids_); };
+    if (one.resume == Execution::Resume::never) options.resume = "never";
+    if (!path.empty()) options.resume = path;
+    Keeper keeper{Directory{local(one), sim::Files{process}}, one.remote ? &remote : nullptr, options,
+                  std::ref(process)};
+    trace.keeper = &keeper;
+    const struct Note {
+      ~Note() {
+        trace.keeper = nullptr;
+        trace.run = keeper.run().id;
+        trace.durable = keeper.durable();
+        if (!trace.run.empty()) runs.insert_or_assign(trace.run, how);
+      }
+      Trace& trace;
+      const Keeper& keeper;
+      std::map<std::string, std::pair<int, bool>>& runs;
+      std::pair<int, bool> how;
+    } note{trace, keeper, runs_, {one.settings, one.longer}};
+    auto trainer = make_trainer(one.settings);
+    train::FitOptions fit = fit_options(one);
+    fit.stop = process.stop_token();
+    try {
+      (void)trainer.fit(fit, dev(), train::BestModel{one.settings == 1}, keeper);
+    } catch (const train::Stopped&) {
+      if (keeper.durable() < 0) throw std::runtime_error{"stopped without a checkpoint"};
+      return;
+    }
+    trace.weight = trainer.model().weight();
+    trace.returned = true;
+  }
+
+  static Trainer<FakeModel, FakeSgd, FakeLoader, sink::Discard> make_trainer(int settings) {
+    return {FakeModel{}, FakeSgd{settings == 0 ? 0.01 : 0.02},
+            FakeLoader{settings == 0 ? std::vector<double>{1, -2, 3} : std::vector<double>{2, 5, -1},
+                       1},
+            sink::Discard{}};
+  }
+  static train::FitOptions fit_options(const Execution& one) {
+    return {.epochs = one.longer ? 3 : 2};
+  }
+  static FakeLoader dev() { return FakeLoader{{1, -1}, 2}; }
+
+  /// The weight after a run that was left alone.
+  static double expected(const Execution& one) {
+    static std::map<std::pair<int, bool>, double> known;
+    const auto [found, is_new] = known.try_emplace({one.settings, one.longer});
+    if (is_new) {
+      auto trainer = make_trainer(one.settings);
+      (void)trainer.fit(fit_options(one), dev(), train::BestModel{one.settings == 1});
+      found->second = trainer.model().weight();
+    }
+    return found->second;
+  }
+
+  std::string check(const Trace& trace, bool together) {
+    const Execution& one = trace.execution;
+    if (trace.returned && trace.weight != expected(one)) {
+      return "a run has ended with other bits: " + std::to_string(trace.weight) + " instead of " +
+             std::to_string(expected(one));
+    }
+    if (auto problem = check_error(trace, together); !problem.empty()) return problem;
+    if (auto problem = check_durable(trace); !problem.empty()) return problem;
+    if (auto problem = check_calls(trace); !problem.empty()) return problem;
+    return check_space(trace);
+  }
+
+  /// Programs fail for reasons only.
+  std::string check_error(const Trace& trace, bool together) const {
+    if (trace.error.empty()) return {};
+    const auto says = [&](std::string_view text) {
+      return trace.error.find(text) != std::string::npos;
+    };
+    if (trace.wrong_input) {
+      if (says("other settings") || says("may be longer, not shorter")) return {};
+      if (together && says("another process keeps its checkpoints here")) return {};
+    } else {
+      const bool faults = trace.execution.errors_from > 0 || history_.lost > 0;
+      if (faults && !says("stopped without a checkpoint")) return {};
+      if (together && (says("another program") || says("another process"))) return {};
+    }
+    return "a program has failed without a reason: " + trace.error;
+  }
+
+  /// What was reported durable is there: on the machine, and in the bucket what run.json tells of.
+  std::string check_durable(const Trace& trace) {
+    const Execution& one = trace.execution;
+    if (!trace.run.empty() && trace.durable >= 0) {
+      const auto steps = complete_on_disk(disk(one), local(one) + "/" + trace.run);
+      if (steps.empty() || *steps.rbegin() < trace.durable) {
+        return "checkpoint-" + std::to_string(trace.durable) + " of " + trace.run +
+               " was reported durable and is not on machine " + std::to_string(one.machine);
+      }
+    }
+    const auto* const record = bucket_.get(place(one) + "/run.json");
+    if (!one.remote || record == nullptr) return {};
+    const auto document = json::Document::parse(*record->bytes, "run.json");
+    const std::string run{document.root().at("run").string()};
+    const auto step = document.root().find("step");
+    const auto steps = complete_in_bucket(place(one) + "/" + run);
+    if (step && damaged_.contains({place(one) + "/" + run, step->integer()})) return {};
+    if (step && (steps.empty() || *steps.rbegin() < step->integer())) {
+      return "run.json names checkpoint-" + std::to_string(step->integer()) + " of " + run +
+             ", which is not in the bucket";
+    }
+    return {};
+  }
+
+  /// A program reads and changes its own run only. Before it knows which run that is, it may read the
+  /// one that its place names and the one that the user has named, and copy the former from the
+  /// bucket.
+  std::string check_calls(const Trace& trace) const {
+    const Execution& one = trace.execution;
+    for (const auto& [operation, object, searching] : trace.calls) {
+      const std::size_t at = object.find("run_");
+      if (at == std::string::npos || !concerns_content(operation)) continue;
+      const std::string run = object.substr(at, object.find('/', at) - at);
+      const std::string folder = sim::is_remote(operation) ? place(one) : local(one);
+      const bool reads =
+          operation == sim::Operation::read || operation == sim::Operation::store_get;
+      const bool copies = one.remote && !sim::is_remote(operation);
+      const bool own = !searching && run == trace.run;
+      const bool sought = searching && (((reads || copies) && run == trace.named) ||
+                                        (reads && run == trace.parent));
+      if (object.starts_with(folder + "/run_") && (own || sought)) continue;
+      return std::string{name_of(operation)} + " of " + object + " by " +
+             (trace.run.empty() ? "a program without a run" : trace.run);
+    }
+    return {};
+  }
+
+  static bool concerns_content(sim::Operation operation) {
+    using enum sim::Operation;
+    return operation != list && operation != store_list && operation != store_flush &&
+           operation != make_directory && operation != sync_directory && operation != stamp;
+  }
+
+  /// A run's folder holds what is kept, and what is being written and uploaded. Checkpoints that could
+  /// not be removed go with the next one.
+  std::string check_space(const Trace& trace) {
+    const Execution& one = trace.execution;
+    removals_failed_ = removals_failed_ || one.errors_from > 0 || bucket_.faults().before > 0;
+    if (trace.run.empty() || one.errors_from > 0 || (removals_failed_ && !trace.returned)) return {};
+    int& keep = keeps_[trace.run];
+    keep = std::max(keep, one.keep);
+    const auto too_many = [&](const std::set<std::string>& folders) {
+      return static_cast<int>(folders.size()) > keep + 2;
+    };
+    std::set<std::string> here, there;
+    for (const auto& entry : disk(one).list(local(one) + "/" + trace.run)) {
+      here.insert(std::string{entry.name});
+    }
+    for (const auto& key : bucket_.list(place(one) + "/" + trace.run)) {
+      const std::size_t begin = place(one).size() + trace.run.size() + 2;
+      there.insert(key.substr(begin, key.find('/', begin) - begin));
+    }
+    if (!too_many(here) && !too_many(there)) return {};
+    return trace.run + " has " + std::to_string(here.size()) + " checkpoints on the disk and " +
+           std::to_string(there.size()) + " in the bucket, and is to keep " + std::to_string(keep);
+  }
+
+  [[nodiscard]] static std::string place(const Execution& one) {
+    return one.nested ? "exp/lr2" : "exp";
+  }
+  /// Where an execution keeps its checkpoints on its machine.
+  [[nodiscard]] static std::string local(const Execution& one) {
+    return one.remote ? (one.nested ? "copies-lr2" : "copies") : place(one);
+  }
+  [[nodiscard]] sim::Disk& disk(const Execution& one) const {
+    return *disks_[static_cast<std::size_t>(one.machine)];
+  }
+
+  /// The run that the place of an execution names; empty where there is none.
+  [[nodiscard]] std::string named(const Execution& one) const {
+    std::optional<std::string> text;
+    if (one.remote) {
+      if (const auto* object = bucket_.get(place(one) + "/run.json")) text = *object->bytes;
+    } else if (const auto content = disk(one).read(place(one) + "/run.json")) {
+      text = *content ? **content : std::string{};
+    }
+    if (!text) return {};
+    return std::string{json::Document::parse(*text, "run.json").root().at("run").string()};
+  }
+
+  [[nodiscard]] std::set<std::int64_t> complete(const Execution& one, const std::string& run) const {
+    const std::string folder = "/" + run;
+    return one.remote ? complete_in_bucket(place(one) + folder)
+                      : complete_on_disk(disk(one), local(one) + folder);
+  }
+
+  /// The steps of a run's checkpoints that can be read.
+  [[nodiscard]] static std::set<std::int64_t> complete_on_disk(const sim::Disk& disk,
+                                                               const std::string& folder) {
+    std::set<std::int64_t> steps;
+    for (const auto& entry : disk.list(folder)) {
+      const std::string checkpoint = folder + "/" + std::string{entry.name};
+      insert_if_complete(steps, entry.name, [&](const std::string& name) {
+        const auto content = disk.read(checkpoint + "/" + name);
+        return content ? std::optional{shared(*content)} : std::nullopt;
+      });
+    }
+    return steps;
+  }
+  [[nodiscard]] std::set<std::int64_t> complete_in_bucket(const std::string& folder) const {
+    std::set<std::int64_t> steps;
+    std::set<std::string> names;
+    for (const auto& key : bucket_.list(folder)) {
+      const auto rest = key.substr(folder.size() + 1);
+      names.insert(rest.substr(0, rest.find('/')));
+    }
+    for (const auto& checkpoint : names) {
+      insert_if_complete(steps, checkpoint, [&](const std::string& name) {
+        const auto* object = bucket_.get(folder + "/" + checkpoint + "/" + name);
+        return object ? std::optional{shared(object->bytes)} : std::nullopt;
+      });
+    }
+    return steps;
+  }
+
+  static SharedBytes shared(const std::shared_ptr<const std::string>& text) {
+    if (!text) return {};
+    return {text, std::as_bytes(std::span{*text})};
+  }
+
+  static void insert_if_complete(std::set<std::int64_t>& steps, std::string_view name,
+                                 const train::Checkpoint::Read& read) {
+    const auto step = train::checkpoint_step(name);
+    if (!step) return;
+    try {
+      const train::Checkpoint whole{std::string{name}, read};
+      steps.insert(*step);
+    } catch (const InputError&) {
+    }
+  }
+
+  const History& history_;
+  sim::Random random_;
+  sim::Fibers fibers_{random_};
+  std::array<std::unique_ptr<sim::Disk>, 2> disks_{std::make_unique<sim::Disk>(),
+                                                   std::make_unique<sim::Disk>()};
+  sim::Bucket bucket_;
+  std::vector<Trace> traces_;
+  std::map<std::string, std::pair<int, bool>> runs_;  ///< settings and length of each run
+  std::map<std::string, int> keeps_;
+  bool removals_failed_ = false;  ///< perhaps, in some execution
+  std::set<std::pair<std::string, std::int64_t>> damaged_;  ///< folders of the bucket, and steps
+  int ids_ = 0;
+};
+
+}  // namespace seqtrain::tests

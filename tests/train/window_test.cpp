@@ -1,0 +1,63 @@
+#include <seqtrain/train/window.hpp>
+
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/fakes.hpp"
+
+namespace seqtrain::train {
+namespace {
+
+/// The sizes of the steps that batches 0 to `of` make from `done` on.
+std::vector<std::size_t> steps(std::int64_t size, std::int64_t done, std::int64_t of) {
+  Window<int> window{size, done, of};
+  std::vector<std::size_t> sizes;
+  for (int batch = static_cast<int>(done); batch < of; ++batch) {
+    if (!window.add(batch)) continue;
+    sizes.push_back(window.batches().size());
+    EXPECT_EQ(window.batches().back(), batch);
+  }
+  return sizes;
+}
+
+TEST(Window, GathersTheBatchesOfAStep) {
+  EXPECT_EQ(steps(1, 0, 3), (std::vector<std::size_t>{1, 1, 1}));
+  EXPECT_EQ(steps(2, 0, 5), (std::vector<std::size_t>{2, 2, 1}));
+  EXPECT_EQ(steps(2, 2, 5), (std::vector<std::size_t>{2, 1}));
+  EXPECT_EQ(steps(9, 0, 5), (std::vector<std::size_t>{5}));
+}
+
+/// A loader that can begin inside an epoch and notes that it did.
+struct Skipping : tests::FakeLoader {
+  using FakeLoader::FakeLoader;
+  using FakeLoader::epoch;
+  std::vector<tests::FakeBatch> epoch(std::int64_t number, std::int64_t first) {
+    asked = first;
+    auto all = epoch(number);
+    all.erase(all.begin(), all.begin() + first);
+    return all;
+  }
+  std::int64_t asked = -1;
+};
+
+TEST(ForEachBatch, BeginsAndEndsInsideAnEpoch) {
+  const std::vector<double> x{1, 2, 3, 4, 5};
+  const auto seen = [](auto& loader) {
+    std::vector<double> values;
+    for_each_batch(loader, 0, 2, [&](const tests::FakeBatch& batch) {
+      values.push_back(batch.x[0]);
+      return values.size() < 2;
+    });
+    return values;
+  };
+  tests::FakeLoader plain{x, 1};
+  Skipping skipping{x, 1};
+  EXPECT_EQ(seen(plain), (std::vector<double>{3, 4}));
+  EXPECT_EQ(seen(skipping), (std::vector<double>{3, 4}));
+  EXPECT_EQ(skipping.asked, 2);
+}
+
+}  // namespace
+}  // namespace seqtrain::train
