@@ -18,6 +18,7 @@
 
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/sink/discard.hpp>
+#include <seqtrain/sink/memory.hpp>
 #include <seqtrain/train/checkpoints.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/trainer.hpp>
@@ -130,10 +131,10 @@ class HistoryRunner {
           const auto [settings, longer] = runs_.at(run);
           calm.settings = settings;
           calm.longer = longer;
+          const bool any = !complete(calm, run).empty();
           if (auto problem = execute({calm}); !problem.empty()) return problem;
           const Trace& last = traces_.back();
           if (!last.returned) return "the run cannot be resumed: " + last.error;
-          const bool any = !complete(calm, run).empty();
           if (any && last.run != run) return "not " + run + " was resumed, but " + last.run;
         }
       }
@@ -166,10 +167,10 @@ class HistoryRunner {
     const std::string run = named(one);
     const auto steps = complete(one, run);
     if (run.empty() || steps.empty()) return;
-    const std::string key = place(one) + "/" + run + "/checkpoint-" + std::to_string(*steps.rbegin()) +
-                            "/model.safetensors";
+    const std::string key = folder_of(place(one), run) + "/" +
+                            train::checkpoint_name(*steps.rbegin()) + "/model.safetensors";
     one.remote ? bucket_.corrupt(key, random_) : disk(one).corrupt(key, random_);
-    if (one.remote) damaged_.emplace(place(one) + "/" + run, *steps.rbegin());
+    if (one.remote) damaged_.emplace(run, *steps.rbegin());
   }
 
   std::unique_ptr<sim::Process> start(Trace& trace) {
@@ -210,10 +211,10 @@ class HistoryRunner {
     const Execution& one = trace.execution;
     for (const auto& [run, how] : runs_) {
       if (how.first != one.settings) continue;
-      const auto steps = complete_on_disk(disk(one), local(one) + "/" + run);
+      const auto steps = complete_on_disk(disk(one), local(one), run);
       if (steps.empty()) continue;
       trace.parent = run;
-      return local(one) + "/" + run + "/checkpoint-" + std::to_string(*steps.begin());
+      return folder_of(local(one), run) + "/" + train::checkpoint_name(*steps.begin());
     }
     return {};
   }
@@ -312,7 +313,7 @@ class HistoryRunner {
   std::string check_durable(const Trace& trace) {
     const Execution& one = trace.execution;
     if (!trace.run.empty() && trace.durable >= 0) {
-      const auto steps = complete_on_disk(disk(one), local(one) + "/" + trace.run);
+      const auto steps = complete_on_disk(disk(one), local(one), trace.run);
       if (steps.empty() || *steps.rbegin() < trace.durable) {
         return "checkpoint-" + std::to_string(trace.durable) + " of " + trace.run +
                " was reported durable and is not on machine " + std::to_string(one.machine);
@@ -323,8 +324,8 @@ class HistoryRunner {
     const auto document = json::Document::parse(*record->bytes, "run.json");
     const std::string run{document.root().at("run").string()};
     const auto step = document.root().find("step");
-    const auto steps = complete_in_bucket(place(one) + "/" + run);
-    if (step && damaged_.contains({place(one) + "/" + run, step->integer()})) return {};
+    const auto steps = complete_in_bucket(place(one), run);
+    if (step && damaged_.contains({run, step->integer()})) return {};
     if (step && (steps.empty() || *steps.rbegin() < step->integer())) {
       return "run.json names checkpoint-" + std::to_string(step->integer()) + " of " + run +
              ", which is not in the bucket";
@@ -373,13 +374,8 @@ class HistoryRunner {
       return static_cast<int>(folders.size()) > keep + 2;
     };
     std::set<std::string> here, there;
-    for (const auto& entry : disk(one).list(local(one) + "/" + trace.run)) {
-      here.insert(std::string{entry.name});
-    }
-    for (const auto& key : bucket_.list(place(one) + "/" + trace.run)) {
-      const std::size_t begin = place(one).size() + trace.run.size() + 2;
-      there.insert(key.substr(begin, key.find('/', begin) - begin));
-    }
+    for (const auto& name : checkpoints_on_disk(disk(one), local(one), trace.run)) here.insert(name);
+    for (const auto& name : checkpoints_in_bucket(place(one), trace.run)) there.insert(name);
     if (!too_many(here) && !too_many(there)) return {};
     return trace.run + " has " + std::to_string(here.size()) + " checkpoints on the disk and " +
            std::to_string(there.size()) + " in the bucket, and is to keep " + std::to_string(keep);
@@ -409,34 +405,57 @@ class HistoryRunner {
   }
 
   [[nodiscard]] std::set<std::int64_t> complete(const Execution& one, const std::string& run) const {
-    const std::string folder = "/" + run;
-    return one.remote ? complete_in_bucket(place(one) + folder)
-                      : complete_on_disk(disk(one), local(one) + folder);
+    return one.remote ? complete_in_bucket(place(one), run)
+                      : complete_on_disk(disk(one), local(one), run);
+  }
+
+  /// The folder of a run's checkpoints, as the code under test has it.
+  [[nodiscard]] static std::string folder_of(const std::string& place, const std::string& run) {
+    static sink::Memory nothing;
+    const std::string path = place + "/" + train::CheckpointFolder{nothing, run}.at(0);
+    return path.substr(0, path.rfind('/'));
+  }
+
+  [[nodiscard]] static std::set<std::string> checkpoints_on_disk(const sim::Disk& disk,
+                                                                 const std::string& place,
+                                                                 const std::string& run) {
+    std::set<std::string> names;
+    for (const auto& entry : disk.list(folder_of(place, run))) {
+      if (train::checkpoint_step(entry.name)) names.insert(std::string{entry.name});
+    }
+    return names;
+  }
+  [[nodiscard]] std::set<std::string> checkpoints_in_bucket(const std::string& place,
+                                                            const std::string& run) const {
+    const std::string folder = folder_of(place, run);
+    std::set<std::string> names;
+    for (const auto& key : bucket_.list(folder)) {
+      const auto rest = key.substr(folder.size() + 1);
+      const auto name = rest.substr(0, rest.find('/'));
+      if (train::checkpoint_step(name)) names.insert(name);
+    }
+    return names;
   }
 
   /// The steps of a run's checkpoints that can be read.
   [[nodiscard]] static std::set<std::int64_t> complete_on_disk(const sim::Disk& disk,
-                                                               const std::string& folder) {
+                                                               const std::string& place,
+                                                               const std::string& run) {
     std::set<std::int64_t> steps;
-    for (const auto& entry : disk.list(folder)) {
-      const std::string checkpoint = folder + "/" + std::string{entry.name};
-      insert_if_complete(steps, entry.name, [&](const std::string& name) {
-        const auto content = disk.read(checkpoint + "/" + name);
+    for (const auto& checkpoint : checkpoints_on_disk(disk, place, run)) {
+      insert_if_complete(steps, run, checkpoint, [&](const std::string& name) {
+        const auto content = disk.read(folder_of(place, run) + "/" + checkpoint + "/" + name);
         return content ? std::optional{shared(*content)} : std::nullopt;
       });
     }
     return steps;
   }
-  [[nodiscard]] std::set<std::int64_t> complete_in_bucket(const std::string& folder) const {
+  [[nodiscard]] std::set<std::int64_t> complete_in_bucket(const std::string& place,
+                                                          const std::string& run) const {
     std::set<std::int64_t> steps;
-    std::set<std::string> names;
-    for (const auto& key : bucket_.list(folder)) {
-      const auto rest = key.substr(folder.size() + 1);
-      names.insert(rest.substr(0, rest.find('/')));
-    }
-    for (const auto& checkpoint : names) {
-      insert_if_complete(steps, checkpoint, [&](const std::string& name) {
-        const auto* object = bucket_.get(folder + "/" + checkpoint + "/" + name);
+    for (const auto& checkpoint : checkpoints_in_bucket(place, run)) {
+      insert_if_complete(steps, run, checkpoint, [&](const std::string& name) {
+        const auto* object = bucket_.get(folder_of(place, run) + "/" + checkpoint + "/" + name);
         return object ? std::optional{shared(object->bytes)} : std::nullopt;
       });
     }
@@ -448,14 +467,12 @@ class HistoryRunner {
     return {text, std::as_bytes(std::span{*text})};
   }
 
-  static void insert_if_complete(std::set<std::int64_t>& steps, std::string_view name,
-                                 const train::Checkpoint::Read& read) {
-    const auto step = train::checkpoint_step(name);
-    if (!step) return;
+  static void insert_if_complete(std::set<std::int64_t>& steps, const std::string& run,
+                                 const std::string& name, const train::Checkpoint::Read& read) {
     try {
-      const train::Checkpoint whole{std::string{name}, read};
-      steps.insert(*step);
-    } catch (const InputError&) {
+      const train::Checkpoint whole{name, read};
+      if (whole.run().id == run) steps.insert(whole.state().position.step);
+    } catch (const InputError&) {  // not complete
     }
   }
 
