@@ -73,6 +73,18 @@ TEST(Directory, ListsNeitherLocksNorTemporaryFiles) {
   EXPECT_EQ(sink.list(""), (std::vector<std::string>{"dir/a", "lease"}));
 }
 
+TEST(Directory, ListsWhatKilledProcessesLeft) {
+  const TemporaryDirectory directory;
+  sink::Directory sink{directory.path()};
+  sink.put("dir/a", bytes_of("1"));
+  write_file(directory / "dir/b.partial", "half");
+  fs::create_directories(directory / "dir/c/d");
+  EXPECT_EQ(sink.leftovers(""), (std::vector<std::string>{"dir/b.partial", "dir/c/d"}));
+  for (const auto& key : sink.leftovers("dir")) sink.remove(key);
+  EXPECT_TRUE(sink.leftovers("").empty());
+  EXPECT_FALSE(fs::exists(directory / "dir/c"));
+}
+
 TEST(Directory, RemovesDirectoriesThatBecameEmpty) {
   const TemporaryDirectory directory;
   sink::Directory sink{directory / "root"};

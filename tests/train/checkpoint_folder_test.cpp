@@ -76,10 +76,12 @@ TEST(CheckpointFolder, PrunesWhatAKilledWriterLeft) {
   put_checkpoint(store, folder, 3);
   put_checkpoint(store, folder, 4);
   tests::write_file(store.writable_path("run/checkpoint-2/model.safetensors.partial"), "half");
+  std::filesystem::create_directory(temporary / "run/checkpoint-1");  // its files are removed
   folder.prune(4, 1);
   EXPECT_EQ(folder.steps(), (Steps{4}));
   EXPECT_TRUE(store.leftovers("").empty());
   EXPECT_FALSE(std::filesystem::exists(temporary / "run/checkpoint-2"));
+  EXPECT_FALSE(std::filesystem::exists(temporary / "run/checkpoint-1"));
 }
 
 TEST(CheckpointFolder, RemovesTheManifestFirst) {

@@ -30,7 +30,8 @@ namespace seqtrain::sink {
 /// A directory on a mounted disk. Keys are paths below the root; missing directories are created,
 /// those that become empty are removed. An object is durable when `put` returns, its removal when
 /// `remove` does. `list` leaves out names that begin with a dot or end in `.partial`: locks and
-/// temporary files have such names, and `leftovers` lists the latter.
+/// temporary files have such names. `leftovers` lists what processes that were killed may have
+/// left.
 template <class F = Files>
 class BasicDirectory {
  public:
@@ -73,10 +74,11 @@ class BasicDirectory {
     return collect_if(key, is_object);
   }
 
-  /// Returns the keys of temporary files inside that directory, as `list` does for objects. Those
-  /// that nobody is writing were left by a process that was killed.
+  /// Returns the keys of temporary files and of empty directories inside that directory, sorted.
+  /// Those that nobody is writing were left by a process that was killed; `remove` removes them.
   [[nodiscard]] std::vector<std::string> leftovers(std::string_view key) const {
-    return collect_if(key, [](std::string_view name) { return name.ends_with(".partial"); });
+    return collect_if(
+        key, [](std::string_view name) { return name.ends_with(".partial"); }, true);
   }
 
   /// Creates the directories of a key and returns its path, for somebody who writes the file.
@@ -173,26 +175,31 @@ class BasicDirectory {
   }
 
   template <class Wanted>
-  [[nodiscard]] std::vector<std::string> collect_if(std::string_view key,
-                                                    const Wanted& wanted) const {
+  [[nodiscard]] std::vector<std::string> collect_if(std::string_view key, const Wanted& wanted,
+                                                    bool empty_ones = false) const {
     if (!key.empty()) check_key(key);
     std::vector<std::string> keys;
     collect(key.empty() ? root_ : path_of(key), key.empty() ? "" : std::string{key} + "/", wanted,
-            keys);
+            empty_ones, keys);
     std::sort(keys.begin(), keys.end());
     return keys;
   }
 
+  /// Appends the wanted files, and empty directories if they are wanted too. Returns whether the
+  /// directory is empty.
   template <class Wanted>
-  void collect(const Path& directory, const std::string& prefix, const Wanted& wanted,
-               std::vector<std::string>& keys) const {
-    for (const auto& entry : files_.list(directory)) {
-      if (entry.is_directory) {
-        collect(directory / entry.name, prefix + entry.name + "/", wanted, keys);
-      } else if (wanted(entry.name)) {
-        keys.push_back(prefix + entry.name);
-      }
+  bool collect(const Path& directory, const std::string& prefix, const Wanted& wanted,
+               bool empty_ones, std::vector<std::string>& keys) const {
+    const auto entries = files_.list(directory);
+    for (const auto& entry : entries) {
+      const std::string key = prefix + entry.name;
+      const bool found =
+          entry.is_directory
+              ? collect(directory / entry.name, key + "/", wanted, empty_ones, keys) && empty_ones
+              : wanted(entry.name);
+      if (found) keys.push_back(key);
     }
+    return entries.empty();
   }
 
   /// Opens an object for writing. Its directory may be removed by somebody else until it has a

@@ -66,6 +66,7 @@ class CheckpointFolder {
   void remove(std::int64_t step) const {
     store_->remove(at(step, sink::Manifest::file_name));
     for (const std::string& key : all_keys(at(step))) store_->remove(key);
+    if constexpr (has_leftovers) store_->remove(at(step));  // an empty folder
   }
 
   /// Removes all that lies in the run's folders of steps except the newest `keep` checkpoints up to
@@ -85,10 +86,14 @@ class CheckpointFolder {
   }
 
  private:
-  /// Returns the keys inside a folder, those of temporary files included.
+  static constexpr bool has_leftovers = requires(S & store, std::string_view folder) {
+    store.leftovers(folder);
+  };
+
+  /// Returns the keys inside a folder, those of temporary files and of empty folders included.
   [[nodiscard]] std::vector<std::string> all_keys(const std::string& folder) const {
     auto keys = store_->list(folder);
-    if constexpr (requires { store_->leftovers(folder); }) {
+    if constexpr (has_leftovers) {
       const auto left = store_->leftovers(folder);
       keys.insert(keys.end(), left.begin(), left.end());
     }
