@@ -8,7 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/train/checkpoint_directory.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/train/checkpoint_folder.hpp>
+#include <seqtrain/train/run_record.hpp>
 
 namespace seqtrain::tests {
 namespace {
@@ -26,14 +28,19 @@ TEST_F(Chaos, TerminatedRunsEndWithTheSameBits) {
 TEST_F(Chaos, ABrokenCheckpointIsNamedAndTheOneBeforeUsed) {
   const auto checkpoints = directory_ / "broken.checkpoints";
   fs::copy(directory_ / "whole.checkpoints", checkpoints, fs::copy_options::recursive);
-  const auto all = train::CheckpointDirectory{checkpoints}.steps();
+  sink::Directory place{checkpoints};
+  const train::CheckpointFolder folder{place, train::RunRecord{place}.run()};
+  const auto all = folder.steps();
   ASSERT_EQ(all.size(), 2U);
-  const std::string newest = train::checkpoint_name(all.back());
-  const auto file = checkpoints / newest / "model.safetensors";
+  const auto file = place.path_of(folder.at(all.back(), "model.safetensors"));
   fs::resize_file(file, fs::file_size(file) / 2);
   EXPECT_EQ(run_to_the_end("broken"), 0);
   const std::string log = read_file(directory_ / "broken.log");
-  EXPECT_NE(log.find(newest + " is not used"), std::string::npos) << log;
+  EXPECT_NE(log.find(train::checkpoint_name(all.back()) + " is not used"), std::string::npos)
+      << log;
+  EXPECT_NE(log.find("Resumed from " + (checkpoints / folder.at(all.front())).string()),
+            std::string::npos)
+      << log;
   EXPECT_TRUE(read_file(directory_ / "broken/model.pth") ==
               read_file(directory_ / "whole/model.pth"));
 }
