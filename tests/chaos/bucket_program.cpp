@@ -1,0 +1,51 @@
+// Trains with its sink as the only place that outlives the machine:
+//
+//     bucket_program PLACE [STEPS]
+//
+// PLACE is an address `gs://bucket/path`. With STEPS the program kills itself after so many steps.
+// Prints from where it resumes, and in the end the weight by bits.
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <thread>
+
+#include <seqtrain/cli/run.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/report/say.hpp>
+#include <seqtrain/sink/gcs.hpp>
+#include <seqtrain/train/events.hpp>
+#include <seqtrain/trainer.hpp>
+
+#include "support/fakes.hpp"
+
+namespace {
+
+using namespace seqtrain;
+
+/// Takes some time for each step, as real ones do, so that checkpoints are written meanwhile.
+struct Death {
+  std::int64_t steps;
+
+  void on(const train::Notice& event) { report::say(event.text); }
+  void on(const train::StepEnd&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    if (--steps == 0) ::raise(SIGKILL);
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::span words{argv, static_cast<std::size_t>(argc)};
+  return cli::run([&] {
+    if (words.size() < 2) throw InputError{"which place?", {.object = "bucket_program"}};
+    Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01},
+                    tests::FakeLoader{{1, -2, 0.5, 3, -1, 2}, 1}, sink::Gcs{words[1]}};
+    trainer.fit({.epochs = 2, .checkpoint = {.every = 1}},
+                Death{words.size() > 2 ? std::stoll(words[2]) : 0});
+    std::printf("weight %a\n", trainer.model().weight());
+  });
+}

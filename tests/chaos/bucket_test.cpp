@@ -1,0 +1,66 @@
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include "support/fault_server.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::tests {
+namespace {
+
+struct Ended {
+  int status = -1;
+  std::string output;
+};
+
+/// Runs the program on a machine of its own: with an empty cache directory, which is gone
+/// afterwards.
+Ended run(const FaultServer& server, const std::string& arguments) {
+  const TemporaryDirectory machine;
+  const std::string command =
+      "exec env no_proxy=127.0.0.1 XDG_CACHE_HOME=" + machine.path().string() +
+      " STORAGE_EMULATOR_HOST=http://127.0.0.1:" + server.port() + " " +
+      SEQTRAIN_BUCKET_PROGRAM " " + arguments + " 2>&1";
+  FILE* const pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error{"cannot run " + command};
+  Ended ended;
+  std::array<char, 4096> part{};
+  while (const std::size_t size = std::fread(part.data(), 1, part.size(), pipe)) {
+    ended.output.append(part.data(), size);
+  }
+  ended.status = ::pclose(pipe);
+  return ended;
+}
+
+std::string weight_in(const std::string& output) {
+  const auto begin = output.find("weight ");
+  return begin == std::string::npos ? output : output.substr(begin);
+}
+
+TEST(ARunInABucket, IsKilledAndResumedOnEmptyMachines) {
+  FaultServer server;
+  const auto whole = run(server, "gs://bucket/whole");
+  ASSERT_EQ(whole.status, 0) << whole.output;
+  int kills = 0, resumed = 0;
+  Ended ended;
+  do {
+    // A machine that is too slow to save anything in so few steps gets more of them.
+    ended = run(server, "gs://bucket/run " + std::to_string(3 + kills / 6));
+    resumed += ended.output.find("Resumed from ") != std::string::npos ? 1 : 0;
+    kills += WIFSIGNALED(ended.status) && WTERMSIG(ended.status) == SIGKILL ? 1 : 0;
+  } while (ended.status != 0 && kills < 50 && WIFSIGNALED(ended.status));
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  EXPECT_GE(kills, 3);
+  EXPECT_GE(resumed, 1);
+  EXPECT_EQ(weight_in(ended.output), weight_in(whole.output));
+  RecordProperty("kills", kills);
+}
+
+}  // namespace
+}  // namespace seqtrain::tests
