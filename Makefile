@@ -19,10 +19,14 @@ test: setup  ## build and run every test
 	@tools/get_checkpoint.sh
 	@tools/test.sh dev
 
-chaos: setup  ## kill runs 100 times each way and compare how they end
+chaos: setup develop-packages  ## kill runs 100 times each way, and at every call of the file system
 	@tools/get_checkpoint.sh
-	@tools/build.sh dev examples_test
+	@tools/build.sh dev examples_test train_test crash_program
 	SEQTRAIN_CHAOS_KILLS=100 build/dev/tests/examples/examples_test --gtest_filter='Chaos*'
+	SEQTRAIN_SIMULATED_HISTORIES=1000000 build/dev/tests/train_test \
+	  --gtest_filter='CheckpointSimulation*'
+	python3 tests/chaos/crash_points.py build/dev/tests/chaos/crash_program \
+	  --program build/dev/examples/mnli
 
 build: setup  ## build everything for use, into build/release
 	@tools/build.sh release
