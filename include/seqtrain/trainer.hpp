@@ -7,7 +7,6 @@
 #include <span>
 #include <stop_token>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -52,7 +51,7 @@ class Trainer {
   /// that are not finite, and whatever a policy or an argument throws.
   template <class... Parts>
   train::FitReport fit(const train::FitOptions& options, Parts&&... parts) {
-    train::check_parts<M, O, std::remove_cvref_t<Parts>...>();
+    train::check_parts<M, O, Parts...>();
     options.validate();
     return train::with_keeper<M, O>(
         sink_, options,
@@ -63,7 +62,7 @@ class Trainer {
   template <class D, class... Observers>
   metrics::ClassificationReport evaluate(D&& loader, const train::EvalPoint& point,
                                          Observers&&... observers) {
-    train::check_evaluation<M, std::remove_cvref_t<D>, std::remove_cvref_t<Observers>...>();
+    train::check_evaluation<M, D, Observers...>();
     return train::evaluate(model_, loader, point, observers...);
   }
 

@@ -25,8 +25,8 @@ namespace seqtrain::tests {
 /// loss mean (wx - 2x)^2, whose gradient is known by hand.
 struct FakeBatch {
   std::int64_t rows = 0;
-  std::vector<double> x;
-  std::vector<std::int64_t> labels;
+  std::vector<double> x = {};
+  std::vector<std::int64_t> labels = {};
   [[nodiscard]] std::int64_t tokens() const { return 3 * rows; }
 };
 
@@ -110,6 +110,19 @@ class FakeModel {
     std::vector<FakeParameter> parameters{{&w, &gradient}};
   };
   std::unique_ptr<State> state_ = std::make_unique<State>();
+};
+
+/// A language model whose loss is the mean of |x|.
+class WordModel : public FakeModel {
+ public:
+  static double evaluate(const FakeBatch& batch) {
+    double sum = 0;
+    for (const double x : batch.x) sum += std::abs(x);
+    return sum / static_cast<double>(batch.rows);
+  }
+
+ private:
+  using FakeModel::logits;
 };
 
 class FakeSgd {

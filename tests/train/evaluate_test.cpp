@@ -56,19 +56,8 @@ TEST(Evaluate, HasTheFiguresOfTheModelsProblem) {
   EXPECT_NEAR(report.figures[1].value, 1, 1e-12);
 }
 
-/// A language model whose loss is the mean of |x|.
-struct WordModel : tests::FakeModel {
-  double evaluate(const tests::FakeBatch& batch) {
-    double sum = 0;
-    for (const double x : batch.x) sum += std::abs(x);
-    return sum / static_cast<double>(batch.rows);
-  }
-
- private:
-  using tests::FakeModel::logits;
-};
-
 TEST(Evaluate, GivesALanguageModelItsPerplexity) {
+  using tests::WordModel;
   static_assert(LanguageModel<WordModel> && !Classifier<WordModel>);
   WordModel model;
   tests::FakeLoader loader{{1, 2, 3, 4, 5}, 2};

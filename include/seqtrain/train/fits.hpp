@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include <seqtrain/concepts.hpp>
 #include <seqtrain/core/problem_type.hpp>
@@ -15,8 +16,8 @@
 
 namespace seqtrain::train {
 
-// Where policies or arguments do not make a `Trainer`, compilation ends with one plain sentence that
-// says which of them lacks what. The pages in docs/concepts have the whole contract.
+// Where policies or arguments do not make a `Trainer`, compilation ends with one plain sentence
+// that says which of them lacks what. The pages in docs/concepts have the whole contract.
 
 /// Fails where the model has an optional member in another form than it is used in.
 template <class M>
@@ -35,8 +36,9 @@ consteval void check_optional_members_of_model() {
           },
       "the model's problem_type() must be const and return a ProblemType");
   static_assert(
-      !(requires(M & m) { m.state_dict(); } ||
-        requires(M & m, std::span<const weights::TensorView> t) { m.load_state_dict(t); }) ||
+      !(
+          requires(M & m) { m.state_dict(); } ||
+          requires(M & m, std::span<const weights::TensorView> t) { m.load_state_dict(t); }) ||
           Restorable<M>,
       "the model needs both state_dict(), whose views() are tensors, and load_state_dict(tensors)");
 }
@@ -98,45 +100,81 @@ consteval bool fits() {
 
 /// Whether an argument of `fit` was meant to be a loader.
 template <class P>
-concept LoaderLike = requires(P& part) { part.epoch(0); } ||
-    requires(P& part) { part.batches_in(0); } || requires(P& part) { part.examples(); };
+concept LoaderLike = requires(P& part) {
+  part.epoch(0);
+}
+|| requires(P& part) {
+  part.batches_in(0);
+}
+|| requires(P& part) {
+  part.examples();
+};
 
-/// Fails unless an evaluation can take the loader, the model and these arguments.
-template <class M, class D, class... Parts>
-consteval void check_evaluation() {
-  static_assert(Loader<D>,
-                "the dev loader lacks a batch_type, epoch(number), batches_in(epoch) or examples()");
-  static_assert(LoaderFor<D, M>, "the dev loader yields another batch_type than the model takes");
+/// Fails unless an argument is an observer or a metric.
+template <class P>
+consteval void check_observer() {
+  using T = std::remove_const_t<P>;
+  static_assert(Observer<T> || CountsEvaluations<T>,
+                "an observer hears nothing: it needs on(const train::StepEnd&) or the like");
+  static_assert(Observer<P> || CountsEvaluations<P> || !Observer<T>,
+                "an observer is const, but its on(event) is not");
+}
+
+/// Fails unless an evaluation can take the loader and the model.
+template <class M, class D>
+consteval void check_dev_loader() {
+  using T = std::remove_const_t<D>;
+  static_assert(
+      Loader<T>,
+      "the dev loader lacks a batch_type, epoch(number), batches_in(epoch) or examples()");
+  static_assert(LoaderFor<T, M>, "the dev loader yields another batch_type than the model takes");
+  static_assert(!std::is_const_v<D>, "the dev loader must not be const");
   static_assert(Classifier<M> || LanguageModel<M>,
                 "the model cannot be evaluated: it needs logits(batch) and an output_type, or "
                 "evaluate(batch)");
-  static_assert(Classifier<M> || !(CountsEvaluations<Parts> || ...),
+}
+
+/// Fails where a metric cannot count what the model answers.
+template <class M, class P>
+consteval void check_metric() {
+  static_assert(Classifier<M> || !CountsEvaluations<P>,
                 "a metric counts labels, but the model is evaluated by its loss");
+}
+
+/// Fails unless these are arguments of `evaluate`, references or not.
+template <class M, class D, class... Parts>
+consteval void check_evaluation() {
+  check_dev_loader<M, std::remove_reference_t<D>>();
+  (check_metric<M, std::remove_reference_t<Parts>>(), ...);
+  (check_observer<std::remove_reference_t<Parts>>(), ...);
 }
 
 /// Fails unless `fit` knows what to do with an argument.
 template <class M, class P>
 consteval void check_part() {
-  if constexpr (LoaderLike<P>) {
-    check_evaluation<M, P>();
-  } else if constexpr (std::same_as<P, BestModel>) {
+  using T = std::remove_const_t<P>;
+  if constexpr (LoaderLike<T>) {
+    check_dev_loader<M, P>();
+  } else if constexpr (std::same_as<T, BestModel>) {
     static_assert(Restorable<M>,
                   "BestModel keeps the best parameters, but the model has no state_dict and "
                   "load_state_dict");
-  } else if constexpr (CountsEvaluations<P>) {
-    static_assert(Classifier<M>, "a metric counts labels, but the model is evaluated by its loss");
+    static_assert(!std::is_const_v<P>, "BestModel must not be const");
+  } else if constexpr (Keeper<T>) {
+    static_assert(Keeper<P>, "a keeper must not be const");
   } else {
-    static_assert(Observer<P> || Keeper<P>,
-                  "an observer hears nothing: it needs on(const train::StepEnd&) or the like");
+    check_metric<M, P>();
+    check_observer<P>();
   }
 }
 
-/// Fails unless these are arguments of `fit`.
+/// Fails unless these are arguments of `fit`, references or not.
 template <class M, class O, class... Parts>
 consteval void check_parts() {
-  (check_part<M, Parts>(), ...);
-  static_assert((0 + ... + (LoaderLike<Parts> ? 1 : 0)) <= 1, "fit takes one dev loader");
-  static_assert(Checkpointable<M, O> || !(Keeper<Parts> || ...),
+  (check_part<M, std::remove_reference_t<Parts>>(), ...);
+  static_assert((0 + ... + (LoaderLike<std::remove_cvref_t<Parts>> ? 1 : 0)) <= 1,
+                "fit takes one dev loader");
+  static_assert(Checkpointable<M, O> || !(Keeper<std::remove_cvref_t<Parts>> || ...),
                 "a keeper saves checkpoints, but the model or the optimizer has no state_dict and "
                 "load_state_dict, state and load_state for that");
 }

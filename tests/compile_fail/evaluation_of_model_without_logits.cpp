@@ -1,0 +1,19 @@
+// error: the model cannot be evaluated: it needs logits(batch) and an output_type, or
+// evaluate(batch)
+#include <seqtrain/trainer.hpp>
+
+#include "../support/fakes.hpp"
+
+using namespace seqtrain::tests;
+
+class Model : public FakeModel {
+#ifdef MISTAKE
+ private:
+  using FakeModel::logits;
+#endif
+};
+
+int main() {
+  seqtrain::Trainer trainer{Model{}, FakeSgd{0.1}, FakeLoader{{1, 2}, 1}, FakeSink{}};
+  trainer.evaluate(FakeLoader{{1, 2}, 1}, {.split = "test"});
+}
