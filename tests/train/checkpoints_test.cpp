@@ -1,5 +1,3 @@
-#include <seqtrain/train/checkpoints.hpp>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -17,9 +15,11 @@
 
 #include <seqtrain/core/peak_memory.hpp>
 #include <seqtrain/sink/memory.hpp>
+#include <seqtrain/train/checkpoints.hpp>
 #include <seqtrain/train/with_keeper.hpp>
 #include <seqtrain/trainer.hpp>
 
+#include "support/environment.hpp"
 #include "support/fakes.hpp"
 #include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
@@ -501,7 +501,7 @@ TEST_F(CheckpointsTest, ARemoteStoreIsAllThatANewMachineNeeds) {
 }
 
 TEST_F(CheckpointsTest, CopiesOfARemoteStoreAreRemovedWhereNobodyAskedForThem) {
-  ::setenv("XDG_CACHE_HOME", (temporary / "cache").c_str(), 1);
+  const tests::Environment cache{"XDG_CACHE_HOME", (temporary / "cache").string()};
   Shared store;
   Outcome outcome;
   auto with = options();
@@ -516,7 +516,6 @@ TEST_F(CheckpointsTest, CopiesOfARemoteStoreAreRemovedWhereNobodyAskedForThem) {
   EXPECT_GT(count(), 0);
   run(outcome, {}, store, with);
   EXPECT_EQ(count(), 0);
-  ::unsetenv("XDG_CACHE_HOME");
 }
 
 TEST_F(CheckpointsTest, AStoreOutOfReachIsToldAtTheEndOnly) {
@@ -603,24 +602,6 @@ TEST_F(CheckpointsTest, KeepsMemoryAndFilesFlat) {
   EXPECT_EQ(open_files(), files);
   EXPECT_LT(peak_memory_mib(), memory + 8);
   EXPECT_LE(steps().size(), 3U);
-}
-
-TEST(CheckpointOptions, RefusesOptionsOutOfRange) {
-  EXPECT_THROW((CheckpointOptions{.every = -1}.validate()), InputError);
-  EXPECT_THROW((CheckpointOptions{.minutes = -1}.validate()), InputError);
-  EXPECT_THROW((CheckpointOptions{.keep = 0}.validate()), InputError);
-  EXPECT_THROW((CheckpointOptions{.resume = ""}.validate()), InputError);
-}
-
-TEST(WithKeeper, RefusesCheckpointsWhereNothingIsKept) {
-  const auto fit_with = [](auto sink) {
-    Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01}, tests::FakeLoader{{1, 2}, 1},
-                    std::move(sink)};
-    return tests::problem_of([&] { trainer.fit({.checkpoint = {.every = 1}}); });
-  };
-  EXPECT_NE(fit_with(sink::Discard{}).find("keeps nothing"), std::string::npos);
-  EXPECT_NE(fit_with(sink::Any{sink::Discard{}}).find("keeps nothing"), std::string::npos);
-  EXPECT_NE(fit_with(tests::FakeSink{}).find("a seqtrain::Store"), std::string::npos);
 }
 
 }  // namespace

@@ -1,12 +1,18 @@
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <numeric>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/sink/directory.hpp>
 #include <seqtrain/trainer.hpp>
 
 #include "support/fakes.hpp"
@@ -143,6 +149,26 @@ class Above {
 
 static_assert(metrics::Metric<Above>);
 
+/// The mean of the second logits.
+class MeanAnswer {
+ public:
+  void add(const metrics::Logits& logits, std::span<const std::int64_t> labels) {
+    sum_ += static_cast<double>(logits.col(1).sum());
+    all_ += static_cast<double>(labels.size());
+  }
+  void merge(const MeanAnswer& other) {
+    sum_ += other.sum_;
+    all_ += other.all_;
+  }
+  [[nodiscard]] double value() const { return sum_ / all_; }
+
+  std::string name = "mean answer";
+
+ private:
+  double sum_ = 0;
+  double all_ = 0;
+};
+
 TEST(Trainer, CountsAUsersMetricsAnewInEachEvaluation) {
   auto trainer = make_trainer({1, 2, 3, -1, -2}, 2, 0.05);
   FakeLoader dev{{1, 2, -1, 4, -3}, 2};
@@ -267,6 +293,118 @@ TEST(Trainer, EndsWithTheBestModel) {
   EXPECT_EQ(report.epochs, 3);
   EXPECT_EQ(report.epoch_of_model, 0U);
   EXPECT_EQ(trainer.model().weight(), first_epoch.model().weight());
+}
+
+TEST(Trainer, ChoosesTheEpochByTheMetricThatIsNamed) {
+  const auto fit = [](const train::FitOptions& options, auto... parts) {
+    auto trainer = make_trainer({1, 2, 3}, 1);
+    const auto report =
+        trainer.fit(options, FakeLoader{{2, -1}, 2}, train::BestModel{}, std::move(parts)...);
+    auto again = make_trainer({1, 2, 3}, 1);
+    const auto best = static_cast<std::int64_t>(report.epoch_of_model);
+    (void)again.fit({.epochs = best + 1});
+    EXPECT_EQ(trainer.model().weight(), again.model().weight());
+    return report;
+  };
+  // The accuracy is 1 from the first epoch on; the loss falls while the weight grows.
+  EXPECT_EQ(fit({.epochs = 3}).epoch_of_model, 0U);
+  const auto by_loss = fit({.epochs = 3, .metric_for_best_model = "loss"});
+  EXPECT_EQ(by_loss.epoch_of_model, 2U);
+  EXPECT_LT(by_loss.dev[2].loss, by_loss.dev[0].loss);
+  const auto by_own =
+      fit({.epochs = 3, .metric_for_best_model = "mean answer", .greater_is_better = false},
+          MeanAnswer{});
+  EXPECT_LT(by_own.dev[0].figures.at(0).value, by_own.dev[2].figures.at(0).value);
+  EXPECT_EQ(by_own.epoch_of_model, 0U);
+  EXPECT_EQ(fit({.epochs = 3, .metric_for_best_model = "mean answer"}, MeanAnswer{}).epoch_of_model,
+            2U);
+}
+
+TEST(Trainer, EndsEarlyByAUsersMetric) {
+  auto trainer = make_trainer({1, 2, 3}, 1);
+  const train::FitOptions options{.epochs = 10,
+                                  .early_stopping_patience = 2,
+                                  .metric_for_best_model = "mean answer",
+                                  .greater_is_better = false};
+  const auto report = trainer.fit(options, FakeLoader{{1}, 1}, MeanAnswer{});
+  EXPECT_EQ(report.epochs, 3);
+}
+
+TEST(Trainer, EvaluatesALanguageModelByItsPerplexity) {
+  Trainer trainer{WordModel{}, FakeSgd{0.01}, FakeLoader{{1, 2, 3}, 1}, FakeSink{}};
+  FakeLoader dev{{1, 3}, 1};
+  const auto report = trainer.fit({.epochs = 2, .metric_for_best_model = "perplexity"}, dev);
+  ASSERT_EQ(report.dev.size(), 2U);
+  EXPECT_EQ(report.dev[1].problem_type, ProblemType::language_modeling);
+  EXPECT_DOUBLE_EQ(report.dev[1].loss, 2);
+  EXPECT_EQ(report.dev[1].figures.at(0).name, "perplexity");
+  EXPECT_DOUBLE_EQ(report.dev[1].figures[0].value, std::exp(2));
+  EXPECT_DOUBLE_EQ(trainer.evaluate(dev, report.point("test")).loss, 2);
+}
+
+TEST(Trainer, ReportsWhatItsKeeperCouldNotSave) {
+  struct Keeper {
+    std::optional<train::SavedFit> restore(const train::Plan&) { return {}; }
+    void save(train::Moment, const train::FitView&) {}
+    static std::string problem() { return "the bucket cannot be reached"; }
+  };
+  auto trainer = make_trainer({1, 2, 3}, 1);
+  EXPECT_EQ(trainer.fit({.epochs = 1}, Keeper{}).unsaved, "the bucket cannot be reached");
+  EXPECT_EQ(trainer.fit({.epochs = 1}).unsaved, "");
+}
+
+TEST(Trainer, StopsAnEvaluation) {
+  struct Stopper {
+    void on(const train::EvalStep& event) {
+      EXPECT_EQ(event.split, "test");
+      if (event.batch == 2) stop.request_stop();
+      batches = event.batch;
+    }
+    std::stop_source stop = {};
+    std::int64_t batches = 0;
+  } stopper;
+  auto trainer = make_trainer({1}, 1);
+  const train::EvalPoint point{.split = "test", .stop = stopper.stop.get_token()};
+  EXPECT_THROW((void)trainer.evaluate(FakeLoader{{1, 2, 3, 4}, 1}, point, stopper), train::Stopped);
+  EXPECT_EQ(stopper.batches, 2);
+}
+
+TEST(Trainer, StopsPublishingBetweenTwoFiles) {
+  struct Stopper : FakeSink {
+    void put_file(std::string_view key, const std::filesystem::path& file) {
+      FakeSink::put_file(key, file);
+      stop.request_stop();
+    }
+    std::stop_source stop = {};
+  };
+  const TemporaryDirectory directory;
+  for (const char* name : {"a", "b"}) write_file(directory / name, "weights");
+  Trainer trainer{FakeModel{}, FakeSgd{0.01}, FakeLoader{{1}, 1}, Stopper{}};
+  const auto stop = trainer.sink().stop.get_token();
+  EXPECT_THROW(trainer.publish(directory.path(), {"a", "b"}, "run", stop), train::Stopped);
+  EXPECT_EQ(trainer.sink().keys, (std::vector<std::string>{"run/a"}));
+}
+
+TEST(Trainer, TellsObserversWhatBecomesOfCheckpointsInItsSink) {
+  struct Notes {
+    void on(const train::Notice& notice) { texts.emplace_back(notice.text); }
+    void on(const train::FitBegin& event) { begun_at = event.position.step; }
+    std::vector<std::string> texts = {};
+    std::int64_t begun_at = -1;
+  };
+  const TemporaryDirectory directory;
+  for (const bool resumed : {false, true}) {
+    Trainer trainer{FakeModel{}, FakeSgd{0.01}, FakeLoader{{1, 2, 3}, 1},
+                    sink::Directory{directory.path()}};
+    Notes notes;
+    const train::FitOptions options{.epochs = 1, .checkpoint = {.every = 1}};
+    EXPECT_EQ(trainer.fit(options, notes).steps, 3);
+    EXPECT_EQ(notes.begun_at, resumed ? 3 : 0);
+    ASSERT_EQ(notes.texts.size(), resumed ? 1U : 0U);
+    if (resumed) {
+      EXPECT_TRUE(notes.texts[0].starts_with("Resumed from")) << notes.texts[0];
+    }
+  }
 }
 
 }  // namespace
