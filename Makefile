@@ -25,6 +25,7 @@ chaos: setup develop-packages  ## kill runs 100 times each way, and at every cal
 	SEQTRAIN_CHAOS_KILLS=100 build/dev/tests/examples/examples_test --gtest_filter='Chaos*'
 	SEQTRAIN_SIMULATED_HISTORIES=1000000 build/dev/tests/train_test \
 	  --gtest_filter='CheckpointSimulation*'
+	python3 tests/chaos/put_back.py
 	python3 tests/chaos/crash_points.py build/dev/tests/chaos/crash_program \
 	  --program build/dev/examples/mnli
 

@@ -19,11 +19,17 @@ std::uint64_t number(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t usual_count = 1'000;  // each call takes a hundred times as long
+#else
+constexpr std::uint64_t usual_count = 20'000;
+#endif
+
 /// Runs random histories of killed, stopped, failing and replaced runs. A failing one is shrunk and
 /// printed; SEQTRAIN_HISTORY_SEED runs it alone.
 TEST(CheckpointSimulation, EveryHistoryEndsWell) {
   const std::uint64_t alone = number("SEQTRAIN_HISTORY_SEED", 0);
-  const std::uint64_t count = alone > 0 ? 1 : number("SEQTRAIN_SIMULATED_HISTORIES", 20'000);
+  const std::uint64_t count = alone > 0 ? 1 : number("SEQTRAIN_SIMULATED_HISTORIES", usual_count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const History history = make_history(alone > 0 ? alone : i + 1);
     const std::string problem = HistoryRunner::run(history);

@@ -94,6 +94,19 @@ TEST_F(RunDirectoryTest, RefusesADirectoryThatHoldsARun) {
   }
 }
 
+TEST_F(RunDirectoryTest, RemovesAnEarlierRunsCheckpointsOnlyWhereItIsTold) {
+  const auto checkpoint = path / "checkpoints/run_1/checkpoint-5/manifest.json";
+  fs::create_directories(checkpoint.parent_path());
+  tests::write_file(checkpoint, "{}");
+  tests::write_file(path / "checkpoints/run.json", "{}");
+  tests::write_file(path / "checkpoints/.lock", "");
+  RunDirectory{{.path = path, .overwrite = true}}.create();
+  EXPECT_TRUE(fs::exists(checkpoint));
+  RunDirectory{{.path = path, .overwrite = true, .replace_checkpoints = true}}.create();
+  EXPECT_EQ(entries(path / "checkpoints"), 2);
+  EXPECT_TRUE(fs::exists(path / "checkpoints/.lock"));
+}
+
 TEST_F(RunDirectoryTest, RefusesWhatCannotBeWritten) {
   const auto file = tests::write_file(directory / "file", "");
   EXPECT_THROW(RunDirectory{{.path = file}}, InputError);

@@ -238,7 +238,8 @@ struct TrainFlags {
     return {.path = output_dir.empty() ? train::default_run_directory(name)
                                        : std::filesystem::path{output_dir},
             .model_name = model_name,
-            .overwrite = overwrite || resume != "never"};
+            .overwrite = overwrite || resume != "never",
+            .replace_checkpoints = overwrite && resume == "never" && checkpoint_dir.empty()};
   }
 
  private:

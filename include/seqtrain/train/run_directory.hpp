@@ -32,6 +32,7 @@ struct RunDirectoryOptions {
   std::filesystem::path path = {};
   std::string model_name = "model.pth";  ///< of the state_dict file
   bool overwrite = false;                ///< whether an earlier run's files may be replaced
+  bool replace_checkpoints = false;      ///< whether `create` removes an earlier run's checkpoints
 };
 
 /// The directory that a run leaves its results in:
@@ -75,6 +76,7 @@ class RunDirectory {
         std::filesystem::rename(old_model(), model());
       }
       remove_leftovers();
+      if (options_.replace_checkpoints) remove_checkpoints();
     });
   }
 
@@ -155,6 +157,14 @@ class RunDirectory {
 
   static bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  }
+
+  /// Keeps locks and run.json, which tells another program that it is replaced.
+  void remove_checkpoints() const {
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator{checkpoints(), none}) {
+      if (entry.is_directory()) std::filesystem::remove_all(entry.path());
+    }
   }
 
   void check_model_name() const {
