@@ -18,9 +18,9 @@
 namespace seqtrain {
 
 /// What `Trainer::fit` trains. `accumulate` adds weight · d(mean loss of the batch)/dp to the
-/// gradient of every trained parameter p and returns the mean loss, which may stay on a device until
-/// somebody converts it to a number. The model computes gradients in any way it likes. Parameters
-/// come in state_dict order.
+/// gradient of every trained parameter p and returns the mean loss, which may stay on a device
+/// until somebody converts it to a number. The model computes gradients in any way it likes.
+/// Parameters come in state_dict order.
 template <class M>
 concept Model = std::movable<M> && std::movable<typename M::loss_type> &&
     requires(M& model, const typename M::batch_type& batch, const typename M::loss_type& loss,
@@ -121,8 +121,8 @@ concept Restorable = Model<M> && requires(M& model, std::span<const weights::Ten
   model.load_state_dict(tensors);
 };
 
-/// A model and an optimizer that a checkpoint can hold. The state of a fresh optimizer may be empty;
-/// `load_state` takes it back too.
+/// A model and an optimizer that a checkpoint can hold. The state of a fresh optimizer may be
+/// empty; `load_state` takes it back too.
 template <class M, class O>
 concept Checkpointable = Restorable<M> && OptimizerFor<O, M> &&
     requires(M& model, O& optimizer, std::span<const weights::TensorView> tensors) {

@@ -44,11 +44,12 @@ class Trainer {
         loader_{std::move(loader)},
         sink_{std::move(sink)} {}
 
-  /// Trains. Further arguments come in any order: a dev loader, on which the model is evaluated after
-  /// each epoch; observers, which hear events; metrics; a `train::BestModel`; a `train::Keeper`,
-  /// which saves the fit and gives it back, in place of checkpoints in the sink. Throws `InputError`
-  /// on options out of range, `train::Stopped` where `options.stop` is requested, `Error` on gradients
-  /// that are not finite, and whatever a policy or an argument throws.
+  /// Trains. Further arguments come in any order: a dev loader, on which the model is evaluated
+  /// after each epoch; observers, which hear events; metrics; a `train::BestModel`; a
+  /// `train::Keeper`, which saves the fit and gives it back, in place of checkpoints in the sink.
+  /// Throws `InputError` on options out of range, `train::Stopped` where `options.stop` is
+  /// requested, `Error` on gradients that are not finite, and whatever a policy or an argument
+  /// throws.
   template <class... Parts>
   train::FitReport fit(const train::FitOptions& options, Parts&&... parts) {
     train::check_parts<M, O, Parts...>();
@@ -129,8 +130,8 @@ class Trainer {
     settle(fit, parts...);
     const auto& options = fit.options;
     const double lr_scale = options.schedule.lr_scale(fit.state.position.step, fit.length.steps);
-    auto outcome = train::take_step(
-        optimizer_, model_, {.lr_scale = lr_scale, .max_grad_norm = options.max_grad_norm});
+    auto outcome = train::take_step(optimizer_, model_,
+                                    {.lr_scale = lr_scale, .max_grad_norm = options.max_grad_norm});
     fit.count_step(batches);
     fit.watch.add(std::move(outcome), [&](bool known) {
       return train::describe_step(fit.state.position, batches,

@@ -89,7 +89,8 @@ class RunCheckpoints {
  private:
   static sink::Directory local_directory(const TrainFlags& flags, const train::RunDirectory& run) {
     const bool beside = flags.checkpoint_dir.empty() || gcs::is_gs(flags.checkpoint_dir);
-    return sink::Directory{beside ? run.checkpoints() : std::filesystem::path{flags.checkpoint_dir}};
+    return sink::Directory{beside ? run.checkpoints()
+                                  : std::filesystem::path{flags.checkpoint_dir}};
   }
 
   sink::Any* open_remote(const TrainFlags& flags) {

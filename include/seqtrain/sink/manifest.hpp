@@ -84,7 +84,8 @@ class Manifest {
   }
 
   /// Throws `InputError` unless `bytes` are those of the entry.
-  static void check(const Entry& entry, std::span<const std::byte> bytes, const std::string& where) {
+  static void check(const Entry& entry, std::span<const std::byte> bytes,
+                    const std::string& where) {
     if (bytes.size() != entry.size) {
       throw InputError{"has " + std::to_string(bytes.size()) + " bytes, its manifest says " +
                            std::to_string(entry.size),

@@ -30,8 +30,8 @@
 
 namespace seqtrain::train {
 
-/// A fit at one moment in memory of its own, so that a checkpoint is written while training goes on.
-/// Assigned again, the memory is used again.
+/// A fit at one moment in memory of its own, so that a checkpoint is written while training goes
+/// on. Assigned again, the memory is used again.
 struct Snapshot {
   State state = {};
   std::map<std::string, weights::TensorCopies, std::less<>> tensors = {};  ///< by owner
@@ -39,12 +39,12 @@ struct Snapshot {
 
 /// What a checkpoint says of the run it belongs to.
 struct RunDescription {
-  std::string id = {};                  ///< empty in a checkpoint that seqtrain 0.1 wrote
-  std::vector<Ancestor> lineage = {};   ///< what the run continues, the oldest first
-  std::int64_t steps = 0;               ///< optimizer steps planned; 0 where it is not known
-  Pairs settings = {};                  ///< flags that determine the result
-  Pairs fit = {};                       ///< options of `fit` that determine the result
-  Pairs versions = {};                  ///< of the program and its libraries, for people
+  std::string id = {};                 ///< empty in a checkpoint that seqtrain 0.1 wrote
+  std::vector<Ancestor> lineage = {};  ///< what the run continues, the oldest first
+  std::int64_t steps = 0;              ///< optimizer steps planned; 0 where it is not known
+  Pairs settings = {};                 ///< flags that determine the result
+  Pairs fit = {};                      ///< options of `fit` that determine the result
+  Pairs versions = {};                 ///< of the program and its libraries, for people
 };
 
 /// A checkpoint that has been read. Its files are
@@ -78,8 +78,8 @@ class Checkpoint {
 
   [[nodiscard]] bool has(std::string_view owner) const { return files_.contains(owner); }
 
-  /// Returns the tensors of an owner. They live as long as the checkpoint. Throws `InputError` where
-  /// the checkpoint has none.
+  /// Returns the tensors of an owner. They live as long as the checkpoint. Throws `InputError`
+  /// where the checkpoint has none.
   [[nodiscard]] std::span<const weights::TensorView> tensors(std::string_view owner) const {
     const auto found = files_.find(owner);
     if (found != files_.end()) return found->second.tensors;
@@ -272,7 +272,8 @@ void write_checkpoint(Directory& store, const std::string& folder, const Snapsho
                       const RunDescription& run) {
   sink::Manifest manifest;
   manifest.run = run.id;
-  const auto put = [&](const std::string& name, std::span<const std::span<const std::byte>> pieces) {
+  const auto put = [&](const std::string& name,
+                       std::span<const std::span<const std::byte>> pieces) {
     sink::Manifest::Entry entry{.name = name};
     Crc32c checksum;
     for (const auto piece : pieces) {

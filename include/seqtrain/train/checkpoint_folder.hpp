@@ -32,8 +32,8 @@ inline std::optional<std::int64_t> checkpoint_step(std::string_view name) {
   return step;
 }
 
-/// The checkpoints of one run in a store: the folders `<run>/checkpoint-<step>`. Nothing outside the
-/// run's folder is read, changed or removed. With an empty run these are the checkpoints that
+/// The checkpoints of one run in a store: the folders `<run>/checkpoint-<step>`. Nothing outside
+/// the run's folder is read, changed or removed. With an empty run these are the checkpoints that
 /// seqtrain 0.1 left directly in the store.
 template <Store S>
 class CheckpointFolder {

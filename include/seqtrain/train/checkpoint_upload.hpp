@@ -19,8 +19,8 @@
 
 namespace seqtrain::train {
 
-/// Copies a checkpoint of a run from a local directory into a store, the manifest last. All of it is
-/// durable on return. Throws `Error`.
+/// Copies a checkpoint of a run from a local directory into a store, the manifest last. All of it
+/// is durable on return. Throws `Error`.
 template <class Directory, Store S>
 void upload_checkpoint(Directory& local, S& store, const std::string& run, std::int64_t step) {
   const CheckpointFolder folder{local, run};
@@ -38,17 +38,18 @@ void upload_checkpoint(Directory& local, S& store, const std::string& run, std::
   store.flush();
 }
 
-/// Copies a run's checkpoints from a local directory into a remote store in the background. Only the
-/// newest checkpoint waits: those that come while one is on its way, or while the store cannot be
-/// reached, are left out.
+/// Copies a run's checkpoints from a local directory into a remote store in the background. Only
+/// the newest checkpoint waits: those that come while one is on its way, or while the store cannot
+/// be reached, are left out.
 template <class Directory, Store S, class Worker = Background>
 class CheckpointUpload {
  public:
   struct Options {
     std::string run = {};
-    std::int64_t keep = 2;                                       ///< checkpoints in the store
-    std::chrono::milliseconds pause = std::chrono::seconds{5};  ///< before a failed copy is repeated
-    std::function<void(const std::string&)> log = {};           ///< called from the worker
+    std::int64_t keep = 2;  ///< checkpoints in the store
+    std::chrono::milliseconds pause =
+        std::chrono::seconds{5};                       ///< before a failed copy is repeated
+    std::function<void(const std::string&)> log = {};  ///< called from the worker
   };
 
   /// `record` belongs to the store and names the run. Arguments of the worker come last.
@@ -160,9 +161,9 @@ class CheckpointUpload {
   void note(std::int64_t step, const std::string& problem) {
     const std::string before = set_problem(step, problem);
     if (!options_.log || problem.empty() == before.empty()) return;
-    options_.log(checkpoint_name(step) +
-                 (problem.empty() ? " is in " + store_->name() + " now"
-                                  : " is on this machine only so far: " + problem));
+    options_.log(checkpoint_name(step) + (problem.empty()
+                                              ? " is in " + store_->name() + " now"
+                                              : " is on this machine only so far: " + problem));
   }
 
   std::string set_problem(std::int64_t step, const std::string& problem) {

@@ -38,10 +38,10 @@ namespace seqtrain::train {
 ///     <run id>/checkpoint-<step>/ the checkpoints of a run
 ///
 /// When a checkpoint is due, the tensors are copied between two steps and a background task writes
-/// the copy while training goes on. A checkpoint reaches a local directory first; with a remote store
-/// another task copies it there. A checkpoint that cannot be written is logged: the older ones stay
-/// and training goes on. Two programs on a machine cannot use one local directory, and a program
-/// whose place another program takes over stops with an `Error`.
+/// the copy while training goes on. A checkpoint reaches a local directory first; with a remote
+/// store another task copies it there. A checkpoint that cannot be written is logged: the older
+/// ones stay and training goes on. Two programs on a machine cannot use one local directory, and a
+/// program whose place another program takes over stops with an `Error`.
 template <class Directory, Store Remote, class Worker = Background>
 class BasicCheckpoints {
  public:
@@ -76,7 +76,8 @@ class BasicCheckpoints {
   }
 
   /// Takes the place and returns the fit to continue, if there is one. Throws `InputError` where
-  /// another process has the local directory or the checkpoint belongs to a run with other settings.
+  /// another process has the local directory or the checkpoint belongs to a run with other
+  /// settings.
   std::optional<SavedFit> restore(const Plan& plan) {
     lock();
     last_time_ = Clock::now();
@@ -128,8 +129,8 @@ class BasicCheckpoints {
                                         std::to_string(durable) + " in " + local_.name());
   }
 
-  /// Returns the step of the newest checkpoint of this run that is complete on this machine; -1 where
-  /// there is none. Safe from any thread.
+  /// Returns the step of the newest checkpoint of this run that is complete on this machine; -1
+  /// where there is none. Safe from any thread.
   [[nodiscard]] std::int64_t durable() const { return durable_; }
 
   /// Says why the newest checkpoint is not where it should be; empty if it is. For the time after
@@ -171,9 +172,9 @@ class BasicCheckpoints {
     return found;
   }
 
-  /// Continues the run of a checkpoint under its own name if nothing is changed by that. Else this is
-  /// a new run; one from a checkpoint has a lineage. So all checkpoints of a run and a step have the
-  /// same bits.
+  /// Continues the run of a checkpoint under its own name if nothing is changed by that. Else this
+  /// is a new run; one from a checkpoint has a lineage. So all checkpoints of a run and a step have
+  /// the same bits.
   void describe_run(const Checkpoint* found, const std::string& named, const Plan& plan) {
     const bool same = options_.resume == "auto" && found && found->run().id == named &&
                       found->run().steps == plan.steps;

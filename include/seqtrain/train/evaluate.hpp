@@ -110,8 +110,8 @@ auto scoring_of(const M& model, const Observers&... observers) {
 
 }  // namespace detail
 
-/// Returns the report of an evaluation over no examples: its names are those that an evaluation with
-/// these arguments has.
+/// Returns the report of an evaluation over no examples: its names are those that an evaluation
+/// with these arguments has.
 template <class M, class... Observers>
 metrics::ClassificationReport empty_report(const M& model, const Observers&... observers) {
   return detail::scoring_of(model, observers...).report();

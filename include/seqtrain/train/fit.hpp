@@ -32,10 +32,10 @@ namespace seqtrain::train {
 
 /// What `Trainer::fit` returns.
 struct FitReport {
-  std::int64_t steps = 0;   ///< optimizer steps of the run, including those before a resume
-  std::int64_t epochs = 0;  ///< epochs of the run, including those before a resume
-  double seconds = 0;       ///< of this call
-  std::int64_t skipped_steps = 0;                  ///< whose gradients were not finite
+  std::int64_t steps = 0;          ///< optimizer steps of the run, including those before a resume
+  std::int64_t epochs = 0;         ///< epochs of the run, including those before a resume
+  double seconds = 0;              ///< of this call
+  std::int64_t skipped_steps = 0;  ///< whose gradients were not finite
   std::vector<metrics::ClassificationReport> dev;  ///< by epoch, including epochs before a resume
   std::size_t epoch_of_model = 0;  ///< index in `dev` of the epoch whose parameters the model has
   std::string unsaved = {};        ///< why the last checkpoint is not where it should be, or empty
@@ -189,8 +189,8 @@ struct IsLoader : std::bool_constant<Loader<P>> {};
 template <class P>
 struct IsBestModel : std::is_same<P, BestModel> {};
 
-/// Sets up a fit. Throws `InputError` where the loader has no examples, and where options ask for an
-/// evaluation or a metric that there is not.
+/// Sets up a fit. Throws `InputError` where the loader has no examples, and where options ask for
+/// an evaluation or a metric that there is not.
 template <class M, class L, class... Parts>
 auto begin_fit(const FitOptions& options, const M& model, L& loader, Parts&... parts) {
   using Dev = decltype(find_part<IsLoader>(parts...));

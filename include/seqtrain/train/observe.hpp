@@ -11,9 +11,9 @@ concept Hears = requires(O& observer, const Event& event) {
 
 /// Something that follows a run: it overloads `on` for the events it wants to hear.
 template <class O>
-concept Observer = Hears<O, FitBegin> || Hears<O, StepEnd> || Hears<O, StepSkipped> ||
-    Hears<O, EvalStep> || Hears<O, EvalEnd> || Hears<O, EpochEnd> || Hears<O, FitEnd> ||
-    Hears<O, Notice>;
+concept Observer =
+    Hears<O, FitBegin> || Hears<O, StepEnd> || Hears<O, StepSkipped> || Hears<O, EvalStep> ||
+    Hears<O, EvalEnd> || Hears<O, EpochEnd> || Hears<O, FitEnd> || Hears<O, Notice>;
 
 /// Tells an observer, if it listens.
 template <class Event, class O>

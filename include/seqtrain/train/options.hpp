@@ -65,16 +65,16 @@ struct FitOptions {
       std::snprintf(text, sizeof text, "%.17g", value);
       return std::string{text};
     };
-    return {{"gradient_accumulation_steps", std::to_string(gradient_accumulation_steps)},
-            {"max_grad_norm", exact(max_grad_norm)},
-            {"lr_scheduler_type", std::string{name(schedule.type)}},
-            {"warmup_steps", std::to_string(schedule.warmup_steps)},
-            {"warmup_ratio", exact(schedule.warmup_ratio)},
-            {"on_nonfinite", on_nonfinite == OnNonfinite::skip ? "skip" : "stop"},
-            {"early_stopping_patience", std::to_string(early_stopping_patience)},
-            {"metric_for_best_model", metric_for_best_model},
-            {"greater_is_better",
-             greater_is_better ? (*greater_is_better ? "true" : "false") : ""}};
+    return {
+        {"gradient_accumulation_steps", std::to_string(gradient_accumulation_steps)},
+        {"max_grad_norm", exact(max_grad_norm)},
+        {"lr_scheduler_type", std::string{name(schedule.type)}},
+        {"warmup_steps", std::to_string(schedule.warmup_steps)},
+        {"warmup_ratio", exact(schedule.warmup_ratio)},
+        {"on_nonfinite", on_nonfinite == OnNonfinite::skip ? "skip" : "stop"},
+        {"early_stopping_patience", std::to_string(early_stopping_patience)},
+        {"metric_for_best_model", metric_for_best_model},
+        {"greater_is_better", greater_is_better ? (*greater_is_better ? "true" : "false") : ""}};
   }
 };
 

@@ -17,8 +17,8 @@ ProblemType problem_type_of(const M& model) {
   }
 }
 
-/// Returns the numbers [rows, labels] that a batch has in place of labels; none where its type has no
-/// member `targets`.
+/// Returns the numbers [rows, labels] that a batch has in place of labels; none where its type has
+/// no member `targets`.
 template <Batch B>
 std::span<const float> targets_of(const B& batch) {
   if constexpr (requires { batch.targets; }) {

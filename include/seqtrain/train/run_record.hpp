@@ -33,16 +33,16 @@ inline std::string make_run_id() {
 
 /// What a run continues: a checkpoint of another run, or its own with more steps than planned.
 struct Ancestor {
-  std::string run;        ///< "0.1" for a checkpoint that seqtrain 0.1 wrote
-  std::int64_t step = 0;  ///< the step it continued from
-  std::int64_t steps = 0; ///< steps planned before
+  std::string run;         ///< "0.1" for a checkpoint that seqtrain 0.1 wrote
+  std::int64_t step = 0;   ///< the step it continued from
+  std::int64_t steps = 0;  ///< steps planned before
 
   friend bool operator==(const Ancestor&, const Ancestor&) = default;
 };
 
 /// `run.json`, the one object of a place that changes: it names the run that `--resume auto`
-/// continues and the program that does so. A program takes the place over with a precondition on the
-/// generation that it has read, and renews the record after each checkpoint, so it notices when
+/// continues and the program that does so. A program takes the place over with a precondition on
+/// the generation that it has read, and renews the record after each checkpoint, so it notices when
 /// another program has taken over.
 template <Store S>
 class RunRecord {

@@ -35,8 +35,8 @@ inline void append_differences(std::string& text, const Pairs& there, const Pair
   }
 }
 
-/// The settings of a checkpoint that seqtrain 0.1 wrote, as they are compared: the length of the run
-/// was a setting then, and some values were made in another way.
+/// The settings of a checkpoint that seqtrain 0.1 wrote, as they are compared: the length of the
+/// run was a setting then, and some values were made in another way.
 inline Pairs without_length(Pairs settings) {
   std::erase_if(settings, [](const auto& pair) {
     return pair.first == "epochs" || pair.first == "max-steps";
@@ -72,8 +72,8 @@ inline void check_same_run(const Checkpoint& checkpoint, const Plan& plan,
                      "use the same ones, or begin a new run with resume never"};
   }
   if (plan.steps < there.steps) {
-    throw InputError{"belongs to a run of " + std::to_string(there.steps) + " steps, this one has " +
-                         std::to_string(plan.steps),
+    throw InputError{"belongs to a run of " + std::to_string(there.steps) +
+                         " steps, this one has " + std::to_string(plan.steps),
                      {.object = checkpoint.where()},
                      "a resumed run may be longer, not shorter"};
   }

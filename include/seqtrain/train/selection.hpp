@@ -39,14 +39,15 @@ inline std::vector<metrics::Figure> named_figures(const metrics::ClassificationR
 
 /// Decides which of several evaluations is the best one.
 struct Selection {
-  /// The name of a figure; empty for accuracy, for micro_f1 where an example has several labels, and
-  /// for the loss of regression and language models.
+  /// The name of a figure; empty for accuracy, for micro_f1 where an example has several labels,
+  /// and for the loss of regression and language models.
   std::string metric = {};
   /// Whether a larger value is better. By default it is, unless the name ends in "loss" or is
   /// "perplexity" or "mean_squared_error".
   std::optional<bool> greater_is_better = {};
 
-  /// Returns a number that is larger for a better evaluation; NaN where the report lacks the metric.
+  /// Returns a number that is larger for a better evaluation; NaN where the report lacks the
+  /// metric.
   [[nodiscard]] double score(const metrics::ClassificationReport& report) const {
     const std::string wanted = metric.empty() ? default_metric(report.problem_type) : metric;
     for (const auto& [name, value] : named_figures(report)) {

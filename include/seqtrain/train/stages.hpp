@@ -23,8 +23,8 @@ namespace seqtrain::train {
 /// job that was killed continues where it was, and a stage that is done is not repeated.
 class Stages {
  public:
-  /// `settings` determine the job's result. Throws `InputError` where the directory belongs to a job
-  /// with other settings.
+  /// `settings` determine the job's result. Throws `InputError` where the directory belongs to a
+  /// job with other settings.
   Stages(std::filesystem::path directory, Pairs settings,
          std::function<void(std::string_view)> log = {})
       : directory_{std::move(directory)}, settings_{std::move(settings)}, log_{std::move(log)} {

@@ -26,8 +26,8 @@ inline std::string describe(const Position& position) {
   return "epoch " + std::to_string(position.epoch + 1) + ", step " + std::to_string(position.step);
 }
 
-/// The state of a fit apart from tensors. The order of the data and dropout follow from the seed and
-/// the position, so no generator is part of it.
+/// The state of a fit apart from tensors. The order of the data and dropout follow from the seed
+/// and the position, so no generator is part of it.
 struct State {
   Position position = {};
   std::int64_t skipped_steps = 0;                       ///< whose gradients were not finite

@@ -16,8 +16,8 @@ class StepWatch {
  public:
   explicit StepWatch(OnNonfinite policy) : policy_{policy} {}
 
-  /// Takes the outcome of a step. `describe(known)` names the step; it is called only where the step
-  /// was not taken, or where only a device knows.
+  /// Takes the outcome of a step. `describe(known)` names the step; it is called only where the
+  /// step was not taken, or where only a device knows.
   template <class Describe>
   void add(optim::Outcome outcome, const Describe& describe) {
     const bool known = outcome.known();
