@@ -17,10 +17,10 @@
 
 namespace seqtrain {
 
-/// What `Trainer::fit` trains. `accumulate` adds weight · d(mean loss of the batch)/dp to the
-/// gradient of every trained parameter p and returns the mean loss, which may stay on a device
-/// until somebody converts it to a number. The model computes gradients in any way it likes.
-/// Parameters come in state_dict order.
+/// A model that `Trainer::fit` trains. `accumulate` adds weight · d(mean loss of the batch)/dp to
+/// the gradient of every trained parameter p and returns the mean loss, which may stay on a device
+/// until it is converted to a number. The model may compute gradients in any way. `parameters` are
+/// in state_dict order.
 template <class M>
 concept Model = std::movable<M> && std::movable<typename M::loss_type> &&
     requires(M& model, const typename M::batch_type& batch, const typename M::loss_type& loss,
@@ -46,9 +46,9 @@ concept LanguageModel = Model<M> && requires(M& model, const typename M::batch_t
   { model.evaluate(batch) } -> std::convertible_to<double>;
 };
 
-/// A rule that changes parameters. `step` clips the gradients if asked to, applies them and leaves
-/// each of them zero for the next step; it may return an `optim::Outcome` that tells of gradients
-/// that are not finite. `learning_rate` is the one before any schedule.
+/// A rule that changes parameters. `step` clips the gradients if asked to, applies them and sets
+/// each to zero for the next step; it may return an `optim::Outcome`, which tells whether the step
+/// was taken. `learning_rate()` returns the rate that the schedule scales.
 template <class O>
 concept Optimizer = std::movable<O> &&
     requires(O& optimizer, std::span<const typename O::parameter_type> parameters,
@@ -57,16 +57,17 @@ concept Optimizer = std::movable<O> &&
   { optimizer.learning_rate() } -> std::convertible_to<double>;
 };
 
-/// What a loader yields and a model takes: `rows` examples with `tokens()` tokens, padding not
-/// counted.
+/// Examples that a loader yields and a model takes together: `rows` of them, with `tokens()`
+/// tokens, not counting padding.
 template <class B>
 concept Batch = std::copyable<B> && requires(const B& batch) {
   { batch.rows } -> std::convertible_to<std::int64_t>;
   { batch.tokens() } -> std::convertible_to<std::int64_t>;
 };
 
-/// A source of batches. The same epoch number gives the same batches in the same order, always. A
-/// loader with `epoch(epoch, first_batch)` as well spares a resumed run making those before.
+/// A source of batches. An epoch number always gives the same batches in the same order. A loader
+/// may also have `epoch(epoch, first)`, so that a resumed run need not make the batches that are
+/// done.
 template <class L>
 concept Loader = std::movable<L> && requires(L& loader, std::int64_t epoch) {
   requires Batch<typename L::batch_type>;
@@ -75,13 +76,14 @@ concept Loader = std::movable<L> && requires(L& loader, std::int64_t epoch) {
   { loader.examples() } -> std::convertible_to<std::int64_t>;
 };
 
-/// A place that keeps what a run leaves behind. Keys are relative paths with `/`.
+/// A place that takes a run's results and, if it is a `Store`, its checkpoints. Keys are relative
+/// paths with `/`.
 template <class S>
 concept Sink = std::movable<S> &&
     requires(S& sink, std::string_view key, std::span<const std::byte> bytes,
              const std::filesystem::path& file) {
-  sink.put(key, bytes);      // whole or not at all
-  sink.put_file(key, file);  // large, never half visible
+  sink.put(key, bytes);      // the object appears whole or not at all
+  sink.put_file(key, file);  // as `put`, for a large file
   sink.flush();              // returns when all of it is durable
 };
 
@@ -90,39 +92,40 @@ template <class S>
 concept Store = Sink<S> &&
     requires(S& store, std::string_view key, std::span<const std::byte> bytes,
              const std::filesystem::path& file, std::int64_t generation) {
-  // For people: a path, a gs:// address.
+  // The name of the place in messages: a path or a gs:// address.
   { store.name() } -> std::convertible_to<std::string>;
-  // All keys inside that directory, at any depth, whole and sorted; "" for all.
+  // The full keys of all objects inside that directory, at any depth, sorted; "" is the store.
   { store.list(key) } -> std::same_as<std::vector<std::string>>;
-  // Nothing if there is no such object.
+  // The object, or nothing if there is none.
   { store.get(key) } -> std::same_as<std::optional<sink::Stored>>;
-  // The file is verified and appears whole or not at all; false if there is no such object.
+  // Writes the object to a verified file, whole or not at all; false if there is no object.
   { store.get_file(key, file) } -> std::same_as<bool>;
-  // Writes over that generation only, 0 for none yet: the new generation, or nothing.
+  // Writes only over that generation, 0 for no object yet; the new generation, or nothing.
   { store.put_if(key, bytes, generation) } -> std::same_as<std::optional<std::int64_t>>;
-  // An object that is not there is no error.
+  // Does nothing if there is no such object.
   store.remove(key);
 };
 
-/// An optimizer steps this model's parameters, a loader yields this model's batches.
+/// An optimizer that steps the parameters of model M.
 template <class O, class M>
 concept OptimizerFor = Optimizer<O> && Model<M> &&
     std::same_as<typename O::parameter_type, typename M::parameter_type>;
 
+/// A loader that yields the batches of model M.
 template <class L, class M>
 concept LoaderFor = Loader<L> && Model<M> &&
     std::convertible_to<const typename L::batch_type&, const typename M::batch_type&>;
 
-/// A model that gives its tensors in host memory and takes such tensors back, copying them.
-/// `load_state_dict` throws `InputError` where names or shapes do not fit.
+/// A model that gives its tensors in host memory and can load such tensors. `load_state_dict`
+/// copies them and throws `InputError` if names or shapes do not match.
 template <class M>
 concept Restorable = Model<M> && requires(M& model, std::span<const weights::TensorView> tensors) {
   { model.state_dict().views() } -> std::convertible_to<std::span<const weights::TensorView>>;
   model.load_state_dict(tensors);
 };
 
-/// A model and an optimizer that a checkpoint can hold. The state of a fresh optimizer may be
-/// empty; `load_state` takes it back too.
+/// A model and an optimizer that a checkpoint can hold. `load_state` also takes an empty state,
+/// which a fresh optimizer may have.
 template <class M, class O>
 concept Checkpointable = Restorable<M> && OptimizerFor<O, M> &&
     requires(M& model, O& optimizer, std::span<const weights::TensorView> tensors) {
@@ -130,6 +133,7 @@ concept Checkpointable = Restorable<M> && OptimizerFor<O, M> &&
   optimizer.load_state(tensors, model.parameters());
 };
 
+/// Four policies that make a `Trainer`.
 template <class M, class O, class L, class S>
 concept Trainable = Model<M> && OptimizerFor<O, M> && LoaderFor<L, M> && Sink<S>;
 

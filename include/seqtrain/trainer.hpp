@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -25,9 +24,9 @@
 
 namespace seqtrain {
 
-/// Fits a model. The trainer owns four policies, each a value that satisfies a concept in
+/// Trains a model. The trainer owns four policies, each a value that satisfies a concept in
 /// concepts.hpp: the loader yields the batches of an epoch, the model computes gradients, the
-/// optimizer changes the parameters, and the sink takes what the run leaves.
+/// optimizer changes the parameters, and the sink takes results and checkpoints.
 template <class M, class O, class L, class S>
 class Trainer {
   static_assert(train::fits<M, O, L, S>());
@@ -44,12 +43,12 @@ class Trainer {
         loader_{std::move(loader)},
         sink_{std::move(sink)} {}
 
-  /// Trains. Further arguments come in any order: a dev loader, on which the model is evaluated
-  /// after each epoch; observers, which hear events; metrics; a `train::BestModel`; a
-  /// `train::Keeper`, which saves the fit and gives it back, in place of checkpoints in the sink.
-  /// Throws `InputError` on options out of range, `train::Stopped` where `options.stop` is
-  /// requested, `Error` on gradients that are not finite, and whatever a policy or an argument
-  /// throws.
+  /// Trains and returns a report. Further arguments come in any order: a dev loader, on which the
+  /// model is evaluated after each epoch; observers, which hear events; metrics; a
+  /// `train::BestModel`; a `train::Keeper`, which replaces the checkpoints in the sink that
+  /// `options.checkpoint` asks for. Throws `InputError` on options out of range, `train::Stopped`
+  /// if `options.stop` is requested, `Error` on gradients that are not finite, and whatever a
+  /// policy or an argument throws.
   template <class... Parts>
   train::FitReport fit(const train::FitOptions& options, Parts&&... parts) {
     train::check_parts<M, O, Parts...>();
@@ -67,8 +66,8 @@ class Trainer {
     return train::evaluate(model_, loader, point, observers...);
   }
 
-  /// Puts files and directories of `directory` into the sink, under `prefix`, and a manifest last:
-  /// see `sink::publish`. Throws `train::Stopped` between two files where `stop` is requested.
+  /// Puts files and directories of `directory` into the sink under `prefix`, then a manifest: see
+  /// `sink::publish`. Throws `train::Stopped` between two files if `stop` is requested.
   void publish(const std::filesystem::path& directory, const std::vector<std::string>& names,
                const std::string& prefix, const std::stop_token& stop = {}) {
     sink::publish(sink_, directory, names, prefix, [&stop] {
@@ -93,7 +92,7 @@ class Trainer {
     if (options.stop.stop_requested()) safe_point(fit, keeper, parts...);
     while (!fit.is_done()) {
       train_epoch(fit, keeper, parts...);
-      // A longer run would continue inside an epoch that max_steps has cut: it is saved as it is.
+      // Saved as it is: a longer run would continue inside an epoch that max_steps cuts short.
       const bool cut = fit.state.position.batch < loader_.batches_in(fit.state.position.epoch);
       if (cut) save(train::Moment::end, fit, keeper, parts...);
       evaluate_dev(fit, keeper, parts...);
@@ -108,7 +107,7 @@ class Trainer {
     return fit.report(keeper.problem());
   }
 
-  /// Trains what is left of the current epoch, up to the run's last step.
+  /// Trains the rest of the current epoch, up to the last step of the run.
   template <class Fit, class... Parts>
   void train_epoch(Fit& fit, Keeper keeper, Parts&... parts) {
     const auto [epoch, done, steps] = fit.state.position;
@@ -132,24 +131,19 @@ class Trainer {
     const double lr_scale = options.schedule.lr_scale(fit.state.position.step, fit.length.steps);
     auto outcome = train::take_step(optimizer_, model_,
                                     {.lr_scale = lr_scale, .max_grad_norm = options.max_grad_norm});
-    fit.count_step(batches);
-    fit.watch.add(std::move(outcome), [&](bool known) {
-      return train::describe_step(fit.state.position, batches,
-                                  known ? std::optional{losses.value()} : std::nullopt);
-    });
+    const std::function<double()> loss = [&losses] { return losses.value(); };
+    fit.count_step(batches, std::move(outcome), loss);
     if (fit.watch.known()) settle(fit, parts...);
     const double rate = lr_scale * optimizer_.learning_rate();
-    const std::function<double()> loss = [&losses] { return losses.value(); };
     train::notify(fit.step_event(batches, of, rate, loss), parts...);
   }
 
-  /// Asks whether the last step was taken. One that was not ends the fit or is counted.
+  /// Asks whether the last step was taken. If not, ends the fit or counts it as skipped.
   template <class Fit, class... Parts>
   void settle(Fit& fit, Parts&... parts) {
     const std::string problem = fit.watch.settle();
     if (problem.empty()) return;
-    const std::int64_t skipped = ++fit.state.skipped_steps;
-    train::notify(train::StepSkipped{fit.state.position.step, skipped, problem}, parts...);
+    train::notify(fit.count_skip(problem), parts...);
   }
 
   template <class Fit, class... Parts>
@@ -164,8 +158,7 @@ class Trainer {
     }
   }
 
-  /// Lets the keeper save between two steps. Throws `Stopped`, when all is saved, if the run is to
-  /// end.
+  /// Lets the keeper save between two steps, then throws `Stopped` if a stop is requested.
   template <class Fit, class... Parts>
   void safe_point(Fit& fit, Keeper keeper, Parts&... parts) {
     const bool last = fit.options.stop.stop_requested();

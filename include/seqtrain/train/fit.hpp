@@ -8,7 +8,9 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,6 +18,7 @@
 #include <seqtrain/concepts.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/optim/outcome.hpp>
 #include <seqtrain/train/best_model.hpp>
 #include <seqtrain/train/checkpoint_folder.hpp>
 #include <seqtrain/train/evaluate.hpp>
@@ -34,19 +37,20 @@ namespace seqtrain::train {
 struct FitReport {
   std::int64_t steps = 0;          ///< optimizer steps of the run, including those before a resume
   std::int64_t epochs = 0;         ///< epochs of the run, including those before a resume
-  double seconds = 0;              ///< of this call
-  std::int64_t skipped_steps = 0;  ///< whose gradients were not finite
-  std::vector<metrics::ClassificationReport> dev;  ///< by epoch, including epochs before a resume
+  double seconds = 0;              ///< time of this call of `fit`
+  std::int64_t skipped_steps = 0;  ///< steps skipped because a gradient was not finite
+  /// Dev figures after each epoch, including epochs before a resume.
+  std::vector<metrics::ClassificationReport> dev;
   std::size_t epoch_of_model = 0;  ///< index in `dev` of the epoch whose parameters the model has
   std::string unsaved = {};        ///< why the last checkpoint is not where it should be, or empty
 
-  /// Returns the place of an evaluation after the fit.
+  /// Returns an `EvalPoint` after this fit: the split's name, the epochs and steps done.
   [[nodiscard]] EvalPoint point(std::string_view split, std::stop_token stop = {}) const {
     return {.split = split, .epoch = epochs, .step = steps, .stop = std::move(stop)};
   }
 };
 
-/// Returns `epoch 1, step 3, loss 0.5, rows 3, 17`; the loss may not be known yet.
+/// Returns `epoch 1, step 3, loss 0.5, rows 3, 17`, without a loss if it is not given.
 template <class B>
 std::string describe_step(const Position& position, std::span<const B> batches,
                           std::optional<double> loss) {
@@ -55,8 +59,8 @@ std::string describe_step(const Position& position, std::span<const B> batches,
   return text + ", " + describe_rows(batches);
 }
 
-/// One call of `Trainer::fit`: its options, how far it is, and the parts that it uses. `Dev` and
-/// `Best` are references to a dev loader and a `BestModel`, or `NoPart`.
+/// The state of one call of `Trainer::fit`: its options, how far it is, and the parts that it uses.
+/// `Dev` and `Best` are references to a dev loader and a `BestModel`, or `NoPart`.
 template <class Dev, class Best>
 struct Fit {
   static constexpr bool has_dev = !std::same_as<Dev, NoPart>;
@@ -64,7 +68,7 @@ struct Fit {
 
   const FitOptions& options;
   RunLength length;
-  std::int64_t examples = 0;  ///< of an epoch
+  std::int64_t examples = 0;  ///< examples in one epoch
   Dev dev;
   Best best;
   State state = {};
@@ -72,7 +76,7 @@ struct Fit {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 
   [[nodiscard]] bool is_done() const {
-    if (state.position.batch > 0) return false;  // the evaluation is missing
+    if (state.position.batch > 0) return false;  // not evaluated yet
     return state.position.step >= length.steps ||
            options.selection().out_of_patience(state.dev, options.early_stopping_patience);
   }
@@ -84,7 +88,8 @@ struct Fit {
     return plan;
   }
 
-  /// Takes the state of a saved fit. Throws `InputError` where this run is shorter.
+  /// Takes the state of a saved fit. Throws `InputError` if the saved fit is past the end of this
+  /// run.
   template <class L>
   void restore(const SavedFit& saved, L& loader) {
     const auto& at = saved.state.position;
@@ -99,14 +104,23 @@ struct Fit {
     state = saved.state;
   }
 
-  /// Counts a step on these batches.
+  /// Counts a step on these batches and lets `watch` find out whether it was taken.
   template <class B>
-  void count_step(std::span<const B> batches) {
+  void count_step(std::span<const B> batches, optim::Outcome outcome,
+                  const std::function<double()>& loss) {
     ++state.position.step;
     state.position.batch += static_cast<std::int64_t>(batches.size());
+    watch.add(std::move(outcome), [&](bool known) {
+      return describe_step(state.position, batches, known ? std::optional{loss()} : std::nullopt);
+    });
   }
 
-  /// Ends an epoch whose evaluation is done.
+  /// Counts the last step as skipped. The event refers to `problem`.
+  [[nodiscard]] StepSkipped count_skip(std::string_view problem) {
+    return {state.position.step, ++state.skipped_steps, problem};
+  }
+
+  /// Ends an epoch that has been evaluated.
   template <class M>
   void end_epoch(const M& model) {
     if constexpr (has_best) best.offer(model, state.dev, options.selection());
@@ -189,8 +203,8 @@ struct IsLoader : std::bool_constant<Loader<P>> {};
 template <class P>
 struct IsBestModel : std::is_same<P, BestModel> {};
 
-/// Sets up a fit. Throws `InputError` where the loader has no examples, and where options ask for
-/// an evaluation or a metric that there is not.
+/// Sets up a fit. Throws `InputError` if the loader has no examples, or if the options need a dev
+/// loader or a metric that is not among the arguments.
 template <class M, class L, class... Parts>
 auto begin_fit(const FitOptions& options, const M& model, L& loader, Parts&... parts) {
   using Dev = decltype(find_part<IsLoader>(parts...));
