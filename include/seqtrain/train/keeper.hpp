@@ -14,13 +14,13 @@
 
 namespace seqtrain::train {
 
-/// What a fit is to do, as a saved one is compared with.
+/// The length and the settings of a fit, which a keeper compares with a saved one.
 struct Plan {
   std::int64_t steps = 0;  ///< optimizer steps of the whole run
   Pairs settings = {};     ///< options that determine the result; a resumed fit must have the same
 };
 
-/// A fit to continue: its state, and the tensors of each owner, which live as long as this does.
+/// A fit to continue: its state, and the tensors of each owner, which live as long as this object.
 /// `tensors` throws `InputError` for an owner that was not saved.
 struct SavedFit {
   State state = {};
@@ -29,28 +29,29 @@ struct SavedFit {
 
 /// When a keeper is asked to save.
 enum class Moment {
-  step,  ///< between two steps: the keeper saves if it is time to
-  stop,  ///< the run has been told to stop: all must be durable on return
-  end    ///< training is done: the keeper waits until all is durable, as far as it can be
+  step,  ///< between two steps: the keeper saves if a checkpoint is due
+  stop,  ///< a stop was requested: the saved fit must be durable on return
+  end    ///< training is done: the keeper saves and waits until that is durable, if it can be
 };
 
-/// A fit at one moment. `tensors` hands out all tensors; they are valid during the call of `save`.
+/// A fit at one moment. `tensors(visit)` calls `visit` with the tensors of each owner, which are
+/// valid during that call of `visit`.
 struct FitView {
   const State& state;
   const std::function<void(const VisitTensors&)>& tensors;
 };
 
-/// What saves a fit and gives it back: an argument of `Trainer::fit`. `restore` is called once,
-/// before the first step, and returns the fit to continue, if there is one. What `save` throws ends
-/// the fit.
+/// An argument of `Trainer::fit` that saves the fit and gives it back. `restore` is called once,
+/// before the first step, and returns the fit to continue, if there is one. An exception from
+/// `restore` or `save` ends the fit.
 template <class K>
 concept Keeper = requires(K& keeper, const Plan& plan, Moment moment, const FitView& fit) {
   { keeper.restore(plan) } -> std::same_as<std::optional<SavedFit>>;
   keeper.save(moment, fit);
 };
 
-/// Refers to a keeper of any type, so that the training loop is compiled once. One that was made of
-/// nothing keeps nothing.
+/// Refers to a keeper of any type, so that the training loop is compiled once. A
+/// default-constructed one keeps nothing.
 class KeeperRef {
  public:
   KeeperRef() = default;
@@ -69,7 +70,7 @@ class KeeperRef {
   void save(Moment moment, const FitView& fit) const {
     if (save_) save_(moment, fit);
   }
-  /// Says what of the fit could not be saved; empty if all is.
+  /// Returns why the fit is not saved as it should be; empty if it is.
   [[nodiscard]] std::string problem() const { return problem_ ? problem_() : std::string{}; }
 
  private:
