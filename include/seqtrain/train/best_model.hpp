@@ -10,16 +10,16 @@
 
 namespace seqtrain::train {
 
-/// An argument of `Trainer::fit`: the model ends with the parameters of its best epoch on the dev
-/// set. The model must be `Restorable`. A checkpoint keeps these parameters too.
+/// An argument of `Trainer::fit` that makes the model end with the parameters of its best epoch on
+/// the dev set. The model must be `Restorable`. Checkpoints hold these parameters too.
 class BestModel {
  public:
-  /// A disabled one does nothing, for programs that decide when they run.
+  /// A `BestModel` that is not enabled does nothing, so that a flag can decide.
   explicit BestModel(bool enabled = true) : enabled_{enabled} {}
 
   [[nodiscard]] bool enabled() const { return enabled_; }
 
-  /// Copies the model's parameters if the last of `dev` is the best.
+  /// Copies the model's parameters if the last evaluation in `dev` is the best.
   template <Restorable M>
   void offer(const M& model, std::span<const metrics::ClassificationReport> dev,
              const Selection& selection) {
@@ -27,16 +27,16 @@ class BestModel {
     copies_.assign(model.state_dict().views());
   }
 
-  /// Takes the parameters that a checkpoint has kept.
+  /// Takes the best parameters so far from a checkpoint.
   void restore(std::span<const weights::TensorView> tensors) { copies_.assign(tensors); }
 
-  /// Gives the model the best parameters.
+  /// Loads the best parameters into the model, if there are any.
   template <Restorable M>
   void apply(M& model) const {
     if (!copies_.empty()) model.load_state_dict(copies_.views());
   }
 
-  /// The best parameters so far; none before the first evaluation.
+  /// Returns the best parameters so far; none before the first evaluation.
   [[nodiscard]] std::span<const weights::TensorView> views() const { return copies_.views(); }
 
   /// Forgets the parameters of an earlier fit.

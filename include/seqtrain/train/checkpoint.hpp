@@ -30,44 +30,45 @@
 
 namespace seqtrain::train {
 
-/// A fit at one moment in memory of its own, so that a checkpoint is written while training goes
-/// on. Assigned again, the memory is used again.
+/// A copy of a fit's state and tensors, which is written while training goes on. Assigning again
+/// reuses the memory.
 struct Snapshot {
   State state = {};
   std::map<std::string, weights::TensorCopies, std::less<>> tensors = {};  ///< by owner
 };
 
-/// What a checkpoint says of the run it belongs to.
+/// The run that a checkpoint belongs to, as the checkpoint describes it.
 struct RunDescription {
-  std::string id = {};                 ///< empty in a checkpoint that seqtrain 0.1 wrote
-  std::vector<Ancestor> lineage = {};  ///< what the run continues, the oldest first
-  std::int64_t steps = 0;              ///< optimizer steps planned; 0 where it is not known
+  std::string id = {};                 ///< empty in a checkpoint of seqtrain 0.1
+  std::vector<Ancestor> lineage = {};  ///< runs that this one continues, the oldest first
+  std::int64_t steps = 0;              ///< optimizer steps planned; 0 if not known
   Pairs settings = {};                 ///< flags that determine the result
   Pairs fit = {};                      ///< options of `fit` that determine the result
-  Pairs versions = {};                 ///< of the program and its libraries, for people
+  Pairs versions = {};                 ///< versions of the program and its libraries, for people
 };
 
-/// A checkpoint that has been read. Its files are
+/// A checkpoint in memory, read and checked. Its files are
 ///
 ///     model.safetensors       the parameters
 ///     optimizer.safetensors   the optimizer's state
-///     best_model.safetensors  the parameters of the best epoch so far, where they are kept
+///     best_model.safetensors  the parameters of the best epoch so far, with a `BestModel`
 ///     trainer_state.json      position, dev figures so far, run, settings, versions
-///     manifest.json           the run, sizes and checksums of the others; written last
+///     manifest.json           the run, and sizes and checksums of the others; written last
 class Checkpoint {
  public:
   static constexpr std::string_view state_file = "trainer_state.json";
   static constexpr std::int64_t format = 2;
   static constexpr std::int64_t format_0_1 = 1;
 
-  /// Returns the bytes of a file of the checkpoint; nothing where there is none.
+  /// Returns the bytes of a checkpoint's file, or nothing if there is no such file.
   using Read = std::function<std::optional<SharedBytes>(const std::string& name)>;
 
-  /// Reads and checks all of a checkpoint. Throws `InputError` where something is missing or not as
-  /// it was written. `where` names the checkpoint in errors.
+  /// Reads and checks a whole checkpoint. Throws `InputError` if a file is missing or does not
+  /// match its checksum. `where` names the checkpoint in errors.
   Checkpoint(std::string where, const Read& read);
 
-  /// Reads and checks a directory. Throws `InputError` as above.
+  /// Reads and checks a checkpoint in a directory. Throws `InputError` if a file is missing or does
+  /// not match its checksum.
   explicit Checkpoint(const std::filesystem::path& directory)
       : Checkpoint{directory.string(),
                    [&](const std::string& name) { return Files{}.read(directory / name); }} {}
@@ -76,10 +77,11 @@ class Checkpoint {
   [[nodiscard]] const State& state() const { return state_; }
   [[nodiscard]] const RunDescription& run() const { return run_; }
 
+  /// Whether the checkpoint has tensors of that owner: "model", "optimizer" or "best_model".
   [[nodiscard]] bool has(std::string_view owner) const { return files_.contains(owner); }
 
-  /// Returns the tensors of an owner. They live as long as the checkpoint. Throws `InputError`
-  /// where the checkpoint has none.
+  /// Returns the tensors of an owner, which live as long as the checkpoint. Throws `InputError` if
+  /// the checkpoint has none.
   [[nodiscard]] std::span<const weights::TensorView> tensors(std::string_view owner) const {
     const auto found = files_.find(owner);
     if (found != files_.end()) return found->second.tensors;
@@ -124,7 +126,7 @@ inline void append(json::Writer& out, const metrics::ClassificationReport& repor
   out.end_object();
 }
 
-/// Returns NaN where there is no number.
+/// Returns the value, or NaN if it is not a number.
 inline double number_in(const std::optional<json::Value>& value) {
   return value && value->is_number() ? value->number() : std::numeric_limits<double>::quiet_NaN();
 }
@@ -152,6 +154,7 @@ inline metrics::Confusion confusion_in(const json::Value& report, ProblemType ty
   return confusion;
 }
 
+/// Reads a report without the user's metrics.
 inline metrics::ClassificationReport figures_in(const json::Value& value) {
   const auto name_of_type = value.find("problem_type");
   if (name_of_type && name_of_type->string() == name(ProblemType::language_modeling)) {
@@ -265,8 +268,8 @@ inline Checkpoint::Checkpoint(std::string where, const Read& read) : where_{std:
   run_ = detail::run_in(root);
 }
 
-/// Writes a checkpoint into the folder `folder` of a store, the manifest last. All of it is durable
-/// on return. Throws `Error`.
+/// Writes a checkpoint into the folder `folder` of a store, the manifest last. The checkpoint is
+/// durable on return. Throws `Error`.
 template <class Directory>
 void write_checkpoint(Directory& store, const std::string& folder, const Snapshot& snapshot,
                       const RunDescription& run) {

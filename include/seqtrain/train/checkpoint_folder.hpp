@@ -15,12 +15,12 @@
 
 namespace seqtrain::train {
 
-/// Returns `checkpoint-<step>`, the name that transformers gives checkpoints too.
+/// Returns `checkpoint-<step>`, the name that transformers uses too.
 inline std::string checkpoint_name(std::int64_t step) {
   return "checkpoint-" + std::to_string(step);
 }
 
-/// Returns the step in the name of a checkpoint; nothing where the name is another one.
+/// Returns the step in a name `checkpoint-<step>`, or nothing if the name has another form.
 inline std::optional<std::int64_t> checkpoint_step(std::string_view name) {
   constexpr std::string_view prefix = "checkpoint-";
   if (!name.starts_with(prefix)) return {};
@@ -33,7 +33,7 @@ inline std::optional<std::int64_t> checkpoint_step(std::string_view name) {
 }
 
 /// The checkpoints of one run in a store: the folders `<run>/checkpoint-<step>`. Nothing outside
-/// the run's folder is read, changed or removed. With an empty run these are the checkpoints that
+/// the run's folder is read, changed or removed. An empty run stands for the checkpoints that
 /// seqtrain 0.1 left directly in the store.
 template <Store S>
 class CheckpointFolder {
@@ -69,9 +69,8 @@ class CheckpointFolder {
     if constexpr (has_leftovers) store_->remove(at(step));  // an empty folder
   }
 
-  /// Removes all that lies in the run's folders of steps except the newest `keep` checkpoints up to
-  /// `step`, and `spared`: older checkpoints, newer ones that could not be read, and what uploads
-  /// left that never ended.
+  /// Removes every checkpoint folder of the run, complete or not, except those of the newest `keep`
+  /// checkpoints up to `step` and of the step `spared`.
   void prune(std::int64_t step, std::int64_t keep, std::optional<std::int64_t> spared = {}) const {
     auto kept = steps();
     kept.erase(std::ranges::upper_bound(kept, step), kept.end());
@@ -90,7 +89,7 @@ class CheckpointFolder {
     store.leftovers(folder);
   };
 
-  /// Returns the keys inside a folder, those of temporary files and of empty folders included.
+  /// Returns the keys inside a folder, including temporary files and empty folders.
   [[nodiscard]] std::vector<std::string> all_keys(const std::string& folder) const {
     auto keys = store_->list(folder);
     if constexpr (has_leftovers) {
@@ -100,7 +99,7 @@ class CheckpointFolder {
     return keys;
   }
 
-  /// The step of the folder that a key lies in.
+  /// Returns the step of the checkpoint folder that a key is in, if it is in one.
   [[nodiscard]] std::optional<std::int64_t> step_of(std::string_view key) const {
     const std::size_t skipped = run_.empty() ? 0 : run_.size() + 1;
     if (key.size() < skipped) return {};

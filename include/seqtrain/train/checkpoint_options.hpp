@@ -17,21 +17,26 @@ namespace seqtrain::train {
 struct CheckpointOptions {
   std::int64_t every = 0;  ///< steps between two checkpoints; 0: not by steps
   double minutes = 0;      ///< minutes between two checkpoints; 0: not by time
-  std::int64_t keep = 2;   ///< newest checkpoints of the run that are kept
-  /// "auto" continues the run that the place names from its newest complete checkpoint, if there is
-  /// one; "never" begins a new run there; a checkpoint's directory begins a new run from it.
+  std::int64_t keep = 2;   ///< how many of the newest checkpoints of the run are kept
+  /// "auto" continues the run that the place names from its newest complete checkpoint, or begins
+  /// one if there is none; "never" begins a new run there; a checkpoint's directory begins a new
+  /// run from that checkpoint.
   std::string resume = "auto";
-  /// Where checkpoints lie on this machine before they reach a remote store. By default this is a
-  /// folder of the user's cache directory, which is emptied when the run has ended well.
+  /// The directory for checkpoints on this machine before they reach a remote store. By default
+  /// this is a folder of the user's cache directory, which is emptied when the run has ended well.
   std::filesystem::path directory = {};
-  Pairs settings = {};      ///< flags that determine the result: a resumed run must have the same
-  Pairs settings_0_1 = {};  ///< settings that a checkpoint of seqtrain 0.1 has with other values
-  Pairs versions = {};      ///< of the program and its libraries, for people
-  /// Hears what goes wrong and what is resumed, on the thread that trains.
+  /// Flags that determine the result: a resumed run must have the same.
+  Pairs settings = {};
+  /// Values that seqtrain 0.1 gave to some settings; compared with its checkpoints only.
+  Pairs settings_0_1 = {};
+  Pairs versions = {};  ///< versions of the program and its libraries, for people
+  /// Takes messages for people about resumed and failed checkpoints, on the thread that trains; by
+  /// default observers hear them as `Notice`.
   std::function<void(std::string_view)> log = {};
-  std::function<std::string()> make_id = make_run_id;  ///< tests replace it by something repeatable
+  /// Makes ids of runs and of a program's claim to a place; tests replace it.
+  std::function<std::string()> make_id = make_run_id;
 
-  /// Whether `fit` saves at all.
+  /// Whether `fit` saves checkpoints at all.
   [[nodiscard]] bool enabled() const { return every > 0 || minutes > 0; }
 
   void validate() const {

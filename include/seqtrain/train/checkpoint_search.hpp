@@ -19,8 +19,8 @@
 
 namespace seqtrain::train {
 
-/// Finds the newest complete checkpoint of a run in a local directory and, unless it is null, a
-/// remote store, whose checkpoints are copied into the directory to be read.
+/// Finds checkpoints of a run in a local directory and, unless it is null, in a remote store. A
+/// remote checkpoint is copied into the directory and read there.
 template <class Directory, Store Remote>
 class CheckpointSearch {
  public:
@@ -29,8 +29,8 @@ class CheckpointSearch {
   CheckpointSearch(Directory& local, Remote* remote, Log log)
       : local_{&local}, remote_{remote}, log_{std::move(log)} {}
 
-  /// Returns the newest complete checkpoint, or null. Each newer one that is not complete is named
-  /// in the log. With an empty run these are the checkpoints that seqtrain 0.1 wrote.
+  /// Returns the newest complete checkpoint, or null, and logs each newer one that is not complete.
+  /// An empty run stands for the checkpoints that seqtrain 0.1 wrote.
   std::shared_ptr<const Checkpoint> newest(const std::string& run) const {
     const auto here = steps(CheckpointFolder{*local_, run});
     const auto there = remote_ ? steps(CheckpointFolder{*remote_, run}) : std::set<std::int64_t>{};
@@ -45,14 +45,14 @@ class CheckpointSearch {
     return {};
   }
 
-  /// Returns the checkpoint in a directory that the user has named. Throws `InputError` where it is
+  /// Returns the checkpoint in a directory that the user has named. Throws `InputError` if it is
   /// not complete.
   std::shared_ptr<const Checkpoint> at(const std::filesystem::path& path) const {
     return std::make_shared<Checkpoint>(
         path.string(), [&](const std::string& name) { return local_->files().read(path / name); });
   }
 
-  /// Returns a local checkpoint, or null where it is missing or broken.
+  /// Returns a local checkpoint. If it is missing or broken, logs that and returns null.
   std::shared_ptr<const Checkpoint> read(const std::string& run, std::int64_t step) const {
     const CheckpointFolder folder{*local_, run};
     try {

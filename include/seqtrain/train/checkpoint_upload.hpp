@@ -19,14 +19,14 @@
 
 namespace seqtrain::train {
 
-/// Copies a checkpoint of a run from a local directory into a store, the manifest last. All of it
-/// is durable on return. Throws `Error`.
+/// Copies a checkpoint of a run from a local directory into a store, the manifest last. The copy is
+/// durable on return. Throws `Error`.
 template <class Directory, Store S>
 void upload_checkpoint(Directory& local, S& store, const std::string& run, std::int64_t step) {
   const CheckpointFolder folder{local, run};
   const std::string last{sink::Manifest::file_name};
   const auto text = local.map(folder.at(step, last));
-  if (!text) throw Error{"is gone", {.object = local.path_of(folder.at(step, last)).string()}};
+  if (!text) throw Error{"is missing", {.object = local.path_of(folder.at(step, last)).string()}};
   const auto put = [&](const std::string& name) {
     const std::string key = folder.at(step, name);
     store.put_file(key, local.path_of(key));
@@ -39,20 +39,19 @@ void upload_checkpoint(Directory& local, S& store, const std::string& run, std::
 }
 
 /// Copies a run's checkpoints from a local directory into a remote store in the background. Only
-/// the newest checkpoint waits: those that come while one is on its way, or while the store cannot
-/// be reached, are left out.
+/// the newest checkpoint waits; an older one that still waits is left out.
 template <class Directory, Store S, class Worker = Background>
 class CheckpointUpload {
  public:
   struct Options {
     std::string run = {};
-    std::int64_t keep = 2;  ///< checkpoints in the store
-    std::chrono::milliseconds pause =
-        std::chrono::seconds{5};                       ///< before a failed copy is repeated
-    std::function<void(const std::string&)> log = {};  ///< called from the worker
+    std::int64_t keep = 2;  ///< newest checkpoints that are kept in the store
+    /// Time until a failed copy is tried again.
+    std::chrono::milliseconds pause = std::chrono::seconds{5};
+    std::function<void(const std::string&)> log = {};  ///< called on the worker's thread
   };
 
-  /// `record` belongs to the store and names the run. Arguments of the worker come last.
+  /// `record` belongs to the store and names the run. `args` construct the worker.
   template <class... Args>
   CheckpointUpload(Directory& local, S& store, RunRecord<S> record, Options options, Args&&... args)
       : remote_{store, options.run},
@@ -63,7 +62,7 @@ class CheckpointUpload {
         worker_{std::forward<Args>(args)...} {}
   CheckpointUpload(const CheckpointUpload&) = delete;
   CheckpointUpload& operator=(const CheckpointUpload&) = delete;
-  /// Gives up what is on its way.
+  /// Cancels an upload that is not done.
   ~CheckpointUpload() {
     worker_.stop();
     if constexpr (requires { store_->cancel(); }) {
@@ -71,25 +70,25 @@ class CheckpointUpload {
     }
   }
 
-  /// Uploads the local checkpoint of that step, which stays until a later one is offered.
+  /// Uploads a step's local files, which must stay until a later step is offered.
   void offer(std::int64_t step) {
     if (set_waiting(step)) worker_.start([this] { work(); });
   }
 
-  /// The step that is on its way: its local files are needed.
+  /// Returns the step whose local files are being uploaded; they must not be removed.
   [[nodiscard]] std::optional<std::int64_t> under_way() const {
     const std::lock_guard lock{mutex_};
     return under_way_;
   }
 
-  /// Whether another program has taken the place over.
+  /// Whether another program has taken the place over, so that nothing more is uploaded.
   [[nodiscard]] bool replaced() const {
     const std::lock_guard lock{mutex_};
     return replaced_;
   }
 
-  /// Waits until the newest checkpoint is in the store. Where that fails once more, throws `Error`
-  /// with the reason.
+  /// Waits until the newest checkpoint is in the store, after one more try if the last failed.
+  /// Throws `Error` with the reason if that fails too.
   void finish() {
     if (set_finishing()) worker_.start([this] { work(); });
     worker_.hurry();
@@ -100,12 +99,13 @@ class CheckpointUpload {
   }
 
  private:
-  /// Both return whether the worker has to be started.
+  /// Marks a step as waiting. Returns whether the worker must be started.
   bool set_waiting(std::int64_t step) {
     const std::lock_guard lock{mutex_};
     waiting_ = step;
     return !std::exchange(running_, true);
   }
+  /// Allows one last try. Returns whether the worker must be started.
   bool set_finishing() {
     const std::lock_guard lock{mutex_};
     finishing_ = true;
@@ -139,7 +139,7 @@ class CheckpointUpload {
     return finishing_;
   }
 
-  /// Returns what went wrong; empty if nothing did.
+  /// Uploads a checkpoint. Returns the reason of a failure, or an empty string.
   std::string copy(std::int64_t step) {
     try {
       if (replaced()) return {};
@@ -181,7 +181,7 @@ class CheckpointUpload {
   mutable std::mutex mutex_;  // never held during a call of the store or the disk
   std::optional<std::int64_t> waiting_;
   std::optional<std::int64_t> under_way_;
-  std::string problem_;  // of the last attempt
+  std::string problem_;  // why the last attempt failed
   bool running_ = false;
   bool finishing_ = false;
   bool replaced_ = false;

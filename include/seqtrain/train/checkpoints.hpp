@@ -32,21 +32,21 @@
 
 namespace seqtrain::train {
 
-/// A `Keeper` that saves a fit in a store and continues it from there. The place holds
+/// A `Keeper` that saves a fit in a store and continues it from there. The store holds
 ///
-///     run.json                    which run resume "auto" continues
+///     run.json                    the run that resume "auto" continues
 ///     <run id>/checkpoint-<step>/ the checkpoints of a run
 ///
 /// When a checkpoint is due, the tensors are copied between two steps and a background task writes
 /// the copy while training goes on. A checkpoint reaches a local directory first; with a remote
-/// store another task copies it there. A checkpoint that cannot be written is logged: the older
-/// ones stay and training goes on. Two programs on a machine cannot use one local directory, and a
-/// program whose place another program takes over stops with an `Error`.
+/// store another task uploads it from there. If a checkpoint cannot be written, that is logged, the
+/// older ones stay and training goes on. Two programs on a machine cannot use one local directory,
+/// and a program whose place another program takes over stops with an `Error`.
 template <class Directory, Store Remote, class Worker = Background>
 class BasicCheckpoints {
  public:
   /// Keeps checkpoints in `local` and, unless it is null, in `remote`, which must outlive this.
-  /// Arguments of the workers come last. Throws `InputError` on options out of range.
+  /// `args` construct the workers. Throws `InputError` on options out of range.
   template <class... Args>
   BasicCheckpoints(Directory local, Remote* remote, CheckpointOptions options, Args... args)
       : options_{std::move(options)},
@@ -63,9 +63,9 @@ class BasicCheckpoints {
   BasicCheckpoints& operator=(const BasicCheckpoints&) = delete;
   ~BasicCheckpoints() = default;
 
-  /// Locks the local directory until the end of this object, as `restore` does too. A program that
-  /// changes other files of its run calls this first. Throws `InputError` where another process has
-  /// the directory.
+  /// Locks the local directory until this object ends; `restore` does so too. A program that
+  /// changes other files of its run calls this first. Throws `InputError` if another process has
+  /// locked the directory.
   void lock() {
     if (lock_) return;
     lock_ = local_.try_lock(".lock");
@@ -75,8 +75,8 @@ class BasicCheckpoints {
                      "wait for it or name another directory"};
   }
 
-  /// Takes the place and returns the fit to continue, if there is one. Throws `InputError` where
-  /// another process has the local directory or the checkpoint belongs to a run with other
+  /// Takes the place and returns the fit to continue, if there is one. Throws `InputError` if
+  /// another process has locked the local directory or the checkpoint belongs to a run with other
   /// settings.
   std::optional<SavedFit> restore(const Plan& plan) {
     lock();
@@ -97,8 +97,8 @@ class BasicCheckpoints {
                     [saved](std::string_view owner) { return saved->tensors(owner); }};
   }
 
-  /// Saves a fit: see `Moment`. Throws `Error` where another program has taken over, and where the
-  /// last checkpoint of a stopped run cannot be made durable.
+  /// Saves a fit: see `Moment`. Throws `Error` if another program has taken over, or if the last
+  /// checkpoint of a stopped run cannot be made durable.
   void save(Moment moment, const FitView& fit) {
     pass_on_messages();
     check_owner();
@@ -118,26 +118,26 @@ class BasicCheckpoints {
     check_owner();
   }
 
-  /// Says for people what would be lost if the program ended now. Safe from any thread.
+  /// Returns a message about what would be lost if the program ended now. Any thread may call it.
   [[nodiscard]] std::string unfinished() const {
     const std::int64_t begun = begun_;
     const std::int64_t durable = durable_;
     const std::string missing =
         begun > durable ? checkpoint_name(begun) + " is not complete yet; " : std::string{};
     return missing + (durable < 0 ? "there is no checkpoint of this run"
-                                  : "the newest complete checkpoint is that of step " +
-                                        std::to_string(durable) + " in " + local_.name());
+                                  : "the newest complete checkpoint is " +
+                                        checkpoint_name(durable) + " in " + local_.name());
   }
 
-  /// Returns the step of the newest checkpoint of this run that is complete on this machine; -1
-  /// where there is none. Safe from any thread.
+  /// Returns the step of this run's newest checkpoint that is complete on this machine, or -1 if
+  /// there is none. Any thread may call it.
   [[nodiscard]] std::int64_t durable() const { return durable_; }
 
-  /// Says why the newest checkpoint is not where it should be; empty if it is. For the time after
+  /// Returns why the newest checkpoint is not where it should be; empty if it is. Call it after
   /// `fit`.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
-  /// The run that this program has begun or continues.
+  /// Returns the run that this program has begun or continues.
   [[nodiscard]] const RunDescription& run() const { return run_; }
 
  private:
@@ -145,7 +145,7 @@ class BasicCheckpoints {
   using Upload = CheckpointUpload<Directory, Remote, Worker>;
   using Folder = CheckpointFolder<Directory>;
 
-  /// Finds what to continue, decides which run this is, and takes the place.
+  /// Finds the checkpoint to continue, decides which run this is, and takes the place.
   template <class Place>
   std::shared_ptr<const Checkpoint> begin(Place& place, const Plan& plan) {
     RunRecord<Place> record{place};
@@ -172,9 +172,8 @@ class BasicCheckpoints {
     return found;
   }
 
-  /// Continues the run of a checkpoint under its own name if nothing is changed by that. Else this
-  /// is a new run; one from a checkpoint has a lineage. So all checkpoints of a run and a step have
-  /// the same bits.
+  /// Sets `run_`: the checkpoint's run if "auto" continues it at the same length, else a new run,
+  /// whose lineage names the checkpoint. So all checkpoints of one run and step have the same bits.
   void describe_run(const Checkpoint* found, const std::string& named, const Plan& plan) {
     const bool same = options_.resume == "auto" && found && found->run().id == named &&
                       found->run().steps == plan.steps;
@@ -196,8 +195,7 @@ class BasicCheckpoints {
     }
   }
 
-  /// Makes a checkpoint of another run the first one of this run, durable in the place, so that a
-  /// restart finds it.
+  /// Copies a checkpoint of another run into this run, durably, so that a restart finds it.
   void adopt(const Checkpoint& checkpoint) {
     snapshot_.state = checkpoint.state();
     snapshot_.tensors.clear();
@@ -229,10 +227,10 @@ class BasicCheckpoints {
     fit.tensors([this](std::string_view owner, std::span<const weights::TensorView> tensors) {
       snapshot_.tensors[std::string{owner}].assign(tensors);
     });
-    snapshot_.state = fit.state;  // after the tensors: asking for them may count a skipped step
+    snapshot_.state = fit.state;  // last: asking for the tensors may count a skipped step
   }
 
-  /// Writes the copy. A failure is noted and logged, never thrown.
+  /// Writes the copy. A failure is noted and logged, not thrown.
   void write() {
     const std::int64_t step = snapshot_.state.position.step;
     try {
@@ -254,7 +252,8 @@ class BasicCheckpoints {
     }
   }
 
-  /// A complete checkpoint of this run and step that is there already has the same bits.
+  /// Writes the copy unless a complete checkpoint of this run and step is there: its bits would be
+  /// the same.
   void put(std::int64_t step) {
     const Folder folder{local_, run_.id};
     if (local_.map(folder.at(step, sink::Manifest::file_name))) {
@@ -321,14 +320,14 @@ class BasicCheckpoints {
   std::function<std::unique_ptr<Upload>(RunRecord<Remote>)> make_upload_;
   std::optional<typename Directory::Lock> lock_;
   RunDescription run_;
-  std::optional<RunRecord<Directory>> record_;  // where there is no remote store
+  std::optional<RunRecord<Directory>> record_;  // if there is no remote store
   Snapshot snapshot_;
   Clock::time_point last_time_ = Clock::now();
-  std::int64_t last_step_ = 0;             // of the last copy
+  std::int64_t last_step_ = 0;             // step of the last copy or restored fit
   std::atomic<std::int64_t> begun_{-1};    // step of the last copy
-  std::atomic<std::int64_t> durable_{-1};  // step of the last local checkpoint of this run
+  std::atomic<std::int64_t> durable_{-1};  // step of the newest complete local checkpoint
   std::atomic<bool> replaced_{false};
-  std::string problem_;  // of the last write; the writer's while it is busy
+  std::string problem_;  // why the last write failed; only the writer uses it while it is busy
   std::mutex mutex_;
   std::vector<std::string> messages_;  // for the thread that trains
   std::unique_ptr<Upload> upload_;

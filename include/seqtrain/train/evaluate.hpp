@@ -19,12 +19,12 @@
 
 namespace seqtrain::train {
 
-/// What an evaluation is called and when it takes place.
+/// The name of an evaluation and the point of the training at which it takes place.
 struct EvalPoint {
-  std::string_view split;  ///< "dev", "test"
-  std::int64_t epoch = 0;  ///< epochs done
-  std::int64_t step = 0;   ///< optimizer steps done
-  std::stop_token stop = {};
+  std::string_view split;     ///< name of the examples: "dev", "test"
+  std::int64_t epoch = 0;     ///< epochs done
+  std::int64_t step = 0;      ///< optimizer steps done
+  std::stop_token stop = {};  ///< ends the evaluation with `Stopped`
 };
 
 /// A metric among the arguments of `fit` and `evaluate`.
@@ -43,7 +43,7 @@ auto counting_copy(const O& observer) {
   }
 }
 
-/// Scores a classifier's answers; metrics of the user count labels.
+/// Scores a classifier's answers; if an example has one label, the user's metrics score them too.
 template <Classifier M, class... Observers>
 class Scoring {
  public:
@@ -74,7 +74,8 @@ class Scoring {
   decltype(std::tuple_cat(counting_copy(std::declval<const Observers&>())...)) own_;
 };
 
-/// The mean loss of a language model over all words, and its exponential.
+/// Scores a language model by its mean loss over all words and by the perplexity, the exponential
+/// of that loss.
 template <LanguageModel M>
 class Perplexity {
  public:
@@ -98,7 +99,7 @@ class Perplexity {
   double words_ = 0;
 };
 
-/// Returns what scores the model.
+/// Returns a `Scoring` or a `Perplexity`, as the model needs it.
 template <class M, class... Observers>
 auto scoring_of(const M& model, const Observers&... observers) {
   if constexpr (Classifier<M>) {
@@ -110,17 +111,17 @@ auto scoring_of(const M& model, const Observers&... observers) {
 
 }  // namespace detail
 
-/// Returns the report of an evaluation over no examples: its names are those that an evaluation
-/// with these arguments has.
+/// Returns a report without examples, whose figures have the names that an evaluation with these
+/// arguments gives.
 template <class M, class... Observers>
 metrics::ClassificationReport empty_report(const M& model, const Observers&... observers) {
   return detail::scoring_of(model, observers...).report();
 }
 
 /// Runs the model over all of a loader's examples, without gradients or dropout: a `Classifier` is
-/// scored by its answers, a `LanguageModel` by its loss. Figures are running counts, so the answers
-/// to one batch are all that is held. A copy of each `metrics::Metric` among the observers counts
-/// too, for a classifier with one label an example. Throws `Stopped` where a stop is requested.
+/// scored by its answers, a `LanguageModel` by its loss. Figures are running counts, so memory for
+/// one batch's answers is enough. If an example has one label, copies of the `metrics::Metric`s
+/// among the observers score the answers too. Throws `Stopped` if a stop is requested.
 template <class M, LoaderFor<M> L, class... Observers>
 requires(Classifier<M> || LanguageModel<M>) metrics::ClassificationReport
     evaluate(M& model, L& loader, const EvalPoint& point, Observers&... observers) {

@@ -13,45 +13,46 @@ namespace seqtrain::train {
 struct FitBegin {
   std::int64_t epochs = 0;
   std::int64_t steps = 0;     ///< optimizer steps of the whole run
-  std::int64_t examples = 0;  ///< of one epoch
+  std::int64_t examples = 0;  ///< examples in one epoch
   Position position = {};     ///< how far the run is already
 };
 
 /// An optimizer step has been taken.
 struct StepEnd {
   std::int64_t step = 0;      ///< counted from 1 over the whole run
-  std::int64_t steps = 0;     ///< of the whole run
+  std::int64_t steps = 0;     ///< optimizer steps of the whole run
   std::int64_t epoch = 0;     ///< counted from 1
-  std::int64_t batch = 0;     ///< batches of this epoch that are done, counted from 1
+  std::int64_t batch = 0;     ///< batches of this epoch that are done, including this step's
   std::int64_t batches = 0;   ///< batches of this epoch
-  std::int64_t examples = 0;  ///< of this step
-  std::int64_t tokens = 0;    ///< of this step, without padding
+  std::int64_t examples = 0;  ///< examples in this step
+  std::int64_t tokens = 0;    ///< tokens in this step, without padding
   double learning_rate = 0;
-  /// The mean loss over this step's examples. It may lie on a device: asking for it waits.
+  /// Returns the mean loss over this step's examples, and waits if it is on a device.
   const std::function<double()>& loss;
 };
 
 /// A step was skipped because its gradients were not finite: the parameters are unchanged.
 struct StepSkipped {
   std::int64_t step = 0;     ///< counted from 1 over the whole run
-  std::int64_t skipped = 0;  ///< of the run so far
-  std::string_view problem;
+  std::int64_t skipped = 0;  ///< steps skipped in the run so far
+  std::string_view problem;  ///< names the step and the gradient
 };
 
-/// Something that people should know: a checkpoint that failed, what was resumed.
+/// A message for people: a checkpoint failed, or a run was resumed.
 struct Notice {
   std::string_view text;
 };
 
-/// A part of an evaluation has been done.
+/// A batch of an evaluation is done.
 struct EvalStep {
-  std::string_view split;  ///< "dev", "test"
-  std::int64_t batch = 0;
-  std::int64_t batches = 0;
-  std::int64_t examples = 0;  ///< of this batch
-  std::int64_t tokens = 0;
+  std::string_view split;     ///< "dev", "test"
+  std::int64_t batch = 0;     ///< batches done
+  std::int64_t batches = 0;   ///< batches of the evaluation
+  std::int64_t examples = 0;  ///< examples in this batch
+  std::int64_t tokens = 0;    ///< tokens in this batch, without padding
 };
 
+/// An evaluation has ended.
 struct EvalEnd {
   std::string_view split;
   std::int64_t epoch = 0;  ///< epochs done
@@ -60,14 +61,16 @@ struct EvalEnd {
   const metrics::ClassificationReport& report;
 };
 
+/// An epoch and its evaluation have ended.
 struct EpochEnd {
-  std::int64_t epoch = 0;
-  std::int64_t epochs = 0;
+  std::int64_t epoch = 0;   ///< epochs done
+  std::int64_t epochs = 0;  ///< epochs of the whole run
 };
 
+/// Training has ended.
 struct FitEnd {
-  std::int64_t step = 0;
-  double seconds = 0;
+  std::int64_t step = 0;  ///< optimizer steps done
+  double seconds = 0;     ///< time of this call of `fit`
 };
 
 }  // namespace seqtrain::train

@@ -8,7 +8,7 @@
 
 namespace seqtrain::train {
 
-/// Appends how a label was met.
+/// Appends the precision, recall, F1 and support of a label as a JSON object.
 inline void append(json::Writer& out, const metrics::LabelScores& scores) {
   out.begin_object()
       .member("precision", scores.precision)
@@ -18,8 +18,7 @@ inline void append(json::Writer& out, const metrics::LabelScores& scores) {
       .end_object();
 }
 
-/// Appends the figures by their names as one member, `"metrics": {name: value, …}`, if there are
-/// any.
+/// Appends the figures as one member, `"metrics": {name: value, …}`, if there are any.
 inline void append(json::Writer& out, const std::vector<metrics::Figure>& figures) {
   if (figures.empty()) return;
   out.key("metrics").begin_object();

@@ -5,7 +5,7 @@
 
 namespace seqtrain::train {
 
-/// The absence of an argument.
+/// Stands for an argument that was not given.
 struct NoPart {};
 
 /// Returns the first argument whose type has the property, or `NoPart`.

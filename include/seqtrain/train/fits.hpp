@@ -16,10 +16,10 @@
 
 namespace seqtrain::train {
 
-// Where policies or arguments do not make a `Trainer`, compilation ends with one plain sentence
-// that says which of them lacks what. The pages in docs/concepts have the whole contract.
+// If policies or arguments do not make a `Trainer`, compilation ends with one plain sentence that
+// says which of them lacks what. The pages in docs/concepts have the whole contract.
 
-/// Fails where the model has an optional member in another form than it is used in.
+/// Does not compile if the model has an optional member in another form than the trainer uses.
 template <class M>
 consteval void check_optional_members_of_model() {
   using B = typename M::batch_type;
@@ -43,6 +43,7 @@ consteval void check_optional_members_of_model() {
       "the model needs both state_dict(), whose views() are tensors, and load_state_dict(tensors)");
 }
 
+/// Does not compile unless the model can be trained.
 template <class M>
 consteval void check_model() {
   static_assert(std::movable<M>, "the model cannot be moved into the Trainer");
@@ -62,6 +63,7 @@ consteval void check_model() {
   check_optional_members_of_model<M>();
 }
 
+/// Does not compile unless the optimizer steps the parameters of the model.
 template <class M, class O>
 consteval void check_optimizer() {
   static_assert(
@@ -72,6 +74,7 @@ consteval void check_optimizer() {
                 "the optimizer steps another parameter_type than the model has");
 }
 
+/// Does not compile unless the loader yields the batches of the model.
 template <class M, class L>
 consteval void check_loader() {
   static_assert(
@@ -80,6 +83,7 @@ consteval void check_loader() {
   static_assert(LoaderFor<L, M>, "the loader yields another batch_type than the model takes");
 }
 
+/// Does not compile unless the sink satisfies `Sink`.
 template <class S>
 consteval void check_sink() {
   static_assert(Sink<S>, "the sink lacks put(key, bytes), put_file(key, file) or flush()");
@@ -88,7 +92,7 @@ consteval void check_sink() {
       "the sink has list(key) but is no Store: see docs/concepts/store.md for what it lacks");
 }
 
-/// Fails unless four policies make a `Trainer`.
+/// Does not compile unless four policies make a `Trainer`.
 template <class M, class O, class L, class S>
 consteval bool fits() {
   check_model<M>();
@@ -110,7 +114,7 @@ concept LoaderLike = requires(P& part) {
   part.examples();
 };
 
-/// Fails unless an argument is an observer or a metric.
+/// Does not compile unless an argument is an observer or a metric.
 template <class P>
 consteval void check_observer() {
   using T = std::remove_const_t<P>;
@@ -120,7 +124,7 @@ consteval void check_observer() {
                 "an observer is const, but its on(event) is not");
 }
 
-/// Fails unless an evaluation can take the loader and the model.
+/// Does not compile unless an evaluation can take the loader and the model.
 template <class M, class D>
 consteval void check_dev_loader() {
   using T = std::remove_const_t<D>;
@@ -141,7 +145,7 @@ consteval void check_metric() {
                 "a metric counts labels, but the model is evaluated by its loss");
 }
 
-/// Fails unless these are arguments of `evaluate`, references or not.
+/// Does not compile unless these are arguments of `evaluate`, references or not.
 template <class M, class D, class... Parts>
 consteval void check_evaluation() {
   check_dev_loader<M, std::remove_reference_t<D>>();
@@ -149,7 +153,7 @@ consteval void check_evaluation() {
   (check_observer<std::remove_reference_t<Parts>>(), ...);
 }
 
-/// Fails unless `fit` knows what to do with an argument.
+/// Does not compile unless `fit` knows what to do with an argument.
 template <class M, class P>
 consteval void check_part() {
   using T = std::remove_const_t<P>;
@@ -168,7 +172,7 @@ consteval void check_part() {
   }
 }
 
-/// Fails unless these are arguments of `fit`, references or not.
+/// Does not compile unless these are arguments of `fit`, references or not.
 template <class M, class O, class... Parts>
 consteval void check_parts() {
   (check_part<M, std::remove_reference_t<Parts>>(), ...);

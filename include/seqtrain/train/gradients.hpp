@@ -12,8 +12,8 @@
 
 namespace seqtrain::train {
 
-/// The losses of a step's batches with the shares that they have in its mean. They may lie on a
-/// device.
+/// Collects the losses of a step's batches, each with its share in the step's mean. They may be on
+/// a device.
 template <Model M>
 class StepLoss {
  public:
@@ -21,7 +21,7 @@ class StepLoss {
     losses_.emplace_back(share, std::move(loss));
   }
 
-  /// Returns the mean over the step. Waits for a device.
+  /// Returns the mean loss over the step. Waits if a loss is on a device.
   [[nodiscard]] double value() const {
     double sum = 0;
     for (const auto& [share, loss] : losses_) sum += share * static_cast<double>(loss);
@@ -32,7 +32,8 @@ class StepLoss {
   std::vector<std::pair<double, typename M::loss_type>> losses_;
 };
 
-/// Adds the gradients of one step: those of the mean loss over all examples of `batches`.
+/// Adds the gradients of one step, whose loss is the mean of the batches' losses, weighted by
+/// `weight_of`.
 template <Model M>
 StepLoss<M> accumulate(M& model, std::span<const typename M::batch_type> batches) {
   StepLoss<M> losses;
@@ -45,7 +46,7 @@ StepLoss<M> accumulate(M& model, std::span<const typename M::batch_type> batches
   return losses;
 }
 
-/// Steps the optimizer. One that returns nothing has taken the step.
+/// Calls the optimizer's step. An optimizer that returns nothing counts as having taken it.
 template <class O, Model M>
 requires OptimizerFor<O, M> optim::Outcome take_step(O& optimizer, M& model,
                                                      const optim::Step& step) {

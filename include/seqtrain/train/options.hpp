@@ -15,31 +15,37 @@
 
 namespace seqtrain::train {
 
-/// What a fit does where a step's gradients are not finite. Either way the step is not taken.
+/// What a fit does if a step's gradients are not finite: it stops, or it skips the step. The step
+/// is never taken.
 enum class OnNonfinite { stop, skip };
 
-/// How long and in which steps a `Trainer` fits. Field names are those of Hugging Face's
-/// TrainingArguments where it has one.
+/// Options of `Trainer::fit`. Fields that Hugging Face's TrainingArguments has too have its names.
 struct FitOptions {
+  /// Passes over the training data.
   std::int64_t epochs = 2;
-  /// Optimizer steps of the whole run. Above 0 it decides instead of `epochs`, and the data is used
-  /// as often as that takes.
+  /// Optimizer steps of the whole run. If above 0, it decides instead of `epochs`, and the data is
+  /// used as often as that takes.
   std::int64_t max_steps = 0;
-  /// Batches whose gradients make one step. The step equals that of one batch of all their
-  /// examples, also in the shorter window at an epoch's end.
+  /// Batches whose gradients make one step. One batch of all their examples would give the same
+  /// step. The last step of an epoch may have fewer.
   std::int64_t gradient_accumulation_steps = 1;
+  /// Gradients are scaled down so that their common 2-norm is at most this.
   double max_grad_norm = std::numeric_limits<double>::infinity();
+  /// Scales the optimizer's learning rate over the steps of the run.
   optim::Schedule schedule = {};
   OnNonfinite on_nonfinite = OnNonfinite::stop;
-  /// Epochs in a row without a better dev evaluation after which the fit ends; 0: it goes on.
+  /// Epochs in a row without a better dev evaluation after which the fit ends; 0: no early
+  /// stopping.
   std::int64_t early_stopping_patience = 0;
-  /// The metric that says which epoch is best, for early stopping and `BestModel`; empty for the
-  /// default of `Selection`. A user's own metric has its own name.
+  /// The name of the metric that decides which epoch is best, for early stopping and `BestModel`.
+  /// Empty means the default of `Selection`. A user's own metric goes by its own name.
   std::string metric_for_best_model = {};
+  /// Whether a larger value of that metric is better; by default its name decides, see `Selection`.
   std::optional<bool> greater_is_better = {};
-  /// Checkpoints in the trainer's sink, which must be a `Store`. None by default.
+  /// Checkpoints in the trainer's sink, which must be a `Store`. By default there are none.
   CheckpointOptions checkpoint = {};
-  /// When a stop is requested, the fit finishes its step, saves it and throws `Stopped`.
+  /// When a stop is requested, the fit finishes its step, saves if it keeps checkpoints, and throws
+  /// `Stopped`.
   std::stop_token stop = {};
 
   [[nodiscard]] Selection selection() const { return {metric_for_best_model, greater_is_better}; }
@@ -57,8 +63,8 @@ struct FitOptions {
     checkpoint.validate();
   }
 
-  /// Returns the options that determine the result, except the length of the run, for a checkpoint
-  /// to be compared with.
+  /// Returns the options that a resumed run must have too: all that determine the result except its
+  /// length.
   [[nodiscard]] Pairs settings() const {
     const auto exact = [](double value) {
       char text[32];

@@ -7,7 +7,7 @@
 
 namespace seqtrain::train {
 
-/// Returns `model.problem_type()` where the model has it, else one label an example.
+/// Returns `model.problem_type()` if the model has it, else `single_label`.
 template <Model M>
 ProblemType problem_type_of(const M& model) {
   if constexpr (requires { model.problem_type(); }) {
@@ -17,8 +17,8 @@ ProblemType problem_type_of(const M& model) {
   }
 }
 
-/// Returns the numbers [rows, labels] that a batch has in place of labels; none where its type has
-/// no member `targets`.
+/// Returns `batch.targets`, numbers [rows, labels] instead of label ids; none if the batch has no
+/// such member.
 template <Batch B>
 std::span<const float> targets_of(const B& batch) {
   if constexpr (requires { batch.targets; }) {

@@ -17,15 +17,15 @@
 
 namespace seqtrain::train {
 
-/// How fast a fit went.
+/// The speed and the length of a fit.
 struct FitFigures {
   double examples_per_second = std::numeric_limits<double>::quiet_NaN();
-  double tokens_per_second = std::numeric_limits<double>::quiet_NaN();  ///< padding not counted
-  double seconds = 0;      ///< of this process's fit, evaluation included
-  std::int64_t steps = 0;  ///< of the whole run, those before it was gone on with included
+  double tokens_per_second = std::numeric_limits<double>::quiet_NaN();  ///< without padding
+  double seconds = 0;      ///< time of this process's fit, including evaluation
+  std::int64_t steps = 0;  ///< optimizer steps of the run, including those before a resume
 };
 
-/// What a run came to, as `metrics.json` tells it. A figure that is NaN is written as null.
+/// The results of a run, as `metrics.json` holds them. NaN is written as null.
 struct Results {
   std::vector<std::string> labels = {};  ///< names, in the order of the label ids
   std::optional<metrics::ClassificationReport> dev = {};
@@ -49,7 +49,7 @@ inline void append_confusion(json::Writer& out, const metrics::Confusion& confus
   out.end_array();
 }
 
-/// What there is about each label, and about all of them.
+/// Appends each label's scores, their averages and the confusion counts.
 inline void append_labels(json::Writer& out, const metrics::ClassificationReport& report,
                           const std::vector<std::string>& names) {
   out.key("labels").begin_object();

@@ -8,8 +8,8 @@
 
 namespace seqtrain::train {
 
-/// Which examples a step was of, as people read it: `rows 3, 17, 4, … (32 of them)`, by their
-/// places in the training set; only their number where the batches do not tell.
+/// Returns the examples of a step for people, `rows 3, 17`: their places in the training set, or
+/// only their number if batches have no `row_ids`. After 64 places the list ends with the number.
 template <class Batch>
 std::string describe_rows(std::span<const Batch> batches) {
   constexpr std::size_t shown = 64;

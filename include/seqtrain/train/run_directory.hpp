@@ -15,14 +15,14 @@
 
 namespace seqtrain::train {
 
-/// `runs/<name>_YYYYmmdd_HHMMSS`, where a run goes whose directory nobody named.
+/// Returns a run's default directory, `runs/<name>_YYYYmmdd_HHMMSS`.
 inline std::filesystem::path default_run_directory(
     std::string_view name,
     std::chrono::system_clock::time_point now = std::chrono::system_clock::now()) {
   return std::filesystem::path{"runs"} / (std::string{name} + "_" + dated(now));
 }
 
-/// `model_YYYYmmdd_HHMMSS`, the folder of a finished run's results in a sink.
+/// Returns `model_YYYYmmdd_HHMMSS`, the folder of a finished run's results in a sink.
 inline std::string dated_model_folder(
     std::chrono::system_clock::time_point now = std::chrono::system_clock::now()) {
   return "model_" + dated(now);
@@ -30,24 +30,25 @@ inline std::string dated_model_folder(
 
 struct RunDirectoryOptions {
   std::filesystem::path path = {};
-  std::string model_name = "model.pth";  ///< of the state_dict file
+  std::string model_name = "model.pth";  ///< file name of the state_dict
   bool overwrite = false;                ///< whether an earlier run's files may be replaced
   bool replace_checkpoints = false;      ///< whether `create` removes an earlier run's checkpoints
 };
 
-/// The directory that a run leaves its results in:
+/// The directory of a run's results:
 ///
 ///     model/            the model in Hugging Face's layout
-///     model.pth         its state_dict, named as the user likes
+///     model.pth         its state_dict, under a name that the user may choose
 ///     metrics.json
 ///     train_log.jsonl
-///     checkpoints/      what a killed run goes on from
+///     checkpoints/      what a killed run continues from
 ///
-/// Making one checks and creates nothing, so that wrong input is found before anything is written.
+/// The constructor checks the directory and creates nothing, so that wrong input is found before
+/// anything is written.
 class RunDirectory {
  public:
-  /// Throws `InputError` where the directory cannot be written, or holds a run and `overwrite` is
-  /// not set.
+  /// Throws `InputError` if the directory cannot be written, or holds a run and `overwrite` is not
+  /// set.
   explicit RunDirectory(RunDirectoryOptions options) : options_{std::move(options)} {
     check_model_name();
     check_writable(path());
@@ -61,14 +62,14 @@ class RunDirectory {
   [[nodiscard]] std::filesystem::path checkpoints() const { return path() / "checkpoints"; }
   [[nodiscard]] std::filesystem::path log() const { return path() / "train_log.jsonl"; }
 
-  /// The names of what others want of a finished run: the model in both forms and the metrics.
+  /// Returns the names of a finished run's results: the model in both forms and the metrics.
   [[nodiscard]] std::vector<std::string> results() const {
     return {"model", options_.model_name, "metrics.json"};
   }
 
-  /// Creates the directory. In one that exists, repairs what a killed run left there: puts the old
-  /// model back if it has no successor, and removes files that were half written. The log of a
-  /// killed run stays, so that a resumed run can continue it.
+  /// Creates the directory. If it exists, repairs what a killed run left there: puts the old model
+  /// back if no new one took its place, and removes incomplete files. The log of a killed run
+  /// stays, so that a resumed run can continue it.
   void create() const {
     with_file_errors([this] {
       std::filesystem::create_directories(path());
@@ -80,7 +81,7 @@ class RunDirectory {
     });
   }
 
-  /// Fills `model/` anew: `save` is given an empty directory beside it, which takes its place when
+  /// Replaces `model/`. `save` fills an empty directory, which takes the place of `model/` when
   /// `save` has returned. Until then an older model stays as it is.
   template <class Save>
   void replace_model(const Save& save) const {
@@ -103,8 +104,8 @@ class RunDirectory {
   [[nodiscard]] std::filesystem::path partial_model() const { return path() / "model.partial"; }
   [[nodiscard]] std::filesystem::path old_model() const { return path() / "model.old"; }
 
-  /// A crash leaves the old model or the new one, whole: as `model/`, or the old one as
-  /// `model.old/`, which `create` puts back.
+  /// Puts the new model in place. A crash leaves the old model or the new one complete: as
+  /// `model/`, or the old one as `model.old/`, which `create` puts back.
   void put_in_place(const std::filesystem::path& fresh) const {
     sync_tree(fresh);
     if (std::filesystem::exists(model())) {
@@ -131,7 +132,7 @@ class RunDirectory {
     }
   }
 
-  /// Whether a file of that name is one that a writer of this directory's files had begun.
+  /// Whether a name is that of a partial file of one of the run's files.
   [[nodiscard]] bool is_leftover(const std::string& name) const {
     const std::string log_name = log().filename().string();
     const std::string partial_log = log_name + ".partial";
@@ -144,7 +145,7 @@ class RunDirectory {
            is_of(partial_log);
   }
 
-  /// `.partial`, or `.<process>-<number>.partial`, which seqtrain 0.1 wrote.
+  /// Whether a suffix is `.partial`, or `.<process>-<number>.partial`, which seqtrain 0.1 wrote.
   static bool is_temporary_suffix(std::string_view suffix) {
     constexpr std::string_view end = ".partial";
     if (!suffix.ends_with(end)) return false;
@@ -172,7 +173,7 @@ class RunDirectory {
     const bool plain =
         name.has_filename() && name == name.filename() && name != "." && name != "..";
     if (!plain) {
-      throw InputError{"'" + name.string() + "' is not a file's name",
+      throw InputError{"'" + name.string() + "' is not a file name",
                        {.object = "run directory", .field = "model_name"}};
     }
     bool is_taken = name.extension() == ".partial";
@@ -180,7 +181,7 @@ class RunDirectory {
       is_taken = is_taken || state_dict() == taken;
     }
     if (is_taken) {
-      throw InputError{"'" + name.string() + "' has another meaning in a run's directory",
+      throw InputError{"'" + name.string() + "' is reserved in a run's directory",
                        {.object = "run directory", .field = "model_name"}};
     }
   }

@@ -7,13 +7,13 @@
 
 namespace seqtrain::train {
 
-/// How much a fit is to do.
+/// The length of a run.
 struct RunLength {
-  std::int64_t epochs = 0;  ///< begun ones count
-  std::int64_t steps = 0;   ///< of the optimizer
+  std::int64_t epochs = 0;  ///< epochs, including one that `max_steps` cuts short
+  std::int64_t steps = 0;   ///< optimizer steps
 };
 
-/// Counts a run's epochs and steps. Throws `InputError` where the loader has no examples.
+/// Counts a run's epochs and steps. Throws `InputError` if the loader has no examples.
 template <class L>
 RunLength run_length(L& loader, const FitOptions& options) {
   if (loader.examples() == 0) throw InputError{"there are no examples to train on"};

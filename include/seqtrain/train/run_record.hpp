@@ -26,42 +26,44 @@ inline std::string random_token() {
   return text;
 }
 
-/// Returns a new run's identity: `run_YYYYmmdd_HHMMSS_<8 digits>`.
+/// Returns a new run's id: `run_YYYYmmdd_HHMMSS_<8 digits>`.
 inline std::string make_run_id() {
   return "run_" + dated(std::chrono::system_clock::now()) + "_" + random_token().substr(0, 8);
 }
 
-/// What a run continues: a checkpoint of another run, or its own with more steps than planned.
+/// One line of a lineage: the run that is continued, from which step, and how many steps it had
+/// planned.
 struct Ancestor {
   std::string run;         ///< "0.1" for a checkpoint that seqtrain 0.1 wrote
-  std::int64_t step = 0;   ///< the step it continued from
-  std::int64_t steps = 0;  ///< steps planned before
+  std::int64_t step = 0;   ///< the step that was continued from
+  std::int64_t steps = 0;  ///< steps that run had planned
 
   friend bool operator==(const Ancestor&, const Ancestor&) = default;
 };
 
-/// `run.json`, the one object of a place that changes: it names the run that `--resume auto`
-/// continues and the program that does so. A program takes the place over with a precondition on
-/// the generation that it has read, and renews the record after each checkpoint, so it notices when
-/// another program has taken over.
+/// The object `run.json` of a place. It names the run that `--resume auto` continues and the
+/// program that has the place. A program writes it only over the generation that it has read, and
+/// again after each checkpoint, so it notices if another program has taken over.
 template <Store S>
 class RunRecord {
  public:
   static constexpr std::string_view key = "run.json";
 
-  /// Reads the record of a place. Throws `Error` where it cannot be read.
+  /// Reads the record of a place. Throws `Error` if it cannot be read.
   explicit RunRecord(S& store) : store_{&store} { read(); }
 
-  /// The run that the place continues; empty where there is none.
+  /// Returns the run that the place names, or an empty string.
   [[nodiscard]] const std::string& run() const { return run_; }
 
-  /// Names `run` and this program. Throws `Error` where another program has come first.
+  /// Takes the place: names `run` and this program, `holder`. Throws `Error` if another program has
+  /// just done so.
   void claim(const std::string& run, const std::string& holder) {
     if (holds(run, holder, {})) return;
     throw Error{"another program has just started here", {.object = store_->name()}};
   }
 
-  /// Notes the newest checkpoint. Returns false where another program has taken the place over.
+  /// Notes the step of the newest checkpoint. Returns false if another program has taken the place
+  /// over.
   [[nodiscard]] bool renew(std::int64_t step) {
     const std::string run = run_, holder = holder_;
     return holds(run, holder, step);
@@ -79,7 +81,8 @@ class RunRecord {
     holder_ = document.root().at("holder").string();
   }
 
-  /// Writes the record unless somebody else has. A write whose answer was lost is found again.
+  /// Writes the record. Returns false if another program holds the place; recognises its own write
+  /// if the answer was lost.
   bool holds(const std::string& run, const std::string& holder, std::optional<std::int64_t> step) {
     while (!write(run, holder, step)) {
       read();

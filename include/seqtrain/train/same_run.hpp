@@ -13,8 +13,8 @@ namespace seqtrain::train {
 
 namespace detail {
 
-/// Returns the value of a name. An empty value counts as none, so that settings can be added that
-/// earlier checkpoints do not know.
+/// Returns the value of a name, or "unset". An empty value counts as unset, so that new settings do
+/// not differ from those of earlier checkpoints.
 inline std::string value_of(const Pairs& pairs, std::string_view name) {
   for (const auto& [key, value] : pairs) {
     if (key == name && !value.empty()) return value;
@@ -35,8 +35,7 @@ inline void append_differences(std::string& text, const Pairs& there, const Pair
   }
 }
 
-/// The settings of a checkpoint that seqtrain 0.1 wrote, as they are compared: the length of the
-/// run was a setting then, and some values were made in another way.
+/// Returns the settings without the length of the run, which was a setting in seqtrain 0.1.
 inline Pairs without_length(Pairs settings) {
   std::erase_if(settings, [](const auto& pair) {
     return pair.first == "epochs" || pair.first == "max-steps";
@@ -44,6 +43,7 @@ inline Pairs without_length(Pairs settings) {
   return settings;
 }
 
+/// Returns settings with the values that `others` has for their names.
 inline Pairs with_values_of(Pairs settings, const Pairs& others) {
   for (auto& [name, value] : settings) {
     if (const auto other = value_of(others, name); other != "unset") value = other;
@@ -53,8 +53,8 @@ inline Pairs with_values_of(Pairs settings, const Pairs& others) {
 
 }  // namespace detail
 
-/// Throws `InputError` unless a fit with this plan continues the checkpoint to the same result: the
-/// settings are the same, and the run is not shorter than it was planned.
+/// Throws `InputError` unless a fit with this plan can continue the checkpoint: the settings must
+/// be equal, and the run must not be shorter than planned.
 inline void check_same_run(const Checkpoint& checkpoint, const Plan& plan,
                            const CheckpointOptions& options) {
   const auto& there = checkpoint.run();

@@ -15,8 +15,8 @@
 
 namespace seqtrain::train {
 
-/// Does each of the named parts in order. If one fails, throws an `Error` that says what was saved
-/// and what not.
+/// Calls the functions in order. If one fails, throws an `Error` that names what was saved and what
+/// was not.
 inline void save_parts(const std::vector<std::pair<std::string, std::function<void()>>>& parts) {
   const auto names = [&parts](std::size_t begin, std::size_t end) {
     std::string text = begin == end ? "nothing" : "";
@@ -33,8 +33,8 @@ inline void save_parts(const std::vector<std::pair<std::string, std::function<vo
   }
 }
 
-/// Leaves a finished run in its directory: the model in Hugging Face's layout with the tokenizer's
-/// files, its state_dict, the results. Each of them is whole or not there.
+/// Saves a finished run in its directory: the model in Hugging Face's layout with the tokenizer's
+/// files, its state_dict and the results. Each of the three appears whole or not at all.
 template <class M>
 void save_run(const RunDirectory& run, const M& model,
               std::span<const std::filesystem::path> tokenizer_files, Results results) {

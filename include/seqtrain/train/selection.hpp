@@ -18,8 +18,8 @@
 
 namespace seqtrain::train {
 
-/// Returns the figures of a report by name: the loss; the accuracy and macro_f1 where there are
-/// labels; micro_f1 where an example has several; and those in `figures`.
+/// Returns the figures of a report by name: the loss; accuracy and macro_f1 if there are labels;
+/// micro_f1 if an example may have several; and those in `figures`.
 inline std::vector<metrics::Figure> named_figures(const metrics::ClassificationReport& report) {
   std::vector<metrics::Figure> named{{.name = "loss", .value = report.loss}};
   if (has_labels(report.problem_type)) {
@@ -37,17 +37,17 @@ inline std::vector<metrics::Figure> named_figures(const metrics::ClassificationR
   return named;
 }
 
-/// Decides which of several evaluations is the best one.
+/// Decides which of several evaluations is the best.
 struct Selection {
-  /// The name of a figure; empty for accuracy, for micro_f1 where an example has several labels,
-  /// and for the loss of regression and language models.
+  /// The name of a figure. Empty means accuracy with one label an example, micro_f1 with several,
+  /// and the loss otherwise.
   std::string metric = {};
   /// Whether a larger value is better. By default it is, unless the name ends in "loss" or is
   /// "perplexity" or "mean_squared_error".
   std::optional<bool> greater_is_better = {};
 
-  /// Returns a number that is larger for a better evaluation; NaN where the report lacks the
-  /// metric.
+  /// Returns a number that is larger for a better evaluation, or NaN if the report lacks the
+  /// figure.
   [[nodiscard]] double score(const metrics::ClassificationReport& report) const {
     const std::string wanted = metric.empty() ? default_metric(report.problem_type) : metric;
     for (const auto& [name, value] : named_figures(report)) {
@@ -56,8 +56,8 @@ struct Selection {
     return std::numeric_limits<double>::quiet_NaN();
   }
 
-  /// Returns the index of the highest score, the first of several. A NaN is lower than any number.
-  /// `dev` must not be empty.
+  /// Returns the index of the best evaluation, the first if several are equal. NaN is worse than
+  /// any number. `dev` must not be empty.
   [[nodiscard]] std::size_t best(std::span<const metrics::ClassificationReport> dev) const {
     std::size_t best = 0;
     for (std::size_t i = 1; i < dev.size(); ++i) {
@@ -67,14 +67,15 @@ struct Selection {
     return best;
   }
 
-  /// Returns whether the last `patience` epochs were no better than one before them; never with 0.
+  /// Whether none of the last `patience` evaluations was better than the best one before them;
+  /// false if `patience` is 0.
   [[nodiscard]] bool out_of_patience(std::span<const metrics::ClassificationReport> dev,
                                      std::int64_t patience) const {
     if (patience == 0 || dev.empty()) return false;
     return dev.size() - 1 - best(dev) >= static_cast<std::size_t>(patience);
   }
 
-  /// Throws `InputError` unless an evaluation that gives a report like `empty` has the metric.
+  /// Throws `InputError` unless `empty`, a report without examples, has a figure of that name.
   void check(const metrics::ClassificationReport& empty) const {
     std::vector<std::string> names;
     for (const auto& figure : named_figures(empty)) names.push_back(figure.name);

@@ -18,13 +18,13 @@
 
 namespace seqtrain::train {
 
-/// A job of several fits, one after the other. The result of each stage is kept as
-/// `<name>.safetensors` in the job's directory, and so are the checkpoints of the current stage: a
-/// job that was killed continues where it was, and a stage that is done is not repeated.
+/// A job of several fits, one after the other. The job's directory holds the result of each stage,
+/// `<name>.safetensors`, and the checkpoints of the current stage, so a killed job continues where
+/// it was and repeats no stage that is done.
 class Stages {
  public:
-  /// `settings` determine the job's result. Throws `InputError` where the directory belongs to a
-  /// job with other settings.
+  /// `settings` determine the job's result. Throws `InputError` if the directory belongs to a job
+  /// with other settings.
   Stages(std::filesystem::path directory, Pairs settings,
          std::function<void(std::string_view)> log = {})
       : directory_{std::move(directory)}, settings_{std::move(settings)}, log_{std::move(log)} {
@@ -35,8 +35,8 @@ class Stages {
     claim(text.end_object().text() + "\n");
   }
 
-  /// Calls `work(model, sink, checkpoint)`, which trains `model` with that sink and checkpoint
-  /// options; where that has been done, gives the model the state it had then.
+  /// Calls `work(model, sink, checkpoint)`, which trains `model` with that sink and these
+  /// checkpoint options. If the stage is done already, loads its result into the model instead.
   template <class M, class Work>
   void run(const std::string& name, M& model, const Work& work) const {
     const auto done = directory_ / (name + ".safetensors");
@@ -53,7 +53,7 @@ class Stages {
     work(model, sink::Directory{checkpoints},
          CheckpointOptions{.minutes = 10, .settings = std::move(settings), .log = log_});
     weights::write_safetensors(done, model.state_dict().views());
-    std::error_code ignored;  // checkpoints that are left cost room only
+    std::error_code ignored;  // checkpoints that are left only take space
     std::filesystem::remove_all(checkpoints, ignored);
   }
 

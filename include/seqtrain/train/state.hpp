@@ -12,7 +12,7 @@
 
 namespace seqtrain::train {
 
-/// How far a fit is. An epoch whose evaluation is missing still counts as the current one.
+/// How far a fit is. An epoch that is not evaluated yet still counts as the current one.
 struct Position {
   std::int64_t epoch = 0;  ///< epochs done
   std::int64_t batch = 0;  ///< batches of the current epoch that are done
@@ -21,17 +21,17 @@ struct Position {
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-/// `epoch 1, step 37`, epochs counted from 1.
+/// Returns `epoch 1, step 37`, with epochs counted from 1.
 inline std::string describe(const Position& position) {
   return "epoch " + std::to_string(position.epoch + 1) + ", step " + std::to_string(position.step);
 }
 
 /// The state of a fit apart from tensors. The order of the data and dropout follow from the seed
-/// and the position, so no generator is part of it.
+/// and the position, so no random generator is part of it.
 struct State {
   Position position = {};
-  std::int64_t skipped_steps = 0;                       ///< whose gradients were not finite
-  std::vector<metrics::ClassificationReport> dev = {};  ///< after each epoch
+  std::int64_t skipped_steps = 0;  ///< steps skipped because a gradient was not finite
+  std::vector<metrics::ClassificationReport> dev = {};  ///< dev figures after each epoch
 };
 
 /// Takes the tensors of one owner: "model", "optimizer" or "best_model".

@@ -10,14 +10,14 @@
 
 namespace seqtrain::train {
 
-/// Watches for steps that the optimizer did not take because a gradient was not finite. On a device
-/// the answer to one step is asked for at the next, so that no step waits for it.
+/// Watches for steps that the optimizer did not take because a gradient was not finite. If only a
+/// device knows that, it is asked during the next step, so that no step waits for it.
 class StepWatch {
  public:
   explicit StepWatch(OnNonfinite policy) : policy_{policy} {}
 
-  /// Takes the outcome of a step. `describe(known)` names the step; it is called only where the
-  /// step was not taken, or where only a device knows.
+  /// Takes the outcome of a step. `describe(known)` names the step; it is called only if the step
+  /// was not taken, or if only a device knows yet.
   template <class Describe>
   void add(optim::Outcome outcome, const Describe& describe) {
     const bool known = outcome.known();
@@ -25,11 +25,11 @@ class StepWatch {
     open_ = Open{std::move(outcome), describe(known)};
   }
 
-  /// Whether the last outcome needs no waiting.
+  /// Whether there is an outcome that `settle` can answer without waiting.
   [[nodiscard]] bool known() const { return open_ && open_->outcome.known(); }
 
-  /// Waits for the last outcome. Returns the problem of a step that was skipped, empty where it was
-  /// taken; throws `Error` where the policy is to stop.
+  /// Waits for the last outcome. Returns the problem of a skipped step, or an empty string if it
+  /// was taken. Throws `Error` if the policy is to stop.
   [[nodiscard]] std::string settle() {
     if (!open_) return {};
     Open last = *std::exchange(open_, {});

@@ -4,7 +4,8 @@
 
 namespace seqtrain::train {
 
-/// A run has ended early because it was told to. It is no `Error`: what could be saved is saved.
+/// Thrown when a fit, an evaluation or an upload ends early on request. It is no `Error`: what
+/// could be saved is saved.
 class Stopped : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

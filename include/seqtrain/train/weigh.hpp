@@ -4,8 +4,8 @@
 
 namespace seqtrain::train {
 
-/// Returns what a batch counts for in a mean over several batches: `model.weight_of(batch)` where
-/// the model has it, else the number of rows.
+/// Returns the weight of a batch in a mean over several batches: `model.weight_of(batch)` if the
+/// model has it, else the number of rows.
 template <Model M>
 double weight_of(const M& model, const typename M::batch_type& batch) {
   if constexpr (requires { model.weight_of(batch); }) {

@@ -13,11 +13,12 @@ namespace seqtrain::train {
 template <class B>
 class Window {
  public:
-  /// `done` batches of the epoch's `of` are done already.
+  /// `done` of the epoch's `of` batches are done.
   Window(std::int64_t size, std::int64_t done, std::int64_t of)
       : size_{size}, done_{done}, of_{of} {}
 
-  /// Adds a batch. Returns whether the step is complete: `batches` has it until the next call.
+  /// Adds a batch. Returns whether the step is complete; `batches` then returns its batches until
+  /// the next call.
   bool add(const B& batch) {
     ++done_;
     if (size_ == 1) {  // no copy
@@ -43,7 +44,7 @@ class Window {
 };
 
 /// Calls `use` with the batches of an epoch from the batch `first` on, until it returns false. A
-/// loader that cannot start there makes the batches before, which are passed over.
+/// loader that cannot start there makes the batches before, which are skipped.
 template <Loader L, class Use>
 void for_each_batch(L& loader, std::int64_t epoch, std::int64_t first, const Use& use) {
   using B = typename L::batch_type;

@@ -23,7 +23,7 @@
 
 namespace seqtrain::train {
 
-/// Checkpoints on this machine, and in a remote store where there is one.
+/// Checkpoints on this machine and, if there is one, in a remote store.
 using Checkpoints = BasicCheckpoints<sink::Directory, sink::Any>;
 
 /// Returns the local directory for the checkpoints of a remote store.
@@ -34,8 +34,8 @@ inline sink::Directory local_copies(const CheckpointOptions& options, const std:
   return sink::Directory{cache_directory() / "checkpoints" / name};
 }
 
-/// Calls `use` with a keeper of checkpoints in `store`. Throws `InputError` for a store that keeps
-/// nothing.
+/// Calls `use` with a keeper of checkpoints in `store`. Throws `InputError` if the store is a
+/// `Discard`.
 template <Store S, class Use>
 auto with_checkpoints(S& store, const CheckpointOptions& options, const Use& use) {
   const std::string name = store.name();
@@ -58,8 +58,8 @@ auto with_checkpoints(S& store, const CheckpointOptions& options, const Use& use
 template <class K>
 struct IsKeeper : std::bool_constant<Keeper<K>> {};
 
-/// Calls `use` with what saves a fit: the keeper among its arguments, else checkpoints in the sink
-/// if the options ask for them, else nothing.
+/// Calls `use` with the keeper of a fit: the one among its arguments, else checkpoints in the sink
+/// if the options ask for them, else one that keeps nothing.
 template <class M, class O, Sink S, class Use, class... Parts>
 auto with_keeper(S& sink, const FitOptions& options, const Use& use, Parts&... parts) {
   if constexpr ((Keeper<std::remove_const_t<Parts>> || ...)) {
