@@ -17,7 +17,7 @@
 
 namespace seqtrain::sink {
 
-/// Holds a store of any type, for programs that choose it while they run.
+/// Holds a store of any type, for programs that choose it at run time.
 class Any {
   using Path = std::filesystem::path;
   using Bytes = std::span<const std::byte>;
@@ -40,10 +40,10 @@ class Any {
   }
   void remove(std::string_view key) { store_->remove(key); }
 
-  /// Cancels the store's calls if it can; else does nothing.
+  /// Cancels the store's calls if it has `cancel`, else does nothing.
   void cancel() { store_->cancel(); }
 
-  /// The store if it is a `Directory`, else null.
+  /// Returns the store if it is a `Directory`, else null.
   [[nodiscard]] const Directory* directory() const { return store_->directory(); }
 
  private:

@@ -27,18 +27,18 @@
 
 namespace seqtrain::sink {
 
-/// A directory on a mounted disk. Keys are paths below the root; missing directories are created,
-/// those that become empty are removed. An object is durable when `put` returns, its removal when
-/// `remove` does. `list` leaves out names that begin with a dot or end in `.partial`: locks and
-/// temporary files have such names. `leftovers` lists what processes that were killed may have
-/// left.
+/// A store in a directory on a mounted disk. Keys are paths below the root; missing directories are
+/// created, and empty ones are removed. `put` and `remove` return when their effect is durable.
+/// `list` leaves out locks and temporary files, whose names begin with a dot or end in `.partial`;
+/// `leftovers` lists what killed
+/// processes have left.
 template <class F = Files>
 class BasicDirectory {
  public:
   using Path = std::filesystem::path;
   using Lock = typename F::Lock;
 
-  /// Throws `InputError` if real files cannot be written there; creates nothing yet.
+  /// Throws `InputError` if real files cannot be written there. Creates nothing.
   explicit BasicDirectory(Path root, F files = {})
       : files_{std::move(files)}, root_{without_slash(std::move(root))} {
     if constexpr (std::same_as<F, Files>) check_writable(root_);
@@ -53,7 +53,7 @@ class BasicDirectory {
     put_pieces(key, std::span{&bytes, 1});
   }
 
-  /// Puts the pieces, one after the other, as one object.
+  /// Puts the pieces, joined in order, as one object.
   void put_pieces(std::string_view key, std::span<const std::span<const std::byte>> pieces) {
     check_key(key);
     std::optional<BasicAtomicFile<F>> file;
@@ -75,28 +75,29 @@ class BasicDirectory {
   }
 
   /// Returns the keys of temporary files and of empty directories inside that directory, sorted.
-  /// Those that nobody is writing were left by a process that was killed; `remove` removes them.
+  /// Those that nobody is writing were left by a killed process; `remove` removes them.
   [[nodiscard]] std::vector<std::string> leftovers(std::string_view key) const {
     return collect_if(
         key, [](std::string_view name) { return name.ends_with(".partial"); }, true);
   }
 
-  /// Creates the directories of a key and returns its path, for somebody who writes the file.
+  /// Creates the directories of a key and returns its path, for a caller that writes the file
+  /// itself.
   [[nodiscard]] Path writable_path(std::string_view key) {
     check_key(key);
     prepare(path_of(key).parent_path());
     return path_of(key);
   }
 
-  /// Forces the names of a directory's objects to the disk. A process that was killed may have left
-  /// objects that others see and a loss of power would still undo.
+  /// Forces the names of a directory's objects to the disk. A killed process may have left objects
+  /// that others see and that a loss of power would still undo.
   void make_durable(std::string_view key) {
     check_key(key);
     prepare(path_of(key));
     files_.sync_directory(path_of(key));
   }
 
-  /// Returns the lock of a file below the root, or nothing where somebody else holds it.
+  /// Returns the lock of a file below the root, or nothing if somebody else holds it.
   [[nodiscard]] std::optional<Lock> try_lock(std::string_view key) {
     return files_.try_lock(writable_path(key));
   }
@@ -108,7 +109,7 @@ class BasicDirectory {
     return Stored{std::string{version->content.text()}, version->generation};
   }
 
-  /// The object's bytes straight from the page cache, or nothing.
+  /// Returns the object's bytes as a view of the page cache, or nothing if there is no object.
   [[nodiscard]] std::optional<SharedBytes> map(std::string_view key) const {
     check_key(key);
     return files_.read(path_of(key));
@@ -123,7 +124,8 @@ class BasicDirectory {
     return true;
   }
 
-  /// Excludes other calls of `put_if`, in any process; a `put` of the same key must not meet it.
+  /// Writes only over that generation. Calls of `put_if` exclude each other in all processes, but
+  /// do not exclude a `put` at the same time.
   std::optional<std::int64_t> put_if(std::string_view key, std::span<const std::byte> bytes,
                                      std::int64_t generation) {
     check_key(key);
@@ -150,12 +152,13 @@ class BasicDirectory {
   }
 
  private:
+  /// An object's content and the generation that belongs to it.
   struct Version {
     SharedBytes content;
     std::int64_t generation = 0;
   };
 
-  /// Directories whose names are on the disk, as this object and its copies know it.
+  /// Directories whose names are known to be on the disk; copies of this object share it.
   struct Durable {
     std::mutex mutex;
     std::set<std::string> directories;
@@ -202,8 +205,7 @@ class BasicDirectory {
     return entries.empty();
   }
 
-  /// Opens an object for writing. Its directory may be removed by somebody else until it has a
-  /// file.
+  /// Opens an object for writing. Tries again if somebody removes the still empty directory.
   void create(std::optional<BasicAtomicFile<F>>& file, const Path& path) {
     constexpr int most_attempts = 10;
     const Path directory = path.parent_path();
@@ -217,8 +219,8 @@ class BasicDirectory {
     }
   }
 
-  /// Makes sure that the directory is there and that its name survives a loss of power. It may have
-  /// been created by a process that was killed before it forced the name to the disk.
+  /// Makes sure that the directory is there and that its name survives a loss of power. A process
+  /// that created it may have been killed before it forced the name to the disk.
   void prepare(const Path& directory) {
     if (is_durable(directory)) return;
     if (directory != root_) prepare(directory.parent_path());
@@ -232,7 +234,7 @@ class BasicDirectory {
     return durable_->directories.contains(directory.native());
   }
 
-  /// Creates the directory and those above it that are missing. Returns whether it was missing.
+  /// Creates a directory and its missing parents. Returns whether it was missing.
   bool make(const Path& directory) const {
     bool made = false;
     try {
@@ -250,11 +252,12 @@ class BasicDirectory {
     if (directory != root_) return files_.sync_directory(directory.parent_path());
     try {
       files_.sync_directory(parent_of(root_));
-    } catch (const Error&) {  // the root's parent need not be readable where the root was given
+    } catch (const Error&) {  // the root's parent need not be readable if the root is there
     }
   }
 
-  /// Returns false if another process has put something into the directory or removed it.
+  /// Removes an empty directory. Returns false if another process has put something into it or
+  /// removed it.
   bool remove_directory(const Path& directory) {
     {
       const std::lock_guard lock{durable_->mutex};
@@ -268,7 +271,8 @@ class BasicDirectory {
     }
   }
 
-  /// The content and the generation that belongs to it.
+  /// Returns an object's content with the generation that belongs to it, or nothing if there is no
+  /// object.
   [[nodiscard]] std::optional<Version> version_at(const Path& path) const {
     while (true) {
       const auto stamp = stamp_of(path);
@@ -299,7 +303,7 @@ class BasicDirectory {
       if (auto lock = files_.try_lock(path)) return *std::move(lock);
       std::this_thread::sleep_for(5ms);
     }
-    throw Error{"is held by another process for a minute", {.object = path.string()}};
+    throw Error{"has been held by another process for a minute", {.object = path.string()}};
   }
 
   [[no_unique_address]] F files_;

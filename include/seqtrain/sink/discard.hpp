@@ -14,8 +14,8 @@
 
 namespace seqtrain::sink {
 
-/// Keeps nothing: for a run whose results stay in its own directory. As a store it is always empty,
-/// and every write succeeds.
+/// A store that keeps nothing, for a run whose results stay in its own directory. It is always
+/// empty, and every write succeeds.
 class Discard {
  public:
   [[nodiscard]] static std::string name() { return "nowhere"; }

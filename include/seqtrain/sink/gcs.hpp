@@ -20,17 +20,18 @@
 
 namespace seqtrain::sink {
 
+/// Options of `Gcs`.
 struct GcsOptions {
   gcs::ClientOptions client = {};
   gcs::UploadOptions upload = {};
   gcs::DownloadOptions download = {};
 };
 
-/// A prefix of names in a bucket of Google Cloud Storage. An object is verified and durable when
-/// `put` returns; an upload that fails leaves none, or the one that was there before.
+/// A store below a gs:// address in Google Cloud Storage. An object is verified and durable when
+/// `put` returns; an upload that fails leaves the object as it was before.
 class Gcs {
  public:
-  /// Throws `InputError` for an address that is none, and where there are no credentials.
+  /// Throws `InputError` if the address is malformed or there are no credentials.
   explicit Gcs(std::string_view uri, const GcsOptions& options = {})
       : Gcs{gcs::Uri::parse(uri), options} {}
   explicit Gcs(const gcs::Uri& prefix, const GcsOptions& options = {})
@@ -42,9 +43,9 @@ class Gcs {
         upload_{std::move(upload)},
         download_{std::move(download)} {}
 
-  /// Writes a small object below the prefix and removes it again. To be called before work begins
-  /// whose results go here: throws `InputError` if the bucket is not there or may not be written,
-  /// naming account and permission.
+  /// Writes a small object below the prefix and removes it again. Call it before the work whose
+  /// results go here: it throws `InputError`, which names account and permission, if the bucket is
+  /// missing or must not be written.
   void check_writable() const {
     const auto number = static_cast<unsigned long long>(gcs::random_unit() * 1e15);
     const auto uri = prefix_.child(".seqtrain-check-" + std::to_string(number));
@@ -96,8 +97,8 @@ class Gcs {
     });
   }
 
-  /// An answer that was lost counts as success if the object holds just these bytes: give each
-  /// writer bytes of its own.
+  /// Writes only over that generation. If the answer is lost, counts it as success if the object
+  /// holds just these bytes: give each writer bytes of its own.
   std::optional<std::int64_t> put_if(std::string_view key, std::span<const std::byte> bytes,
                                      std::int64_t generation) {
     const auto uri = place(key);
@@ -116,7 +117,8 @@ class Gcs {
     run([&] { client_.remove(uri); });
   }
 
-  /// Calls under way end soon with an `Error`, later ones at once. For any thread.
+  /// Makes calls under way end soon with an `Error`, and later calls at once. Any thread may call
+  /// it.
   void cancel() noexcept { client_.cancel(); }
 
   [[nodiscard]] const gcs::Client& client() const noexcept { return client_; }
@@ -130,7 +132,8 @@ class Gcs {
     return uri;
   }
 
-  /// What is refused in the middle of a run is no longer the fault of its input.
+  /// Turns the client's `InputError` into `Error`: in the middle of a run a refusal is not the
+  /// input's fault.
   template <class Action>
   static void run(const Action& action) {
     try {
@@ -140,8 +143,8 @@ class Gcs {
     }
   }
 
-  /// Hands the object as it is now to `read`; one that is overwritten meanwhile is begun again.
-  /// Returns false if there is none.
+  /// Hands the object as it is now to `read`, and starts again if the object is overwritten
+  /// meanwhile. Returns false if there is none.
   template <class Read>
   bool fetch(std::string_view key, const Read& read) const {
     constexpr int most_attempts = 3;

@@ -8,8 +8,8 @@
 
 namespace seqtrain::sink {
 
-/// Throws `Error` unless `key` can name an object in every sink: a relative path of segments
-/// between `/`, none of them empty, `.` or `..`, and no control characters.
+/// Throws `Error` unless `key` can name an object in every sink: a relative path without control
+/// characters, whose segments between `/` are not empty, `.` or `..`.
 inline void check_key(std::string_view key) {
   const auto demand = [key](bool good, const char* expected) {
     if (!good) throw Error{expected, {.object = "key '" + std::string{key} + "'"}};

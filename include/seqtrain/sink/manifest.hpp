@@ -17,19 +17,20 @@
 
 namespace seqtrain::sink {
 
-/// The names, sizes and checksums of the files of a folder. It is written last, as `manifest.json`:
-/// a folder without one is incomplete.
+/// The names, sizes and checksums of a folder's files. It is written last, as `manifest.json`: a
+/// folder without one is incomplete.
 class Manifest {
  public:
   static constexpr std::string_view file_name = "manifest.json";
 
+  /// One file of the folder.
   struct Entry {
     std::string name;  ///< relative to the manifest, with `/`
     std::uint64_t size = 0;
     std::uint32_t crc32c = 0;
   };
 
-  /// Reads a manifest. Throws `InputError` where the text is none; `where` is named in errors.
+  /// Reads a manifest. Throws `InputError` if the text is no manifest; `where` names it in errors.
   static Manifest parse(std::string_view text, const std::string& where) {
     const auto document = json::Document::parse(text, where);
     Manifest manifest;
@@ -44,11 +45,12 @@ class Manifest {
     return manifest;
   }
 
+  /// Reads a manifest from a file.
   static Manifest load(const std::filesystem::path& file) {
     return parse(MappedFile{file}.text(), file.string());
   }
 
-  /// Adds the file `name` of `directory` as it is now.
+  /// Adds the file `name` of `directory` with its present size and checksum.
   void add(const std::filesystem::path& directory, const std::string& name) {
     const MappedFile file{directory / name};
     entries_.push_back({name, file.size(), Crc32c{}.update(file.bytes()).value()});
@@ -56,7 +58,7 @@ class Manifest {
 
   void add(Entry entry) { entries_.push_back(std::move(entry)); }
 
-  std::string run = {};  ///< the identity of the run that wrote the folder; empty where it has none
+  std::string run = {};  ///< id of the run that wrote the folder; empty if it has none
 
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
@@ -75,7 +77,7 @@ class Manifest {
     return out.end_array().end_object().text() + "\n";
   }
 
-  /// Throws `InputError` unless each file is in `directory`, of its size and with its checksum.
+  /// Throws `InputError` unless `directory` has each file with its size and checksum.
   void check(const std::filesystem::path& directory) const {
     for (const Entry& entry : entries_) {
       const MappedFile file{directory / entry.name};
@@ -83,7 +85,7 @@ class Manifest {
     }
   }
 
-  /// Throws `InputError` unless `bytes` are those of the entry.
+  /// Throws `InputError` unless `bytes` have the entry's size and checksum.
   static void check(const Entry& entry, std::span<const std::byte> bytes,
                     const std::string& where) {
     if (bytes.size() != entry.size) {

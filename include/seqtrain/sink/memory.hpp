@@ -20,7 +20,7 @@
 
 namespace seqtrain::sink {
 
-/// Keeps everything in memory: for tests, and for programs that take a run's results themselves.
+/// A store in memory, for tests and for programs that use a run's results themselves.
 class Memory {
  public:
   using Objects = std::map<std::string, std::vector<std::byte>, std::less<>>;
@@ -88,7 +88,7 @@ class Memory {
     return objects_.find(key);
   }
 
-  /// 0 if there is no such object.
+  /// Returns the generation of an object; 0 if there is no such object.
   [[nodiscard]] std::int64_t generation_of(std::string_view key) const {
     const auto found = generations_.find(key);
     return found == generations_.end() ? 0 : found->second;

@@ -14,8 +14,8 @@
 
 namespace seqtrain::sink {
 
-/// The files that `names`, files and directories of `directory`, stand for: paths from there, those
-/// of a directory sorted.
+/// Returns the paths, relative to `directory`, of the named files and of all files inside the named
+/// directories, sorted within each directory.
 inline std::vector<std::string> files_below(const std::filesystem::path& directory,
                                             std::span<const std::string> names) {
   std::vector<std::string> files;
@@ -35,9 +35,9 @@ inline std::vector<std::string> files_below(const std::filesystem::path& directo
 }
 
 /// Puts files and directories of `directory` into the sink under `prefix`, then `manifest.json`
-/// with their sizes and checksums, and waits until all of it is durable: where there is no
-/// manifest, something is missing. `before_each` is called before each file and may throw to end
-/// it. Throws `Error`, which says that the files are still in `directory`.
+/// with their sizes and checksums, and waits until all of it is durable. A folder without a
+/// manifest is incomplete. `before_each` is called before each file and may throw to end the
+/// upload. Throws `Error`, which says that the files are still in `directory`.
 template <Sink S>
 void publish(
     S& sink, const std::filesystem::path& directory, std::span<const std::string> names,

@@ -21,21 +21,24 @@
 
 namespace seqtrain::sink {
 
+/// Options of `Queued`.
 struct QueuedOptions {
-  std::size_t max_entries = 64;                   ///< waiting; `put` blocks above that
-  std::size_t max_bytes = std::size_t{64} << 20;  ///< waiting in memory, but for one entry
+  /// The number of objects that may wait; `put` blocks while as many do.
+  std::size_t max_entries = 64;
+  /// Bytes that may wait in memory; one larger object is allowed.
+  std::size_t max_bytes = std::size_t{64} << 20;
 
   void validate() const {
     if (max_entries > 0 && max_bytes > 0) return;
-    throw InputError{"a queue needs room", {.object = "queued sink"}};
+    throw InputError{"max_entries and max_bytes must be above 0", {.object = "queued sink"}};
   }
 };
 
 /// Puts into another sink on a thread of its own, in order, so that training does not wait. After a
-/// failure nothing more is put, so that an index never stands there without what it names; `flush`
-/// throws the failure, and then the sink works again. A file given to `put_file` must stay as it is
-/// until `flush`. Without a last `flush` the destructor still waits for all that is queued, but
-/// nobody hears of failures.
+/// failure it drops what is queued, so that a manifest never appears without its files; `flush`
+/// throws the failure, and then the sink works again. A file given to `put_file` must stay
+/// unchanged until `flush`. The destructor waits for all that is queued, but reports no failure:
+/// call `flush` before.
 template <Sink S>
 class Queued {
  public:
@@ -140,7 +143,7 @@ class Queued {
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Entry> entries_;
-    std::size_t bytes_ = 0;  ///< of all entries and the one being put
+    std::size_t bytes_ = 0;  ///< bytes of all entries and of the one being put
     std::exception_ptr failure_;
     bool busy_ = false;
     bool stopping_ = false;

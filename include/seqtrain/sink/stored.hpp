@@ -5,7 +5,7 @@
 
 namespace seqtrain::sink {
 
-/// An object as a store gives it back. The generation is one version of its content, never 0.
+/// An object of a store. The generation identifies one version of its content and is never 0.
 struct Stored {
   std::string bytes;
   std::int64_t generation = 0;

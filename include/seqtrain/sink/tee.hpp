@@ -12,8 +12,8 @@
 
 namespace seqtrain::sink {
 
-/// Hands everything to several sinks. One that fails does not keep it from the others; the first
-/// failure is thrown when all have been served.
+/// Hands everything to several sinks. If one sink fails, the others still get everything; the first
+/// failure is thrown at the end.
 template <Sink... Sinks>
 class Tee {
  public:
