@@ -25,16 +25,18 @@
 
 namespace seqtrain::report {
 
+/// Options of `JsonLines`.
 struct JsonLinesOptions {
-  std::int64_t every = 50;  ///< batches from one step's record to the next, as on the console
-  std::function<void(std::string_view)> warn = {};  ///< told why a log is given up
+  std::int64_t every = 50;  ///< batches between two records of steps, as on the console
+  /// Called with the reason if the log cannot be written.
+  std::function<void(std::string_view)> warn = {};
 };
 
-/// Writes a run's log: one JSON object a line, one line an event, each on its way to the disk
-/// before training goes on. The file appears when the fit begins; one of that name from an earlier
-/// run stays as it is, with the new one beside it as `<file>.partial`, until the fit has ended. A
-/// fit that goes on from a checkpoint goes on with its log, less what lies behind the checkpoint.
-/// A log that cannot be written is given up until the next fit begins, and the fit goes on.
+/// Writes a run's log: one JSON object a line, one line an event, handed to the system before
+/// training goes on. The file appears when the fit begins. If an earlier run has a file of that
+/// name, it stays until the fit has ended; until then the new log is `<file>.partial`. A resumed
+/// fit continues its log, without the records past its checkpoint. If the log cannot be written, it
+/// ends there until the next fit begins, and training goes on.
 class JsonLines {
  public:
   explicit JsonLines(std::filesystem::path file, const JsonLinesOptions& options = {})
@@ -89,7 +91,7 @@ class JsonLines {
   }
 
  private:
-  /// Gives the log up where `work` fails.
+  /// Calls `work`, and gives up the log if that fails.
   template <class Work>
   void attempt(const Work& work) {
     try {
@@ -99,7 +101,7 @@ class JsonLines {
     }
   }
 
-  /// Ends the log with its last whole record, and tells why.
+  /// Ends the log after its last complete record and tells why.
   void give_up(const Error& error) {
     if (out_.is_open()) {
       out_.close();
@@ -113,11 +115,12 @@ class JsonLines {
     std::error_code ignored;
     if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path(), ignored);
     partial_ = std::filesystem::exists(file_, ignored) ? beside() : file_;
-    if (partial_ == file_) std::filesystem::remove(beside(), ignored);  // an earlier run's
+    if (partial_ == file_) std::filesystem::remove(beside(), ignored);  // left by an earlier run
     open_stream(std::ios::trunc, 0);
   }
 
-  /// Appends to the log that a killed run has left, less the records of what is done again.
+  /// Appends to the log that a killed run has left, without the records of steps that are done
+  /// again.
   void open_again(const train::Position& position) {
     const auto log = std::filesystem::exists(beside()) ? beside() : file_;
     if (!std::filesystem::exists(log)) return open();
@@ -145,8 +148,8 @@ class JsonLines {
     return name += ".partial";
   }
 
-  /// The records of a log that a fit from `position` on does not write again. A last line that is
-  /// torn is none.
+  /// Returns the records of a log that a fit from `position` on does not write again, without an
+  /// incomplete last line.
   static std::string records_before(const train::Position& position,
                                     const std::filesystem::path& log) {
     std::string kept;
@@ -179,7 +182,7 @@ class JsonLines {
   }
 
   void write(json::Writer& record) {
-    if (!out_.is_open()) return;  // the log was given up, or this is outside of any fit
+    if (!out_.is_open()) return;  // the log was given up, or no fit is running
     const std::string line = std::string{record.end_object().text()} + "\n";
     attempt([&] {
       errno = 0;
@@ -189,7 +192,7 @@ class JsonLines {
     });
   }
 
-  /// Throws with the reason of the last call that failed.
+  /// Throws `Error` with the reason of the last call that failed.
   [[noreturn]] void fail() const {
     const auto reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
     throw Error{"cannot be written" + reason, {.object = partial_.string()}};
@@ -199,7 +202,7 @@ class JsonLines {
   std::filesystem::path partial_;  // where the log is while the fit runs
   std::function<void(std::string_view)> warn_;
   std::ofstream out_;
-  std::uintmax_t bytes_ = 0;  // of whole records
+  std::uintmax_t bytes_ = 0;  // size of the complete records
   Cadence cadence_;
   Pace<> pace_;
 };
