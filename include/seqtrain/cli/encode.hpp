@@ -12,8 +12,8 @@
 
 namespace seqtrain::cli {
 
-/// How many ids an example may have: as many as are asked for, which the model must have positions
-/// for, or, where that is 0, all that it has.
+/// Returns how many ids an example may have: the number asked for, or as many as the model takes if
+/// that is 0. Throws `InputError` if the model takes fewer.
 inline std::size_t example_length(std::int64_t asked_for, std::int64_t of_model) {
   require(asked_for >= 0, "max-length", "must not be negative");
   require(asked_for <= of_model, "max-length",
@@ -21,8 +21,8 @@ inline std::size_t example_length(std::int64_t asked_for, std::int64_t of_model)
   return static_cast<std::size_t>(asked_for == 0 ? of_model : asked_for);
 }
 
-/// Encodes the files of a run with the same tokenizer, showing a bar where it takes long, and says
-/// what was left out.
+/// Encodes the files of a run with the same tokenizer, shows a bar if it takes long, and says what
+/// was left out.
 template <class T>
 class FileEncoder {
  public:

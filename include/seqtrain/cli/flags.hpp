@@ -24,11 +24,11 @@ inline void require(bool good, const std::string& flag, const std::string& probl
   if (!good) throw InputError{problem, {.object = "--" + flag}};
 }
 
-/// What a flag's value decides. A run can be resumed under other values of the flags that leave its
-/// results alone.
+/// Whether a flag determines a run's results. A run can be resumed with other values of the flags
+/// that leave its results alone.
 enum Role { leaves_results_alone, determines_results };
 
-/// The flags of a program: each is bound to a variable whose value at that moment is the default.
+/// The flags of a program. Each is bound to a variable, whose value at that moment is the default.
 /// In a flag's name `-` and `_` are the same.
 class Flags {
  public:
@@ -37,7 +37,7 @@ class Flags {
     options_.add_options()("help,h", "print this and stop");
   }
 
-  /// A flag with a value. A `std::vector<std::string>` is split at commas.
+  /// Adds a flag with a value. A `std::vector<std::string>` is split at commas.
   template <class T>
   Flags& add(const std::string& name, T& target, const std::string& help,
              Role role = leaves_results_alone) {
@@ -55,7 +55,7 @@ class Flags {
     return remember(name, role, [&target] { return joined_by_commas(target); });
   }
 
-  /// A flag that is there or not.
+  /// Adds a flag without a value, which is given or not.
   Flags& add_switch(const std::string& name, bool& target, const std::string& help,
                     Role role = leaves_results_alone) {
     options_.add_options()(name.c_str(), boost::program_options::bool_switch(&target),
@@ -64,7 +64,7 @@ class Flags {
   }
 
   /// Fills the variables. Returns false if help was asked for, which is then printed. Throws
-  /// `InputError` on a flag that is unknown, twice there or has no value of its type.
+  /// `InputError` on a flag that is unknown, is given twice or has no value of its type.
   bool parse(int argc, const char* const* argv) {
     namespace po = boost::program_options;
     try {
@@ -87,12 +87,13 @@ class Flags {
     return true;
   }
 
-  /// Every flag with the value it has now, in the order in which they were added.
+  /// Returns all flags with their present values, in the order in which they were added.
   [[nodiscard]] train::Pairs values() const {
     return values_where([](Role) { return true; });
   }
 
-  /// The flags that determine results with the values they have now, in that order.
+  /// Returns the flags that determine results with their present values, in the order in which they
+  /// were added.
   [[nodiscard]] train::Pairs determining_values() const {
     return values_where([](Role role) { return role == determines_results; });
   }
@@ -125,8 +126,8 @@ class Flags {
     return text.str();
   }
 
-  /// A default as the help shows it: the shortest text that reads back as the number. NaN, which
-  /// means that there is no default, is not shown.
+  /// Returns a default as the help shows it: the shortest text that reads back as the number. NaN,
+  /// which means that there is no default, is not shown.
   template <class T>
   static std::string default_text(const T& value) {
     if constexpr (std::is_floating_point_v<T>) {

@@ -22,17 +22,18 @@
 #include <seqtrain/train/run_directory.hpp>
 #include <seqtrain/train/with_keeper.hpp>
 
-/// Where a program's inputs come from and its results go: directories, or gs:// addresses. Costs a
-/// file the compilation of the storage client.
+/// The places of a program's inputs and results: directories, or gs:// addresses. A file that
+/// includes this also compiles the storage client.
 namespace seqtrain::cli {
 
-/// A path as it is, or the verified local copy of what it names in a bucket. Throws `InputError`
-/// for what is not there or may not be read. `log` hears of retries.
+/// Returns a local path as it is, or the path of a verified local copy of what a gs:// address
+/// names. Throws `InputError` if that does not exist or may not be read. `log` takes messages about
+/// retries.
 inline std::filesystem::path local_input(const std::string& place, const gcs::Log& log) {
   return gcs::localize(place, cache_directory(), log);
 }
 
-/// The flags with local copies in the place of what they name in buckets.
+/// Returns the flags with paths of local copies instead of gs:// addresses of inputs.
 inline TrainFlags with_local_inputs(TrainFlags flags) {
   if (gcs::is_gs(flags.output_dir)) {
     throw InputError{"must be a local directory", {.object = "--output-dir"}, "see --job-dir"};
@@ -43,15 +44,15 @@ inline TrainFlags with_local_inputs(TrainFlags flags) {
   return flags;
 }
 
-/// A place in a bucket that can be written. Throws `InputError` where it cannot.
+/// Opens a place in a bucket. Throws `InputError` if it cannot be written.
 inline sink::Gcs open_bucket(const std::string& place) {
   sink::Gcs bucket{place, {.client = {.log = report::say}}};
   bucket.check_writable();
   return bucket;
 }
 
-/// The sink that `--job-dir` names; where it is not given, that of `AIP_MODEL_DIR`, which a cloud
-/// job sets; else none. A bucket is checked: throws `InputError` unless it can be written.
+/// Opens the sink that `--job-dir` names; if it is not given, the one in `AIP_MODEL_DIR`, which a
+/// cloud job sets; else one that keeps nothing. Throws `InputError` if a bucket cannot be written.
 inline sink::Any open_job_dir(std::string place) {
   if (const char* of_job = std::getenv("AIP_MODEL_DIR"); place.empty() && of_job != nullptr) {
     place = of_job;
@@ -61,11 +62,11 @@ inline sink::Any open_job_dir(std::string place) {
   return sink::Any{open_bucket(place)};
 }
 
-/// What saves a run and continues it: checkpoints in `--checkpoint-dir`, by default a folder of the
-/// run's directory. Checkpoints of a bucket reach that folder first.
+/// Saves and continues a program's run: checkpoints are in `--checkpoint-dir`, by default in a
+/// folder of the run's directory. If `--checkpoint-dir` is a bucket, they reach that folder first.
 class RunCheckpoints {
  public:
-  /// `settings` are those of `run_settings`. Throws `InputError` where the place cannot be used.
+  /// `settings` are those of `run_settings`. Throws `InputError` if the place cannot be used.
   RunCheckpoints(const TrainFlags& flags, const train::RunDirectory& run, train::Pairs settings,
                  train::Pairs versions)
       : keeper_{local_directory(flags, run), open_remote(flags),
@@ -73,15 +74,15 @@ class RunCheckpoints {
 
   [[nodiscard]] train::Checkpoints& keeper() { return keeper_; }
 
-  /// Returns what ends the program on a signal: after the grace time the log says what is missing.
+  /// Returns options for `StopSignals`: when the grace time is over, the log says what is missing.
   [[nodiscard]] StopSignalsOptions stop_options(const TrainFlags& flags) const {
     return {.grace_seconds = flags.grace_seconds, .log = report::say, .unfinished = [this] {
               return keeper_.unfinished();
             }};
   }
 
-  /// Throws `Error` where the newest checkpoint is not where it should be. To be called when the
-  /// results of the run are safe.
+  /// Throws `Error` if the newest checkpoint is not where it should be. Call it when the results of
+  /// the run are safe.
   void check() const {
     if (!keeper_.problem().empty()) throw Error{keeper_.problem()};
   }

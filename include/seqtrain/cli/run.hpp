@@ -9,16 +9,16 @@
 
 namespace seqtrain::cli {
 
-/// What a program ends with.
+/// The exit code of a program.
 enum ExitCode : int {
   done = 0,
   failed = 1,
   wrong_input = 2,        ///< wrong usage or input; nothing was written
-  stopped_by_signal = 3,  ///< with a checkpoint written
+  stopped_by_signal = 3,  ///< a signal stopped the run, after a checkpoint
 };
 
-/// Calls `body` and turns what it throws into one line on stderr and an exit code. The only place
-/// where seqtrain ends a program's errors.
+/// Calls `body` and turns what it throws into one line on stderr and an exit code. Nothing else in
+/// seqtrain ends a program because of an error.
 template <class Body>
 int run(const Body& body) {
   const auto fail = [](const char* problem, ExitCode code) {

@@ -23,7 +23,7 @@
 
 namespace seqtrain::cli {
 
-/// The size and the checksum of what is shown to it.
+/// The size and the checksum of all bytes that are added.
 class Fingerprint {
  public:
   void add(std::span<const std::byte> bytes) {
@@ -43,7 +43,8 @@ class Fingerprint {
   Crc32c checksum_;
 };
 
-/// Checksum of the contents of files, one after the other. An empty file adds nothing.
+/// Returns the size and the checksum of the contents of files, one after the other. An empty file
+/// adds nothing.
 inline std::string fingerprint(std::span<const std::filesystem::path> files) {
   Fingerprint print;
   for (const auto& file : files) {
@@ -53,7 +54,8 @@ inline std::string fingerprint(std::span<const std::filesystem::path> files) {
   return print.text();
 }
 
-/// Checksum of a file's contents, or of the files directly inside a directory. Names do not count.
+/// Returns the size and the checksum of a file's contents, or of the files directly inside a
+/// directory. Names do not count.
 inline std::string fingerprint(const std::filesystem::path& path) {
   std::vector<std::filesystem::path> files{path};
   if (std::filesystem::is_directory(path)) {
@@ -66,8 +68,8 @@ inline std::string fingerprint(const std::filesystem::path& path) {
   return fingerprint(std::span<const std::filesystem::path>{files});
 }
 
-/// Checksum of the files of a model's directory that determine results: config.json, the weights
-/// that are loaded and the tokenizer.
+/// Returns the size and the checksum of a model's files that determine results: config.json, the
+/// weights that are loaded and the tokenizer.
 inline std::string fingerprint_of_model(const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> files{directory / "config.json"};
   std::ranges::copy(weights::weights_files(directory), std::back_inserter(files));
@@ -76,13 +78,14 @@ inline std::string fingerprint_of_model(const std::filesystem::path& directory) 
   return fingerprint(std::span<const std::filesystem::path>{files});
 }
 
-/// Checksum of a model's directory as checkpoints of seqtrain 0.1 hold it: of every file directly
-/// inside. Such a checkpoint can be resumed if this is the same.
+/// Returns the value of `--model` in checkpoints of seqtrain 0.1: the size and the checksum of
+/// every file directly inside the directory. Such a checkpoint can be resumed if this is equal.
 inline std::string fingerprint_before_0_2(const std::filesystem::path& directory) {
   return fingerprint(directory);
 }
 
-/// That of examples: of their file, or of labels and texts where they are a directory's.
+/// Returns the size and the checksum of examples: of their file, or of the labels and texts in a
+/// directory.
 inline std::string fingerprint_of_examples(const std::filesystem::path& path) {
   if (!data::is_text_folder(path)) return fingerprint(path);
   const data::TextFolder folder{path};

@@ -22,15 +22,17 @@
 
 namespace seqtrain::cli {
 
+/// Options of `StopSignals`.
 struct StopSignalsOptions {
-  double grace_seconds = 25;  ///< from the signal to the program's end, whatever it is doing then
+  double grace_seconds = 25;  ///< time from the signal to the end of the program at the latest
   std::function<void(std::string_view)> log = {};
-  /// What is not done yet, for the log when the grace is over.
+  /// Returns what is not done yet, for the log when the grace time is over.
   std::function<std::string()> unfinished = [] { return std::string{}; };
 };
 
-/// While it lives, the first SIGTERM or SIGINT requests a stop; a second one, or the end of the
-/// grace, ends the program at once. There can be one at a time.
+/// Turns signals into a stop. While this object exists, the first SIGTERM or SIGINT requests a
+/// stop; a second one, or the end of the grace time, ends the program at once. Only one may exist
+/// at a time.
 class StopSignals {
  public:
   explicit StopSignals(StopSignalsOptions options) : options_{std::move(options)} {
@@ -58,7 +60,7 @@ class StopSignals {
   using Handler = void (*)(int);
   static constexpr std::array numbers{SIGTERM, SIGINT};
 
-  // What a handler may touch: lock-free atomics.
+  // A signal handler may use only lock-free atomics.
   static std::atomic<int>& write_end() {
     static std::atomic<int> end{-1};
     return end;
@@ -95,7 +97,7 @@ class StopSignals {
     ::_exit(failed);
   }
 
-  /// The next byte in the pipe; 0 where none came in that time. A negative time has no end.
+  /// Returns the next byte in the pipe, or 0 if none came in that time. A negative time has no end.
   char await(std::chrono::milliseconds time) const {
     char byte = 0;
     pollfd wanted{.fd = pipe_[0], .events = POLLIN, .revents = 0};

@@ -31,7 +31,7 @@ namespace seqtrain::cli {
 struct TrainFlags {
   static constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
 
-  // what is trained, on what
+  // the model and the data
   std::string model = "checkpoints/all-MiniLM-L6-v2";
   std::string train_file = "examples/data/nli/train.jsonl";
   std::string dev_file = "examples/data/nli/dev.jsonl";
@@ -76,7 +76,7 @@ struct TrainFlags {
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   std::int64_t seed = 1234;
 
-  // what a run survives
+  // checkpoints, and when a run ends early
   std::string checkpoint_dir = "";
   std::int64_t checkpoint_every = 0;
   double checkpoint_minutes = 10;
@@ -112,7 +112,7 @@ struct TrainFlags {
     return true;
   }
 
-  /// Throws `InputError` that names the flag on a value out of range.
+  /// Throws an `InputError` that names the flag if a value is out of range.
   void validate() const {
     require(!model.empty(), "model", "names no directory");
     require(fraction_of_train_data > 0 && fraction_of_train_data <= 1, "fraction-of-train-data",
@@ -153,9 +153,9 @@ struct TrainFlags {
     return {.text_field = text_field, .pair_field = pair_field, .label_field = label_field};
   }
 
-  /// The labels' names: those given, else the model's, else those of the training file; and what
-  /// the problem is: as given, else as the model says. Throws `InputError` on flags that do not
-  /// belong to it.
+  /// Returns the names of the labels: those given, else the model's, else those of the training
+  /// file; and the problem type: as given, else the model's. Throws `InputError` on flags that do
+  /// not go with it.
   [[nodiscard]] data::Labels choose_labels() const {
     const auto config = json::Document::load(std::filesystem::path{model} / "config.json");
     auto options = read_options();
@@ -171,7 +171,8 @@ struct TrainFlags {
     return options;
   }
 
-  /// Evaluation holds no gradients, so its batches are larger.
+  /// Returns the options of evaluation batches, which have at least 64 examples, because evaluation
+  /// keeps no gradients.
   [[nodiscard]] data::LoaderOptions dev_batches() const {
     const auto size = static_cast<std::size_t>(std::max<std::int64_t>(batch_size, 64));
     return {.plan = {.batch_size = size,
@@ -196,7 +197,8 @@ struct TrainFlags {
             .precision = Options::precision_named(precision)};
   }
 
-  /// What `--class-weights` asks for where that is the training set; empty: all count the same.
+  /// Returns the weights that `--class-weights` asks for with this training set; empty if all
+  /// classes count the same.
   [[nodiscard]] std::vector<double> class_weights_for(const data::EncodedSet& train,
                                                       const data::Labels& names) const {
     if (balances_classes()) return data::balanced_weights(train, names);
@@ -248,7 +250,7 @@ struct TrainFlags {
     return weights::problem_type_in(config).value_or(ProblemType::single_label);
   }
 
-  /// Throws on flags that other problems than that of one label an example have no use for.
+  /// Throws `InputError` on flags that only go with one label an example.
   void check_flags_of(ProblemType type) const {
     const std::string problem = "does not go with " + std::string{name(type)};
     require(class_weights.empty(), "class-weights", problem);
@@ -311,9 +313,10 @@ struct TrainFlags {
   }
 
   void describe_optimization(Flags& flags) {
-    flags.add("epochs", epochs, "times that the data is gone through")
+    flags.add("epochs", epochs, "passes over the training data")
         .add("max-steps", max_steps, "optimizer steps; if above 0 it decides instead of --epochs")
-        .add("learning-rate", learning_rate, "the schedule's highest", determines_results)
+        .add("learning-rate", learning_rate, "highest learning rate of the schedule",
+             determines_results)
         .add("optim", optim, "adam: decay added to the gradient; adamw: decoupled",
              determines_results)
         .add("weight-decay", weight_decay, "see --optim", determines_results)
@@ -324,7 +327,8 @@ struct TrainFlags {
              "constant, linear, cosine or slanted_triangular", determines_results)
         .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0",
              determines_results)
-        .add("warmup-ratio", warmup_ratio, "the same as a share of all steps", determines_results)
+        .add("warmup-ratio", warmup_ratio, "--warmup-steps as a share of all steps",
+             determines_results)
         .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: do not)",
              determines_results)
         .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step",
@@ -344,19 +348,19 @@ struct TrainFlags {
   void describe_checkpoints(Flags& flags) {
     flags
         .add("checkpoint-dir", checkpoint_dir,
-             "where the run is saved while it goes on: a directory or gs://bucket/path (default: "
-             "checkpoints in the output directory)")
+             "where checkpoints are saved: a directory or gs://bucket/path (default: checkpoints "
+             "in the output directory)")
         .add("checkpoint-every", checkpoint_every, "steps between two checkpoints (0: by time)")
         .add("checkpoint-minutes", checkpoint_minutes,
              "minutes between two checkpoints (0: by steps)")
-        .add("keep-checkpoints", keep_checkpoints, "newest checkpoints that are kept")
+        .add("keep-checkpoints", keep_checkpoints, "how many of the newest checkpoints are kept")
         .add("resume", resume,
-             "auto: go on from the newest whole checkpoint, if there is one; never; or a "
-             "checkpoint's path (default: auto where --checkpoint-dir is given)")
-        .add("grace-seconds", grace_seconds, "time from SIGTERM to the end in which all is saved")
+             "auto: continue from the newest complete checkpoint, if there is one; never; or a "
+             "checkpoint's path (default: auto if --checkpoint-dir is given)")
+        .add("grace-seconds", grace_seconds,
+             "seconds after SIGTERM in which the run is saved and ends")
         .add("on-nonfinite", on_nonfinite,
-             "what to do where a gradient is not finite: stop, or skip the step",
-             determines_results)
+             "what to do if a gradient is not finite: stop, or skip the step", determines_results)
         .add("early-stopping-patience", early_stopping_patience,
              "end after so many epochs that were no better on the dev file (0: do not)",
              determines_results)
@@ -369,16 +373,16 @@ struct TrainFlags {
              determines_results)
         .add("greater-is-better", greater_is_better,
              "whether a larger value is better (default: true unless the name ends in loss or is "
-             "perplexity)",
+             "perplexity or mean_squared_error)",
              determines_results);
   }
 
   void describe_run(Flags& flags) {
     flags.add("device", device, "auto, cpu or cuda")
         .add("precision", precision,
-             "of the products: fp32, bf16 or auto (bf16 where it is native)")
+             "of matrix products: fp32, bf16 or auto (bf16 where it is native)")
         .add("threads", threads, "threads that compute")
-        .add("seed", seed, "of the order, the dropout and the new head", determines_results)
+        .add("seed", seed, "seed of the order, the dropout and the new head", determines_results)
         .add("log-every", log_every, "batches between two lines of the training log")
         .add("output-dir", output_dir, "where the run is kept (default: runs/<name>_<date>)")
         .add_switch("overwrite", overwrite, "replace a run that the output directory holds")
