@@ -380,7 +380,7 @@ struct TrainFlags {
   void describe_run(Flags& flags) {
     flags.add("device", device, "auto, cpu or cuda")
         .add("precision", precision,
-             "of matrix products: fp32, bf16 or auto (bf16 where it is native)")
+             "precision of matrix products: fp32, bf16 or auto (bf16 where it is native)")
         .add("threads", threads, "threads that compute")
         .add("seed", seed, "seed of the order, the dropout and the new head", determines_results)
         .add("log-every", log_every, "batches between two lines of the training log")

@@ -33,7 +33,7 @@
 
 namespace seqtrain::train {
 
-/// What `Trainer::fit` returns.
+/// The report that `Trainer::fit` returns.
 struct FitReport {
   std::int64_t steps = 0;          ///< optimizer steps of the run, including those before a resume
   std::int64_t epochs = 0;         ///< epochs of the run, including those before a resume

@@ -15,8 +15,8 @@
 
 namespace seqtrain::train {
 
-/// What a fit does if a step's gradients are not finite: it stops, or it skips the step. The step
-/// is never taken.
+/// Decides what a fit does if a step's gradients are not finite: it stops, or it skips the step.
+/// The step is never taken.
 enum class OnNonfinite { stop, skip };
 
 /// Options of `Trainer::fit`. Fields that Hugging Face's TrainingArguments has too have its names.

@@ -12,7 +12,7 @@
 
 namespace seqtrain::train {
 
-/// How far a fit is. An epoch that is not evaluated yet still counts as the current one.
+/// The progress of a fit. An epoch that is not evaluated yet still counts as the current one.
 struct Position {
   std::int64_t epoch = 0;  ///< epochs done
   std::int64_t batch = 0;  ///< batches of the current epoch that are done
