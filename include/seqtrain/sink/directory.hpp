@@ -30,8 +30,7 @@ namespace seqtrain::sink {
 /// A store in a directory on a mounted disk. Keys are paths below the root; missing directories are
 /// created, and empty ones are removed. `put` and `remove` return when their effect is durable.
 /// `list` leaves out locks and temporary files, whose names begin with a dot or end in `.partial`;
-/// `leftovers` lists what killed
-/// processes have left.
+/// `leftovers` lists what killed processes have left.
 template <class F = Files>
 class BasicDirectory {
  public:
