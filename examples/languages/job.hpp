@@ -70,7 +70,8 @@ struct Job {
          .seed = static_cast<std::uint64_t>(seed)}};
   }
 
-  /// Trains the model, keeping checkpoints in `checkpoints`; evaluates it on `dev` where there is one.
+  /// Trains the model, keeping checkpoints in `checkpoints`; evaluates it on `dev` where there is
+  /// one.
   template <class M, class O, class L, class... Dev>
   void fit(M& model, O optimizer, L loader, std::int64_t times,
            seqtrain::sink::Directory checkpoints, seqtrain::train::CheckpointOptions options,

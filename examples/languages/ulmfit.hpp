@@ -42,11 +42,12 @@ class UlmfitStages {
     auto classifier = make_classifier(train_language_model());
     for (std::size_t count = 1; count <= classifier.groups().size(); ++count) {
       const bool last = count == classifier.groups().size();
-      stages_.run("classifier_" + std::to_string(count), classifier, [&](auto& model, auto place, auto saved) {
-        model.train_last(count);
-        job_.fit(model, optimizer(model), job_.load(train), last ? job_.epochs : 1, place, saved,
-                 valid);
-      });
+      stages_.run("classifier_" + std::to_string(count), classifier,
+                  [&](auto& model, auto place, auto saved) {
+                    model.train_last(count);
+                    job_.fit(model, optimizer(model), job_.load(train), last ? job_.epochs : 1,
+                             place, saved, valid);
+                  });
     }
     seqtrain::text::write_word_list(job_.work / "vocabulary.txt", words_);
     seqtrain::model::save_for_fastai(job_.work / "model.pth", classifier);

@@ -11,9 +11,9 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/model/language_model.hpp>
-#include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/model/pretrained_words.hpp>
 #include <seqtrain/optim/adam.hpp>
+#include <seqtrain/train/evaluate.hpp>
 
 #include "support/awd_lstm_golden.hpp"
 #include "support/model_conformance.hpp"

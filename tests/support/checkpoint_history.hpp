@@ -8,35 +8,35 @@
 
 namespace seqtrain::tests {
 
-/// One execution of a training program in a history. All members are plain, so that a history can be
-/// shrunk by setting them back to their defaults.
+/// One execution of a training program in a history. All members are plain, so that a history can
+/// be shrunk by setting them back to their defaults.
 struct Execution {
   enum class Resume { automatic, never, path };
 
   int machine = 0;
-  bool remote = false;         ///< keeps its checkpoints in the bucket, else on the machine's disk
-  bool nested = false;         ///< in a place inside the other one
-  int settings = 0;            ///< 0 and 1 differ in what they train
-  bool longer = false;         ///< trains one epoch more
+  bool remote = false;  ///< keeps its checkpoints in the bucket, else on the machine's disk
+  bool nested = false;  ///< in a place inside the other one
+  int settings = 0;     ///< 0 and 1 differ in what they train
+  bool longer = false;  ///< trains one epoch more
   Resume resume = Resume::automatic;
   int keep = 2;
-  int every = 1;               ///< steps between two checkpoints
+  int every = 1;                             ///< steps between two checkpoints
   std::uint64_t kill_at = sim::Plan::never;  ///< SIGKILL in this call
   sim::Moment kill_moment = sim::Moment::before;
   bool power_loss = false;                   ///< the kill is a loss of power
   std::uint64_t stop_at = sim::Plan::never;  ///< SIGTERM before this call
   std::uint64_t errors_from = 0;             ///< calls from here on fail now and then; 0: none
-  bool corrupt = false;        ///< before it starts, the newest checkpoint of its place is damaged
-  bool new_machine = false;    ///< before it starts, the machine's disk is replaced by an empty one
-  bool together = false;       ///< runs at the same time as the execution before
+  bool corrupt = false;      ///< before it starts, the newest checkpoint of its place is damaged
+  bool new_machine = false;  ///< before it starts, the machine's disk is replaced by an empty one
+  bool together = false;     ///< runs at the same time as the execution before
 
   friend bool operator==(const Execution&, const Execution&) = default;
 };
 
 /// What happens to a place of checkpoints: executions, then one without faults that must end well.
 struct History {
-  std::uint64_t seed = 0;      ///< of the order of events and of what is left to chance
-  double lost = 0;             ///< the share of the bucket's calls that fail or lose their answer
+  std::uint64_t seed = 0;  ///< of the order of events and of what is left to chance
+  double lost = 0;         ///< the share of the bucket's calls that fail or lose their answer
   std::vector<Execution> executions = {};
 };
 
@@ -91,10 +91,10 @@ inline std::string describe(const History& history) {
     add(one.resume == Execution::Resume::never, "resume never");
     add(one.resume == Execution::Resume::path, "resume a path");
     add(true, "keep " + std::to_string(one.keep) + ", every " + std::to_string(one.every));
-    add(one.kill_at != sim::Plan::never,
-        std::string{one.power_loss ? "power lost" : "killed"} + " in call " +
-            std::to_string(one.kill_at) + ", moment " +
-            std::to_string(static_cast<int>(one.kill_moment)));
+    add(one.kill_at != sim::Plan::never, std::string{one.power_loss ? "power lost" : "killed"} +
+                                             " in call " + std::to_string(one.kill_at) +
+                                             ", moment " +
+                                             std::to_string(static_cast<int>(one.kill_moment)));
     add(one.stop_at != sim::Plan::never, "stopped before call " + std::to_string(one.stop_at));
     add(one.errors_from > 0, "errors from call " + std::to_string(one.errors_from));
     add(one.corrupt, "newest checkpoint damaged before");

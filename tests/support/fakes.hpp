@@ -131,8 +131,8 @@ class FakeSgd {
 
   explicit FakeSgd(double learning_rate) : learning_rate_{learning_rate} {}
 
-  /// With momentum 0.5, so that there is a state, but as Adam's none before the first step. Tells of
-  /// gradients that are not finite.
+  /// With momentum 0.5, so that there is a state, but as Adam's none before the first step. Tells
+  /// of gradients that are not finite.
   optim::Outcome step(std::span<const FakeParameter> parameters, optim::Step step) {
     steps.push_back(step);
     optim::Outcome outcome;

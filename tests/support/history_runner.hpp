@@ -162,7 +162,8 @@ class HistoryRunner {
   }
 
   void prepare(const Execution& one) {
-    if (one.new_machine) disks_[static_cast<std::size_t>(one.machine)] = std::make_unique<sim::Disk>();
+    if (one.new_machine)
+      disks_[static_cast<std::size_t>(one.machine)] = std::make_unique<sim::Disk>();
     if (!one.corrupt) return;
     const std::string run = named(one);
     const auto steps = complete(one, run);
@@ -184,8 +185,8 @@ class HistoryRunner {
     }
     auto process = std::make_unique<sim::Process>(fibers_, disk(one), plan);
     process->watch([&trace](sim::Operation operation, std::string_view object) {
-      const bool searching = trace.run.empty() &&
-                             (trace.keeper == nullptr || trace.keeper->run().id.empty());
+      const bool searching =
+          trace.run.empty() && (trace.keeper == nullptr || trace.keeper->run().id.empty());
       trace.calls.push_back({operation, std::string{object}, searching});
     });
     const std::string path = one.resume == Execution::Resume::path ? some_checkpoint(trace) : "";
@@ -229,8 +230,8 @@ class HistoryRunner {
     options.make_id = [this] { return "run_" + std::to_string(++ids_); };
     if (one.resume == Execution::Resume::never) options.resume = "never";
     if (!path.empty()) options.resume = path;
-    Keeper keeper{Directory{local(one), sim::Files{process}}, one.remote ? &remote : nullptr, options,
-                  std::ref(process)};
+    Keeper keeper{Directory{local(one), sim::Files{process}}, one.remote ? &remote : nullptr,
+                  options, std::ref(process)};
     trace.keeper = &keeper;
     const struct Note {
       ~Note() {
@@ -259,8 +260,8 @@ class HistoryRunner {
 
   static Trainer<FakeModel, FakeSgd, FakeLoader, sink::Discard> make_trainer(int settings) {
     return {FakeModel{}, FakeSgd{settings == 0 ? 0.01 : 0.02},
-            FakeLoader{settings == 0 ? std::vector<double>{1, -2, 3} : std::vector<double>{2, 5, -1},
-                       1},
+            FakeLoader{
+                settings == 0 ? std::vector<double>{1, -2, 3} : std::vector<double>{2, 5, -1}, 1},
             sink::Discard{}};
   }
   static train::FitOptions fit_options(const Execution& one) {
@@ -333,8 +334,8 @@ class HistoryRunner {
     return {};
   }
 
-  /// A program reads and changes its own run only. Before it knows which run that is, it may read the
-  /// one that its place names and the one that the user has named, and copy the former from the
+  /// A program reads and changes its own run only. Before it knows which run that is, it may read
+  /// the one that its place names and the one that the user has named, and copy the former from the
   /// bucket.
   std::string check_calls(const Trace& trace) const {
     const Execution& one = trace.execution;
@@ -362,19 +363,21 @@ class HistoryRunner {
            operation != make_directory && operation != sync_directory && operation != stamp;
   }
 
-  /// A run's folder holds what is kept, and what is being written and uploaded. Checkpoints that could
-  /// not be removed go with the next one.
+  /// A run's folder holds what is kept, and what is being written and uploaded. Checkpoints that
+  /// could not be removed go with the next one.
   std::string check_space(const Trace& trace) {
     const Execution& one = trace.execution;
     removals_failed_ = removals_failed_ || one.errors_from > 0 || bucket_.faults().before > 0;
-    if (trace.run.empty() || one.errors_from > 0 || (removals_failed_ && !trace.returned)) return {};
+    if (trace.run.empty() || one.errors_from > 0 || (removals_failed_ && !trace.returned))
+      return {};
     int& keep = keeps_[trace.run];
     keep = std::max(keep, one.keep);
     const auto too_many = [&](const std::set<std::string>& folders) {
       return static_cast<int>(folders.size()) > keep + 2;
     };
     std::set<std::string> here, there;
-    for (const auto& name : checkpoints_on_disk(disk(one), local(one), trace.run)) here.insert(name);
+    for (const auto& name : checkpoints_on_disk(disk(one), local(one), trace.run))
+      here.insert(name);
     for (const auto& name : checkpoints_in_bucket(place(one), trace.run)) there.insert(name);
     if (!too_many(here) && !too_many(there)) return {};
     return trace.run + " has " + std::to_string(here.size()) + " checkpoints on the disk and " +
@@ -404,7 +407,8 @@ class HistoryRunner {
     return std::string{json::Document::parse(*text, "run.json").root().at("run").string()};
   }
 
-  [[nodiscard]] std::set<std::int64_t> complete(const Execution& one, const std::string& run) const {
+  [[nodiscard]] std::set<std::int64_t> complete(const Execution& one,
+                                                const std::string& run) const {
     return one.remote ? complete_in_bucket(place(one), run)
                       : complete_on_disk(disk(one), local(one), run);
   }
@@ -485,7 +489,7 @@ class HistoryRunner {
   std::vector<Trace> traces_;
   std::map<std::string, std::pair<int, bool>> runs_;  ///< settings and length of each run
   std::map<std::string, int> keeps_;
-  bool removals_failed_ = false;  ///< perhaps, in some execution
+  bool removals_failed_ = false;                            ///< perhaps, in some execution
   std::set<std::pair<std::string, std::int64_t>> damaged_;  ///< folders of the bucket, and steps
   int ids_ = 0;
 };

@@ -1,8 +1,8 @@
-#include <seqtrain/train/best_model.hpp>
-
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <seqtrain/train/best_model.hpp>
 
 #include "support/fakes.hpp"
 

@@ -1,5 +1,3 @@
-#include <seqtrain/train/checkpoint_folder.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +7,7 @@
 
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/sink/memory.hpp>
+#include <seqtrain/train/checkpoint_folder.hpp>
 
 #include "support/temporary_directory.hpp"
 
@@ -54,11 +53,9 @@ TEST(CheckpointFolder, ListsTheCheckpointsOfItsRunOnly) {
 TEST(CheckpointFolder, PrunesItsRunOnly) {
   sink::Memory store;
   const CheckpointFolder folder{store, "exp"};
-  const std::vector<std::string> others{"exp/lr2/checkpoint-1/manifest.json",
-                                        "exp/notes.txt",
+  const std::vector<std::string> others{"exp/lr2/checkpoint-1/manifest.json", "exp/notes.txt",
                                         "exp2/checkpoint-1/manifest.json",
-                                        "checkpoint-1/manifest.json",
-                                        "run.json"};
+                                        "checkpoint-1/manifest.json", "run.json"};
   for (const auto& key : others) put(store, key);
   for (const std::int64_t step : {1, 2, 3, 4, 6000}) put_checkpoint(store, folder, step);
   put(store, "exp/checkpoint-2/model.safetensors.parts-7-0");

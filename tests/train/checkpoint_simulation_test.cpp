@@ -1,11 +1,11 @@
-#include <seqtrain/train/checkpoints.hpp>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include <seqtrain/train/checkpoints.hpp>
 
 #include "support/checkpoint_history.hpp"
 #include "support/history_runner.hpp"

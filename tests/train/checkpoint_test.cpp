@@ -5,9 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/train/checkpoint.hpp>
-
 #include <seqtrain/sink/directory.hpp>
+#include <seqtrain/train/checkpoint.hpp>
 #include <seqtrain/train/selection.hpp>
 
 #include "support/snapshots.hpp"
@@ -174,9 +173,9 @@ TEST(Checkpoint, RefusesStatesThatMakeNoSense) {
   make_checkpoint(directory.path(), good);
   EXPECT_EQ(Checkpoint{directory.path()}.state().position.step, 2);
   for (const auto& bad :
-       {with("\"format\": 1", "\"format\": 2"),
-        with("\"format\": 1", "\"format\": 3"), with("\"batch\": 1", "\"batch\": -1"),
-        with("\"step\": 2,", ""), with("\"epoch\": 0", "\"epoch\": \"0\""),
+       {with("\"format\": 1", "\"format\": 2"), with("\"format\": 1", "\"format\": 3"),
+        with("\"batch\": 1", "\"batch\": -1"), with("\"step\": 2,", ""),
+        with("\"epoch\": 0", "\"epoch\": \"0\""),
         with("[]", R"([{"loss": 1, "labels": 2, "confusion": [1, 2, 3]}])"),
         with("[]", R"([{"loss": 1, "labels": 4294967296, "confusion": []}])"),
         with("[]", R"([{"problem_type": "none", "loss": 1, "labels": 0, "confusion": []}])"),

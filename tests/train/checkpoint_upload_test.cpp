@@ -128,7 +128,7 @@ TEST_F(CheckpointUploadTest, PutsTheManifestLast) {
   EXPECT_TRUE(has(3));
   EXPECT_EQ(there.order.back(), "run/checkpoint-3/manifest.json");
   const auto problem = tests::problem_of([&] { upload_checkpoint(here, there, "run", 4); });
-  EXPECT_NE(problem.find("checkpoint-4/manifest.json: is gone"), std::string::npos) << problem;
+  EXPECT_NE(problem.find("checkpoint-4/manifest.json: is missing"), std::string::npos) << problem;
 }
 
 TEST_F(CheckpointUploadTest, CopiesAndKeepsTheNewest) {

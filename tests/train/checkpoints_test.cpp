@@ -125,8 +125,8 @@ struct CheckpointsTest : testing::Test {
     FitOptions fit{.epochs = epochs, .max_steps = max_steps, .gradient_accumulation_steps = 2};
     fit.checkpoint = std::move(with);
     fit.stop = stop.get_token();
-    const auto report = trainer.fit(fit, tests::FakeLoader{{1, -1, 3}, 1}, watch,
-                                    BestModel{best_model});
+    const auto report =
+        trainer.fit(fit, tests::FakeLoader{{1, -1, 3}, 1}, watch, BestModel{best_model});
     outcome.weight = trainer.model().weight();
     outcome.accuracies.clear();
     for (const auto& dev : report.dev) outcome.accuracies.push_back(dev.accuracy);
@@ -371,8 +371,8 @@ TEST_F(CheckpointsTest, ARunMayBecomeLonger) {
     run(outcome, {}, options());
     expect_equal(outcome, whole);
     EXPECT_NE(current(), first);
-    EXPECT_TRUE(was_said("The run is extended from " + std::string{by_steps ? "6" : "8"} +
-                         " to 20 steps"));
+    EXPECT_TRUE(
+        was_said("The run is extended from " + std::string{by_steps ? "6" : "8"} + " to 20 steps"));
     const Checkpoint last{place() / current() / "checkpoint-20"};
     EXPECT_EQ(last.run().lineage.size(), 1U);
     max_steps = 3;
@@ -420,8 +420,7 @@ TEST_F(CheckpointsTest, AFullDiskIsLoggedAndDoesNotEndTheRun) {
   };
   Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01}, tests::FakeLoader{{1, 2, 3}, 1},
                   sink::Directory{place()}};
-  const auto report =
-      trainer.fit({.epochs = 2, .checkpoint = options()}, Spoiler{place()});
+  const auto report = trainer.fit({.epochs = 2, .checkpoint = options()}, Spoiler{place()});
   EXPECT_EQ(report.steps, 6);
   EXPECT_NE(report.unsaved, "");
   EXPECT_TRUE(was_said("could not be saved, older ones stay"));
@@ -541,8 +540,8 @@ TEST_F(CheckpointsTest, AProgramThatIsReplacedStops) {
   } usurper{store};
   Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.001},
                   tests::FakeLoader{std::vector<double>(400, 1.0), 1}, store};
-  const auto problem = tests::problem_of(
-      [&] { trainer.fit({.epochs = 1, .checkpoint = options()}, usurper); });
+  const auto problem =
+      tests::problem_of([&] { trainer.fit({.epochs = 1, .checkpoint = options()}, usurper); });
   EXPECT_NE(problem.find("another program has begun or resumed a run here"), std::string::npos)
       << problem;
 }

@@ -63,7 +63,7 @@ TEST(Evaluate, GivesALanguageModelItsPerplexity) {
   tests::FakeLoader loader{{1, 2, 3, 4, 5}, 2};
   const auto report = evaluate(model, loader, {.split = "dev"});
   EXPECT_EQ(report.problem_type, ProblemType::language_modeling);
-  EXPECT_EQ(report.examples, 15);  // tokens
+  EXPECT_EQ(report.examples, 15);      // tokens
   EXPECT_NEAR(report.loss, 3, 1e-12);  // batches weigh by their tokens
   EXPECT_EQ(report.figures.at(0).name, "perplexity");
   EXPECT_NEAR(report.figures[0].value, std::exp(3), 1e-9);

@@ -11,6 +11,7 @@
 
 #include "support/fakes.hpp"
 #include "support/problem_of.hpp"
+#include "support/run_events.hpp"
 
 namespace seqtrain::train {
 namespace {
@@ -85,14 +86,28 @@ TEST_F(FitTest, AnEpochIsDoneWhenItIsEvaluated) {
   const FitOptions options{.epochs = 1};
   auto fit = begin_fit(options, model, loader);
   const std::vector<tests::FakeBatch> batches = loader.epoch(0);
-  fit.count_step(std::span{batches}.first(1));
+  fit.count_step(std::span{batches}.subspan(0, 1), {}, tests::no_loss);
   EXPECT_FALSE(fit.is_done());
-  fit.count_step(std::span{batches}.last(1));
+  fit.count_step(std::span{batches}.subspan(1, 1), {}, tests::no_loss);
   EXPECT_EQ(fit.state.position, (Position{.epoch = 0, .batch = 2, .step = 2}));
   EXPECT_FALSE(fit.is_done());
   fit.end_epoch(model);
   EXPECT_EQ(fit.state.position, (Position{.epoch = 1, .batch = 0, .step = 2}));
   EXPECT_TRUE(fit.is_done());
+}
+
+TEST_F(FitTest, CountsAStepThatIsSkipped) {
+  const FitOptions options{.epochs = 1, .on_nonfinite = OnNonfinite::skip};
+  auto fit = begin_fit(options, model, loader);
+  const std::vector<tests::FakeBatch> batches = loader.epoch(0);
+  fit.count_step(std::span{batches}.subspan(0, 1), optim::Outcome::not_taken("bad"),
+                 tests::no_loss);
+  const std::string problem = fit.watch.settle();
+  EXPECT_EQ(problem, "epoch 1, step 1, loss 0.000000, 2 rows: bad; the step was not taken");
+  const StepSkipped event = fit.count_skip(problem);
+  EXPECT_EQ(event.step, 1);
+  EXPECT_EQ(event.skipped, 1);
+  EXPECT_EQ(fit.report("").skipped_steps, 1);
 }
 
 TEST_F(FitTest, TakesTheStateOfASavedFit) {

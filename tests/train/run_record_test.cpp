@@ -1,10 +1,9 @@
-#include <seqtrain/train/run_record.hpp>
-
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/sink/memory.hpp>
+#include <seqtrain/train/run_record.hpp>
 
 #include "support/problem_of.hpp"
 

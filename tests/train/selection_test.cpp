@@ -1,5 +1,3 @@
-#include <seqtrain/train/selection.hpp>
-
 #include <cmath>
 #include <string>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/metrics/evaluation.hpp>
+#include <seqtrain/train/selection.hpp>
 
 #include "support/problem_of.hpp"
 #include "support/run_events.hpp"
@@ -40,8 +39,7 @@ TEST(Selection, HasADefaultForEachProblem) {
   EXPECT_EQ(Selection{}.score(numbers), -numbers.loss);
   const auto labels = tests::some_report_of_several_labels();
   EXPECT_EQ(Selection{}.score(labels), metrics::micro_average(labels.confusion).f1);
-  EXPECT_EQ(
-      Selection{}.score({.problem_type = ProblemType::language_modeling, .loss = 2}), -2.0);
+  EXPECT_EQ(Selection{}.score({.problem_type = ProblemType::language_modeling, .loss = 2}), -2.0);
 }
 
 TEST(Selection, TakesNaNForTheWorst) {
@@ -79,7 +77,7 @@ TEST(Selection, OfRegressionPicksTheLeastError) {
 
 TEST(Selection, OfSeveralLabelsPicksTheHighestF1) {
   EXPECT_EQ(Selection{}.best(std::vector{of_several_labels(1, 3), of_several_labels(3, 1),
-                                   of_several_labels(2, 2)}),
+                                         of_several_labels(2, 2)}),
             1U);
 }
 

@@ -27,22 +27,23 @@ double job(const std::filesystem::path& directory, int stop_at, std::vector<std:
   FakeModel model;
   int step = 0;
   for (const auto* name : {"one", "two"}) {
-    stages.run(name, model, [&](FakeModel& trained, sink::Directory place, CheckpointOptions options) {
-      options.every = 1;
-      std::stop_source stop;
-      struct Count {
-        int& step;
-        int stop_at;
-        std::stop_source& stop;
-        void on(const StepEnd&) {
-          if (++step == stop_at) stop.request_stop();
-        }
-      } count{step, stop_at, stop};
-      Trainer trainer{std::move(trained), FakeSgd{0.05}, FakeLoader{{1, 2, -1, 0.5}, 2},
-                      std::move(place)};
-      trainer.fit({.epochs = 2, .checkpoint = options, .stop = stop.get_token()}, count);
-      trained = std::move(trainer.model());
-    });
+    stages.run(name, model,
+               [&](FakeModel& trained, sink::Directory place, CheckpointOptions options) {
+                 options.every = 1;
+                 std::stop_source stop;
+                 struct Count {
+                   int& step;
+                   int stop_at;
+                   std::stop_source& stop;
+                   void on(const StepEnd&) {
+                     if (++step == stop_at) stop.request_stop();
+                   }
+                 } count{step, stop_at, stop};
+                 Trainer trainer{std::move(trained), FakeSgd{0.05}, FakeLoader{{1, 2, -1, 0.5}, 2},
+                                 std::move(place)};
+                 trainer.fit({.epochs = 2, .checkpoint = options, .stop = stop.get_token()}, count);
+                 trained = std::move(trainer.model());
+               });
   }
   return model.weight();
 }

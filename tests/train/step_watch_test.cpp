@@ -1,8 +1,8 @@
-#include <seqtrain/train/step_watch.hpp>
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include <seqtrain/train/step_watch.hpp>
 
 #include "support/problem_of.hpp"
 
@@ -19,7 +19,8 @@ TEST(StepWatch, HasNothingToSayOfAStepThatWasTaken) {
 }
 
 TEST(StepWatch, StopsOrSkips) {
-  const std::string expected = "step 3, loss 1: the gradient of w is not finite; the step was not taken";
+  const std::string expected =
+      "step 3, loss 1: the gradient of w is not finite; the step was not taken";
   StepWatch skip{OnNonfinite::skip};
   skip.add(optim::Outcome::not_taken("the gradient of w is not finite"), step);
   EXPECT_TRUE(skip.known());

@@ -1,9 +1,9 @@
-#include <seqtrain/train/window.hpp>
-
 #include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <seqtrain/train/window.hpp>
 
 #include "support/fakes.hpp"
 
@@ -31,8 +31,8 @@ TEST(Window, GathersTheBatchesOfAStep) {
 
 /// A loader that can begin inside an epoch and notes that it did.
 struct Skipping : tests::FakeLoader {
-  using FakeLoader::FakeLoader;
   using FakeLoader::epoch;
+  using FakeLoader::FakeLoader;
   std::vector<tests::FakeBatch> epoch(std::int64_t number, std::int64_t first) {
     asked = first;
     auto all = epoch(number);

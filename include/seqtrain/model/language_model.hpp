@@ -43,10 +43,10 @@ struct LanguageModelOptions {
 };
 
 /// An AWD-LSTM that predicts the next word, its decoder tied to the embedding: a
-/// `seqtrain::LanguageModel`, which `evaluate` scores by its perplexity. In training the state of the
-/// layers is carried from a batch to the next one of the epoch, without gradients; it belongs to the
-/// state_dict. A row whose state is not finite begins anew. Dropout is a pure function of the seed
-/// and the batch's epoch and index.
+/// `seqtrain::LanguageModel`, which `evaluate` scores by its perplexity. In training the state of
+/// the layers is carried from a batch to the next one of the epoch, without gradients; it belongs
+/// to the state_dict. A row whose state is not finite begins anew. Dropout is a pure function of
+/// the seed and the batch's epoch and index.
 class LanguageModel {
  public:
   using batch_type = data::LanguageBatch;

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/shared_bytes.hpp>
 
 #include "support/simulation/disk.hpp"
 #include "support/simulation/process.hpp"
-#include "support/simulation/shared_bytes.hpp"
 
 namespace seqtrain::tests::sim {
 

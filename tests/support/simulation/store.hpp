@@ -13,11 +13,11 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/sink/stored.hpp>
 
 #include "support/simulation/bucket.hpp"
 #include "support/simulation/files.hpp"
 #include "support/simulation/process.hpp"
-#include "support/simulation/stored.hpp"
 
 namespace seqtrain::tests::sim {
 
