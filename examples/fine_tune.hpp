@@ -49,8 +49,9 @@ void fine_tune_with(const std::string& program, const seqtrain::cli::TrainFlags&
   Trainer trainer{std::move(model), Optimizer{flags.adam<optim::AdamOptions>()},
                   data::BucketLoader{std::move(train.set), flags.train_batches()},
                   cli::open_job_dir(flags.job_dir)};
-  const auto fitted = trainer.fit(flags.fit_options(stop), dev, train::BestModel{flags.best_model},
-                                  metrics..., console, bar, log, throughput, checkpoints.keeper());
+  const auto fitted =
+      trainer.fit(flags.fit_options(stop), dev, train::BestModel{flags.best_model}, metrics...,
+                  console, bar, log, throughput, checkpoints, checkpoints.keeper());
   results.dev = fitted.dev.at(fitted.epoch_of_model);
   results.test = trainer.evaluate(test, fitted.point("test", stop), metrics..., console, bar, log);
   results.train = throughput.figures();

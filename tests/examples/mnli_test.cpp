@@ -127,6 +127,26 @@ TEST_F(Mnli, KeepsARunUnlessToldOtherwise) {
   EXPECT_NE(read_file(directory_ / "run/metrics.json"), "{}");
 }
 
+/// Returns the folders of checkpoints that a run has.
+std::vector<std::string> checkpoints_in(const std::filesystem::path& run) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{run / "checkpoints"}) {
+    const auto name = entry.path().filename().string();
+    if (name.starts_with("checkpoint-")) found.push_back(name);
+  }
+  return found;
+}
+
+TEST_F(Mnli, ReplacesTheCheckpointsOfAnOverwrittenRunByItsOwn) {
+  ASSERT_EQ(run_example("mnli", flags("run", "--max-steps 1")).code, 0);
+  EXPECT_EQ(checkpoints_in(directory_ / "run"), std::vector<std::string>{"checkpoint-1"});
+  const std::string bad = "--max-steps 2 --overwrite --metric-for-best-model f7";
+  EXPECT_EQ(run_example("mnli", flags("run", bad)).code, 2);
+  EXPECT_EQ(checkpoints_in(directory_ / "run"), std::vector<std::string>{"checkpoint-1"});
+  ASSERT_EQ(run_example("mnli", flags("run", "--max-steps 2 --overwrite")).code, 0);
+  EXPECT_EQ(checkpoints_in(directory_ / "run"), std::vector<std::string>{"checkpoint-2"});
+}
+
 TEST_F(Mnli, LeavesTheFilesOfARunThatGoesOnInAnotherProcess) {
   std::filesystem::create_directories(directory_ / "run/checkpoints");
   std::filesystem::create_directories(directory_ / "run/model.partial");

@@ -94,15 +94,16 @@ TEST_F(RunDirectoryTest, RefusesADirectoryThatHoldsARun) {
   }
 }
 
-TEST_F(RunDirectoryTest, RemovesAnEarlierRunsCheckpointsOnlyWhereItIsTold) {
+TEST_F(RunDirectoryTest, RemovesCheckpointsOnlyWhereItIsTold) {
   const auto checkpoint = path / "checkpoints/run_1/checkpoint-5/manifest.json";
   fs::create_directories(checkpoint.parent_path());
   tests::write_file(checkpoint, "{}");
   tests::write_file(path / "checkpoints/run.json", "{}");
   tests::write_file(path / "checkpoints/.lock", "");
-  RunDirectory{{.path = path, .overwrite = true}}.create();
+  const RunDirectory run{{.path = path, .overwrite = true}};
+  run.create();
   EXPECT_TRUE(fs::exists(checkpoint));
-  RunDirectory{{.path = path, .overwrite = true, .replace_checkpoints = true}}.create();
+  run.remove_checkpoints();
   EXPECT_EQ(entries(path / "checkpoints"), 2);
   EXPECT_TRUE(fs::exists(path / "checkpoints/.lock"));
 }

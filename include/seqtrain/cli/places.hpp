@@ -18,6 +18,7 @@
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/sink/gcs.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/run_directory.hpp>
 #include <seqtrain/train/with_keeper.hpp>
@@ -69,10 +70,17 @@ class RunCheckpoints {
   /// `settings` are those of `run_settings`. Throws `InputError` if the place cannot be used.
   RunCheckpoints(const TrainFlags& flags, const train::RunDirectory& run, train::Pairs settings,
                  train::Pairs versions)
-      : keeper_{local_directory(flags, run), open_remote(flags),
+      : replaced_{flags.replaces_checkpoints() ? std::optional{run} : std::nullopt},
+        keeper_{local_directory(flags, run), open_remote(flags),
                 options(flags, std::move(settings), std::move(versions))} {}
 
   [[nodiscard]] train::Checkpoints& keeper() { return keeper_; }
+
+  /// Removes the checkpoints of the run that `--overwrite` replaces. This is an observer of the
+  /// fit, so that they stay if the new run is refused.
+  void on(const train::FitBegin&) const {
+    if (replaced_) replaced_->remove_checkpoints();
+  }
 
   /// Returns options for `StopSignals`: when the grace time is over, the log says what is missing.
   [[nodiscard]] StopSignalsOptions stop_options(const TrainFlags& flags) const {
@@ -113,6 +121,7 @@ class RunCheckpoints {
             .log = report::say};
   }
 
+  std::optional<train::RunDirectory> replaced_;
   std::optional<sink::Any> remote_;
   train::Checkpoints keeper_;  // last: it uses the store
 };

@@ -240,8 +240,12 @@ struct TrainFlags {
     return {.path = output_dir.empty() ? train::default_run_directory(name)
                                        : std::filesystem::path{output_dir},
             .model_name = model_name,
-            .overwrite = overwrite || resume != "never",
-            .replace_checkpoints = overwrite && resume == "never" && checkpoint_dir.empty()};
+            .overwrite = overwrite || resume != "never"};
+  }
+
+  /// Returns whether the run removes the checkpoints that the output directory holds.
+  [[nodiscard]] bool replaces_checkpoints() const {
+    return overwrite && resume == "never" && checkpoint_dir.empty();
   }
 
  private:

@@ -32,7 +32,6 @@ struct RunDirectoryOptions {
   std::filesystem::path path = {};
   std::string model_name = "model.pth";  ///< file name of the state_dict
   bool overwrite = false;                ///< whether an earlier run's files may be replaced
-  bool replace_checkpoints = false;      ///< whether `create` removes an earlier run's checkpoints
 };
 
 /// The directory of a run's results:
@@ -77,7 +76,19 @@ class RunDirectory {
         std::filesystem::rename(old_model(), model());
       }
       remove_leftovers();
-      if (options_.replace_checkpoints) remove_checkpoints();
+    });
+  }
+
+  /// Removes the checkpoints of earlier runs. Keeps locks, and run.json, which tells another
+  /// program that it is replaced.
+  void remove_checkpoints() const {
+    with_file_errors([this] {
+      std::error_code none;
+      std::vector<std::filesystem::path> folders;
+      for (const auto& entry : std::filesystem::directory_iterator{checkpoints(), none}) {
+        if (entry.is_directory()) folders.push_back(entry.path());
+      }
+      for (const auto& folder : folders) std::filesystem::remove_all(folder);
     });
   }
 
@@ -158,14 +169,6 @@ class RunDirectory {
 
   static bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-  }
-
-  /// Keeps locks and run.json, which tells another program that it is replaced.
-  void remove_checkpoints() const {
-    std::error_code none;
-    for (const auto& entry : std::filesystem::directory_iterator{checkpoints(), none}) {
-      if (entry.is_directory()) std::filesystem::remove_all(entry.path());
-    }
   }
 
   void check_model_name() const {
