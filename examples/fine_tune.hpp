@@ -23,6 +23,7 @@ void fine_tune_with(const std::string& program, const seqtrain::cli::TrainFlags&
   using namespace seqtrain;
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const train::RunDirectory run{flags.run_directory(program)};
+  auto job = cli::open_job_dir(flags.job_dir);
   const auto tokenizer = text::load_tokenizer(flags.model);
   const auto labels = flags.choose_labels();
   const auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, device);
@@ -47,8 +48,7 @@ void fine_tune_with(const std::string& program, const seqtrain::cli::TrainFlags&
   report::Throughput throughput;
 
   Trainer trainer{std::move(model), Optimizer{flags.adam<optim::AdamOptions>()},
-                  data::BucketLoader{std::move(train.set), flags.train_batches()},
-                  cli::open_job_dir(flags.job_dir)};
+                  data::BucketLoader{std::move(train.set), flags.train_batches()}, std::move(job)};
   const auto fitted =
       trainer.fit(flags.fit_options(stop), dev, train::BestModel{flags.best_model}, metrics...,
                   console, bar, log, throughput, checkpoints, checkpoints.keeper());
