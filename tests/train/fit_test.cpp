@@ -23,6 +23,7 @@ struct FitTest : testing::Test {
   tests::FakeModel model;
   tests::FakeLoader loader{{1, 2, 3}, 2};
   tests::FakeLoader dev{{1, -1}, 2};
+  const FitOptions defaults;
 };
 
 TEST_F(FitTest, RefusesToChooseAnEpochWithoutADevLoader) {
@@ -54,7 +55,7 @@ TEST_F(FitTest, RefusesToTrainOnNothing) {
 TEST_F(FitTest, ForgetsTheBestModelOfAnEarlierFit) {
   BestModel best;
   best.restore(tests::FakeState{{{"w", 4.0}}}.views());
-  (void)begin_fit({}, model, loader, dev, best);
+  (void)begin_fit(defaults, model, loader, dev, best);
   EXPECT_TRUE(best.views().empty());
 }
 
@@ -144,7 +145,7 @@ TEST_F(FitTest, TakesTheBestModelOfASavedFitThatHasEvaluated) {
     return kept.views();
   }};
   BestModel best;
-  auto fit = begin_fit({}, model, loader, dev, best);
+  auto fit = begin_fit(defaults, model, loader, dev, best);
   fit.restore(saved, loader);
   EXPECT_TRUE(asked.empty());
   saved.state.dev.push_back({.accuracy = 0.5});
@@ -156,7 +157,7 @@ TEST_F(FitTest, TakesTheBestModelOfASavedFitThatHasEvaluated) {
 
 TEST_F(FitTest, ReportsTheEpochOfTheModel) {
   const auto epoch_of_model = [&](auto&... parts) {
-    auto fit = begin_fit({}, model, loader, dev, parts...);
+    auto fit = begin_fit(defaults, model, loader, dev, parts...);
     const std::size_t before = fit.report("").epoch_of_model;
     EXPECT_EQ(before, 0U);
     fit.state.dev = {{.accuracy = 0.5}, {.accuracy = 0.9}, {.accuracy = 0.7}};

@@ -203,8 +203,8 @@ struct IsLoader : std::bool_constant<Loader<P>> {};
 template <class P>
 struct IsBestModel : std::is_same<P, BestModel> {};
 
-/// Sets up a fit. Throws `InputError` if the loader has no examples, or if the options need a dev
-/// loader or a metric that is not among the arguments.
+/// Sets up a fit, which refers to `options` and the parts. Throws `InputError` if the loader has no
+/// examples, or if the options need a dev loader or a metric that is not among the arguments.
 template <class M, class L, class... Parts>
 auto begin_fit(const FitOptions& options, const M& model, L& loader, Parts&... parts) {
   using Dev = decltype(find_part<IsLoader>(parts...));
