@@ -72,7 +72,7 @@ class RunCheckpoints {
                  train::Pairs versions)
       : replaced_{flags.replaces_checkpoints() ? std::optional{run} : std::nullopt},
         keeper_{local_directory(flags, run), open_remote(flags),
-                options(flags, std::move(settings), std::move(versions))} {}
+                options(flags, run, std::move(settings), std::move(versions))} {}
 
   [[nodiscard]] train::Checkpoints& keeper() { return keeper_; }
 
@@ -107,14 +107,14 @@ class RunCheckpoints {
     return &remote_.emplace(open_bucket(flags.checkpoint_dir));
   }
 
-  static train::CheckpointOptions options(const TrainFlags& flags, train::Pairs settings,
-                                          train::Pairs versions) {
+  static train::CheckpointOptions options(const TrainFlags& flags, const train::RunDirectory& run,
+                                          train::Pairs settings, train::Pairs versions) {
     const bool by_name = flags.resume != "auto" && flags.resume != "never";
     return {.every = flags.checkpoint_every,
             .minutes = flags.checkpoint_minutes,
             .keep = flags.keep_checkpoints,
             .resume = by_name ? local_input(flags.resume, report::say).string() : flags.resume,
-            .directory = {},
+            .directory = run.checkpoints(),  // copies of a bucket's checkpoints stay
             .settings = std::move(settings),
             .settings_0_1 = {{"model", fingerprint_before_0_2(flags.model)}},
             .versions = std::move(versions),
