@@ -367,9 +367,9 @@ class HistoryRunner {
   /// could not be removed go with the next one.
   std::string check_space(const Trace& trace) {
     const Execution& one = trace.execution;
-    removals_failed_ = removals_failed_ || one.errors_from > 0 || bucket_.faults().before > 0;
-    if (trace.run.empty() || one.errors_from > 0 || (removals_failed_ && !trace.returned))
-      return {};
+    const bool fails_now = one.errors_from > 0 || bucket_.faults().before > 0;
+    removals_failed_ = removals_failed_ || fails_now;
+    if (trace.run.empty() || fails_now || (removals_failed_ && !trace.returned)) return {};
     int& keep = keeps_[trace.run];
     keep = std::max(keep, one.keep);
     const auto too_many = [&](const std::set<std::string>& folders) {
