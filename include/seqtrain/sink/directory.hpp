@@ -223,7 +223,12 @@ class BasicDirectory {
   void prepare(const Path& directory) {
     if (is_durable(directory)) return;
     if (directory != root_) prepare(directory.parent_path());
-    if (!make(directory)) sync_name_of(directory);
+    const bool made = make(directory);
+    if (directory == root_) {
+      sync_above_root();
+    } else if (!made) {
+      files_.sync_directory(directory.parent_path());
+    }
     const std::lock_guard lock{durable_->mutex};
     durable_->directories.insert(directory.native());
   }
@@ -247,12 +252,17 @@ class BasicDirectory {
     return made;
   }
 
-  void sync_name_of(const Path& directory) const {
-    if (directory != root_) return files_.sync_directory(directory.parent_path());
-    try {
-      files_.sync_directory(parent_of(root_));
-    } catch (const Error&) {  // the root's parent need not be readable if the root is there
-    }
+  /// Forces the names of the directories above the root to the disk as well: a killed process may
+  /// have created any of them. They need not be readable.
+  void sync_above_root() const {
+    Path above = root_;
+    do {
+      above = parent_of(above);
+      try {
+        files_.sync_directory(above);
+      } catch (const Error&) {
+      }
+    } while (above != "." && above != parent_of(above));
   }
 
   /// Removes an empty directory. Returns false if another process has put something into it or
