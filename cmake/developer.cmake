@@ -2,6 +2,12 @@
 add_library(seqtrain_developer INTERFACE)
 add_library(seqtrain::developer ALIAS seqtrain_developer)
 target_compile_options(seqtrain_developer INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # The compiler collects garbage less often, which saves a tenth of its time for 1 GiB of memory.
+  # GCC 12 warns of its own std::string (GCC bug 105329).
+  target_compile_options(seqtrain_developer INTERFACE
+    --param=ggc-min-expand=100 --param=ggc-min-heapsize=1500000 -Wno-stringop-overflow)
+endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 set(SEQTRAIN_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined")
@@ -17,3 +23,40 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
   endif()
 endif()
+
+option(SEQTRAIN_BUNDLE
+  "Compile other libraries' headers once and test files together: a build of everything takes less,\
+ one after a change of one file more" ${SEQTRAIN_BUILD_TESTS})
+
+# seqtrain_precompile(TARGET tests|torch): compiles TARGET after the headers of other libraries that
+# take seconds, which are compiled once. `tests` is for tests of the half without torch.
+function(seqtrain_precompile target group)
+  if(NOT SEQTRAIN_BUNDLE)
+    return()
+  endif()
+  if(NOT TARGET precompiled_${group})
+    set(headers <algorithm> <chrono> <filesystem> <fstream> <functional> <map> <optional> <random>
+      <regex> <sstream> <string> <thread> <unordered_map> <variant> <vector>
+      <simdjson.h> <Eigen/Core>)
+    set(libraries simdjson::simdjson Eigen3::Eigen)
+    if(group STREQUAL "torch")
+      file(GLOB_RECURSE ours ${PROJECT_SOURCE_DIR}/include/seqtrain/*.hpp)
+      foreach(header IN LISTS ours)
+        file(STRINGS ${header} lines REGEX "^#include <ATen/")
+        string(REGEX REPLACE "#include (<[^>]+>)" "\\1" lines "${lines}")
+        list(APPEND headers ${lines})
+      endforeach()
+      list(REMOVE_DUPLICATES headers)
+      list(APPEND libraries torch)
+    else()
+      list(APPEND headers <gtest/gtest.h>)
+      list(APPEND libraries GTest::gtest)
+    endif()
+    file(WRITE ${PROJECT_BINARY_DIR}/empty.cpp "")
+    add_library(precompiled_${group} OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/empty.cpp)
+    target_compile_features(precompiled_${group} PRIVATE cxx_std_20)
+    target_link_libraries(precompiled_${group} PRIVATE ${libraries} seqtrain::developer)
+    target_precompile_headers(precompiled_${group} PRIVATE ${headers})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM precompiled_${group})
+endfunction()

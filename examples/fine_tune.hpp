@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include <seqtrain/cli.hpp>
@@ -15,12 +14,13 @@
 #include <seqtrain/trainer.hpp>
 
 /// Fine-tunes a classifier as the flags say and leaves the run in its directory. `metrics` are
-/// computed in each evaluation beside the accuracy.
-template <class Optimizer, class... Metrics>
-void fine_tune_with(const std::string& program, const seqtrain::cli::TrainFlags& flags,
-                    const seqtrain::train::Pairs& determining, seqtrain::train::Results results,
-                    const Metrics&... metrics) {
+/// computed in each evaluation beside the accuracy. `parser` has read the flags.
+template <class... Metrics>
+void fine_tune(const std::string& program, const seqtrain::cli::TrainFlags& given,
+               const seqtrain::cli::Flags& parser, const Metrics&... metrics) {
   using namespace seqtrain;
+  const auto flags = cli::with_local_inputs(given);
+  train::Results results{.flags = parser.values(), .versions = tensor::versions()};
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const train::RunDirectory run{flags.run_directory(program)};
   auto job = cli::open_job_dir(flags.job_dir);
@@ -29,7 +29,8 @@ void fine_tune_with(const std::string& program, const seqtrain::cli::TrainFlags&
   const auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, device);
   auto model = model::load_classifier(flags.model, options);
   report::say(tensor::describe(device) + "\n" + model::describe(model, options));
-  const auto settings = cli::run_settings(determining, flags, name(model.precision()));
+  const auto settings =
+      cli::run_settings(parser.determining_values(), flags, name(model.precision()));
   cli::RunCheckpoints checkpoints{flags, run, settings, results.versions};
   const cli::StopSignals signals{checkpoints.stop_options(flags)};
   const auto stop = signals.token();
@@ -47,7 +48,7 @@ void fine_tune_with(const std::string& program, const seqtrain::cli::TrainFlags&
   report::JsonLines log{run.log(), {.every = flags.log_every, .warn = report::say}};
   report::Throughput throughput;
 
-  Trainer trainer{std::move(model), Optimizer{flags.adam<optim::AdamOptions>()},
+  Trainer trainer{std::move(model), optim::Adam{flags.adam<optim::AdamOptions>()},
                   data::BucketLoader{std::move(train.set), flags.train_batches()}, std::move(job)};
   const auto fitted =
       trainer.fit(flags.fit_options(stop), dev, train::BestModel{flags.best_model}, metrics...,
@@ -60,18 +61,4 @@ void fine_tune_with(const std::string& program, const seqtrain::cli::TrainFlags&
   trainer.publish(run.path(), run.results(), train::dated_model_folder(), stop);
   checkpoints.check();
   report::say("The model is in " + run.path().string());
-}
-
-/// Calls `fine_tune_with` with the optimizer that the flags name. `parser` has read them.
-template <class... Metrics>
-void fine_tune(const std::string& program, const seqtrain::cli::TrainFlags& flags,
-               const seqtrain::cli::Flags& parser, const Metrics&... metrics) {
-  using namespace seqtrain;
-  const auto run = [&]<class Optimizer>(std::type_identity<Optimizer>) {
-    fine_tune_with<Optimizer>(program, cli::with_local_inputs(flags), parser.determining_values(),
-                              {.flags = parser.values(), .versions = tensor::versions()},
-                              metrics...);
-  };
-  if (flags.optim == "adamw") return run(std::type_identity<optim::AdamW>{});
-  run(std::type_identity<optim::Adam>{});
 }

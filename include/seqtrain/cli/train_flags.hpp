@@ -214,7 +214,8 @@ struct TrainFlags {
             .beta1 = adam_beta1,
             .beta2 = adam_beta2,
             .eps = adam_epsilon,
-            .weight_decay = weight_decay};
+            .weight_decay = weight_decay,
+            .decoupled_weight_decay = optim == "adamw"};
   }
 
   [[nodiscard]] train::FitOptions fit_options(std::stop_token stop = {}) const {

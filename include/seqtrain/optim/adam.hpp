@@ -38,13 +38,18 @@
 
 namespace seqtrain::optim {
 
-/// Names and defaults are torch's; `weight_decay` is 0 unless asked for, with AdamW too.
+/// Options of `Adam` and `AdamW`. Names and defaults are torch's, but `weight_decay` is 0 by
+/// default with AdamW too.
 struct AdamOptions {
   double lr = 1e-3;
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 0;
+  /// False: weight_decay · value is added to every gradient, as torch's `Adam` does. True: the
+  /// value shrinks by lr · weight_decay, apart from the gradient, as torch's `AdamW` does
+  /// (Loshchilov and Hutter 2019); biases and layer normalizations do not decay.
+  bool decoupled_weight_decay = false;
   LrFactors lr_factors = {};  ///< 1 for parameters that are not named
 
   void validate() const {
@@ -68,43 +73,13 @@ struct AdamTensors {
   std::vector<at::Tensor> values, gradients, exp_avgs, exp_avg_sqs, steps;
 };
 
-/// Weight decay as torch's `Adam` means it: weight_decay · value is added to every gradient.
-struct CoupledDecay {
-  static constexpr bool applies(std::string_view /*name*/) { return true; }
-  static void set(kernels::AdamFactors& factors, double /*lr*/, double weight_decay) {
-    factors.added_value = static_cast<float>(weight_decay);
-  }
-  static void update(const AdamTensors& t, const AdamOptions& o, double lr, double weight_decay,
-                     const std::optional<at::Tensor>& found_inf) {
-    at::_fused_adam_(t.values, t.gradients, t.exp_avgs, t.exp_avg_sqs, {}, t.steps, lr, o.beta1,
-                     o.beta2, weight_decay, o.eps, /*amsgrad=*/false, /*maximize=*/false,
-                     /*grad_scale=*/{}, found_inf);
-  }
-};
-
-/// Weight decay as torch's `AdamW` means it (Loshchilov and Hutter 2019): the value shrinks by
-/// lr · weight_decay, apart from the gradient; biases and layer normalisations do not.
-struct DecoupledDecay {
-  static constexpr bool applies(std::string_view name) { return decays(name); }
-  static void set(kernels::AdamFactors& factors, double lr, double weight_decay) {
-    factors.kept_value = static_cast<float>(1 - lr * weight_decay);
-  }
-  static void update(const AdamTensors& t, const AdamOptions& o, double lr, double weight_decay,
-                     const std::optional<at::Tensor>& found_inf) {
-    at::_fused_adamw_(t.values, t.gradients, t.exp_avgs, t.exp_avg_sqs, {}, t.steps, lr, o.beta1,
-                      o.beta2, weight_decay, o.eps, /*amsgrad=*/false, /*maximize=*/false,
-                      /*grad_scale=*/{}, found_inf);
-  }
-};
-
 /// Adam (Kingma and Ba 2015) with bias correction. The moments are kept by the parameters' names
 /// and begin with the first gradient, so a parameter may be thawed at any step.
-template <class Decay>
-class BasicAdam {
+class Adam {
  public:
   using parameter_type = tensor::Parameter;
 
-  explicit BasicAdam(AdamOptions options = {}) : options_{options} { options_.validate(); }
+  explicit Adam(AdamOptions options = {}) : options_{std::move(options)} { options_.validate(); }
 
   /// Clips the gradients, applies them at lr · step.lr_scale and leaves them zero. Parameters
   /// without a gradient stay as they are. Where a gradient is not finite, none is applied.
@@ -200,7 +175,8 @@ class BasicAdam {
 
   [[nodiscard]] Kind kind_of(const std::string& name) const {
     const auto factor = options_.lr_factors.find(name);
-    return {factor == options_.lr_factors.end() ? 1 : factor->second, !Decay::applies(name)};
+    return {factor == options_.lr_factors.end() ? 1 : factor->second,
+            options_.decoupled_weight_decay && !decays(name)};
   }
 
   Outcome step_by_kernels(std::span<const tensor::Parameter> parameters, Step step) {
@@ -252,7 +228,12 @@ class BasicAdam {
     factors.step_size = static_cast<float>(lr / (1 - std::pow(options_.beta1, t)));
     factors.root_factor = static_cast<float>(1 / std::sqrt(1 - std::pow(options_.beta2, t)));
     factors.eps = static_cast<float>(options_.eps);
-    Decay::set(factors, lr, weight_decay_of(kind));
+    const double weight_decay = weight_decay_of(kind);
+    if (options_.decoupled_weight_decay) {
+      factors.kept_value = static_cast<float>(1 - lr * weight_decay);
+    } else {
+      factors.added_value = static_cast<float>(weight_decay);
+    }
   }
 
   [[nodiscard]] double weight_decay_of(const Kind& kind) const {
@@ -299,7 +280,17 @@ class BasicAdam {
   void update(const AdamTensors& tensors, double lr, double weight_decay,
               const Finite& finite) const {
     at::_foreach_add_(tensors.steps, 1);
-    Decay::update(tensors, options_, lr, weight_decay, finite.found_inf());
+    const AdamTensors& t = tensors;
+    const auto fused = [&](const auto& update) {
+      update(t.values, t.gradients, t.exp_avgs, t.exp_avg_sqs, at::TensorList{}, t.steps, lr,
+             options_.beta1, options_.beta2, weight_decay, options_.eps, /*amsgrad=*/false,
+             /*maximize=*/false, /*grad_scale=*/std::nullopt, finite.found_inf());
+    };
+    if (options_.decoupled_weight_decay) {
+      fused([](const auto&... arguments) { at::_fused_adamw_(arguments...); });
+    } else {
+      fused([](const auto&... arguments) { at::_fused_adam_(arguments...); });
+    }
     if (finite.found_inf()) at::_foreach_sub_(tensors.steps, *finite.found_inf());
   }
 
@@ -307,7 +298,16 @@ class BasicAdam {
   std::map<std::string, Moments, std::less<>> moments_;
 };
 
-using Adam = BasicAdam<CoupledDecay>;
-using AdamW = BasicAdam<DecoupledDecay>;
+/// `Adam` with decoupled weight decay.
+class AdamW : public Adam {
+ public:
+  explicit AdamW(AdamOptions options = {}) : Adam{decoupled(std::move(options))} {}
+
+ private:
+  static AdamOptions decoupled(AdamOptions options) {
+    options.decoupled_weight_decay = true;
+    return options;
+  }
+};
 
 }  // namespace seqtrain::optim
