@@ -3,8 +3,15 @@
 #include <seqtrain/report/bar.hpp>
 #include <seqtrain/report/cadence.hpp>
 #include <seqtrain/report/console.hpp>
+#include <seqtrain/report/container_limits.hpp>
 #include <seqtrain/report/format.hpp>
+#include <seqtrain/report/gpus.hpp>
+#include <seqtrain/report/host_use.hpp>
 #include <seqtrain/report/json_lines.hpp>
+#include <seqtrain/report/kernel_text.hpp>
+#include <seqtrain/report/machine.hpp>
+#include <seqtrain/report/machine_use.hpp>
+#include <seqtrain/report/nvml.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/report/progress_bar.hpp>
 #include <seqtrain/report/say.hpp>

@@ -113,6 +113,19 @@ TEST_F(JsonLinesTest, WritesStepsAsOftenAsAskedAndAtOnce) {
   EXPECT_EQ(steps, "12245");
 }
 
+TEST_F(JsonLinesTest, WritesTheFiguresOfTheMachineWithEachStep) {
+  std::vector<metrics::Figure> figures = {{"processor_percent", 187.5}, {"gpu0_celsius", 61}};
+  JsonLines log{file, {.every = 1, .machine = [&] { return figures; }}};
+  log.on(train::FitBegin{1, 3, 30});
+  EXPECT_EQ(lines(file).back().find("machine"), std::string::npos);
+  log.on(tests::step(1, 5, loss));
+  EXPECT_TRUE(
+      lines(file).back().ends_with(R"(,"machine":{"processor_percent":187.5,"gpu0_celsius":61}})"));
+  figures.clear();
+  log.on(tests::step(2, 5, loss));
+  EXPECT_EQ(lines(file).back().find("machine"), std::string::npos);
+}
+
 TEST_F(JsonLinesTest, AppearsWhenTheFitBegins) {
   JsonLines log{file};
   log.on(train::EvalEnd{"dev", 0, 0, 1, report});

@@ -92,6 +92,17 @@ TEST(Results, TellWhatAUsersMetricsCameTo) {
   EXPECT_EQ(document.root().at("dev").at("metrics").at("matthews").number(), 0.5);
 }
 
+TEST(Results, TellTheUseOfTheMachine) {
+  Results results;
+  EXPECT_EQ(to_json(results).find("machine"), std::string::npos);
+  results.machine = {{.name = "gpu0_percent", .mean = 87.5, .max = 100}};
+  const auto text = to_json(results);
+  const auto document = json::Document::parse(text, "metrics.json");
+  const auto figure = document.root().at("machine").at("gpu0_percent");
+  EXPECT_EQ(figure.at("mean").number(), 87.5);
+  EXPECT_EQ(figure.at("max").number(), 100);
+}
+
 TEST(Results, ReplaceAFile) {
   const tests::TemporaryDirectory directory;
   const auto file = tests::write_file(directory / "metrics.json", "earlier");

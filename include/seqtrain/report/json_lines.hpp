@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
@@ -18,6 +19,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/timestamp.hpp>
+#include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/report/cadence.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/train/events.hpp>
@@ -30,6 +32,9 @@ struct JsonLinesOptions {
   std::int64_t every = 50;  ///< batches between two records of steps, as on the console
   /// Called with the reason if the log cannot be written.
   std::function<void(std::string_view)> warn = {};
+  /// Returns the figures of the machine that stand in each record of a step, as
+  /// `Machine::latest` does.
+  std::function<std::vector<metrics::Figure>()> machine = {};
 };
 
 /// Writes a run's log: one JSON object a line, one line an event, handed to the system before
@@ -40,7 +45,10 @@ struct JsonLinesOptions {
 class JsonLines {
  public:
   explicit JsonLines(std::filesystem::path file, const JsonLinesOptions& options = {})
-      : file_{std::move(file)}, warn_{options.warn}, cadence_{options.every} {}
+      : file_{std::move(file)},
+        warn_{options.warn},
+        machine_{options.machine},
+        cadence_{options.every} {}
 
   void on(const train::FitBegin& event) {
     out_ = {};
@@ -61,12 +69,14 @@ class JsonLines {
   void on(const train::StepEnd& event) {
     pace_.add(event.examples, event.tokens);
     if (!cadence_.due(event)) return;
-    write(record("step")
-              .member("step", event.step)
-              .member("epoch", event.epoch)
-              .member("loss", event.loss())
-              .member("learning_rate", event.learning_rate)
-              .member("tokens_per_second", std::exchange(pace_, {}).tokens_per_second()));
+    auto line = record("step");
+    line.member("step", event.step)
+        .member("epoch", event.epoch)
+        .member("loss", event.loss())
+        .member("learning_rate", event.learning_rate)
+        .member("tokens_per_second", std::exchange(pace_, {}).tokens_per_second());
+    if (machine_) train::append(line, machine_(), "machine");
+    write(line);
   }
 
   void on(const train::EvalEnd& event) {
@@ -201,6 +211,7 @@ class JsonLines {
   std::filesystem::path file_;
   std::filesystem::path partial_;  // where the log is while the fit runs
   std::function<void(std::string_view)> warn_;
+  std::function<std::vector<metrics::Figure>()> machine_;
   std::ofstream out_;
   std::uintmax_t bytes_ = 0;  // size of the complete records
   Cadence cadence_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include <seqtrain/core/json_writer.hpp>
@@ -18,10 +19,11 @@ inline void append(json::Writer& out, const metrics::LabelScores& scores) {
       .end_object();
 }
 
-/// Appends the figures as one member, `"metrics": {name: value, …}`, if there are any.
-inline void append(json::Writer& out, const std::vector<metrics::Figure>& figures) {
+/// Appends the figures as one member, such as `"metrics": {name: value, …}`, if there are any.
+inline void append(json::Writer& out, const std::vector<metrics::Figure>& figures,
+                   std::string_view member = "metrics") {
   if (figures.empty()) return;
-  out.key("metrics").begin_object();
+  out.key(member).begin_object();
   for (const auto& [name, value] : figures) out.member(name, value);
   out.end_object();
 }

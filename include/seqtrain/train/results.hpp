@@ -25,6 +25,13 @@ struct FitFigures {
   std::int64_t steps = 0;  ///< optimizer steps of the run, including those before a resume
 };
 
+/// A figure of the machine over a run, such as the use of a GPU.
+struct MachineFigure {
+  std::string name;
+  double mean = 0;
+  double max = 0;
+};
+
 /// The results of a run, as `metrics.json` holds them. NaN is written as null.
 struct Results {
   std::vector<std::string> labels = {};  ///< names, in the order of the label ids
@@ -32,6 +39,7 @@ struct Results {
   std::optional<metrics::ClassificationReport> test = {};
   FitFigures train = {};
   double peak_memory_mib = 0;
+  std::vector<MachineFigure> machine = {};  ///< left out of the file if there is none
   Pairs flags = {};
   Pairs versions = {};
 };
@@ -79,6 +87,15 @@ inline void append(json::Writer& out, std::string_view split,
   out.end_object();
 }
 
+inline void append(json::Writer& out, const std::vector<MachineFigure>& machine) {
+  if (machine.empty()) return;
+  out.key("machine").begin_object();
+  for (const auto& [name, mean, max] : machine) {
+    out.key(name).begin_object().member("mean", mean).member("max", max).end_object();
+  }
+  out.end_object();
+}
+
 }  // namespace detail
 
 inline std::string to_json(const Results& results) {
@@ -94,6 +111,7 @@ inline std::string to_json(const Results& results) {
       .member("steps", results.train.steps)
       .end_object();
   out.member("peak_memory_mib", results.peak_memory_mib);
+  detail::append(out, results.machine);
   append(out, "flags", results.flags);
   append(out, "versions", results.versions);
   return out.end_object().text() + "\n";

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <dlfcn.h>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::report {
+
+/// A shared library that is loaded while the program runs.
+class SharedLibrary {
+ public:
+  /// The address of a function, which converts to any type of pointer to a function.
+  struct Symbol {
+    void* address;
+    template <class Function>
+    operator Function*() const {
+      return reinterpret_cast<Function*>(address);
+    }
+  };
+
+  /// Throws `Error` with the loader's reason if the library cannot be loaded.
+  explicit SharedLibrary(const std::string& name)
+      : library_{::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)} {
+    if (!library_) throw Error{::dlerror()};
+  }
+
+  /// Throws `Error` if the library has no such function.
+  [[nodiscard]] Symbol find(const char* name) const {
+    void* const address = ::dlsym(library_.get(), name);
+    if (address == nullptr) throw Error{::dlerror()};
+    return {address};
+  }
+
+ private:
+  struct Close {
+    void operator()(void* library) const { ::dlclose(library); }
+  };
+
+  std::unique_ptr<void, Close> library_;
+};
+
+/// NVIDIA's management library. It is loaded by the constructor, so a program is built without it
+/// and starts without it, and it stays initialized as long as the object lives. Each function has
+/// the signature that the NVML API reference gives for the name that it is loaded by, and returns 0
+/// if it succeeds.
+class Nvml {
+  template <class... Arguments>
+  using Function = int (*)(Arguments...);
+
+  const SharedLibrary library_;  // the first member, from which the functions come
+  const Function<> init_ = library_.find("nvmlInit_v2");
+  const Function<> shutdown_ = library_.find("nvmlShutdown");
+
+ public:
+  using Device = struct nvmlDevice_st*;
+  struct Utilization {
+    unsigned gpu = 0;     ///< percent of the time in which a kernel ran
+    unsigned memory = 0;  ///< percent of the time in which memory was read or written
+  };
+  struct Memory {
+    unsigned long long total = 0;  ///< bytes
+    unsigned long long free = 0;
+    unsigned long long used = 0;
+  };
+  /// The result of each call for a GPU that no longer answers, until the machine restarts.
+  static constexpr int gpu_is_lost = 15;
+
+  /// Throws `Error` if the library cannot be loaded, lacks a function or finds no driver.
+  explicit Nvml(const std::string& file) : library_{file} {
+    const int result = init_();
+    if (result != 0) throw Error{error_string(result), {.object = file}};
+  }
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+  ~Nvml() { shutdown_(); }
+
+  const char* (*const error_string)(int) = library_.find("nvmlErrorString");
+  const Function<unsigned*> count = library_.find("nvmlDeviceGetCount_v2");
+  const Function<unsigned, Device*> by_index = library_.find("nvmlDeviceGetHandleByIndex_v2");
+  const Function<const char*, Device*> by_uuid = library_.find("nvmlDeviceGetHandleByUUID");
+  const Function<Device, char*, unsigned> name = library_.find("nvmlDeviceGetName");
+  const Function<Device, Utilization*> utilization = library_.find("nvmlDeviceGetUtilizationRates");
+  const Function<Device, Memory*> memory = library_.find("nvmlDeviceGetMemoryInfo");
+  /// Gives milliwatts.
+  const Function<Device, unsigned*> power = library_.find("nvmlDeviceGetPowerUsage");
+  /// Gives degrees Celsius of sensor 0, the only one.
+  const Function<Device, int, unsigned*> temperature = library_.find("nvmlDeviceGetTemperature");
+};
+
+}  // namespace seqtrain::report
