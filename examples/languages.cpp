@@ -39,13 +39,14 @@ void save_performance(const std::filesystem::path& file,
 }
 
 void run(Job job, const Languages& languages, const std::string& model_dir) {
-  job.data = languages.fetch(job.lang);
+  const report::Log& log = job.log;
+  job.data = languages.fetch(job.lang, log);
   job.labels = data::choose_labels({}, {}, job.data / "train.csv", {});
-  auto models = cli::open_job_dir(languages.models(model_dir));
-  const cli::StopSignals signals{{.log = report::say}};
+  auto models = cli::open_job_dir(languages.models(model_dir), log);
+  const cli::StopSignals signals{{.log = log.warnings()}};
   job.stop = signals.token();
   const auto report = Framework::train(job);
-  report::say(report::tables(report, job.labels.names()));
+  log.info(report::tables(report, job.labels.names()));
   save_performance(job.work / "performance.json", report, job.labels);
   const std::string folder = job.lang + "_" + dated(std::chrono::system_clock::now());
   std::vector<std::string> files{"model.pth", "performance.json"};
@@ -53,15 +54,15 @@ void run(Job job, const Languages& languages, const std::string& model_dir) {
     if (std::filesystem::exists(job.work / file)) files.emplace_back(file);
   }
   sink::publish(models, job.work, files, folder);
-  report::say("The model is in " + languages.models(model_dir) + "/" + folder);
+  log.info("The model is in " + languages.models(model_dir) + "/" + folder);
 }
 
 int main(int argc, char** argv) {
-  return cli::run([&] {
-    Job job;
+  return cli::run([&](report::Log& log) {
+    Job job{.log = log};
     Languages languages;
     std::string model_dir = "models", local = languages.local.string(), work;
-    cli::Flags flags{"languages", "trains a text classifier for a language from a bucket"};
+    cli::Flags flags{"languages", "trains a text classifier for a language from a bucket", log};
     flags.add("lang", job.lang, "folder of the language")
         .add("epochs", job.epochs, "times that the texts are gone through")
         .add("bucket-name", languages.bucket, "bucket with a folder for each language")

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   return cli::run([&] {
     cli::PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
-    flags.model = cli::local_input(flags.model, report::say_on_stderr).string();
+    flags.model = cli::local_input(flags.model, report::log_on_stderr()).string();
     predict(flags);
   });
 }

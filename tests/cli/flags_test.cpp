@@ -1,6 +1,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/cli/flags.hpp>
+#include <seqtrain/report/log.hpp>
+
+#include "support/problem_of.hpp"
 
 namespace seqtrain::cli {
 namespace {
@@ -100,6 +104,41 @@ TEST(Flags, TellWhichValuesDetermineResults) {
   EXPECT_EQ(flags.determining_values(),
             (train::Pairs{{"seed", "1"}, {"freeze", "true"}, {"labels", "a,b"}}));
   EXPECT_EQ(flags.values().size(), 4U);
+}
+
+/// The format of a log after the flags were parsed, or the problem.
+std::string log_format(std::vector<const char*> arguments) {
+  std::ostringstream out;
+  std::ostringstream errors;
+  const report::Log log{{.out = &out, .errors = &errors}};
+  std::int64_t batch_size = 16;
+  Flags flags{"program", "does something", log};
+  flags.add("batch-size", batch_size, "");
+  arguments.insert(arguments.begin(), "program");
+  const std::string problem = tests::problem_of(
+      [&] { (void)flags.parse(static_cast<int>(arguments.size()), arguments.data()); });
+  log.error("an error");
+  return (errors.str().empty() ? "json: " : "text: ") + problem;
+}
+
+TEST(Flags, SetTheFormatOfTheLog) {
+  EXPECT_EQ(log_format({}), "text: nothing was thrown");
+  EXPECT_EQ(log_format({"--log-format", "auto"}), "text: nothing was thrown");
+  EXPECT_EQ(log_format({"--log-format", "json"}), "json: nothing was thrown");
+  EXPECT_EQ(log_format({"--log_format=json"}), "json: nothing was thrown");
+  EXPECT_EQ(log_format({"--log-format", "text"}), "text: nothing was thrown");
+  EXPECT_EQ(log_format({"--log-format", "xml"}),
+            "text: --log-format: is unknown: use auto, text or json");
+}
+
+TEST(Flags, SetTheFormatBeforeTheyRefuseOthers) {
+  EXPECT_TRUE(log_format({"--unheard-of", "1", "--log-format=json"}).starts_with("json: "));
+  EXPECT_TRUE(log_format({"--batch-size", "many", "--log_format", "json"}).starts_with("json: "));
+  EXPECT_TRUE(log_format({"--log-format=json", "--log-format"}).starts_with("json: "));
+}
+
+TEST(Flags, HaveNoLogFormatWithoutALog) {
+  EXPECT_THROW(parse({"--log-format", "json"}), InputError);
 }
 
 TEST(Flags, PrintHelpAndStop) {

@@ -4,8 +4,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <type_traits>
@@ -15,6 +17,7 @@
 #include <boost/program_options.hpp>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/report/log.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::cli {
@@ -32,10 +35,21 @@ enum Role { leaves_results_alone, determines_results };
 /// In a flag's name `-` and `_` are the same.
 class Flags {
  public:
-  Flags(std::string program, std::string purpose)
-      : program_{std::move(program)}, purpose_{std::move(purpose)}, options_{"Flags", 100, 60} {
+  /// With a log there is a flag `--log-format`, which sets its format; errors in other flags have
+  /// that format too.
+  Flags(std::string program, std::string purpose, std::optional<report::Log> log = {})
+      : program_{std::move(program)},
+        purpose_{std::move(purpose)},
+        log_{std::move(log)},
+        options_{"Flags", 100, 60} {
     options_.add_options()("help,h", "print this and stop");
+    if (!log_) return;
+    add("log-format", log_format_,
+        "text, json (an object a line with severity, message and time), or auto (json in a cloud "
+        "job, else text)");
   }
+  Flags(const Flags&) = delete;
+  Flags& operator=(const Flags&) = delete;
 
   /// Adds a flag with a value. A `std::vector<std::string>` is split at commas.
   template <class T>
@@ -67,8 +81,10 @@ class Flags {
   /// `InputError` on a flag that is unknown, is given twice or has no value of its type.
   bool parse(int argc, const char* const* argv) {
     namespace po = boost::program_options;
+    const auto arguments = normalized(argc, argv);
+    set_log_format(arguments);
     try {
-      const auto parsed = po::command_line_parser(normalized(argc, argv))
+      const auto parsed = po::command_line_parser(arguments)
                               .options(options_)
                               .positional({})
                               .style(po::command_line_style::default_style &
@@ -84,6 +100,8 @@ class Flags {
     } catch (const po::error& error) {
       throw InputError{error.what(), {}, "see " + program_ + " --help"};
     }
+    require(log_format_ == "auto" || log_format_ == "text" || log_format_ == "json", "log-format",
+            "is unknown: use auto, text or json");
     return true;
   }
 
@@ -104,6 +122,18 @@ class Flags {
     Role role;
     std::function<std::string()> text;
   };
+
+  /// Looks for `--log-format` alone, because the others may be wrong.
+  void set_log_format(const std::vector<std::string>& arguments) const {
+    if (!log_) return;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::string& argument = arguments[i];
+      const bool apart = argument == "--log-format" && i + 1 < arguments.size();
+      const std::string given = apart ? "--log-format=" + arguments[i + 1] : argument;
+      if (given == "--log-format=json") log_->set_format(report::LogFormat::json);
+      if (given == "--log-format=text") log_->set_format(report::LogFormat::text);
+    }
+  }
 
   Flags& remember(const std::string& name, Role role, std::function<std::string()> text) {
     flags_.push_back({name, role, std::move(text)});
@@ -169,6 +199,8 @@ class Flags {
 
   std::string program_;
   std::string purpose_;
+  std::optional<report::Log> log_;
+  std::string log_format_ = "auto";
   boost::program_options::options_description options_;
   std::vector<Flag> flags_;
 };

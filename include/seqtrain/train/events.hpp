@@ -41,6 +41,7 @@ struct StepSkipped {
 /// A message for people: a checkpoint failed, or a run was resumed.
 struct Notice {
   std::string_view text;
+  bool warning = false;  ///< something failed, and training goes on
 };
 
 /// A batch of an evaluation is done.
