@@ -15,6 +15,7 @@
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/tensor/freed_memory.hpp>
+#include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/train/figures.hpp>
 
@@ -91,6 +92,7 @@ int main(int argc, char** argv) {
     job.work = work.empty() ? "runs/languages_" + job.lang : work;
     tensor::keep_freed_memory();
     tensor::set_threads(static_cast<int>(job.threads));
+    log.lines(tensor::describe(c10::Device{c10::kCPU}));
     run(job, languages, model_dir);
   });
 }

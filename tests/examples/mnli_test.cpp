@@ -51,7 +51,12 @@ TEST_F(Mnli, LeavesAWholeRun) {
   EXPECT_NE(run.output.find("Training with 32/32 examples."), std::string::npos);
   EXPECT_NE(run.output.find("Progress:  25% - Batch:    1/4    - Loss: "), std::string::npos)
       << run.output;
-  EXPECT_NE(run.output.find("test accuracy: "), std::string::npos);
+  EXPECT_TRUE(run.output.starts_with("`cuda` available: ")) << run.output;
+  EXPECT_NE(run.output.find("\nCurrent Device: c"), std::string::npos) << run.output;
+  for (const char* line : {"Starting evaluation...", "Done evaluation",
+                           "Dev accuracy after epoch 1: ", "Test accuracy after epoch 1: "}) {
+    EXPECT_NE(run.output.find(std::string{"\n"} + line), std::string::npos) << line;
+  }
 
   const auto metrics = json::Document::load(directory_ / "run/metrics.json");
   EXPECT_EQ(metrics.root().at("train").at("steps").integer(), 4);

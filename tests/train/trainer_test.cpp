@@ -40,6 +40,9 @@ struct Recorder {
     examples.push_back(event.examples);
     tokens.push_back(event.tokens);
   }
+  void on(const train::EvalBegin& event) {
+    log.push_back(std::string{event.split} + " begins at step " + std::to_string(event.step));
+  }
   void on(const train::EvalEnd& event) {
     log.push_back(std::string{event.split} + " after " + std::to_string(event.epoch));
   }
@@ -57,11 +60,11 @@ TEST(Trainer, TellsObserversWhatHappensInOrder) {
   auto trainer = make_trainer({1, 2, 3}, 2);
   Recorder recorder;
   const auto report = trainer.fit({.epochs = 2}, FakeLoader{{1, -1}, 2}, recorder);
-  EXPECT_EQ(recorder.log,
-            (std::vector<std::string>{"begin 4", "step 1 of epoch 1 batch 1/2",
-                                      "step 2 of epoch 1 batch 2/2", "dev after 1", "end 1",
-                                      "step 3 of epoch 2 batch 1/2", "step 4 of epoch 2 batch 2/2",
-                                      "dev after 2", "end 2", "end"}));
+  EXPECT_EQ(recorder.log, (std::vector<std::string>{
+                              "begin 4", "step 1 of epoch 1 batch 1/2",
+                              "step 2 of epoch 1 batch 2/2", "dev begins at step 2", "dev after 1",
+                              "end 1", "step 3 of epoch 2 batch 1/2", "step 4 of epoch 2 batch 2/2",
+                              "dev begins at step 4", "dev after 2", "end 2", "end"}));
   EXPECT_EQ(recorder.examples, (std::vector<std::int64_t>{2, 1, 2, 1}));
   EXPECT_EQ(recorder.tokens, (std::vector<std::int64_t>{6, 3, 6, 3}));
   EXPECT_EQ(report.steps, 4);

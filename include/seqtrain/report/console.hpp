@@ -18,8 +18,8 @@ struct ConsoleOptions {
   std::int64_t every = 50;  ///< batches from one line to the next
 };
 
-/// Tells a log how a run goes: the loss at the first batch of an epoch, at every `every`-th and at
-/// the last, and the figures after each evaluation. Without a log the lines go to stdout.
+/// Tells a log how a run goes: the loss at the batches 1, 1 + every, 1 + 2 every, … of an epoch and
+/// at the last, and the figures after each evaluation. Without a log the lines go to stdout.
 class Console {
  public:
   explicit Console(const ConsoleOptions& options = {}, Log log = Log{})
@@ -51,29 +51,44 @@ class Console {
         {{"step", event.step}});
   }
 
+  void on(const train::EvalBegin& event) const {
+    log_.info("Starting evaluation...", point_of(event));
+  }
+
   void on(const train::EvalEnd& event) const {
+    log_.info("Done evaluation", point_of(event));
     const auto& report = event.report;
-    Fields fields{{"split", event.split},        {"epoch", event.epoch},
-                  {"step", event.step},          {"loss", report.loss},
-                  {"examples", report.examples}, {"seconds", event.seconds}};
-    if (has_labels(report.problem_type)) fields.emplace_back("accuracy", report.accuracy);
-    for (const auto& [name, value] : report.figures) fields.emplace_back(name, value);
-    log_.info("Epoch " + std::to_string(event.epoch) + " - " + std::string{event.split} +
-                  accuracy(report) + " loss: " + fixed(report.loss, 4) + figures(report) + " (" +
-                  std::to_string(report.examples) + " examples, " + fixed(event.seconds, 1) + " s)",
+    Fields fields = point_of(event);
+    if (has_labels(report.problem_type)) {
+      fields.emplace_back("accuracy", report.accuracy);
+      log_.info(figure(event, "accuracy", report.accuracy), fields);
+    }
+    fields.emplace_back("loss", report.loss);
+    std::string text = figure(event, "loss", report.loss);
+    for (const auto& [name, value] : report.figures) {
+      fields.emplace_back(name, value);
+      text += " - " + name + ": " + fixed(value, 4);
+    }
+    fields.emplace_back("examples", report.examples);
+    fields.emplace_back("seconds", event.seconds);
+    log_.info(text + " (" + std::to_string(report.examples) + " examples, " +
+                  fixed(event.seconds, 1) + " s)",
               fields);
   }
 
  private:
-  static std::string accuracy(const metrics::ClassificationReport& report) {
-    if (!has_labels(report.problem_type)) return {};
-    return " accuracy: " + fixed(report.accuracy, 4) + " -";
+  /// Returns the name of an evaluation and the point of the training at which it takes place.
+  template <class Event>
+  static Fields point_of(const Event& event) {
+    return {{"split", event.split}, {"epoch", event.epoch}, {"step", event.step}};
   }
 
-  static std::string figures(const metrics::ClassificationReport& report) {
-    std::string text;
-    for (const auto& [name, value] : report.figures) text += " - " + name + ": " + fixed(value, 4);
-    return text;
+  /// Returns `Dev accuracy after epoch 2: 0.7500`.
+  static std::string figure(const train::EvalEnd& event, const std::string& name, double value) {
+    std::string split{event.split};
+    if (!split.empty() && split[0] >= 'a' && split[0] <= 'z') split[0] -= 'a' - 'A';
+    return split + " " + name + " after epoch " + std::to_string(event.epoch) + ": " +
+           fixed(value, 4);
   }
 
   Cadence cadence_;

@@ -44,6 +44,13 @@ struct Notice {
   bool warning = false;  ///< something failed, and training goes on
 };
 
+/// An evaluation is about to start.
+struct EvalBegin {
+  std::string_view split;  ///< "dev", "test"
+  std::int64_t epoch = 0;  ///< epochs done
+  std::int64_t step = 0;   ///< optimizer steps done
+};
+
 /// A batch of an evaluation is done.
 struct EvalStep {
   std::string_view split;     ///< "dev", "test"
