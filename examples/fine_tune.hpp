@@ -46,6 +46,7 @@ void fine_tune_with(const seqtrain::report::Log& log, const std::string& program
                     const seqtrain::train::Pairs& determining, seqtrain::train::Results results,
                     const Metrics&... metrics) {
   using namespace seqtrain;
+  log.info(cli::CloudJob::from_environment().describe());
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const train::RunDirectory run{flags.run_directory(program)};
   auto job = cli::open_job_dir(flags.job_dir, log);

@@ -34,6 +34,8 @@ Parsed parse(std::vector<const char*> arguments) {
   Parsed parsed;
   Flags flags{"program", "does something"};
   flags.add("batch-size", parsed.values.batch_size, "")
+      .alias("train-batch-size")
+      .alias("bs")
       .add("learning-rate", parsed.values.learning_rate, "")
       .add("job-dir", parsed.values.job_dir, "")
       .add_switch("freeze-encoder", parsed.values.freeze_encoder, "")
@@ -60,6 +62,33 @@ TEST(Flags, TakeDashAndUnderscoreAlike) {
 TEST(Flags, LeaveUnderscoresInValuesAlone) {
   EXPECT_EQ(parse({"--job_dir=a_b-c"}).values.job_dir, "a_b-c");
   EXPECT_EQ(parse({"--job-dir", "my_dir/with space"}).values.job_dir, "my_dir/with space");
+}
+
+TEST(Flags, TakeOtherNames) {
+  for (const char* argument : {"--train-batch-size=8", "--train_batch_size=8", "--bs=8"}) {
+    const auto parsed = parse({argument});
+    EXPECT_EQ(parsed.values.batch_size, 8) << argument;
+    EXPECT_EQ(parsed.texts[0].first, "batch-size");
+  }
+  EXPECT_EQ(parse({"--train-batch-size", "8", "--job-dir", "bs"}).values.job_dir, "bs");
+}
+
+TEST(Flags, RefuseTwoNamesOfOneFlag) {
+  EXPECT_EQ(tests::problem_of([] {
+              parse({"--batch_size", "8", "--bs=8"});
+            }),
+            "--bs: is the same flag as --batch-size, which is given too");
+  EXPECT_EQ(tests::problem_of([] {
+              parse({"--bs=8", "--train-batch-size=8"});
+            }),
+            "--train-batch-size: is the same flag as --bs, which is given too");
+  EXPECT_THROW(parse({"--bs=8", "--bs=8"}), InputError);
+}
+
+TEST(Flags, ListAFlagWithOtherNamesOnce) {
+  testing::internal::CaptureStdout();
+  EXPECT_FALSE(parse({"--help"}).go_on);
+  EXPECT_EQ(testing::internal::GetCapturedStdout().find("--bs"), std::string::npos);
 }
 
 TEST(Flags, TakeAnEmptyValue) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -77,12 +78,19 @@ class Flags {
     return remember(name, role, [&target] { return std::string{target ? "true" : "false"}; });
   }
 
+  /// Gives the flag that was added last another name. The help does not list it.
+  Flags& alias(const std::string& name) {
+    aliases_.emplace(name, flags_.back().name);
+    return *this;
+  }
+
   /// Fills the variables. Returns false if help was asked for, which is then printed. Throws
   /// `InputError` on a flag that is unknown, is given twice or has no value of its type.
   bool parse(int argc, const char* const* argv) {
     namespace po = boost::program_options;
-    const auto arguments = normalized(argc, argv);
+    auto arguments = normalized(argc, argv);
     set_log_format(arguments);
+    resolve_aliases(arguments);
     try {
       const auto parsed = po::command_line_parser(arguments)
                               .options(options_)
@@ -197,12 +205,28 @@ class Flags {
     return arguments;
   }
 
+  /// Puts a flag's own name in place of an alias. Throws `InputError` if a flag is given by two of
+  /// its names.
+  void resolve_aliases(std::vector<std::string>& arguments) const {
+    std::map<std::string, std::string> spelled;
+    for (std::string& argument : arguments) {
+      if (!argument.starts_with("--")) continue;
+      const std::string given = argument.substr(2, argument.find('=') - 2);
+      const auto alias = aliases_.find(given);
+      const std::string& name = alias == aliases_.end() ? given : alias->second;
+      const std::string& first = spelled.emplace(name, given).first->second;
+      require(first == given, given, "is the same flag as --" + first + ", which is given too");
+      argument.replace(2, given.size(), name);
+    }
+  }
+
   std::string program_;
   std::string purpose_;
   std::optional<report::Log> log_;
   std::string log_format_ = "auto";
   boost::program_options::options_description options_;
   std::vector<Flag> flags_;
+  std::map<std::string, std::string> aliases_;  // other names of flags
 };
 
 }  // namespace seqtrain::cli
