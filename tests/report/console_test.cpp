@@ -96,7 +96,7 @@ TEST_F(ConsoleTest, GivesTheLogFieldsAndSeverities) {
   console.on(train::Notice{.text = "checkpoint-7 could not be saved", .warning = true});
   console.on(train::EvalEnd{"dev", 2, 586, 12.5, report});
   for (const char* part :
-       {R"("step":1,"epoch":1,"loss":0.59306,"learning_rate":2e-05})",
+       {R"("step":1,"epoch":1,"loss":0.59306,"gradient_norm":1.5,"learning_rate":2e-05})",
         R"("severity":"WARNING","message":"Skipped (2 so far): not finite")",
         R"("severity":"WARNING","message":"checkpoint-7 could not be saved")",
         R"("split":"dev","epoch":2,"step":586,"accuracy":0.75})",

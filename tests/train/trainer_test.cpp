@@ -262,6 +262,37 @@ TEST(Trainer, StopsBeforeAStepWhoseGradientsAreNotFinite) {
   }
 }
 
+/// The gradient norms of each step.
+struct Norms {
+  void on(const train::StepEnd& event) { of_steps.push_back(event.gradient_norm()); }
+  std::vector<double> of_steps = {};
+};
+
+TEST(Trainer, TellsTheGradientNormOfEachStep) {
+  for (const bool delayed : {false, true}) {
+    auto trainer = make_trainer({1, 2}, 1, 0.0);
+    if (delayed) trainer.optimizer().delay_outcomes();
+    Norms norms;
+    (void)trainer.fit({.epochs = 1}, norms);
+    EXPECT_EQ(norms.of_steps, (std::vector<double>{4, 16}));  // 2 (0 - 2x) x for x = 1, 2
+  }
+}
+
+TEST(Trainer, KnowsNoGradientNormOfAnOptimizerThatDoesNotTell) {
+  struct Silent {
+    using parameter_type = tests::FakeParameter;
+    void step(std::span<const tests::FakeParameter> parameters, optim::Step) {
+      *parameters[0].gradient = 0;
+    }
+    [[nodiscard]] double learning_rate() const { return 0; }
+  };
+  Trainer trainer{FakeModel{}, Silent{}, FakeLoader{{1, 2}, 1}, sink::Discard{}};
+  Norms norms;
+  (void)trainer.fit({.epochs = 1}, norms);
+  ASSERT_EQ(norms.of_steps.size(), 2U);
+  EXPECT_TRUE(std::isnan(norms.of_steps[0]) && std::isnan(norms.of_steps[1]));
+}
+
 TEST(Trainer, SkipsStepsWhoseGradientsAreNotFinite) {
   struct Skips {
     void on(const train::StepSkipped& event) { steps.push_back(event.skipped); }

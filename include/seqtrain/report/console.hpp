@@ -40,6 +40,7 @@ class Console {
               {{"step", event.step},
                {"epoch", event.epoch},
                {"loss", loss},
+               {"gradient_norm", event.gradient_norm()},
                {"learning_rate", event.learning_rate}});
   }
 
