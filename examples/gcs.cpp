@@ -16,7 +16,7 @@
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/gcs/upload.hpp>
 #include <seqtrain/report/bar.hpp>
-#include <seqtrain/report/say.hpp>
+#include <seqtrain/report/log.hpp>
 
 namespace {
 
@@ -74,7 +74,7 @@ Arguments parse(std::span<char*> words) {
     }
   }
   client.ca_file = ca_file;
-  client.log = seqtrain::report::say_on_stderr;
+  client.log = seqtrain::report::log_on_stderr().warnings();
   return arguments;
 }
 

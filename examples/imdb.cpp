@@ -1,17 +1,17 @@
 // Fine-tunes a BERT or RoBERTa classifier on film reviews, or its head alone: README.md tells how.
-#include <seqtrain/metrics.hpp>
+#include <seqtrain/cli/run.hpp>
 
 #include "fine_tune.hpp"
 
 using namespace seqtrain;
 
 int main(int argc, char** argv) {
-  return cli::run([&] {
+  return cli::run([&](report::Log& log) {
     cli::TrainFlags flags{.train_file = "aclImdb/train",
                           .dev_file = "aclImdb/test",
                           .max_length = 512,
                           .learning_rate = 2e-5};
-    cli::Flags parser{"imdb", "fine-tunes a BERT or RoBERTa classifier on film reviews"};
-    if (flags.parse(parser, argc, argv)) fine_tune("imdb", flags, parser, metrics::Matthews{});
+    cli::Flags parser{"imdb", "fine-tunes a BERT or RoBERTa classifier on film reviews", log};
+    if (flags.parse(parser, argc, argv)) fine_tune(log, "imdb", flags, parser);
   });
 }

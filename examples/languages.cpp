@@ -5,7 +5,7 @@
 #include <string>
 
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/cli/places.hpp>
+#include <seqtrain/cli/job_dir.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/atomic_file.hpp>
@@ -15,6 +15,7 @@
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/tensor/freed_memory.hpp>
+#include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/train/figures.hpp>
 
@@ -39,13 +40,14 @@ void save_performance(const std::filesystem::path& file,
 }
 
 void run(Job job, const Languages& languages, const std::string& model_dir) {
-  job.data = languages.fetch(job.lang);
+  const report::Log& log = job.log;
+  job.data = languages.fetch(job.lang, log);
   job.labels = data::choose_labels({}, {}, job.data / "train.csv", {});
-  auto models = cli::open_job_dir(languages.models(model_dir));
-  const cli::StopSignals signals{{.log = report::say}};
+  auto models = cli::open_job_dir(languages.models(model_dir), log);
+  const cli::StopSignals signals{{.log = log.warnings()}};
   job.stop = signals.token();
   const auto report = Framework::train(job);
-  report::say(report::tables(report, job.labels.names()));
+  log.info(report::tables(report, job.labels.names()));
   save_performance(job.work / "performance.json", report, job.labels);
   const std::string folder = job.lang + "_" + dated(std::chrono::system_clock::now());
   std::vector<std::string> files{"model.pth", "performance.json"};
@@ -53,15 +55,15 @@ void run(Job job, const Languages& languages, const std::string& model_dir) {
     if (std::filesystem::exists(job.work / file)) files.emplace_back(file);
   }
   sink::publish(models, job.work, files, folder);
-  report::say("The model is in " + languages.models(model_dir) + "/" + folder);
+  log.info("The model is in " + languages.models(model_dir) + "/" + folder);
 }
 
 int main(int argc, char** argv) {
-  return cli::run([&] {
-    Job job;
+  return cli::run([&](report::Log& log) {
+    Job job{.log = log};
     Languages languages;
     std::string model_dir = "models", local = languages.local.string(), work;
-    cli::Flags flags{"languages", "trains a text classifier for a language from a bucket"};
+    cli::Flags flags{"languages", "trains a text classifier for a language from a bucket", log};
     flags.add("lang", job.lang, "folder of the language")
         .add("epochs", job.epochs, "times that the texts are gone through")
         .add("bucket-name", languages.bucket, "bucket with a folder for each language")
@@ -90,6 +92,7 @@ int main(int argc, char** argv) {
     job.work = work.empty() ? "runs/languages_" + job.lang : work;
     tensor::keep_freed_memory();
     tensor::set_threads(static_cast<int>(job.threads));
+    log.lines(tensor::describe(c10::Device{c10::kCPU}));
     run(job, languages, model_dir);
   });
 }

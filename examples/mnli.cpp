@@ -1,12 +1,14 @@
 // Fine-tunes a BERT or RoBERTa classifier on sentence pairs: README.md tells how to call it.
+#include <seqtrain/cli/run.hpp>
+
 #include "fine_tune.hpp"
 
 using namespace seqtrain;
 
 int main(int argc, char** argv) {
-  return cli::run([&] {
+  return cli::run([&](report::Log& log) {
     cli::TrainFlags flags;
-    cli::Flags parser{"mnli", "fine-tunes a BERT or RoBERTa classifier on sentence pairs"};
-    if (flags.parse(parser, argc, argv)) fine_tune("mnli", flags, parser);
+    cli::Flags parser{"mnli", "fine-tunes a BERT or RoBERTa classifier on sentence pairs", log};
+    if (flags.parse(parser, argc, argv)) fine_tune(log, "mnli", flags, parser);
   });
 }

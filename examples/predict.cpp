@@ -2,8 +2,11 @@
 #include <iterator>
 #include <vector>
 
-#include <seqtrain/cli.hpp>
-#include <seqtrain/cli/places.hpp>
+#include <seqtrain/cli/local_input.hpp>
+#include <seqtrain/cli/predict_flags.hpp>
+#include <seqtrain/cli/run.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/data.hpp>
 #include <seqtrain/metrics.hpp>
 #include <seqtrain/model.hpp>
 #include <seqtrain/tensor.hpp>
@@ -73,7 +76,7 @@ int main(int argc, char** argv) {
   return cli::run([&] {
     cli::PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
-    flags.model = cli::local_input(flags.model, report::say_on_stderr).string();
+    flags.model = cli::local_input(flags.model, report::log_on_stderr()).string();
     predict(flags);
   });
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/cli/places.hpp>
+#include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     text::EncodeOptions options{.add_special_tokens = !no_special_tokens};
     if (max_length > 0) options.max_length = static_cast<std::size_t>(max_length);
     std::ios::sync_with_stdio(false);
-    folder = cli::local_input(folder, report::say_on_stderr).string();
+    folder = cli::local_input(folder, report::log_on_stderr()).string();
     text::load_tokenizer(folder).visit([&](const auto& t) { tokenize(t, options); });
   });
 }

@@ -35,7 +35,7 @@ struct Bert {
 
     auto settings = job.settings();
     settings.emplace_back("model", cli::fingerprint(directory));
-    const train::Stages stages{job.work / "bert", std::move(settings), report::say};
+    const train::Stages stages{job.work / "bert", std::move(settings), report::notices_to(job.log)};
     stages.run("classifier", classifier, [&](auto& model, auto place, auto saved) {
       job.fit(model, optim::Adam{{.lr = 2e-5}}, job.load(std::move(train)), job.epochs, place,
               saved, valid);

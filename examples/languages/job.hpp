@@ -14,7 +14,7 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/report/console.hpp>
-#include <seqtrain/report/say.hpp>
+#include <seqtrain/report/log.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/pairs.hpp>
@@ -38,6 +38,7 @@ struct Job {
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   std::int64_t seed = 1234;
   std::stop_token stop = {};
+  seqtrain::report::Log log{};
 
   /// All that the mathematics of the job follow from.
   [[nodiscard]] seqtrain::train::Pairs settings() const {
@@ -77,7 +78,7 @@ struct Job {
            seqtrain::sink::Directory checkpoints, seqtrain::train::CheckpointOptions options,
            Dev&... dev) const {
     using namespace seqtrain;
-    report::Console console{{.every = 50}};
+    report::Console console{{.every = 50}, log};
     Trainer trainer{std::move(model), std::move(optimizer), std::move(loader),
                     std::move(checkpoints)};
     trainer.fit({.epochs = times,

@@ -4,11 +4,11 @@
 #include <set>
 #include <string>
 
-#include <seqtrain/cli/places.hpp>
+#include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/joined.hpp>
 #include <seqtrain/gcs/open.hpp>
-#include <seqtrain/report/say.hpp>
+#include <seqtrain/report/log.hpp>
 
 /// Where the languages are: a bucket, or a directory that is laid out like one.
 struct Languages {
@@ -17,8 +17,9 @@ struct Languages {
 
   /// The folder of a language on this machine. Throws `InputError` that lists the languages where
   /// there is none.
-  [[nodiscard]] std::filesystem::path fetch(const std::string& lang) const {
-    const auto known = all();
+  [[nodiscard]] std::filesystem::path fetch(const std::string& lang,
+                                            const seqtrain::report::Log& log) const {
+    const auto known = all(log);
     if (!known.contains(lang)) {
       throw seqtrain::InputError{
           "no folder with a train.csv for the language '" + lang + "'",
@@ -26,7 +27,7 @@ struct Languages {
           known.empty() ? "there are no languages" : "there are: " + seqtrain::joined(known)};
     }
     if (bucket.empty()) return local / lang;
-    return seqtrain::cli::local_input("gs://" + bucket + "/" + lang + "/", seqtrain::report::say);
+    return seqtrain::cli::local_input("gs://" + bucket + "/" + lang + "/", log);
   }
 
   /// Where models go: a place that `cli::open_job_dir` opens.
@@ -36,7 +37,7 @@ struct Languages {
 
  private:
   /// The names of the folders that have a train.csv.
-  [[nodiscard]] std::set<std::string> all() const {
+  [[nodiscard]] std::set<std::string> all(const seqtrain::report::Log& log) const {
     constexpr std::string_view file = "/train.csv";
     std::set<std::string> names;
     if (bucket.empty()) {
@@ -49,7 +50,7 @@ struct Languages {
       return names;
     }
     const auto uri = seqtrain::gcs::Uri::parse("gs://" + bucket);
-    const auto client = seqtrain::gcs::open_client({.log = seqtrain::report::say});
+    const auto client = seqtrain::gcs::open_client({.log = log.warnings()});
     for (const auto& object : client.list(uri)) {
       const auto& name = object.uri.name;
       if (name.ends_with(file) && name.find('/') == name.size() - file.size()) {

@@ -33,7 +33,7 @@ class UlmfitStages {
       : job_{job},
         words_{std::move(words)},
         tokenizer_{std::move(tokenizer)},
-        stages_{job.work / "ulmfit", job.settings(), seqtrain::report::say} {}
+        stages_{job.work / "ulmfit", job.settings(), seqtrain::report::notices_to(job.log)} {}
 
   seqtrain::metrics::ClassificationReport run() {
     auto train = job_.encode("train.csv", tokenizer_);
@@ -63,8 +63,8 @@ class UlmfitStages {
     auto valid = streams(job_.encode("valid.csv", tokenizer_, false));
     const auto say = [&](const char* when) {
       const auto report = seqtrain::train::evaluate(model, valid, {.split = "valid"});
-      seqtrain::report::say(std::string{"Perplexity "} + when + ": " +
-                            std::to_string(report.figures.front().value));
+      job_.log.info(std::string{"Perplexity "} + when + ": " +
+                    std::to_string(report.figures.front().value));
     };
     const bool pretrained = has("pretrained.pth");
     if (pretrained) load(model);

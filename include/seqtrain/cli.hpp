@@ -1,5 +1,6 @@
 #pragma once
 
+#include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/encode.hpp>
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/predict_flags.hpp>

@@ -9,12 +9,13 @@
 #include <seqtrain/report/host_use.hpp>
 #include <seqtrain/report/json_lines.hpp>
 #include <seqtrain/report/kernel_text.hpp>
+#include <seqtrain/report/log.hpp>
 #include <seqtrain/report/machine.hpp>
 #include <seqtrain/report/machine_use.hpp>
 #include <seqtrain/report/nvml.hpp>
+#include <seqtrain/report/notices.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/report/progress_bar.hpp>
-#include <seqtrain/report/say.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/report/terminal.hpp>
 #include <seqtrain/report/throughput.hpp>

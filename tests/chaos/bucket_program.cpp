@@ -14,7 +14,7 @@
 
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/report/say.hpp>
+#include <seqtrain/report/log.hpp>
 #include <seqtrain/sink/gcs.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/trainer.hpp>
@@ -28,8 +28,9 @@ using namespace seqtrain;
 /// Takes some time for each step, as real ones do, so that checkpoints are written meanwhile.
 struct Death {
   std::int64_t steps;
+  report::Log log;
 
-  void on(const train::Notice& event) { report::say(event.text); }
+  void on(const train::Notice& event) { log.info(event.text); }
   void on(const train::StepEnd&) {
     std::this_thread::sleep_for(std::chrono::milliseconds{20});
     if (--steps == 0) ::raise(SIGKILL);
@@ -40,12 +41,12 @@ struct Death {
 
 int main(int argc, char** argv) {
   const std::span words{argv, static_cast<std::size_t>(argc)};
-  return cli::run([&] {
+  return cli::run([&](report::Log& log) {
     if (words.size() < 2) throw InputError{"which place?", {.object = "bucket_program"}};
     Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01},
                     tests::FakeLoader{{1, -2, 0.5, 3, -1, 2}, 1}, sink::Gcs{words[1]}};
     trainer.fit({.epochs = 2, .checkpoint = {.every = 1}},
-                Death{words.size() > 2 ? std::stoll(words[2]) : 0});
+                Death{words.size() > 2 ? std::stoll(words[2]) : 0, log});
     std::printf("weight %a\n", trainer.model().weight());
   });
 }

@@ -29,7 +29,7 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/background.hpp>
 #include <seqtrain/report/json_lines.hpp>
-#include <seqtrain/report/say.hpp>
+#include <seqtrain/report/notices.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/train/best_model.hpp>
@@ -156,6 +156,7 @@ struct AtOnce {
 /// Prints each step, and what the keeper says is saved. Lets a checkpoint that is being written
 /// become complete, so that the next step has one as well.
 struct Progress {
+  report::Log log;
   std::function<std::string()> unfinished;
 
   void on(const train::FitBegin& event) { report("begin", event.position.step); }
@@ -170,31 +171,31 @@ struct Progress {
       std::this_thread::sleep_for(1ms);
       text = unfinished();
     }
-    report::say(std::string{name} + " " + std::to_string(step) + ": " + text);
+    log.info(std::string{name} + " " + std::to_string(step) + ": " + text);
   }
 };
 
 template <class Worker>
-void train_in(const fs::path& directory) {
+void train_in(const fs::path& directory, const report::Log& log) {
   const train::RunDirectory run{{.path = directory / "run", .overwrite = true}};
   const train::CheckpointOptions options{
-      .every = 1, .keep = 2, .settings = {{"seed", "1"}}, .log = report::say};
+      .every = 1, .keep = 2, .settings = {{"seed", "1"}}, .log = report::notices_to(log)};
   train::BasicCheckpoints<sink::Directory, sink::Any, Worker> keeper{
       sink::Directory{directory / "checkpoints"}, nullptr, options};
   keeper.lock();  // before `create` removes what a killed run left
   run.create();
-  report::JsonLines log{run.log(), {.every = 1, .warn = report::say}};
+  report::JsonLines records{run.log(), {.every = 1, .warn = log.warnings()}};
   tests::FakeLoader loader{{1, -2, 0.5, 3, -1, 2}, 2};
   Trainer trainer{WideModel{}, tests::FakeSgd{0.01}, loader, sink::Directory{directory / "job"}};
   const auto fitted =
       trainer.fit({.epochs = 2, .metric_for_best_model = "loss"}, loader, train::BestModel{},
-                  Progress{[&] { return keeper.unfinished(); }}, log, keeper);
+                  Progress{log, [&] { return keeper.unfinished(); }}, records, keeper);
   const std::vector<fs::path> tokenizer_files{fs::path{SEQTRAIN_TESTS_DIR} /
                                               "chaos/crash_points.py"};
   train::save_run(run, trainer.model(), tokenizer_files, {.dev = fitted.dev.back()});
   trainer.publish(run.path(), run.results(), "model");
   if (!keeper.problem().empty()) throw Error{keeper.problem()};
-  report::say("The model is in " + run.path().string());
+  log.info("The model is in " + run.path().string());
 }
 
 }  // namespace
@@ -204,10 +205,10 @@ int main(int argc, char** argv) {
   Output to_stderr{2};
   std::streambuf* const before[] = {std::cout.rdbuf(&to_stdout), std::cerr.rdbuf(&to_stderr)};
   const std::span words{argv, static_cast<std::size_t>(argc)};
-  const int code = cli::run([&] {
+  const int code = cli::run([&](report::Log& log) {
     if (words.size() < 2) throw InputError{"which directory?", {.object = "crash_program"}};
     const bool background = words.size() > 2 && std::string_view{words[2]} == "--background";
-    background ? train_in<Background>(words[1]) : train_in<AtOnce>(words[1]);
+    background ? train_in<Background>(words[1], log) : train_in<AtOnce>(words[1], log);
   });
   std::cout.rdbuf(before[0]);
   std::cerr.rdbuf(before[1]);

@@ -1,6 +1,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/cli/flags.hpp>
+#include <seqtrain/report/log.hpp>
+
+#include "support/problem_of.hpp"
 
 namespace seqtrain::cli {
 namespace {
@@ -30,6 +34,8 @@ Parsed parse(std::vector<const char*> arguments) {
   Parsed parsed;
   Flags flags{"program", "does something"};
   flags.add("batch-size", parsed.values.batch_size, "")
+      .alias("train-batch-size")
+      .alias("bs")
       .add("learning-rate", parsed.values.learning_rate, "")
       .add("job-dir", parsed.values.job_dir, "")
       .add_switch("freeze-encoder", parsed.values.freeze_encoder, "")
@@ -56,6 +62,33 @@ TEST(Flags, TakeDashAndUnderscoreAlike) {
 TEST(Flags, LeaveUnderscoresInValuesAlone) {
   EXPECT_EQ(parse({"--job_dir=a_b-c"}).values.job_dir, "a_b-c");
   EXPECT_EQ(parse({"--job-dir", "my_dir/with space"}).values.job_dir, "my_dir/with space");
+}
+
+TEST(Flags, TakeOtherNames) {
+  for (const char* argument : {"--train-batch-size=8", "--train_batch_size=8", "--bs=8"}) {
+    const auto parsed = parse({argument});
+    EXPECT_EQ(parsed.values.batch_size, 8) << argument;
+    EXPECT_EQ(parsed.texts[0].first, "batch-size");
+  }
+  EXPECT_EQ(parse({"--train-batch-size", "8", "--job-dir", "bs"}).values.job_dir, "bs");
+}
+
+TEST(Flags, RefuseTwoNamesOfOneFlag) {
+  EXPECT_EQ(tests::problem_of([] {
+              parse({"--batch_size", "8", "--bs=8"});
+            }),
+            "--bs: is the same flag as --batch-size, which is given too");
+  EXPECT_EQ(tests::problem_of([] {
+              parse({"--bs=8", "--train-batch-size=8"});
+            }),
+            "--train-batch-size: is the same flag as --bs, which is given too");
+  EXPECT_THROW(parse({"--bs=8", "--bs=8"}), InputError);
+}
+
+TEST(Flags, ListAFlagWithOtherNamesOnce) {
+  testing::internal::CaptureStdout();
+  EXPECT_FALSE(parse({"--help"}).go_on);
+  EXPECT_EQ(testing::internal::GetCapturedStdout().find("--bs"), std::string::npos);
 }
 
 TEST(Flags, TakeAnEmptyValue) {
@@ -100,6 +133,41 @@ TEST(Flags, TellWhichValuesDetermineResults) {
   EXPECT_EQ(flags.determining_values(),
             (train::Pairs{{"seed", "1"}, {"freeze", "true"}, {"labels", "a,b"}}));
   EXPECT_EQ(flags.values().size(), 4U);
+}
+
+/// The format of a log after the flags were parsed, or the problem.
+std::string log_format(std::vector<const char*> arguments) {
+  std::ostringstream out;
+  std::ostringstream errors;
+  const report::Log log{{.out = &out, .errors = &errors}};
+  std::int64_t batch_size = 16;
+  Flags flags{"program", "does something", log};
+  flags.add("batch-size", batch_size, "");
+  arguments.insert(arguments.begin(), "program");
+  const std::string problem = tests::problem_of(
+      [&] { (void)flags.parse(static_cast<int>(arguments.size()), arguments.data()); });
+  log.error("an error");
+  return (errors.str().empty() ? "json: " : "text: ") + problem;
+}
+
+TEST(Flags, SetTheFormatOfTheLog) {
+  EXPECT_EQ(log_format({}), "text: nothing was thrown");
+  EXPECT_EQ(log_format({"--log-format", "auto"}), "text: nothing was thrown");
+  EXPECT_EQ(log_format({"--log-format", "json"}), "json: nothing was thrown");
+  EXPECT_EQ(log_format({"--log_format=json"}), "json: nothing was thrown");
+  EXPECT_EQ(log_format({"--log-format", "text"}), "text: nothing was thrown");
+  EXPECT_EQ(log_format({"--log-format", "xml"}),
+            "text: --log-format: is unknown: use auto, text or json");
+}
+
+TEST(Flags, SetTheFormatBeforeTheyRefuseOthers) {
+  EXPECT_TRUE(log_format({"--unheard-of", "1", "--log-format=json"}).starts_with("json: "));
+  EXPECT_TRUE(log_format({"--batch-size", "many", "--log_format", "json"}).starts_with("json: "));
+  EXPECT_TRUE(log_format({"--log-format=json", "--log-format"}).starts_with("json: "));
+}
+
+TEST(Flags, HaveNoLogFormatWithoutALog) {
+  EXPECT_THROW(parse({"--log-format", "json"}), InputError);
 }
 
 TEST(Flags, PrintHelpAndStop) {

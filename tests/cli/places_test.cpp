@@ -27,7 +27,7 @@ class Places : public testing::Test {
   }
 
   static void put(const std::string& job_dir) {
-    auto sink = cli::open_job_dir(job_dir);
+    auto sink = cli::open_job_dir(job_dir, report::Log{});
     const std::string text = "text";
     sink.put("name", std::as_bytes(std::span{text}));
     sink.flush();
@@ -44,7 +44,8 @@ TEST_F(Places, InputsFromBucketsAreFetched) {
   const auto flags = cli::with_local_inputs({.model = "gs://bucket/m",
                                              .train_file = "gs://bucket/train.jsonl",
                                              .dev_file = "dev.jsonl",
-                                             .test_file = "gs://bucket/train.jsonl"});
+                                             .test_file = "gs://bucket/train.jsonl"},
+                                            report::Log{});
   EXPECT_EQ(read_file(flags.model + "/config.json"), "{}");
   EXPECT_EQ(read_file(flags.model + "/deep/file"), "deep");
   EXPECT_EQ(read_file(flags.train_file), "lines");
@@ -57,15 +58,15 @@ TEST_F(Places, InputsFromBucketsAreFetched) {
 
 TEST_F(Places, InputsThatAreNotThereAreWrongInput) {
   EXPECT_NE(problem_of([] {
-              cli::with_local_inputs({.train_file = "gs://bucket/absent"});
+              cli::with_local_inputs({.train_file = "gs://bucket/absent"}, report::Log{});
             }).find("gs://bucket/absent"),
             std::string::npos);
   EXPECT_NE(problem_of([] {
-              cli::with_local_inputs({.model = "gs://other-bucket/m"});
+              cli::with_local_inputs({.model = "gs://other-bucket/m"}, report::Log{});
             }).find("gs://other-bucket/m/: no such bucket"),
             std::string::npos);
   EXPECT_NE(problem_of([] {
-              cli::with_local_inputs({.output_dir = "gs://bucket/runs"});
+              cli::with_local_inputs({.output_dir = "gs://bucket/runs"}, report::Log{});
             }).find("--job-dir"),
             std::string::npos);
 }
@@ -91,10 +92,12 @@ TEST_F(Places, TheJobsOwnPlaceIsTakenWhereNoneIsGiven) {
 TEST_F(Places, AJobDirThatCannotBeWrittenIsWrongInput) {
   server_.script({.kind = Fault::answer, .method = "POST", .response = {403}});
   EXPECT_NE(problem_of([] {
-              cli::open_job_dir("gs://bucket/runs");
+              cli::open_job_dir("gs://bucket/runs", report::Log{});
             }).find("storage.objects.create is needed"),
             std::string::npos);
-  EXPECT_NE(problem_of([] { cli::open_job_dir("gs://other-bucket/runs"); }).find("no such bucket"),
+  EXPECT_NE(problem_of([] {
+              cli::open_job_dir("gs://other-bucket/runs", report::Log{});
+            }).find("no such bucket"),
             std::string::npos);
   EXPECT_EQ(server_.storage.objects(), 0u);
 }

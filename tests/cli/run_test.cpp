@@ -1,36 +1,109 @@
+#include <cstdint>
+#include <exception>
 #include <string>
-#include <utility>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/cli/run.hpp>
+#include <seqtrain/core/json.hpp>
+
+#include "support/environment.hpp"
 
 namespace seqtrain::cli {
 namespace {
 
-template <class Thrown>
-std::pair<int, std::string> ended_by(const Thrown& thrown) {
+struct Ended {
+  int code = -1;
+  std::string out;
+  std::string errors;
+};
+
+template <class Body>
+Ended end_of(const Body& body) {
+  testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  const int code = run([&] { throw thrown; });
-  return {code, testing::internal::GetCapturedStderr()};
+  const int code = run(body);
+  std::string out = testing::internal::GetCapturedStdout();
+  return {code, std::move(out), testing::internal::GetCapturedStderr()};
 }
 
-TEST(Run, IsZeroWhereNothingIsThrown) {
+template <class Thrown>
+Ended ended_by(const Thrown& thrown) {
+  return end_of([&](report::Log&) { throw thrown; });
+}
+
+/// Outside a cloud job, whatever the machine is.
+class Run : public testing::Test {
+  const tests::Environment id_{"CLOUD_ML_JOB_ID", {}};
+  const tests::Environment model_{"AIP_MODEL_DIR", {}};
+  const tests::Environment checkpoints_{"AIP_CHECKPOINT_DIR", {}};
+  const tests::Environment tensorboard_{"AIP_TENSORBOARD_LOG_DIR", {}};
+};
+
+TEST_F(Run, IsZeroWhereNothingIsThrown) {
   EXPECT_EQ(run([] {}), 0);
+  EXPECT_EQ(run([](report::Log&) {}), 0);
 }
 
-TEST(Run, TellsWrongInputFromFailure) {
-  const auto [input, text] = ended_by(InputError{"is empty", {.object = "a.jsonl"}, "fill it"});
-  EXPECT_EQ(input, 2);
-  EXPECT_EQ(text, "error: a.jsonl: is empty; fill it\n");
-  EXPECT_EQ(ended_by(Error{"disk full"}).first, 1);
-  EXPECT_EQ(ended_by(std::runtime_error{"anything"}).first, 1);
+TEST_F(Run, TellsWrongInputFromFailure) {
+  const auto ended = ended_by(InputError{"is empty", {.object = "a.jsonl"}, "fill it"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.errors, "error: a.jsonl: is empty; fill it\n");
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(ended_by(Error{"disk full"}).code, 1);
+  EXPECT_EQ(ended_by(std::runtime_error{"anything"}).code, 1);
 }
 
-TEST(Run, SaysWhichFlagLowersMemory) {
-  const auto [code, text] = ended_by(std::bad_alloc{});
-  EXPECT_EQ(code, 1);
-  EXPECT_NE(text.find("--batch-size"), std::string::npos);
+TEST_F(Run, SaysWhichFlagLowersMemory) {
+  const auto ended = ended_by(std::bad_alloc{});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_NE(ended.errors.find("--batch-size"), std::string::npos);
+}
+
+TEST_F(Run, EndsWithThreeAfterASignal) {
+  const auto ended = ended_by(train::Stopped{"stopped after step 2 of 4"});
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_EQ(ended.out, "stopped after step 2 of 4\n");
+}
+
+TEST_F(Run, WritesErrorsToStdoutInJson) {
+  const tests::Environment job{"CLOUD_ML_JOB_ID", "123"};
+  const auto ended = end_of([](report::Log& log) {
+    log.info("begins");
+    try {
+      try {
+        throw std::runtime_error{"no route"};
+      } catch (...) {
+        std::throw_with_nested(Error{"no answer"});
+      }
+    } catch (...) {
+      std::throw_with_nested(
+          InputError{"cannot be read", {.object = "a.jsonl", .line = 3, .field = "label"}});
+    }
+  });
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.errors, "");
+  const auto end = ended.out.find('\n') + 1;
+  EXPECT_NE(ended.out.substr(0, end).find(R"("severity":"INFO","message":"begins")"),
+            std::string::npos);
+  const auto document = json::Document::parse(ended.out.substr(end), "log");
+  const auto error = document.root();
+  EXPECT_EQ(error.at("severity").string(), "ERROR");
+  EXPECT_EQ(error.at("message").string(), "a.jsonl:3: label: cannot be read");
+  EXPECT_EQ(error.at("object").string(), "a.jsonl");
+  EXPECT_EQ(error.at("line").integer(), 3);
+  EXPECT_EQ(error.at("field").string(), "label");
+  ASSERT_EQ(error.at("causes").items().size(), 2U);
+  EXPECT_EQ(error.at("causes").items()[0].string(), "no answer");
+  EXPECT_EQ(error.at("causes").items()[1].string(), "no route");
+}
+
+TEST_F(Run, LeavesStdoutToAProgramThatTakesNoLog) {
+  const tests::Environment job{"CLOUD_ML_JOB_ID", "123"};
+  const auto ended = end_of([] { throw Error{"disk full"}; });
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(ended.errors, "error: disk full\n");
 }
 
 }  // namespace

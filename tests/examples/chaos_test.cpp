@@ -1,16 +1,21 @@
 #include "support/chaos.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/train/checkpoint_folder.hpp>
 #include <seqtrain/train/run_record.hpp>
+
+#include "support/environment.hpp"
 
 namespace seqtrain::tests {
 namespace {
@@ -55,6 +60,34 @@ TEST_F(Chaos, ASecondProcessIsRefused) {
   EXPECT_EQ(code, 2) << read_file(directory_ / "second.log");
   EXPECT_NE(read_file(directory_ / "second.log").find("another process"), std::string::npos);
   EXPECT_EQ(wait_for(first), 0) << read_file(directory_ / "first.log");
+}
+
+TEST_F(Chaos, APreemptedWorkerOfACloudJobContinuesByItself) {
+  const Environment id{"CLOUD_ML_JOB_ID", "123"};
+  const Environment place{"AIP_CHECKPOINT_DIR", (directory_ / "job.checkpoints").string() + "/"};
+  auto words = command("job");
+  const auto flag = std::ranges::find(words, "--checkpoint-dir");
+  words.erase(flag, flag + 2);
+  const auto log = directory_ / "job.log";
+  const pid_t first = start(words, log);
+  while (!fs::exists(directory_ / "job/train_log.jsonl")) {
+    int code = 0;
+    ASSERT_FALSE(has_ended(first, code)) << read_file(log);
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  }
+  ::kill(first, SIGTERM);
+  EXPECT_EQ(wait_for(first), 3) << read_file(log);
+  fs::remove_all(directory_ / "job");  // as on another machine
+  EXPECT_EQ(wait_for(start(words, log)), 0) << read_file(log);
+  EXPECT_TRUE(read_file(directory_ / "job/model.pth") == read_file(directory_ / "whole/model.pth"));
+  std::istringstream lines{read_file(log)};
+  bool resumed = false;
+  for (std::string line; std::getline(lines, line);) {
+    const auto document = json::Document::parse(line, "log");
+    const auto message = document.root().at("message").string();
+    resumed = resumed || message.starts_with("Resumed from ");
+  }
+  EXPECT_TRUE(resumed) << read_file(log);
 }
 
 TEST_F(Chaos, OtherSettingsAreRefused) {

@@ -1,5 +1,7 @@
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -35,10 +37,11 @@ class Mnli : public testing::Test {
  protected:
   void SetUp() override { SEQTRAIN_NEEDS_CHECKPOINT(); }
 
-  [[nodiscard]] std::string flags(const std::string& output, const std::string& more = "") const {
+  [[nodiscard]] std::string flags(const std::string& output, const std::string& more = "",
+                                  const std::string& epochs = "--epochs 1") const {
     return "--model " + tests::default_checkpoint().string() + " --train-file " + file_.string() +
            " --dev-file " + file_.string() + " --output-dir " + (directory_ / output).string() +
-           " --max-length 24 --batch-size 8 --epochs 1 --threads 1 --log-every 2 " + more;
+           " --max-length 24 --batch-size 8 --threads 1 --log-every 2 " + epochs + " " + more;
   }
 
   tests::TemporaryDirectory directory_;
@@ -51,7 +54,12 @@ TEST_F(Mnli, LeavesAWholeRun) {
   EXPECT_NE(run.output.find("Training with 32/32 examples."), std::string::npos);
   EXPECT_NE(run.output.find("Progress:  25% - Batch:    1/4    - Loss: "), std::string::npos)
       << run.output;
-  EXPECT_NE(run.output.find("test accuracy: "), std::string::npos);
+  EXPECT_TRUE(run.output.starts_with("`cuda` available: ")) << run.output;
+  EXPECT_NE(run.output.find("\nCurrent Device: c"), std::string::npos) << run.output;
+  for (const char* line : {"Starting evaluation...", "Done evaluation",
+                           "Dev accuracy after epoch 1: ", "Test accuracy after epoch 1: "}) {
+    EXPECT_NE(run.output.find(std::string{"\n"} + line), std::string::npos) << line;
+  }
 
   const auto metrics = json::Document::load(directory_ / "run/metrics.json");
   EXPECT_EQ(metrics.root().at("train").at("steps").integer(), 4);
@@ -81,6 +89,33 @@ TEST_F(Mnli, LeavesAWholeRun) {
     ++published;
   }
   EXPECT_EQ(published, 1);
+}
+
+TEST_F(Mnli, LogsJsonOnStdoutAlone) {
+  const auto errors = directory_ / "errors";
+  const std::string to_errors = "--log-format json 2>" + errors.string();
+  const auto run = run_example("mnli", flags("run", "--num-epochs 1 " + to_errors, ""));
+  ASSERT_EQ(run.code, 0) << run.output;
+  const auto wrong = run_example("mnli", "--unheard-of 1 " + to_errors);
+  EXPECT_EQ(wrong.code, 2);
+  const auto missing =
+      run_example("mnli", "--train-file no/such/file.jsonl --output-dir x " + to_errors);
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_EQ(read_file(errors), "");
+  std::map<std::string, int> severities;
+  bool table = false;
+  std::istringstream lines{run.output + wrong.output + missing.output};
+  for (std::string line; std::getline(lines, line);) {
+    const auto document = json::Document::parse(line, "log");
+    const auto root = document.root();
+    ++severities[std::string{root.at("severity").string()}];
+    const auto message = root.at("message").string();
+    if (message.starts_with("Progress: ")) EXPECT_GT(root.at("loss").number(), 0);
+    table = table || message.find("precision") < message.find("\nmacro avg");
+  }
+  EXPECT_EQ(severities["ERROR"], 2);
+  EXPECT_GE(severities["INFO"], 12);
+  EXPECT_TRUE(table) << run.output;
 }
 
 TEST_F(Mnli, HasTheSameBitsAtAnyNumberOfLoaderWorkers) {

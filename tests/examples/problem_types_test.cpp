@@ -68,7 +68,7 @@ TEST_F(ProblemTypes, OfRegressionLearnsNumbers) {
   const auto ended =
       run(file_of("1.5", "-1.5"), "run", "--problem-type regression --best-model --epochs 12");
   ASSERT_EQ(ended.code, 0) << ended.output;
-  EXPECT_NE(ended.output.find("dev loss: "), std::string::npos) << ended.output;
+  EXPECT_NE(ended.output.find("Dev loss after epoch 1: "), std::string::npos) << ended.output;
   EXPECT_NE(ended.output.find("\nmean_squared_error  "), std::string::npos) << ended.output;
   EXPECT_EQ(ended.output.find("accuracy"), std::string::npos) << ended.output;
   const auto metrics = document("run/metrics.json");

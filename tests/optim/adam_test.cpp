@@ -162,6 +162,29 @@ TEST(Adam, LeavesAllAsItIsWhereAGradientIsNotFinite) {
   }
 }
 
+TEST(Adam, TellsTheNormOfTheGradientsBeforeTheyAreClipped) {
+  for (const bool by_kernels : {true, false}) {
+    auto parameters = make_parameters();
+    if (!by_kernels) {
+      for (auto& parameter : parameters) {
+        parameter.value = parameter.value.to(at::kDouble);
+        parameter.gradient = parameter.gradient.to(at::kDouble);
+      }
+    }
+    parameters[0].gradient.view({-1})[2] = 3;
+    parameters[2].gradient[1] = -4;
+    Adam optimizer{{.lr = 0.1}};
+    const Outcome outcome = optimizer.step(parameters, {.max_grad_norm = 1});
+    EXPECT_NEAR(outcome.gradient_norm()(), 5, 1e-6) << by_kernels;
+  }
+}
+
+TEST(Adam, KnowsNoNormWithoutGradients) {
+  Adam optimizer{{.lr = 0.1}};
+  EXPECT_EQ(optimizer.step({}, {}).problem(), "");
+  EXPECT_TRUE(std::isnan(Outcome{}.gradient_norm()()));
+}
+
 TEST(Adam, TakesGradientsWhoseNormAloneIsBeyondAFloat) {
   auto parameters = make_parameters();
   set_gradients(parameters, 0);

@@ -28,16 +28,37 @@ std::vector<std::int64_t> due(Cadence& cadence, std::int64_t batches, std::int64
 
 using Batches = std::vector<std::int64_t>;
 
-TEST(Cadence, FirstEachAndLast) {
+TEST(Cadence, FirstEachAfterItAndLast) {
   Cadence cadence{50};
-  EXPECT_EQ(due(cadence, 123, 1), (Batches{1, 50, 100, 123}));
-  EXPECT_EQ(due(cadence, 100, 1, 2), (Batches{1, 50, 100}));
-  EXPECT_EQ(due(cadence, 1, 1, 3), (Batches{1}));
+  EXPECT_EQ(due(cadence, 123, 1), (Batches{1, 51, 101, 123}));
+  EXPECT_EQ(due(cadence, 100, 1, 2), (Batches{1, 51, 100}));
+  EXPECT_EQ(due(cadence, 101, 1, 3), (Batches{1, 51, 101}));
+  EXPECT_EQ(due(cadence, 1, 1, 4), (Batches{1}));
+}
+
+TEST(Cadence, EachWhereEveryIsOne) {
+  Cadence cadence{1};
+  EXPECT_EQ(due(cadence, 4, 1), (Batches{1, 2, 3, 4}));
+}
+
+TEST(Cadence, ARunThatIsResumedGoesOnWithTheSameBatches) {
+  for (std::int64_t done = 1; done < 12; ++done) {
+    Cadence whole{5};
+    Cadence resumed{5};
+    resumed.start_at({.epoch = 1, .batch = done, .step = 100});
+    for (std::int64_t batch = 1; batch <= 12; ++batch) {
+      auto event = tests::step(batch, 12, tests::no_loss);
+      event.epoch = 2;
+      event.steps = 1'000;
+      const bool due = whole.due(event);
+      if (batch > done) EXPECT_EQ(resumed.due(event), due) << done << " " << batch;
+    }
+  }
 }
 
 TEST(Cadence, StepsOfSeveralBatchesPassTheMark) {
   Cadence cadence{10};
-  EXPECT_EQ(due(cadence, 34, 4), (Batches{4, 12, 20, 32, 34}));
+  EXPECT_EQ(due(cadence, 34, 4), (Batches{4, 12, 24, 32, 34}));
   EXPECT_EQ(due(cadence, 30, 20, 2), (Batches{20, 30}));
 }
 

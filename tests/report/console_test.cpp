@@ -1,9 +1,11 @@
 #include <functional>
 #include <sstream>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/report/console.hpp>
+#include <seqtrain/report/log.hpp>
 #include <seqtrain/train/observe.hpp>
 
 #include "support/run_events.hpp"
@@ -20,10 +22,11 @@ struct ConsoleTest : testing::Test {
     return 0.59306;
   };
   std::ostringstream out;
+  Log log{{.out = &out}};
 };
 
 TEST_F(ConsoleTest, WritesTheLine) {
-  Console console{{.every = 123}, out};
+  Console console{{.every = 122}, log};
   console.on(tests::step(1, 293, loss));
   console.on(tests::step(122, 293, loss));
   console.on(tests::step(123, 293, loss));
@@ -35,47 +38,72 @@ TEST_F(ConsoleTest, WritesTheLine) {
 }
 
 TEST_F(ConsoleTest, WidensForManyBatches) {
-  Console console{{}, out};
+  Console console{{}, log};
   console.on(tests::step(50, 24544, loss));
   EXPECT_EQ(out.str(), "Progress:   0% - Batch:    50/24544 - Loss: 0.5931\n");
 }
 
 TEST_F(ConsoleTest, AsksForTheLossOnlyWhereItPrints) {
-  Console console{{.every = 10}, out};
+  Console console{{.every = 10}, log};
   for (int batch = 1; batch <= 25; ++batch) console.on(tests::step(batch, 25, loss));
-  EXPECT_EQ(losses_read, 4);  // 1, 10, 20, 25
+  EXPECT_EQ(losses_read, 4);  // 1, 11, 21, 25
 }
 
 TEST_F(ConsoleTest, TellsAccuracies) {
-  Console console{{}, out};
+  Console console{{}, log};
   const auto report = tests::some_report();
+  console.on(train::EvalBegin{"dev", 2, 586});
+  EXPECT_EQ(out.str(), "Starting evaluation...\n");
+  out.str("");
   console.on(train::EvalEnd{"dev", 2, 586, 12.34, report});
-  EXPECT_EQ(out.str(), "Epoch 2 - dev accuracy: 0.7500 - loss: 0.5633 (8 examples, 12.3 s)\n");
+  EXPECT_EQ(out.str(),
+            "Done evaluation\n"
+            "Dev accuracy after epoch 2: 0.7500\n"
+            "Dev loss after epoch 2: 0.5633 (8 examples, 12.3 s)\n");
+  out.str("");
+  console.on(train::EvalEnd{"test", 2, 586, 12.34, report});
+  EXPECT_NE(out.str().find("\nTest accuracy after epoch 2: 0.7500\n"), std::string::npos);
 }
 
 TEST_F(ConsoleTest, TellsAUsersMetrics) {
-  Console console{{}, out};
+  Console console{{}, log};
   auto report = tests::some_report();
   report.figures = {{"matthews", 0.5}, {"own", -1.25}};
   console.on(train::EvalEnd{"dev", 2, 586, 12.34, report});
-  EXPECT_EQ(out.str(),
-            "Epoch 2 - dev accuracy: 0.7500 - loss: 0.5633 - matthews: 0.5000 - own: -1.2500 "
-            "(8 examples, 12.3 s)\n");
+  EXPECT_TRUE(out.str().ends_with(
+      "\nDev loss after epoch 2: 0.5633 - matthews: 0.5000 - own: -1.2500 (8 examples, 12.3 s)\n"))
+      << out.str();
 }
 
 TEST_F(ConsoleTest, TellsNoAccuracyOfRegression) {
-  Console console{{}, out};
+  Console console{{}, log};
   const auto report = tests::some_report_of_regression();
   console.on(train::EvalEnd{"dev", 2, 586, 12.34, report});
   EXPECT_EQ(out.str(),
-            "Epoch 2 - dev loss: 0.5000 - mean_squared_error: 0.5000 - pearson: 1.0000 - spearman: "
-            "1.0000 (4 examples, 12.3 s)\n");
+            "Done evaluation\n"
+            "Dev loss after epoch 2: 0.5000 - mean_squared_error: 0.5000 - pearson: 1.0000 - "
+            "spearman: 1.0000 (4 examples, 12.3 s)\n");
 }
 
-TEST_F(ConsoleTest, WipesABarOnATerminal) {
-  Console console{{.terminal = true}, out};
-  console.on(tests::step(1, 1, loss));
-  EXPECT_TRUE(out.str().starts_with("\r\x1b[KProgress: 100%")) << out.str();
+TEST_F(ConsoleTest, GivesTheLogFieldsAndSeverities) {
+  log.set_format(LogFormat::json);
+  Console console{{}, log};
+  auto report = tests::some_report();
+  report.loss = 0.5;
+  report.figures = {{"matthews", 0.25}};
+  console.on(tests::step(1, 293, loss));
+  console.on(train::StepSkipped{.step = 7, .skipped = 2, .problem = "not finite"});
+  console.on(train::Notice{.text = "checkpoint-7 could not be saved", .warning = true});
+  console.on(train::EvalEnd{"dev", 2, 586, 12.5, report});
+  for (const char* part :
+       {R"("step":1,"epoch":1,"loss":0.59306,"gradient_norm":1.5,"learning_rate":2e-05})",
+        R"("severity":"WARNING","message":"Skipped (2 so far): not finite")",
+        R"("severity":"WARNING","message":"checkpoint-7 could not be saved")",
+        R"("split":"dev","epoch":2,"step":586,"accuracy":0.75})",
+        R"("split":"dev","epoch":2,"step":586,"accuracy":0.75,"loss":0.5,"matthews":0.25,)"
+        R"("examples":8,"seconds":12.5})"}) {
+    EXPECT_NE(out.str().find(part), std::string::npos) << part << "\n" << out.str();
+  }
 }
 
 }  // namespace

@@ -136,8 +136,10 @@ class FakeSgd {
   optim::Outcome step(std::span<const FakeParameter> parameters, optim::Step step) {
     steps.push_back(step);
     optim::Outcome outcome;
+    double squares = 0;
     for (const auto& parameter : parameters) {
       const double gradient = std::exchange(*parameter.gradient, 0);
+      squares += gradient * gradient;
       if (!std::isfinite(gradient)) {
         outcome = optim::Outcome::not_taken("the gradient of w is not finite");
         continue;
@@ -145,8 +147,10 @@ class FakeSgd {
       momentum_ = 0.5 * momentum_.value_or(0) + gradient;
       *parameter.value -= learning_rate_ * step.lr_scale * *momentum_;
     }
-    return delay_ ? optim::Outcome::on_device([outcome]() mutable { return outcome.problem(); })
-                  : outcome;
+    if (delay_) {
+      outcome = optim::Outcome::on_device([outcome]() mutable { return outcome.problem(); });
+    }
+    return std::move(outcome).with_gradient_norm([squares] { return std::sqrt(squares); });
   }
   [[nodiscard]] double learning_rate() const { return learning_rate_; }
 

@@ -13,6 +13,9 @@ namespace seqtrain::tests {
 /// The loss of a step that nobody asks for.
 inline const std::function<double()> no_loss = [] { return 0.0; };
 
+/// A gradient norm of 1.5.
+inline const std::function<double()> some_norm = [] { return 1.5; };
+
 /// A step of a run of one epoch.
 inline train::StepEnd step(std::int64_t batch, std::int64_t batches,
                            const std::function<double()>& loss) {
@@ -24,7 +27,8 @@ inline train::StepEnd step(std::int64_t batch, std::int64_t batches,
           .examples = 10,
           .tokens = 200,
           .learning_rate = 2e-5,
-          .loss = loss};
+          .loss = loss,
+          .gradient_norm = some_norm};
 }
 
 /// A dev set's figures: six of eight are right.

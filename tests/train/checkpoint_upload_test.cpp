@@ -86,10 +86,12 @@ struct CheckpointUploadTest : testing::Test {
     record.claim("run", "this program");
     return std::make_unique<Upload>(
         here, there, std::move(record),
-        Upload::Options{.run = "run", .keep = 2, .pause = pause, .log = [this](const auto& text) {
-                          const std::lock_guard lock{mutex};
-                          said.push_back(text);
-                        }});
+        Upload::Options{
+            .run = "run", .keep = 2, .pause = pause, .log = [this](const Notice& notice) {
+              const std::lock_guard lock{mutex};
+              said.emplace_back(notice.text);
+              warnings += notice.warning;
+            }});
   }
 
   void offer(Upload& upload, std::int64_t step) {
@@ -120,6 +122,7 @@ struct CheckpointUploadTest : testing::Test {
   Remote there;
   std::mutex mutex;
   std::vector<std::string> said;
+  int warnings = 0;
 };
 
 TEST_F(CheckpointUploadTest, PutsTheManifestLast) {
@@ -169,6 +172,7 @@ TEST_F(CheckpointUploadTest, ComesBackWhenTheStoreDoes) {
   ASSERT_EQ(said.size(), 2U);  // not one for each attempt
   EXPECT_EQ(said[0], "checkpoint-1 is on this machine only so far: cannot be reached");
   EXPECT_NE(said[1].find("is in memory now"), std::string::npos) << said[1];
+  EXPECT_EQ(warnings, 1);
 }
 
 TEST_F(CheckpointUploadTest, GivesUpWhenItIsToFinishAndCanTryAgain) {

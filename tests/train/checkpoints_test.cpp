@@ -110,7 +110,9 @@ struct CheckpointsTest : testing::Test {
             .keep = 3,
             .directory = temporary / "local",
             .settings = {{"seed", "1"}, {"batch-size", "2"}},
-            .log = [this](std::string_view text) { said.emplace_back(text); }};
+            .log = [this](const Notice& notice) {
+              (notice.warning ? warned : said).emplace_back(notice.text);
+            }};
   }
 
   /// Runs three epochs of four steps of up to two batches, with checkpoints in `sink` alone.
@@ -164,9 +166,11 @@ struct CheckpointsTest : testing::Test {
   }
   Steps steps() const { return steps(current()); }
 
-  bool was_said(std::string_view text) const {
+  bool was_said(std::string_view text) const { return is_in(said, text); }
+  bool was_warned(std::string_view text) const { return is_in(warned, text); }
+  static bool is_in(const std::vector<std::string>& lines, std::string_view text) {
     return std::ranges::any_of(
-        said, [&](const auto& line) { return line.find(text) != std::string::npos; });
+        lines, [&](const auto& line) { return line.find(text) != std::string::npos; });
   }
 
   bool best_model = false;
@@ -174,6 +178,7 @@ struct CheckpointsTest : testing::Test {
   std::int64_t max_steps = 0;
   const tests::TemporaryDirectory temporary;
   std::vector<std::string> said;
+  std::vector<std::string> warned;
 };
 
 TEST_F(CheckpointsTest, AKilledRunEndsAsOneThatWasLeftAlone) {
@@ -241,7 +246,7 @@ TEST_F(CheckpointsTest, UsesTheOneBeforeABrokenOne) {
   tests::write_file(newest, bytes);
   run(outcome, {}, options());
   expect_equal(outcome, whole);
-  EXPECT_TRUE(was_said("checkpoint-5 is not used"));
+  EXPECT_TRUE(was_warned("checkpoint-5 is not used"));
 }
 
 TEST_F(CheckpointsTest, NamesTheSettingsThatDiffer) {
@@ -423,7 +428,7 @@ TEST_F(CheckpointsTest, AFullDiskIsLoggedAndDoesNotEndTheRun) {
   const auto report = trainer.fit({.epochs = 2, .checkpoint = options()}, Spoiler{place()});
   EXPECT_EQ(report.steps, 6);
   EXPECT_NE(report.unsaved, "");
-  EXPECT_TRUE(was_said("could not be saved, older ones stay"));
+  EXPECT_TRUE(was_warned("could not be saved, older ones stay"));
 }
 
 /// Files of which a call can fail.
@@ -468,7 +473,7 @@ TEST_F(FailingTest, ADirectoryThatCannotBeSyncedKeepsTheOlderCheckpoints) {
   *files.syncs_fail = true;
   save(keeper, 2);
   EXPECT_NE(keeper.problem(), "");
-  EXPECT_TRUE(was_said("checkpoint-2 could not be saved"));
+  EXPECT_TRUE(was_warned("checkpoint-2 could not be saved"));
   EXPECT_EQ(steps().front(), 1);
 }
 
@@ -481,8 +486,8 @@ TEST_F(FailingTest, AFailedRemovalIsNoFailureToSave) {
   *files.removals_fail = true;
   save(keeper, 2);
   EXPECT_EQ(keeper.problem(), "");
-  EXPECT_TRUE(was_said("old checkpoints could not be removed"));
-  EXPECT_FALSE(was_said("could not be saved"));
+  EXPECT_TRUE(was_warned("old checkpoints could not be removed"));
+  EXPECT_FALSE(was_warned("could not be saved"));
 }
 
 TEST_F(CheckpointsTest, ARemoteStoreIsAllThatANewMachineNeeds) {
@@ -525,7 +530,7 @@ TEST_F(CheckpointsTest, AStoreOutOfReachIsToldAtTheEndOnly) {
   EXPECT_TRUE(outcome.ended);
   EXPECT_NE(report.unsaved.find("cannot be reached"), std::string::npos) << report.unsaved;
   EXPECT_NE(report.unsaved.find((temporary / "local").string()), std::string::npos);
-  EXPECT_TRUE(was_said("is on this machine only so far"));
+  EXPECT_TRUE(was_warned("is on this machine only so far"));
 }
 
 TEST_F(CheckpointsTest, AProgramThatIsReplacedStops) {

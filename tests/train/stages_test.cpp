@@ -23,7 +23,8 @@ using tests::FakeSink;
 
 /// Two stages of four steps; `stop_at`, counted over both, ends the job.
 double job(const std::filesystem::path& directory, int stop_at, std::vector<std::string>& log) {
-  const Stages stages{directory, {{"seed", "1"}}, [&](auto line) { log.emplace_back(line); }};
+  const Stages stages{
+      directory, {{"seed", "1"}}, [&](const Notice& notice) { log.emplace_back(notice.text); }};
   FakeModel model;
   int step = 0;
   for (const auto* name : {"one", "two"}) {

@@ -40,6 +40,9 @@ struct Recorder {
     examples.push_back(event.examples);
     tokens.push_back(event.tokens);
   }
+  void on(const train::EvalBegin& event) {
+    log.push_back(std::string{event.split} + " begins at step " + std::to_string(event.step));
+  }
   void on(const train::EvalEnd& event) {
     log.push_back(std::string{event.split} + " after " + std::to_string(event.epoch));
   }
@@ -57,11 +60,11 @@ TEST(Trainer, TellsObserversWhatHappensInOrder) {
   auto trainer = make_trainer({1, 2, 3}, 2);
   Recorder recorder;
   const auto report = trainer.fit({.epochs = 2}, FakeLoader{{1, -1}, 2}, recorder);
-  EXPECT_EQ(recorder.log,
-            (std::vector<std::string>{"begin 4", "step 1 of epoch 1 batch 1/2",
-                                      "step 2 of epoch 1 batch 2/2", "dev after 1", "end 1",
-                                      "step 3 of epoch 2 batch 1/2", "step 4 of epoch 2 batch 2/2",
-                                      "dev after 2", "end 2", "end"}));
+  EXPECT_EQ(recorder.log, (std::vector<std::string>{
+                              "begin 4", "step 1 of epoch 1 batch 1/2",
+                              "step 2 of epoch 1 batch 2/2", "dev begins at step 2", "dev after 1",
+                              "end 1", "step 3 of epoch 2 batch 1/2", "step 4 of epoch 2 batch 2/2",
+                              "dev begins at step 4", "dev after 2", "end 2", "end"}));
   EXPECT_EQ(recorder.examples, (std::vector<std::int64_t>{2, 1, 2, 1}));
   EXPECT_EQ(recorder.tokens, (std::vector<std::int64_t>{6, 3, 6, 3}));
   EXPECT_EQ(report.steps, 4);
@@ -257,6 +260,37 @@ TEST(Trainer, StopsBeforeAStepWhoseGradientsAreNotFinite) {
     EXPECT_EQ(problem.find("loss nan") != std::string::npos, !delayed) << problem;
     EXPECT_TRUE(std::isfinite(trainer.model().weight()));
   }
+}
+
+/// The gradient norms of each step.
+struct Norms {
+  void on(const train::StepEnd& event) { of_steps.push_back(event.gradient_norm()); }
+  std::vector<double> of_steps = {};
+};
+
+TEST(Trainer, TellsTheGradientNormOfEachStep) {
+  for (const bool delayed : {false, true}) {
+    auto trainer = make_trainer({1, 2}, 1, 0.0);
+    if (delayed) trainer.optimizer().delay_outcomes();
+    Norms norms;
+    (void)trainer.fit({.epochs = 1}, norms);
+    EXPECT_EQ(norms.of_steps, (std::vector<double>{4, 16}));  // 2 (0 - 2x) x for x = 1, 2
+  }
+}
+
+TEST(Trainer, KnowsNoGradientNormOfAnOptimizerThatDoesNotTell) {
+  struct Silent {
+    using parameter_type = tests::FakeParameter;
+    void step(std::span<const tests::FakeParameter> parameters, optim::Step) {
+      *parameters[0].gradient = 0;
+    }
+    [[nodiscard]] double learning_rate() const { return 0; }
+  };
+  Trainer trainer{FakeModel{}, Silent{}, FakeLoader{{1, 2}, 1}, sink::Discard{}};
+  Norms norms;
+  (void)trainer.fit({.epochs = 1}, norms);
+  ASSERT_EQ(norms.of_steps.size(), 2U);
+  EXPECT_TRUE(std::isnan(norms.of_steps[0]) && std::isnan(norms.of_steps[1]));
 }
 
 TEST(Trainer, SkipsStepsWhoseGradientsAreNotFinite) {

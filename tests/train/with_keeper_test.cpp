@@ -121,7 +121,7 @@ TEST_F(WithKeeperTest, ObserversHearWhatGoesWrongUnlessALogDoes) {
   ASSERT_EQ(notes.texts.size(), 1U);
   EXPECT_TRUE(notes.texts[0].starts_with("Resumed from")) << notes.texts[0];
   int logged = 0;
-  (void)save(store, {.every = 1, .log = [&](std::string_view) { ++logged; }}, notes);
+  (void)save(store, {.every = 1, .log = [&](const Notice&) { ++logged; }}, notes);
   EXPECT_EQ(logged, 1);
   EXPECT_EQ(notes.texts.size(), 1U);
 }

@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/report/bar.hpp>
-#include <seqtrain/report/say.hpp>
-#include <seqtrain/report/terminal.hpp>
+#include <seqtrain/report/log.hpp>
 
 namespace seqtrain::cli {
 
@@ -27,8 +27,8 @@ template <class T>
 class FileEncoder {
  public:
   FileEncoder(const TrainFlags& flags, const T& tokenizer, const data::Labels& labels,
-              std::int64_t max_length_of_model)
-      : tokenizer_{&tokenizer}, labels_{&labels} {
+              std::int64_t max_length_of_model, report::Log log)
+      : log_{std::move(log)}, tokenizer_{&tokenizer}, labels_{&labels} {
     options_.read = flags.read_options();
     options_.encode.max_length = example_length(flags.max_length, max_length_of_model);
     require(options_.encode.max_length > tokenizer.special_tokens(true), "max-length",
@@ -39,7 +39,7 @@ class FileEncoder {
 
   /// Throws `InputError` with file and line on the first record that is wrong.
   data::EncodedFile operator()(const std::string& file, double fraction = 1) {
-    report::ByteBar<> bar{"encode " + file, {.enabled = report::stdout_is_terminal()}};
+    report::ByteBar<> bar{"encode " + file, {.enabled = log_.on_terminal()}};
     options_.fraction = fraction;
     options_.progress = [&bar](const data::EncodeProgress& progress) {
       bar(static_cast<std::int64_t>(progress.bytes),
@@ -47,13 +47,14 @@ class FileEncoder {
     };
     auto encoded = data::encode_file(file, *tokenizer_, *labels_, options_);
     if (encoded.left_out > 0) {
-      report::say(file + ": left out " + std::to_string(encoded.left_out) +
-                  " records without a gold label");
+      log_.info(file + ": left out " + std::to_string(encoded.left_out) +
+                " records without a gold label");
     }
     return encoded;
   }
 
  private:
+  report::Log log_;
   const T* tokenizer_;
   const data::Labels* labels_;
   data::EncodeFileOptions options_;

@@ -4,8 +4,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <iostream>
+#include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <type_traits>
@@ -15,6 +18,7 @@
 #include <boost/program_options.hpp>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/report/log.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::cli {
@@ -32,10 +36,21 @@ enum Role { leaves_results_alone, determines_results };
 /// In a flag's name `-` and `_` are the same.
 class Flags {
  public:
-  Flags(std::string program, std::string purpose)
-      : program_{std::move(program)}, purpose_{std::move(purpose)}, options_{"Flags", 100, 60} {
+  /// With a log there is a flag `--log-format`, which sets its format; errors in other flags have
+  /// that format too.
+  Flags(std::string program, std::string purpose, std::optional<report::Log> log = {})
+      : program_{std::move(program)},
+        purpose_{std::move(purpose)},
+        log_{std::move(log)},
+        options_{"Flags", 100, 60} {
     options_.add_options()("help,h", "print this and stop");
+    if (!log_) return;
+    add("log-format", log_format_,
+        "text, json (an object a line with severity, message and time), or auto (json in a cloud "
+        "job, else text)");
   }
+  Flags(const Flags&) = delete;
+  Flags& operator=(const Flags&) = delete;
 
   /// Adds a flag with a value. A `std::vector<std::string>` is split at commas.
   template <class T>
@@ -63,12 +78,21 @@ class Flags {
     return remember(name, role, [&target] { return std::string{target ? "true" : "false"}; });
   }
 
+  /// Gives the flag that was added last another name. The help does not list it.
+  Flags& alias(const std::string& name) {
+    aliases_.emplace(name, flags_.back().name);
+    return *this;
+  }
+
   /// Fills the variables. Returns false if help was asked for, which is then printed. Throws
   /// `InputError` on a flag that is unknown, is given twice or has no value of its type.
   bool parse(int argc, const char* const* argv) {
     namespace po = boost::program_options;
+    auto arguments = normalized(argc, argv);
+    set_log_format(arguments);
+    resolve_aliases(arguments);
     try {
-      const auto parsed = po::command_line_parser(normalized(argc, argv))
+      const auto parsed = po::command_line_parser(arguments)
                               .options(options_)
                               .positional({})
                               .style(po::command_line_style::default_style &
@@ -84,6 +108,8 @@ class Flags {
     } catch (const po::error& error) {
       throw InputError{error.what(), {}, "see " + program_ + " --help"};
     }
+    require(log_format_ == "auto" || log_format_ == "text" || log_format_ == "json", "log-format",
+            "is unknown: use auto, text or json");
     return true;
   }
 
@@ -104,6 +130,18 @@ class Flags {
     Role role;
     std::function<std::string()> text;
   };
+
+  /// Looks for `--log-format` alone, because the others may be wrong.
+  void set_log_format(const std::vector<std::string>& arguments) const {
+    if (!log_) return;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::string& argument = arguments[i];
+      const bool apart = argument == "--log-format" && i + 1 < arguments.size();
+      const std::string given = apart ? "--log-format=" + arguments[i + 1] : argument;
+      if (given == "--log-format=json") log_->set_format(report::LogFormat::json);
+      if (given == "--log-format=text") log_->set_format(report::LogFormat::text);
+    }
+  }
 
   Flags& remember(const std::string& name, Role role, std::function<std::string()> text) {
     flags_.push_back({name, role, std::move(text)});
@@ -167,10 +205,28 @@ class Flags {
     return arguments;
   }
 
+  /// Puts a flag's own name in place of an alias. Throws `InputError` if a flag is given by two of
+  /// its names.
+  void resolve_aliases(std::vector<std::string>& arguments) const {
+    std::map<std::string, std::string> spelled;
+    for (std::string& argument : arguments) {
+      if (!argument.starts_with("--")) continue;
+      const std::string given = argument.substr(2, argument.find('=') - 2);
+      const auto alias = aliases_.find(given);
+      const std::string& name = alias == aliases_.end() ? given : alias->second;
+      const std::string& first = spelled.emplace(name, given).first->second;
+      require(first == given, given, "is the same flag as --" + first + ", which is given too");
+      argument.replace(2, given.size(), name);
+    }
+  }
+
   std::string program_;
   std::string purpose_;
+  std::optional<report::Log> log_;
+  std::string log_format_ = "auto";
   boost::program_options::options_description options_;
   std::vector<Flag> flags_;
+  std::map<std::string, std::string> aliases_;  // other names of flags
 };
 
 }  // namespace seqtrain::cli

@@ -1,10 +1,17 @@
 #pragma once
 
 #include <exception>
-#include <iostream>
 #include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
+#include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/report/log.hpp>
+#include <seqtrain/report/terminal.hpp>
 #include <seqtrain/train/stopped.hpp>
 
 namespace seqtrain::cli {
@@ -17,27 +24,66 @@ enum ExitCode : int {
   stopped_by_signal = 3,  ///< a signal stopped the run, after a checkpoint
 };
 
-/// Calls `body` and turns what it throws into one line on stderr and an exit code. Nothing else in
-/// seqtrain ends a program because of an error.
+/// Returns the messages of the exceptions that are nested in an exception, the outermost first.
+inline std::vector<std::string> causes_of(const std::exception& error) {
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const std::exception& cause) {
+    auto causes = causes_of(cause);
+    causes.insert(causes.begin(), cause.what());
+    return causes;
+  } catch (...) {
+    return {"an unknown error"};
+  }
+  return {};
+}
+
+/// Returns the place and the causes of an error as fields of a message.
+inline report::Fields fields_of(const std::exception& error) {
+  report::Fields fields;
+  if (const auto* known = dynamic_cast<const Error*>(&error)) {
+    const Where& where = known->where();
+    if (!where.object.empty()) fields.emplace_back("object", where.object);
+    if (where.line > 0) fields.emplace_back("line", where.line);
+    if (!where.field.empty()) fields.emplace_back("field", where.field);
+  }
+  if (const auto causes = causes_of(error); !causes.empty()) fields.emplace_back("causes", causes);
+  return fields;
+}
+
+/// Calls `body(log)` or `body()` and turns what it throws into a message and an exit code. Nothing
+/// else in seqtrain ends a program because of an error.
+///
+/// A body that takes a `report::Log` gets the program's: on stdout, in JSON in a cloud job, else as
+/// text with errors on stderr. A body that takes none belongs to a program whose stdout carries
+/// data: its errors are text on stderr.
 template <class Body>
 int run(const Body& body) {
-  const auto fail = [](const char* problem, ExitCode code) {
-    std::cout.flush();
-    std::cerr << "error: " << problem << std::endl;
+  constexpr bool logs = std::is_invocable_v<const Body&, report::Log&>;
+  report::Log log = report::log_on_stderr();
+  const auto fail = [&log](const std::string& problem, const report::Fields& fields,
+                           ExitCode code) {
+    log.error(problem, fields);
     return code;
   };
   try {
-    body();
+    if constexpr (logs) {
+      log = report::Log{{.terminal = report::stdout_is_terminal()}};
+      log.set_format(CloudJob::from_environment().log_format());
+      body(log);
+    } else {
+      body();
+    }
     return done;
   } catch (const train::Stopped& stopped) {
-    std::cout << stopped.what() << std::endl;
+    log.warning(stopped.what());
     return stopped_by_signal;
   } catch (const InputError& error) {
-    return fail(error.what(), wrong_input);
+    return fail(error.what(), fields_of(error), wrong_input);
   } catch (const std::bad_alloc&) {
-    return fail("out of memory; a smaller --batch-size or --max-length needs less", failed);
+    return fail("out of memory; a smaller --batch-size or --max-length needs less", {}, failed);
   } catch (const std::exception& error) {
-    return fail(error.what(), failed);
+    return fail(error.what(), fields_of(error), failed);
   }
 }
 

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/class_weights.hpp>
@@ -95,8 +95,11 @@ struct TrainFlags {
   bool overwrite = false;
   std::string model_name = "model.pth";
   std::string job_dir = "";
+  std::string logging_dir = "";
+  std::string hp_tune = "n";
 
-  /// Fills the members from a command line and checks them. Returns false if help was asked for.
+  /// Fills the members from a command line, and from the environment of a cloud job where a flag is
+  /// not given, and checks them. Returns false if help was asked for.
   bool parse(Flags& flags, int argc, const char* const* argv) {
     describe_data(flags);
     describe_batches(flags);
@@ -105,8 +108,7 @@ struct TrainFlags {
     describe_run(flags);
     if (!flags.parse(argc, argv)) return false;
     if (test_file.empty()) test_file = dev_file;
-    const char* of_job = std::getenv("AIP_CHECKPOINT_DIR");
-    if (checkpoint_dir.empty() && of_job != nullptr) checkpoint_dir = of_job;
+    take(CloudJob::from_environment());
     if (resume.empty()) resume = checkpoint_dir.empty() ? "never" : "auto";
     validate();
     return true;
@@ -146,6 +148,7 @@ struct TrainFlags {
     require(
         greater_is_better.empty() || greater_is_better == "true" || greater_is_better == "false",
         "greater-is-better", "must be true or false");
+    require(hp_tune == "y" || hp_tune == "n", "hp-tune", "must be y or n");
     (void)data::order_named(order);
   }
 
@@ -244,12 +247,26 @@ struct TrainFlags {
             .overwrite = overwrite || resume != "never"};
   }
 
+  /// Returns whether the run reports its figures to a service that tunes hyperparameters.
+  [[nodiscard]] bool reports_trial() const { return hp_tune == "y"; }
+
   /// Returns whether the run removes the checkpoints that the output directory holds.
   [[nodiscard]] bool replaces_checkpoints() const {
     return overwrite && resume == "never" && checkpoint_dir.empty();
   }
 
  private:
+  /// Takes the places of a cloud job. The service gives each trial of a job places of its own in
+  /// the environment; places that flags name are the same for all trials, so each gets a folder
+  /// there.
+  void take(const CloudJob& job) {
+    for (std::string* place : {&output_dir, &job_dir, &checkpoint_dir, &logging_dir}) {
+      *place = job.place_of_trial(*place);
+    }
+    if (checkpoint_dir.empty()) checkpoint_dir = job.checkpoint_dir;
+    if (logging_dir.empty()) logging_dir = job.tensorboard_dir;
+  }
+
   [[nodiscard]] ProblemType problem(const json::Value& config) const {
     if (const auto given = problem_type_named(problem_type)) return *given;
     return weights::problem_type_in(config).value_or(ProblemType::single_label);
@@ -318,7 +335,11 @@ struct TrainFlags {
   }
 
   void describe_optimization(Flags& flags) {
-    flags.add("epochs", epochs, "passes over the training data")
+    flags
+        .add("epochs", epochs,
+             "passes over the training data (other names: num-epochs, num-train-epochs)")
+        .alias("num-epochs")
+        .alias("num-train-epochs")
         .add("max-steps", max_steps, "optimizer steps; if above 0 it decides instead of --epochs")
         .add("learning-rate", learning_rate, "highest learning rate of the schedule",
              determines_results)
@@ -393,7 +414,13 @@ struct TrainFlags {
         .add_switch("overwrite", overwrite, "replace a run that the output directory holds")
         .add("model-name", model_name, "file name of the state_dict")
         .add("job-dir", job_dir,
-             "also leave the results in a dated folder here: a directory or gs://bucket/path");
+             "also leave the results in a dated folder here: a directory or gs://bucket/path "
+             "(default: AIP_MODEL_DIR)")
+        .add("logging-dir", logging_dir,
+             "where TensorBoard's event files go: a directory or gs://bucket/path (default: "
+             "AIP_TENSORBOARD_LOG_DIR, else none are written)")
+        .add("hp-tune", hp_tune,
+             "y: report the dev figures to the service that tunes hyperparameters; n: do not");
   }
 };
 

@@ -197,7 +197,8 @@ class Adam {
       item.parameter->touched->clear();
       item.parameter->touched->take_into_account(tensor::changes_of(item.parameter->gradient));
     }
-    return problem.empty() ? Outcome{} : Outcome::not_taken(std::move(problem));
+    Outcome outcome = problem.empty() ? Outcome{} : Outcome::not_taken(std::move(problem));
+    return std::move(outcome).with_gradient_norm([norm] { return norm; });
   }
 
   AdamItem item_of(const tensor::Parameter& parameter, Moments& moments) const {

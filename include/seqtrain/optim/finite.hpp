@@ -43,6 +43,14 @@ class Finite {
   /// What a step with these gradients comes to. A norm beyond what a float holds is no problem on
   /// the processor, if no gradient is.
   [[nodiscard]] Outcome outcome(std::span<const tensor::Parameter> parameters) {
+    return judge(parameters).with_gradient_norm([norm = norm_] { return norm.item<double>(); });
+  }
+
+  /// Whether it is known that the step must not be taken.
+  [[nodiscard]] bool known_bad() const { return bad_; }
+
+ private:
+  Outcome judge(std::span<const tensor::Parameter> parameters) {
     if (found_inf_) {
       return Outcome::on_device([flag = *found_inf_] {
         return flag.item<float>() == 0 ? std::string{} : std::string{"a gradient is not finite"};
@@ -54,10 +62,6 @@ class Finite {
     return bad_ ? Outcome::not_taken(std::move(problem)) : Outcome{};
   }
 
-  /// Whether it is known that the step must not be taken.
-  [[nodiscard]] bool known_bad() const { return bad_; }
-
- private:
   at::Tensor norm_;
   std::optional<at::Tensor> found_inf_;
   bool bad_ = false;

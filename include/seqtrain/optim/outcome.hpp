@@ -1,45 +1,58 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 
 namespace seqtrain::optim {
 
-/// What became of a step. It is not taken where a gradient is not finite: the parameters and the
-/// optimizer's state are then as before, and the gradients zero. Where the answer lies on a device
-/// it is not known yet, and asking for it waits.
+/// What became of a step. It is not taken if a gradient is not finite: the parameters and the
+/// optimizer's state are then as before, and the gradients zero. If only a device knows, asking
+/// waits for it.
 class Outcome {
  public:
   /// The step was taken.
   Outcome() = default;
 
-  /// It was not; `problem` names the gradient.
+  /// The step was not taken; `problem` names the gradient.
   static Outcome not_taken(std::string problem) {
     Outcome outcome;
     outcome.problem_ = std::move(problem);
     return outcome;
   }
 
-  /// `ask` waits for the device and returns the problem, empty where there is none.
+  /// `ask` waits for the device and returns the problem, or an empty string if there is none.
   static Outcome on_device(std::function<std::string()> ask) {
     Outcome outcome;
     outcome.ask_ = std::move(ask);
     return outcome;
   }
 
+  /// Adds the common 2-norm of the step's gradients before they were clipped. `norm` returns it,
+  /// and may wait for a device.
+  Outcome with_gradient_norm(std::function<double()> norm) && {
+    gradient_norm_ = std::move(norm);
+    return std::move(*this);
+  }
+
   /// Whether `problem` answers without waiting.
   [[nodiscard]] bool known() const { return !ask_; }
 
-  /// Empty where the step was taken.
+  /// Returns why the step was not taken; empty if it was.
   [[nodiscard]] const std::string& problem() {
     if (ask_) problem_ = std::exchange(ask_, {})();
     return problem_;
   }
 
+  /// Returns a function for the common 2-norm of the step's gradients before they were clipped, NaN
+  /// if the optimizer does not tell. The function may wait for a device.
+  [[nodiscard]] const std::function<double()>& gradient_norm() const { return gradient_norm_; }
+
  private:
   std::string problem_;
   std::function<std::string()> ask_;
+  std::function<double()> gradient_norm_ = [] { return std::numeric_limits<double>::quiet_NaN(); };
 };
 
 }  // namespace seqtrain::optim

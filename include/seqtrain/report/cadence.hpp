@@ -7,8 +7,8 @@
 
 namespace seqtrain::report {
 
-/// Which steps are worth a line: the first of each epoch, each with which another `every` batches
-/// are done, and the last of each epoch and of the run.
+/// Says which steps are worth a line: those of the batches 1, 1 + every, 1 + 2 every, … of each
+/// epoch, and the last of each epoch and of the run.
 class Cadence {
  public:
   explicit Cadence(std::int64_t every) : every_{every} {
@@ -23,15 +23,19 @@ class Cadence {
 
   /// To be asked once a step.
   bool due(const train::StepEnd& event) {
-    const bool first = event.epoch != epoch_;
-    const std::int64_t before = first ? 0 : batch_;
+    const std::int64_t before = event.epoch == epoch_ ? batch_ : 0;
     epoch_ = event.epoch;
     batch_ = event.batch;
     const bool last = event.batch == event.batches || event.step == event.steps;
-    return first || last || event.batch / every_ > before / every_;
+    return last || marks(event.batch) > marks(before);
   }
 
  private:
+  /// Returns how many of the first `batches` batches of an epoch are marked.
+  [[nodiscard]] std::int64_t marks(std::int64_t batches) const {
+    return (batches + every_ - 1) / every_;
+  }
+
   std::int64_t every_;
   std::int64_t epoch_ = 0;
   std::int64_t batch_ = 0;

@@ -2,28 +2,28 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iostream>
-#include <ostream>
 #include <string>
+#include <utility>
 
 #include <seqtrain/report/cadence.hpp>
 #include <seqtrain/report/format.hpp>
-#include <seqtrain/report/terminal.hpp>
+#include <seqtrain/report/log.hpp>
+#include <seqtrain/report/notices.hpp>
 #include <seqtrain/train/events.hpp>
 
 namespace seqtrain::report {
 
+/// Options of `Console`.
 struct ConsoleOptions {
   std::int64_t every = 50;  ///< batches from one line to the next
-  bool terminal = false;    ///< lines wipe what a progress bar left on theirs
 };
 
-/// Prints how a run goes, line by line: the loss at the first batch of an epoch, at every
-/// `every`-th and at the last, and the figures after each evaluation.
+/// Tells a log how a run goes: the loss at the batches 1, 1 + every, 1 + 2 every, … of an epoch and
+/// at the last, and the figures after each evaluation. Without a log the lines go to stdout.
 class Console {
  public:
-  explicit Console(const ConsoleOptions& options = {}, std::ostream& out = std::cout)
-      : cadence_{options.every}, terminal_{options.terminal}, out_{&out} {}
+  explicit Console(const ConsoleOptions& options = {}, Log log = Log{})
+      : cadence_{options.every}, log_{std::move(log)} {}
 
   void on(const train::FitBegin& event) { cadence_.start_at(event.position); }
 
@@ -31,46 +31,69 @@ class Console {
     if (!cadence_.due(event)) return;
     const double percent =
         100 * static_cast<double>(event.batch) / static_cast<double>(event.batches);
+    const double loss = event.loss();
     const std::string batches = std::to_string(event.batches);
     const std::size_t width = std::max<std::size_t>(4, batches.size());
-    print("Progress: " + right(fixed(percent, 0), 3) +
-          "% - Batch: " + right(std::to_string(event.batch), width) + "/" + left(batches, width) +
-          " - Loss: " + fixed(event.loss(), 4));
+    log_.info("Progress: " + right(fixed(percent, 0), 3) +
+                  "% - Batch: " + right(std::to_string(event.batch), width) + "/" +
+                  left(batches, width) + " - Loss: " + fixed(loss, 4),
+              {{"step", event.step},
+               {"epoch", event.epoch},
+               {"loss", loss},
+               {"gradient_norm", event.gradient_norm()},
+               {"learning_rate", event.learning_rate}});
   }
 
-  void on(const train::Notice& event) { print(std::string{event.text}); }
+  void on(const train::Notice& event) const { notices_to(log_)(event); }
 
-  void on(const train::StepSkipped& event) {
-    print("Skipped (" + std::to_string(event.skipped) + " so far): " + std::string{event.problem});
+  void on(const train::StepSkipped& event) const {
+    log_.warning(
+        "Skipped (" + std::to_string(event.skipped) + " so far): " + std::string{event.problem},
+        {{"step", event.step}});
   }
 
-  void on(const train::EvalEnd& event) {
-    print("Epoch " + std::to_string(event.epoch) + " - " + std::string{event.split} +
-          accuracy(event.report) + " loss: " + fixed(event.report.loss, 4) + figures(event.report) +
-          " (" + std::to_string(event.report.examples) + " examples, " + fixed(event.seconds, 1) +
-          " s)");
+  void on(const train::EvalBegin& event) const {
+    log_.info("Starting evaluation...", point_of(event));
+  }
+
+  void on(const train::EvalEnd& event) const {
+    log_.info("Done evaluation", point_of(event));
+    const auto& report = event.report;
+    Fields fields = point_of(event);
+    if (has_labels(report.problem_type)) {
+      fields.emplace_back("accuracy", report.accuracy);
+      log_.info(figure(event, "accuracy", report.accuracy), fields);
+    }
+    fields.emplace_back("loss", report.loss);
+    std::string text = figure(event, "loss", report.loss);
+    for (const auto& [name, value] : report.figures) {
+      fields.emplace_back(name, value);
+      text += " - " + name + ": " + fixed(value, 4);
+    }
+    fields.emplace_back("examples", report.examples);
+    fields.emplace_back("seconds", event.seconds);
+    log_.info(text + " (" + std::to_string(report.examples) + " examples, " +
+                  fixed(event.seconds, 1) + " s)",
+              fields);
   }
 
  private:
-  static std::string accuracy(const metrics::ClassificationReport& report) {
-    if (!has_labels(report.problem_type)) return {};
-    return " accuracy: " + fixed(report.accuracy, 4) + " -";
+  /// Returns the name of an evaluation and the point of the training at which it takes place.
+  template <class Event>
+  static Fields point_of(const Event& event) {
+    return {{"split", event.split}, {"epoch", event.epoch}, {"step", event.step}};
   }
 
-  static std::string figures(const metrics::ClassificationReport& report) {
-    std::string text;
-    for (const auto& [name, value] : report.figures) text += " - " + name + ": " + fixed(value, 4);
-    return text;
-  }
-
-  void print(const std::string& line) {
-    if (terminal_) *out_ << clear_line;
-    *out_ << line << std::endl;
+  /// Returns `Dev accuracy after epoch 2: 0.7500`.
+  static std::string figure(const train::EvalEnd& event, const std::string& name, double value) {
+    std::string split{event.split};
+    if (!split.empty() && split[0] >= 'a' && split[0] <= 'z') split[0] -= 'a' - 'A';
+    return split + " " + name + " after epoch " + std::to_string(event.epoch) + ": " +
+           fixed(value, 4);
   }
 
   Cadence cadence_;
-  bool terminal_;
-  std::ostream* out_;
+  Log log_;
 };
 
 }  // namespace seqtrain::report

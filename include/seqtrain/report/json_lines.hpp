@@ -73,6 +73,7 @@ class JsonLines {
     line.member("step", event.step)
         .member("epoch", event.epoch)
         .member("loss", event.loss())
+        .member("gradient_norm", event.gradient_norm())
         .member("learning_rate", event.learning_rate)
         .member("tokens_per_second", std::exchange(pace_, {}).tokens_per_second());
     if (machine_) train::append(line, machine_(), "machine");

@@ -13,8 +13,8 @@
 namespace seqtrain::report {
 
 /// Shows on a terminal how far a run and its evaluations are, how many examples and tokens they do
-/// in a second, and the time that is left. Observers that print lines wipe it first: see
-/// `ConsoleOptions::terminal`.
+/// in a second, and the time that is left. A log on a terminal wipes it before a line: see
+/// `LogOptions::terminal`.
 template <class Clock = std::chrono::steady_clock>
 class ProgressBar {
  public:

@@ -18,18 +18,18 @@ inline c10::Device use_machine(std::string_view device, std::int64_t threads) {
   return select_device(device);
 }
 
-/// One line for a log: whether CUDA is there, the device, and the threads, with a warning where
-/// they are more than the cores.
+/// Returns the lines of a log about the machine: whether CUDA is there, the device, and the
+/// threads, with a warning if there are more of them than cores.
 [[nodiscard]] inline std::string describe(c10::Device device) {
-  std::string line = std::string{has_cuda() ? "CUDA is available" : "CUDA is not available"} +
-                     ", device: " + c10::DeviceTypeName(device.type(), /*lower_case=*/true) +
-                     ", threads: " + std::to_string(threads());
+  std::string text = std::string{"`cuda` available: "} + (has_cuda() ? "True" : "False") +
+                     "\nCurrent Device: " + device.str() +
+                     "\nThreads: " + std::to_string(threads());
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   if (cores > 0 && threads() > cores) {
-    line += "; warning: there are only " + std::to_string(cores) +
+    text += "; warning: there are only " + std::to_string(cores) +
             " cores, more threads than that wait for each other";
   }
-  return line;
+  return text;
 }
 
 }  // namespace seqtrain::tensor

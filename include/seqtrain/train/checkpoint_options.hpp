@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <string_view>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/run_record.hpp>
 
@@ -31,8 +31,8 @@ struct CheckpointOptions {
   Pairs settings_0_1 = {};
   Pairs versions = {};  ///< versions of the program and its libraries, for people
   /// Takes messages for people about resumed and failed checkpoints, on the thread that trains; by
-  /// default observers hear them as `Notice`.
-  std::function<void(std::string_view)> log = {};
+  /// default the observers of the fit hear them.
+  std::function<void(const Notice&)> log = {};
   /// Makes ids of runs and of a program's claim to a place; tests replace it.
   std::function<std::string()> make_id = make_run_id;
 

@@ -15,6 +15,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/train/checkpoint_folder.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/run_record.hpp>
 
 namespace seqtrain::train {
@@ -48,7 +49,7 @@ class CheckpointUpload {
     std::int64_t keep = 2;  ///< newest checkpoints that are kept in the store
     /// Time until a failed copy is tried again.
     std::chrono::milliseconds pause = std::chrono::seconds{5};
-    std::function<void(const std::string&)> log = {};  ///< called on the worker's thread
+    std::function<void(const Notice&)> log = {};  ///< called on the worker's thread
   };
 
   /// `record` belongs to the store and names the run. `args` construct the worker.
@@ -161,9 +162,10 @@ class CheckpointUpload {
   void note(std::int64_t step, const std::string& problem) {
     const std::string before = set_problem(step, problem);
     if (!options_.log || problem.empty() == before.empty()) return;
-    options_.log(checkpoint_name(step) + (problem.empty()
-                                              ? " is in " + store_->name() + " now"
-                                              : " is on this machine only so far: " + problem));
+    const std::string text =
+        checkpoint_name(step) + (problem.empty() ? " is in " + store_->name() + " now"
+                                                 : " is on this machine only so far: " + problem);
+    options_.log({.text = text, .warning = !problem.empty()});
   }
 
   std::string set_problem(std::int64_t step, const std::string& problem) {

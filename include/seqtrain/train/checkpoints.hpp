@@ -26,6 +26,7 @@
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/checkpoint_search.hpp>
 #include <seqtrain/train/checkpoint_upload.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/run_record.hpp>
 #include <seqtrain/train/same_run.hpp>
@@ -145,12 +146,17 @@ class BasicCheckpoints {
   using Upload = CheckpointUpload<Directory, Remote, Worker>;
   using Folder = CheckpointFolder<Directory>;
 
+  struct Message {
+    std::string text;
+    bool warning;
+  };
+
   /// Finds the checkpoint to continue, decides which run this is, and takes the place.
   template <class Place>
   std::shared_ptr<const Checkpoint> begin(Place& place, const Plan& plan) {
     RunRecord<Place> record{place};
     CheckpointSearch<Directory, Remote> search{local_, remote_,
-                                               [this](const std::string& text) { say(text); }};
+                                               [this](const std::string& text) { warn(text); }};
     std::shared_ptr<const Checkpoint> found;
     if (options_.resume == "auto") {
       found = search.newest(record.run());
@@ -209,8 +215,8 @@ class BasicCheckpoints {
   }
 
   typename Upload::Options upload_options() {
-    return {.run = run_.id, .keep = options_.keep, .log = [this](const std::string& text) {
-              say(text);
+    return {.run = run_.id, .keep = options_.keep, .log = [this](const Notice& notice) {
+              note(std::string{notice.text}, notice.warning);
             }};
   }
 
@@ -239,7 +245,7 @@ class BasicCheckpoints {
       set_problem({});
     } catch (const std::exception& error) {
       set_problem(error.what());
-      say(checkpoint_name(step) + " could not be saved, older ones stay: " + error.what());
+      warn(checkpoint_name(step) + " could not be saved, older ones stay: " + error.what());
       return;
     }
     try {
@@ -248,7 +254,7 @@ class BasicCheckpoints {
       const auto needed = upload_ ? upload_->under_way() : std::nullopt;
       if (!replaced_) Folder{local_, run_.id}.prune(step, options_.keep, needed);
     } catch (const std::exception& error) {
-      say("old checkpoints could not be removed: " + std::string{error.what()});
+      warn("old checkpoints could not be removed: " + std::string{error.what()});
     }
   }
 
@@ -278,7 +284,7 @@ class BasicCheckpoints {
       }
     } catch (const Error& error) {
       set_problem(error.what());
-      say(error.what());
+      warn(error.what());
     }
   }
 
@@ -299,19 +305,22 @@ class BasicCheckpoints {
 
   void set_problem(std::string problem) { problem_ = std::move(problem); }
 
-  void say(const std::string& text) {
+  void say(const std::string& text) { note(text, false); }
+  void warn(const std::string& text) { note(text, true); }
+
+  void note(const std::string& text, bool warning) {
     const std::lock_guard lock{mutex_};
-    messages_.push_back(text);
+    messages_.push_back({text, warning});
   }
 
   void pass_on_messages() {
-    std::vector<std::string> messages;
+    std::vector<Message> messages;
     {
       const std::lock_guard lock{mutex_};
       messages.swap(messages_);
     }
     if (!options_.log) return;
-    for (const auto& message : messages) options_.log(message);
+    for (const auto& [text, warning] : messages) options_.log({.text = text, .warning = warning});
   }
 
   CheckpointOptions options_;
@@ -329,7 +338,7 @@ class BasicCheckpoints {
   std::atomic<bool> replaced_{false};
   std::string problem_;  // why the last write failed; only the writer uses it while it is busy
   std::mutex mutex_;
-  std::vector<std::string> messages_;  // for the thread that trains
+  std::vector<Message> messages_;  // for the thread that trains
   std::unique_ptr<Upload> upload_;
   Worker writer_;  // last: its task uses the others
 };

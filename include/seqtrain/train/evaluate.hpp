@@ -125,6 +125,7 @@ metrics::ClassificationReport empty_report(const M& model, const Observers&... o
 template <class M, LoaderFor<M> L, class... Observers>
 requires(Classifier<M> || LanguageModel<M>) metrics::ClassificationReport
     evaluate(M& model, L& loader, const EvalPoint& point, Observers&... observers) {
+  notify(EvalBegin{point.split, point.epoch, point.step}, observers...);
   const auto start = std::chrono::steady_clock::now();
   const std::int64_t batches = loader.batches_in(0);
   std::int64_t done = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string_view>
 
 #include <seqtrain/metrics/classification.hpp>
@@ -17,6 +18,11 @@ struct FitBegin {
   Position position = {};     ///< how far the run is already
 };
 
+/// The gradient norm of a step whose optimizer does not tell it: NaN.
+inline const std::function<double()> unknown_norm = [] {
+  return std::numeric_limits<double>::quiet_NaN();
+};
+
 /// An optimizer step has been taken.
 struct StepEnd {
   std::int64_t step = 0;      ///< counted from 1 over the whole run
@@ -29,6 +35,9 @@ struct StepEnd {
   double learning_rate = 0;
   /// Returns the mean loss over this step's examples, and waits if it is on a device.
   const std::function<double()>& loss;
+  /// Returns the common 2-norm of this step's gradients before they were clipped, and waits if it
+  /// is on a device; NaN if the optimizer does not tell.
+  const std::function<double()>& gradient_norm = unknown_norm;
 };
 
 /// A step was skipped because its gradients were not finite: the parameters are unchanged.
@@ -41,6 +50,14 @@ struct StepSkipped {
 /// A message for people: a checkpoint failed, or a run was resumed.
 struct Notice {
   std::string_view text;
+  bool warning = false;  ///< something failed, and training goes on
+};
+
+/// An evaluation is about to start.
+struct EvalBegin {
+  std::string_view split;  ///< "dev", "test"
+  std::int64_t epoch = 0;  ///< epochs done
+  std::int64_t step = 0;   ///< optimizer steps done
 };
 
 /// A batch of an evaluation is done.

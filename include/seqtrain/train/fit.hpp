@@ -73,6 +73,7 @@ struct Fit {
   Best best;
   State state = {};
   StepWatch watch{options.on_nonfinite};
+  std::function<double()> gradient_norm = {};  ///< of the last step
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 
   [[nodiscard]] bool is_done() const {
@@ -110,6 +111,7 @@ struct Fit {
                   const std::function<double()>& loss) {
     ++state.position.step;
     state.position.batch += static_cast<std::int64_t>(batches.size());
+    gradient_norm = outcome.gradient_norm();
     watch.add(std::move(outcome), [&](bool known) {
       return describe_step(state.position, batches, known ? std::optional{loss()} : std::nullopt);
     });
@@ -152,7 +154,8 @@ struct Fit {
                   .batch = state.position.batch,
                   .batches = of,
                   .learning_rate = rate,
-                  .loss = loss};
+                  .loss = loss,
+                  .gradient_norm = gradient_norm};
     for (const B& batch : batches) {
       event.examples += batch.rows;
       event.tokens += batch.tokens();

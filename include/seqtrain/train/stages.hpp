@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 
@@ -26,7 +26,7 @@ class Stages {
   /// `settings` determine the job's result. Throws `InputError` if the directory belongs to a job
   /// with other settings.
   Stages(std::filesystem::path directory, Pairs settings,
-         std::function<void(std::string_view)> log = {})
+         std::function<void(const Notice&)> log = {})
       : directory_{std::move(directory)}, settings_{std::move(settings)}, log_{std::move(log)} {
     with_file_errors([this] { std::filesystem::create_directories(directory_); });
     json::Writer text{2};
@@ -43,10 +43,10 @@ class Stages {
     if (std::filesystem::exists(done)) {
       const weights::SafetensorsFile file{done};
       model.load_state_dict(file.tensors());
-      if (log_) log_("Stage " + name + " is done already: " + done.string());
+      say("Stage " + name + " is done already: " + done.string());
       return;
     }
-    if (log_) log_("Stage " + name);
+    say("Stage " + name);
     const auto checkpoints = directory_ / (name + ".checkpoints");
     Pairs settings = settings_;
     settings.emplace_back("stage", name);
@@ -58,6 +58,10 @@ class Stages {
   }
 
  private:
+  void say(const std::string& text) const {
+    if (log_) log_({.text = text});
+  }
+
   void claim(const std::string& settings) const {
     const auto file = directory_ / "settings.json";
     if (!std::filesystem::exists(file)) return write_file_atomically(file, settings);
@@ -69,7 +73,7 @@ class Stages {
 
   std::filesystem::path directory_;
   Pairs settings_;
-  std::function<void(std::string_view)> log_;
+  std::function<void(const Notice&)> log_;
 };
 
 }  // namespace seqtrain::train

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 #include <seqtrain/concepts.hpp>
@@ -16,6 +15,7 @@
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/checkpoints.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/find_part.hpp>
 #include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/observe.hpp>
@@ -69,7 +69,7 @@ auto with_keeper(S& sink, const FitOptions& options, const Use& use, Parts&... p
     if constexpr (Store<S> && Checkpointable<M, O>) {
       CheckpointOptions checkpoint = options.checkpoint;
       if (!checkpoint.log) {
-        checkpoint.log = [&](std::string_view text) { notify(Notice{text}, parts...); };
+        checkpoint.log = [&](const Notice& notice) { notify(notice, parts...); };
       }
       return with_checkpoints(sink, checkpoint, use);
     } else {

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdlib>
+#include <string>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/report/log.hpp>
+
+namespace seqtrain::cli {
+
+/// Returns the value of an environment variable, empty if it is not set.
+inline std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// What a cloud job tells its program by environment variables. A variable that is not set is an
+/// empty string here.
+struct CloudJob {
+  std::string id = {};         ///< `CLOUD_ML_JOB_ID`
+  std::string project = {};    ///< `CLOUD_ML_PROJECT_ID`
+  std::string trial = {};      ///< `CLOUD_ML_TRIAL_ID`, set in each trial of hyperparameter tuning
+  std::string model_dir = {};  ///< `AIP_MODEL_DIR`
+  std::string checkpoint_dir = {};   ///< `AIP_CHECKPOINT_DIR`
+  std::string tensorboard_dir = {};  ///< `AIP_TENSORBOARD_LOG_DIR`
+
+  [[nodiscard]] static CloudJob from_environment() {
+    return {.id = environment("CLOUD_ML_JOB_ID"),
+            .project = environment("CLOUD_ML_PROJECT_ID"),
+            .trial = environment("CLOUD_ML_TRIAL_ID"),
+            .model_dir = environment("AIP_MODEL_DIR"),
+            .checkpoint_dir = environment("AIP_CHECKPOINT_DIR"),
+            .tensorboard_dir = environment("AIP_TENSORBOARD_LOG_DIR")};
+  }
+
+  /// Returns the log format of `--log-format auto`: JSON in a cloud job, that is where its id or
+  /// one of its places is set.
+  [[nodiscard]] report::LogFormat log_format() const {
+    const bool in_job = !(id + model_dir + checkpoint_dir + tensorboard_dir).empty();
+    return in_job ? report::LogFormat::json : report::LogFormat::text;
+  }
+
+  /// Returns the place of this trial inside a place that all trials of the job are given: a folder
+  /// with the trial's id. Without a trial, or if no place is given, returns it unchanged. Throws
+  /// `InputError` if the id cannot be the name of a folder.
+  [[nodiscard]] std::string place_of_trial(const std::string& place) const {
+    if (trial.empty() || place.empty()) return place;
+    if (trial.find('/') != std::string::npos || trial.starts_with('.')) {
+      throw InputError{"cannot be the name of a folder", {.object = "CLOUD_ML_TRIAL_ID"}};
+    }
+    return place + (place.ends_with('/') ? "" : "/") + trial;
+  }
+
+  /// Returns a line that names the job, empty outside a job.
+  [[nodiscard]] std::string describe() const {
+    if (id.empty()) return {};
+    return "Job " + id + (project.empty() ? "" : " of project " + project) +
+           (trial.empty() ? "" : ", trial " + trial);
+  }
+};
+
+}  // namespace seqtrain::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <seqtrain/cli/cloud_job.hpp>
+#include <seqtrain/gcs/uri.hpp>
+#include <seqtrain/report/log.hpp>
+#include <seqtrain/sink/any.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/sink/discard.hpp>
+#include <seqtrain/sink/gcs.hpp>
+
+namespace seqtrain::cli {
+
+/// Opens a place in a bucket. Throws `InputError` if it cannot be written.
+inline sink::Gcs open_bucket(const std::string& place, const report::Log& log) {
+  sink::Gcs bucket{place, {.client = {.log = log.warnings()}}};
+  bucket.check_writable();
+  return bucket;
+}
+
+/// Opens the sink that `--job-dir` names; if it is not given, the one in `AIP_MODEL_DIR`, which a
+/// cloud job sets; else one that keeps nothing. Throws `InputError` if a bucket cannot be written.
+inline sink::Any open_job_dir(std::string place, const report::Log& log) {
+  if (place.empty()) place = CloudJob::from_environment().model_dir;
+  if (place.empty()) return sink::Any{sink::Discard{}};
+  if (!gcs::is_gs(place)) return sink::Any{sink::Directory{place}};
+  return sink::Any{open_bucket(place, log)};
+}
+
+}  // namespace seqtrain::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include <seqtrain/report/log.hpp>
+#include <seqtrain/train/events.hpp>
+
+namespace seqtrain::report {
+
+/// Returns a function that writes a fit's notices into a log.
+[[nodiscard]] inline std::function<void(const train::Notice&)> notices_to(Log log) {
+  return [log = std::move(log)](const train::Notice& notice) {
+    log.write(notice.warning ? Severity::warning : Severity::info, notice.text);
+  };
+}
+
+}  // namespace seqtrain::report
