@@ -1,6 +1,6 @@
 # The project's own commands. CMake builds; this sets a machine up and calls it.
 .DEFAULT_GOAL := help
-.PHONY: help mnli test chaos build bench format check-format setup packages develop-packages clean
+.PHONY: help mnli test check chaos build bench format check-format setup packages develop-packages clean
 
 # Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16"
 ARGS ?=
@@ -15,9 +15,13 @@ mnli: setup  ## fine-tune the default checkpoint on the bundled pairs; ARGS="…
 	@tools/build.sh release mnli
 	build/release/examples/mnli $(ARGS)
 
-test: setup  ## build and run every test
+test: setup  ## build and run the tests: every room, the programs, the code in the documentation
 	@tools/get_checkpoint.sh
 	@tools/test.sh dev
+
+check: setup develop-packages  ## the rest for maintainers: headers, mistakes, sanitizers, fuzzing
+	@tools/get_checkpoint.sh
+	@tools/check.sh
 
 chaos: setup develop-packages  ## kill runs 100 times each way, and at every call of the file system
 	@tools/get_checkpoint.sh

@@ -5,4 +5,7 @@ cd "$(dirname "$0")/.."
 preset=$1
 shift
 [[ -f build/$preset/build.ninja ]] || cmake --preset "$preset"
-cmake --build "build/$preset" --parallel "$(tools/jobs.sh)" ${@:+--target "$@"}
+jobs=$(tools/jobs.sh)
+steps=$(ninja -C "build/$preset" -n "$@" | grep -c '^\[' || true)
+echo "Building $preset: $steps steps, $jobs at a time; each takes up to a minute and 3 GB"
+cmake --build "build/$preset" --parallel "$jobs" ${@:+--target "$@"}

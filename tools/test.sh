@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# test.sh PRESET: builds everything, runs it through ctest and ends with `N passed, N failed`.
-# Arguments after the preset go to ctest.
+# test.sh PRESET: builds what the test preset runs, runs it and ends with `N passed, N failed`. The
+# preset `check` uses the build of `dev`. Arguments after the preset go to ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1
 shift
-if ! tools/build.sh "$preset"; then
-  echo "The build of $preset failed."
+build=("$preset")
+[[ $preset == check ]] && build=(dev checks)
+if ! tools/build.sh "${build[@]}"; then
+  echo "The build of ${build[*]} failed."
   echo "0 passed, 1 failed"
   exit 1
 fi
-report=$PWD/build/$preset/tests.xml
+report=$PWD/build/${build[0]}/$preset.xml
 rm -f "$report"
 ended_well=true
-ctest --test-dir "build/$preset" --parallel "$(tools/jobs.sh)" --output-on-failure --no-tests=error \
+ctest --preset "$preset" --parallel "$(tools/jobs.sh)" --no-tests=error \
   --test-output-size-passed 10000000 --test-output-size-failed 10000000 \
   --output-junit "$report" "$@" || ended_well=false
 python3 tools/count_tests.py "$report" && $ended_well

@@ -1,0 +1,28 @@
+# To be sourced: adds up the tests of several commands.
+passed=0 failed=0 skipped=0
+
+# tally NAME COMMAND...: runs it and adds the counts that it printed last; a command that prints none
+# counts as one test.
+tally() {
+  local counts='^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$'
+  local name=$1 log status start=$SECONDS
+  shift
+  echo "== $name"
+  log=$(mktemp)
+  "$@" 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
+  if [[ $(grep -E "$counts" "$log" | tail -n 1) =~ $counts ]]; then
+    ((passed += BASH_REMATCH[1], failed += BASH_REMATCH[2], skipped += BASH_REMATCH[4]))
+    ((status == 0 || BASH_REMATCH[2] > 0 || ++failed))
+  else
+    ((status == 0 ? ++passed : ++failed))
+  fi
+  rm -f "$log"
+  echo "== $name took $((SECONDS - start)) s"
+}
+
+# Prints the sums as `N passed, N failed` and fails where a test has failed.
+tally_end() {
+  echo "$passed passed, $failed failed$( ((skipped)) && echo ", $skipped skipped")"
+  ((failed == 0))
+}
