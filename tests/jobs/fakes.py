@@ -68,7 +68,7 @@ class Cloud:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         return ended.returncode, ended.stdout, ended.stderr
