@@ -101,6 +101,17 @@ TEST_F(EventObjectsTest, WarnsOnceAndPutsAgainWhatCouldNotBePut) {
                                                "its event files are tried again"});
 }
 
+TEST_F(EventObjectsTest, PutsAgainAtItsEndWhatCouldNotBePut) {
+  {
+    EventObjects log{sink::Any{store}, 1h, warn};
+    store.fail(true);
+    log.append(record("a"));
+    log.finish();
+    store.fail(false);
+  }
+  EXPECT_EQ(objects(), (Objects{{"a"}}));
+}
+
 TEST_F(EventObjectsTest, DoesNotThrowFromItsDestructor) {
   store.fail(true);
   {

@@ -41,8 +41,8 @@ class EventObjects final : public EventLog {
   /// Starts to put what is collected, unless an object is being put: then the next one takes it.
   void publish() override {
     if (background_.busy()) return;
-    warn_of_failure();
-    if (waiting_.empty()) return;
+    settle();
+    if (waiting_.empty() && unsent_.empty()) return;
     last_ = std::chrono::steady_clock::now();
     if (unsent_.empty()) {
       name_ = next_event_file_name();
@@ -56,7 +56,7 @@ class EventObjects final : public EventLog {
     background_.wait();
     publish();
     background_.wait();
-    warn_of_failure();
+    settle();
   }
 
  private:
@@ -68,14 +68,15 @@ class EventObjects final : public EventLog {
     try {
       store_.put(name_, std::as_bytes(std::span{unsent_}));
       store_.flush();
-      unsent_.clear();
+      sent_ = true;
     } catch (const std::exception& error) {
       failure_ = error.what();
     }
   }
 
-  /// To be called while no object is being put.
-  void warn_of_failure() {
+  /// Takes in what came of the last put. To be called while no object is being put.
+  void settle() {
+    if (std::exchange(sent_, false)) unsent_.clear();
     const std::string failure = std::exchange(failure_, {});
     if (failure.empty() || std::exchange(warned_, true) || !warn_) return;
     warn_(failure + "; training goes on, and its event files are tried again");
@@ -88,7 +89,8 @@ class EventObjects final : public EventLog {
   std::string waiting_;  // records that no object holds
   std::string name_;     // of the object below
   std::string unsent_;   // an object that is being put, or could not be
-  std::string failure_;
+  bool sent_ = false;    // that object is in the store
+  std::string failure_;  // why it is not
   bool warned_ = false;
   Background background_;  // last: its thread uses the others
 };
