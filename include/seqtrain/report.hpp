@@ -4,6 +4,8 @@
 #include <seqtrain/report/cadence.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/report/container_limits.hpp>
+#include <seqtrain/report/event_file.hpp>
+#include <seqtrain/report/event_objects.hpp>
 #include <seqtrain/report/format.hpp>
 #include <seqtrain/report/gpus.hpp>
 #include <seqtrain/report/host_use.hpp>
@@ -12,10 +14,16 @@
 #include <seqtrain/report/log.hpp>
 #include <seqtrain/report/machine.hpp>
 #include <seqtrain/report/machine_use.hpp>
-#include <seqtrain/report/nvml.hpp>
+#include <seqtrain/report/markdown.hpp>
 #include <seqtrain/report/notices.hpp>
+#include <seqtrain/report/nvml.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/report/progress_bar.hpp>
+#include <seqtrain/report/protobuf.hpp>
+#include <seqtrain/report/python_json.hpp>
+#include <seqtrain/report/summary.hpp>
 #include <seqtrain/report/table.hpp>
+#include <seqtrain/report/tensorboard.hpp>
 #include <seqtrain/report/terminal.hpp>
 #include <seqtrain/report/throughput.hpp>
+#include <seqtrain/report/trials.hpp>

@@ -1,4 +1,3 @@
-#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -9,12 +8,12 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/report/json_lines.hpp>
 #include <seqtrain/train/observe.hpp>
 
+#include "support/file_size_limit.hpp"
 #include "support/run_events.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -24,26 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 static_assert(train::Observer<JsonLines>);
-
-/// While it lives, no file of this process can grow beyond `bytes`.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_{std::signal(SIGXFSZ, SIG_IGN)} {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
-};
 
 struct JsonLinesTest : testing::Test {
   /// The records' text, without their times.
@@ -210,7 +189,7 @@ TEST_F(JsonLinesTest, KeepsWholeRecordsWhereTheDiskFillsUp) {
   JsonLines log{file, {.every = 1, .warn = warn}};
   log.on(train::FitBegin{1, 9, 90});
   {
-    const FileSizeLimit limit{fs::file_size(file) + 200};
+    const tests::FileSizeLimit limit{fs::file_size(file) + 200};
     for (std::int64_t batch = 1; batch <= 3; ++batch) log.on(tests::step(batch, 9, loss));
   }
   log.on(tests::step(4, 9, loss));
@@ -247,7 +226,7 @@ TEST_F(JsonLinesTest, LeavesAKilledRunsLogAsItIsWhereItCannotBeRewritten) {
     for (std::int64_t batch = 1; batch <= 3; ++batch) killed.on(tests::step(batch, 6, loss));
   }
   const std::string before = tests::read_file(file);
-  const FileSizeLimit limit{10};
+  const tests::FileSizeLimit limit{10};
   JsonLines log{file, {.every = 1, .warn = warn}};
   log.on(train::FitBegin{1, 6, 60, {.epoch = 0, .batch = 2, .step = 2}});
   log.on(tests::step(3, 6, loss));

@@ -12,8 +12,11 @@
 
 namespace seqtrain::report {
 
+/// Rows of cells.
+using Rows = std::vector<std::vector<std::string>>;
+
 /// Rows of cells as text: the first column aligned at the left, the others at the right.
-inline std::string align(const std::vector<std::vector<std::string>>& rows) {
+inline std::string align(const Rows& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -31,9 +34,9 @@ inline std::string align(const std::vector<std::vector<std::string>>& rows) {
 
 /// Precision, recall, F1 and support of each label, the plain mean over the labels, and accuracy;
 /// of multi-label classification also the scores over all labels' decisions together.
-inline std::string scores_table(const metrics::ClassificationReport& report,
-                                std::span<const std::string> names) {
-  std::vector<std::vector<std::string>> rows{{"", "precision", "recall", "f1", "support"}};
+inline Rows scores_rows(const metrics::ClassificationReport& report,
+                        std::span<const std::string> names) {
+  Rows rows{{"", "precision", "recall", "f1", "support"}};
   const auto add = [&rows](const std::string& name, const metrics::LabelScores& scores) {
     rows.push_back({name, fixed(scores.precision, 4), fixed(scores.recall, 4), fixed(scores.f1, 4),
                     std::to_string(scores.support)});
@@ -46,13 +49,19 @@ inline std::string scores_table(const metrics::ClassificationReport& report,
   add("macro avg", report.macro_average());
   rows.push_back({multi_label ? "all right" : "accuracy", "", "", fixed(report.accuracy, 4),
                   std::to_string(report.examples)});
-  return align(rows);
+  return rows;
+}
+
+/// `scores_rows` as text.
+inline std::string scores_table(const metrics::ClassificationReport& report,
+                                std::span<const std::string> names) {
+  return align(scores_rows(report, names));
 }
 
 /// The confusion counts: a row for each true label, a column for each predicted one.
-inline std::string confusion_table(const metrics::ClassificationReport& report,
-                                   std::span<const std::string> names) {
-  std::vector<std::vector<std::string>> rows{{"true \\ predicted"}};
+inline Rows confusion_rows(const metrics::ClassificationReport& report,
+                           std::span<const std::string> names) {
+  Rows rows{{"true \\ predicted"}};
   for (std::size_t i = 0; i < report.labels.size(); ++i) {
     rows.front().push_back(metrics::label_name(names, i));
     rows.push_back({metrics::label_name(names, i)});
@@ -60,15 +69,26 @@ inline std::string confusion_table(const metrics::ClassificationReport& report,
       rows.back().push_back(std::to_string(count));
     }
   }
-  return align(rows);
+  return rows;
+}
+
+/// `confusion_rows` as text.
+inline std::string confusion_table(const metrics::ClassificationReport& report,
+                                   std::span<const std::string> names) {
+  return align(confusion_rows(report, names));
 }
 
 /// The figures by their names, and the number of examples.
-inline std::string figures_table(const metrics::ClassificationReport& report) {
-  std::vector<std::vector<std::string>> rows;
+inline Rows figures_rows(const metrics::ClassificationReport& report) {
+  Rows rows;
   for (const auto& [name, value] : report.figures) rows.push_back({name, fixed(value, 4)});
   rows.push_back({"examples", std::to_string(report.examples)});
-  return align(rows);
+  return rows;
+}
+
+/// `figures_rows` as text.
+inline std::string figures_table(const metrics::ClassificationReport& report) {
+  return align(figures_rows(report));
 }
 
 /// What a run prints at its end of the test set: the labels' scores, and below them the confusion

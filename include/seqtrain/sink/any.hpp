@@ -23,8 +23,8 @@ class Any {
   using Bytes = std::span<const std::byte>;
 
  public:
-  template <Store S>
-  requires(!std::same_as<S, Any>) explicit Any(S store)
+  template <class S>
+  requires(!std::same_as<S, Any> && Store<S>) explicit Any(S store)
       : store_{std::make_unique<Holder<S>>(std::move(store))} {}
 
   void put(std::string_view key, Bytes bytes) { store_->put(key, bytes); }

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
@@ -46,14 +47,22 @@ struct Selection {
   /// "perplexity" or "mean_squared_error".
   std::optional<bool> greater_is_better = {};
 
+  /// Returns the figure that `metric` names, or nothing if the report lacks it.
+  [[nodiscard]] std::optional<metrics::Figure> figure(
+      const metrics::ClassificationReport& report) const {
+    const std::string wanted = metric.empty() ? default_metric(report.problem_type) : metric;
+    for (auto& figure : named_figures(report)) {
+      if (figure.name == wanted) return std::move(figure);
+    }
+    return {};
+  }
+
   /// Returns a number that is larger for a better evaluation, or NaN if the report lacks the
   /// figure.
   [[nodiscard]] double score(const metrics::ClassificationReport& report) const {
-    const std::string wanted = metric.empty() ? default_metric(report.problem_type) : metric;
-    for (const auto& [name, value] : named_figures(report)) {
-      if (name == wanted) return is_greater_better(wanted) ? value : -value;
-    }
-    return std::numeric_limits<double>::quiet_NaN();
+    const auto found = figure(report);
+    if (!found) return std::numeric_limits<double>::quiet_NaN();
+    return is_greater_better(found->name) ? found->value : -found->value;
   }
 
   /// Returns the index of the best evaluation, the first if several are equal. NaN is worse than

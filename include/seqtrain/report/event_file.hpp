@@ -1,0 +1,140 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <unistd.h>
+
+#include <seqtrain/core/crc32c.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_system.hpp>
+#include <seqtrain/core/files.hpp>
+#include <seqtrain/report/protobuf.hpp>
+#include <seqtrain/report/summary.hpp>
+
+namespace seqtrain::report {
+
+/// Returns the seconds since 1970.
+inline double wall_time() {
+  return std::chrono::duration<double>{std::chrono::system_clock::now().time_since_epoch()}.count();
+}
+
+/// Appends a record of an event file: the length, its checksum, the data, its checksum. A checksum
+/// is a CRC-32C, rotated and offset, since a CRC of data that holds its own CRC detects little.
+inline void append_record(std::string& out, std::string_view data) {
+  const auto append_checksum = [&out](std::string_view bytes) {
+    const std::uint32_t sum = Crc32c{}.update(bytes).value();
+    append_little_endian(out, std::uint32_t{std::rotr(sum, 15) + 0xa282ead8U});
+  };
+  std::string length;
+  append_little_endian(length, std::uint64_t{data.size()});
+  out += length;
+  append_checksum(length);
+  out += data;
+  append_checksum(data);
+}
+
+/// Returns the record with which each event file begins.
+inline std::string first_record() {
+  std::string record;
+  append_record(record, file_version(wall_time()).encoded());
+  return record;
+}
+
+/// Returns a name that no other file has: `events.out.tfevents.<seconds>.<host>.<pid>.<n>`. The
+/// seconds are when the process asked first, and n counts on, so names of a process sort by age.
+inline std::string next_event_file_name() {
+  static const auto seconds = static_cast<std::int64_t>(wall_time());
+  static std::atomic<unsigned> next{0};
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') host = {"localhost"};
+  std::string name{host.data()};
+  for (char& c : name) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!plain && c != '.') c = '-';
+  }
+  std::array<char, 16> number;
+  std::snprintf(number.data(), number.size(), "%06u", next++);
+  return "events.out.tfevents." + std::to_string(seconds) + "." + name + "." +
+         std::to_string(::getpid()) + "." + number.data();
+}
+
+/// Takes the records of a run.
+class EventLog {
+ public:
+  EventLog() = default;
+  EventLog(const EventLog&) = delete;
+  EventLog& operator=(const EventLog&) = delete;
+  virtual ~EventLog() = default;
+
+  /// Takes whole records. Does not throw `Error`.
+  virtual void append(std::string_view records) = 0;
+  /// Makes what was appended visible soon.
+  virtual void publish() {}
+  /// Makes what was appended visible, and waits for it.
+  virtual void finish() {}
+};
+
+/// Appends records to an event file in a directory, each call with one write. The file appears with
+/// its first record. If it cannot be written, it ends there, after its last whole record.
+class EventFile final : public EventLog {
+ public:
+  /// `warn` is called with the reason if the file cannot be written.
+  EventFile(std::filesystem::path directory, std::function<void(std::string_view)> warn)
+      : directory_{std::move(directory)}, warn_{std::move(warn)} {}
+
+  void append(std::string_view records) override {
+    if (given_up_) return;
+    try {
+      with_file_errors([&] {
+        if (!file_) open();
+        write(records);
+      });
+    } catch (const Error& error) {
+      give_up(error);
+    }
+  }
+
+ private:
+  void open() {
+    std::filesystem::create_directories(directory_);
+    path_ = directory_ / next_event_file_name();
+    file_ = files_.create(path_);
+    if (!file_) throw Error{"is written by another process", {.object = path_.string()}};
+    write(first_record());
+  }
+
+  void write(std::string_view records) {
+    files_.write(*file_, std::as_bytes(std::span{records}));
+    size_ += records.size();
+  }
+
+  void give_up(const Error& error) {
+    given_up_ = true;
+    std::error_code ignored;
+    if (file_) std::filesystem::resize_file(path_, size_, ignored);
+    file_.reset();
+    if (warn_) warn_(std::string{error.what()} + "; training goes on without it");
+  }
+
+  Files files_;
+  std::filesystem::path directory_;
+  std::function<void(std::string_view)> warn_;
+  std::filesystem::path path_;
+  std::optional<Files::Output> file_;
+  std::uintmax_t size_ = 0;  // of the whole records
+  bool given_up_ = false;
+};
+
+}  // namespace seqtrain::report

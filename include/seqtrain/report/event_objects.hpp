@@ -1,0 +1,98 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/core/background.hpp>
+#include <seqtrain/report/event_file.hpp>
+#include <seqtrain/sink/any.hpp>
+
+namespace seqtrain::report {
+
+/// Puts records into a store whose objects do not grow: it collects them and puts them on another
+/// thread, each time as an event file with a new name. What could not be put is put again with the
+/// next records. The destructor waits until all are put, or could not be.
+class EventObjects final : public EventLog {
+ public:
+  /// `interval` is the time from one object to the next. `warn` is called once, with the reason, if
+  /// an object cannot be put; it is called on the thread that calls this object.
+  EventObjects(sink::Any store, std::chrono::duration<double> interval,
+               std::function<void(std::string_view)> warn)
+      : store_{std::move(store)}, interval_{interval}, warn_{std::move(warn)} {}
+
+  ~EventObjects() override {
+    try {
+      finish();
+    } catch (...) {  // the program's own `warn` threw
+    }
+  }
+
+  void append(std::string_view records) override {
+    if (waiting_.size() + unsent_.size() < most_bytes) waiting_ += records;
+    if (std::chrono::steady_clock::now() - last_ >= interval_) publish();
+  }
+
+  /// Starts to put what is collected, unless an object is being put: then the next one takes it.
+  void publish() override {
+    if (background_.busy()) return;
+    settle();
+    if (waiting_.empty() && unsent_.empty()) return;
+    last_ = std::chrono::steady_clock::now();
+    if (unsent_.empty()) {
+      name_ = next_event_file_name();
+      unsent_ = first_record();
+    }
+    unsent_ += std::exchange(waiting_, {});
+    background_.start([this] { put(); });
+  }
+
+  void finish() override {
+    background_.wait();
+    publish();
+    background_.wait();
+    settle();
+  }
+
+ private:
+  /// Records that a store cannot take for hours are left out past this size.
+  static constexpr std::size_t most_bytes = std::size_t{64} << 20;
+
+  /// Runs on the other thread.
+  void put() {
+    try {
+      store_.put(name_, std::as_bytes(std::span{unsent_}));
+      store_.flush();
+      sent_ = true;
+    } catch (const std::exception& error) {
+      failure_ = error.what();
+    }
+  }
+
+  /// Takes in what came of the last put. To be called while no object is being put.
+  void settle() {
+    if (std::exchange(sent_, false)) unsent_.clear();
+    const std::string failure = std::exchange(failure_, {});
+    if (failure.empty() || std::exchange(warned_, true) || !warn_) return;
+    warn_(failure + "; training goes on, and its event files are tried again");
+  }
+
+  sink::Any store_;
+  std::chrono::duration<double> interval_;
+  std::function<void(std::string_view)> warn_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::string waiting_;  // records that no object holds
+  std::string name_;     // of the object below
+  std::string unsent_;   // an object that is being put, or could not be
+  bool sent_ = false;    // that object is in the store
+  std::string failure_;  // why it is not
+  bool warned_ = false;
+  Background background_;  // last: its thread uses the others
+};
+
+}  // namespace seqtrain::report

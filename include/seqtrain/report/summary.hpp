@@ -1,0 +1,111 @@
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <seqtrain/report/protobuf.hpp>
+#include <seqtrain/train/pairs.hpp>
+
+/// The messages that TensorBoard reads. Numbers of fields and of enumerations are those of
+/// tensorboard/compat/proto and tensorboard/plugins/hparams.
+namespace seqtrain::report {
+
+/// Builds a Summary: figures, texts and hyperparameters under tags.
+class Summary {
+ public:
+  Summary& scalar(std::string_view tag, double value) {
+    return add(Message{}.string(1, tag).number(2, static_cast<float>(value)));
+  }
+
+  /// Adds a text, which TensorBoard renders as Markdown.
+  Summary& text(std::string_view tag, std::string_view markdown) {
+    constexpr int dt_string = 7;
+    const auto tensor = Message{}.integer(1, dt_string).message(2, Message{}).string(8, markdown);
+    return add(tag, tensor, Message{}.string(1, "text"));
+  }
+
+  /// Adds the hyperparameters of a run that begins. Values that are numbers or `true` or `false`
+  /// are written as such.
+  Summary& hparams(const train::Pairs& values, double start_seconds) {
+    Message info;
+    for (const auto& [name, value] : values) {
+      info.message(1, Message{}.string(1, name).message(2, hparam(value)));
+    }
+    return hparams("_hparams_/session_start_info", 3, info.number(5, start_seconds));
+  }
+
+  /// Says that the run has ended well.
+  Summary& hparams_end(double end_seconds) {
+    constexpr int status_success = 1;
+    return hparams("_hparams_/session_end_info", 4,
+                   Message{}.integer(1, status_success).number(2, end_seconds));
+  }
+
+  [[nodiscard]] const Message& message() const noexcept { return message_; }
+
+ private:
+  /// Returns a google.protobuf.Value.
+  static Message hparam(const std::string& value) {
+    if (value == "true" || value == "false") return Message{}.integer(4, value == "true" ? 1 : 0);
+    double number = 0;
+    const char* const end = value.data() + value.size();
+    const auto read = std::from_chars(value.data(), end, number);
+    const bool is_number = read.ec == std::errc{} && read.ptr == end && std::isfinite(number);
+    return is_number ? Message{}.number(2, number) : Message{}.string(3, value);
+  }
+
+  Summary& hparams(std::string_view tag, int field, const Message& info) {
+    constexpr int dt_float = 1;
+    const auto no_numbers =
+        Message{}.integer(1, dt_float).message(2, Message{}.message(2, Message{}));
+    const auto content = Message{}.message(field, info);
+    return add(tag, no_numbers, Message{}.string(1, "hparams").bytes(2, content.encoded()));
+  }
+
+  /// Adds a tensor for a plugin.
+  Summary& add(std::string_view tag, const Message& tensor, const Message& plugin) {
+    constexpr int data_class_tensor = 2;
+    const auto metadata = Message{}.message(1, plugin).integer(4, data_class_tensor);
+    return add(Message{}.string(1, tag).message(8, tensor).message(9, metadata));
+  }
+
+  Summary& add(const Message& value) {
+    message_.message(1, value);
+    return *this;
+  }
+
+  Message message_;
+};
+
+namespace detail {
+
+inline Message event(double wall_time, std::int64_t step) {
+  Message message;
+  message.number(1, wall_time);
+  if (step != 0) message.integer(2, step);
+  return message;
+}
+
+}  // namespace detail
+
+/// Returns the Event with which each file begins.
+inline Message file_version(double wall_time) {
+  return detail::event(wall_time, 0).string(3, "brain.Event:2");
+}
+
+/// Returns the Event of a summary.
+inline Message summary_event(double wall_time, std::int64_t step, const Summary& summary) {
+  return detail::event(wall_time, step).message(5, summary.message());
+}
+
+/// Returns the Event that makes TensorBoard drop what earlier files hold of `step` and later steps.
+inline Message start_event(double wall_time, std::int64_t step) {
+  constexpr int start = 1;
+  return detail::event(wall_time, step).message(7, Message{}.integer(1, start));
+}
+
+}  // namespace seqtrain::report

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_system.hpp>
+#include <seqtrain/metrics/metric.hpp>
+#include <seqtrain/report/python_json.hpp>
+#include <seqtrain/train/events.hpp>
+#include <seqtrain/train/selection.hpp>
+
+namespace seqtrain::report {
+
+/// Options of `Trials`.
+struct TrialsOptions {
+  bool enabled = false;  ///< whether a tuning service reads the file; without it nothing is written
+  /// The name of the figure to report, and its tag in the file. Empty means accuracy with one label
+  /// an example, micro_f1 with several, and the loss otherwise.
+  std::string metric = {};
+  /// Called once, with the reason, if the file cannot be written or there is no such figure.
+  std::function<void(std::string_view)> warn = {};
+};
+
+/// Tells a service that tunes hyperparameters how good a trial is: after each evaluation of the dev
+/// split it writes a line with the figure, in the format of Google's `cloudml-hypertune`. The file
+/// is the one that CLOUD_ML_HP_METRIC_FILE names, else /tmp/hypertune/output.metrics; it holds the
+/// last 100 lines. CLOUD_ML_TRIAL_ID names the trial, "0" if it is not set. If the file cannot be
+/// written, training goes on.
+class Trials {
+ public:
+  explicit Trials(TrialsOptions options = {}) : options_{std::move(options)} {}
+
+  void on(const train::EvalEnd& event) {
+    if (!options_.enabled || event.split != "dev") return;
+    const auto figure = train::Selection{.metric = options_.metric}.figure(event.report);
+    if (!figure) {
+      return warn(
+          Error{"there is no metric '" + options_.metric + "'", {.object = file_.string()}});
+    }
+    lines_.push_back(line(*figure, event.step));
+    if (lines_.size() > most_lines) lines_.pop_front();
+    try {
+      with_file_errors([this] { write(); });
+    } catch (const Error& error) {
+      warn(error);
+    }
+  }
+
+ private:
+  static constexpr std::size_t most_lines = 100;
+
+  static std::string variable(const char* name, const char* otherwise) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? otherwise : value;
+  }
+
+  [[nodiscard]] std::string line(const metrics::Figure& figure, std::int64_t step) const {
+    const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+    std::map<std::string, std::string> members{{"timestamp", python_number(now.count())},
+                                               {"trial", python_quoted(trial_)}};
+    members.insert_or_assign(figure.name, python_quoted(python_number(figure.value)));
+    members.insert_or_assign("global_step", python_quoted(std::to_string(step)));
+    members.insert_or_assign("checkpoint_path", python_quoted(""));
+    std::string text;
+    for (const auto& [name, value] : members) {
+      text.append(text.empty() ? "{" : ", ").append(python_quoted(name)) += ": " + value;
+    }
+    return text + "}\n";
+  }
+
+  void write() const {
+    if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path());
+    AtomicFile file{file_};
+    for (const auto& line : lines_) file.write(line);
+    file.commit();
+  }
+
+  void warn(const Error& error) {
+    if (options_.warn && !warned_) {
+      options_.warn(std::string{error.what()} + "; the tuning service is not told how good this " +
+                    "trial is, and training goes on");
+    }
+    warned_ = true;
+  }
+
+  TrialsOptions options_;
+  std::filesystem::path file_ =
+      variable("CLOUD_ML_HP_METRIC_FILE", "/tmp/hypertune/output.metrics");
+  std::string trial_ = variable("CLOUD_ML_TRIAL_ID", "0");
+  std::deque<std::string> lines_;
+  bool warned_ = false;
+};
+
+}  // namespace seqtrain::report

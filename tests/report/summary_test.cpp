@@ -1,0 +1,46 @@
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/report/summary.hpp>
+
+#include "support/event_records.hpp"
+
+namespace seqtrain::report {
+namespace {
+
+// event_file_test.cpp compares the bytes with those of tensorboard.
+
+TEST(Summary, HoldsSeveralValues) {
+  const auto event =
+      summary_event(1.5, 7, Summary{}.scalar("a", 0.5).scalar("b/\xff", -2).text("c", "*text*"));
+  const auto seen = tests::event_seen(event.encoded());
+  EXPECT_EQ(seen.step, 7);
+  EXPECT_EQ(seen.scalars, (std::map<std::string, float>{{"a", 0.5F}, {"b/\ufffd", -2.0F}}));
+  EXPECT_EQ(seen.texts, (std::map<std::string, std::string>{{"c", "*text*"}}));
+}
+
+/// The field of google.protobuf.Value that the value of a hyperparameter is written as.
+int field_of(const std::string& value) {
+  const auto event = summary_event(1.5, 0, Summary{}.hparams({{"flag", value}}, 1.5));
+  const auto content =
+      tests::event_seen(event.encoded()).plugin_data.at("_hparams_/session_start_info");
+  const auto entry = tests::protobuf_bytes(tests::protobuf_bytes(content, 3), 1);
+  return tests::protobuf_fields(tests::protobuf_bytes(entry, 2)).at(0).number;
+}
+
+TEST(Summary, WritesHyperparametersByTheirType) {
+  constexpr int number = 2, string = 3, boolean = 4;
+  for (const char* text : {"3", "-1", "2e-5", "0.5", "1234567890123"}) {
+    EXPECT_EQ(field_of(text), number) << text;
+  }
+  for (const char* text : {"", "bf16", "3e", "1 ", " 1", "0x10", "nan", "inf", "1e999", "True"}) {
+    EXPECT_EQ(field_of(text), string) << text;
+  }
+  EXPECT_EQ(field_of("true"), boolean);
+  EXPECT_EQ(field_of("false"), boolean);
+}
+
+}  // namespace
+}  // namespace seqtrain::report
