@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <seqtrain/cli.hpp>
 #include <seqtrain/cli/places.hpp>
 #include <seqtrain/metrics.hpp>
 #include <seqtrain/model.hpp>
@@ -42,7 +43,12 @@ void fine_tune(const report::Log& log, const std::string& program, const cli::Tr
   checkpoints.keeper().lock();  // before `create` removes what a killed run left
   run.create();
 
-  RunObservers observers{flags, run, device.is_cuda(), log};
+  RunObservers observers{{.flags = flags,
+                          .run = run,
+                          .hyperparameters = parser.determining_values(),
+                          .labels = labels.names(),
+                          .on_gpu = device.is_cuda()},
+                         log};
   const metrics::Matthews matthews;
   Trainer trainer{std::move(model), optim::Adam{flags.adam<optim::AdamOptions>()},
                   data::BucketLoader{std::move(train.set), flags.train_batches()}, std::move(job)};
@@ -51,6 +57,7 @@ void fine_tune(const report::Log& log, const std::string& program, const cli::Tr
   results.dev = fitted.dev.at(fitted.epoch_of_model);
   results.test = trainer.evaluate(test, fitted.point("test", stop), matthews, observers);
   observers.complete(results);
+  log.info(observers.describe_machine());
   log.info(report::tables(*results.test, labels.names()));
   train::save_run(run, trainer.model(), tokenizer.files(), results);
   trainer.publish(run.path(), run.results(), train::dated_model_folder(), stop);

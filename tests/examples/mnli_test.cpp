@@ -110,7 +110,9 @@ TEST_F(Mnli, LogsJsonOnStdoutAlone) {
     const auto root = document.root();
     ++severities[std::string{root.at("severity").string()}];
     const auto message = root.at("message").string();
-    if (message.starts_with("Progress: ")) EXPECT_GT(root.at("loss").number(), 0);
+    if (message.starts_with("Progress: ")) {
+      EXPECT_GT(root.at("loss").number(), 0);
+    }
     table = table || message.find("precision") < message.find("\nmacro avg");
   }
   EXPECT_EQ(severities["ERROR"], 2);

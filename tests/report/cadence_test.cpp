@@ -51,7 +51,9 @@ TEST(Cadence, ARunThatIsResumedGoesOnWithTheSameBatches) {
       event.epoch = 2;
       event.steps = 1'000;
       const bool due = whole.due(event);
-      if (batch > done) EXPECT_EQ(resumed.due(event), due) << done << " " << batch;
+      if (batch > done) {
+        EXPECT_EQ(resumed.due(event), due) << done << " " << batch;
+      }
     }
   }
 }

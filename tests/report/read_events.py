@@ -80,7 +80,7 @@ def hparams(events):
     return {name: getattr(value, value.WhichOneof("kind")) for name, value in info.hparams.items()}
 
 
-SCALARS = {"train/loss", "train/learning_rate", "train/examples_per_second",
+SCALARS = {"train/loss", "train/learning_rate", "train/gradient_norm", "train/examples_per_second",
            "train/tokens_per_second", "machine/cpu_percent"} | {
     f"{split}{name}" for split in ("dev", "test")
     for name in ("/epoch", "/loss", "/accuracy", "/macro_f1", "/matthews", "_labels/precision/no",
@@ -97,6 +97,8 @@ def check_run(directory):
         close(value, 1 / step + (10 if step <= 100 else 0), f"loss of step {step}")
     for step, value in curve(events, "train/learning_rate"):
         close(value, 1e-5 * step, f"learning rate of step {step}")
+    for step, value in curve(events, "train/gradient_norm"):
+        close(value, 2.0 * step, f"gradient norm of step {step}")
     for (_, examples), (_, tokens) in zip(curve(events, "train/examples_per_second"),
                                           curve(events, "train/tokens_per_second")):
         check(round(tokens / examples, 3), 32.0, "tokens an example")

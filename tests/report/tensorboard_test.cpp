@@ -69,6 +69,7 @@ TEST_F(TensorBoardTest, DrawsStepsAsOftenAsAsked) {
   const auto last = events().back().scalars;
   EXPECT_EQ(last.at("train/loss"), 0.5F);
   EXPECT_EQ(last.at("train/learning_rate"), 2e-5F);
+  EXPECT_EQ(last.at("train/gradient_norm"), 1.5F);
   EXPECT_GT(last.at("train/examples_per_second"), 0);
   EXPECT_NEAR(last.at("train/tokens_per_second") / last.at("train/examples_per_second"), 20, 1e-3);
 }

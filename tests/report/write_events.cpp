@@ -38,6 +38,7 @@ class Bucket : public sink::Directory {
 void take_steps(report::TensorBoard& log, std::int64_t first, std::int64_t last, double offset) {
   for (std::int64_t step = first; step <= last; ++step) {
     const std::function<double()> loss = [&] { return 1.0 / static_cast<double>(step) + offset; };
+    const std::function<double()> norm = [&] { return 2.0 * static_cast<double>(step); };
     log.on(train::StepEnd{.step = step,
                           .steps = steps,
                           .epoch = 1,
@@ -46,7 +47,8 @@ void take_steps(report::TensorBoard& log, std::int64_t first, std::int64_t last,
                           .examples = 16,
                           .tokens = 512,
                           .learning_rate = 1e-5 * static_cast<double>(step),
-                          .loss = loss});
+                          .loss = loss,
+                          .gradient_norm = norm});
   }
 }
 

@@ -89,6 +89,8 @@ class TensorBoard {
     if (event.step % options_.every != 0 && event.step != 1 && event.step != event.steps) return;
     Summary summary;
     summary.scalar("train/loss", event.loss()).scalar("train/learning_rate", event.learning_rate);
+    const double norm = event.gradient_norm();
+    if (!std::isnan(norm)) summary.scalar("train/gradient_norm", norm);
     add(summary, std::exchange(pace_, {}));
     if (options_.machine) {
       for (const auto& [name, value] : options_.machine()) summary.scalar("machine/" + name, value);
