@@ -22,10 +22,10 @@ class Predict : public testing::Test {
   static void SetUpTestSuite() {
     if (!std::filesystem::exists(tests::default_checkpoint())) return;
     directory_ = new tests::TemporaryDirectory;
-    const auto pairs = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "../examples/data/nli/dev.jsonl";
+    const auto file = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "../examples/data/nli/dev.jsonl";
     const auto run = run_example("mnli", "--model " + tests::default_checkpoint().string() +
-                                             " --train-file " + pairs.string() + " --dev-file " +
-                                             pairs.string() + " --fraction-of-train-data 0.05" +
+                                             " --train-file " + file.string() + " --dev-file " +
+                                             file.string() + " --fraction-of-train-data 0.05" +
                                              " --max-steps 1 --max-length 24 --threads 1" +
                                              " --output-dir " + (*directory_ / "run").string());
     ASSERT_EQ(run.code, 0) << run.output;

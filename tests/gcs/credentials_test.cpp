@@ -35,8 +35,7 @@ std::string decode(std::string text) {
   EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
                   reinterpret_cast<const unsigned char*>(text.data()),
                   static_cast<int>(text.size()));
-  bytes.resize(bytes.size() - padding);
-  return bytes;
+  return bytes.substr(0, bytes.size() - padding);
 }
 
 class Credentials : public testing::Test {
