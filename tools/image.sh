@@ -54,4 +54,4 @@ for name in BASE PROGRAM TORCH_INDEX; do
   [[ -z ${!name:-} ]] || arguments+=(--build-arg "$name=${!name}")
 done
 "${build[@]}" "${arguments[@]}" --tag "$image" --file examples/jobs/Containerfile "$@" .
-echo "The image is $image, $("$engine" images --format '{{.Size}}' "$image")"
+echo "The image is $image, $("$engine" images --format '{{.Size}}' "$image" | sed -n 1p)"

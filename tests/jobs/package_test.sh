@@ -12,5 +12,8 @@ cp -r examples/data "$context/examples"
 cp -r checkpoints/all-MiniLM-L6-v2 "$context/checkpoints"
 cp -r tests/install/rooms "$context"
 export BUILDAH_ISOLATION=${BUILDAH_ISOLATION:-chroot}
-"$engine" build --tag localhost/seqtrain-package-test ${BASE:+--build-arg "BASE=$BASE"} \
+image=localhost/seqtrain-package-test
+"$engine" build --tag "$image" ${BASE:+--build-arg "BASE=$BASE"} \
   --file tests/jobs/package.Containerfile "$context"
+"$engine" rmi "$image" >/dev/null
+echo "The packages work on a fresh Debian"
