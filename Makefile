@@ -1,6 +1,7 @@
 # The project's own commands. CMake builds; this sets a machine up and calls it.
 .DEFAULT_GOAL := help
-.PHONY: help mnli test check chaos build bench format check-format setup packages develop-packages clean
+.PHONY: help mnli test check chaos build bench image check-image package check-package format check-format \
+  setup packages develop-packages package-packages clean
 
 # Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16"
 ARGS ?=
@@ -39,6 +40,21 @@ build: setup  ## build everything for use, into build/release
 bench: setup  ## build and run the benchmarks, and the peers if they are installed
 	@tools/bench.sh $(ARGS)
 
+image:  ## build an image of the programs; ARGS="…" goes to docker, podman or buildah
+	@tools/image.sh $(ARGS)
+
+emulator_python = $(firstword $(wildcard build/emulator/bin/python) python3)
+check-image: setup  ## build the image, and train in it
+	@tools/get_checkpoint.sh
+	@$(emulator_python) tests/jobs/image_test.py $(ARGS) || [ $$? = 77 ]
+
+package: setup package-packages  ## build a .deb and a .tar.gz of the programs and headers
+	@tools/package.sh
+
+check-package: package  ## try the packages on a Debian that has nothing of them
+	@tools/get_checkpoint.sh
+	@tests/jobs/package_test.sh || [ $$? = 77 ]
+
 format: develop-packages  ## format the sources in place
 	@$(sources) | xargs clang-format -i
 
@@ -53,6 +69,9 @@ packages:
 
 develop-packages:
 	@tools/install_packages.sh build develop
+
+package-packages:
+	@tools/install_packages.sh build package
 
 clean:  ## remove what was built; .venv, checkpoints and runs stay
 	rm -rf build .cache

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages of the named groups that are missing: `build` is what the project
-# needs, `develop` what only people who change it need. Prints nothing when all is there.
+# needs, `develop` what only people who change it need, `package` what making packages needs. Prints
+# nothing when all is there.
 set -euo pipefail
 command -v dpkg-query >/dev/null || exit 0  # not Debian: CMake names what it does not find
 
@@ -8,6 +9,7 @@ build="g++ cmake ninja-build python3 python3-venv libsimdjson-dev libboost-dev
   libboost-program-options-dev libeigen3-dev libssl-dev libgtest-dev libbenchmark-dev
   libsentencepiece-dev"
 develop="clang-format clang libclang-rt-14-dev ccache shellcheck strace"
+package="dpkg-dev file"
 
 missing=()
 for group in "$@"; do

@@ -1,0 +1,41 @@
+# The programs with the libraries of LibTorch that they load, stripped: `cmake --install build/release
+# --component programs --strip` for an image, and `cpack` for packages that hold the headers as well.
+set(SEQTRAIN_PROGRAMS mnli imdb languages predict)
+add_custom_target(programs DEPENDS ${SEQTRAIN_PROGRAMS})
+
+# lib/seqtrain is found from the program's own place, so the whole may lie anywhere.
+set_target_properties(${SEQTRAIN_PROGRAMS} PROPERTIES INSTALL_RPATH "\$ORIGIN/../lib/seqtrain")
+install(TARGETS ${SEQTRAIN_PROGRAMS} RUNTIME_DEPENDENCY_SET seqtrain_libraries
+  RUNTIME DESTINATION bin COMPONENT programs)
+install(RUNTIME_DEPENDENCY_SET seqtrain_libraries
+  PRE_EXCLUDE_REGEXES "^ld-linux" "^libcuda\\.so"  # the driver's
+  POST_EXCLUDE_REGEXES "^/(usr/)?lib"
+  LIBRARY DESTINATION lib/seqtrain COMPONENT programs)
+# CMake strips only what it has built. Of LibTorch's libraries this takes 90 MB away.
+install(CODE "
+  if(CMAKE_INSTALL_DO_STRIP)
+    file(GLOB libraries \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/seqtrain/*\")
+    execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded \${libraries} COMMAND_ERROR_IS_FATAL ANY)
+  endif()" COMPONENT programs)
+install(FILES LICENSE DESTINATION share/doc/seqtrain RENAME copyright COMPONENT programs)
+file(GLOB torch_license "${TORCH_INSTALL_PREFIX}/../torch-*.dist-info/licenses/LICENSE")
+if(torch_license)
+  install(FILES ${torch_license} DESTINATION share/doc/seqtrain RENAME copyright.libtorch
+    COMPONENT programs)
+endif()
+
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
+set(CPACK_PACKAGE_CONTACT "The authors of seqtrain <seqtrain@localhost>")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_SYSTEM_NAME "${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
+set(CPACK_THREADS 0)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# What the headers need, for those who compile with them.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS
+  "libsimdjson-dev, libboost-dev, libboost-program-options-dev, libeigen3-dev, libssl-dev")
+include(CPack)

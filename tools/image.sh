@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# image.sh [ARGUMENT...]: builds the image of examples/jobs/Containerfile with the first of docker,
+# podman and buildah that works; arguments go to its build command. From the environment:
+#   IMAGE_URI            the image's name
+#   BASE                 the image that it is built on. localhost/debian:12 needs no registry: it is
+#                        made by mmdebstrap where it is missing
+#   PROGRAM, TORCH_INDEX arguments of the Containerfile
+#   SOURCE_DATE_EPOCH    the time of the image and its files; the commit's if unset
+set -euo pipefail
+cd "$(dirname "$0")/.."
+image=${IMAGE_URI:-localhost/seqtrain:latest}
+time=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+engine=$(tools/container_engine.sh)
+
+if [[ $engine == docker ]]; then
+  build=(docker build --build-arg "SOURCE_DATE_EPOCH=$time")
+else
+  build=("$engine" build --layers --timestamp "$time")
+  export BUILDAH_ISOLATION=${BUILDAH_ISOLATION:-chroot} # needs no runtime of containers
+fi
+
+make_base() {
+  local directory
+  if ! command -v mmdebstrap >/dev/null; then
+    echo "error: $BASE is not here, and mmdebstrap, which makes it, is missing. On Debian:" \
+      "apt-get install mmdebstrap" >&2
+    exit 1
+  fi
+  directory=$(mktemp -d)
+  SOURCE_DATE_EPOCH=$time mmdebstrap --quiet --variant=minbase --include=usr-is-merged \
+    --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+    --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
+    --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
+    bookworm "$directory/base.tar"
+  printf 'FROM scratch\nADD base.tar /\n' >"$directory/Containerfile"
+  "${build[@]}" --tag "$BASE" --file "$directory/Containerfile" "$directory"
+  rm -r "$directory"
+}
+
+if [[ ${BASE:-} == localhost/debian:12 ]]; then
+  "$engine" inspect --type image "$BASE" >/dev/null 2>&1 || make_base
+fi
+# The torch that this checkout builds on, by its pip: the build of the image does not know which index,
+# proxy and certificates pip is set up with here.
+if [[ -x .venv/bin/python && -z ${TORCH_INDEX:-} ]]; then
+  torch=$(.venv/bin/python -c 'from importlib.metadata import version; print(version("torch"))')
+  .venv/bin/python -m pip download --disable-pip-version-check --quiet --python-version 3.11 \
+    --only-binary :all: --dest build/wheels "torch==$torch"
+else
+  rm -rf build/wheels
+fi
+arguments=()
+for name in BASE PROGRAM TORCH_INDEX; do
+  [[ -z ${!name:-} ]] || arguments+=(--build-arg "$name=${!name}")
+done
+"${build[@]}" "${arguments[@]}" --tag "$image" --file examples/jobs/Containerfile "$@" .
+echo "The image is $image, $("$engine" images --format '{{.Size}}' "$image" | sed -n 1p)"
