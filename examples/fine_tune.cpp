@@ -20,7 +20,9 @@ void fine_tune(const report::Log& log, const std::string& program, const cli::Tr
                const cli::Flags& parser) {
   const auto flags = cli::with_local_inputs(given, log);
   train::Results results{.flags = parser.values(), .versions = tensor::versions()};
-  log.info(cli::CloudJob::from_environment().describe());
+  const auto cloud = cli::CloudJob::from_environment();
+  cloud.check_one_machine();
+  log.info(cloud.describe());
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const train::RunDirectory run{flags.run_directory(program)};
   auto job = cli::open_job_dir(flags.job_dir, log);

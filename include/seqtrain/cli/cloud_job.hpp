@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/report/log.hpp>
 
 namespace seqtrain::cli {
@@ -23,6 +25,7 @@ struct CloudJob {
   std::string model_dir = {};  ///< `AIP_MODEL_DIR`
   std::string checkpoint_dir = {};   ///< `AIP_CHECKPOINT_DIR`
   std::string tensorboard_dir = {};  ///< `AIP_TENSORBOARD_LOG_DIR`
+  std::string cluster = {};          ///< `CLUSTER_SPEC`, a JSON text that lists the job's machines
 
   [[nodiscard]] static CloudJob from_environment() {
     return {.id = environment("CLOUD_ML_JOB_ID"),
@@ -30,7 +33,25 @@ struct CloudJob {
             .trial = environment("CLOUD_ML_TRIAL_ID"),
             .model_dir = environment("AIP_MODEL_DIR"),
             .checkpoint_dir = environment("AIP_CHECKPOINT_DIR"),
-            .tensorboard_dir = environment("AIP_TENSORBOARD_LOG_DIR")};
+            .tensorboard_dir = environment("AIP_TENSORBOARD_LOG_DIR"),
+            .cluster = environment("CLUSTER_SPEC")};
+  }
+
+  /// Throws `InputError` if the job has more than one machine: each of them would train the whole
+  /// model and write to the same places.
+  void check_one_machine() const {
+    if (cluster.empty()) return;
+    const auto spec = json::Document::parse(cluster, "CLUSTER_SPEC");
+    std::size_t machines = 0;
+    for (const auto& [pool, hosts] : spec.root().at("cluster").members()) {
+      machines += hosts.items().size();
+    }
+    if (machines > 1) {
+      throw InputError{
+          "names " + std::to_string(machines) + " machines; this version trains on one",
+          {.object = "CLUSTER_SPEC"},
+          "submit a job with one machine"};
+    }
   }
 
   /// Returns the log format of `--log-format auto`: JSON in a cloud job, that is where its id or
