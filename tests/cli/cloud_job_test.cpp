@@ -52,8 +52,8 @@ TEST(CloudJob, MayHaveOneMachine) {
   EXPECT_EQ(problem(""), "nothing was thrown");
   EXPECT_EQ(problem(R"({"cluster": {"workerpool0": ["a:1"]}, "task": {}})"), "nothing was thrown");
   EXPECT_EQ(problem(R"({"cluster": {"workerpool0": ["a:1"], "workerpool1": ["b:1", "c:1"]}})"),
-            "CLUSTER_SPEC: names 3 machines; this version trains on one (submit a job with one "
-            "machine)");
+            "CLUSTER_SPEC: names 3 machines; this version trains on one; submit a job with one "
+            "machine");
   EXPECT_EQ(problem("{}").substr(0, 12), "CLUSTER_SPEC");
   EXPECT_EQ(problem("{").substr(0, 12), "CLUSTER_SPEC");
 }
