@@ -6,6 +6,5 @@ preset=$1
 shift
 [[ -f build/$preset/build.ninja ]] || cmake --preset "$preset"
 jobs=$(tools/jobs.sh)
-steps=$(ninja -C "build/$preset" -n "$@" | grep -c '^\[' || true)
-echo "Building $preset: $steps steps, $jobs at a time; each takes up to a minute and 3 GB"
+echo "Building $preset, $jobs files at a time; a file takes up to a minute and 3 GB of memory"
 cmake --build "build/$preset" --parallel "$jobs" ${@:+--target "$@"}
