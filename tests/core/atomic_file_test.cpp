@@ -1,4 +1,3 @@
-#include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
@@ -10,10 +9,10 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <seqtrain/core/atomic_file.hpp>
 
+#include "support/file_size_limit.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain {
@@ -31,26 +30,6 @@ class AtomicFileTest : public testing::Test {
   }
 
   tests::TemporaryDirectory directory_;
-};
-
-/// No file of this process grows beyond `bytes` while it lives: what a full disk looks like.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_{std::signal(SIGXFSZ, SIG_IGN)} {
-    ::getrlimit(RLIMIT_FSIZE, &old_);
-    const rlimit limit{bytes, old_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit old_{};
-  void (*handler_)(int);
 };
 
 TEST_F(AtomicFileTest, IsVisibleOnlyAfterCommit) {
@@ -189,7 +168,7 @@ TEST_F(AtomicFileTest, AFailedWriteSaysWhyAndLeavesNothing) {
   const auto path = directory_ / "a.bin";
   std::string problem;
   {
-    const FileSizeLimit limit{100'000};
+    const tests::FileSizeLimit limit{100'000};
     try {
       write_file_atomically(path, std::string(1'000'000, 'x'));
     } catch (const Error& error) {
