@@ -17,7 +17,7 @@
 #include <seqtrain/train/results.hpp>
 #include <seqtrain/train/run_directory.hpp>
 
-/// What follows a run: the program's log, a progress bar, train_log.jsonl, TensorBoard's event
+/// The observers of a run: the program's log, a progress bar, train_log.jsonl, TensorBoard's event
 /// files, the metric file of a tuning service, the measured rates and the use of the machine.
 class RunObservers {
  public:

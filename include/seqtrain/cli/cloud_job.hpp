@@ -16,8 +16,8 @@ inline std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// What a cloud job tells its program by environment variables. A variable that is not set is an
-/// empty string here.
+/// The environment variables that a cloud job sets for its program. A variable that is not set is
+/// an empty string here.
 struct CloudJob {
   std::string id = {};         ///< `CLOUD_ML_JOB_ID`
   std::string project = {};    ///< `CLOUD_ML_PROJECT_ID`

@@ -7,9 +7,9 @@
 
 namespace seqtrain::optim {
 
-/// What became of a step. It is not taken if a gradient is not finite: the parameters and the
-/// optimizer's state are then as before, and the gradients zero. If only a device knows, asking
-/// waits for it.
+/// The outcome of an optimizer step. The step is not taken if a gradient is not finite: the
+/// parameters and the optimizer's state are then as before, and the gradients zero. If only a
+/// device knows, asking waits for it.
 class Outcome {
  public:
   /// The step was taken.
