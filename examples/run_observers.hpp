@@ -2,11 +2,13 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/report.hpp>
@@ -18,72 +20,89 @@
 #include <seqtrain/train/run_directory.hpp>
 
 /// The observers of a run: the program's log, a progress bar, train_log.jsonl, TensorBoard's event
-/// files, the metric file of a tuning service, the measured rates and the use of the machine.
+/// files, the metric file of a tuning service, the measured rates and the use of the machine. Of
+/// several processes that train together only the first has them.
 class RunObservers {
  public:
   struct Options {
     const seqtrain::cli::TrainFlags& flags;
     const seqtrain::train::RunDirectory& run;
+    seqtrain::cli::RunCheckpoints& checkpoints;  ///< hears the events too
     seqtrain::train::Pairs hyperparameters;
     std::vector<std::string> labels;
     bool on_gpu;
   };
 
+  /// Nothing is observed.
+  RunObservers() = default;
+
   RunObservers(const Options& options, const seqtrain::report::Log& log)
-      : machine_{{.gpu = options.on_gpu, .log = log.warnings()}},
-        console_{{.every = options.flags.log_every}, log},
-        bar_{{.enabled = log.on_terminal()}},
-        records_{options.run.log(),
-                 {.every = options.flags.log_every, .warn = log.warnings(), .machine = figures()}},
-        tensorboard_{tensorboard(options, log)},
-        trials_{{.enabled = options.flags.reports_trial(), .warn = log.warnings()}} {}
+      : parts_{std::make_unique<Parts>(options, log)} {}
 
   /// Passes an event of the fit, or of an evaluation, on to each of them.
   template <class Event>
   void on(const Event& event) {
-    seqtrain::train::notify(event, console_, bar_, records_, trials_, throughput_);
-    if (tensorboard_) seqtrain::train::tell(*tensorboard_, event);
+    if (!parts_) return;
+    auto& [checkpoints, machine, console, bar, records, tensorboard, trials, throughput] = *parts_;
+    seqtrain::train::notify(event, checkpoints, console, bar, records, trials, throughput);
+    if (tensorboard) seqtrain::train::tell(*tensorboard, event);
   }
 
   /// Adds what was measured to the results.
   void complete(seqtrain::train::Results& results) const {
-    results.train = throughput_.figures();
-    results.machine = machine_.summary();
+    if (!parts_) return;
+    results.train = parts_->throughput.figures();
+    results.machine = parts_->machine.summary();
   }
 
   /// Returns a line about the use of the machine.
-  [[nodiscard]] std::string describe_machine() const { return machine_.describe(); }
+  [[nodiscard]] std::string describe_machine() const {
+    return parts_ ? parts_->machine.describe() : "";
+  }
 
  private:
-  using Figures = std::function<std::vector<seqtrain::metrics::Figure>()>;
+  struct Parts {
+    seqtrain::cli::RunCheckpoints& checkpoints;
+    seqtrain::report::Machine machine;
+    seqtrain::report::Console console;
+    seqtrain::report::ProgressBar<> bar;
+    seqtrain::report::JsonLines records;
+    std::optional<seqtrain::report::TensorBoard> tensorboard;
+    seqtrain::report::Trials trials;
+    seqtrain::report::Throughput<> throughput = {};
 
-  [[nodiscard]] Figures figures() const {
-    return [this] { return machine_.latest(); };
-  }
+    Parts(const Options& options, const seqtrain::report::Log& log)
+        : checkpoints{options.checkpoints},
+          machine{{.gpu = options.on_gpu, .log = log.warnings()}},
+          console{{.every = options.flags.log_every}, log},
+          bar{{.enabled = log.on_terminal()}},
+          records{options.run.log(),
+                  {.every = options.flags.log_every, .warn = log.warnings(), .machine = figures()}},
+          tensorboard{open_tensorboard(options, log)},
+          trials{{.enabled = options.flags.reports_trial(), .warn = log.warnings()}} {}
 
-  [[nodiscard]] std::optional<seqtrain::report::TensorBoard> tensorboard(
-      const Options& options, const seqtrain::report::Log& log) const {
-    const std::string& place = options.flags.logging_dir;
-    if (place.empty()) return std::nullopt;
-    seqtrain::report::TensorBoardOptions written{.every = options.flags.log_every,
-                                                 .flags = options.hyperparameters,
-                                                 .labels = options.labels,
-                                                 .machine = figures(),
-                                                 .warn = log.warnings()};
-    if (!seqtrain::gcs::is_gs(place)) {
-      return std::optional<seqtrain::report::TensorBoard>{
-          std::in_place, std::filesystem::path{place}, std::move(written)};
+    [[nodiscard]] std::function<std::vector<seqtrain::metrics::Figure>()> figures() const {
+      return [this] { return machine.latest(); };
     }
-    seqtrain::sink::Any bucket{seqtrain::sink::Gcs{place, {.client = {.log = log.warnings()}}}};
-    return std::optional<seqtrain::report::TensorBoard>{std::in_place, std::move(bucket),
-                                                        std::move(written)};
-  }
 
-  seqtrain::report::Machine machine_;
-  seqtrain::report::Console console_;
-  seqtrain::report::ProgressBar<> bar_;
-  seqtrain::report::JsonLines records_;
-  std::optional<seqtrain::report::TensorBoard> tensorboard_;
-  seqtrain::report::Trials trials_;
-  seqtrain::report::Throughput<> throughput_;
+    [[nodiscard]] std::optional<seqtrain::report::TensorBoard> open_tensorboard(
+        const Options& options, const seqtrain::report::Log& log) const {
+      const std::string& place = options.flags.logging_dir;
+      if (place.empty()) return std::nullopt;
+      seqtrain::report::TensorBoardOptions written{.every = options.flags.log_every,
+                                                   .flags = options.hyperparameters,
+                                                   .labels = options.labels,
+                                                   .machine = figures(),
+                                                   .warn = log.warnings()};
+      if (!seqtrain::gcs::is_gs(place)) {
+        return std::optional<seqtrain::report::TensorBoard>{
+            std::in_place, std::filesystem::path{place}, std::move(written)};
+      }
+      seqtrain::sink::Any bucket{seqtrain::sink::Gcs{place, {.client = {.log = log.warnings()}}}};
+      return std::optional<seqtrain::report::TensorBoard>{std::in_place, std::move(bucket),
+                                                          std::move(written)};
+    }
+  };
+
+  std::unique_ptr<Parts> parts_;
 };

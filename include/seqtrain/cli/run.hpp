@@ -20,8 +20,9 @@ namespace seqtrain::cli {
 enum ExitCode : int {
   done = 0,
   failed = 1,
-  wrong_input = 2,        ///< wrong usage or input; nothing was written
-  stopped_by_signal = 3,  ///< a signal stopped the run, after a checkpoint
+  wrong_input = 2,  ///< wrong usage or input; nothing was written
+  /// A signal stopped the run, after a checkpoint. Under torchrun such a run ends with `done`.
+  stopped_by_signal = 3,
 };
 
 /// Returns the messages of the exceptions that are nested in an exception, the outermost first.
@@ -77,7 +78,8 @@ int run(const Body& body) {
     return done;
   } catch (const train::Stopped& stopped) {
     log.warning(stopped.what());
-    return stopped_by_signal;
+    // torchrun starts a program again that ends with another code than 0.
+    return environment("TORCHELASTIC_RUN_ID").empty() ? stopped_by_signal : done;
   } catch (const InputError& error) {
     return fail(error.what(), fields_of(error), wrong_input);
   } catch (const std::bad_alloc&) {

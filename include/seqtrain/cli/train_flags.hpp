@@ -26,6 +26,16 @@
 
 namespace seqtrain::cli {
 
+/// Returns the processor cores that each process of this machine has, at least 1. `torchrun` tells
+/// their number in `LOCAL_WORLD_SIZE`.
+[[nodiscard]] inline std::int64_t default_threads() {
+  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  std::int64_t processes = 1;
+  const std::string text = environment("LOCAL_WORLD_SIZE");
+  std::from_chars(text.data(), text.data() + text.size(), processes);
+  return std::max<std::int64_t>(1, cores / std::max<std::int64_t>(1, processes));
+}
+
 /// The flags that the training programs share. A default is the member's initial value; an empty
 /// string and NaN mean: not given.
 struct TrainFlags {
@@ -73,8 +83,13 @@ struct TrainFlags {
   // the machine
   std::string device = "auto";
   std::string precision = "auto";
-  std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  std::int64_t threads = default_threads();
   std::int64_t seed = 1234;
+
+  // several processes
+  std::int64_t replicas = 0;
+  std::string reduction = "exact";
+  std::string dist_interface = "";
 
   // checkpoints, and when a run ends early
   std::string checkpoint_dir = "";
@@ -135,6 +150,9 @@ struct TrainFlags {
             "must be at least 0 and at most 1");
     require(optim == "adam" || optim == "adamw", "optim", "is unknown: use adam or adamw");
     require(threads >= 1, "threads", "must be at least 1");
+    require(replicas >= 0, "replicas", "must not be negative");
+    require(reduction == "exact" || reduction == "ring", "reduction",
+            "is unknown: use exact or ring");
     require(log_every >= 1, "log-every", "must be at least 1");
     require(checkpoint_every >= 0, "checkpoint-every", "must not be negative");
     require(checkpoint_minutes >= 0 && std::isfinite(checkpoint_minutes), "checkpoint-minutes",
@@ -167,8 +185,9 @@ struct TrainFlags {
     return data::choose_labels(labels, data::names_in_config(config.root()), train_file, options);
   }
 
-  [[nodiscard]] data::LoaderOptions train_batches() const {
-    auto options = dev_batches();
+  /// Returns the options of training batches, of which this process computes those of `shard`.
+  [[nodiscard]] data::LoaderOptions train_batches(const data::Shard& shard = {}) const {
+    auto options = dev_batches(shard);
     options.plan.batch_size = static_cast<std::size_t>(batch_size);
     options.plan.order = data::order_named(order);
     return options;
@@ -176,13 +195,14 @@ struct TrainFlags {
 
   /// Returns the options of evaluation batches, which have at least 64 examples, because evaluation
   /// keeps no gradients.
-  [[nodiscard]] data::LoaderOptions dev_batches() const {
+  [[nodiscard]] data::LoaderOptions dev_batches(const data::Shard& shard = {}) const {
     const auto size = static_cast<std::size_t>(std::max<std::int64_t>(batch_size, 64));
     return {.plan = {.batch_size = size,
                      .tokens_per_batch = static_cast<std::size_t>(tokens_per_batch),
                      .pad_to_multiple_of = static_cast<std::size_t>(pad_to_multiple_of)},
             .seed = static_cast<std::uint64_t>(seed),
-            .workers = static_cast<std::size_t>(dataloader_num_workers)};
+            .workers = static_cast<std::size_t>(dataloader_num_workers),
+            .shard = shard};
   }
 
   /// `Options` is `model::ClassifierOptions`; models are part of the half that needs torch.
@@ -221,11 +241,13 @@ struct TrainFlags {
             .decoupled_weight_decay = optim == "adamw"};
   }
 
-  [[nodiscard]] train::FitOptions fit_options(std::stop_token stop = {}) const {
+  /// Returns the options of a fit whose steps have `replicas` parts.
+  [[nodiscard]] train::FitOptions fit_options(std::int64_t replicas = 1,
+                                              std::stop_token stop = {}) const {
     constexpr double unclipped = std::numeric_limits<double>::infinity();
     return {.epochs = epochs,
             .max_steps = max_steps,
-            .gradient_accumulation_steps = gradient_accumulation_steps,
+            .gradient_accumulation_steps = gradient_accumulation_steps * replicas,
             .max_grad_norm = max_grad_norm == 0 ? unclipped : max_grad_norm,
             .schedule = {.type = optim::schedule_type(lr_scheduler_type),
                          .warmup_steps = warmup_steps,
@@ -240,11 +262,14 @@ struct TrainFlags {
             .stop = std::move(stop)};
   }
 
-  [[nodiscard]] train::RunDirectoryOptions run_directory(const std::string& name) const {
+  /// Returns the options of the run's directory. Of several processes only the first one checks
+  /// that it is free.
+  [[nodiscard]] train::RunDirectoryOptions run_directory(const std::string& name,
+                                                         bool first = true) const {
     return {.path = output_dir.empty() ? train::default_run_directory(name)
                                        : std::filesystem::path{output_dir},
             .model_name = model_name,
-            .overwrite = overwrite || resume != "never"};
+            .overwrite = overwrite || resume != "never" || !first};
   }
 
   /// Returns whether the run reports its figures to a service that tunes hyperparameters.
@@ -407,7 +432,15 @@ struct TrainFlags {
     flags.add("device", device, "auto, cpu or cuda")
         .add("precision", precision,
              "precision of matrix products: fp32, bf16 or auto (bf16 where it is native)")
-        .add("threads", threads, "threads that compute")
+        .add("threads", threads, "threads that compute (default: the cores of a process)")
+        .add("replicas", replicas,
+             "parts of a step, each of --batch-size examples; as many processes or fewer share "
+             "them with equal results (0: as many as processes, or as the checkpoint has)")
+        .add("reduction", reduction,
+             "how processes add up gradients: exact, or ring, which is the engine's own all-reduce")
+        .add("dist-interface", dist_interface,
+             "network interface or address for the other processes (default: the one that "
+             "reaches rank 0)")
         .add("seed", seed, "seed of the order, the dropout and the new head", determines_results)
         .add("log-every", log_every, "batches between two lines of the training log")
         .add("output-dir", output_dir, "where the run is kept (default: runs/<name>_<date>)")

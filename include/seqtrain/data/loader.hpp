@@ -17,6 +17,7 @@
 #include <seqtrain/data/collate.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/plan.hpp>
+#include <seqtrain/data/shard.hpp>
 
 namespace seqtrain::data {
 
@@ -27,6 +28,7 @@ struct LoaderOptions {
   std::size_t workers = 1;
   /// Batches that lie ready.
   std::size_t prefetch = 4;
+  Shard shard = {};
 
   void validate() const {
     const auto demand = [](bool good, const char* field) {

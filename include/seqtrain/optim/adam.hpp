@@ -34,6 +34,7 @@
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
+#include <seqtrain/tensor/touched.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::optim {
@@ -132,26 +133,9 @@ class Adam {
 
     void find_moving(std::size_t rows) {
       moving.emplace(rows);
-      insert_rows(*moving, exp_avg.logical_or(exp_avg_sq));
+      tensor::insert_rows(*moving, exp_avg.logical_or(exp_avg_sq));
     }
   };
-
-  /// Adds the rows of a table that are not all zero.
-  static void insert_rows(tensor::RowSet& set, const at::Tensor& table) {
-    const auto rows = static_cast<std::int64_t>(set.rows());
-    const at::Tensor any = table.to(at::kBool).view({rows, -1}).any(1).contiguous();
-    for (std::size_t row = 0; row < set.rows(); ++row) {
-      if (any.const_data_ptr<bool>()[row]) set.insert(row);
-    }
-  }
-
-  /// Looks for the rows of a gradient that operators have written to, which tell nobody.
-  static void find_touched(const tensor::Parameter& parameter) {
-    const std::int64_t changes = tensor::changes_of(parameter.gradient);
-    if (changes == parameter.touched->changes()) return;
-    insert_rows(*parameter.touched, parameter.gradient);
-    parameter.touched->take_into_account(changes);
-  }
 
   /// What parameters that are updated together have in common.
   struct Kind {
@@ -203,7 +187,7 @@ class Adam {
 
   AdamItem item_of(const tensor::Parameter& parameter, Moments& moments) const {
     if (parameter.touched) {
-      find_touched(parameter);
+      tensor::find_touched(parameter);
       if (!moments.moving) moments.find_moving(parameter.touched->rows());
       moments.moving->insert(*parameter.touched);
     }

@@ -70,6 +70,9 @@ struct LogOptions {
   bool terminal = false;              ///< a line of text wipes what a progress bar left on its line
   std::ostream* out = &std::cout;     ///< takes all messages, but for errors in text format
   std::ostream* errors = &std::cerr;  ///< takes errors in text format
+  /// The number of this process among those of a run. Only errors of processes other than 0 are
+  /// written, with `rank 3: ` before them.
+  int rank = 0;
 };
 
 /// A program's log. Each message is written and flushed at once; messages from several threads do
@@ -106,6 +109,11 @@ class Log {
     if (text.empty()) return;
     const std::lock_guard lock{state_->mutex};
     const auto& options = state_->options;
+    std::string of_rank;
+    if (options.rank > 0) {
+      if (severity != Severity::error) return;
+      text = of_rank = "rank " + std::to_string(options.rank) + ": " + std::string{text};
+    }
     const bool as_json = options.format == LogFormat::json;
     std::ostream* out = options.out;
     if (!as_json && severity == Severity::error) {
@@ -126,10 +134,17 @@ class Log {
     state_->options.format = format;
   }
 
+  /// Changes the rank of this log and its copies.
+  void set_rank(int rank) const {
+    const std::lock_guard lock{state_->mutex};
+    state_->options.rank = rank;
+  }
+
   /// Whether the log goes to a terminal as text, so that a progress bar can be drawn below it.
   [[nodiscard]] bool on_terminal() const {
     const std::lock_guard lock{state_->mutex};
-    return state_->options.terminal && state_->options.format == LogFormat::text;
+    const auto& options = state_->options;
+    return options.terminal && options.format == LogFormat::text && options.rank == 0;
   }
 
  private:

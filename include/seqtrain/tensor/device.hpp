@@ -23,15 +23,23 @@ namespace seqtrain::tensor {
 }
 
 /// The device that `name` means: `cpu`, `cuda` or, for CUDA where there is one, `auto`. Throws
-/// `InputError` on another name and where CUDA is asked for and absent.
-[[nodiscard]] inline c10::Device select_device(std::string_view name) {
+/// `InputError` on another name and where CUDA is asked for and absent. `index` numbers the CUDA
+/// device.
+[[nodiscard]] inline c10::Device select_device(std::string_view name, int index = 0) {
   const Where where{.object = "device"};
   if (name == "cpu" || (name == "auto" && !has_cuda())) return c10::Device{c10::kCPU};
   if (name != "cuda" && name != "auto") {
     throw InputError{"unknown device '" + std::string{name} + "'", where, "use auto, cpu or cuda"};
   }
   if (!has_cuda()) throw InputError{"CUDA is not available", where, "use cpu or auto"};
-  return c10::Device{c10::kCUDA, 0};
+  const auto count = static_cast<int>(at::detail::getCUDAHooks().getNumGPUs());
+  if (index >= count) {
+    throw InputError{
+        "has no device " + std::to_string(index) + ": there are " + std::to_string(count),
+        {.object = "CUDA"},
+        "start as many processes as there are GPUs"};
+  }
+  return c10::Device{c10::kCUDA, static_cast<c10::DeviceIndex>(index)};
 }
 
 }  // namespace seqtrain::tensor

@@ -6,16 +6,20 @@
 #include <thread>
 
 #include <c10/core/Device.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <seqtrain/tensor/device.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::tensor {
 
-/// Sets a program up for the device it names and that many threads on the processor.
-inline c10::Device use_machine(std::string_view device, std::int64_t threads) {
+/// Sets a program up for the device it names and that many threads on the processor. `local_rank`
+/// is the number of this process on its machine: each has a GPU of its own.
+inline c10::Device use_machine(std::string_view device, std::int64_t threads, int local_rank = 0) {
   set_threads(static_cast<int>(threads));
-  return select_device(device);
+  const c10::Device selected = select_device(device, local_rank);
+  if (selected.is_cuda()) c10::impl::getDeviceGuardImpl(selected.type())->setDevice(selected);
+  return selected;
 }
 
 /// Returns the lines of a log about the machine: whether CUDA is there, the device, and the

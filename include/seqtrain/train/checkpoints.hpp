@@ -76,6 +76,20 @@ class BasicCheckpoints {
                      "wait for it or name another directory"};
   }
 
+  /// Returns the settings of the checkpoint that `restore` would continue; none if there is no such
+  /// checkpoint.
+  [[nodiscard]] Pairs saved_settings() {
+    lock();
+    found_ = search(remote_ != nullptr ? RunRecord<Remote>{*remote_}.run()
+                                       : RunRecord<Directory>{local_}.run());
+    return found_ ? found_->run().settings : Pairs{};
+  }
+
+  /// Adds a setting that a resumed run must have too. Call it before `restore`.
+  void add_setting(const std::string& name, const std::string& value) {
+    options_.settings.emplace_back(name, value);
+  }
+
   /// Takes the place and returns the fit to continue, if there is one. Throws `InputError` if
   /// another process has locked the local directory or the checkpoint belongs to a run with other
   /// settings.
@@ -155,15 +169,7 @@ class BasicCheckpoints {
   template <class Place>
   std::shared_ptr<const Checkpoint> begin(Place& place, const Plan& plan) {
     RunRecord<Place> record{place};
-    CheckpointSearch<Directory, Remote> search{local_, remote_,
-                                               [this](const std::string& text) { warn(text); }};
-    std::shared_ptr<const Checkpoint> found;
-    if (options_.resume == "auto") {
-      found = search.newest(record.run());
-    } else if (options_.resume != "never") {
-      found = search.at(options_.resume);
-    }
-    pass_on_messages();
+    const auto found = found_ ? std::exchange(found_, {}) : search(record.run());
     if (found) check_same_run(*found, plan, options_);
     describe_run(found.get(), record.run(), plan);
     if (found && found->run().id != run_.id) adopt(*found);
@@ -175,6 +181,20 @@ class BasicCheckpoints {
       if (remote_ != nullptr) upload_ = make_upload_(std::move(record));
     }
     if (found) say("Resumed from " + found->where());
+    return found;
+  }
+
+  /// Returns the checkpoint to continue, or null.
+  std::shared_ptr<const Checkpoint> search(const std::string& run) {
+    const CheckpointSearch<Directory, Remote> search{
+        local_, remote_, [this](const std::string& text) { warn(text); }};
+    std::shared_ptr<const Checkpoint> found;
+    if (options_.resume == "auto") {
+      found = search.newest(run);
+    } else if (options_.resume != "never") {
+      found = search.at(options_.resume);
+    }
+    pass_on_messages();
     return found;
   }
 
@@ -329,6 +349,7 @@ class BasicCheckpoints {
   std::function<std::unique_ptr<Upload>(RunRecord<Remote>)> make_upload_;
   std::optional<typename Directory::Lock> lock_;
   RunDescription run_;
+  std::shared_ptr<const Checkpoint> found_;     // by `saved_settings`
   std::optional<RunRecord<Directory>> record_;  // if there is no remote store
   Snapshot snapshot_;
   Clock::time_point last_time_ = Clock::now();

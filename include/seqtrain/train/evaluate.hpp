@@ -2,7 +2,11 @@
 
 #include <chrono>
 #include <cmath>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <ranges>
+#include <span>
 #include <stop_token>
 #include <string_view>
 #include <tuple>
@@ -16,6 +20,7 @@
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/problem.hpp>
 #include <seqtrain/train/stopped.hpp>
+#include <seqtrain/train/window.hpp>
 
 namespace seqtrain::train {
 
@@ -30,6 +35,14 @@ struct EvalPoint {
 /// A metric among the arguments of `fit` and `evaluate`.
 template <class O>
 concept CountsEvaluations = metrics::Metric<std::remove_const_t<O>>;
+
+/// A model that answers several batches of an evaluation at once: `logits_of` returns the logits of
+/// at most `logits_window()` batches that follow each other.
+template <class M>
+concept AnswersWindows = requires(M& model, std::span<const typename M::batch_type> batches) {
+  { model.logits_window() } -> std::convertible_to<std::int64_t>;
+  { model.logits_of(batches) } -> std::ranges::random_access_range;
+};
 
 namespace detail {
 
@@ -52,12 +65,20 @@ class Scoring {
         evaluation_{type_},
         own_{std::tuple_cat(counting_copy(observers)...)} {}
 
+  /// Returns how many batches `add` takes at once.
+  static std::int64_t window(const M& model) {
+    if constexpr (AnswersWindows<M>) return model.logits_window();
+    return 1;
+  }
+
   template <class B>
-  void add(M& model, const B& batch) {
-    const auto logits = model.logits(batch);
-    evaluation_.add(logits, batch.labels, targets_of(batch));
-    if (type_ != ProblemType::single_label) return;
-    std::apply([&](auto&... each) { (each.add(logits, batch.labels), ...); }, own_);
+  void add(M& model, std::span<const B> batches) {
+    if constexpr (AnswersWindows<M>) {
+      const auto logits = model.logits_of(batches);
+      for (std::size_t i = 0; i < batches.size(); ++i) score(logits[i], batches[i]);
+    } else {
+      for (const B& batch : batches) score(model.logits(batch), batch);
+    }
   }
 
   [[nodiscard]] metrics::ClassificationReport report() const {
@@ -69,6 +90,13 @@ class Scoring {
   }
 
  private:
+  template <class Logits, class B>
+  void score(const Logits& logits, const B& batch) {
+    evaluation_.add(logits, batch.labels, targets_of(batch));
+    if (type_ != ProblemType::single_label) return;
+    std::apply([&](auto&... each) { (each.add(logits, batch.labels), ...); }, own_);
+  }
+
   ProblemType type_;
   metrics::Evaluation evaluation_;
   decltype(std::tuple_cat(counting_copy(std::declval<const Observers&>())...)) own_;
@@ -79,11 +107,15 @@ class Scoring {
 template <LanguageModel M>
 class Perplexity {
  public:
+  static std::int64_t window(const M&) { return 1; }
+
   template <class B>
-  void add(M& model, const B& batch) {
-    const auto words = static_cast<double>(batch.tokens());
-    loss_ += static_cast<double>(model.evaluate(batch)) * words;
-    words_ += words;
+  void add(M& model, std::span<const B> batches) {
+    for (const B& batch : batches) {
+      const auto words = static_cast<double>(batch.tokens());
+      loss_ += static_cast<double>(model.evaluate(batch)) * words;
+      words_ += words;
+    }
   }
 
   [[nodiscard]] metrics::ClassificationReport report() const {
@@ -130,9 +162,10 @@ requires(Classifier<M> || LanguageModel<M>) metrics::ClassificationReport
   const std::int64_t batches = loader.batches_in(0);
   std::int64_t done = 0;
   auto scoring = detail::scoring_of(model, observers...);
+  Window<typename M::batch_type> window{scoring.window(model), 0, batches};
   for (const typename M::batch_type& batch : loader.epoch(0)) {
     if (point.stop.stop_requested()) throw Stopped{"stopped during an evaluation"};
-    scoring.add(model, batch);
+    if (window.add(batch)) scoring.add(model, window.batches());
     notify(EvalStep{.split = point.split,
                     .batch = ++done,
                     .batches = batches,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <concepts>
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,18 +32,29 @@ class StepLoss {
   std::vector<std::pair<double, typename M::loss_type>> losses_;
 };
 
+/// A model that adds the gradients of a whole step itself. Its `accumulate_step` returns the losses
+/// of the step; their `value()` is the mean.
+template <class M>
+concept AccumulatesSteps = requires(M& model, std::span<const typename M::batch_type> batches) {
+  { model.accumulate_step(batches).value() } -> std::convertible_to<double>;
+};
+
 /// Adds the gradients of one step, whose loss is the mean of the batches' losses, weighted by
 /// `weight_of`.
 template <Model M>
-StepLoss<M> accumulate(M& model, std::span<const typename M::batch_type> batches) {
-  StepLoss<M> losses;
-  double whole = 0;
-  for (const auto& batch : batches) whole += weight_of(model, batch);
-  for (const auto& batch : batches) {
-    const double share = weight_of(model, batch) / whole;
-    losses.add(share, model.accumulate(batch, share));
+auto accumulate(M& model, std::span<const typename M::batch_type> batches) {
+  if constexpr (AccumulatesSteps<M>) {
+    return model.accumulate_step(batches);
+  } else {
+    StepLoss<M> losses;
+    double whole = 0;
+    for (const auto& batch : batches) whole += weight_of(model, batch);
+    for (const auto& batch : batches) {
+      const double share = weight_of(model, batch) / whole;
+      losses.add(share, model.accumulate(batch, share));
+    }
+    return losses;
   }
-  return losses;
 }
 
 /// Calls the optimizer's step. An optimizer that returns nothing counts as having taken it.

@@ -1,0 +1,336 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/dist/gradient_copy.hpp>
+#include <seqtrain/dist/group.hpp>
+#include <seqtrain/dist/tree.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/row_set.hpp>
+#include <seqtrain/tensor/touched.hpp>
+
+namespace seqtrain::dist {
+
+/// How the gradients of several processes are added up. `exact`: by one tree over the parts of a
+/// step, so the bits do not depend on the number of processes. `ring`: by the engine's all-reduce,
+/// whose bits do.
+enum class Reduction { exact, ring };
+
+/// Returns the reduction that a flag names. Throws `InputError` for another name.
+[[nodiscard]] inline Reduction reduction_named(std::string_view name) {
+  if (name == "exact") return Reduction::exact;
+  if (name == "ring") return Reduction::ring;
+  throw InputError{"unknown reduction '" + std::string{name} + "'", {}, "use exact or ring"};
+}
+
+/// The sums that one process brings to the exchange of a step: those of its subtrees, from left to
+/// right. The gradients of the parameters are the sum of the last one, `before` those of the
+/// others. A process without a part in the step has none.
+struct OwnSums {
+  std::span<const tensor::Parameter> parameters;
+  std::span<const GradientCopy> before;
+  at::Tensor losses;  ///< [batches of the step], zero for batches of other processes
+};
+
+/// Adds up the gradients of a step over the processes of a group, so that each has the whole sum.
+/// The gradients are sent in buckets, from the last parameter to the first, and rows of tables that
+/// no process has touched are not sent. In exact mode each process adds up a slice of a bucket: the
+/// slices are scattered, added in the order of the tree, and gathered.
+class Exchange {
+ public:
+  Exchange(Group& group, std::int64_t replicas, Reduction reduction)
+      : group_{&group}, replicas_{replicas}, reduction_{reduction} {}
+
+  /// Adds up the gradients of a step with that many parts, and its losses. Every process of the
+  /// group calls it. Returns whether one of them passed `stop`.
+  bool run(const OwnSums& own, std::int64_t parts, bool stop) {
+    own_ = &own;
+    find_subtrees(parts);
+    if (reduction_ == Reduction::ring) add_own();
+    const bool stops = share_rows(stop);
+    cut_buckets();
+    // The next bucket is on its way while one is added up.
+    for (std::size_t i = 0; i < buckets_.size() + 2; ++i) {
+      if (i < buckets_.size()) send(i);
+      if (i > 0 && i <= buckets_.size()) add_up(i - 1);
+      if (i > 1) receive(i - 2);
+    }
+    for (const auto& parameter : own.parameters) {
+      if (parameter.gradient.defined() && parameter.touched) {
+        parameter.touched->take_into_account(tensor::changes_of(parameter.gradient));
+      }
+    }
+    own_ = nullptr;
+    return stops;
+  }
+
+ private:
+  static constexpr std::int64_t bucket_size = std::int64_t{1} << 20;  // numbers
+  static constexpr std::size_t losses = static_cast<std::size_t>(-1);
+
+  /// Numbers [begin, begin + count) of a parameter's gradient.
+  struct Piece {
+    std::size_t parameter;
+    std::int64_t begin;
+    std::int64_t count;
+  };
+
+  struct Bucket {
+    std::vector<Piece> pieces;
+    std::int64_t count = 0;
+  };
+
+  /// The memory of a bucket on its way.
+  struct Slot {
+    at::Tensor in, out, whole;
+    Pending sent, gathered;
+  };
+
+  [[nodiscard]] std::int64_t ranks() const { return group_->size(); }
+  [[nodiscard]] const std::vector<Leaves>& own_subtrees() const {
+    return subtrees_[static_cast<std::size_t>(group_->rank())];
+  }
+  [[nodiscard]] Slot& slot(std::size_t bucket) { return slots_[bucket % slots_.size()]; }
+
+  /// Numbers of each process's slice of a bucket.
+  [[nodiscard]] std::int64_t slice_of(const Bucket& bucket) const {
+    return (bucket.count + ranks() - 1) / ranks();
+  }
+
+  void find_subtrees(std::int64_t parts) {
+    root_ = {0, parts};
+    subtrees_.clear();
+    for (std::int64_t rank = 0; rank < ranks(); ++rank) {
+      subtrees_.push_back(largest_subtrees(root_, leaves_of(rank, ranks(), replicas_)));
+    }
+  }
+
+  void add_own() const {
+    for (const GradientCopy& copy : own_->before) copy.add_to(own_->parameters);
+  }
+
+  // ---- the rows of tables
+
+  /// Tells the other processes which rows of the tables this one has touched. Afterwards
+  /// `Parameter::touched` has the rows that any process has touched.
+  bool share_rows(bool stop) {
+    std::string message{stop ? '\1' : '\0'};
+    for_each_table([&](std::size_t i, const tensor::Parameter& parameter) {
+      tensor::find_touched(parameter);
+      for (const GradientCopy& copy : own_->before) copy.insert_rows(i, *parameter.touched);
+      append_runs(message, *parameter.touched);
+    });
+    bool any = false;
+    for (const std::string& other : group_->all_gather(message)) {
+      if (other.empty()) throw Error{"an empty message from another process"};
+      any = any || other.front() == '\1';
+      std::size_t at = 1;
+      for_each_table([&](std::size_t, const tensor::Parameter& parameter) {
+        insert_runs(other, at, *parameter.touched);
+      });
+    }
+    return any;
+  }
+
+  template <class Use>
+  void for_each_table(const Use& use) const {
+    for (std::size_t i = 0; i < own_->parameters.size(); ++i) {
+      const tensor::Parameter& parameter = own_->parameters[i];
+      if (parameter.gradient.defined() && parameter.touched) use(i, parameter);
+    }
+  }
+
+  static void append(std::string& text, std::uint32_t value) {
+    text.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+
+  static std::uint32_t number_at(const std::string& text, std::size_t& at) {
+    std::uint32_t value = 0;
+    if (text.size() < at + sizeof value) throw Error{"a short message from another process"};
+    std::memcpy(&value, text.data() + at, sizeof value);
+    at += sizeof value;
+    return value;
+  }
+
+  /// Appends the number of runs of rows, then the first row and the end of each.
+  static void append_runs(std::string& text, const tensor::RowSet& rows) {
+    const std::size_t start = text.size();
+    std::uint32_t runs = 0;
+    append(text, runs);
+    rows.for_each_run([&](std::size_t first, std::size_t end) {
+      append(text, static_cast<std::uint32_t>(first));
+      append(text, static_cast<std::uint32_t>(end));
+      ++runs;
+    });
+    std::memcpy(text.data() + start, &runs, sizeof runs);
+  }
+
+  static void insert_runs(const std::string& text, std::size_t& at, tensor::RowSet& rows) {
+    for (std::uint32_t runs = number_at(text, at); runs > 0; --runs) {
+      const std::uint32_t first = number_at(text, at);
+      const std::uint32_t end = number_at(text, at);
+      if (first > end || end > rows.rows()) throw Error{"another process has another model"};
+      for (std::uint32_t row = first; row < end; ++row) rows.insert(row);
+    }
+  }
+
+  // ---- buckets
+
+  void cut_buckets() {
+    buckets_.assign(1, {});
+    for (std::size_t i = own_->parameters.size(); i-- > 0;) {
+      const tensor::Parameter& parameter = own_->parameters[i];
+      if (parameter.gradient.defined() && !parameter.touched) {
+        add_piece({i, 0, parameter.gradient.numel()});
+      }
+    }
+    for_each_table([&](std::size_t i, const tensor::Parameter& parameter) {
+      const auto rows = static_cast<std::int64_t>(parameter.touched->rows());
+      const std::int64_t width = parameter.gradient.numel() / rows;
+      parameter.touched->for_each_run([&](std::size_t first, std::size_t end) {
+        add_piece({i, static_cast<std::int64_t>(first) * width,
+                   static_cast<std::int64_t>(end - first) * width});
+      });
+    });
+    add_piece({losses, 0, own_->losses.numel()});
+    if (buckets_.back().count == 0) buckets_.pop_back();
+  }
+
+  void add_piece(Piece piece) {
+    while (piece.count > 0) {
+      if (buckets_.back().count >= bucket_size) buckets_.emplace_back();
+      Bucket& bucket = buckets_.back();
+      const std::int64_t count = std::min(piece.count, bucket_size - bucket.count);
+      bucket.pieces.push_back({piece.parameter, piece.begin, count});
+      bucket.count += count;
+      piece.begin += count;
+      piece.count -= count;
+    }
+  }
+
+  [[nodiscard]] at::Tensor numbers_of(const Piece& piece) const {
+    const at::Tensor& whole =
+        piece.parameter == losses ? own_->losses : own_->parameters[piece.parameter].gradient;
+    return flat(whole).narrow(0, piece.begin, piece.count);
+  }
+
+  /// Calls use(piece, the piece's numbers in `numbers`) for each piece of a bucket.
+  template <class Use>
+  static void for_each_piece(const Bucket& bucket, const at::Tensor& numbers, const Use& use) {
+    std::int64_t at = 0;
+    for (const Piece& piece : bucket.pieces) {
+      use(piece, numbers.narrow(0, at, piece.count));
+      at += piece.count;
+    }
+  }
+
+  /// Copies a bucket of this process's sum number `subtree` to `out` [at least bucket.count].
+  void stage(const Bucket& bucket, std::size_t subtree, const at::Tensor& out) const {
+    const bool last = subtree + 1 == own_subtrees().size() || reduction_ == Reduction::ring;
+    for_each_piece(bucket, out, [&](const Piece& piece, const at::Tensor& to) {
+      if (last) {
+        to.copy_(numbers_of(piece));
+      } else if (piece.parameter == losses) {
+        to.zero_();
+      } else {
+        own_->before[subtree].copy(piece.parameter, piece.begin, piece.count, to);
+      }
+    });
+    out.narrow(0, bucket.count, out.numel() - bucket.count).zero_();
+  }
+
+  void send(std::size_t index) {
+    const Bucket& bucket = buckets_[index];
+    Slot& at = slot(index);
+    if (reduction_ == Reduction::ring) {
+      stage(bucket, 0, resize(at.whole, bucket.count));
+      at.gathered = group_->all_reduce(at.whole);
+      return;
+    }
+    const std::int64_t slice = slice_of(bucket);
+    const auto own = static_cast<std::int64_t>(own_subtrees().size());
+    resize(at.in, ranks() * own * slice);
+    if (own == 1) {
+      stage(bucket, 0, at.in);
+    } else {
+      for (std::int64_t i = 0; i < own; ++i) {  // [rank, subtree, slice]
+        stage(bucket, static_cast<std::size_t>(i), resize(at.whole, ranks() * slice));
+        at.in.view({ranks(), own, slice}).select(1, i).copy_(at.whole.view({ranks(), slice}));
+      }
+    }
+    std::vector<std::int64_t> sent(static_cast<std::size_t>(ranks()), own * slice), got;
+    std::int64_t all = 0;
+    for (const auto& subtrees : subtrees_) {
+      got.push_back(static_cast<std::int64_t>(subtrees.size()) * slice);
+      all += got.back();
+    }
+    at.sent = group_->all_to_all(resize(at.out, all), at.in, got, sent);
+  }
+
+  void add_up(std::size_t index) {
+    if (reduction_ == Reduction::ring) return;
+    Slot& at = slot(index);
+    at.sent.wait();
+    const std::int64_t slice = slice_of(buckets_[index]);
+    std::vector<std::pair<Leaves, at::Tensor>> sums;
+    for (const auto& subtrees : subtrees_) {
+      for (const Leaves& leaves : subtrees) {
+        const auto begin = static_cast<std::int64_t>(sums.size()) * slice;
+        sums.emplace_back(leaves, at.out.narrow(0, begin, slice));
+      }
+    }
+    const auto* next = sums.data();
+    const at::Tensor sum = add_tree(root_, next);
+    at.gathered = group_->all_gather(resize(at.whole, ranks() * slice), sum);
+  }
+
+  /// Returns the sum of a node. `next` points to the first of its subtrees' sums and is moved past
+  /// the last.
+  static at::Tensor add_tree(const Leaves& node, const std::pair<Leaves, at::Tensor>*& next) {
+    if (next->first == node) return (next++)->second;
+    const auto [left, right] = node.children();
+    const at::Tensor sum = add_tree(left, next);
+    return sum.add_(add_tree(right, next));
+  }
+
+  void receive(std::size_t index) {
+    Slot& at = slot(index);
+    at.gathered.wait();
+    for_each_piece(buckets_[index], at.whole, [&](const Piece& piece, const at::Tensor& from) {
+      numbers_of(piece).copy_(from);
+    });
+  }
+
+  /// Gives a tensor of one dimension that size. Its memory is used again.
+  at::Tensor& resize(at::Tensor& tensor, std::int64_t size) const {
+    if (!tensor.defined()) tensor = at::empty({size}, own_->losses.options());
+    return tensor.resize_({size}), tensor;
+  }
+
+  Group* group_;
+  std::int64_t replicas_;
+  Reduction reduction_;
+  const OwnSums* own_ = nullptr;
+  Leaves root_;
+  std::vector<std::vector<Leaves>> subtrees_;  // by rank
+  std::vector<Bucket> buckets_;
+  std::array<Slot, 3> slots_;
+};
+
+}  // namespace seqtrain::dist

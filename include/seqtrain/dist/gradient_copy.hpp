@@ -1,0 +1,135 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/row_set.hpp>
+#include <seqtrain/tensor/touched.hpp>
+
+namespace seqtrain::dist {
+
+/// Returns a tensor's numbers as one dimension; it refers to the tensor's memory.
+[[nodiscard]] inline at::Tensor flat(const at::Tensor& tensor) {
+  return tensor.view({-1});
+}
+
+/// A copy of the gradients of a model's parameters: the sum of one subtree while the next one is
+/// computed. Rows of a table that no example has touched take no memory.
+class GradientCopy {
+ public:
+  /// Takes the gradients and leaves them zero. Memory of an earlier copy is used again.
+  void take(std::span<const tensor::Parameter> parameters) {
+    parts_.resize(parameters.size());
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const tensor::Parameter& parameter = parameters[i];
+      if (!parameter.gradient.defined()) continue;
+      if (parameter.touched) {
+        take_rows(parameter, parts_[i]);
+      } else {
+        if (!parts_[i].values.defined()) parts_[i].values = at::zeros_like(parameter.gradient);
+        parts_[i].values.copy_(parameter.gradient);
+        parameter.gradient.zero_();
+      }
+    }
+  }
+
+  /// Adds the copy to the gradients.
+  void add_to(std::span<const tensor::Parameter> parameters) const {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const tensor::Parameter& parameter = parameters[i];
+      if (!parameter.gradient.defined()) continue;
+      if (parameter.touched) {
+        add_rows(parts_[i], parameter);
+      } else {
+        parameter.gradient.add_(parts_[i].values);
+      }
+    }
+  }
+
+  /// Copies the numbers [begin, begin + count) of one parameter's gradient to `out`.
+  void copy(std::size_t parameter, std::int64_t begin, std::int64_t count,
+            const at::Tensor& out) const {
+    const Part& part = parts_[parameter];
+    if (part.place.empty()) {
+      out.copy_(flat(part.values).narrow(0, begin, count));
+      return;
+    }
+    const std::int64_t width = part.values.size(1);
+    const auto* const values = part.values.const_data_ptr<float>();
+    auto* to = out.mutable_data_ptr<float>();
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t row = (begin + done) / width;
+      const std::int64_t offset = (begin + done) % width;
+      const std::int64_t size = std::min(width - offset, count - done);
+      const std::int64_t place = part.place[static_cast<std::size_t>(row)];
+      if (place < 0) {
+        std::fill_n(to + done, size, 0.0F);
+      } else {
+        std::copy_n(values + place * width + offset, size, to + done);
+      }
+      done += size;
+    }
+  }
+
+  /// Adds the rows that the copy has of a table.
+  void insert_rows(std::size_t parameter, tensor::RowSet& rows) const {
+    const auto& place = parts_[parameter].place;
+    for (std::size_t row = 0; row < place.size(); ++row) {
+      if (place[row] >= 0) rows.insert(row);
+    }
+  }
+
+ private:
+  struct Part {
+    at::Tensor values;                ///< as the gradient; of a table [rows copied, width]
+    std::vector<std::int32_t> place;  ///< of a table's rows in `values`, -1: not copied
+  };
+
+  static void take_rows(const tensor::Parameter& parameter, Part& part) {
+    tensor::find_touched(parameter);
+    const auto rows = static_cast<std::int64_t>(parameter.touched->rows());
+    const std::int64_t width = parameter.gradient.numel() / rows;
+    part.place.assign(static_cast<std::size_t>(rows), -1);
+    std::int32_t count = 0;
+    parameter.touched->for_each_run([&](std::size_t first, std::size_t end) {
+      for (; first < end; ++first) part.place[first] = count++;
+    });
+    if (!part.values.defined() || part.values.size(0) < count) {
+      part.values = at::empty({std::max(count, 1), width}, at::kFloat);
+    }
+    auto* to = part.values.mutable_data_ptr<float>();
+    auto* const gradient = parameter.gradient.mutable_data_ptr<float>();
+    parameter.touched->for_each_run([&](std::size_t first, std::size_t end) {
+      const auto size = static_cast<std::int64_t>(end - first) * width;
+      float* const from = gradient + static_cast<std::int64_t>(first) * width;
+      to = std::copy_n(from, size, to);
+      std::fill_n(from, size, 0.0F);
+    });
+    tensor::forget_touched(parameter);
+  }
+
+  static void add_rows(const Part& part, const tensor::Parameter& parameter) {
+    const std::int64_t width = part.values.size(1);
+    const auto* const values = part.values.const_data_ptr<float>();
+    auto* const gradient = parameter.gradient.mutable_data_ptr<float>();
+    for (std::size_t row = 0; row < part.place.size(); ++row) {
+      if (part.place[row] < 0) continue;
+      parameter.touched->insert(row);
+      float* const to = gradient + static_cast<std::int64_t>(row) * width;
+      const float* const from = values + part.place[row] * width;
+      for (std::int64_t i = 0; i < width; ++i) to[i] += from[i];
+    }
+  }
+
+  std::vector<Part> parts_;
+};
+
+}  // namespace seqtrain::dist

@@ -1,0 +1,268 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <seqtrain/concepts.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/data/shard.hpp>
+#include <seqtrain/dist/exchange.hpp>
+#include <seqtrain/dist/gradient_copy.hpp>
+#include <seqtrain/dist/group.hpp>
+#include <seqtrain/dist/tree.hpp>
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/state_dict.hpp>
+#include <seqtrain/tensor/threads.hpp>
+#include <seqtrain/train/weigh.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+
+namespace seqtrain::dist {
+
+/// Options of `Replicated`.
+struct ReplicatedOptions {
+  /// Parts of a step. Their gradients are added up by one tree, so a run has the same bits on any
+  /// number of processes from 1 to `replicas`.
+  std::int64_t replicas = 1;
+  std::int64_t accumulation = 1;  ///< batches of a part
+  Reduction reduction = Reduction::exact;
+  /// A stop of this process alone. All processes end at the same step: see `Replicated::stop`.
+  std::stop_token own_stop = {};
+};
+
+/// The losses of a step's batches, which may be on a device.
+class StepLosses {
+ public:
+  StepLosses(at::Tensor losses, std::vector<double> shares)
+      : losses_{std::move(losses)}, shares_{std::move(shares)} {}
+
+  /// Returns the mean loss over the step. Waits if the losses are on a device.
+  [[nodiscard]] double value() const {
+    const at::Tensor losses = losses_.cpu();
+    double sum = 0;
+    for (std::size_t i = 0; i < shares_.size(); ++i) {
+      sum += shares_[i] * static_cast<double>(losses.const_data_ptr<float>()[i]);
+    }
+    return sum;
+  }
+
+ private:
+  at::Tensor losses_;
+  std::vector<double> shares_;
+};
+
+/// A model that every process of a group has a copy of. Each computes its part of a step and of an
+/// evaluation; then all have the gradients of the whole step and the logits of all batches. The
+/// trainer of each process goes through the same loop with the same values.
+///
+/// The loader of `shard()` describes the batches of other processes: they have labels, but no
+/// tokens.
+template <Classifier M>
+class Replicated {
+ public:
+  using batch_type = typename M::batch_type;
+  using parameter_type = tensor::Parameter;
+  using output_type = metrics::Logits;
+  using loss_type = typename M::loss_type;
+
+  /// The group must outlive this. Throws `InputError` if the group has more processes than
+  /// `replicas`.
+  Replicated(M model, Group& group, ReplicatedOptions options)
+      : model_{std::move(model)},
+        group_{&group},
+        options_{std::move(options)},
+        exchange_{group, options_.replicas, options_.reduction} {
+    if (group.size() > options_.replicas) {
+      throw InputError{std::to_string(group.size()) + " processes cannot share " +
+                           std::to_string(options_.replicas) + " replicas",
+                       {.object = "replicas"},
+                       "start at most as many processes, or begin a run with more replicas"};
+    }
+  }
+
+  /// Returns the training batches that this process computes.
+  [[nodiscard]] data::Shard shard() const {
+    return {options_.replicas, options_.accumulation, held().first, held().last};
+  }
+
+  /// Returns the batches of an evaluation that this process computes: every n-th one.
+  [[nodiscard]] data::Shard evaluation_shard() const {
+    return {group_->size(), 1, group_->rank(), group_->rank() + 1};
+  }
+
+  /// Returns a stop that all processes see after the same step. It is requested once a process
+  /// has been asked to stop.
+  [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
+
+  /// Adds the gradients of a whole step, on all processes.
+  StepLosses accumulate_step(std::span<const batch_type> batches) {
+    std::vector<double> shares;
+    double whole = 0;
+    for (const auto& batch : batches) {
+      whole += shares.emplace_back(train::weight_of(model_, batch));
+    }
+    for (double& share : shares) share /= whole;
+    const auto count = static_cast<std::int64_t>(batches.size());
+    const at::Tensor losses = at::zeros({count}, options_of_losses());
+    const Step step{batches, shares, losses};
+    const std::int64_t parts = (count + options_.accumulation - 1) / options_.accumulation;
+    std::vector<GradientCopy> before;
+    const auto subtrees = largest_subtrees({0, parts}, held());
+    for (const Leaves& subtree : subtrees) {
+      if (subtree != subtrees.front()) before.push_back(take_gradients());
+      accumulate_tree(subtree, step);
+    }
+    const bool asked = options_.own_stop.stop_requested();
+    if (group_->size() == 1) {
+      if (asked) stop_.request_stop();
+    } else {
+      const auto one_thread = alone();
+      if (exchange_.run({parameters(), before, losses}, parts, asked)) stop_.request_stop();
+    }
+    for (GradientCopy& copy : before) give_back(std::move(copy));
+    return {losses, std::move(shares)};
+  }
+
+  /// How many batches `logits_of` should be given at once.
+  [[nodiscard]] std::int64_t logits_window() const {
+    return group_->size() == 1 ? 1 : 8 * group_->size();
+  }
+
+  /// Returns the logits of several batches that follow each other in an evaluation.
+  std::vector<metrics::Logits> logits_of(std::span<const batch_type> batches) {
+    std::vector<metrics::Logits> result(batches.size());
+    const data::Shard shard = evaluation_shard();
+    std::string message{options_.own_stop.stop_requested() ? '\1' : '\0'};
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      if (!shard.owns(batches[i].index)) continue;
+      result[i] = model_.logits(batches[i]);
+      message.append(reinterpret_cast<const char*>(result[i].data()),
+                     static_cast<std::size_t>(result[i].size()) * sizeof(float));
+    }
+    const auto messages = group_->all_gather(message);
+    for (const std::string& each : messages) {
+      if (each.starts_with('\1')) stop_.request_stop();
+    }
+    for (std::int64_t rank = 0; rank < group_->size(); ++rank) {
+      if (rank != group_->rank()) read_logits(messages, rank, batches, result);
+    }
+    return result;
+  }
+
+  loss_type accumulate(const batch_type& batch, double weight) {
+    return model_.accumulate(batch, weight);
+  }
+  metrics::Logits logits(const batch_type& batch) { return model_.logits(batch); }
+  [[nodiscard]] double weight_of(const batch_type& batch) const {
+    return train::weight_of(model_, batch);
+  }
+  [[nodiscard]] ProblemType problem_type() const { return model_.problem_type(); }
+  [[nodiscard]] std::span<const tensor::Parameter> parameters() const {
+    return model_.parameters();
+  }
+  [[nodiscard]] tensor::StateDict state_dict() const { return model_.state_dict(); }
+  void load_state_dict(std::span<const weights::TensorView> tensors) {
+    model_.load_state_dict(tensors);
+  }
+
+  /// Returns this process's copy.
+  [[nodiscard]] const M& model() const { return model_; }
+
+ private:
+  struct Step {
+    std::span<const batch_type> batches;
+    std::span<const double> shares;
+    at::Tensor losses;
+  };
+
+  [[nodiscard]] Leaves held() const {
+    return leaves_of(group_->rank(), group_->size(), options_.replicas);
+  }
+
+  [[nodiscard]] at::TensorOptions options_of_losses() const {
+    return parameters().front().value.options().dtype(at::kFloat).requires_grad(false);
+  }
+
+  /// Adds a node's gradients to those of the parameters, which are zero.
+  void accumulate_tree(const Leaves& node, const Step& step) {
+    if (node.size() == 1) {
+      const auto begin = static_cast<std::size_t>(node.first * options_.accumulation);
+      const auto end =
+          std::min(begin + static_cast<std::size_t>(options_.accumulation), step.batches.size());
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto loss = model_.accumulate(step.batches[i], step.shares[i]);
+        step.losses.select(0, static_cast<std::int64_t>(i)).copy_(loss.tensor());
+      }
+      return;
+    }
+    const auto [left, right] = node.children();
+    accumulate_tree(left, step);
+    GradientCopy sum = take_gradients();
+    accumulate_tree(right, step);
+    sum.add_to(parameters());
+    give_back(std::move(sum));
+  }
+
+  // Copies are given back because their memory is large.
+  GradientCopy take_gradients() {
+    const auto one_thread = alone();
+    GradientCopy copy;
+    if (!free_.empty()) {
+      copy = std::move(free_.back());
+      free_.pop_back();
+    }
+    copy.take(parameters());
+    return copy;
+  }
+  void give_back(GradientCopy copy) { free_.push_back(std::move(copy)); }
+
+  /// On a processor torch's own threads would stay awake beside those of the model.
+  [[nodiscard]] std::optional<tensor::OneThread> alone() const {
+    if (!options_of_losses().device().is_cpu()) return {};
+    return std::optional<tensor::OneThread>{std::in_place};
+  }
+
+  /// Takes the logits of a rank's batches from its message.
+  void read_logits(const std::vector<std::string>& messages, std::int64_t rank,
+                   std::span<const batch_type> batches,
+                   std::vector<metrics::Logits>& result) const {
+    const std::string& message = messages[static_cast<std::size_t>(rank)];
+    const data::Shard shard{group_->size(), 1, rank, rank + 1};
+    std::size_t rows = 0;
+    for (const auto& batch : batches) {
+      if (shard.owns(batch.index)) rows += static_cast<std::size_t>(batch.rows);
+    }
+    if (rows == 0) return;
+    const std::size_t columns = (message.size() - 1) / sizeof(float) / rows;
+    std::size_t at = 1;
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      if (!shard.owns(batches[i].index)) continue;
+      result[i].resize(batches[i].rows, static_cast<Eigen::Index>(columns));
+      const std::size_t size = static_cast<std::size_t>(result[i].size()) * sizeof(float);
+      if (message.size() < at + size) throw Error{"a short message from another process"};
+      std::memcpy(result[i].data(), message.data() + at, size);
+      at += size;
+    }
+  }
+
+  M model_;
+  Group* group_;
+  ReplicatedOptions options_;
+  Exchange exchange_;
+  std::stop_source stop_;
+  std::vector<GradientCopy> free_;
+};
+
+}  // namespace seqtrain::dist
