@@ -190,6 +190,9 @@ struct TrainFlags {
     auto options = dev_batches(shard);
     options.plan.batch_size = static_cast<std::size_t>(batch_size);
     options.plan.order = data::order_named(order);
+    if (shard.replicas > 1) {
+      options.plan.batches_together = static_cast<std::size_t>(shard.replicas * shard.accumulation);
+    }
     return options;
   }
 

@@ -38,6 +38,9 @@ struct PlanOptions {
   /// Rows that are sorted by length together; 0: as many as 1,000 batches have. More rows: less
   /// padding; fewer: batches that are more mixed.
   std::size_t pool_size = 0;
+  /// Batches of similar length that follow each other in bucket order, so that processes which
+  /// share them have equal work. Fewer than that are left at the end of an epoch.
+  std::size_t batches_together = 1;
 
   void validate() const {
     const auto demand = [](bool good, const char* field) {
@@ -45,6 +48,7 @@ struct PlanOptions {
     };
     demand(batch_size >= 1, "batch_size");
     demand(pad_to_multiple_of >= 1, "pad_to_multiple_of");
+    demand(batches_together >= 1, "batches_together");
   }
 
   [[nodiscard]] std::size_t padded(std::size_t length) const {
@@ -168,6 +172,22 @@ inline std::vector<std::uint32_t> first_numbers(std::size_t count) {
   return numbers;
 }
 
+/// Shuffles the numbers below `count` in runs of `together` neighbours; the rest stay last.
+inline std::vector<std::uint32_t> shuffled_runs(std::size_t count, std::size_t together,
+                                                random::Stream& stream) {
+  auto runs = first_numbers(count / together);
+  random::shuffle(runs, stream);
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(count);
+  for (const std::uint32_t run : runs) {
+    for (std::size_t i = 0; i < together; ++i) {
+      numbers.push_back(static_cast<std::uint32_t>(run * together + i));
+    }
+  }
+  while (numbers.size() < count) numbers.push_back(static_cast<std::uint32_t>(numbers.size()));
+  return numbers;
+}
+
 }  // namespace detail
 
 /// The batches of an epoch over rows of these lengths: a pure function of its arguments, the same
@@ -189,10 +209,12 @@ requires std::ranges::sized_range<Lengths> Plan make_plan(const Lengths& lengths
   plan.offsets = options.tokens_per_batch > 0
                      ? detail::cut_by_tokens<Lengths>(plan.rows, lengths, options)
                      : detail::cut_by_count(count, options.batch_size);
-  plan.order = detail::first_numbers(plan.offsets.size() - 1);
+  const std::size_t batches = plan.offsets.size() - 1;
   if (options.order == Order::bucket) {
     random::Stream stream{seed, random::Purpose::order, epoch, std::uint64_t{1}};
-    random::shuffle(plan.order, stream);
+    plan.order = detail::shuffled_runs(batches, options.batches_together, stream);
+  } else {
+    plan.order = detail::first_numbers(batches);
   }
   return plan;
 }

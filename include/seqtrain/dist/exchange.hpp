@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <map>
-#include <optional>
+#include <exception>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +23,7 @@
 #include <seqtrain/dist/tree.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
+#include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/tensor/touched.hpp>
 
 namespace seqtrain::dist {
@@ -52,37 +53,56 @@ struct OwnSums {
 /// The gradients are sent in buckets, from the last parameter to the first, and rows of tables that
 /// no process has touched are not sent. In exact mode each process adds up a slice of a bucket: the
 /// slices are scattered, added in the order of the tree, and gathered.
+///
+/// On a processor a thread does this, so that buckets are on their way while the gradients of
+/// earlier layers are still computed.
 class Exchange {
  public:
   Exchange(Group& group, std::int64_t replicas, Reduction reduction)
       : group_{&group}, replicas_{replicas}, reduction_{reduction} {}
 
-  /// Adds up the gradients of a step with that many parts, and its losses. Every process of the
-  /// group calls it. Returns whether one of them passed `stop`.
-  bool run(const OwnSums& own, std::int64_t parts, bool stop) {
-    own_ = &own;
+  /// Begins with a step of that many parts. Every process of the group calls `begin` and `finish`.
+  void begin(OwnSums own, std::int64_t parts) {
+    own_ = std::move(own);
     find_subtrees(parts);
     if (reduction_ == Reduction::ring) add_own();
-    const bool stops = share_rows(stop);
-    cut_buckets();
-    // The next bucket is on its way while one is added up.
-    for (std::size_t i = 0; i < buckets_.size() + 2; ++i) {
-      if (i < buckets_.size()) send(i);
-      if (i > 0 && i <= buckets_.size()) add_up(i - 1);
-      if (i > 1) receive(i - 2);
+    ready_ = own_.parameters.size();
+    if (own_.losses.device().is_cpu()) {
+      thread_ = std::jthread{[this] {
+        try {
+          const tensor::OneThread alone;  // torch's own threads would stay awake
+          exchange();
+        } catch (...) {
+          error_ = std::current_exception();
+        }
+      }};
     }
-    for (const auto& parameter : own.parameters) {
-      if (parameter.gradient.defined() && parameter.touched) {
-        parameter.touched->take_into_account(tensor::changes_of(parameter.gradient));
-      }
+  }
+
+  /// Tells that the gradients of the parameters from number `first` on are complete.
+  void ready(std::size_t first) {
+    ready_ = first;
+    ready_.notify_one();
+  }
+
+  /// Waits until the gradients and the losses are those of the whole step. Returns whether a
+  /// process passed `stop`.
+  bool finish(bool stop) {
+    stop_ = stop;
+    ready(all_ready);
+    if (thread_.joinable()) {
+      thread_.join();
+    } else {
+      exchange();
     }
-    own_ = nullptr;
-    return stops;
+    if (error_) std::rethrow_exception(std::exchange(error_, {}));
+    return stop_;
   }
 
  private:
   static constexpr std::int64_t bucket_size = std::int64_t{1} << 20;  // numbers
   static constexpr std::size_t losses = static_cast<std::size_t>(-1);
+  static constexpr std::size_t all_ready = static_cast<std::size_t>(-1);
 
   /// Numbers [begin, begin + count) of a parameter's gradient.
   struct Piece {
@@ -95,6 +115,37 @@ class Exchange {
     std::vector<Piece> pieces;
     std::int64_t count = 0;
   };
+
+  void exchange() {
+    cut_dense_buckets();
+    bool tables_cut = false;
+    // The next bucket is on its way while one is added up.
+    for (std::size_t i = 0; i < buckets_.size() + 2; ++i) {
+      if (i == buckets_.size() && !tables_cut) {
+        wait_until_ready(all_ready);
+        share_rows();
+        cut_other_buckets();
+        tables_cut = true;
+      }
+      if (i < buckets_.size()) {
+        if (!tables_cut) wait_until_ready(buckets_[i].pieces.back().parameter);
+        send(i);
+      }
+      if (i > 0 && i <= buckets_.size()) add_up(i - 1);
+      if (i > 1) receive(i - 2);
+    }
+    for_each_table([&](std::size_t, const tensor::Parameter& parameter) {
+      parameter.touched->take_into_account(tensor::changes_of(parameter.gradient));
+    });
+  }
+
+  void wait_until_ready(std::size_t parameter) const {
+    for (;;) {
+      const std::size_t first = ready_;
+      if (first == all_ready || (parameter != all_ready && first <= parameter)) return;
+      ready_.wait(first);
+    }
+  }
 
   /// The memory of a bucket on its way.
   struct Slot {
@@ -122,36 +173,34 @@ class Exchange {
   }
 
   void add_own() const {
-    for (const GradientCopy& copy : own_->before) copy.add_to(own_->parameters);
+    for (const GradientCopy& copy : own_.before) copy.add_to(own_.parameters);
   }
 
   // ---- the rows of tables
 
-  /// Tells the other processes which rows of the tables this one has touched. Afterwards
-  /// `Parameter::touched` has the rows that any process has touched.
-  bool share_rows(bool stop) {
-    std::string message{stop ? '\1' : '\0'};
+  /// Tells the other processes which rows of the tables this one has touched, and whether it was
+  /// asked to stop. Afterwards `Parameter::touched` has the rows that any process has touched.
+  void share_rows() {
+    std::string message{stop_ ? '\1' : '\0'};
     for_each_table([&](std::size_t i, const tensor::Parameter& parameter) {
       tensor::find_touched(parameter);
-      for (const GradientCopy& copy : own_->before) copy.insert_rows(i, *parameter.touched);
+      for (const GradientCopy& copy : own_.before) copy.insert_rows(i, *parameter.touched);
       append_runs(message, *parameter.touched);
     });
-    bool any = false;
     for (const std::string& other : group_->all_gather(message)) {
       if (other.empty()) throw Error{"an empty message from another process"};
-      any = any || other.front() == '\1';
+      stop_ = stop_ || other.front() == '\1';
       std::size_t at = 1;
       for_each_table([&](std::size_t, const tensor::Parameter& parameter) {
         insert_runs(other, at, *parameter.touched);
       });
     }
-    return any;
   }
 
   template <class Use>
   void for_each_table(const Use& use) const {
-    for (std::size_t i = 0; i < own_->parameters.size(); ++i) {
-      const tensor::Parameter& parameter = own_->parameters[i];
+    for (std::size_t i = 0; i < own_.parameters.size(); ++i) {
+      const tensor::Parameter& parameter = own_.parameters[i];
       if (parameter.gradient.defined() && parameter.touched) use(i, parameter);
     }
   }
@@ -192,14 +241,20 @@ class Exchange {
 
   // ---- buckets
 
-  void cut_buckets() {
+  void cut_dense_buckets() {
     buckets_.assign(1, {});
-    for (std::size_t i = own_->parameters.size(); i-- > 0;) {
-      const tensor::Parameter& parameter = own_->parameters[i];
+    for (std::size_t i = own_.parameters.size(); i-- > 0;) {
+      const tensor::Parameter& parameter = own_.parameters[i];
       if (parameter.gradient.defined() && !parameter.touched) {
         add_piece({i, 0, parameter.gradient.numel()});
       }
     }
+    if (buckets_.back().count == 0) buckets_.pop_back();
+  }
+
+  /// Cuts the rows of tables and the losses.
+  void cut_other_buckets() {
+    buckets_.emplace_back();
     for_each_table([&](std::size_t i, const tensor::Parameter& parameter) {
       const auto rows = static_cast<std::int64_t>(parameter.touched->rows());
       const std::int64_t width = parameter.gradient.numel() / rows;
@@ -208,8 +263,7 @@ class Exchange {
                    static_cast<std::int64_t>(end - first) * width});
       });
     });
-    add_piece({losses, 0, own_->losses.numel()});
-    if (buckets_.back().count == 0) buckets_.pop_back();
+    add_piece({losses, 0, own_.losses.numel()});
   }
 
   void add_piece(Piece piece) {
@@ -226,7 +280,7 @@ class Exchange {
 
   [[nodiscard]] at::Tensor numbers_of(const Piece& piece) const {
     const at::Tensor& whole =
-        piece.parameter == losses ? own_->losses : own_->parameters[piece.parameter].gradient;
+        piece.parameter == losses ? own_.losses : own_.parameters[piece.parameter].gradient;
     return flat(whole).narrow(0, piece.begin, piece.count);
   }
 
@@ -249,7 +303,7 @@ class Exchange {
       } else if (piece.parameter == losses) {
         to.zero_();
       } else {
-        own_->before[subtree].copy(piece.parameter, piece.begin, piece.count, to);
+        own_.before[subtree].copy(piece.parameter, piece.begin, piece.count, to);
       }
     });
     out.narrow(0, bucket.count, out.numel() - bucket.count).zero_();
@@ -319,18 +373,22 @@ class Exchange {
 
   /// Gives a tensor of one dimension that size. Its memory is used again.
   at::Tensor& resize(at::Tensor& tensor, std::int64_t size) const {
-    if (!tensor.defined()) tensor = at::empty({size}, own_->losses.options());
+    if (!tensor.defined()) tensor = at::empty({size}, own_.losses.options());
     return tensor.resize_({size}), tensor;
   }
 
   Group* group_;
   std::int64_t replicas_;
   Reduction reduction_;
-  const OwnSums* own_ = nullptr;
+  OwnSums own_;
   Leaves root_;
   std::vector<std::vector<Leaves>> subtrees_;  // by rank
   std::vector<Bucket> buckets_;
   std::array<Slot, 3> slots_;
+  std::atomic<std::size_t> ready_ = 0;
+  bool stop_ = false;
+  std::exception_ptr error_;
+  std::jthread thread_;  // last: it uses the others
 };
 
 }  // namespace seqtrain::dist

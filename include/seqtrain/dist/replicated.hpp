@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -83,7 +85,7 @@ class Replicated {
       : model_{std::move(model)},
         group_{&group},
         options_{std::move(options)},
-        exchange_{group, options_.replicas, options_.reduction} {
+        exchange_{std::make_unique<Exchange>(group, options_.replicas, options_.reduction)} {
     if (group.size() > options_.replicas) {
       throw InputError{std::to_string(group.size()) + " processes cannot share " +
                            std::to_string(options_.replicas) + " replicas",
@@ -119,18 +121,20 @@ class Replicated {
     const Step step{batches, shares, losses};
     const std::int64_t parts = (count + options_.accumulation - 1) / options_.accumulation;
     std::vector<GradientCopy> before;
+    bool begun = group_->size() == 1;
+    const auto begin_exchange = [&] {
+      if (!std::exchange(begun, true)) exchange_->begin({parameters(), before, losses}, parts);
+    };
     const auto subtrees = largest_subtrees({0, parts}, held());
     for (const Leaves& subtree : subtrees) {
       if (subtree != subtrees.front()) before.push_back(take_gradients());
-      accumulate_tree(subtree, step);
+      // The gradients of a single batch can be sent while it is still computed.
+      const bool last = subtree == subtrees.back() && subtree.size() == 1;
+      accumulate_tree(subtree, step, last ? begin_exchange : Begin{});
     }
+    begin_exchange();
     const bool asked = options_.own_stop.stop_requested();
-    if (group_->size() == 1) {
-      if (asked) stop_.request_stop();
-    } else {
-      const auto one_thread = alone();
-      if (exchange_.run({parameters(), before, losses}, parts, asked)) stop_.request_stop();
-    }
+    if (group_->size() == 1 ? asked : exchange_->finish(asked)) stop_.request_stop();
     for (GradientCopy& copy : before) give_back(std::move(copy));
     return {losses, std::move(shares)};
   }
@@ -195,14 +199,19 @@ class Replicated {
     return parameters().front().value.options().dtype(at::kFloat).requires_grad(false);
   }
 
-  /// Adds a node's gradients to those of the parameters, which are zero.
-  void accumulate_tree(const Leaves& node, const Step& step) {
+  using Begin = std::function<void()>;
+
+  /// Adds a node's gradients to those of the parameters, which are zero. Calls `begin` before the
+  /// last batch and then tells the exchange which gradients are complete.
+  void accumulate_tree(const Leaves& node, const Step& step, const Begin& begin_exchange = {}) {
     if (node.size() == 1) {
       const auto begin = static_cast<std::size_t>(node.first * options_.accumulation);
       const auto end =
           std::min(begin + static_cast<std::size_t>(options_.accumulation), step.batches.size());
       for (std::size_t i = begin; i < end; ++i) {
-        const auto loss = model_.accumulate(step.batches[i], step.shares[i]);
+        const bool last = i + 1 == end && begin_exchange;
+        if (last) begin_exchange();
+        const auto loss = accumulate_batch(step.batches[i], step.shares[i], last);
         step.losses.select(0, static_cast<std::int64_t>(i)).copy_(loss.tensor());
       }
       return;
@@ -213,6 +222,17 @@ class Replicated {
     accumulate_tree(right, step);
     sum.add_to(parameters());
     give_back(std::move(sum));
+  }
+
+  /// If `tells`, the exchange hears which gradients are complete, if the model says so.
+  loss_type accumulate_batch(const batch_type& batch, double weight, bool tells) {
+    if constexpr (requires { model_.accumulate(batch, weight, [](std::size_t) {}); }) {
+      if (tells && group_->size() > 1) {
+        return model_.accumulate(batch, weight,
+                                 [this](std::size_t first) { exchange_->ready(first); });
+      }
+    }
+    return model_.accumulate(batch, weight);
   }
 
   // Copies are given back because their memory is large.
@@ -260,7 +280,7 @@ class Replicated {
   M model_;
   Group* group_;
   ReplicatedOptions options_;
-  Exchange exchange_;
+  std::unique_ptr<Exchange> exchange_;
   std::stop_source stop_;
   std::vector<GradientCopy> free_;
 };

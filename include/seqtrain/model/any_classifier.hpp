@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -37,6 +38,11 @@ class AnyClassifier {
 
   Loss accumulate(const data::Batch& batch, double weight) {
     return std::visit([&](auto& model) { return model.accumulate(batch, weight); }, classifier_);
+  }
+  Loss accumulate(const data::Batch& batch, double weight,
+                  const std::function<void(std::size_t)>& ready) {
+    return std::visit([&](auto& model) { return model.accumulate(batch, weight, ready); },
+                      classifier_);
   }
   metrics::Logits logits(const data::Batch& batch) {
     return std::visit([&](auto& model) { return model.logits(batch); }, classifier_);

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,9 +78,16 @@ class Classifier {
   /// Adds weight · d(mean loss)/dp to the gradients, the loss being `ProblemLoss`. Throws `Error`
   /// with the batch's size where there is too little memory for it.
   Loss accumulate(const data::Batch& batch, double weight) {
+    return accumulate(batch, weight, [](std::size_t) {});
+  }
+
+  /// Calls `ready(i)` when the gradients of the parameters from number i on are complete, while
+  /// those of earlier layers are still computed.
+  Loss accumulate(const data::Batch& batch, double weight,
+                  const std::function<void(std::size_t)>& ready) {
     check_ids(batch, config_, max_length());
     check_labels(batch, config_);
-    return within_memory(batch, [&] { return add_gradients(batch, weight); });
+    return within_memory(batch, [&] { return add_gradients(batch, weight, ready); });
   }
 
   /// [rows, labels], in evaluation mode. Throws as `accumulate` does.
@@ -149,7 +159,8 @@ class Classifier {
     }
   }
 
-  Loss add_gradients(const data::Batch& batch, double weight) {
+  Loss add_gradients(const data::Batch& batch, double weight,
+                     const std::function<void(std::size_t)>& ready) {
     const at::AutoGradMode with_gradients{true};
     const random::Stream stream = dropout_stream(seed_, batch);
     Dropout dropout{stream.at(0), device_};
@@ -162,7 +173,9 @@ class Classifier {
       result.backward(at::full_like(result, weight));
       return result;
     }();
-    if (cpu_encoder_ && !encoder_frozen_) cpu_encoder_.backward(first.grad());
+    if (cpu_encoder_ && !encoder_frozen_) {
+      cpu_encoder_.backward(first.grad(), [&](std::size_t layer) { ready(first_of_layer(layer)); });
+    }
     return Loss{loss.detach()};
   }
 
@@ -173,6 +186,15 @@ class Classifier {
                                           : first_token(tensor::to_device(batch, device_), off);
     const auto one_thread = alone();
     return to_host(head(first, off));
+  }
+
+  /// Returns the number of a layer's first parameter.
+  [[nodiscard]] std::size_t first_of_layer(std::size_t layer) const {
+    const std::string name = std::string{Family::prefix} + "encoder.layer." + std::to_string(layer);
+    const auto first = std::ranges::find_if(parameters_, [&](const tensor::Parameter& parameter) {
+      return parameter.name.starts_with(name + ".");
+    });
+    return static_cast<std::size_t>(first - parameters_.begin());
   }
 
   [[nodiscard]] Part encoder_part() const { return {.required = true, .frozen = encoder_frozen_}; }

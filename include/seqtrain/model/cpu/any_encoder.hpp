@@ -42,9 +42,11 @@ class AnyEncoder {
     return visit([&](auto& encoder) { return encoder.forward(batch, dropout); });
   }
 
-  void backward(const at::Tensor& gradient) {
+  /// See `Encoder::backward`.
+  template <class LayerDone>
+  void backward(const at::Tensor& gradient, const LayerDone& layer_done) {
     visit([&](auto& encoder) {
-      encoder.backward(gradient);
+      encoder.backward(gradient, layer_done);
       return at::Tensor{};
     });
   }

@@ -64,8 +64,10 @@ class Encoder {
     return result;
   }
 
-  /// Adds to the parameters' gradients, given that of what `forward` returned last.
-  void backward(const at::Tensor& gradient) {
+  /// Adds to the parameters' gradients, given that of what `forward` returned last. Calls
+  /// `layer_done(i)` when the gradients of layer i are complete, from the last layer to the first.
+  template <class LayerDone>
+  void backward(const at::Tensor& gradient, const LayerDone& layer_done) {
     const TileGuard tiles;
     changes_at_gradients_ = changes_of<T>(parts_.layers);
     float* const first = first_x_.data();  // what it held has been returned
@@ -76,8 +78,12 @@ class Encoder {
     tensor::for_each_task(runs_.size(), [&](std::size_t run, std::size_t worker) {
       backward_run(runs_[run], scratch_.of(worker));
     });
-    add_weight_gradients();
-    add_norm_gradients();
+    for (std::size_t i = parts_.layers.size(); i-- > 0;) {
+      add_weight_gradients(i);
+      add_norm_gradients(i);
+      layer_done(i);
+    }
+    norms_.add_to(parts_.embeddings.norm, 0);
     parts_.embeddings.scatter(ids_, hidden(), x_.data());
   }
 
@@ -309,20 +315,18 @@ class Encoder {
     });
   }
 
-  void add_weight_gradients() {
-    for (std::size_t i = 0; i < parts_.layers.size(); ++i) {
-      const Layer<T>& layer = parts_.layers[i];
-      const bool is_last = i + 1 == parts_.layers.size();
-      const LayerRows<T>& rows = is_last ? first_tokens_ : rows_[i];
-      const std::size_t count = is_last ? first_rows_ : layout_->rows();
-      clear_behind_groups(i);
-      const std::array<WeightProduct<T>, 4> products{
-          {{&layer.qkv, rows_[i].input, rows_[i].qkv, layout_->rows()},
-           {&layer.attention_output, rows.context, rows.normal1, count},
-           {&layer.intermediate, rows.middle, rows.slope, count},
-           {&layer.output, rows.active, rows.normal2, count}}};
-      weight_gradients_.add(products);
-    }
+  void add_weight_gradients(std::size_t i) {
+    const Layer<T>& layer = parts_.layers[i];
+    const bool is_last = i + 1 == parts_.layers.size();
+    const LayerRows<T>& rows = is_last ? first_tokens_ : rows_[i];
+    const std::size_t count = is_last ? first_rows_ : layout_->rows();
+    clear_behind_groups(i);
+    const std::array<WeightProduct<T>, 4> products{
+        {{&layer.qkv, rows_[i].input, rows_[i].qkv, layout_->rows()},
+         {&layer.attention_output, rows.context, rows.normal1, count},
+         {&layer.intermediate, rows.middle, rows.slope, count},
+         {&layer.output, rows.active, rows.normal2, count}}};
+    weight_gradients_.add(products);
   }
 
   /// The rows that make the matrices' height a multiple of 32 belong to no group.
@@ -357,14 +361,12 @@ class Encoder {
     first_norms_.reserve(first_rows_ / row_unit(), 2, hidden());
   }
 
-  void add_norm_gradients() const {
-    norms_.add_to(parts_.embeddings.norm, 0);
-    for (std::size_t i = 0; i + 1 < parts_.layers.size(); ++i) {
-      norms_.add_to(parts_.layers[i].norm1, norm_of(i));
-      norms_.add_to(parts_.layers[i].norm2, norm_of(i) + 1);
-    }
-    first_norms_.add_to(last().norm1, 0);
-    first_norms_.add_to(last().norm2, 1);
+  void add_norm_gradients(std::size_t i) const {
+    const bool is_last = i + 1 == parts_.layers.size();
+    const NormGradients& norms = is_last ? first_norms_ : norms_;
+    const std::size_t first = is_last ? 0 : norm_of(i);
+    norms.add_to(parts_.layers[i].norm1, first);
+    norms.add_to(parts_.layers[i].norm2, first + 1);
   }
 
   EncoderParts<T> parts_;
