@@ -8,6 +8,8 @@
 #include <seqtrain/data/count_words.hpp>
 #include <seqtrain/data/csv.hpp>
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encoded_file.hpp>
+#include <seqtrain/data/encoded_file_writer.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/json_lines.hpp>
@@ -19,6 +21,7 @@
 #include <seqtrain/data/plan.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/shard.hpp>
 #include <seqtrain/data/source.hpp>
 #include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>

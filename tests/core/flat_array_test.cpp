@@ -48,6 +48,28 @@ TEST(FlatArray, CopiesAndMoves) {
   EXPECT_TRUE(first.empty());
 }
 
+TEST(FlatArray, ViewsWhatLiesElsewhere) {
+  const std::vector<int> values{1, 2, 3};
+  FlatArray<int> view = FlatArray<int>::view(values);
+  FlatArray<int> copy = view;
+  EXPECT_EQ(view.begin(), values.data());
+  EXPECT_EQ(copy.begin(), values.data());
+  EXPECT_EQ(view.capacity(), 0u);
+  view.shrink_to_fit();
+  view.truncate(2);
+  EXPECT_EQ(view.begin(), values.data());
+  view.push_back(9);
+  copy.append(values);
+  EXPECT_EQ(values_of(view), (std::vector<int>{1, 2, 9}));
+  EXPECT_EQ(values_of(copy), (std::vector<int>{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(values, (std::vector<int>{1, 2, 3}));
+  EXPECT_GE(view.capacity(), 3u);
+  view = FlatArray<int>::view({});
+  EXPECT_TRUE(view.empty());
+  view.push_back(4);
+  EXPECT_EQ(values_of(view), std::vector<int>{4});
+}
+
 TEST(FlatArray, RefusesMoreThanMemoryHolds) {
   FlatArray<std::uint64_t> array;
   array.push_back(1);

@@ -17,6 +17,7 @@
 #include "support/problem_of.hpp"
 #include "support/row_of.hpp"
 #include "support/shared_data.hpp"
+#include "support/temporary_directory.hpp"
 #include "support/temporary_file.hpp"
 
 namespace seqtrain::data {
@@ -159,6 +160,37 @@ TEST(EncodeFile, ReadsWithoutLabels) {
   const auto encoded = encode("{\"text\":\"a\"}\n{\"text\":\"b\"}", {.read = {.labelled = false}});
   EXPECT_EQ(encoded.set.size(), 2u);
   EXPECT_EQ(encoded.set.label(1), -1);
+}
+
+TEST(EncodeFile, WritesTheSameToAFile) {
+  const std::string text = many_records(20'000) + R"({"premise":"x","hypothesis":"y","label":"-"})";
+  const tests::TemporaryDirectory directory;
+  const auto file = directory / "set";
+  const auto expect_equal = [](const EncodedFile& one, const EncodedFile& other) {
+    EXPECT_TRUE(same(one.set, other.set));
+    EXPECT_EQ(one.total, other.total);
+    EXPECT_EQ(one.left_out, other.left_out);
+    EXPECT_EQ(one.at_max_length, other.at_max_length);
+  };
+  for (const double fraction : {1.0, 0.3}) {
+    EncodeFileOptions options{.encode = {.max_length = 30}, .fraction = fraction, .workers = 2};
+    const EncodedFile expected = encode(text, options);
+    EXPECT_GT(expected.at_max_length, 0u);
+    options.file = file;
+    const EncodedFile written = encode(text, options);
+    EXPECT_EQ(written.set.bytes(), 0u);
+    expect_equal(written, expected);
+    expect_equal(open_encoded_file(file, tokenizer, Labels::nli()), expected);
+  }
+}
+
+TEST(EncodeFile, LeavesNoFileWhereItFails) {
+  const tests::TemporaryDirectory directory;
+  const EncodeFileOptions options{.file = directory / "set"};
+  EXPECT_EQ(problem_of([&] { encode("text\tlabel\na\t-\n", options); }), "f: holds no example");
+  EXPECT_THROW(encode(many_records(9'000) + "[", options), InputError);
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  EXPECT_THROW(encode(many_records(9), {.file = "no/such/set"}), Error);
 }
 
 TEST(EncodeFile, TellsHowFarItIs) {

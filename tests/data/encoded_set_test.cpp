@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -77,6 +79,57 @@ TEST(EncodedSet, RefusesVocabulariesThatCannotBe) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Vocabularies, EncodedSetOver, testing::Values(303, 65'536, 65'537));
+
+TEST_P(EncodedSetOver, ItsVocabularyRefersToArraysElsewhere) {
+  set.push_back(Ids{5, last, 0}, 2, 7);
+  set.push_back(Ids{}, 0, -1);
+  auto owner = std::make_shared<const EncodedSet>(set);
+  EncodedSet view{owner->vocab_size(), 1, 0, owner->arrays(), owner};
+  EXPECT_EQ(view.bytes(), 0u);
+  EXPECT_EQ(view.tokens(), 3u);
+  EncodedSet copy = view;
+  std::weak_ptr<const EncodedSet> alive = owner;
+  owner.reset();
+  copy.push_back(Ids{last}, 1, 3);
+  copy.append(view);
+  EXPECT_EQ(row_of(view, 0), (Ids{5, last, 0}));
+  EXPECT_EQ(view.size(), 2u);
+  EXPECT_EQ(row_of(copy, 3), (Ids{5, last, 0}));
+  EXPECT_EQ(copy.first_segment(3), 2u);
+  EXPECT_EQ(row_of(copy, 2), Ids{last});
+  view.truncate(1);
+  EXPECT_EQ(row_of(view, 0), (Ids{5, last, 0}));
+  view = EncodedSet{10, 0};
+  copy = view;
+  EXPECT_TRUE(alive.expired());
+}
+
+TEST(EncodedSet, RefusesArraysThatDoNotFit) {
+  using Rows = std::vector<std::uint64_t>;
+  const std::vector<std::uint16_t> ids{1, 2, 3};
+  const auto over = [&](const Rows& rows, const std::vector<std::int32_t>& labels,
+                        std::size_t targets_a_row = 0, const std::vector<float>& targets = {}) {
+    const EncodedSet::Arrays arrays{
+        .ids = std::as_bytes(std::span{ids}), .rows = rows, .labels = labels, .targets = targets};
+    return EncodedSet{10, 0, targets_a_row, arrays, nullptr}.size();
+  };
+  const auto row = [](std::uint64_t begin, std::uint64_t first_segment) {
+    return begin << 24 | first_segment;
+  };
+  EXPECT_EQ(over({row(0, 2), row(2, 0)}, {1, -1}), 2u);
+  EXPECT_EQ(over({row(0, 3)}, {0}, 2, {1, 2}), 1u);
+  EXPECT_THROW(over({}, {}), InputError);                          // ids of no row
+  EXPECT_THROW(over({row(1, 0)}, {0}), InputError);                // the first id has none
+  EXPECT_THROW(over({row(0, 0), row(4, 0)}, {0, 0}), InputError);  // begins past the ids
+  EXPECT_THROW(over({row(0, 0), row(1ULL << 39, 0)}, {0, 0}), InputError);
+  EXPECT_THROW(over({row(0, 0), row(2, 0), row(1, 0)}, {0, 0, 0}), InputError);
+  EXPECT_THROW(over({row(0, 4)}, {0}), InputError);  // a segment past the row
+  EXPECT_THROW(over({row(0, 0)}, {-2}), InputError);
+  EXPECT_THROW(over({row(0, 0)}, {}), InputError);
+  EXPECT_THROW(over({row(0, 0)}, {0}, 2, {1}), InputError);
+  EXPECT_THROW(over({row(0, 0)}, {0}, 2, {1, 2, 3}), InputError);
+  EXPECT_THROW(over({row(0, 0)}, {0}, 0, {1}), InputError);
+}
 
 TEST(EncodedSet, TakesTwoBytesAnIdWhereTheyHoldIt) {
   const auto bytes = [](std::size_t vocab_size) {

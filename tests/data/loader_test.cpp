@@ -105,6 +105,66 @@ TEST(BucketLoader, RefusesBadOptionsAtOnce) {
   EXPECT_THROW((BucketLoader{some_rows(50), {.plan = {.tokens_per_batch = 10}}}), InputError);
   EXPECT_THROW((BucketLoader{some_rows(9), {.workers = 1'000'000}}), InputError);
   EXPECT_THROW((BucketLoader{some_rows(9), {.prefetch = 1'000'000}}), InputError);
+  EXPECT_THROW((BucketLoader{some_rows(9), {.shard = {.replicas = 0}}}), InputError);
+}
+
+std::vector<Batch> copies_of(BucketLoader& loader, std::int64_t epoch) {
+  std::vector<Batch> copies;
+  for (const Batch& batch : loader.epoch(epoch)) copies.push_back(batch);
+  return copies;
+}
+
+/// All of a batch but its ids and its set's number, which differs between loaders.
+auto description_of(const Batch& batch) {
+  return std::tie(batch.epoch, batch.index, batch.rows, batch.width, batch.lengths, batch.labels,
+                  batch.row_ids);
+}
+
+TEST(BucketLoader, SharesAnEpochAmongProcesses) {
+  const EncodedSet set = some_rows(1'000);
+  const PlanOptions plan{.batch_size = 7, .pad_to_multiple_of = 4};
+  BucketLoader whole{set, {.plan = plan, .seed = 3}};
+  const auto expected = copies_of(whole, 1);
+  const auto expect_parts_of = [&](const std::vector<Shard>& shards, std::size_t workers) {
+    std::vector<int> owned(expected.size());
+    for (const Shard& shard : shards) {
+      BucketLoader loader{set, {.plan = plan, .seed = 3, .workers = workers, .shard = shard}};
+      const auto batches = copies_of(loader, 1);
+      ASSERT_EQ(batches.size(), expected.size());
+      for (std::size_t i = 0; i < batches.size(); ++i) {
+        const bool own = shard.owns(static_cast<std::int64_t>(i));
+        ASSERT_EQ(description_of(batches[i]), description_of(expected[i]));
+        ASSERT_NE(batches[i].set, 0u);
+        ASSERT_EQ(batches[i].described_only(), !own);
+        ASSERT_EQ(batches[i].input_ids, own ? expected[i].input_ids : Ids{});
+        ASSERT_EQ(batches[i].token_type_ids, own ? expected[i].token_type_ids : Ids{});
+        owned[i] += own ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(owned, std::vector<int>(expected.size(), 1));
+  };
+  for (const std::size_t workers : {0, 1, 3}) {
+    for (const std::int64_t accumulation : {1, 3, 1'000}) {
+      const auto leaves = [&](std::int64_t first, std::int64_t last) {
+        return Shard{.replicas = 4, .accumulation = accumulation, .first = first, .last = last};
+      };
+      expect_parts_of({leaves(0, 4)}, workers);
+      expect_parts_of({leaves(0, 1), leaves(1, 4)}, workers);
+      expect_parts_of({leaves(0, 1), leaves(1, 2), leaves(2, 3), leaves(3, 4)}, workers);
+    }
+  }
+}
+
+TEST(BucketLoader, DescribesTargets) {
+  EncodedSet set{10, 0, 2};
+  for (const float x : {1.F, 3.F}) set.push_back(Ids{1}, 1, 0, std::vector<float>{x, x + 1});
+  BucketLoader loader{set,
+                      {.plan = {.batch_size = 1, .order = Order::file},
+                       .shard = {.replicas = 2, .first = 1, .last = 2}}};
+  const auto batches = copies_of(loader, 0);
+  EXPECT_TRUE(batches.at(0).described_only());
+  EXPECT_EQ(batches.at(0).targets, (std::vector<float>{1, 2}));
+  EXPECT_EQ(batches.at(1).targets, (std::vector<float>{3, 4}));
 }
 
 TEST(BucketLoader, TellsItsSetFromOthers) {

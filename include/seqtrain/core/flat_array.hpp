@@ -14,22 +14,41 @@ namespace seqtrain {
 
 /// An array that grows without ever being there twice: the C library moves a large one by changing
 /// its page table, and room that is not in use yet takes no memory. For hundreds of megabytes that
-/// arrive piece by piece.
+/// arrive piece by piece. It can also be a view of values that lie elsewhere, such as in a mapped
+/// file: a copy of a view is a view, and one that grows becomes an array of its own first.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 class FlatArray {
  public:
   FlatArray() = default;
-  FlatArray(const FlatArray& other) { append({other.begin(), other.size()}); }
+  FlatArray(const FlatArray& other) {
+    if (other.is_view_) {
+      *this = view({other.begin(), other.size()});
+    } else {
+      append({other.begin(), other.size()});
+    }
+  }
   FlatArray(FlatArray&& other) noexcept { swap(other); }
   FlatArray& operator=(FlatArray other) noexcept {
     swap(other);
     return *this;
   }
-  ~FlatArray() { std::free(data_); }
+  ~FlatArray() {
+    if (!is_view_) std::free(data_);
+  }
+
+  /// Refers to `values`, which must outlive the view and its copies.
+  static FlatArray view(std::span<const T> values) {
+    FlatArray array;
+    array.data_ = const_cast<T*>(values.data());  // nothing is written through a view
+    array.size_ = array.capacity_ = values.size();
+    array.is_view_ = true;
+    return array;
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+  /// Values that the array's own memory has room for; 0 in a view.
+  [[nodiscard]] std::size_t capacity() const noexcept { return is_view_ ? 0 : capacity_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
   [[nodiscard]] const T& back() const noexcept { return data_[size_ - 1]; }
@@ -51,11 +70,14 @@ class FlatArray {
   }
 
   /// Drops what is behind the first `size` values and keeps the room.
-  void truncate(std::size_t size) noexcept { size_ = std::min(size_, size); }
+  void truncate(std::size_t size) noexcept {
+    size_ = std::min(size_, size);
+    if (is_view_) capacity_ = size_;  // a value that is pushed must not land in the view
+  }
 
   /// Gives unused room back.
   void shrink_to_fit() {
-    if (size_ > 0) resize_room(size_);
+    if (size_ > 0 && !is_view_) resize_room(size_);
   }
 
  private:
@@ -66,21 +88,25 @@ class FlatArray {
   }
 
   void resize_room(std::size_t capacity) {
-    void* const moved = std::realloc(data_, capacity * sizeof(T));
+    void* const moved = std::realloc(is_view_ ? nullptr : data_, capacity * sizeof(T));
     if (moved == nullptr) throw std::bad_alloc{};
+    if (is_view_ && size_ > 0) std::memcpy(moved, data_, size_ * sizeof(T));
     data_ = static_cast<T*>(moved);
     capacity_ = capacity;
+    is_view_ = false;
   }
 
   void swap(FlatArray& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    std::swap(is_view_, other.is_view_);
   }
 
   T* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+  bool is_view_ = false;
 };
 
 }  // namespace seqtrain

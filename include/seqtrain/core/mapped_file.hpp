@@ -55,14 +55,20 @@ class MappedFile {
   }
 
   /// Gives the memory of a part of `text()` back. It stays readable, from the file again.
-  void forget(std::string_view part) const noexcept {
+  void forget(std::string_view part) const noexcept { advise(part, MADV_DONTNEED); }
+
+  /// Says that a part of `text()` will be read in an order that jumps: the system then fetches no
+  /// pages that nobody asked for.
+  void expect_jumps(std::string_view part) const noexcept { advise(part, MADV_RANDOM); }
+
+ private:
+  static void advise(std::string_view part, int advice) noexcept {
     static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
     const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
-    if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, advice);
   }
 
- private:
   struct Descriptor {
     explicit Descriptor(int opened) : number{opened} {}
     Descriptor(const Descriptor&) = delete;

@@ -21,6 +21,10 @@ struct Batch {
   std::vector<std::int64_t> row_ids;  ///< [rows], the rows' places in their encoded set
   std::uint64_t set = 0;  ///< which set that is, other than all others of the process; 0: not told
 
+  /// Whether the batch has no ids, because another process computes it: `input_ids` and
+  /// `token_type_ids` are empty and all other members are as that process has them.
+  [[nodiscard]] bool described_only() const { return input_ids.empty() && rows > 0; }
+
   /// Tokens that are not padding.
   [[nodiscard]] std::int64_t tokens() const {
     return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});

@@ -19,7 +19,7 @@ void prefetch(const T* values, std::size_t count) {
   for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(values + i);
 }
 
-/// Sizes a batch for these rows, and fills what there is once a row.
+/// Fills what a batch has once a row, and its shape.
 inline void describe_rows(const EncodedSet& set, std::span<const std::uint32_t> rows,
                           const PlanOptions& options, Batch& batch) {
   batch.lengths.resize(rows.size());
@@ -36,14 +36,19 @@ inline void describe_rows(const EncodedSet& set, std::span<const std::uint32_t> 
     batch.row_ids[i] = rows[i];
     targets = std::ranges::copy(set.targets(rows[i]), targets).out;
   }
-  const std::size_t width = options.padded(longest);
   batch.rows = static_cast<std::int64_t>(rows.size());
-  batch.width = static_cast<std::int64_t>(width);
-  batch.input_ids.resize(rows.size() * width);
-  batch.token_type_ids.resize(rows.size() * width);
+  batch.width = static_cast<std::int64_t>(options.padded(longest));
 }
 
 }  // namespace detail
+
+/// Fills `batch` as `collate` does, but leaves the ids out: a batch that another process computes.
+inline void describe_batch(const EncodedSet& set, std::span<const std::uint32_t> rows,
+                           const PlanOptions& options, Batch& batch) {
+  detail::describe_rows(set, rows, options, batch);
+  batch.input_ids.clear();
+  batch.token_type_ids.clear();
+}
 
 /// Fills `batch` with rows of the set, each padded to the width of the longest. The memory of the
 /// batch is used again.
@@ -51,6 +56,9 @@ inline void collate(const EncodedSet& set, std::span<const std::uint32_t> rows,
                     const PlanOptions& options, Batch& batch) {
   set.visit_ids([&](const auto* all_ids) {
     detail::describe_rows(set, rows, options, batch);
+    const auto size = static_cast<std::size_t>(batch.rows * batch.width);
+    batch.input_ids.resize(size);
+    batch.token_type_ids.resize(size);
     for (const std::uint32_t row : rows)
       detail::prefetch(all_ids + set.begin_of(row), set.length(row));
     std::int32_t* ids = batch.input_ids.data();

@@ -15,6 +15,8 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/core/ordered_workers.hpp>
+#include <seqtrain/data/encoded_file.hpp>
+#include <seqtrain/data/encoded_file_writer.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/reader.hpp>
@@ -37,6 +39,9 @@ struct EncodeFileOptions {
   /// Share of the examples that is kept: the first ones, rounded to a whole number of them.
   double fraction = 1;
   std::size_t workers = std::max(1U, std::thread::hardware_concurrency());
+  /// Where the encoded set lies: in a file of this name, which other processes can open by
+  /// `open_encoded_file` and which takes next to no memory; in memory if it is empty.
+  std::filesystem::path file = {};
   /// Called now and then, on the caller's thread.
   std::function<void(const EncodeProgress&)> progress = {};
 
@@ -49,20 +54,6 @@ struct EncodeFileOptions {
     demand(encode.max_length >= 1, "max_length", "must be at least 1");
   }
 };
-
-/// A file's examples and what there is to say about them.
-struct EncodedFile {
-  EncodedSet set;
-  std::size_t total = 0;          ///< examples before `fraction` was applied
-  std::size_t left_out = 0;       ///< records with "-" for a label
-  std::size_t at_max_length = 0;  ///< examples that were cut, or just fit
-};
-
-/// The log's line about a file to train on: `Training with 100/1000 examples.`
-inline std::string describe(const EncodedFile& file) {
-  return "Training with " + std::to_string(file.set.size()) + "/" + std::to_string(file.total) +
-         " examples.";
-}
 
 namespace detail {
 
@@ -139,48 +130,66 @@ inline ReadOptions read_options(const EncodeFileOptions& options, const Labels& 
   return read;
 }
 
-/// Applies `fraction`, and says why where nothing remains.
-inline void finish(EncodedFile& file, const std::string& name, const EncodeFileOptions& options) {
-  file.total = file.set.size();
-  const auto kept = static_cast<double>(file.total) * options.fraction;
-  file.set.truncate(static_cast<std::size_t>(std::nearbyint(kept)));
-  if (file.set.empty()) {
-    throw InputError{file.total == 0 ? "holds no example" : "the fraction leaves no example",
-                     {.object = name}};
-  }
-  file.set.shrink_to_fit();
-  const auto lengths = file.set.lengths();
-  file.at_max_length =
-      static_cast<std::size_t>(std::ranges::count(lengths, options.encode.max_length));
+/// Applies `fraction` to a number of examples, and says why where nothing remains.
+inline std::size_t kept_of(std::size_t total, const std::string& name, double fraction) {
+  const auto kept = static_cast<std::size_t>(std::nearbyint(static_cast<double>(total) * fraction));
+  if (kept > 0) return kept;
+  throw InputError{total == 0 ? "holds no example" : "the fraction leaves no example",
+                   {.object = name}};
 }
 
-/// Encodes all that a `Reader` or a `TextFolder` reads. `done` is called on the caller's thread
-/// with each part that has been encoded.
-template <class R, text::Tokenizer T, class Done>
-EncodedFile encode_parts(const R& reader, const T& tokenizer, const Labels& labels,
-                         const EncodeFileOptions& options, const Done& done) {
+/// Encodes all that a `Reader` or a `TextFolder` reads and appends it to `out`, an `EncodedSet` or
+/// an `EncodedFileWriter`. `done` is called on the caller's thread with each part that has been
+/// encoded. Returns how many records were left out.
+template <class R, text::Tokenizer T, class Done, class Out>
+std::size_t append_parts(const R& reader, const T& tokenizer, const Labels& labels,
+                         const EncodeFileOptions& options, const Done& done,
+                         const EncodedSet& empty, Out& out) {
   const auto parts = reader.parts(part_bytes(reader.bytes(), options.workers));
-  const EncodedSet empty{tokenizer.vocab_size(), tokenizer.pad_id(), labels.targets()};
   std::vector<EncodedPart> slots;
   while (slots.size() < 2 * options.workers + 1) slots.push_back({.set = empty});
   std::vector<EncodeScratch<T>> scratch(options.workers);
-  OrderedWorkers<EncodedPart> workers{0, parts.size(), options.workers, std::move(slots),
-                                      [&](std::size_t index, std::size_t worker, EncodedPart& out) {
-                                        encode_part(reader, parts[index], tokenizer, labels,
-                                                    options, scratch[worker], out);
-                                      }};
-  EncodedFile result{.set = empty};
+  OrderedWorkers<EncodedPart> workers{
+      0, parts.size(), options.workers, std::move(slots),
+      [&](std::size_t index, std::size_t worker, EncodedPart& made) {
+        encode_part(reader, parts[index], tokenizer, labels, options, scratch[worker], made);
+      }};
+  std::size_t left_out = 0;
   for (const auto& part : parts) {
     const EncodedPart& encoded = *workers.next();
-    result.set.append(encoded.set);
-    result.left_out += encoded.left_out;
+    out.append(encoded.set);
+    left_out += encoded.left_out;
     done(part);
     if (!options.progress) continue;
-    options.progress({.bytes = reader.end_of(part),
-                      .total_bytes = reader.bytes(),
-                      .examples = result.set.size()});
+    options.progress(
+        {.bytes = reader.end_of(part), .total_bytes = reader.bytes(), .examples = out.size()});
   }
-  finish(result, reader.name(), options);
+  return left_out;
+}
+
+/// Encodes all that a `Reader` or a `TextFolder` reads, into memory or a file.
+template <class R, text::Tokenizer T, class Done>
+EncodedFile encode_parts(const R& reader, const T& tokenizer, const Labels& labels,
+                         const EncodeFileOptions& options, const Done& done) {
+  const EncodedSet empty{tokenizer.vocab_size(), tokenizer.pad_id(), labels.targets()};
+  const auto append_to = [&](auto& out) {
+    return append_parts(reader, tokenizer, labels, options, done, empty, out);
+  };
+  const auto kept = [&](const auto& out) {
+    return kept_of(out.size(), reader.name(), options.fraction);
+  };
+  if (!options.file.empty()) {
+    EncodedFileWriter writer{options.file, empty, options.encode.max_length};
+    const std::size_t left_out = append_to(writer);
+    writer.commit(kept(writer), left_out);
+    return open_encoded_file(options.file, tokenizer, labels);
+  }
+  EncodedFile result{.set = empty};
+  result.left_out = append_to(result.set);
+  result.total = result.set.size();
+  result.set.truncate(kept(result.set));
+  result.set.shrink_to_fit();
+  result.at_max_length = count_at_length(result.set, options.encode.max_length);
   return result;
 }
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
 #include <seqtrain/core/error.hpp>
@@ -16,7 +19,7 @@ namespace seqtrain::data {
 /// Examples as ids, in three flat arrays: ids of 2 bytes where the vocabulary allows it and of 4
 /// elsewhere, one word a row that says where it begins and where its tokens of type 1 do, and
 /// labels. Where a label is not one of several there is a fourth, of numbers. Nothing is on the
-/// heap per example.
+/// heap per example. The arrays may also lie in a file that is mapped: see `open_encoded_file`.
 class EncodedSet {
  public:
   /// Longest row that can be kept.
@@ -32,7 +35,50 @@ class EncodedSet {
     if (pad_id < 0 || static_cast<std::size_t>(pad_id) >= vocab_size) {
       throw Error{"the pad id " + std::to_string(pad_id) + " is outside of the vocabulary"};
     }
-    if (vocab_size > 65'536) ids_.emplace<FlatArray<std::uint32_t>>();
+    if (bytes_an_id(vocab_size) == 4) ids_.emplace<FlatArray<std::uint32_t>>();
+  }
+
+  /// The arrays of a set. An array of ids has as many bytes an id as `bytes_an_id` says.
+  struct Arrays {
+    std::span<const std::byte> ids;
+    std::span<const std::uint64_t> rows;  ///< begin in ids << 24 | ids before token type 1
+    std::span<const std::int32_t> labels;
+    std::span<const float> targets;
+  };
+
+  /// Refers to arrays that lie elsewhere, and keeps `memory` for as long as it or a copy needs
+  /// them. Every id must be below `vocab_size`. Throws `InputError` where rows reach beyond the
+  /// ids, or the arrays do not fit each other.
+  EncodedSet(std::size_t vocab_size, std::int32_t pad_id, std::size_t targets_a_row,
+             const Arrays& arrays, std::shared_ptr<const void> memory)
+      : EncodedSet{vocab_size, pad_id, targets_a_row} {
+    const auto refer = [&]<class Id>(FlatArray<Id>& ids) {
+      const auto* const first = reinterpret_cast<const Id*>(arrays.ids.data());
+      ids = FlatArray<Id>::view({first, arrays.ids.size() / sizeof(Id)});
+      end_ = ids.size();
+    };
+    std::visit(refer, ids_);
+    rows_ = FlatArray<std::uint64_t>::view(arrays.rows);
+    labels_ = FlatArray<std::int32_t>::view(arrays.labels);
+    targets_ = FlatArray<float>::view(arrays.targets);
+    memory_ = std::move(memory);
+    check_arrays();
+  }
+
+  /// The arrays, to be written to a file. They are valid until the set changes.
+  [[nodiscard]] Arrays arrays() const noexcept {
+    const auto bytes = [](const auto& ids) {
+      return std::as_bytes(std::span{ids.begin(), ids.size()});
+    };
+    return {.ids = std::visit(bytes, ids_),
+            .rows = {rows_.begin(), rows_.size()},
+            .labels = {labels_.begin(), labels_.size()},
+            .targets = {targets_.begin(), targets_.size()}};
+  }
+
+  /// Bytes that an id takes in a set over such a vocabulary.
+  static constexpr std::size_t bytes_an_id(std::size_t vocab_size) noexcept {
+    return vocab_size > 65'536 ? 4 : 2;
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return labels_.size(); }
@@ -131,7 +177,7 @@ class EncodedSet {
     targets_.shrink_to_fit();
   }
 
-  /// Memory of the arrays.
+  /// Memory of the arrays, but for those that lie in a file.
   [[nodiscard]] std::size_t bytes() const noexcept {
     const auto used = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
     return std::visit(used, ids_) + used(rows_) + used(labels_) + used(targets_);
@@ -154,6 +200,25 @@ class EncodedSet {
     if (first_segment > ids.size()) throw Error{"a segment is longer than its row"};
   }
 
+  void check_arrays() const {
+    const auto demand = [](bool good, const char* problem) {
+      if (!good) throw InputError{problem};
+    };
+    demand(labels_.size() == rows_.size(), "there are not as many labels as rows");
+    demand(targets_a_row_ == 0 ? targets_.empty()
+                               : targets_.size() / targets_a_row_ == rows_.size() &&
+                                     targets_.size() % targets_a_row_ == 0,
+           "there are not as many targets as rows");
+    bool good = rows_.empty() ? end_ == 0 : begin_of(0) == 0;
+    for (std::size_t row = 0; row < size(); ++row) {
+      const std::size_t begin = begin_of(row);
+      const std::size_t end = begin_of(row + 1);
+      good &= begin <= end && end <= end_ && end - begin <= most_ids_a_row &&
+              first_segment(row) <= end - begin && label(row) >= -1;
+    }
+    demand(good, "a row is not among the ids, or its label cannot be");
+  }
+
   std::size_t vocab_size_;
   std::int32_t pad_id_;
   std::size_t targets_a_row_;
@@ -161,7 +226,8 @@ class EncodedSet {
   std::variant<FlatArray<std::uint16_t>, FlatArray<std::uint32_t>> ids_;
   FlatArray<std::uint64_t> rows_;  ///< [size], begin in ids_ << 24 | ids before token type 1
   FlatArray<std::int32_t> labels_;
-  FlatArray<float> targets_;  ///< [size, targets_a_row_]
+  FlatArray<float> targets_;            ///< [size, targets_a_row_]
+  std::shared_ptr<const void> memory_;  ///< keeps arrays that lie elsewhere
 };
 
 }  // namespace seqtrain::data

@@ -26,8 +26,9 @@ struct LoaderOptions {
   std::uint64_t seed = 0;
   /// Threads that prepare batches ahead; 0: a batch is made when it is asked for.
   std::size_t workers = 1;
-  /// Batches that lie ready.
+  /// Batches that lie ready, of those that this process computes.
   std::size_t prefetch = 4;
+  /// Batches that this process computes; the others come in their turn, but are described only.
   Shard shard = {};
 
   void validate() const {
@@ -35,6 +36,7 @@ struct LoaderOptions {
       if (!good) throw InputError{"must be at most 1024", {.object = "loader", .field = field}};
     };
     plan.validate();
+    shard.validate();
     demand(workers <= 1024, "workers");
     demand(prefetch <= 1024, "prefetch");
   }
@@ -56,15 +58,20 @@ class EpochBatches {
   EpochBatches(const EncodedSet& set, std::uint64_t set_number, Plan plan,
                const LoaderOptions& options, std::int64_t epoch, std::int64_t first_batch)
       : plan_{std::move(plan)},
-        workers_{static_cast<std::size_t>(first_batch), plan_.size(), options.workers,
-                 std::vector<Batch>(options.prefetch + options.workers + 1),
-                 [this, &set, set_number, layout = options.plan, epoch](std::size_t index,
-                                                                        std::size_t, Batch& batch) {
-                   collate(set, plan_[index], layout, batch);
-                   batch.set = set_number;
-                   batch.epoch = epoch;
-                   batch.index = static_cast<std::int64_t>(index);
-                 }} {}
+        workers_{
+            static_cast<std::size_t>(first_batch), plan_.size(), options.workers,
+            std::vector<Batch>(options.prefetch * options.shard.stride() + options.workers + 1),
+            [this, &set, set_number, layout = options.plan, shard = options.shard, epoch](
+                std::size_t index, std::size_t, Batch& batch) {
+              batch.set = set_number;
+              batch.epoch = epoch;
+              batch.index = static_cast<std::int64_t>(index);
+              if (shard.owns(batch.index)) {
+                collate(set, plan_[index], layout, batch);
+              } else {
+                describe_batch(set, plan_[index], layout, batch);
+              }
+            }} {}
 
   class Iterator {
    public:

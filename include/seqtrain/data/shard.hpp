@@ -1,22 +1,42 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include <seqtrain/core/error.hpp>
 
 namespace seqtrain::data {
 
-/// The batches of an epoch that one process computes. A step consists of `replicas` parts of
-/// `accumulation` batches each; this process computes the parts [first, last) of every step. By
-/// default it computes all of them.
+/// Which batches of an epoch a process computes, where several share the work. Batches are dealt in
+/// runs of `accumulation` to the leaves of a step, in turn; the process has the leaves `first` to
+/// `last` - 1. The default owns every batch.
 struct Shard {
-  std::int64_t replicas = 1;
-  std::int64_t accumulation = 1;
+  std::int64_t replicas = 1;      ///< leaves of a step; in evaluation the number of processes
+  std::int64_t accumulation = 1;  ///< batches a leaf
   std::int64_t first = 0;
   std::int64_t last = 1;
 
-  /// Whether this process computes the batch with that index in its epoch.
-  [[nodiscard]] bool owns(std::int64_t index) const {
-    const std::int64_t part = index / accumulation % replicas;
-    return part >= first && part < last;
+  /// Throws `InputError` where the leaves are none of a step's.
+  void validate() const {
+    const auto demand = [](bool good, const char* field, const char* expected) {
+      if (!good) throw InputError{expected, {.object = "shard", .field = field}};
+    };
+    demand(replicas >= 1 && replicas <= 4096, "replicas", "must be 1 to 4096");
+    demand(accumulation >= 1, "accumulation", "must be at least 1");
+    demand(first >= 0 && first < last && last <= replicas, "leaves",
+           "must be at least one, and all below the number of replicas");
+  }
+
+  /// Whether the process computes a batch, given its place in the epoch.
+  [[nodiscard]] bool owns(std::int64_t batch_index) const noexcept {
+    const std::int64_t leaf = batch_index / accumulation % replicas;
+    return first <= leaf && leaf < last;
+  }
+
+  /// Batches of an epoch for each one that the process owns, rounded up.
+  [[nodiscard]] std::size_t stride() const noexcept {
+    const std::int64_t owned = last - first;
+    return static_cast<std::size_t>((replicas + owned - 1) / owned);
   }
 };
 

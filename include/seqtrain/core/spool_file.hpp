@@ -1,0 +1,84 @@
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain {
+
+/// Bytes that wait on the disk until they are read back once, in a file that has no name: it goes
+/// with the object, or with the process however that ends. Failures throw `Error` with the name of
+/// the file that the bytes are for.
+class SpoolFile {
+ public:
+  /// Lies in the directory of `target`, whose name errors carry.
+  explicit SpoolFile(std::filesystem::path target) : target_{std::move(target)} {
+    std::string name = target_.string() + ".XXXXXX";
+    file_ = ::mkstemp(name.data());
+    check(file_ >= 0);
+    ::unlink(name.c_str());
+  }
+  SpoolFile(const SpoolFile&) = delete;
+  SpoolFile& operator=(const SpoolFile&) = delete;
+  ~SpoolFile() { ::close(file_); }
+
+  void write(std::span<const std::byte> bytes) {
+    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    if (buffer_.size() >= block) flush();
+  }
+
+  /// Calls `take` with all that was written, in pieces.
+  template <class Take>
+  void read(const Take& take) {
+    flush();
+    buffer_.resize(block);
+    for (std::uint64_t at = 0; at < size_;) {
+      const auto got = ::pread(file_, buffer_.data(), block, static_cast<off_t>(at));
+      if (got < 0 && errno == EINTR) continue;
+      if (got == 0) errno = EIO;  // somebody else has cut the file
+      check(got > 0);
+      take(std::span<const std::byte>{buffer_}.first(static_cast<std::size_t>(got)));
+      at += static_cast<std::uint64_t>(got);
+    }
+    buffer_.clear();
+  }
+
+ private:
+  static constexpr std::size_t block = std::size_t{1} << 18;
+
+  void flush() {
+    for (std::span<const std::byte> rest{buffer_}; !rest.empty();) {
+      const auto sent = ::write(file_, rest.data(), rest.size());
+      if (sent < 0 && errno == EINTR) continue;
+      check(sent > 0);
+      size_ += static_cast<std::uint64_t>(sent);
+      rest = rest.subspan(static_cast<std::size_t>(sent));
+    }
+    buffer_.clear();
+  }
+
+  void check(bool succeeded) const {
+    if (succeeded) return;
+    throw Error{"cannot be written: " + std::generic_category().message(errno),
+                {.object = target_.string()}};
+  }
+
+  std::filesystem::path target_;
+  int file_ = -1;
+  std::uint64_t size_ = 0;  ///< bytes in the file
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace seqtrain
