@@ -46,9 +46,9 @@ void fine_tune(const report::Log& log, const std::string& program, const cli::Tr
       first ? checkpoints->stop_options(flags)
             : cli::StopSignalsOptions{.grace_seconds = flags.grace_seconds}};
   cli::FileEncoder encode{flags, tokenizer, labels, model.max_length(), log};
-  auto train = encode(flags.train_file, flags.fraction_of_train_data);
-  auto dev_set = encode(flags.dev_file).set;
-  auto test_set = encode(flags.test_file).set;
+  auto train = processes.encode_once(encode, flags.train_file, flags.fraction_of_train_data);
+  auto dev_set = processes.encode_once(encode, flags.dev_file).set;
+  auto test_set = processes.encode_once(encode, flags.test_file).set;
   model.set_class_weights(flags.class_weights_for(train.set, labels));
   log.lines(data::describe(train));
 

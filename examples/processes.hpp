@@ -1,23 +1,23 @@
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <stop_token>
 #include <string>
-#include <utility>
+#include <system_error>
 
 #include <ATen/Version.h>
 
 #include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/core/cache_directory.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/dist.hpp>
-#include <seqtrain/report/log.hpp>
 #include <seqtrain/train/pairs.hpp>
-#include <seqtrain/train/run_directory.hpp>
+#include <seqtrain/train/run_record.hpp>
 #include <seqtrain/train/same_run.hpp>
 
 /// The processes that train together: started by torchrun or a cloud job with several machines,
@@ -72,6 +72,26 @@ class Processes {
     return count;
   }
 
+  /// Encodes a file once on each machine, into a file that its processes share; a file that fits
+  /// into memory is encoded there if there is one process. Throws what `encode` throws.
+  template <class Encode>
+  [[nodiscard]] seqtrain::data::EncodedFile encode_once(Encode& encode, const std::string& file,
+                                                        double fraction = 1) {
+    if (group_.size() == 1 && !is_large(file)) return encode(file, fraction);
+    const auto& world = group_.world();
+    const std::string name = group_.broadcast(seqtrain::train::random_token());
+    const auto place = seqtrain::cache_directory() / "encoded" /
+                       (name + "-" + std::to_string(world.host) + ".bin");
+    in_turn(world.local_rank == 0, [&] {
+      std::filesystem::create_directories(place.parent_path());
+      (void)encode(file, fraction, place);
+    });
+    auto encoded = encode.open(place);
+    group_.barrier();
+    if (world.local_rank == 0) std::filesystem::remove(place);  // the processes still have it
+    return encoded;
+  }
+
   /// Throws `InputError` unless all processes have the same settings, program and processor.
   void check_equal(seqtrain::train::Pairs settings) {
     if (group_.size() == 1) return;
@@ -81,5 +101,32 @@ class Processes {
   }
 
  private:
+  /// Whether encoded examples of a file should not take memory.
+  static bool is_large(const std::string& file) {
+    std::error_code none;
+    const auto size = std::filesystem::file_size(file, none);
+    return !none && size > std::uintmax_t{512} << 20;
+  }
+
+  /// Calls `work` on the processes with `mine` and waits for them on all. If it throws on one of
+  /// them, an error is thrown on all.
+  template <class Work>
+  void in_turn(bool mine, const Work& work) {
+    std::exception_ptr error;
+    std::string problem;
+    try {
+      if (mine) work();
+    } catch (const std::exception& thrown) {
+      error = std::current_exception();
+      problem = thrown.what();
+    }
+    const auto problems = group_.all_gather(problem);
+    if (error) std::rethrow_exception(error);
+    for (std::size_t rank = 0; rank < problems.size(); ++rank) {
+      if (problems[rank].empty()) continue;
+      throw seqtrain::InputError{problems[rank], {.object = "rank " + std::to_string(rank)}};
+    }
+  }
+
   seqtrain::dist::Group group_;
 };

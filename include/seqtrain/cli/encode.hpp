@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -37,10 +38,13 @@ class FileEncoder {
     options_.workers = static_cast<std::size_t>(flags.threads);
   }
 
-  /// Throws `InputError` with file and line on the first record that is wrong.
-  data::EncodedFile operator()(const std::string& file, double fraction = 1) {
+  /// Encodes a file into memory, or into the file `place` if one is given. Throws `InputError` with
+  /// file and line on the first record that is wrong.
+  data::EncodedFile operator()(const std::string& file, double fraction = 1,
+                               const std::filesystem::path& place = {}) {
     report::ByteBar<> bar{"encode " + file, {.enabled = log_.on_terminal()}};
     options_.fraction = fraction;
+    options_.file = place;
     options_.progress = [&bar](const data::EncodeProgress& progress) {
       bar(static_cast<std::int64_t>(progress.bytes),
           static_cast<std::int64_t>(progress.total_bytes));
@@ -51,6 +55,11 @@ class FileEncoder {
                 " records without a gold label");
     }
     return encoded;
+  }
+
+  /// Opens what was encoded into a file.
+  [[nodiscard]] data::EncodedFile open(const std::filesystem::path& place) const {
+    return data::open_encoded_file(place, *tokenizer_, *labels_);
   }
 
  private:
