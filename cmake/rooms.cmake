@@ -27,10 +27,11 @@ seqtrain_room(host train seqtrain::data seqtrain::metrics seqtrain::sink seqtrai
 seqtrain_room(host report seqtrain::train)
 seqtrain_room(host cli seqtrain::report seqtrain::gcs Boost::program_options)
 if(SEQTRAIN_WITH_TORCH)
-  set(SEQTRAIN_TORCH_ROOMS tensor model optim)
+  set(SEQTRAIN_TORCH_ROOMS tensor model optim dist)
   seqtrain_room(torch tensor seqtrain::data seqtrain::weights torch)
   seqtrain_room(torch model seqtrain::tensor seqtrain::weights seqtrain::metrics seqtrain::kernels)
   seqtrain_room(torch optim seqtrain::tensor seqtrain::kernels)
+  seqtrain_room(torch dist seqtrain::data seqtrain::train seqtrain::tensor torch)
 endif()
 
 list(TRANSFORM SEQTRAIN_ROOMS PREPEND seqtrain:: OUTPUT_VARIABLE all_rooms)
