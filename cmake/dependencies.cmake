@@ -36,4 +36,9 @@ if(SEQTRAIN_WITH_TORCH)
       "LibTorch 2.13 or later not found. Either `make build`, which puts torch into .venv, or pass "
       "-DCMAKE_PREFIX_PATH=/path/to/libtorch, or -DSEQTRAIN_WITH_TORCH=OFF for the half without it.")
   endif()
+  # The headers of LibTorch's process groups include Gloo's, which LibTorch does not bring.
+  find_path(GLOO_HEADERS gloo/context.h)
+  if(NOT GLOO_HEADERS)
+    message(FATAL_ERROR "Gloo's headers not found. On Debian: apt-get install libgloo-dev")
+  endif()
 endif()

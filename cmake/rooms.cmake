@@ -31,7 +31,7 @@ if(SEQTRAIN_WITH_TORCH)
   seqtrain_room(torch tensor seqtrain::data seqtrain::weights torch)
   seqtrain_room(torch model seqtrain::tensor seqtrain::weights seqtrain::metrics seqtrain::kernels)
   seqtrain_room(torch optim seqtrain::tensor seqtrain::kernels)
-  seqtrain_room(torch dist seqtrain::tensor seqtrain::train)
+  seqtrain_room(torch dist seqtrain::data seqtrain::train seqtrain::tensor torch)
 endif()
 
 list(TRANSFORM SEQTRAIN_ROOMS PREPEND seqtrain:: OUTPUT_VARIABLE all_rooms)

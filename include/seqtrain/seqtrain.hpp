@@ -5,6 +5,7 @@
 #include <seqtrain/cli.hpp>
 #include <seqtrain/concepts.hpp>
 #include <seqtrain/data.hpp>
+#include <seqtrain/dist.hpp>
 #include <seqtrain/metrics.hpp>
 #include <seqtrain/model.hpp>
 #include <seqtrain/optim.hpp>

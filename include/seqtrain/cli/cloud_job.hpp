@@ -1,20 +1,14 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 
+#include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/report/log.hpp>
 
 namespace seqtrain::cli {
-
-/// Returns the value of an environment variable, empty if it is not set.
-inline std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 /// The environment variables that a cloud job sets for its program. A variable that is not set is
 /// an empty string here.
@@ -28,13 +22,14 @@ struct CloudJob {
   std::string cluster = {};          ///< `CLUSTER_SPEC`, a JSON text that lists the job's machines
 
   [[nodiscard]] static CloudJob from_environment() {
-    return {.id = environment("CLOUD_ML_JOB_ID"),
-            .project = environment("CLOUD_ML_PROJECT_ID"),
-            .trial = environment("CLOUD_ML_TRIAL_ID"),
-            .model_dir = environment("AIP_MODEL_DIR"),
-            .checkpoint_dir = environment("AIP_CHECKPOINT_DIR"),
-            .tensorboard_dir = environment("AIP_TENSORBOARD_LOG_DIR"),
-            .cluster = environment("CLUSTER_SPEC")};
+    const auto value = [](const char* name) { return process_environment(name).value_or(""); };
+    return {.id = value("CLOUD_ML_JOB_ID"),
+            .project = value("CLOUD_ML_PROJECT_ID"),
+            .trial = value("CLOUD_ML_TRIAL_ID"),
+            .model_dir = value("AIP_MODEL_DIR"),
+            .checkpoint_dir = value("AIP_CHECKPOINT_DIR"),
+            .tensorboard_dir = value("AIP_TENSORBOARD_LOG_DIR"),
+            .cluster = value("CLUSTER_SPEC")};
   }
 
   /// Throws `InputError` if the job has more than one machine: each of them would train the whole

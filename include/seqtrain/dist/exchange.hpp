@@ -85,6 +85,14 @@ class Exchange {
     ready_.notify_one();
   }
 
+  /// Ends a step that was begun and cannot be finished. The other processes end with an error.
+  void abandon(const std::string& problem) noexcept {
+    group_->fail_note(problem);
+    abandoned_ = true;
+    ready(all_ready);
+    if (thread_.joinable()) thread_.join();
+  }
+
   /// Waits until the gradients and the losses are those of the whole step. Returns whether a
   /// process passed `stop`.
   bool finish(bool stop) {
@@ -142,6 +150,7 @@ class Exchange {
   void wait_until_ready(std::size_t parameter) const {
     for (;;) {
       const std::size_t first = ready_;
+      if (abandoned_) throw Error{"the step was abandoned"};
       if (first == all_ready || (parameter != all_ready && first <= parameter)) return;
       ready_.wait(first);
     }
@@ -386,6 +395,7 @@ class Exchange {
   std::vector<Bucket> buckets_;
   std::array<Slot, 3> slots_;
   std::atomic<std::size_t> ready_ = 0;
+  std::atomic<bool> abandoned_ = false;
   bool stop_ = false;
   std::exception_ptr error_;
   std::jthread thread_;  // last: it uses the others

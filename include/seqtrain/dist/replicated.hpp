@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -126,11 +127,16 @@ class Replicated {
       if (!std::exchange(begun, true)) exchange_->begin({parameters(), before, losses}, parts);
     };
     const auto subtrees = largest_subtrees({0, parts}, held());
-    for (const Leaves& subtree : subtrees) {
-      if (subtree != subtrees.front()) before.push_back(take_gradients());
-      // The gradients of a single batch can be sent while it is still computed.
-      const bool last = subtree == subtrees.back() && subtree.size() == 1;
-      accumulate_tree(subtree, step, last ? begin_exchange : Begin{});
+    try {
+      for (const Leaves& subtree : subtrees) {
+        if (subtree != subtrees.front()) before.push_back(take_gradients());
+        // The gradients of a single batch can be sent while it is still computed.
+        const bool last = subtree == subtrees.back() && subtree.size() == 1;
+        accumulate_tree(subtree, step, last ? begin_exchange : Begin{});
+      }
+    } catch (const std::exception& error) {
+      exchange_->abandon(error.what());
+      throw;
     }
     begin_exchange();
     const bool asked = options_.own_stop.stop_requested();

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/gcs/credentials.hpp>
-#include <seqtrain/gcs/environment.hpp>
 #include <seqtrain/gcs/external_account.hpp>
 
 namespace seqtrain::gcs {

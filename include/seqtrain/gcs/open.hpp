@@ -7,11 +7,11 @@
 #include <string_view>
 #include <utility>
 
+#include <seqtrain/core/environment.hpp>
 #include <seqtrain/gcs/beast_transport.hpp>
 #include <seqtrain/gcs/cache.hpp>
 #include <seqtrain/gcs/client.hpp>
 #include <seqtrain/gcs/credentials_file.hpp>
-#include <seqtrain/gcs/environment.hpp>
 
 /// From the environment to a client that speaks to the service. Costs a file the compilation of
 /// Beast and TLS; the headers below it do not.

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/gcs/environment.hpp>
 #include <seqtrain/gcs/http.hpp>
 
 namespace seqtrain::gcs {

@@ -5,15 +5,16 @@
 #include <optional>
 #include <string>
 
-namespace seqtrain::gcs {
+namespace seqtrain {
 
 /// Looks up an environment variable; one that is empty counts as not set. Tests bring their own.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
+/// Looks up a variable in the environment of this process.
 inline std::optional<std::string> process_environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   if (value == nullptr || *value == '\0') return {};
   return value;
 }
 
-}  // namespace seqtrain::gcs
+}  // namespace seqtrain

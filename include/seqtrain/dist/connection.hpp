@@ -1,0 +1,154 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <c10/core/Device.h>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <unistd.h>
+#ifdef USE_C10D_NCCL
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#endif
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/dist/address.hpp>
+#include <seqtrain/dist/heartbeat.hpp>
+#include <seqtrain/dist/pending.hpp>
+#include <seqtrain/dist/store.hpp>
+#include <seqtrain/dist/world.hpp>
+
+namespace seqtrain::dist {
+
+/// Options of `Group::connect`.
+struct GroupOptions {
+  /// Name or address of the network interface to use. Empty means the one that leads to the master.
+  std::string interface {};
+  std::chrono::seconds timeout{60};           ///< how long to wait for the other ranks to join
+  c10::Device device = c10::DeviceType::CPU;  ///< where the tensors of the operations are
+};
+
+namespace detail {
+
+using BackendPtr = c10::intrusive_ptr<::c10d::Backend>;
+
+/// Returns the prefix of the keys that all starts of a run share.
+inline std::string run_prefix(const World& world) {
+  return "seqtrain/" + world.run_id;
+}
+
+/// Returns the prefix of the keys of one start. Elastic starts that follow a change of the members
+/// have the same one.
+inline std::string start_prefix(const World& world) {
+  return run_prefix(world) + "/start_" + std::to_string(world.restart);
+}
+
+inline StorePtr prefixed(const std::string& prefix, const StorePtr& store) {
+  return c10::make_intrusive<::c10d::PrefixStore>(prefix, store);
+}
+
+/// The connections of a process to the other processes of its world.
+class Connection {
+ public:
+  Connection(const World& world, const GroupOptions& options)
+      : world_{world}, deadline_{Clock::now() + options.timeout} {
+    const auto store = open_store(world, deadline_);
+    run_store_ = prefixed(run_prefix(world), store);
+    const auto round = Rendezvous{world, prefixed(start_prefix(world), store), deadline_}.join();
+    const auto prefix = start_prefix(world) + "/" + round;
+    Heartbeat::begin(*prefixed(prefix, store), world.rank);
+    make_backends(options, prefixed(prefix, store));
+    link_->heartbeat =
+        Heartbeat::start(world, prefixed(prefix, store->clone()), hosts(prefix, store));
+  }
+
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  ~Connection() {
+    if (link_->unfinished == 0 && !link_->failed && std::uncaught_exceptions() == exceptions_) {
+      link_->heartbeat->leave();
+    } else {
+      // Their destructors wait for operations that may never end. This process is about to.
+      static_cast<void>(host_.release());
+      static_cast<void>(tensors_.release());
+    }
+    link_->heartbeat->stop();
+  }
+
+  [[nodiscard]] ::c10d::Backend& host() { return *host_; }
+  [[nodiscard]] ::c10d::Backend& tensors() { return *tensors_; }
+  [[nodiscard]] const StorePtr& run_store() const { return run_store_; }
+  [[nodiscard]] Heartbeat& heartbeat() { return *link_->heartbeat; }
+  [[nodiscard]] Pending pending(c10::intrusive_ptr<::c10d::Work> work) {
+    return Pending{std::move(work), link_};
+  }
+
+ private:
+  void make_backends(const GroupOptions& options, const StorePtr& store) {
+    const auto address =
+        options.interface.empty()
+            ? address_towards(world_.master_host, world_.master_port, world_.hosts > 1)
+            : address_of_interface(options.interface);
+    try {
+      host_ = gloo(address, prefixed("gloo", store));
+      tensors_ = options.device.is_cpu() ? host_ : nccl(prefixed("nccl", store));
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw InputError{
+          "the ranks cannot connect to each other from there: " + first_line(error.what()),
+          {.object = address},
+          "check that the hosts reach each other at such addresses, or name another "
+          "network interface"};
+    }
+  }
+
+  [[nodiscard]] BackendPtr gloo(const std::string& address, const StorePtr& store) const {
+    using Gloo = ::c10d::ProcessGroupGloo;
+    const auto options = Gloo::Options::create(until(deadline_));
+    options->devices.push_back(Gloo::createDeviceForHostname(address));
+    return c10::make_intrusive<Gloo>(store, world_.rank, world_.size, options);
+  }
+
+  [[nodiscard]] BackendPtr nccl([[maybe_unused]] const StorePtr& store) const {
+#ifdef USE_C10D_NCCL
+    using Nccl = ::c10d::ProcessGroupNCCL;
+    const auto options = Nccl::Options::create();
+    options->timeout = endless;
+    return c10::make_intrusive<Nccl>(store, world_.rank, world_.size, options);
+#else
+    throw InputError{"this LibTorch has no NCCL, which several processes with GPUs need",
+                     {.object = "device"}};
+#endif
+  }
+
+  // Returns the names of the ranks' hosts.
+  [[nodiscard]] std::vector<std::string> hosts(const std::string& prefix, const StorePtr& store) {
+    const auto names = prefixed(prefix + "/host", store);
+    char own[256] = {};
+    ::gethostname(own, sizeof own - 1);
+    names->set(std::to_string(world_.rank), std::string{own});
+    std::vector<std::string> result;
+    for (int rank = 0; rank < world_.size; ++rank) {
+      result.push_back(names->get_to_str(std::to_string(rank)));
+    }
+    return result;
+  }
+
+  World world_;
+  Clock::time_point deadline_;
+  int exceptions_ = std::uncaught_exceptions();
+  StorePtr run_store_;
+  BackendPtr host_;
+  BackendPtr tensors_;
+  std::shared_ptr<Link> link_ = std::make_shared<Link>();
+};
+
+}  // namespace detail
+}  // namespace seqtrain::dist

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <c10/util/intrusive_ptr.h>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/dist/heartbeat.hpp>
+
+namespace seqtrain::dist {
+
+namespace detail {
+
+/// What the operations of a group have in common.
+struct Link {
+  std::shared_ptr<Heartbeat> heartbeat;
+  std::atomic<int> unfinished{0};  ///< operations that nobody has waited for yet
+  std::atomic<bool> failed{false};
+};
+
+/// How long an operation may take: without end. `Pending::wait` finds out if a rank is lost.
+inline constexpr std::chrono::milliseconds endless = std::chrono::hours{24 * 365};
+
+}  // namespace detail
+
+/// An operation of a group that may still run. Its tensors must not be used before `wait` returns.
+class Pending {
+ public:
+  /// An operation that is done.
+  Pending() = default;
+
+  Pending(c10::intrusive_ptr<::c10d::Work> work, std::shared_ptr<detail::Link> link)
+      : work_{std::move(work)}, link_{std::move(link)} {
+    ++link_->unfinished;
+  }
+
+  /// Waits until the operation is done, however long the other ranks take to start it. Throws
+  /// `Error` that names the rank if one of them has ended or cannot be reached. After that the
+  /// group can do nothing more.
+  void wait() {
+    if (!work_) return;
+    const auto work = std::exchange(work_, nullptr);
+    while (!done(*work)) {
+      const auto reason = link_->heartbeat->reason({}, slice);
+      if (!reason.empty()) end(reason);
+    }
+    --link_->unfinished;
+    link_->heartbeat->calm();
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds slice{1000};
+
+  // Waits for a moment, and tells whether the operation is done.
+  bool done(::c10d::Work& work) {
+    const bool completed = work.isCompleted();
+    std::string problem = "the operation was aborted";
+    try {
+      if (wait_for_moment(work)) return true;
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    // c10d throws also if the operation needs longer than the moment.
+    if (completed) fail(problem);
+    return false;
+  }
+
+  static bool wait_for_moment(::c10d::Work& work) {
+#ifdef USE_C10D_NCCL
+    // NCCL's own wait stops the device's stream and not this thread, so it comes last.
+    const auto deadline = Clock::now() + slice;
+    while (!work.isCompleted()) {
+      if (Clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::microseconds{50});
+    }
+#endif
+    return work.wait(slice);
+  }
+
+  [[noreturn]] void end(const std::string& reason) {
+    link_->failed = true;
+    link_->heartbeat->linger();
+    throw Error{reason};
+  }
+
+  // A connection broke. The heartbeats tell after a while which rank is lost.
+  [[noreturn]] void fail(const std::string& problem) {
+    link_->failed = true;
+    for (int second = 0; second < 13; ++second) {
+      const auto reason = link_->heartbeat->reason(std::chrono::milliseconds{1000});
+      if (!reason.empty()) end(reason);
+    }
+    const auto text = "the connection to another rank broke: " + detail::first_line(problem);
+    link_->heartbeat->tell(text);
+    throw Error{text};
+  }
+
+  c10::intrusive_ptr<::c10d::Work> work_;
+  std::shared_ptr<detail::Link> link_;
+};
+
+}  // namespace seqtrain::dist
