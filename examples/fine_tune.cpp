@@ -19,13 +19,11 @@
 
 using namespace seqtrain;
 
-void fine_tune(const report::Log& log, const std::string& program, const cli::TrainFlags& given,
-               const cli::Flags& parser) {
-  const auto world = dist::World::from_environment();
-  log.set_rank(world.rank);
-  log.info(cli::CloudJob::from_environment().describe());
-  const auto device = tensor::use_machine(given.device, given.threads, world.local_rank);
-  Processes processes{world, given, device};
+namespace {
+
+void train_together(Processes& processes, c10::Device device, const report::Log& log,
+                    const std::string& program, const cli::TrainFlags& given,
+                    const cli::Flags& parser) {
   const auto flags = cli::with_local_inputs(processes.in_one_directory(given, program), log);
   train::Results results{.flags = parser.values(), .versions = tensor::versions()};
   const bool first = processes.is_first();
@@ -91,4 +89,16 @@ void fine_tune(const report::Log& log, const std::string& program, const cli::Tr
   trainer.publish(run.path(), run.results(), train::dated_model_folder(), stop);
   checkpoints->check();
   log.info("The model is in " + run.path().string());
+}
+
+}  // namespace
+
+void fine_tune(const report::Log& log, const std::string& program, const cli::TrainFlags& flags,
+               const cli::Flags& parser) {
+  const auto world = dist::World::from_environment();
+  log.set_rank(world.rank);
+  log.info(cli::CloudJob::from_environment().describe());
+  const auto device = tensor::use_machine(flags.device, flags.threads, world.local_rank);
+  Processes processes{world, flags, device};
+  processes.tell_errors([&] { train_together(processes, device, log, program, flags, parser); });
 }

@@ -19,6 +19,7 @@
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/run_record.hpp>
 #include <seqtrain/train/same_run.hpp>
+#include <seqtrain/train/stopped.hpp>
 
 /// The processes that train together: started by torchrun or a cloud job with several machines,
 /// else this one alone.
@@ -98,6 +99,19 @@ class Processes {
     settings.emplace_back("program", seqtrain::cli::fingerprint("/proc/self/exe"));
     settings.emplace_back("processor", at::get_cpu_capability());
     seqtrain::dist::check_equal(group_, settings);
+  }
+
+  /// Calls `work`. If it throws an error, the other processes end with that error too.
+  template <class Work>
+  void tell_errors(const Work& work) {
+    try {
+      work();
+    } catch (const seqtrain::train::Stopped&) {
+      throw;  // on all processes
+    } catch (const std::exception& error) {
+      group_.fail_note(error.what());
+      throw;
+    }
   }
 
  private:

@@ -45,19 +45,6 @@ TEST(CloudJob, GivesEachTrialAPlaceOfItsOwn) {
   }
 }
 
-TEST(CloudJob, MayHaveOneMachine) {
-  const auto problem = [](const std::string& cluster) {
-    return tests::problem_of([&] { CloudJob{.cluster = cluster}.check_one_machine(); });
-  };
-  EXPECT_EQ(problem(""), "nothing was thrown");
-  EXPECT_EQ(problem(R"({"cluster": {"workerpool0": ["a:1"]}, "task": {}})"), "nothing was thrown");
-  EXPECT_EQ(problem(R"({"cluster": {"workerpool0": ["a:1"], "workerpool1": ["b:1", "c:1"]}})"),
-            "CLUSTER_SPEC: names 3 machines; this version trains on one; submit a job with one "
-            "machine");
-  EXPECT_EQ(problem("{}").substr(0, 12), "CLUSTER_SPEC");
-  EXPECT_EQ(problem("{").substr(0, 12), "CLUSTER_SPEC");
-}
-
 TEST(CloudJob, IsDescribedByWhatIsKnown) {
   EXPECT_EQ(CloudJob{.project = "p"}.describe(), "");
   EXPECT_EQ(CloudJob{.id = "123"}.describe(), "Job 123");

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/json.hpp>
 #include <seqtrain/report/log.hpp>
 
 namespace seqtrain::cli {
@@ -19,7 +17,6 @@ struct CloudJob {
   std::string model_dir = {};  ///< `AIP_MODEL_DIR`
   std::string checkpoint_dir = {};   ///< `AIP_CHECKPOINT_DIR`
   std::string tensorboard_dir = {};  ///< `AIP_TENSORBOARD_LOG_DIR`
-  std::string cluster = {};          ///< `CLUSTER_SPEC`, a JSON text that lists the job's machines
 
   [[nodiscard]] static CloudJob from_environment() {
     const auto value = [](const char* name) { return process_environment(name).value_or(""); };
@@ -28,25 +25,7 @@ struct CloudJob {
             .trial = value("CLOUD_ML_TRIAL_ID"),
             .model_dir = value("AIP_MODEL_DIR"),
             .checkpoint_dir = value("AIP_CHECKPOINT_DIR"),
-            .tensorboard_dir = value("AIP_TENSORBOARD_LOG_DIR"),
-            .cluster = value("CLUSTER_SPEC")};
-  }
-
-  /// Throws `InputError` if the job has more than one machine: each of them would train the whole
-  /// model and write to the same places.
-  void check_one_machine() const {
-    if (cluster.empty()) return;
-    const auto spec = json::Document::parse(cluster, "CLUSTER_SPEC");
-    std::size_t machines = 0;
-    for (const auto& [pool, hosts] : spec.root().at("cluster").members()) {
-      machines += hosts.items().size();
-    }
-    if (machines > 1) {
-      throw InputError{
-          "names " + std::to_string(machines) + " machines; this version trains on one",
-          {.object = "CLUSTER_SPEC"},
-          "submit a job with one machine"};
-    }
+            .tensorboard_dir = value("AIP_TENSORBOARD_LOG_DIR")};
   }
 
   /// Returns the log format of `--log-format auto`: JSON in a cloud job, that is where its id or

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <seqtrain/cli/cloud_job.hpp>
+#include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/report/log.hpp>
@@ -79,7 +80,7 @@ int run(const Body& body) {
   } catch (const train::Stopped& stopped) {
     log.warning(stopped.what());
     // torchrun starts a program again that ends with another code than 0.
-    return environment("TORCHELASTIC_RUN_ID").empty() ? stopped_by_signal : done;
+    return process_environment("TORCHELASTIC_RUN_ID") ? done : stopped_by_signal;
   } catch (const InputError& error) {
     return fail(error.what(), fields_of(error), wrong_input);
   } catch (const std::bad_alloc&) {

@@ -16,6 +16,7 @@
 
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/flags.hpp>
+#include <seqtrain/core/environment.hpp>
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/class_weights.hpp>
 #include <seqtrain/data/encode_file.hpp>
@@ -31,7 +32,7 @@ namespace seqtrain::cli {
 [[nodiscard]] inline std::int64_t default_threads() {
   const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   std::int64_t processes = 1;
-  const std::string text = environment("LOCAL_WORLD_SIZE");
+  const std::string text = process_environment("LOCAL_WORLD_SIZE").value_or("");
   std::from_chars(text.data(), text.data() + text.size(), processes);
   return std::max<std::int64_t>(1, cores / std::max<std::int64_t>(1, processes));
 }

@@ -56,10 +56,10 @@ class SharedKeeper {
     try {
       saved = keeper_.restore(plan);
     } catch (const std::exception& error) {
-      group_->broadcast("error " + std::string{error.what()});
+      (void)group_->broadcast("error " + std::string{error.what()});
       throw;
     }
-    group_->broadcast(saved ? "saved " + train::detail::to_json(saved->state, {}) : "none");
+    (void)group_->broadcast(saved ? "saved " + train::detail::to_json(saved->state, {}) : "none");
     if (!saved) return saved;
     for (const char* owner : owners) send_tensors(*saved, owner);
     return saved;
@@ -70,7 +70,7 @@ class SharedKeeper {
     try {
       tensors = saved.tensors(owner);
     } catch (const InputError&) {
-      group_->broadcast("");
+      (void)group_->broadcast("");
       return;
     }
     const auto pieces = weights::safetensors_pieces(tensors, owner);
@@ -84,7 +84,7 @@ class SharedKeeper {
     };
     append(std::as_bytes(std::span{pieces.head}));
     for (const auto piece : pieces.data) append(piece);
-    group_->broadcast(std::to_string(size));
+    (void)group_->broadcast(std::to_string(size));
     group_->broadcast(std::span{file});
   }
 
