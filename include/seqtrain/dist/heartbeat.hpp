@@ -53,8 +53,15 @@ class Heartbeat {
     if (changed_.wait_for(lock, longest, [this] { return !reason_.empty(); })) return reason_;
     stuck_ = turns_ == turns_seen_ ? stuck_ + longest + waited : std::chrono::milliseconds{0};
     turns_seen_ = turns_;
-    if (stuck_ >= patience) reason_ = store_gone();
+    if (stuck_ >= patience_) reason_ = store_gone();
     return reason_;
+  }
+
+  /// Tells that a connection broke, so that a rank which shows no sign of life is given up sooner.
+  void hurry() {
+    const std::lock_guard lock{mutex_};
+    patience_ = std::chrono::seconds{4};
+    changed_.notify_all();
   }
 
   /// Stops watching the other ranks: nobody waits for them.
@@ -97,7 +104,6 @@ class Heartbeat {
   };
 
   static constexpr std::chrono::milliseconds beat{1000};
-  static constexpr std::chrono::seconds patience{10};
 
   [[nodiscard]] static std::string key(int rank) { return "beat/" + std::to_string(rank); }
 
@@ -125,12 +131,13 @@ class Heartbeat {
   // Talks to the store once, without the lock.
   void turn(std::unique_lock<std::mutex>& lock, bool leaving, const std::string& note) {
     const bool watching = watching_;
+    const auto patience = patience_;
     lock.unlock();
     std::string reason;
     bool left = false;
     bool gone = false;
     try {
-      reason = look(watching, note);
+      reason = look(watching, note, patience);
       left = leaving && store_->add("left", std::exchange(leaves_, 0)) >= world_.size;
     } catch (const std::exception&) {
       reason = store_gone();
@@ -143,7 +150,7 @@ class Heartbeat {
   }
 
   // Returns a reason to end, or nothing.
-  std::string look(bool watching, const std::string& note) {
+  std::string look(bool watching, const std::string& note, std::chrono::seconds patience) {
     store_->add(key(world_.rank), 1);
     if (!note.empty()) return store_->compareSet("end", "", note);
     if (store_->check({"end"})) return store_->get_to_str("end");
@@ -151,7 +158,7 @@ class Heartbeat {
       seen_.clear();
       return {};
     }
-    const auto silent = first_silent();
+    const auto silent = first_silent(patience);
     if (silent < 0) return {};
     return store_->compareSet("end", "",
                               name(silent) + " has ended or cannot be reached: it has shown no " +
@@ -159,7 +166,7 @@ class Heartbeat {
   }
 
   // Returns a rank whose counter stands still, or -1.
-  int first_silent() {
+  int first_silent(std::chrono::seconds patience) {
     const auto now = Clock::now();
     const auto counters = store_->multiGet(keys_);
     seen_.resize(keys_.size());
@@ -194,6 +201,7 @@ class Heartbeat {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool watching_ = false;
+  std::chrono::seconds patience_{10};  // with a silent rank or store
   bool leaving_ = false;
   bool all_left_ = false;
   bool stopping_ = false;

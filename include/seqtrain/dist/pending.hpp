@@ -93,6 +93,7 @@ class Pending {
   // A connection broke. The heartbeats tell after a while which rank is lost.
   [[noreturn]] void fail(const std::string& problem) {
     link_->failed = true;
+    link_->heartbeat->hurry();
     for (int second = 0; second < 13; ++second) {
       const auto reason = link_->heartbeat->reason(std::chrono::milliseconds{1000});
       if (!reason.empty()) end(reason);
