@@ -126,6 +126,62 @@ TEST(Group, WaitsForASlowRankBeyondTheTimeoutOfJoining) {
   EXPECT_EQ(errors, Texts(2));
 }
 
+TEST(Group, RemembersAValueForAllStartsOfARun) {
+  auto worlds = tests::local_worlds(3);
+  ::c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(worlds[0].master_port);
+  options.isServer = true;
+  options.waitWorkers = false;
+  const auto launcher = c10::make_intrusive<::c10d::TCPStore>("127.0.0.1", options);
+  const auto start = [&](int restart, int size, const std::string& run, const std::string& value) {
+    worlds.resize(static_cast<std::size_t>(size));
+    for (auto& world : worlds) {
+      world.size = size;
+      world.agent_store = true;
+      world.restart = restart;
+      world.run_id = run;
+    }
+    std::vector<Remembered> found(worlds.size());
+    const auto errors = tests::on_threads(worlds, [&](const World& world) {
+      auto group = Group::connect(world, quick);
+      found[static_cast<std::size_t>(world.rank)] =
+          group.remember("name", [&] { return value + std::to_string(world.rank); });
+    });
+    EXPECT_EQ(errors, Texts(errors.size()));
+    return found;
+  };
+  for (const auto& [value, was_there] : start(0, 3, "run", "a")) {
+    EXPECT_EQ(value, "a0");
+    EXPECT_FALSE(was_there);
+  }
+  // A change of the members leaves the number of restarts as it is.
+  for (const int restart : {0, 1}) {
+    for (const int size : {2, 1}) {
+      for (const auto& [value, was_there] : start(restart, size, "run", "b")) {
+        EXPECT_EQ(value, "a0");
+        EXPECT_TRUE(was_there);
+      }
+      if (size == 1) worlds = {worlds[0], worlds[0]};
+      worlds.back().rank = static_cast<int>(worlds.size()) - 1;
+    }
+  }
+  EXPECT_EQ(start(0, 1, "another run", "c")[0].value, "c0");
+}
+
+TEST(Group, RemembersNothingWithoutAStore) {
+  auto group = Group::connect({});
+  EXPECT_FALSE(group.remember("name", [] { return "a"; }).was_there);
+  EXPECT_EQ(group.remember("name", [] { return "b"; }).value, "b");
+}
+
+TEST(Group, UsesTheInterfaceThatIsNamed) {
+  const auto errors = tests::on_threads(tests::local_worlds(2), [&](const World& world) {
+    auto group = Group::connect(world, {.interface = "lo", .timeout = std::chrono::seconds{20}});
+    group.barrier();
+  });
+  EXPECT_EQ(errors, Texts(2));
+}
+
 TEST(Group, ChecksSizes) {
   auto group = Group::connect({});
   const auto tensor = at::zeros({3}, at::kFloat);

@@ -12,7 +12,8 @@ foreach(room IN LISTS rooms)
     list(APPEND headers seqtrain/${room}.hpp)
   endif()
 endforeach()
-list(APPEND headers seqtrain/trainer.hpp seqtrain/concepts.hpp)
+list(APPEND headers seqtrain/trainer.hpp seqtrain/concepts.hpp
+  seqtrain/dist/address.hpp seqtrain/dist/world.hpp)
 
 # A header's way is how it is reached from the first one.
 foreach(header IN LISTS headers)
