@@ -12,6 +12,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/data/choose_labels.hpp>
+#include <seqtrain/dist/world.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/tensor/freed_memory.hpp>
@@ -80,6 +81,10 @@ int main(int argc, char** argv) {
         .add("threads", job.threads, "threads that compute")
         .add("seed", job.seed, "of the order, the dropout and what is new");
     if (!flags.parse(argc, argv)) return;
+    if (const int size = dist::World::from_environment().size; size > 1) {
+      throw InputError{"trains on one machine, in one process; there are " + std::to_string(size),
+                       {.object = "languages"}};
+    }
     cli::require(!job.lang.empty() && job.lang.find('/') == std::string::npos, "lang",
                  "must be the name of a folder");
     cli::require(!model_dir.empty(), "model-dir", "names no folder");

@@ -54,6 +54,16 @@ TEST_F(Run, TellsWrongInputFromFailure) {
   EXPECT_EQ(ended_by(std::runtime_error{"anything"}).code, 1);
 }
 
+TEST_F(Run, EndsStoppedWith3ButUnderTorchrunWith0) {
+  const tests::Environment alone{"TORCHELASTIC_RUN_ID", {}};
+  const train::Stopped stopped{"stopped after step 3 of 9"};
+  EXPECT_EQ(ended_by(stopped).code, 3);
+  const tests::Environment torchrun{"TORCHELASTIC_RUN_ID", "abc"};
+  const auto ended = ended_by(stopped);
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.out, "stopped after step 3 of 9\n");
+}
+
 TEST_F(Run, SaysWhichFlagLowersMemory) {
   const auto ended = ended_by(std::bad_alloc{});
   EXPECT_EQ(ended.code, 1);

@@ -1,6 +1,8 @@
 #include <array>
+#include <cstdint>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -48,11 +50,32 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
       // where a run computes, and what it leaves where
       "test-file", "device", "threads", "dataloader-num-workers", "log-every", "output-dir",
       "overwrite", "model-name", "job-dir", "checkpoint-dir", "checkpoint-every",
-      "checkpoint-minutes", "keep-checkpoints", "resume", "grace-seconds", "logging-dir",
-      "hp-tune"};
+      "checkpoint-minutes", "keep-checkpoints", "resume", "grace-seconds", "logging-dir", "hp-tune",
+      // how many processes share the work; the program adds the parts of a step
+      "replicas", "reduction", "dist-interface"};
   auto expected = names(parser.values());
   for (const auto& name : others) EXPECT_EQ(expected.erase(name), 1U) << name << " is no flag";
   EXPECT_EQ(names(parser.determining_values()), expected);
+}
+
+TEST_F(TrainFlagsTest, ShareTheCoresAmongTheProcessesOfAMachine) {
+  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  const tests::Environment many{"LOCAL_WORLD_SIZE", "1000000"};
+  EXPECT_EQ(TrainFlags{}.threads, 1);
+  const tests::Environment one{"LOCAL_WORLD_SIZE", "1"};
+  const tests::Environment other{"OMP_NUM_THREADS", "1"};
+  EXPECT_EQ(TrainFlags{}.threads, cores);
+}
+
+TEST_F(TrainFlagsTest, MakeStepsOfAllReplicas) {
+  TrainFlags flags;
+  flags.gradient_accumulation_steps = 3;
+  EXPECT_EQ(flags.fit_options().gradient_accumulation_steps, 3);
+  EXPECT_EQ(flags.fit_options(4).gradient_accumulation_steps, 12);
+  EXPECT_EQ(flags.train_batches().plan.batches_together, 1u);
+  EXPECT_EQ(
+      flags.train_batches({.replicas = 4, .accumulation = 3, .last = 4}).plan.batches_together,
+      12u);
 }
 
 TEST_F(TrainFlagsTest, TakeAMetricForTheBestModel) {

@@ -123,6 +123,36 @@ TEST(Plan, IsTheSameOnEveryMachine) {
   EXPECT_EQ(batches_of(plan), expected);
 }
 
+TEST(Plan, KeepsBatchesOfSimilarLengthTogetherIfAsked) {
+  const Lengths lengths = some_lengths(20'000);
+  constexpr std::size_t together = 8;
+  const PlanOptions options{.batch_size = 10, .batches_together = together};
+  const Plan plan = make_plan(lengths, options, 5, 1);
+  const auto batches = batches_of(plan);
+  ASSERT_EQ(batches.size(), 2'000u);
+  std::size_t apart = 0;
+  const auto longest = [&](std::size_t batch) {
+    std::size_t length = 0;
+    for (const auto row : batches[batch]) length = std::max<std::size_t>(length, lengths[row]);
+    return length;
+  };
+  for (std::size_t i = 0; i < batches.size(); i += together) {
+    const auto [a, b] = std::minmax({longest(i), longest(i + together - 1)});
+    apart += b - a;
+  }
+  EXPECT_LT(apart, batches.size() / together * 2);  // ids, on average 2
+  auto sorted = plan.order;
+  std::ranges::sort(sorted);
+  EXPECT_EQ(sorted, make_plan(lengths, {.batch_size = 10, .order = Order::file}, 5, 1).order);
+}
+
+TEST(Plan, LeavesTheBatchesThatAreNoGroupAtTheEnd) {
+  const Plan plan = make_plan(some_lengths(110), {.batch_size = 10, .batches_together = 4}, 5, 1);
+  ASSERT_EQ(plan.size(), 11u);
+  EXPECT_EQ((std::vector<std::uint32_t>{plan.order.end() - 3, plan.order.end()}),
+            (std::vector<std::uint32_t>{8, 9, 10}));
+}
+
 TEST(Plan, KeepsTheFilesOrderIfAsked) {
   const Plan plan =
       make_plan(Lengths{9, 1, 5, 7, 3}, {.batch_size = 2, .order = Order::file}, 1, 1);

@@ -47,6 +47,18 @@ TEST_F(LogTest, WritesErrorsApart) {
   EXPECT_EQ(errors.str(), "error: it broke\n");
 }
 
+TEST_F(LogTest, WritesOnlyErrorsOfOtherRanks) {
+  const Log text = log(LogFormat::text, true);
+  EXPECT_TRUE(text.on_terminal());
+  text.set_rank(2);
+  EXPECT_FALSE(text.on_terminal());
+  text.info("one");
+  text.warning("two");
+  text.error("it broke");
+  EXPECT_EQ(out.str(), "");
+  EXPECT_EQ(errors.str(), "error: rank 2: it broke\n");
+}
+
 TEST_F(LogTest, WipesABarOnATerminal) {
   const Log text = log(LogFormat::text, true);
   EXPECT_TRUE(text.on_terminal());

@@ -284,6 +284,23 @@ TEST_F(CheckpointsTest, ResumesWithASettingThatItDoesNotKnow) {
   expect_equal(outcome, whole);
 }
 
+TEST_F(CheckpointsTest, TellsTheSettingsOfTheRunThatItContinues) {
+  {
+    Checkpoints fresh{sink::Directory{place()}, nullptr, options()};
+    EXPECT_EQ(fresh.saved_settings(), Pairs{});
+    fresh.add_setting("replicas", "4");
+    Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01}, tests::FakeLoader{{1, 2, 3}, 1},
+                    sink::Discard{}};
+    trainer.fit({.epochs = 1}, fresh);
+  }
+  Checkpoints again{sink::Directory{place()}, nullptr, options()};
+  Pairs expected = options().settings;
+  expected.emplace_back("replicas", "4");
+  EXPECT_EQ(again.saved_settings(), expected);
+  EXPECT_NE(tests::problem_of([&] { (void)again.restore({.steps = 3}); }).find("replicas (4 there"),
+            std::string::npos);
+}
+
 TEST_F(CheckpointsTest, BeginsANewRunFromACheckpointThatIsNamed) {
   const Outcome whole = undisturbed();
   Outcome outcome;

@@ -1,5 +1,7 @@
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +56,34 @@ TEST(Evaluate, HasTheFiguresOfTheModelsProblem) {
   ASSERT_EQ(report.figures.size(), 3U);  // none of a metric that knows labels only
   EXPECT_EQ(report.figures[1].name, "pearson");
   EXPECT_NEAR(report.figures[1].value, 1, 1e-12);
+}
+
+/// Answers up to three batches at once.
+struct WindowModel : NumberModel {
+  [[nodiscard]] std::int64_t logits_window() const { return 3; }
+  std::vector<metrics::Logits> logits_of(std::span<const NumberBatch> batches) {
+    sizes.push_back(batches.size());
+    std::vector<metrics::Logits> result;
+    for (const auto& batch : batches) result.push_back(logits(batch));
+    return result;
+  }
+  std::vector<std::size_t> sizes = {};
+};
+
+struct LongLoader : NumberLoader {
+  [[nodiscard]] std::vector<NumberBatch> epoch(std::int64_t) const {
+    return std::vector<NumberBatch>(7, NumberLoader::epoch(0).front());
+  }
+  [[nodiscard]] std::int64_t batches_in(std::int64_t) const { return 7; }
+};
+
+TEST(Evaluate, AsksForSeveralBatchesAtOnceIfTheModelTakesThem) {
+  WindowModel model;
+  LongLoader loader;
+  const auto report = evaluate(model, loader, {.split = "dev"});
+  EXPECT_EQ(model.sizes, (std::vector<std::size_t>{3, 3, 1}));
+  EXPECT_EQ(report.examples, 21);
+  EXPECT_EQ(report.loss, 1);
 }
 
 TEST(Evaluate, GivesALanguageModelItsPerplexity) {

@@ -1,4 +1,5 @@
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -43,6 +44,21 @@ TEST(Accumulate, GivesASingleBatchTheWholeWeight) {
   const auto loss = accumulate(model, std::span{batches}.first(1));
   EXPECT_EQ(model.weights, (std::vector<double>{1}));
   EXPECT_EQ(loss.value(), 9);
+}
+
+/// Takes a step as a whole.
+struct StepModel : Model {
+  StepLoss<Model> accumulate_step(std::span<const tests::FakeBatch> step) {
+    StepLoss<Model> losses;
+    losses.add(1, {static_cast<double>(step.size())});
+    return losses;
+  }
+};
+
+TEST(Accumulate, LeavesAWholeStepToAModelThatTakesIt) {
+  StepModel model;
+  EXPECT_EQ(accumulate(model, std::span{batches}).value(), 2);
+  EXPECT_TRUE(model.weights.empty());
 }
 
 /// Asks for losses only when somebody wants their mean.
