@@ -5,5 +5,6 @@
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/dist/heartbeat.hpp>
 #include <seqtrain/dist/pending.hpp>
+#include <seqtrain/dist/server.hpp>
 #include <seqtrain/dist/store.hpp>
 #include <seqtrain/dist/world.hpp>
