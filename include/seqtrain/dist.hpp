@@ -9,6 +9,7 @@
 #include <seqtrain/dist/heartbeat.hpp>
 #include <seqtrain/dist/pending.hpp>
 #include <seqtrain/dist/replicated.hpp>
+#include <seqtrain/dist/server.hpp>
 #include <seqtrain/dist/shared_keeper.hpp>
 #include <seqtrain/dist/store.hpp>
 #include <seqtrain/dist/tree.hpp>

@@ -13,7 +13,7 @@ foreach(room IN LISTS rooms)
   endif()
 endforeach()
 list(APPEND headers seqtrain/trainer.hpp seqtrain/concepts.hpp
-  seqtrain/dist/address.hpp seqtrain/dist/world.hpp)
+  seqtrain/dist/address.hpp seqtrain/dist/server.hpp seqtrain/dist/world.hpp)
 
 # A header's way is how it is reached from the first one.
 foreach(header IN LISTS headers)

@@ -15,18 +15,34 @@
 
 namespace seqtrain::tests {
 
+/// A server that listens on a port of the loopback address and takes no notice of anybody.
+class Listener {
+ public:
+  Listener() : socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const generic = reinterpret_cast<sockaddr*>(&address);  // NOLINT: the sockets' interface
+    ::bind(socket_, generic, size);
+    ::listen(socket_, 8);
+    ::getsockname(socket_, generic, &size);
+    port_ = ntohs(address.sin_port);
+  }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener() { ::close(socket_); }
+
+  [[nodiscard]] int port() const { return port_; }
+
+ private:
+  int socket_;
+  int port_ = 0;
+};
+
 /// Returns a TCP port of this machine that nobody listens on.
 inline int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);  // NOLINT: the interface of sockets
-  ::bind(socket, generic, size);
-  ::getsockname(socket, generic, &size);
-  ::close(socket);
-  return ntohs(address.sin_port);
+  return Listener{}.port();
 }
 
 /// Returns the worlds of `size` processes on this machine, by rank.

@@ -15,7 +15,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/dist/address.hpp>
+#include <seqtrain/dist/server.hpp>
 #include <seqtrain/dist/world.hpp>
 
 namespace seqtrain::dist {
@@ -39,20 +39,6 @@ inline std::string master_of(const World& world) {
   return world.master_host + ":" + std::to_string(world.master_port);
 }
 
-/// Waits until the master's name resolves: that of a machine that starts at the same moment may
-/// take a while to be known. Throws `InputError` with the name after `deadline`.
-inline void wait_for_name(const World& world, Clock::time_point deadline) {
-  for (;;) {
-    try {
-      resolve(world.master_host, world.master_port);
-      return;
-    } catch (const InputError&) {
-      if (Clock::now() + std::chrono::seconds{1} > deadline) throw;
-    }
-    std::this_thread::sleep_for(std::chrono::seconds{1});
-  }
-}
-
 }  // namespace detail
 
 /// Connects to the store through which the processes of a world find each other: the launcher's, or
@@ -60,7 +46,8 @@ inline void wait_for_name(const World& world, Clock::time_point deadline) {
 /// nothing answers before `deadline`.
 inline StorePtr open_store(const World& world, Clock::time_point deadline) {
   const bool serves = world.rank == 0 && !world.agent_store;
-  if (!serves) detail::wait_for_name(world, deadline);
+  // Before c10d, which prints a trace of its stack for every attempt.
+  if (!serves) wait_for_server(world.master_host, world.master_port, deadline);
   ::c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(world.master_port);
   options.isServer = serves;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -12,7 +13,6 @@
 #include <utility>
 
 #include <seqtrain/core/atomic_file.hpp>
-#include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/metrics/metric.hpp>
@@ -60,6 +60,12 @@ class Trials {
  private:
   static constexpr std::size_t most_lines = 100;
 
+  /// Returns a variable of the environment; hypertune takes an empty one as it is.
+  static std::string variable(const char* name, const char* otherwise) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? otherwise : value;
+  }
+
   [[nodiscard]] std::string line(const metrics::Figure& figure, std::int64_t step) const {
     const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
     std::map<std::string, std::string> members{{"timestamp", python_number(now.count())},
@@ -91,8 +97,8 @@ class Trials {
 
   TrialsOptions options_;
   std::filesystem::path file_ =
-      process_environment("CLOUD_ML_HP_METRIC_FILE").value_or("/tmp/hypertune/output.metrics");
-  std::string trial_ = process_environment("CLOUD_ML_TRIAL_ID").value_or("0");
+      variable("CLOUD_ML_HP_METRIC_FILE", "/tmp/hypertune/output.metrics");
+  std::string trial_ = variable("CLOUD_ML_TRIAL_ID", "0");
   std::deque<std::string> lines_;
   bool warned_ = false;
 };
