@@ -1,4 +1,5 @@
-// The file as it is mapped, on one and on all cores; and reading alone, without a tokenizer.
+// The file as it is mapped, on one and on all cores, into memory and into a file; and reading
+// alone, without a tokenizer.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -21,14 +22,15 @@ void count(benchmark::State& state, const Input& input, std::size_t examples) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(examples));
 }
 
-void encode(benchmark::State& state, const Input& input) {
-  const data::EncodeFileOptions options{.encode = input.options,
-                                        .workers = static_cast<std::size_t>(state.range(0))};
+void encode(benchmark::State& state, const Input& input, const std::filesystem::path& file) {
+  const data::EncodeFileOptions options{
+      .encode = input.options, .workers = static_cast<std::size_t>(state.range(0)), .file = file};
   std::size_t examples = 0;
   for (auto _ : state) {
     const auto encoded = data::encode_file(input.file, input.tokenizer, input.labels, options);
     examples = encoded.set.size();
   }
+  std::filesystem::remove(file);
   count(state, input, examples);
 }
 
@@ -50,12 +52,17 @@ void read(benchmark::State& state, const Input& input) {
 
 void add_seqtrain(const Input& input) {
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
-  benchmark::RegisterBenchmark("encode_file", encode, std::cref(input))
-      ->ArgName("workers")
-      ->DenseRange(1, cores, std::max(1U, cores - 1))
-      ->Unit(benchmark::kMillisecond)
-      ->MeasureProcessCPUTime()
-      ->UseRealTime();
+  const auto into_file = std::filesystem::temp_directory_path() / "bench_encode_file.encoded";
+  const auto add = [&](const char* name, const std::filesystem::path& file) {
+    benchmark::RegisterBenchmark(name, encode, std::cref(input), file)
+        ->ArgName("workers")
+        ->DenseRange(1, cores, std::max(1U, cores - 1))
+        ->Unit(benchmark::kMillisecond)
+        ->MeasureProcessCPUTime()
+        ->UseRealTime();
+  };
+  add("encode_file", {});
+  add("encode_into_file", into_file);
   benchmark::RegisterBenchmark("read_only", read, std::cref(input))->Unit(benchmark::kMillisecond);
 }
 

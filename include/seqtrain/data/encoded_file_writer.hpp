@@ -9,11 +9,22 @@
 
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/crc32c.hpp>
+#include <seqtrain/core/files.hpp>
 #include <seqtrain/core/spool_file.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 
 namespace seqtrain::data {
+namespace detail {
+
+/// Leaves it to the system when bytes get to the disk. If a loss of power comes first, the checksum
+/// tells, and the set is encoded again.
+struct UnforcedFiles : Files {
+  void sync(Output&) const {}
+  void sync_directory(const Path&) const {}
+};
+
+}  // namespace detail
 
 /// Writes an encoded set to a file part by part, so that no more than a part is in memory. The file
 /// appears under its name whole or not at all, on `commit`. Failures, such as a full disk, throw
@@ -69,7 +80,7 @@ class EncodedFileWriter {
     file_.write(bytes);
   }
 
-  AtomicFile file_;
+  BasicAtomicFile<detail::UnforcedFiles> file_;
   SpoolFile rows_, labels_, targets_;  ///< follow the ids, whose number is known at the end
   Crc32c sum_;
   detail::EncodedTrailer trailer_;
