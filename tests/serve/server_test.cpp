@@ -1,0 +1,1 @@
+#include <seqtrain/serve/server.hpp>
