@@ -139,6 +139,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
     boost::system::error_code error;
     const auto size = socket_.read_some(boost::asio::buffer(buffer), error);
     if (error == boost::asio::error::would_block) return wait_for_bytes();
+    if (error && state_ == State::writing) {  // it may still read
+      keep_alive_ = false;
+      return;
+    }
     if (error) return close();  // a client that sends nothing more does not wait for an answer
     if (state_ != State::lingering) in_.append(buffer.data(), size);
     if (state_ == State::reading) advance();
