@@ -4,6 +4,7 @@
 #include <seqtrain/serve/base64.hpp>
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/connection.hpp>
+#include <seqtrain/serve/exchange.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/http_reader.hpp>
 #include <seqtrain/serve/http_server.hpp>
@@ -16,6 +17,7 @@
 #include <seqtrain/serve/queue.hpp>
 #include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/request.hpp>
+#include <seqtrain/serve/responder.hpp>
 #include <seqtrain/serve/routes.hpp>
 #include <seqtrain/serve/server.hpp>
 #include <seqtrain/serve/service.hpp>

@@ -9,21 +9,21 @@
 
 #include <seqtrain/serve/batcher.hpp>
 
-#include "support/fake_predictor.hpp"
+#include "support/served_model.hpp"
 
 namespace seqtrain::serve {
 namespace {
 
 using tests::Door;
-using tests::FakePredictor;
-using FakeJob = Job<FakePredictor>;
+using tests::ServedModel;
+using FakeJob = Job<ServedModel>;
 
 /// A batcher whose model waits at a door before each batch.
 struct HeldBatcher {
   explicit HeldBatcher(BatcherOptions options = {}) : batcher{std::move(options), metrics} {}
 
   std::shared_ptr<FakeJob> job(const std::vector<std::string>& texts, std::promise<void>* done) {
-    std::vector<FakePredictor::Encoded> encoded;
+    std::vector<ServedModel::Encoded> encoded;
     for (const auto& text : texts) encoded.push_back(model->encode(text, {}, Truncation::none));
     return std::make_shared<FakeJob>(model, std::move(encoded), Clock::now(),
                                      [done] { done->set_value(); });
@@ -32,12 +32,12 @@ struct HeldBatcher {
   Metrics metrics;
   Door door;
   std::vector<std::size_t> batches;  // their sizes
-  std::shared_ptr<FakePredictor> model = std::make_shared<FakePredictor>(
-      FakePredictor::Options{.before_predict = [this](std::size_t n) {
+  std::shared_ptr<ServedModel> model =
+      std::make_shared<ServedModel>(ServedModel::Options{.before_predict = [this](std::size_t n) {
         batches.push_back(n);
         door.pass();
       }});
-  Batcher<FakePredictor> batcher;
+  Batcher<ServedModel> batcher;
 };
 
 TEST(Batcher, GathersWhileTheModelWorks) {
@@ -56,7 +56,7 @@ TEST(Batcher, GathersWhileTheModelWorks) {
 
 TEST(Batcher, AnswersAreTheSameBitsInAnyBatch) {
   const std::vector<std::string> texts{"one", "a longer text", "x", "something else", "y"};
-  FakePredictor alone{{}};
+  ServedModel alone{{}};
   std::vector<std::vector<float>> expected;
   for (const auto& text : texts) {
     const std::vector encoded{alone.encode(text, {}, Truncation::none)};

@@ -59,8 +59,8 @@ struct EchoServer {
   Metrics metrics;
   std::atomic<int> hung_up = 0;
   std::mutex mutex;
-  std::vector<Responder> kept;
   HttpServer server;
+  std::vector<Responder> kept;  // gone before the server
 };
 
 const std::string get_later = "GET /later HTTP/1.1\r\n\r\n";

@@ -8,13 +8,13 @@
 
 #include <seqtrain/serve/models.hpp>
 
-#include "support/fake_predictor.hpp"
+#include "support/served_model.hpp"
 
 namespace seqtrain::serve {
 namespace {
 
 using tests::Door;
-using tests::FakePredictor;
+using tests::ServedModel;
 
 struct LoggedModels {
   std::ostringstream text;
@@ -25,11 +25,11 @@ TEST(Models, AModelIsPresentOnceItIsLoadedAndWarm) {
   LoggedModels logged;
   Door door;
   door.close();
-  Models<FakePredictor> models{[&] {
-                                 return std::make_shared<FakePredictor>(FakePredictor::Options{
-                                     .before_predict = [&](std::size_t) { door.pass(); }});
-                               },
-                               logged.log};
+  Models<ServedModel> models{[&] {
+                               return std::make_shared<ServedModel>(ServedModel::Options{
+                                   .before_predict = [&](std::size_t) { door.pass(); }});
+                             },
+                             logged.log};
   door.await(1);
   EXPECT_FALSE(models.present());
   door.open();
@@ -41,12 +41,12 @@ TEST(Models, AReloadPutsANewOneInItsPlace) {
   std::atomic<int> loads = 0;
   std::atomic<bool> broken = false;
   {
-    Models<FakePredictor> models{[&] {
-                                   ++loads;
-                                   if (broken) throw std::runtime_error{"there is no such file"};
-                                   return std::make_shared<FakePredictor>(FakePredictor::Options{});
-                                 },
-                                 logged.log};
+    Models<ServedModel> models{[&] {
+                                 ++loads;
+                                 if (broken) throw std::runtime_error{"there is no such file"};
+                                 return std::make_shared<ServedModel>(ServedModel::Options{});
+                               },
+                               logged.log};
     while (!models.present()) std::this_thread::yield();
     const auto first = models.present();
     models.reload();
@@ -64,8 +64,8 @@ TEST(Models, AReloadPutsANewOneInItsPlace) {
 
 TEST(Models, TellWhyThereIsNone) {
   LoggedModels logged;
-  Models<FakePredictor> models{
-      []() -> std::shared_ptr<FakePredictor> { throw std::runtime_error{"no model"}; }, logged.log};
+  Models<ServedModel> models{
+      []() -> std::shared_ptr<ServedModel> { throw std::runtime_error{"no model"}; }, logged.log};
   while (!models.failure()) std::this_thread::yield();
   EXPECT_THROW(std::rethrow_exception(models.failure()), std::runtime_error);
   EXPECT_FALSE(models.present());

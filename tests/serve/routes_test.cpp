@@ -42,5 +42,14 @@ TEST(RouteOf, VertexNamesItsRoutes) {
   EXPECT_EQ(route_to("POST", "/x", same), Route::predict);
 }
 
+TEST(Takes, IsExact) {
+  EXPECT_TRUE(takes(Route::page, "GET"));
+  EXPECT_TRUE(takes(Route::page, "OPTIONS"));
+  EXPECT_TRUE(takes(Route::predict, "POST"));
+  for (const char* method : {"GET", "PUT", "", "POST,", "OST", "POST, OPTIONS"}) {
+    EXPECT_FALSE(takes(Route::predict, method)) << method;
+  }
+}
+
 }  // namespace
 }  // namespace seqtrain::serve

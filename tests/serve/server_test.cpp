@@ -14,26 +14,26 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/serve/server.hpp>
 
-#include "support/fake_predictor.hpp"
 #include "support/http_client.hpp"
+#include "support/served_model.hpp"
 
 namespace seqtrain::serve {
 namespace {
 
 using tests::Door;
-using tests::FakePredictor;
 using tests::HttpClient;
+using tests::ServedModel;
 
 /// A server of a fake model on a free port, which runs until it is destroyed.
 struct RunningServer {
-  explicit RunningServer(FakePredictor::Options model = {}, ServiceOptions options = {},
+  explicit RunningServer(ServedModel::Options model = {}, ServiceOptions options = {},
                          bool wait = true)
       : server{{.host = "127.0.0.1", .port = 0},
                std::move(options),
                [this, model] {
                  auto options_of_model = model;
                  options_of_model.shift = shift;
-                 return std::make_shared<FakePredictor>(options_of_model);
+                 return std::make_shared<ServedModel>(options_of_model);
                },
                report::Log{{.format = report::LogFormat::json, .out = &text}}} {
     thread = std::jthread{[this](const std::stop_token& stop) { server.run(stop); }};
@@ -50,13 +50,13 @@ struct RunningServer {
 
   std::ostringstream text;
   std::atomic<float> shift = 0;
-  Server<FakePredictor> server;
+  Server<ServedModel> server;
   std::jthread thread;
 };
 
 /// What the fake model says about a text.
 std::string ranked(const std::string& text, float shift = 0) {
-  FakePredictor model{{.shift = shift}};
+  ServedModel model{{.shift = shift}};
   const std::vector encoded{model.encode(text, {}, Truncation::none)};
   const auto logits = model.predict(encoded);
   return answer_body({.single = true, .texts = {{.text = text}}}, {.names = model.labels()},
@@ -308,10 +308,10 @@ TEST(Server, AStopAnswersWhatWasAccepted) {
 }
 
 TEST(Server, EndsIfThereIsNoModel) {
-  Server<FakePredictor> server{
+  Server<ServedModel> server{
       {.host = "127.0.0.1", .port = 0},
       {},
-      []() -> std::shared_ptr<FakePredictor> { throw InputError{"no model here"}; },
+      []() -> std::shared_ptr<ServedModel> { throw InputError{"no model here"}; },
       report::log_on_stderr()};
   EXPECT_THROW(server.run({}), InputError);
 }

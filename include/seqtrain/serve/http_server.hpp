@@ -24,6 +24,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/serve/connection.hpp>
 #include <seqtrain/serve/metrics.hpp>
+#include <seqtrain/serve/responder.hpp>
 
 namespace seqtrain::serve {
 

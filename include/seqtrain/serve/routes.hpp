@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -44,6 +44,16 @@ enum class Route { page, health, ping, info, metrics, tokenize, predict, torch_s
     default:
       return "GET, HEAD, OPTIONS";
   }
+}
+
+/// Whether a route takes a method.
+[[nodiscard]] constexpr bool takes(Route route, std::string_view method) {
+  for (std::string_view rest = methods(route); !rest.empty();) {
+    const auto end = std::min(rest.find(", "), rest.size());
+    if (rest.substr(0, end) == method) return true;
+    rest.remove_prefix(std::min(end + 2, rest.size()));
+  }
+  return false;
 }
 
 }  // namespace seqtrain::serve

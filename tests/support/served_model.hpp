@@ -24,7 +24,7 @@ namespace seqtrain::tests {
 
 /// A predictor without a model: its ids are the bytes of the texts, and its logits follow from them
 /// and from `shift`. A text that contains `fail` makes `predict` throw.
-class FakePredictor {
+class ServedModel {
  public:
   struct Options {
     std::vector<std::string> labels = {"negative", "neutral", "positive"};
@@ -39,7 +39,7 @@ class FakePredictor {
     std::string text;
   };
 
-  explicit FakePredictor(Options options) : options_{std::move(options)} {}
+  explicit ServedModel(Options options) : options_{std::move(options)} {}
 
   [[nodiscard]] const std::vector<std::string>& labels() const { return options_.labels; }
   [[nodiscard]] ProblemType problem_type() const { return options_.type; }
