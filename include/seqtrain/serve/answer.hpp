@@ -31,14 +31,14 @@ struct Labels {
     return label < names.size() ? names[label] : "LABEL_" + std::to_string(label);
   }
 
-  /// Returns the labels that the text has: the best one, or all from their thresholds on.
+  /// Returns the labels that the text has: the best one, or all above their thresholds.
   [[nodiscard]] std::vector<std::size_t> chosen(std::span<const double> scores) const {
     if (type != ProblemType::multi_label) {
       return {static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin())};
     }
     std::vector<std::size_t> labels;
     for (std::size_t i = 0; i < scores.size(); ++i) {
-      if (scores[i] >= (i < thresholds.size() ? thresholds[i] : 0.5)) labels.push_back(i);
+      if (scores[i] > (i < thresholds.size() ? thresholds[i] : 0.5)) labels.push_back(i);
     }
     return labels;
   }

@@ -38,8 +38,8 @@ struct Token {
 /// text, and a row is the same bits whatever other texts are in the call.
 ///
 /// Two members are optional: `token(id)` returns a `Token`, which the route `/tokenize` needs;
-/// `thresholds()` returns a score for each label, from which on a text has the label. Without it
-/// that is 0.5.
+/// `threshold(label)` returns the score that a label's must be above for a text to have it, in
+/// multi-label classification. Without it that is 0.5.
 template <class P>
 concept Predictor = requires(P& predictor, const P& shared, std::string_view text,
                              std::optional<std::string_view> pair, Truncation truncation,
@@ -63,11 +63,11 @@ concept NamesTokens = Predictor<P> && requires(const P& predictor) {
   { predictor.token(0) } -> std::convertible_to<Token>;
 };
 
-/// Returns the score from which on a text has a label.
+/// Returns the score that a label's must be above for a text to have it.
 template <Predictor P>
 [[nodiscard]] double threshold(const P& predictor, std::size_t label) {
-  if constexpr (requires { predictor.thresholds()[label]; }) {
-    return predictor.thresholds()[label];
+  if constexpr (requires { predictor.threshold(label); }) {
+    return predictor.threshold(label);
   } else {
     return 0.5;
   }
