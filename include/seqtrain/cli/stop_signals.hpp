@@ -26,6 +26,7 @@ namespace seqtrain::cli {
 struct StopSignalsOptions {
   double grace_seconds = 25;  ///< time from the signal to the end of the program at the latest
   std::function<void(std::string_view)> log = {};
+  std::string plan = "the program finishes this step, saves it and ends";  ///< for the log
   /// Returns what is not done yet, for the log when the grace time is over.
   std::function<std::string()> unfinished = [] { return std::string{}; };
 };
@@ -87,8 +88,7 @@ class StopSignals {
     const char signal = await(std::chrono::milliseconds{-1});
     if (end.stop_requested()) return;
     const std::string name = signal == 'T' ? "SIGTERM" : "SIGINT";
-    say(name +
-        ": the program finishes this step, saves it and ends; a second signal ends it at once");
+    say(name + ": " + options_.plan + "; a second signal ends it at once");
     source_.request_stop();
     const std::chrono::duration<double> grace{options_.grace_seconds};
     await(std::chrono::ceil<std::chrono::milliseconds>(grace));

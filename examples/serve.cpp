@@ -1,0 +1,51 @@
+// Answers requests over HTTP with a fine-tuned model's predictions: see docs/serving.md.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <seqtrain/cli/find_model.hpp>
+#include <seqtrain/cli/reload_signal.hpp>
+#include <seqtrain/cli/run.hpp>
+#include <seqtrain/cli/serve_flags.hpp>
+#include <seqtrain/cli/stop_signals.hpp>
+#include <seqtrain/model/predictor.hpp>
+#include <seqtrain/serve/adapted.hpp>
+#include <seqtrain/serve/server.hpp>
+#include <seqtrain/tensor/machine.hpp>
+
+using namespace seqtrain;
+
+using Served = serve::Adapted<model::Predictor>;
+
+void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
+  const auto device = tensor::use_machine(flags.device, flags.threads);
+  const model::PredictorOptions options{.device = device,
+                                        .precision = model::precision_named(flags.precision)};
+  const auto load = [&flags, &log, options] {
+    const auto found = cli::find_model(flags.model, log);
+    model::Predictor predictor{found.directory, options};
+    const bool bf16 = predictor.precision() == model::Precision::bf16;
+    serve::ModelFacts facts{.id = found.place, .dtype = bf16 ? "bfloat16" : "float32"};
+    return std::make_shared<Served>(std::move(predictor), std::move(facts));
+  };
+  serve::Server<Served> server{{.host = flags.host,
+                                .port = static_cast<std::uint16_t>(flags.port),
+                                .limits = {.body = static_cast<std::size_t>(flags.payload_limit)}},
+                               flags.service_options(),
+                               load,
+                               log};
+  const cli::ReloadSignal reload{[&server] { server.reload(); }};
+  const cli::StopSignals stop{{.grace_seconds = flags.grace_seconds,
+                               .log = log.warnings(),
+                               .plan = "the accepted requests are answered, then the program ends",
+                               .unfinished = [] { return "Some requests have no answer."; }}};
+  server.run(stop.token());
+}
+
+int main(int argc, char** argv) {
+  return cli::run([&](report::Log& log) {
+    cli::ServeFlags flags;
+    if (flags.parse(argc, argv, log)) serve_model(flags, log);
+  });
+}

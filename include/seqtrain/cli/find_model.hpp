@@ -1,0 +1,132 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include <seqtrain/cli/local_input.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/gcs/open.hpp>
+#include <seqtrain/report/log.hpp>
+#include <seqtrain/sink/manifest.hpp>
+
+namespace seqtrain::cli {
+
+namespace detail {
+
+/// The names of files below a place, with `/` between folders.
+using Names = std::set<std::string, std::less<>>;
+
+/// Returns the folder of the model in `folder`, which is empty or ends with `/`, or nothing if
+/// there is none: the folder itself, or `model/` in a run's folder.
+inline std::optional<std::string> model_in(const Names& names, const std::string& folder) {
+  const auto has = [&](std::string_view name) {
+    return names.contains(folder + std::string{name});
+  };
+  if (has("config.json")) return folder;
+  if (has("model/config.json")) return folder + "model/";
+  if (has("vocabulary.txt") || has("subwords.model")) return folder;  // ULMFiT's
+  return {};
+}
+
+/// Returns the last `YYYYmmdd_HHMMSS` in the name of a run's folder, empty if it has none.
+inline std::string_view date_in(std::string_view folder) {
+  constexpr std::string_view form = "dddddddd_dddddd";
+  for (std::size_t end = folder.size(); end >= form.size(); --end) {
+    const auto part = folder.substr(end - form.size(), form.size());
+    const bool fits = std::ranges::equal(part, form, [](char c, char wanted) {
+      return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted;
+    });
+    if (fits) return part;
+  }
+  return {};
+}
+
+/// Returns the folder of the model among files: of the place itself, or of the newest run in it. A
+/// run counts as complete if it has a manifest, which is written last. Only where no run has one,
+/// those without count, except for uploads, `model_YYYYmmdd_HHMMSS`.
+inline std::optional<std::string> choose_model(const Names& names) {
+  if (auto here = model_in(names, "")) return here;
+  std::tuple<bool, std::string, std::string> newest;  // has a manifest, date, folder
+  std::optional<std::string> chosen;
+  for (auto name = names.begin(); name != names.end();) {
+    const std::string folder = name->substr(0, name->find('/') + 1);
+    name = names.lower_bound(folder.empty() ? *name + '\0'
+                                            : folder.substr(0, folder.size() - 1) + '0');
+    if (folder.empty()) continue;
+    auto model = model_in(names, folder);
+    const auto date = date_in(folder);
+    const bool complete = names.contains(folder + std::string{sink::Manifest::file_name});
+    if (!model || date.empty() || (!complete && folder.starts_with("model_"))) continue;
+    std::tuple run{complete, std::string{date}, folder};
+    if (chosen && run < newest) continue;
+    newest = std::move(run);
+    chosen = std::move(model);
+  }
+  return chosen;
+}
+
+/// Returns the files that matter for the choice: those in a directory and in its folders.
+inline Names names_below(const std::filesystem::path& directory) {
+  Names names;
+  std::error_code error;
+  using Entries = std::filesystem::recursive_directory_iterator;
+  constexpr auto follow = std::filesystem::directory_options::follow_directory_symlink;
+  for (Entries entry{directory, follow, error}; !error && entry != Entries{};
+       entry.increment(error)) {
+    if (entry.depth() >= 2) entry.disable_recursion_pending();
+    if (entry->is_regular_file(error)) {
+      names.insert(entry->path().lexically_relative(directory).generic_string());
+    }
+  }
+  if (error) throw InputError{"cannot be read: " + error.message(), {.object = directory.string()}};
+  return names;
+}
+
+inline Names names_below(const gcs::Uri& place, const report::Log& log) {
+  Names names;
+  const auto directory = place.as_directory();
+  gcs::open_client({.log = log.warnings()}).list(directory, [&](const gcs::ObjectInfo& object) {
+    names.insert(object.uri.name.substr(directory.name.size()));
+  });
+  return names;
+}
+
+}  // namespace detail
+
+/// A model that was found.
+struct FoundModel {
+  std::string place;                ///< its folder, local or `gs://`
+  std::filesystem::path directory;  ///< the folder, or a verified local copy
+};
+
+/// Finds the model at a place: a model's folder, a run's folder with a model in it, or a folder of
+/// dated runs, of which the newest complete one is taken. The place is local or `gs://`; of a
+/// bucket only the model is fetched. Throws `InputError` if there is no model.
+inline FoundModel find_model(const std::string& place, const report::Log& log) {
+  const bool remote = gcs::is_gs(place);
+  const auto names = remote ? detail::names_below(gcs::Uri::parse(place), log)
+                            : detail::names_below(std::filesystem::path{place});
+  const auto folder = detail::choose_model(names);
+  if (!folder) {
+    throw InputError{"holds no model and no complete run",
+                     {.object = place},
+                     "name a folder with a model's config.json, a run's folder, or the folder of "
+                     "its dated runs"};
+  }
+  std::string found = place;
+  if (!folder->empty()) {
+    found += (place.ends_with('/') ? "" : "/") + folder->substr(0, folder->size() - 1);
+  }
+  return {.place = found, .directory = local_input(found, log)};
+}
+
+}  // namespace seqtrain::cli

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <arpa/inet.h>
+
+#include <seqtrain/cli/cloud_job.hpp>
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/report/log.hpp>
+#include <seqtrain/serve/options.hpp>
+
+namespace seqtrain::cli {
+
+/// The flags of a program that serves a model. Variables of the environment give defaults, by the
+/// names of text-embeddings-inference and of Vertex AI.
+struct ServeFlags {
+  std::string model = "";
+  std::string host = "0.0.0.0";
+  std::int64_t port = 8080;
+  std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  std::string precision = "auto";
+  std::string device = "auto";
+  std::int64_t max_batch_tokens = 16384;
+  std::int64_t max_concurrent_requests = 512;
+  std::int64_t max_client_batch_size = 32;
+  std::int64_t payload_limit = 1572864;
+  double grace_seconds = 25;
+  std::string health_route = "/health";    ///< `AIP_HEALTH_ROUTE`
+  std::string predict_route = "/predict";  ///< `AIP_PREDICT_ROUTE`
+
+  /// Fills the members from the environment and then from a command line. Returns false if help was
+  /// asked for. Throws `InputError` on a value that cannot be.
+  bool parse(int argc, const char* const* argv, std::optional<report::Log> log = {}) {
+    read_environment();
+    Flags flags{"serve", "answers requests over HTTP with a fine-tuned model's predictions",
+                std::move(log)};
+    flags
+        .add("model", model,
+             "a model's folder, a run's, or one of dated runs, of which the newest complete one is "
+             "taken: a directory or gs:// (AIP_STORAGE_URI)")
+        .add("host", host, "IP address to listen on (HOSTNAME, if it is an address)")
+        .add("port", port, "port to listen on, 0: any that is free (AIP_HTTP_PORT, PORT)")
+        .add("threads", threads, "threads that compute")
+        .add("precision", precision,
+             "precision of matrix products: fp32, bf16 or auto (bf16 where it is native)")
+        .add("device", device, "auto, cpu or cuda")
+        .add("max-batch-tokens", max_batch_tokens,
+             "ids that the model computes at a time (MAX_BATCH_TOKENS)")
+        .add("max-concurrent-requests", max_concurrent_requests,
+             "requests that are worked on; others get status 429 (MAX_CONCURRENT_REQUESTS)")
+        .add("max-client-batch-size", max_client_batch_size,
+             "texts a request in text-embeddings-inference's form (MAX_CLIENT_BATCH_SIZE)")
+        .add("payload-limit", payload_limit, "bytes that a request's body may have (PAYLOAD_LIMIT)")
+        .add("grace-seconds", grace_seconds,
+             "seconds after SIGTERM in which accepted requests are answered");
+    if (!flags.parse(argc, argv)) return false;
+    require(!model.empty(), "model", "is needed: the folder of a fine-tuned model or of its runs");
+    require(port >= 0 && port <= 65535, "port", "must be from 0 to 65535");
+    require(threads >= 1, "threads", "must be at least 1");
+    require(max_batch_tokens >= 1, "max-batch-tokens", "must be at least 1");
+    require(max_concurrent_requests >= 1, "max-concurrent-requests", "must be at least 1");
+    require(max_client_batch_size >= 1, "max-client-batch-size", "must be at least 1");
+    require(payload_limit >= 1, "payload-limit", "must be at least 1");
+    require(grace_seconds > 0 && grace_seconds < 1e6, "grace-seconds",
+            "must be above 0 and below a million");
+    return true;
+  }
+
+  [[nodiscard]] serve::ServiceOptions service_options() const {
+    return {.max_batch_tokens = static_cast<std::size_t>(max_batch_tokens),
+            .max_concurrent_requests = static_cast<std::size_t>(max_concurrent_requests),
+            .max_client_batch_size = static_cast<std::size_t>(max_client_batch_size),
+            .health_route = health_route,
+            .predict_route = predict_route};
+  }
+
+ private:
+  void read_environment() {
+    read_text("AIP_STORAGE_URI", model);
+    read_text("AIP_HEALTH_ROUTE", health_route);
+    read_text("AIP_PREDICT_ROUTE", predict_route);
+    if (const auto name = environment("HOSTNAME"); is_address(name)) host = name;
+    read_number("PORT", port);
+    read_number("AIP_HTTP_PORT", port);
+    read_number("MAX_BATCH_TOKENS", max_batch_tokens);
+    read_number("MAX_CONCURRENT_REQUESTS", max_concurrent_requests);
+    read_number("MAX_CLIENT_BATCH_SIZE", max_client_batch_size);
+    read_number("PAYLOAD_LIMIT", payload_limit);
+  }
+
+  static void read_text(const char* name, std::string& target) {
+    if (auto value = environment(name); !value.empty()) target = std::move(value);
+  }
+
+  static void read_number(const char* name, std::int64_t& target) {
+    const auto value = environment(name);
+    if (value.empty()) return;
+    const auto end = value.data() + value.size();
+    const auto parsed = std::from_chars(value.data(), end, target);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) {
+      throw InputError{"'" + value + "' is not a number", {.object = name}};
+    }
+  }
+
+  /// A container's `HOSTNAME` is its own name, which is nothing to listen on.
+  static bool is_address(const std::string& text) {
+    in6_addr address{};
+    return ::inet_pton(AF_INET, text.c_str(), &address) == 1 ||
+           ::inet_pton(AF_INET6, text.c_str(), &address) == 1;
+  }
+};
+
+}  // namespace seqtrain::cli

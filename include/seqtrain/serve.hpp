@@ -1,0 +1,25 @@
+#pragma once
+
+#include <seqtrain/serve/adapted.hpp>
+#include <seqtrain/serve/answer.hpp>
+#include <seqtrain/serve/base64.hpp>
+#include <seqtrain/serve/batcher.hpp>
+#include <seqtrain/serve/connection.hpp>
+#include <seqtrain/serve/exchange.hpp>
+#include <seqtrain/serve/http_message.hpp>
+#include <seqtrain/serve/http_reader.hpp>
+#include <seqtrain/serve/http_server.hpp>
+#include <seqtrain/serve/metrics.hpp>
+#include <seqtrain/serve/models.hpp>
+#include <seqtrain/serve/options.hpp>
+#include <seqtrain/serve/page.hpp>
+#include <seqtrain/serve/places.hpp>
+#include <seqtrain/serve/predictor.hpp>
+#include <seqtrain/serve/queue.hpp>
+#include <seqtrain/serve/refusal.hpp>
+#include <seqtrain/serve/request.hpp>
+#include <seqtrain/serve/responder.hpp>
+#include <seqtrain/serve/routes.hpp>
+#include <seqtrain/serve/server.hpp>
+#include <seqtrain/serve/service.hpp>
+#include <seqtrain/serve/tei.hpp>

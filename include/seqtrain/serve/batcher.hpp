@@ -1,0 +1,207 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/serve/metrics.hpp>
+#include <seqtrain/serve/predictor.hpp>
+#include <seqtrain/serve/queue.hpp>
+#include <seqtrain/serve/refusal.hpp>
+
+namespace seqtrain::serve {
+
+/// A request with encoded texts, on its way through the queue and the model.
+template <Predictor P>
+class Job : public Ticket {
+ public:
+  using Encoded = typename P::Encoded;
+
+  /// `done` is called once, by the model's thread, and must not throw. The texts stay those of
+  /// `predictor`, also when another model has taken its place in the server.
+  Job(std::shared_ptr<P> predictor, std::vector<Encoded> texts, Clock::time_point since,
+      std::function<void()> done)
+      : Ticket{lengths(texts), predictor.get(), since},
+        predictor_{std::move(predictor)},
+        texts_{std::move(texts)},
+        rows_(texts_.size()),
+        missing_{texts_.size()},
+        done_{std::move(done)} {}
+
+  [[nodiscard]] const P& predictor() const { return *predictor_; }
+
+  /// The rest may be used once `done` was called.
+  /// Returns the logits of each text.
+  [[nodiscard]] const std::vector<std::vector<float>>& rows() const { return rows_; }
+  [[nodiscard]] const std::optional<Refusal>& refusal() const { return refusal_; }
+  /// Returns the mean over the texts.
+  [[nodiscard]] Clock::duration queue_time() const { return mean(queued_); }
+  [[nodiscard]] Clock::duration inference_time() const { return mean(computed_); }
+
+ private:
+  template <Predictor>
+  friend class Batcher;
+
+  static std::vector<std::size_t> lengths(const std::vector<Encoded>& texts) {
+    std::vector<std::size_t> tokens;
+    for (const Encoded& text : texts) tokens.push_back(text.input_ids.size());
+    return tokens;
+  }
+
+  [[nodiscard]] Clock::duration mean(Clock::duration sum) const {
+    return sum / static_cast<Clock::rep>(std::max<std::size_t>(size(), 1));
+  }
+
+  void finish() {
+    if (const auto done = std::exchange(done_, {})) done();
+  }
+
+  void refuse(const Refusal& refusal) {
+    if (!done_) return;
+    refusal_ = refusal;
+    finish();
+  }
+
+  std::shared_ptr<P> predictor_;
+  std::vector<Encoded> texts_;
+  std::vector<std::vector<float>> rows_;
+  std::size_t missing_;
+  Clock::duration queued_{};
+  Clock::duration computed_{};
+  std::optional<Refusal> refusal_;
+  std::function<void()> done_;
+};
+
+/// Options of `Batcher`.
+struct BatcherOptions {
+  std::size_t max_batch_tokens = 16384;
+  Clock::duration max_wait =
+      std::chrono::seconds{60};  ///< before a job's first text leaves; then it is refused
+  std::function<Clock::time_point()> now = &Clock::now;
+};
+
+/// Gives the texts of all jobs to the model, a batch at a time, by a thread of its own. A batch
+/// leaves as soon as the model is idle; while the model works, the next one gathers.
+template <Predictor P>
+class Batcher {
+ public:
+  Batcher(BatcherOptions options, Metrics& metrics)
+      : options_{std::move(options)}, metrics_{metrics}, thread_{[this] { work(); }} {}
+  Batcher(const Batcher&) = delete;
+  Batcher& operator=(const Batcher&) = delete;
+  /// Finishes the jobs that are in the queue.
+  ~Batcher() {
+    {
+      const std::lock_guard lock{mutex_};
+      ended_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+  }
+
+  /// Queues a job that has at least one text.
+  void submit(std::shared_ptr<Job<P>> job) {
+    {
+      const std::lock_guard lock{mutex_};
+      queue_.push(std::move(job));
+      update_gauge();
+    }
+    wake_.notify_one();
+  }
+
+  /// Takes a job out of the queue, because nobody waits for it. Its `done` may still be called if
+  /// the model has its last texts.
+  void cancel(const Job<P>& job) {
+    const std::lock_guard lock{mutex_};
+    queue_.remove(job);
+    update_gauge();
+  }
+
+ private:
+  using Batch = std::vector<Queue::Pick>;
+
+  static Job<P>& job_of(const std::shared_ptr<Ticket>& ticket) {
+    return static_cast<Job<P>&>(*ticket);
+  }
+
+  void update_gauge() { metrics_.queue_size = static_cast<std::int64_t>(queue_.texts()); }
+
+  void work() {
+    for (std::unique_lock lock{mutex_};; lock.lock()) {
+      wake_.wait(lock, [this] { return ended_ || !queue_.empty(); });
+      if (queue_.empty()) return;
+      const auto late = queue_.remove_older(options_.now() - options_.max_wait);
+      const Batch batch = queue_.take(options_.max_batch_tokens);
+      update_gauge();
+      lock.unlock();
+      for (const auto& ticket : late) {
+        job_of(ticket).refuse(overloaded("the model is overloaded: the request waited too long"));
+      }
+      if (!batch.empty()) compute(batch);
+    }
+  }
+
+  void compute(const Batch& batch) {
+    std::vector<typename P::Encoded> texts;
+    std::size_t tokens = 0;
+    const auto begin = options_.now();
+    for (const auto& [ticket, text] : batch) {
+      texts.push_back(std::move(job_of(ticket).texts_[text]));
+      tokens += ticket->tokens(text);
+      job_of(ticket).queued_ += begin - ticket->since();
+    }
+    metrics_.batch_size.add(static_cast<double>(batch.size()));
+    metrics_.batch_tokens.add(static_cast<double>(tokens));
+    try {
+      P& predictor = *job_of(batch.front().ticket).predictor_;
+      const std::vector<float> logits = predictor.predict(std::span{std::as_const(texts)});
+      share_out(batch, logits, options_.now() - begin);
+    } catch (const std::exception& error) {
+      fail(batch, backend(std::string{"Inference failed: "} + error.what()));
+    }
+  }
+
+  void share_out(const Batch& batch, const std::vector<float>& logits, Clock::duration time) {
+    const std::size_t width = logits.size() / batch.size();
+    if (width == 0 || width * batch.size() != logits.size()) {
+      throw Error{"the model gave " + std::to_string(logits.size()) + " logits for " +
+                  std::to_string(batch.size()) + " texts"};
+    }
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      auto& job = job_of(batch[i].ticket);
+      const auto row = std::span{logits}.subspan(i * width, width);
+      job.rows_[batch[i].text].assign(row.begin(), row.end());
+      job.computed_ += time;
+      if (--job.missing_ == 0) job.finish();
+    }
+  }
+
+  void fail(const Batch& batch, const Refusal& refusal) {
+    for (const auto& pick : batch) {
+      cancel(job_of(pick.ticket));
+      job_of(pick.ticket).refuse(refusal);
+    }
+  }
+
+  BatcherOptions options_;
+  Metrics& metrics_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  Queue queue_;
+  bool ended_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace seqtrain::serve

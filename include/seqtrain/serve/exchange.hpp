@@ -1,0 +1,138 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/report/log.hpp>
+#include <seqtrain/serve/batcher.hpp>
+#include <seqtrain/serve/http_message.hpp>
+#include <seqtrain/serve/metrics.hpp>
+#include <seqtrain/serve/places.hpp>
+#include <seqtrain/serve/predictor.hpp>
+#include <seqtrain/serve/refusal.hpp>
+#include <seqtrain/serve/request.hpp>
+#include <seqtrain/serve/responder.hpp>
+
+namespace seqtrain::serve {
+
+/// A request that is worked on: what is known of it, and the way to answer. Each answer has the
+/// request's id, and is counted and logged.
+template <Predictor P>
+struct Exchange {
+  Exchange(Metrics& metrics, const report::Log& log, const HttpRequest& http, Responder to)
+      : metrics_{metrics},
+        log_{log},
+        name_{http.method + " " + printable(http.path())},
+        id_{http.id.empty() ? new_id() : http.id},
+        responder{std::move(to)} {}
+
+  /// Answers what is no prediction, and needs no log.
+  void answer(HttpResponse response) const {
+    response.headers.emplace_back("X-Request-Id", id_);
+    responder.send(std::move(response));
+  }
+
+  void refuse(const Refusal& refusal) { responder.send(refused(refusal)); }
+
+  /// Returns the response to a request that is refused.
+  HttpResponse refused(const Refusal& refusal) {
+    place.reset();
+    HttpResponse response{.status = refusal.status(), .body = error_body(contract, refusal)};
+    response.headers.emplace_back("X-Request-Id", id_);
+    const bool later = response.status == 429 || response.status == 503;
+    if (later) response.headers.emplace_back("Retry-After", "1");
+    if (!allow.empty()) response.headers.emplace_back("Allow", allow);
+    metrics_.failures.add(metric_of(refusal.type()));
+    const auto severity =
+        response.status < 500 ? report::Severity::warning : report::Severity::error;
+    log_.write(severity, name_ + " " + std::to_string(response.status) + ": " + refusal.what(),
+               {{"request_id", id_}, {"status", response.status}});
+    return response;
+  }
+
+  /// Returns the response with predictions. `work` is what the model did for them; null for none.
+  HttpResponse answered(std::string body, const Job<P>* work) {
+    place.reset();
+    const auto total = Clock::now() - begin_;
+    const auto queueing = work != nullptr ? work->queue_time() : Clock::duration{};
+    const auto inference = work != nullptr ? work->inference_time() : Clock::duration{};
+    const std::string_view method = method_of(request);
+    metrics_.successes.add(method);
+    metrics_.duration.add(total);
+    metrics_.tokenization.add(tokenization);
+    metrics_.queueing.add(queueing);
+    metrics_.inference.add(inference);
+    log_.info(name_ + " 200 in " + milliseconds(total) + " ms",
+              {{"request_id", id_},
+               {"status", 200},
+               {"texts", request.texts.size()},
+               {"tokens", tokens},
+               {"total_seconds", seconds(total)},
+               {"tokenization_seconds", seconds(tokenization)},
+               {"queue_seconds", seconds(queueing)},
+               {"inference_seconds", seconds(inference)}});
+    return {.body = std::move(body),
+            .headers = {{"X-Request-Id", id_},
+                        {"x-compute-type", "cpu"},
+                        {"x-compute-time", milliseconds(total)},
+                        {"x-compute-characters", std::to_string(characters)},
+                        {"x-compute-tokens", std::to_string(tokens)},
+                        {"x-total-time", milliseconds(total)},
+                        {"x-tokenization-time", milliseconds(tokenization)},
+                        {"x-queue-time", milliseconds(queueing)},
+                        {"x-inference-time", milliseconds(inference)}}};
+  }
+
+  /// Returns the label under which a request is counted.
+  static std::string_view method_of(const Request& request) {
+    return request.single ? "single" : "batch";
+  }
+
+ private:
+  static std::string milliseconds(Clock::duration time) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
+  }
+  static double seconds(Clock::duration time) {
+    return std::chrono::duration<double>{time}.count();
+  }
+
+  static std::string printable(std::string_view path) {
+    std::string text{path.substr(0, 100)};
+    for (char& c : text) c = c > ' ' && c < 0x7f ? c : '?';
+    return text;
+  }
+
+  static std::string new_id() {
+    thread_local std::mt19937_64 random{std::random_device{}()};
+    std::array<char, 17> digits{};
+    std::snprintf(digits.data(), digits.size(), "%016llx",
+                  static_cast<unsigned long long>(random()));
+    return digits.data();
+  }
+
+  Metrics& metrics_;
+  const report::Log& log_;
+  std::string name_;  // method and path
+  std::string id_;
+  Clock::time_point begin_ = Clock::now();
+
+ public:
+  Responder responder;
+  Contract contract = Contract::tei;  ///< whose errors the client knows
+  std::string allow = {};             ///< the methods that the path takes, if that was the mistake
+  Request request = {};
+  std::size_t characters = 0;
+  std::size_t tokens = 0;
+  Clock::duration tokenization{};
+  std::unique_ptr<Places::Place> place = {};
+  std::shared_ptr<Job<P>> job = {};
+};
+
+}  // namespace seqtrain::serve

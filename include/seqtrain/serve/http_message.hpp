@@ -1,0 +1,119 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace seqtrain::serve {
+
+/// A request of HTTP.
+struct HttpRequest {
+  std::string method = {};
+  std::string target = {};  ///< as it was sent
+  std::string id = {};      ///< `X-Request-Id`, empty if there was none that can be kept
+  std::string body = {};
+  unsigned version = 11;  ///< 10 or 11
+  bool keep_alive = true;
+
+  /// Returns the path, without the query.
+  [[nodiscard]] std::string_view path() const {
+    std::string_view path = target;
+    if (const auto scheme = path.find("://"); !path.starts_with('/') && scheme != path.npos) {
+      const auto begin = path.find('/', scheme + 3);
+      path = begin == path.npos ? "/" : path.substr(begin);
+    }
+    return path.substr(0, path.find('?'));
+  }
+};
+
+/// A response of HTTP.
+struct HttpResponse {
+  int status = 200;
+  std::string body = {};
+  std::string content_type = "application/json";
+  std::vector<std::pair<std::string, std::string>> headers = {};
+};
+
+/// Returns the words of a status.
+[[nodiscard]] constexpr std::string_view reason(int status) {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 204:
+      return "No Content";
+    case 400:
+      return "Bad Request";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 413:
+      return "Payload Too Large";
+    case 417:
+      return "Expectation Failed";
+    case 422:
+      return "Unprocessable Entity";
+    case 424:
+      return "Failed Dependency";
+    case 429:
+      return "Too Many Requests";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 503:
+      return "Service Unavailable";
+    case 505:
+      return "HTTP Version Not Supported";
+    default:
+      return "Unknown";
+  }
+}
+
+/// Returns the time as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+[[nodiscard]] inline std::string http_date(std::time_t time) {
+  constexpr std::array days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr std::array months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                              "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  char rest[40];
+  std::strftime(rest, sizeof rest, "%Y %H:%M:%S GMT", &parts);
+  char day[8];
+  std::strftime(day, sizeof day, "%d", &parts);
+  return std::string{days[static_cast<std::size_t>(parts.tm_wday)]} + ", " + day + " " +
+         months[static_cast<std::size_t>(parts.tm_mon)] + " " + rest;
+}
+
+/// Returns what is sent: the head and, unless the request was HEAD, the body.
+[[nodiscard]] inline std::string to_wire(const HttpResponse& response, const HttpRequest& request,
+                                         bool keep_alive) {
+  thread_local std::pair<std::time_t, std::string> date{0, ""};
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  if (date.first != now) date = {now, http_date(now)};
+  std::string out;
+  out.reserve(256 + response.body.size());
+  out.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
+  out.append(reason(response.status)).append("\r\nDate: ").append(date.second);
+  if (response.status != 204) {
+    if (!response.body.empty()) out.append("\r\nContent-Type: ").append(response.content_type);
+    out.append("\r\nContent-Length: ").append(std::to_string(response.body.size()));
+  }
+  for (const auto& [name, value] : response.headers) {
+    out.append("\r\n").append(name).append(": ").append(value);
+  }
+  if (!keep_alive) out.append("\r\nConnection: close");
+  if (keep_alive && request.version == 10) out.append("\r\nConnection: keep-alive");
+  out.append("\r\n\r\n");
+  if (request.method != "HEAD") out.append(response.body);
+  return out;
+}
+
+}  // namespace seqtrain::serve

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/report/log.hpp>
+#include <seqtrain/serve/predictor.hpp>
+
+namespace seqtrain::serve {
+
+/// Has the model make its first predictions, which take longer than later ones: a short text, and
+/// a long one.
+template <Predictor P>
+void warm(P& predictor) {
+  std::string longest;
+  for (std::size_t i = 0; i < predictor.max_length() && i < 512; ++i) longest += "a ";
+  std::vector<typename P::Encoded> texts;
+  texts.push_back(predictor.encode("a", {}, Truncation::right));
+  static_cast<void>(predictor.predict(std::span{std::as_const(texts)}));
+  texts.push_back(predictor.encode(longest, {}, Truncation::right));
+  static_cast<void>(predictor.predict(std::span{std::as_const(texts)}));
+}
+
+/// The model that is served. It is loaded and warmed by a thread of its own, and so is each one
+/// that takes its place; requests have the old one until then.
+template <Predictor P>
+class Models {
+ public:
+  using Load = std::function<std::shared_ptr<P>()>;
+
+  Models(Load load, report::Log log) : load_{std::move(load)}, log_{std::move(log)} {
+    thread_ = std::thread{[this] { work(); }};
+  }
+  Models(const Models&) = delete;
+  Models& operator=(const Models&) = delete;
+  ~Models() {
+    {
+      const std::lock_guard lock{mutex_};
+      ended_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  /// Returns the present model, or null before the first one is ready.
+  [[nodiscard]] std::shared_ptr<P> present() const {
+    const std::lock_guard lock{mutex_};
+    return present_;
+  }
+
+  /// Loads the model anew. Several calls during a load are one.
+  void reload() {
+    {
+      const std::lock_guard lock{mutex_};
+      wanted_ = true;
+    }
+    changed_.notify_all();
+  }
+
+  /// Returns why the first model could not be loaded, or null.
+  [[nodiscard]] std::exception_ptr failure() const {
+    const std::lock_guard lock{mutex_};
+    return failure_;
+  }
+
+ private:
+  void work() {
+    for (std::unique_lock lock{mutex_};;) {
+      changed_.wait(lock, [this] { return wanted_ || ended_; });
+      if (ended_) return;
+      wanted_ = false;
+      lock.unlock();
+      std::shared_ptr<P> next;
+      std::exception_ptr failure;
+      try {
+        next = load();
+      } catch (const std::exception& error) {
+        failure = std::current_exception();
+        if (present()) log_.error(std::string{"The old model stays: "} + error.what());
+      }
+      lock.lock();
+      if (next) present_.swap(next);
+      if (!present_) failure_ = failure;
+      lock.unlock();
+      next.reset();  // the old model, unless requests still have it
+      lock.lock();
+    }
+  }
+
+  std::shared_ptr<P> load() const {
+    const auto begin = std::chrono::steady_clock::now();
+    auto model = load_();
+    warm(*model);
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    const ModelFacts facts = model->facts();
+    log_.info("Ready: " + facts.id,
+              {{"model", facts.id}, {"dtype", facts.dtype}, {"seconds", time.count()}});
+    return model;
+  }
+
+  Load load_;
+  report::Log log_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<P> present_;
+  std::exception_ptr failure_;
+  bool wanted_ = true;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace seqtrain::serve

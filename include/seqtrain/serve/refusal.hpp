@@ -1,0 +1,75 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json_writer.hpp>
+
+namespace seqtrain::serve {
+
+/// The contract whose shapes an answer has.
+enum class Contract { tei, vertex, torch_serve };
+
+/// The kinds of errors that text-embeddings-inference tells apart, by the names that it writes.
+namespace error_type {
+inline constexpr std::string_view validation = "Validation", tokenizer = "Tokenizer",
+                                  backend = "Backend", overloaded = "Overloaded",
+                                  unhealthy = "Unhealthy", empty = "Empty";
+}  // namespace error_type
+
+/// Returns the name of a kind of errors among the metrics.
+[[nodiscard]] inline std::string metric_of(std::string_view type) {
+  std::string name{type};
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return name;
+}
+
+/// A request that is not answered with a prediction: the HTTP status, the kind of error, and a
+/// sentence for the client. The sentence never quotes a text of the request.
+class Refusal : public InputError {
+ public:
+  Refusal(int status, std::string_view type, const std::string& problem)
+      : InputError{problem}, status_{status}, type_{type} {}
+
+  [[nodiscard]] int status() const { return status_; }
+  [[nodiscard]] std::string_view type() const { return type_; }
+
+ private:
+  int status_;
+  std::string_view type_;
+};
+
+[[nodiscard]] inline Refusal overloaded(const std::string& problem) {
+  return {429, error_type::overloaded, problem};
+}
+[[nodiscard]] inline Refusal unhealthy(const std::string& problem) {
+  return {503, error_type::unhealthy, problem};
+}
+[[nodiscard]] inline Refusal backend(const std::string& problem) {
+  return {424, error_type::backend, problem};
+}
+[[nodiscard]] inline Refusal wrong_field(const std::string& problem) {
+  return {422, error_type::validation, problem};
+}
+[[nodiscard]] inline Refusal too_large(const std::string& problem) {
+  return {413, error_type::validation, problem};
+}
+
+/// Returns the body of an error: `{"error", "error_type"}`, and of TorchServe
+/// `{"code", "type", "message"}`.
+[[nodiscard]] inline std::string error_body(Contract contract, const Refusal& refusal) {
+  const std::string_view problem = refusal.what();
+  json::Writer out;
+  out.begin_object();
+  if (contract == Contract::torch_serve) {
+    out.member("code", refusal.status()).member("type", refusal.type()).member("message", problem);
+  } else {
+    out.member("error", problem).member("error_type", refusal.type());
+  }
+  return out.end_object().text();
+}
+
+}  // namespace seqtrain::serve

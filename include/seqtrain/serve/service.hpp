@@ -1,0 +1,244 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/report/log.hpp>
+#include <seqtrain/serve/answer.hpp>
+#include <seqtrain/serve/batcher.hpp>
+#include <seqtrain/serve/exchange.hpp>
+#include <seqtrain/serve/http_message.hpp>
+#include <seqtrain/serve/metrics.hpp>
+#include <seqtrain/serve/models.hpp>
+#include <seqtrain/serve/options.hpp>
+#include <seqtrain/serve/page.hpp>
+#include <seqtrain/serve/places.hpp>
+#include <seqtrain/serve/predictor.hpp>
+#include <seqtrain/serve/refusal.hpp>
+#include <seqtrain/serve/request.hpp>
+#include <seqtrain/serve/responder.hpp>
+#include <seqtrain/serve/routes.hpp>
+#include <seqtrain/serve/tei.hpp>
+
+namespace seqtrain::serve {
+
+/// Answers requests with a model's predictions, by three contracts.
+template <Predictor P>
+class Service {
+ public:
+  /// Begins to load the model at once.
+  Service(ServiceOptions options, typename Models<P>::Load load, Metrics& metrics, report::Log log)
+      : options_{std::move(options)},
+        metrics_{metrics},
+        log_{std::move(log)},
+        places_{options_.max_concurrent_requests, options_.max_texts},
+        models_{std::move(load), log_},
+        batcher_{{.max_batch_tokens = options_.max_batch_tokens, .max_wait = options_.max_wait},
+                 metrics_} {}
+
+  [[nodiscard]] Models<P>& models() { return models_; }
+
+  /// From now on requests are refused with 503. Those that are worked on get their answers.
+  void drain() { draining_ = true; }
+
+  /// Answers a request, now or later. To be called by the connection's thread.
+  void handle(const HttpRequest& http, const Responder& responder) {
+    const auto exchange = std::make_shared<Exchange<P>>(metrics_, log_, http, responder);
+    try {
+      route(http, exchange);
+    } catch (const Refusal& refusal) {
+      exchange->refuse(refusal);
+    } catch (const std::exception& error) {
+      exchange->refuse({500, error_type::backend, error.what()});
+    }
+  }
+
+ private:
+  using ExchangePtr = std::shared_ptr<Exchange<P>>;
+
+  void route(const HttpRequest& http, const ExchangePtr& exchange) {
+    const Route route = route_of(http, options_);
+    if (route == Route::none) {
+      throw Refusal{404, error_type::validation, "there is nothing at this path"};
+    }
+    if (route == Route::torch_serve) exchange->contract = Contract::torch_serve;
+    const std::string allowed{methods(route)};
+    if (http.method == "OPTIONS") {
+      return exchange->answer({.status = 204, .headers = {{"Allow", allowed}}});
+    }
+    if (!takes(route, http.method)) {
+      exchange->allow = allowed;
+      throw Refusal{405, error_type::validation, "this path takes " + allowed};
+    }
+    switch (route) {
+      case Route::page:
+        return exchange->answer(
+            {.body = std::string{page_html}, .content_type = "text/html; charset=utf-8"});
+      case Route::metrics:
+        return exchange->answer(
+            {.body = metrics_.text(), .content_type = "text/plain; version=0.0.4"});
+      case Route::health:
+      case Route::ping:
+        return exchange->answer(health(route));
+      case Route::info:
+        return exchange->answer({.body = info(*model())});
+      case Route::tokenize:
+        return exchange->answer({.body = tokens_of(*model(), http.body)});
+      default:
+        return predict(http, exchange);
+    }
+  }
+
+  HttpResponse health(Route route) const {
+    const bool well = models_.present() && !draining_;
+    HttpResponse response{.status = well ? 200 : 503};
+    if (route == Route::ping) {
+      response.body = well ? R"({"status":"Healthy"})" : R"({"status":"Unhealthy"})";
+    } else if (!well) {
+      response.body = error_body(Contract::tei, unhealthy("unhealthy"));
+    }
+    return response;
+  }
+
+  /// Returns the model, or throws a `Refusal` if there is none to be had.
+  std::shared_ptr<P> model() const {
+    if (draining_) throw unhealthy("the server is about to stop");
+    auto present = models_.present();
+    if (!present) throw unhealthy("the model is not loaded yet");
+    return present;
+  }
+
+  static Labels labels_of(const P& predictor, std::size_t count) {
+    const std::span<const std::string> names = predictor.labels();
+    Labels labels{.names = {names.begin(), names.end()}, .type = predictor.problem_type()};
+    if (labels.type == ProblemType::multi_label) {
+      for (std::size_t i = 0; i < count; ++i) labels.thresholds.push_back(threshold(predictor, i));
+    }
+    return labels;
+  }
+
+  [[nodiscard]] std::string info(const P& predictor) const {
+    const std::span<const std::string> names = predictor.labels();
+    const std::size_t count = std::max<std::size_t>(names.size(), 1);
+    return info_body(predictor.facts(), labels_of(predictor, count), count, predictor.max_length(),
+                     options_);
+  }
+
+  /// Returns the body that answers `/tokenize`.
+  [[nodiscard]] std::string tokens_of(const P& predictor, std::string_view body) const {
+    if constexpr (NamesTokens<P>) {
+      json::Writer out;
+      out.begin_array();
+      for (const std::string& text : read_tokenize(body, options_.max_texts)) {
+        const auto encoded = encode(predictor, {.text = text});
+        std::vector<int> ids(encoded.input_ids.begin(), encoded.input_ids.end());
+        std::vector<Token> tokens;
+        for (const int id : ids) tokens.push_back(predictor.token(id));
+        write_tokens(out, ids, tokens);
+      }
+      return out.end_array().text();
+    } else {
+      throw Refusal{424, error_type::backend, "this model's tokenizer does not name its ids"};
+    }
+  }
+
+  static typename P::Encoded encode(const P& predictor, const Text& text) {
+    try {
+      std::optional<std::string_view> pair;
+      if (text.pair) pair = *text.pair;
+      return predictor.encode(text.text, pair, text.truncation);
+    } catch (const std::exception& error) {
+      throw Refusal{422, error_type::tokenizer, std::string{"Tokenization error: "} + error.what()};
+    }
+  }
+
+  void predict(const HttpRequest& http, const ExchangePtr& exchange) {
+    const auto predictor = model();
+    exchange->place = places_.enter();
+    if (!exchange->place) throw overloaded("Model is overloaded");
+    exchange->request = read_request(
+        http.body, {.client_batch = options_.max_client_batch_size, .texts = options_.max_texts});
+    const auto& texts = exchange->request.texts;
+    if (!exchange->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
+    metrics_.requests.add(Exchange<P>::method_of(exchange->request));
+    auto encoded = encode_all(*predictor, *exchange);
+    if (texts.empty()) return exchange->responder.send(finished(*exchange));
+    // The exchange and its job hold each other until the job is done or cancelled.
+    exchange->job = std::make_shared<Job<P>>(
+        predictor, std::move(encoded), Clock::now(),
+        [exchange] { exchange->responder.post([exchange] { return finished(*exchange); }); });
+    exchange->responder.on_hang_up([this, weak = std::weak_ptr{exchange}] {
+      if (const auto lost = weak.lock()) leave(*lost);
+    });
+    batcher_.submit(exchange->job);
+  }
+
+  /// Gives up a request whose client has gone.
+  void leave(Exchange<P>& exchange) {
+    exchange.place.reset();
+    if (const auto job = std::move(exchange.job)) batcher_.cancel(*job);
+  }
+
+  std::vector<typename P::Encoded> encode_all(const P& predictor, Exchange<P>& exchange) {
+    std::vector<typename P::Encoded> encoded;
+    const auto begin = Clock::now();
+    for (const Text& text : exchange.request.texts) {
+      encoded.push_back(encode(predictor, text));
+      const std::size_t length = encoded.back().input_ids.size();
+      if (length > predictor.max_length()) {
+        throw too_large(
+            "`inputs` must have less than " + std::to_string(predictor.max_length() + 1) +
+            " tokens. Given: " + std::to_string(length) + "; \"truncate\": true cuts longer texts");
+      }
+      exchange.tokens += length;
+      exchange.characters += text::count_characters(text.text);
+      if (text.pair) exchange.characters += text::count_characters(*text.pair);
+      metrics_.input_length.add(static_cast<double>(length));
+    }
+    exchange.tokenization = Clock::now() - begin;
+    return encoded;
+  }
+
+  /// Returns the response to a request whose texts the model has seen.
+  static HttpResponse finished(Exchange<P>& exchange) {
+    const auto job = std::move(exchange.job);
+    try {
+      if (job && job->refusal()) return exchange.refused(*job->refusal());
+      std::vector<Opinion> opinions;
+      Labels labels;
+      if (job) {
+        const P& predictor = job->predictor();
+        labels = labels_of(predictor, job->rows().front().size());
+        for (const auto& row : job->rows()) {
+          const auto scores = predictor.scores(std::span{row});
+          opinions.push_back({.logits = row, .scores = {scores.begin(), scores.end()}});
+        }
+      }
+      return exchange.answered(answer_body(exchange.request, labels, opinions), job.get());
+    } catch (const Refusal& refusal) {
+      return exchange.refused(refusal);
+    } catch (const std::exception& error) {
+      return exchange.refused({500, error_type::backend, error.what()});
+    }
+  }
+
+  ServiceOptions options_;
+  Metrics& metrics_;
+  report::Log log_;
+  std::atomic<bool> draining_ = false;
+  Places places_;
+  Models<P> models_;
+  Batcher<P> batcher_;  // last: its thread ends first
+};
+
+}  // namespace seqtrain::serve

@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/serve/answer.hpp>
+#include <seqtrain/serve/http_reader.hpp>
+#include <seqtrain/serve/request.hpp>
+#include <seqtrain/serve/routes.hpp>
+#include <seqtrain/serve/tei.hpp>
+#include <seqtrain/text/utf8.hpp>
+
+#include "fuzz.hpp"
+
+namespace seqtrain::fuzz {
+
+/// A body is refused with a sentence, or is texts in UTF-8 whose answer is JSON.
+void read_body(std::string_view body) {
+  accepts([&] { static_cast<void>(serve::read_tokenize(body, 100)); });
+  accepts([&] {
+    const serve::Request request = serve::read_request(body, {.client_batch = 32, .texts = 100});
+    require(request.texts.size() <= 100);
+    require(!request.single || request.texts.size() == 1);
+    for (const serve::Text& text : request.texts) {
+      require(text::is_valid_utf8(text.text));
+      require(text::is_valid_utf8(text.pair.value_or("")));
+    }
+    const std::vector<serve::Opinion> opinions(
+        request.texts.size(), serve::Opinion{.logits = {-1, 1}, .scores = {0.25, 0.75}});
+    const std::string answer = serve::answer_body(request, {.names = {"no", "yes"}}, opinions);
+    static_cast<void>(json::Document::parse(answer, "answer"));
+  });
+}
+
+/// What a reader makes of the bytes if they come in parts of that size.
+std::vector<std::string> requests_in(std::string_view bytes, std::size_t part_size) {
+  serve::HttpReader reader{{.header = 1024, .body = 4096}};
+  std::vector<std::string> read;
+  std::string received;
+  while (!bytes.empty()) {
+    received += bytes.substr(0, part_size);
+    bytes.remove_prefix(std::min(part_size, bytes.size()));
+    for (;;) {
+      std::size_t consumed = 0;
+      const auto step = reader.read(received, consumed);
+      require(consumed <= received.size());
+      received.erase(0, consumed);
+      if (step == serve::HttpReader::Step::refused) {
+        require(reader.refusal().status() >= 400);
+        read.push_back(std::to_string(reader.refusal().status()));
+        return read;
+      }
+      if (step != serve::HttpReader::Step::complete) break;
+      const serve::HttpRequest request = reader.take();
+      require(request.body.size() <= 4096);
+      static_cast<void>(serve::route_of(request, {}));
+      read.push_back(request.method + " " + request.target + " " + request.id + " " + request.body);
+      read_body(request.body);
+    }
+  }
+  return read;
+}
+
+void run(Input input) {
+  const std::size_t part_size = 1 + input.take();
+  read_body(input.text());
+  const auto whole = requests_in(input.text(), std::string_view::npos);
+  require(requests_in(input.text(), part_size) == whole);
+}
+
+}  // namespace seqtrain::fuzz

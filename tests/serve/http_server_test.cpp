@@ -1,0 +1,321 @@
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <seqtrain/serve/http_server.hpp>
+
+#include "support/http_client.hpp"
+
+namespace seqtrain::serve {
+namespace {
+
+using std::chrono::milliseconds;
+using tests::HttpClient;
+
+/// A server that answers with the body, except for requests to /later, which it keeps.
+struct EchoServer {
+  explicit EchoServer(HttpOptions options = {}) : server{on_free_port(options), metrics} {
+    server.start([this](const HttpRequest& request, const Responder& responder) {
+      if (request.path() == "/throw") return;  // the responder goes without an answer
+      if (request.path() != "/later") {
+        return responder.send({.body = request.method + ":" + request.body});
+      }
+      responder.on_hang_up([this] { ++hung_up; });
+      const std::lock_guard lock{mutex};
+      kept.push_back(responder);
+    });
+  }
+  ~EchoServer() { server.stop(); }
+
+  static HttpOptions on_free_port(HttpOptions options) {
+    options.host = "127.0.0.1";
+    options.port = 0;
+    return options;
+  }
+
+  void await_kept(std::size_t count) {
+    for (;; std::this_thread::yield()) {
+      const std::lock_guard lock{mutex};
+      if (kept.size() >= count) return;
+    }
+  }
+  void answer_kept() {
+    const std::lock_guard lock{mutex};
+    for (const Responder& responder : kept) responder.send({.body = "late"});
+    kept.clear();
+  }
+
+  std::uint16_t port() const { return server.port(); }
+
+  Metrics metrics;
+  std::atomic<int> hung_up = 0;
+  std::mutex mutex;
+  HttpServer server;
+  std::vector<Responder> kept;  // gone before the server
+};
+
+const std::string get_later = "GET /later HTTP/1.1\r\n\r\n";
+
+TEST(HttpServer, KeepsConnectionsOpen) {
+  EchoServer echo;
+  HttpClient client{echo.port()};
+  for (int i = 0; i < 3; ++i) {
+    const auto reply = client.post("/x", "body " + std::to_string(i));
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_EQ(reply.body, "POST:body " + std::to_string(i));
+    EXPECT_FALSE(reply.headers.contains("Connection"));
+  }
+  const auto last = client.post("/x", "last", "Connection: close\r\n");
+  EXPECT_EQ(last.headers.at("Connection"), "close");
+  EXPECT_TRUE(client.is_closed());
+}
+
+TEST(HttpServer, SpeaksOlderHttp) {
+  EchoServer echo;
+  HttpClient client{echo.port()};
+  client.send("GET /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  EXPECT_EQ(client.read().headers.at("Connection"), "keep-alive");
+  client.send("GET /x HTTP/1.0\r\n\r\n");
+  EXPECT_EQ(client.read().body, "GET:");
+  EXPECT_TRUE(client.is_closed());
+}
+
+TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
+  EchoServer echo;
+  HttpClient client{echo.port()};
+  client.send(get_later + "POST /x HTTP/1.1\r\nContent-Length: 1\r\n\r\n2" +
+              "HEAD /x HTTP/1.1\r\n\r\nPOST /x HTTP/1.1\r\nContent-Length: 1\r\n\r\n4");
+  echo.await_kept(1);
+  echo.answer_kept();
+  EXPECT_EQ(client.read().body, "late");
+  EXPECT_EQ(client.read().body, "POST:2");
+  EXPECT_EQ(client.read(true).headers.at("Content-Length"), "5");
+  EXPECT_EQ(client.read().body, "POST:4");
+}
+
+TEST(HttpServer, TakesThousandsOfPipelinedRequests) {
+  EchoServer echo;
+  HttpClient client{echo.port()};
+  const std::string one = "POST /x HTTP/1.1\r\nContent-Length: 50\r\n\r\n" + std::string(50, 'a');
+  std::string all;
+  for (int i = 0; i < 3000; ++i) all += one;
+  std::jthread sender{[&] { client.send(all); }};
+  for (int i = 0; i < 3000; ++i) ASSERT_EQ(client.read().body.size(), 55u) << i;
+}
+
+TEST(HttpServer, TakesBodiesInChunks) {
+  EchoServer echo;
+  HttpClient client{echo.port()};
+  client.send("POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+  client.send("2\r\nde\r\n0\r\n\r\n");
+  EXPECT_EQ(client.read().body, "POST:abcde");
+}
+
+TEST(HttpServer, LetsAClientProceed) {
+  EchoServer echo;
+  HttpClient client{echo.port()};
+  client.send("POST /x HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+  EXPECT_EQ(client.read().status, 100);
+  client.send("abc");
+  EXPECT_EQ(client.read().body, "POST:abc");
+}
+
+TEST(HttpServer, RefusesALargeBodyAndIsHeard) {
+  EchoServer echo{{.limits = {.body = 1000}}};
+  for (const bool in_chunks : {false, true}) {
+    HttpClient client{echo.port()};
+    const std::string body(300'000, 'a');
+    client.send(std::string{"POST /x HTTP/1.1\r\n"} +
+                (in_chunks ? "Transfer-Encoding: chunked\r\n\r\n493e0\r\n"
+                           : "Content-Length: 300000\r\n\r\n"));
+    client.send(body);
+    const auto reply = client.read();
+    EXPECT_EQ(reply.status, 413);
+    EXPECT_EQ(reply.body,
+              R"({"error":"the body is larger than 1000 bytes","error_type":"Validation"})");
+    EXPECT_TRUE(client.is_closed());
+  }
+  EXPECT_EQ(echo.metrics.failures.count("validation"), 2u);
+}
+
+TEST(HttpServer, RefusesHugeHeaders) {
+  EchoServer echo;
+  HttpClient client{echo.port()};
+  std::string header = "GET / HTTP/1.1\r\n";
+  while (header.size() < 100'000) header += "X-Some-Name: some value\r\n";
+  client.send(header);
+  EXPECT_EQ(client.read().status, 431);
+  EXPECT_TRUE(client.is_closed());
+}
+
+TEST(HttpServer, RefusesWhatIsNotHttp) {
+  EchoServer echo;
+  for (const std::string bytes :
+       {"hello\r\n\r\n", "\x16\x03\x01\x02\x01", "GET / HTTP/3\r\n\r\n"}) {
+    HttpClient client{echo.port()};
+    client.send(bytes);
+    EXPECT_GE(client.read().status, 400);
+    EXPECT_TRUE(client.is_closed());
+  }
+}
+
+TEST(HttpServer, EndsSlowHeadersAndBodies) {
+  EchoServer echo{{.timeouts = {.header = milliseconds{50}, .body = milliseconds{50}}}};
+  for (const std::string start : {"GET / HT", "POST / HTTP/1.1\r\nContent-Length: 100\r\n\r\nab"}) {
+    HttpClient client{echo.port()};
+    client.send(start);
+    std::atomic<bool> answered = false;
+    std::jthread drip{[&] {
+      while (!answered && client.send("a")) std::this_thread::sleep_for(milliseconds{5});
+    }};
+    const auto reply = client.read();
+    answered = true;
+    EXPECT_EQ(reply.status, 408) << start;
+    EXPECT_EQ(reply.headers.at("Connection"), "close");
+  }
+}
+
+TEST(HttpServer, ClosesConnectionsThatAreIdle) {
+  EchoServer echo{{.timeouts = {.header = milliseconds{50}, .idle = milliseconds{50}}}};
+  HttpClient silent{echo.port()};
+  EXPECT_TRUE(silent.is_closed());
+  HttpClient idle{echo.port()};
+  EXPECT_EQ(idle.get("/x").status, 200);
+  EXPECT_TRUE(idle.is_closed());
+}
+
+TEST(HttpServer, EndsAClientThatDoesNotRead) {
+  EchoServer echo{{.limits = {.body = 64'000'000}, .timeouts = {.write = milliseconds{50}}}};
+  HttpClient client{echo.port()};
+  client.post("/warm-up", "");
+  const std::string body(50'000'000, 'a');
+  std::jthread sender{[&] {
+    client.send("POST /x HTTP/1.1\r\nContent-Length: 50000000\r\n\r\n");
+    client.send(body);
+  }};
+  sender.join();
+  while (echo.metrics.connections > 0) std::this_thread::yield();
+}
+
+TEST(HttpServer, NoticesClientsThatHangUp) {
+  EchoServer echo;
+  std::list<HttpClient> clients;
+  for (int i = 0; i < 3; ++i) clients.emplace_back(echo.port()).send(get_later);
+  echo.await_kept(3);
+  clients.front().close();
+  clients.pop_front();
+  clients.front().reset();
+  clients.pop_front();
+  clients.front().end_sending();  // the server cannot tell it from one that is gone
+  while (echo.hung_up < 3 || echo.metrics.connections > 0) std::this_thread::yield();
+  echo.answer_kept();
+}
+
+TEST(HttpServer, NoticesThatAlsoAfterPipelinedRequests) {
+  EchoServer echo;
+  std::optional<HttpClient> client{echo.port()};
+  client->send(get_later + "GET /x HTTP/1.1\r\n\r\n");
+  echo.await_kept(1);
+  client.reset();
+  while (echo.hung_up < 1) std::this_thread::yield();
+}
+
+TEST(HttpServer, ARequestThatIsForgottenGets500) {
+  EchoServer echo;
+  HttpClient client{echo.port()};
+  EXPECT_EQ(client.get("/throw").status, 500);
+  EXPECT_EQ(client.get("/x").status, 200);
+}
+
+TEST(HttpServer, OnlyTheFirstAnswerCounts) {
+  EchoServer echo;
+  HttpClient client{echo.port()};
+  client.send(get_later);
+  echo.await_kept(1);
+  const Responder copy = echo.kept.front();
+  echo.answer_kept();
+  copy.send({.body = "second"});
+  EXPECT_EQ(client.read().body, "late");
+  EXPECT_EQ(client.get("/x").body, "GET:");
+}
+
+TEST(HttpServer, DrainsWithoutLosingAnAnswer) {
+  EchoServer echo;
+  HttpClient idle{echo.port()};
+  EXPECT_EQ(idle.get("/x").status, 200);
+  HttpClient busy{echo.port()};
+  busy.send(get_later);
+  echo.await_kept(1);
+  std::jthread drainer{[&] { echo.server.drain(); }};
+  EXPECT_TRUE(idle.is_closed());
+  echo.answer_kept();
+  const auto reply = busy.read();
+  EXPECT_EQ(reply.body, "late");
+  EXPECT_EQ(reply.headers.at("Connection"), "close");
+  busy.close();
+  drainer.join();
+  EXPECT_THROW(HttpClient{echo.port()}, std::system_error);
+}
+
+TEST(HttpServer, WithAllConnectionsTakenIdleOnesMakeRoom) {
+  EchoServer echo{{.max_connections = 3, .timeouts = {.header = milliseconds{200}}}};
+  std::list<HttpClient> clients;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(clients.emplace_back(echo.port()).get("/x").status, 200) << i;
+    EXPECT_LE(echo.metrics.connections, 3);
+  }
+}
+
+TEST(HttpServer, StandsTenThousandConnections) {
+  rlimit files{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  // Both ends are in this process.
+  const auto count = std::min<std::size_t>(10'000, (files.rlim_cur - 200) / 2);
+  EchoServer echo;
+  std::list<HttpClient> clients;
+  for (std::size_t i = 0; i < count; ++i) {
+    clients.emplace_back(echo.port());
+    if (i % 3 == 1) clients.back().send("GET / HT");
+    if (i % 3 == 2) {
+      ASSERT_EQ(clients.back().get("/x").status, 200);
+    }
+  }
+  EXPECT_EQ(HttpClient{echo.port()}.get("/x").status, 200);
+  for (std::size_t i = 0; auto& client : clients) {
+    if (i++ % 3 == 1) client.send("TP/1.1\r\n\r\n");
+  }
+  for (std::size_t i = 0; auto& client : clients) {
+    if (i++ % 3 == 1) {
+      ASSERT_EQ(client.read().status, 200) << i;
+    }
+  }
+  std::cout << count << " connections\n";
+}
+
+TEST(HttpServer, SaysThatAPortIsTaken) {
+  EchoServer echo;
+  Metrics metrics;
+  try {
+    const HttpServer second{{.host = "127.0.0.1", .port = echo.port()}, metrics};
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string{error.what()}.find(":" + std::to_string(echo.port()) + ": cannot listen"),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_THROW((HttpServer{{.host = "no address"}, metrics}), InputError);
+}
+
+}  // namespace
+}  // namespace seqtrain::serve

@@ -1,0 +1,75 @@
+#include <atomic>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/serve/models.hpp>
+
+#include "support/served_model.hpp"
+
+namespace seqtrain::serve {
+namespace {
+
+using tests::Door;
+using tests::ServedModel;
+
+struct LoggedModels {
+  std::ostringstream text;
+  report::Log log{{.format = report::LogFormat::json, .out = &text}};
+};
+
+TEST(Models, AModelIsPresentOnceItIsLoadedAndWarm) {
+  LoggedModels logged;
+  Door door;
+  door.close();
+  Models<ServedModel> models{[&] {
+                               return std::make_shared<ServedModel>(ServedModel::Options{
+                                   .before_predict = [&](std::size_t) { door.pass(); }});
+                             },
+                             logged.log};
+  door.await(1);
+  EXPECT_FALSE(models.present());
+  door.open();
+  while (!models.present()) std::this_thread::yield();
+}
+
+TEST(Models, AReloadPutsANewOneInItsPlace) {
+  LoggedModels logged;
+  std::atomic<int> loads = 0;
+  std::atomic<bool> broken = false;
+  {
+    Models<ServedModel> models{[&] {
+                                 ++loads;
+                                 if (broken) throw std::runtime_error{"there is no such file"};
+                                 return std::make_shared<ServedModel>(ServedModel::Options{});
+                               },
+                               logged.log};
+    while (!models.present()) std::this_thread::yield();
+    const auto first = models.present();
+    models.reload();
+    while (models.present() == first) std::this_thread::yield();
+    const auto second = models.present();
+    broken = true;
+    models.reload();
+    while (loads < 3) std::this_thread::yield();
+    EXPECT_EQ(models.present(), second);
+    EXPECT_FALSE(models.failure());
+  }
+  EXPECT_NE(logged.text.str().find("The old model stays: there is no such file"),
+            std::string::npos);
+}
+
+TEST(Models, TellWhyThereIsNone) {
+  LoggedModels logged;
+  Models<ServedModel> models{
+      []() -> std::shared_ptr<ServedModel> { throw std::runtime_error{"no model"}; }, logged.log};
+  while (!models.failure()) std::this_thread::yield();
+  EXPECT_THROW(std::rethrow_exception(models.failure()), std::runtime_error);
+  EXPECT_FALSE(models.present());
+}
+
+}  // namespace
+}  // namespace seqtrain::serve

@@ -1,0 +1,55 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/serve/routes.hpp>
+
+namespace seqtrain::serve {
+namespace {
+
+Route route_to(const std::string& method, const std::string& target,
+               const ServiceOptions& options = {}) {
+  return route_of({.method = method, .target = target}, options);
+}
+
+TEST(RouteOf, KnowsThePathsOfEachContract) {
+  EXPECT_EQ(route_to("GET", "/"), Route::page);
+  EXPECT_EQ(route_to("POST", "/"), Route::predict);
+  EXPECT_EQ(route_to("GET", "/health"), Route::health);
+  EXPECT_EQ(route_to("GET", "/ping"), Route::ping);
+  EXPECT_EQ(route_to("GET", "/info"), Route::info);
+  EXPECT_EQ(route_to("GET", "/metrics?x=y"), Route::metrics);
+  EXPECT_EQ(route_to("POST", "/tokenize"), Route::tokenize);
+  EXPECT_EQ(route_to("POST", "/predict"), Route::predict);
+  EXPECT_EQ(route_to("POST", "/vertex"), Route::predict);
+  EXPECT_EQ(route_to("POST", "/predictions/fastai_model"), Route::torch_serve);
+  EXPECT_EQ(route_to("POST", "/predictions/bert/"), Route::torch_serve);
+  EXPECT_EQ(route_to("POST", "/predictions/"), Route::none);
+  EXPECT_EQ(route_to("GET", "/v1/models"), Route::none);
+}
+
+TEST(RouteOf, VertexNamesItsRoutes) {
+  const ServiceOptions vertex{.health_route = "/v1/endpoints/1/deployedModels/2",
+                              .predict_route = "/v1/endpoints/1/deployedModels/2:predict"};
+  EXPECT_EQ(route_to("GET", vertex.health_route, vertex), Route::health);
+  EXPECT_EQ(route_to("POST", vertex.predict_route, vertex), Route::predict);
+  EXPECT_EQ(route_to("POST", "/predict", vertex), Route::predict);
+  const ServiceOptions torch{.health_route = "/ping", .predict_route = "/predictions/bert"};
+  EXPECT_EQ(route_to("GET", "/ping", torch), Route::ping);
+  EXPECT_EQ(route_to("POST", "/predictions/bert", torch), Route::torch_serve);
+  const ServiceOptions same{.health_route = "/x", .predict_route = "/x"};
+  EXPECT_EQ(route_to("GET", "/x", same), Route::health);
+  EXPECT_EQ(route_to("POST", "/x", same), Route::predict);
+}
+
+TEST(Takes, IsExact) {
+  EXPECT_TRUE(takes(Route::page, "GET"));
+  EXPECT_TRUE(takes(Route::page, "OPTIONS"));
+  EXPECT_TRUE(takes(Route::predict, "POST"));
+  for (const char* method : {"GET", "PUT", "", "POST,", "OST", "POST, OPTIONS"}) {
+    EXPECT_FALSE(takes(Route::predict, method)) << method;
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain::serve

@@ -1,0 +1,339 @@
+#include <atomic>
+#include <chrono>
+#include <list>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/serve/server.hpp>
+
+#include "support/http_client.hpp"
+#include "support/served_model.hpp"
+
+namespace seqtrain::serve {
+namespace {
+
+using tests::Door;
+using tests::HttpClient;
+using tests::ServedModel;
+
+/// A server of a fake model on a free port, which runs until it is destroyed.
+struct RunningServer {
+  explicit RunningServer(ServedModel::Options model = {}, ServiceOptions options = {},
+                         bool wait = true)
+      : server{{.host = "127.0.0.1", .port = 0},
+               std::move(options),
+               [this, model] {
+                 auto options_of_model = model;
+                 options_of_model.shift = shift;
+                 return std::make_shared<ServedModel>(options_of_model);
+               },
+               report::Log{{.format = report::LogFormat::json, .out = &text}}} {
+    thread = std::jthread{[this](const std::stop_token& stop) { server.run(stop); }};
+    if (!wait) return;
+    while (HttpClient{server.port()}.get("/health").status != 200) std::this_thread::yield();
+  }
+
+  void stop() {
+    thread.request_stop();
+    thread.join();
+  }
+
+  std::uint16_t port() const { return server.port(); }
+
+  std::ostringstream text;
+  std::atomic<float> shift = 0;
+  Server<ServedModel> server;
+  std::jthread thread;
+};
+
+/// What the fake model says about a text.
+std::string ranked(const std::string& text, float shift = 0) {
+  ServedModel model{{.shift = shift}};
+  const std::vector encoded{model.encode(text, {}, Truncation::none)};
+  const auto logits = model.predict(encoded);
+  return answer_body({.single = true, .texts = {{.text = text}}}, {.names = model.labels()},
+                     std::vector{Opinion{.logits = logits, .scores = model.scores(logits)}});
+}
+
+TEST(Server, AnswersAsTextEmbeddingsInferenceDoes) {
+  RunningServer running;
+  HttpClient client{running.port()};
+  const auto single = client.post("/predict", R"({"inputs": "a text"})");
+  EXPECT_EQ(single.status, 200);
+  EXPECT_EQ(single.headers.at("Content-Type"), "application/json");
+  EXPECT_EQ(single.body, ranked("a text"));
+  EXPECT_EQ(client.post("/", R"({"inputs": "a text"})").body, single.body);
+  for (const char* name :
+       {"x-total-time", "x-tokenization-time", "x-queue-time", "x-inference-time"}) {
+    EXPECT_TRUE(single.headers.contains(name)) << name;
+  }
+  EXPECT_EQ(client.post("/predict", R"({"inputs": [["a text"], ["b"]]})").body,
+            "[" + ranked("a text") + "," + ranked("b") + "]");
+  EXPECT_EQ(client.get("/info").status, 200);
+  EXPECT_EQ(client.post("/tokenize", R"({"inputs": "a"})").body,
+            R"([[{"id":1,"text":"[1]","special":true,"start":null,"stop":null},)"
+            R"({"id":97,"text":"a","special":false,"start":null,"stop":null}]])");
+  const auto metrics = client.get("/metrics").body;
+  for (const char* line :
+       {"te_request_count{method=\"batch\"} 1\n", "te_request_count{method=\"single\"} 2\n",
+        "te_request_duration_count 3\n", "te_batch_next_size_sum 4\n"}) {
+    EXPECT_NE(metrics.find(line), std::string::npos) << line;
+  }
+}
+
+TEST(Server, RefusesAsTextEmbeddingsInferenceDoes) {
+  RunningServer running{{}, {.max_client_batch_size = 2}};
+  HttpClient client{running.port()};
+  struct Case {
+    std::string body;
+    int status;
+    std::string reply;
+  };
+  const std::string long_text(40, 'a');
+  for (
+      const auto& [body, status, reply] : std::vector<Case>{
+          {R"({"inputs": ""})", 400,
+           R"({"error":"`inputs` cannot be empty","error_type":"Empty"})"},
+          {R"({"inputs": [["a"], ["b"], ["c"]]})", 413,
+           R"({"error":"batch size 3 > maximum allowed batch size 2","error_type":"Validation"})"},
+          {R"({"inputs": ")" + long_text + R"("})", 413,
+           R"({"error":"`inputs` must have less than 33 tokens. Given: 41; \"truncate\": true cuts longer texts","error_type":"Validation"})"},
+          {R"({"inputs": "untokenizable"})", 422,
+           R"({"error":"Tokenization error: no ids for this","error_type":"Tokenizer"})"},
+          {R"({"inputs": "fail"})", 424,
+           R"({"error":"Inference failed: the model broke","error_type":"Backend"})"},
+          {R"({"inputs": "nan"})", 424,
+           R"({"error":"a score is not a finite number","error_type":"Backend"})"}}) {
+    const auto got = client.post("/predict", body);
+    EXPECT_EQ(got.status, status) << body;
+    EXPECT_EQ(got.body, reply);
+  }
+  EXPECT_EQ(client.post("/predict", R"({"inputs": ")" + long_text + R"(", "truncate": true})").body,
+            ranked(long_text.substr(0, 31)));
+  EXPECT_NE(client.get("/metrics").body.find("te_request_failure{err=\"backend\"} 2\n"),
+            std::string::npos);
+}
+
+TEST(Server, AnswersAsVertexWants) {
+  RunningServer running{{}, {.health_route = "/alive", .predict_route = "/v1/models/m:predict"}};
+  HttpClient client{running.port()};
+  EXPECT_EQ(client.get("/alive").status, 200);
+  const std::string body = R"({"instances": [{"inputs": "a text"}, {"text": "b"}]})";
+  const auto reply = client.post("/v1/models/m:predict", body);
+  EXPECT_EQ(reply.status, 200);
+  const auto document = json::Document::parse(reply.body, "reply");
+  const auto predictions = document.root().at("predictions").items();
+  ASSERT_EQ(predictions.size(), 2u);
+  EXPECT_EQ(predictions[0].items().front().at("label").string(), "positive");
+  EXPECT_EQ(predictions[1].at("label").string(), "positive");
+  EXPECT_EQ(predictions[1].at("scores").members().size(), 3u);
+  EXPECT_EQ(client.post("/vertex", body).body, reply.body);
+  EXPECT_EQ(client.post("/v1/models/m:predict", R"({"instances": []})").body,
+            R"({"predictions":[]})");
+}
+
+TEST(Server, AnswersAsTorchServeDoes) {
+  RunningServer running;
+  HttpClient client{running.port()};
+  EXPECT_EQ(client.get("/ping").body, R"({"status":"Healthy"})");
+  const auto list = client.post("/predictions/fastai_model", R"(["this was a bad movie"])");
+  const auto document = json::Document::parse(list.body, "reply");
+  ASSERT_EQ(document.root().items().size(), 1u);
+  EXPECT_EQ(document.root().items()[0].at("Categories").string(), "positive");
+  EXPECT_EQ(document.root().items()[0].at("Tensor").items().size(), 3u);
+  EXPECT_EQ(
+      client.post("/predictions/bert/", R"({"instances": [{"data": {"b64": "aGVsbG8="}}]})").body,
+      R"({"predictions":["positive"]})");
+  EXPECT_EQ(
+      client.post("/predictions/bert", "5").body,
+      R"({"code":422,"type":"Validation","message":"body: expected an object or a list of texts"})");
+}
+
+TEST(Server, MethodsAndPathsThatAreNot) {
+  RunningServer running;
+  HttpClient client{running.port()};
+  EXPECT_EQ(client.get("/elsewhere").status, 404);
+  const auto wrong = client.get("/predict");
+  EXPECT_EQ(wrong.status, 405);
+  EXPECT_EQ(wrong.headers.at("Allow"), "POST, OPTIONS");
+  client.send("OPTIONS /predict HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(client.read().headers.at("Allow"), "POST, OPTIONS");
+  client.send("HEAD / HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(client.read(true).status, 200);
+  EXPECT_EQ(client.get("/").headers.at("Content-Type"), "text/html; charset=utf-8");
+  EXPECT_EQ(client.post("/", "").status, 400);
+}
+
+TEST(Server, IsUnhealthyUntilTheModelIsWarm) {
+  Door door;
+  door.close();
+  RunningServer running{{.before_predict = [&](std::size_t) { door.pass(); }}, {}, false};
+  HttpClient client{running.port()};
+  door.await(1);
+  EXPECT_EQ(client.get("/health").status, 503);
+  EXPECT_EQ(client.get("/ping").body, R"({"status":"Unhealthy"})");
+  EXPECT_EQ(client.get("/info").status, 503);
+  const auto refused = client.post("/predict", R"({"inputs": "a"})");
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.headers.at("Retry-After"), "1");
+  door.open();
+  while (client.get("/health").status != 200) std::this_thread::yield();
+  EXPECT_EQ(client.post("/predict", R"({"inputs": "a"})").status, 200);
+}
+
+TEST(Server, RefusesRequestsBeyondItsPlaces) {
+  Door door;
+  RunningServer running{{.before_predict = [&](std::size_t) { door.pass(); }},
+                        {.max_concurrent_requests = 2, .max_texts = 5}};
+  door.close();
+  std::list<HttpClient> clients;
+  const std::string body = R"({"inputs": [["a"], ["b"]]})";
+  for (int i = 0; i < 2; ++i) {
+    clients.emplace_back(running.port())
+        .send("POST /predict HTTP/1.1\r\nContent-Length: " + std::to_string(body.size()) +
+              "\r\n\r\n" + body);
+  }
+  HttpClient client{running.port()};
+  while (running.server.metrics().requests.count("batch") < 2) std::this_thread::yield();
+  const auto refused = client.post("/predict", body);
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.body, R"({"error":"Model is overloaded","error_type":"Overloaded"})");
+  EXPECT_EQ(refused.headers.at("Retry-After"), "1");
+  EXPECT_EQ(client.get("/health").status, 200);
+  clients.back().close();  // its place is free
+  while (client.post("/predict", R"(["1", "2", "3", "4"])").status != 429)
+    std::this_thread::yield();
+  std::jthread opener{[&] {
+    while (running.server.metrics().requests.count("batch") < 3) std::this_thread::yield();
+    door.open();
+  }};
+  tests::Reply last;
+  do {
+    last = client.post("/predict", body);
+  } while (last.status == 429);
+  EXPECT_EQ(last.status, 200);
+  EXPECT_EQ(clients.front().read().status, 200);
+}
+
+TEST(Server, AnswersAreTheSameUnderLoad) {
+  RunningServer running{{}, {.max_batch_tokens = 100}};
+  std::vector<std::jthread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      HttpClient client{running.port()};
+      for (int i = 0; i < 100; ++i) {
+        const std::string text =
+            std::to_string(t) + " and " + std::string(static_cast<std::size_t>(i) % 20, 'x');
+        const auto reply = client.post("/predict", "{\"inputs\": [[\"" + text + "\"], [\"b\"]]}");
+        wrong += reply.body != "[" + ranked(text) + "," + ranked("b") + "]";
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Server, AReloadLosesNoRequest) {
+  RunningServer running;
+  const std::string before = ranked("text", 0);
+  const std::string after = ranked("text", 1);
+  ASSERT_NE(before, after);
+  std::atomic<bool> ended = false;
+  std::atomic<int> wrong = 0;
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      HttpClient client{running.port()};
+      while (!ended) {
+        const auto body = client.post("/predict", R"({"inputs": "text"})").body;
+        wrong += body != before && body != after;
+      }
+    });
+  }
+  HttpClient client{running.port()};
+  EXPECT_EQ(client.post("/predict", R"({"inputs": "text"})").body, before);
+  running.shift = 1;
+  running.server.reload();
+  while (client.post("/predict", R"({"inputs": "text"})").body != after) std::this_thread::yield();
+  ended = true;
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Server, AStopAnswersWhatWasAccepted) {
+  Door door;
+  RunningServer running{{.before_predict = [&](std::size_t) { door.pass(); }},
+                        {.max_batch_tokens = 1}};
+  door.close();
+  const int before = static_cast<int>(running.server.metrics().requests.count("single"));
+  std::list<HttpClient> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.emplace_back(running.port())
+        .send("POST /predict HTTP/1.1\r\nContent-Length: 15\r\n\r\n{\"inputs\": \"a\"}");
+  }
+  HttpClient half{running.port()};
+  half.send("POST /predict HTTP/1.1\r\nContent-Length: 15\r\n\r\n{\"inputs\"");
+  while (running.server.metrics().requests.count("single") < 5u + static_cast<unsigned>(before)) {
+    std::this_thread::yield();
+  }
+  running.thread.request_stop();
+  while (true) {  // the listener closes
+    try {
+      HttpClient late{running.port()};
+      if (late.get("/health").status == 0) break;
+    } catch (const std::system_error&) {
+      break;
+    }
+  }
+  half.send(": \"a\"}");
+  EXPECT_EQ(half.read().status, 503);
+  door.open();
+  for (auto& client : clients) {
+    const auto reply = client.read();
+    EXPECT_EQ(reply.body, ranked("a"));
+    EXPECT_EQ(reply.headers.at("Connection"), "close");
+  }
+  clients.clear();
+  half.close();
+  running.thread.join();
+}
+
+TEST(Server, EndsIfThereIsNoModel) {
+  Server<ServedModel> server{
+      {.host = "127.0.0.1", .port = 0},
+      {},
+      []() -> std::shared_ptr<ServedModel> { throw InputError{"no model here"}; },
+      report::log_on_stderr()};
+  EXPECT_THROW(server.run({}), InputError);
+}
+
+TEST(Server, LogsRequestsByTheirIdsAndNoText) {
+  RunningServer running;
+  HttpClient client{running.port()};
+  const auto own = client.post("/predict", R"({"inputs": "SECRET"})", "X-Request-Id: mine-1\r\n");
+  EXPECT_EQ(own.headers.at("X-Request-Id"), "mine-1");
+  const auto given = client.post("/predict", R"({"inputs": ["SECRET", 1]})");
+  const std::string id = given.headers.at("X-Request-Id");
+  EXPECT_EQ(id.size(), 16u);
+  running.stop();
+  const std::string log = running.text.str();
+  EXPECT_NE(log.find("\"request_id\":\"mine-1\""), std::string::npos) << log;
+  EXPECT_NE(log.find("\"request_id\":\"" + id + "\""), std::string::npos) << log;
+  EXPECT_EQ(log.find("SECRET"), std::string::npos) << log;
+  std::istringstream lines{log};
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_NO_THROW(static_cast<void>(json::Document::parse(line, "log"))) << line;
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain::serve
