@@ -19,6 +19,7 @@
 #include <seqtrain/data/plan.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/record_stream.hpp>
 #include <seqtrain/data/source.hpp>
 #include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
