@@ -1,75 +1,75 @@
-// Labels texts with a fine-tuned model: one JSON object a line in, one a line out, in order.
-#include <iterator>
-#include <vector>
+// Labels texts with a fine-tuned model: a record a line in, one JSON object a line out, in order.
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include <unistd.h>
 
 #include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/predict_flags.hpp>
 #include <seqtrain/cli/run.hpp>
-#include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/data.hpp>
-#include <seqtrain/metrics.hpp>
-#include <seqtrain/model.hpp>
-#include <seqtrain/tensor.hpp>
-#include <seqtrain/text.hpp>
+#include <seqtrain/core/descriptors.hpp>
+#include <seqtrain/data/record_stream.hpp>
+#include <seqtrain/model/predictor.hpp>
+#include <seqtrain/predict/answer_stream.hpp>
+#include <seqtrain/report/bar.hpp>
+#include <seqtrain/tensor/machine.hpp>
+#if defined(PREDICT_WITH_SUBWORDS)
+#include <seqtrain/subwords/subword_tokenizer.hpp>
+#endif
 
 using namespace seqtrain;
 
-/// The label ids' probabilities: softmax of a row of logits, or each one's sigmoid.
-std::vector<double> scores(const auto& logits, ProblemType type) {
-  const auto row = logits.template cast<double>().array().eval();
-  if (type == ProblemType::multi_label) {
-    const auto each = (1 / (1 + (-row).exp())).eval();
-    return {each.begin(), each.end()};
+model::Predictor load(const std::filesystem::path& directory,
+                      const model::PredictorOptions& options) {
+#if defined(PREDICT_WITH_SUBWORDS)
+  if (const auto subwords = directory / "subwords.model"; std::filesystem::exists(subwords)) {
+    return {directory, subwords::load_subwords(subwords), options};
   }
-  const auto exponents = (row - row.maxCoeff()).exp().eval();
-  const auto probabilities = (exponents / exponents.sum()).eval();
-  return {probabilities.begin(), probabilities.end()};
+#endif
+  return model::Predictor{directory, options};
 }
 
-/// `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`; `{"labels":
-/// ["sport", "money"], …}` where there may be several; `{"value": 3.5}` of regression.
-std::string to_line(const auto& logits, const std::vector<std::string>& labels, ProblemType type) {
-  json::Writer out;
-  out.begin_object();
-  if (type == ProblemType::regression) return out.member("value", logits[0]).end_object().text();
-  if (type == ProblemType::multi_label) {
-    out.key("labels").begin_array();
-    for (std::size_t i = 0; const float logit : logits) {
-      if (const auto& label = labels[i++]; logit > 0) out.value(std::string_view{label});
-    }
-    out.end_array();
-  } else {
-    const auto best = static_cast<std::size_t>(metrics::argmax(logits));
-    out.member("label", std::string_view{labels[best]});
-  }
-  out.key("scores").begin_object();
-  for (std::size_t i = 0; const double score : scores(logits, type)) out.member(labels[i++], score);
-  out.end_object().key("logits").begin_array();
-  for (const float logit : logits) out.value(logit);
-  return out.end_array().end_object().text();
-}
+/// Shows on a terminal how far a stream has come.
+class StreamBar {
+ public:
+  explicit StreamBar(const InputDescriptor& input) : size_{input.size().value_or(0)} {}
 
-void predict(const cli::PredictFlags& flags) {
+  void operator()(const predict::StreamProgress& progress) {
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin_;
+    const double rate = static_cast<double>(progress.records) / time.count();
+    bar_.draw({.name = "predict",
+               .done = size_ > 0 ? progress.bytes : progress.records,
+               .total = size_,
+               .seconds = time.count(),
+               .rates = {{.per_second = rate, .unit = "examples/s"}}});
+  }
+
+ private:
+  report::Bar<> bar_{{.enabled = ::isatty(STDERR_FILENO) == 1 && !report::stdout_is_terminal()},
+                     std::cerr};
+  std::int64_t size_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+void predict_stdin(const cli::PredictFlags& flags) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
-  const auto tokenizer = text::load_tokenizer(flags.model);
-  auto model = model::load_classifier(flags.model,
-                                      {.tokenizer_size = tokenizer.vocab_size(), .device = device});
-  model::check_trained(model.load_report());
+  const auto predictor =
+      load(flags.model, {.device = device, .precision = model::precision_named(flags.precision)});
+  auto options = flags.stream_options(predictor.max_length());
 
-  const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
-  auto encoded = data::encode_text({.text = text, .name = "stdin"}, tokenizer,
-                                   data::Labels{model.config().labels, model.problem_type()},
-                                   flags.encode_options(model.max_length()));
-  std::vector<std::string> lines(encoded.set.size());
-  data::BucketLoader loader{std::move(encoded.set), flags.batches()};
-  for (const data::Batch& batch : loader.epoch(0)) {
-    const auto logits = model.logits(batch);
-    for (Eigen::Index row = 0; row < logits.rows(); ++row) {
-      const auto place = static_cast<std::size_t>(batch.row_ids[static_cast<std::size_t>(row)]);
-      lines[place] = to_line(logits.row(row), model.config().labels, model.problem_type());
-    }
-  }
-  for (const std::string& line : lines) std::cout << line << '\n';
+  const InputDescriptor input{STDIN_FILENO, "stdin"};
+  const OutputDescriptor output{STDOUT_FILENO, "stdout"};
+  StreamBar bar{input};
+  options.progress = [&bar](const predict::StreamProgress& progress) { bar(progress); };
+  data::RecordStream records{input, "stdin", flags.read_options()};
+  const auto write = [&](const std::string& lines) { return output.write(lines); };
+  const auto done = predict::answer_stream(records, predictor, write, options);
+  if (done.wrong == 0) return;
+  throw InputError{
+      std::to_string(done.wrong) + " of " + std::to_string(done.records) + " records are wrong",
+      {.object = "stdin"},
+      "their answers say why"};
 }
 
 int main(int argc, char** argv) {
@@ -77,6 +77,6 @@ int main(int argc, char** argv) {
     cli::PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
     flags.model = cli::local_input(flags.model, report::log_on_stderr()).string();
-    predict(flags);
+    predict_stdin(flags);
   });
 }

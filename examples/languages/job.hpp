@@ -58,7 +58,8 @@ struct Job {
   [[nodiscard]] seqtrain::data::EncodedSet encode(std::string_view file, const Tokenizer& tokenizer,
                                                   bool labelled = true) const {
     seqtrain::data::EncodeFileOptions options;
-    options.read = {.labelled = labelled, .lines = file.ends_with(".txt")};
+    options.read = {.labelled = labelled};
+    if (file.ends_with(".txt")) options.read.format = seqtrain::data::Format::lines;
     if (labelled) options.encode.max_length = static_cast<std::size_t>(max_length);
     options.workers = static_cast<std::size_t>(threads);
     return seqtrain::data::encode_file(data / file, tokenizer, labels, options).set;

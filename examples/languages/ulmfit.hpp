@@ -185,7 +185,8 @@ struct Ulmfit {
     const auto unlabelled = job.data / "unlabelled.txt";
     seqtrain::data::count_words(job.data / "train.csv", {.labelled = false}, workers, counts);
     if (std::filesystem::exists(unlabelled)) {
-      seqtrain::data::count_words(unlabelled, {.lines = true}, workers, counts);
+      seqtrain::data::count_words(unlabelled, {.format = seqtrain::data::Format::lines}, workers,
+                                  counts);
     }
     return counts.vocabulary({.most = static_cast<std::size_t>(job.vocabulary)});
   }

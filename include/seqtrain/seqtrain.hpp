@@ -9,6 +9,7 @@
 #include <seqtrain/metrics.hpp>
 #include <seqtrain/model.hpp>
 #include <seqtrain/optim.hpp>
+#include <seqtrain/predict.hpp>
 #include <seqtrain/report.hpp>
 #include <seqtrain/sink.hpp>
 #include <seqtrain/tensor.hpp>

@@ -37,7 +37,7 @@ TEST(CountWords, CountsTheSameOnAnyNumberOfThreads) {
 TEST(CountWords, ReadsPlainLines) {
   const tests::TemporaryDirectory directory;
   const auto file = tests::write_file(directory / "unlabelled.txt", "{one,\"two\n\ntwo\tone two\n");
-  const auto words = words_of(file, {.lines = true}, 2);
+  const auto words = words_of(file, {.format = Format::lines}, 2);
   EXPECT_EQ((std::vector<std::string>{words.begin() + 9, words.end()}),
             (std::vector<std::string>{"two", "one", "\"", ",", "{"}));
 }
@@ -46,12 +46,12 @@ TEST(CountWords, PlainLinesAreExamplesWithoutLabels) {
   const tests::TemporaryDirectory directory;
   const auto file = tests::write_file(directory / "unlabelled.txt", "a b\r\n\r\nb, \"b\nc");
   const auto tokenizer = text::make_word_tokenizer({"xxunk", "xxpad", "xxbos", "a", "b"});
-  const auto encoded = encode_file(file, tokenizer, Labels::sentiment(), {.read = {.lines = true}});
+  const auto encoded = encode_file(file, tokenizer, Labels::sentiment(), {.read = {.format = Format::lines}});
   ASSERT_EQ(encoded.set.size(), 3U);
   EXPECT_EQ(encoded.set.length(0), 3U);
   EXPECT_EQ(encoded.set.label(0), -1);
   const auto broken = tests::write_file(directory / "broken.txt", "fine\nb\xFF\n");
-  EXPECT_THROW(words_of(broken, {.lines = true}, 1), InputError);
+  EXPECT_THROW(words_of(broken, {.format = Format::lines}, 1), InputError);
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/reader.hpp>
 #include <seqtrain/weights/fastai.hpp>
 
 #include "support/program.hpp"
@@ -62,6 +65,28 @@ void expect_performance(const std::filesystem::path& folder) {
   EXPECT_GE(root.at("macro_average").at("f1").number(), 0);
 }
 
+/// Expects that `predict` is right about as many texts as the performance says.
+void expect_predicted(const std::filesystem::path& folder, const std::filesystem::path& texts) {
+  const auto run =
+      run_example("predict", "--threads 1 --model " + folder.string() + " < " + texts.string());
+  ASSERT_EQ(run.code, 0) << run.output;
+  std::vector<std::string> labels;
+  const MappedFile file{texts};
+  const data::Reader reader{{.text = file.text(), .name = texts.string()}};
+  reader.read_all([&](const data::Example& example) { labels.emplace_back(*example.label); });
+  std::istringstream lines{run.output};
+  double right = 0;
+  for (const auto& label : labels) {
+    std::string line;
+    ASSERT_TRUE(std::getline(lines, line)) << run.output;
+    const auto document = json::Document::parse(line, "line");
+    if (document.root().at("label").string() == label) ++right;
+  }
+  const auto performance = json::Document::load(folder / "performance.json");
+  EXPECT_DOUBLE_EQ(right / static_cast<double>(labels.size()),
+                   performance.root().at("accuracy").number());
+}
+
 TEST_F(LanguagesExample, TrainsUlmfitAndLeavesModelAndFigures) {
   const auto run = run_example("languages", flags("--lang fr --model-dir made"));
   ASSERT_EQ(run.code, 0) << run.output;
@@ -71,6 +96,7 @@ TEST_F(LanguagesExample, TrainsUlmfitAndLeavesModelAndFigures) {
   EXPECT_TRUE(folder.filename().string().starts_with("fr_2"));
   EXPECT_TRUE(std::filesystem::exists(folder / "vocabulary.txt"));
   EXPECT_TRUE(std::filesystem::exists(folder / "manifest.json"));
+  expect_predicted(folder, root_ / "fr/test.csv");
   const weights::FastaiFile model{folder / "model.pth"};
   EXPECT_EQ(model.at("0.module.rnns.0.module.weight_ih_l0").shape,
             (std::vector<std::int64_t>{48, 8}));
@@ -132,6 +158,7 @@ TEST_F(LanguagesExample, CutsTextsIntoSubwordsByAModel) {
   EXPECT_TRUE(tests::read_file(folder / "vocabulary.txt").starts_with("▁xxunk\n▁xxpad\n"));
   EXPECT_EQ(tests::read_file(folder / "subwords.model"),
             tests::read_file(golden / "unigram.model"));
+  expect_predicted(folder, root_ / "en/test.csv");
   write_file(root_ / "en/subwords.model", "no model");
   const auto bad = run_example("languages", flags("", "bad"));
   EXPECT_EQ(bad.code, 2) << bad.output;

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -80,7 +82,64 @@ TEST_F(Predict, TellsTheLineOfWrongInput) {
   const auto broken = predict(std::string{three_lines} + "not JSON\n");
   EXPECT_EQ(broken.code, 2);
   EXPECT_NE(broken.output.find("stdin:4"), std::string::npos) << broken.output;
+  EXPECT_NE(broken.output.find("\"line\":4}\n"), std::string::npos) << broken.output;
+  EXPECT_NE(broken.output.find("1 of 4 records are wrong"), std::string::npos) << broken.output;
   EXPECT_EQ(predict(three_lines, "--batch-size 0").code, 2);
+  EXPECT_EQ(predict(three_lines, "--format xml").code, 2);
+}
+
+TEST_F(Predict, EndsAtTheFirstWrongRecordIfItIsStrict) {
+  const std::string first{three_lines, std::string_view{three_lines}.find('\n') + 1};
+  const auto strict = predict(first + "[]\n" + three_lines, "--strict");
+  EXPECT_EQ(strict.code, 2);
+  const auto lines = std::ranges::count(strict.output, '\n');
+  EXPECT_EQ(lines, 2) << strict.output;
+  EXPECT_NE(strict.output.find("error: stdin:2: expected a JSON object"), std::string::npos)
+      << strict.output;
+}
+
+TEST_F(Predict, ReadsTablesAndPlainLines) {
+  const auto expected = predict(three_lines).output;
+  const auto pair = expected.substr(0, expected.find('\n') + 1);
+  const std::string text = "A man sleeps on a very long train to the north of the country.";
+  EXPECT_EQ(predict("text\ttext_pair\n" + text + "\tA man is awake.\n").output, pair);
+  EXPECT_EQ(predict("text,text_pair\n\"" + text + "\",A man is awake.\n").output, pair);
+  const auto single = predict("No pair here", "--format lines").output;
+  EXPECT_EQ(single, predict(R"({"text": "No pair here"})").output);
+  EXPECT_TRUE(expected.ends_with(single)) << single;
+}
+
+TEST_F(Predict, ShowsTheBestScoresOnly) {
+  const auto best = predict("{\"text\": \"a\"}", "--top-k 2 --precision auto");
+  ASSERT_EQ(best.code, 0) << best.output;
+  const auto document = json::Document::parse(best.output, "a");
+  const auto scores = document.root().at("scores").members();
+  ASSERT_EQ(scores.size(), 2U);
+  EXPECT_EQ(scores[0].first, document.root().at("label").string());
+  EXPECT_GE(scores[0].second.number(), scores[1].second.number());
+  EXPECT_FALSE(document.root().find("logits").has_value());
+}
+
+TEST_F(Predict, AnswersBeforeTheInputEnds) {
+  const auto program = std::string{SEQTRAIN_EXAMPLES_DIR} + "/predict --threads 1 --model " +
+                       (*directory_ / "run").string();
+  const auto pipe = (*directory_ / "pipe").string();
+  const auto dialogue = tests::run_command(
+      "mkfifo " + pipe + "; (echo '{\"text\": \"a\"}'; cat " + pipe + ") | " + program +
+      " | (read line; echo \"$line\"; echo '{\"text\": \"b\"}' > " + pipe + "; cat)");
+  EXPECT_EQ(dialogue.output,
+            predict("{\"text\": \"a\"}").output + predict("{\"text\": \"b\"}").output);
+}
+
+TEST_F(Predict, EndsQuietlyWhenNobodyReads) {
+  const auto program = std::string{SEQTRAIN_EXAMPLES_DIR} + "/predict --threads 1 --model " +
+                       (*directory_ / "run").string();
+  for (const char* trap : {"", "trap '' PIPE; "}) {
+    const auto ended = tests::run_command(std::string{trap} + "yes '{\"text\": \"a\"}' 2>&- | " +
+                                          program + " | head -n 2");
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_EQ(std::ranges::count(ended.output, '\n'), 2) << ended.output;
+  }
 }
 
 TEST_F(Predict, RefusesAModelThatIsNotTrained) {

@@ -1,6 +1,6 @@
 # cmake -D include_directory=… -P no_torch.cmake
 # Fails where a header of the half without torch includes one of torch's, itself or by way of ours.
-set(rooms core text data weights kernels metrics gcs sink train report serve cli)
+set(rooms core text data weights kernels metrics predict gcs sink train report serve cli)
 set(headers "")
 foreach(room IN LISTS rooms)
   file(GLOB_RECURSE of_room RELATIVE ${include_directory} ${include_directory}/seqtrain/${room}/*.hpp)
@@ -13,7 +13,7 @@ foreach(room IN LISTS rooms)
   endif()
 endforeach()
 list(APPEND headers seqtrain/trainer.hpp seqtrain/concepts.hpp
-  seqtrain/dist/address.hpp seqtrain/dist/server.hpp seqtrain/dist/world.hpp)
+  seqtrain/dist/address.hpp seqtrain/dist/server.hpp seqtrain/dist/tree.hpp seqtrain/dist/world.hpp)
 
 # A header's way is how it is reached from the first one.
 foreach(header IN LISTS headers)

@@ -7,46 +7,64 @@
 
 #include <seqtrain/cli/encode.hpp>
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/data/encode_file.hpp>
-#include <seqtrain/data/loader.hpp>
+#include <seqtrain/data/read_options.hpp>
+#include <seqtrain/predict/answer_stream.hpp>
 
 namespace seqtrain::cli {
 
 /// The flags of a program that labels texts.
 struct PredictFlags {
   std::string model = "";
+  std::string format = "auto";
   std::int64_t batch_size = 32;
   std::int64_t max_length = 0;
   std::string text_field = "";
   std::string pair_field = "";
+  std::string precision = "fp32";
+  std::int64_t top_k = 0;
+  bool strict = false;
   std::string device = "auto";
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
 
   /// Fills the members from a command line. Returns false if help was asked for.
   bool parse(int argc, const char* const* argv) {
-    Flags flags{"predict", "labels texts: JSON lines on stdin, JSON lines on stdout"};
-    flags.add("model", model, "fine-tuned model: a directory in Hugging Face's layout, or gs://")
+    Flags flags{"predict", "labels texts: records on stdin, JSON lines on stdout"};
+    flags
+        .add("model", model,
+             "fine-tuned model: a directory in Hugging Face's layout, a run, what languages left, "
+             "or gs://")
+        .add("format", format, "jsonl, tsv, csv, lines (a text a line), or auto (recognised)")
         .add("batch-size", batch_size, "examples that are labelled together")
         .add("max-length", max_length, "ids an example may have (0: as many as the model takes)")
         .add("text-field", text_field, "field of the text (default: recognised)")
         .add("pair-field", pair_field, "field of the second text")
+        .add("precision", precision, "fp32, bf16 or auto (bf16 where the device computes it)")
+        .add("top-k", top_k, "scores of the best labels only (0: of all, and logits)")
+        .add_switch("strict", strict, "end at the first wrong record")
         .add("device", device, "auto, cpu or cuda")
         .add("threads", threads, "threads that compute");
     if (!flags.parse(argc, argv)) return false;
     require(!model.empty(), "model", "is needed: the directory of a fine-tuned model");
     require(batch_size >= 1, "batch-size", "must be at least 1");
+    require(top_k >= 0, "top-k", "must not be negative");
     require(threads >= 1, "threads", "must be at least 1");
+    static_cast<void>(read_options());
     return true;
   }
 
-  [[nodiscard]] data::EncodeFileOptions encode_options(std::int64_t max_length_of_model) const {
-    return {.read = {.text_field = text_field, .pair_field = pair_field, .labelled = false},
-            .encode = {.max_length = example_length(max_length, max_length_of_model)},
-            .workers = static_cast<std::size_t>(threads)};
+  [[nodiscard]] data::ReadOptions read_options() const {
+    data::ReadOptions options{
+        .text_field = text_field, .pair_field = pair_field, .labelled = false};
+    if (format != "auto") options.format = data::format_named(format);
+    return options;
   }
 
-  [[nodiscard]] data::LoaderOptions batches() const {
-    return {.plan = {.batch_size = static_cast<std::size_t>(batch_size)}};
+  [[nodiscard]] predict::StreamOptions stream_options(std::size_t max_length_of_model) const {
+    const auto most = static_cast<std::int64_t>(max_length_of_model);
+    return {.max_length = example_length(max_length, most),
+            .strict = strict,
+            .window = {.batch_size = static_cast<std::size_t>(batch_size),
+                       .top_k = static_cast<std::size_t>(top_k)}};
   }
 };
 

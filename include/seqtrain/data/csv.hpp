@@ -103,6 +103,25 @@ class CsvParser {
   return text.size();
 }
 
+/// The length of the record that `text` begins with, its line end included; npos if the text ends
+/// before the record does. A quote inside a field that does not begin with one opens nothing, so a
+/// wrong record ends with its line.
+[[nodiscard]] inline std::size_t csv_record_length(std::string_view text) {
+  constexpr auto npos = std::string_view::npos;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] == '"') {
+      for (i = text.find('"', i + 1);; i = text.find('"', i + 2)) {
+        if (i == npos || i + 1 == text.size()) return npos;
+        if (text[i + 1] != '"') break;
+      }
+    }
+    i = text.find_first_of(",\n", i);
+    if (i == npos) return npos;
+    if (text[i++] == '\n') return i;
+  }
+  return npos;
+}
+
 /// Shows each record of `part`, which is part of the source and behind its header, as an example.
 /// Empty lines between records are skipped.
 template <class Visit>

@@ -15,13 +15,31 @@
 
 namespace seqtrain::data {
 
+/// How a file holds its records.
+enum class Format {
+  json_lines,  ///< a JSON object a line
+  tsv,         ///< cells between tabs, with a header
+  csv,         ///< RFC 4180, with a header
+  lines        ///< each line that is not empty is a text, without a label
+};
+
+/// The format that a flag names. Throws `InputError` that lists them.
+inline Format format_named(std::string_view name) {
+  if (name == "jsonl") return Format::json_lines;
+  if (name == "tsv") return Format::tsv;
+  if (name == "csv") return Format::csv;
+  if (name == "lines") return Format::lines;
+  throw InputError{
+      "unknown format '" + std::string{name} + "'", {}, "use jsonl, tsv, csv or lines"};
+}
+
 /// Which fields or columns make an example. What is empty is recognised from the first record.
 struct ReadOptions {
   std::string text_field = {};
   std::string pair_field = {};
   std::string label_field = {};
-  bool labelled = true;  ///< false: labels are not looked for
-  bool lines = false;    ///< each line that is not empty is a text, without a label
+  bool labelled = true;               ///< false: labels are not looked for
+  std::optional<Format> format = {};  ///< recognised where not given, but for `lines`
   ProblemType problem_type = ProblemType::single_label;  ///< what labels are
 };
 

@@ -18,8 +18,6 @@
 
 namespace seqtrain::data {
 
-enum class Format { json_lines, tsv, csv, lines };
-
 /// The format that a file's first character, its name or its first line speaks for. Throws
 /// `InputError` where none does.
 inline Format recognise_format(std::string_view text, const std::string& name) {
@@ -44,10 +42,12 @@ inline Format recognise_format(std::string_view text, const std::string& name) {
 /// Shows each line of `part`, which is part of the source, as a text. Empty lines are skipped.
 template <class Visit>
 void read_lines(const Source& source, std::string_view part, Visit&& visit) {
-  source.demand_utf8(part);
+  const bool all_utf8 = text::is_valid_utf8(part);
   while (!part.empty()) {
     const std::string_view line = take_line(part);
-    if (!line.empty()) visit(Example{.text = line, .record = line});
+    if (line.empty()) continue;
+    if (!all_utf8) source.demand_utf8(line);
+    visit(Example{.text = line, .record = line});
   }
 }
 
@@ -60,7 +60,7 @@ class Reader {
   explicit Reader(Source source, const ReadOptions& options = {})
       : source_{std::move(source)}, body_{source_.text} {
     if (body_.starts_with("\xEF\xBB\xBF")) body_.remove_prefix(3);
-    format_ = options.lines ? Format::lines : recognise_format(body_, source_.name);
+    format_ = options.format ? *options.format : recognise_format(body_, source_.name);
     if (format_ == Format::lines) {
       fields_.text = "line";
     } else if (format_ == Format::json_lines) {
@@ -72,11 +72,23 @@ class Reader {
     }
   }
 
+  /// Returns a reader of records in the same format and with the same fields, of a text that has
+  /// no header.
+  [[nodiscard]] Reader continued(Source source) const {
+    Reader reader{*this};
+    reader.source_ = std::move(source);
+    reader.body_ = reader.source_.text;
+    return reader;
+  }
+
   [[nodiscard]] const Source& source() const { return source_; }
   [[nodiscard]] const std::string& name() const { return source_.name; }
   [[nodiscard]] std::size_t bytes() const { return source_.text.size(); }
   [[nodiscard]] Format format() const { return format_; }
   [[nodiscard]] const Fields& fields() const { return fields_; }
+
+  /// What follows the header.
+  [[nodiscard]] std::string_view body() const { return body_; }
 
   /// Cuts the text into parts of about `bytes`, each of whole records, in order.
   [[nodiscard]] std::vector<std::string_view> parts(std::size_t bytes) const {

@@ -14,10 +14,11 @@ namespace seqtrain::data {
 struct Source {
   std::string_view text;
   std::string name;
+  std::int64_t first_line = 1;  ///< the number of the text's first line
 
-  /// The line, counted from 1, that `part` of the text begins in.
+  /// The number of the line that `part` of the text begins in.
   [[nodiscard]] std::int64_t line_of(std::string_view part) const {
-    return 1 + std::count(text.data(), part.data(), '\n');
+    return first_line + std::count(text.data(), part.data(), '\n');
   }
 
   /// An error at `part` of the text, ready to be thrown.

@@ -13,8 +13,10 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full_like.h>
+#include <ATen/ops/zeros.h>
 
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/core/random.hpp>
@@ -182,10 +184,27 @@ class Classifier {
   metrics::Logits compute_logits(const data::Batch& batch) {
     const at::NoGradGuard no_gradients;
     Dropout off;
-    const at::Tensor first = cpu_encoder_ ? evaluated_first_token(batch)
-                                          : first_token(tensor::to_device(batch, device_), off);
+    if (!cpu_encoder_) {
+      return to_host(head(first_token(tensor::to_device(batch, device_), off), off));
+    }
+    const at::Tensor first = evaluated_first_token(batch);
     const auto one_thread = alone();
-    return to_host(head(first, off));
+    return to_host(head_in_blocks(first));
+  }
+
+  /// Logits of hidden states [rows, hidden], the same bits for a row whatever the others are: the
+  /// operators are always given as many rows, because what they compute depends on how many.
+  [[nodiscard]] at::Tensor head_in_blocks(const at::Tensor& first) const {
+    constexpr std::int64_t block = 8;
+    Dropout off;
+    std::vector<at::Tensor> logits;
+    for (std::int64_t row = 0; row < first.size(0); row += block) {
+      const std::int64_t count = std::min(block, first.size(0) - row);
+      const at::Tensor part = at::zeros({block, first.size(1)}, at::kFloat);
+      part.narrow(0, 0, count).copy_(first.narrow(0, row, count));
+      logits.push_back(head(part, off).narrow(0, 0, count));
+    }
+    return at::cat(logits);
   }
 
   /// Returns the number of a layer's first parameter.

@@ -19,7 +19,7 @@ namespace seqtrain::report {
 struct Progress {
   std::string name;
   std::int64_t done = 0;
-  std::int64_t total = 0;
+  std::int64_t total = 0;   ///< 0 if nobody knows
   std::int64_t before = 0;  ///< of what is done, the part that an earlier process did
   double seconds = 0;       ///< spent on the rest of what is done
   struct Rate {
@@ -29,7 +29,8 @@ struct Progress {
   std::vector<Rate> rates = {};
 };
 
-/// `train  42% [######----------] 521 examples/s, 15.2k tokens/s, 0:35 left`
+/// `train  42% [######----------] 521 examples/s, 15.2k tokens/s, 0:35 left`, or, if nobody knows
+/// how much there is, `train 15.2k done, 521 examples/s`.
 inline std::string progress_line(const Progress& progress) {
   constexpr std::size_t width = 16;
   const double share =
@@ -38,9 +39,12 @@ inline std::string progress_line(const Progress& progress) {
                        0.0, 1.0)
           : 0;
   const auto filled = static_cast<std::size_t>(share * width);
-  std::string line = progress.name + " " + right(fixed(std::floor(100 * share), 0), 3) + "% [" +
-                     std::string(filled, '#') + std::string(width - filled, '-') + "]";
-  std::string separator = " ";
+  const bool known = progress.total > 0;
+  std::string line = progress.name + " ";
+  line += known ? right(fixed(std::floor(100 * share), 0), 3) + "% [" + std::string(filled, '#') +
+                      std::string(width - filled, '-') + "]"
+                : brief(static_cast<double>(progress.done)) + " done";
+  std::string separator = known ? " " : ", ";
   for (const auto& [per_second, unit] : progress.rates) {
     if (!std::isfinite(per_second)) continue;
     line += separator + brief(per_second) + " " + unit;

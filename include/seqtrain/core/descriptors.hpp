@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain {
+
+/// Reads from a file descriptor that somebody else closes, such as that of stdin.
+class InputDescriptor {
+ public:
+  /// `name` stands for the descriptor in errors.
+  InputDescriptor(int number, std::string name) : number_{number}, name_{std::move(name)} {}
+
+  /// Waits for bytes and returns how many it has read; 0 at the end. Throws `Error` if the system
+  /// cannot read.
+  [[nodiscard]] std::size_t read(std::span<char> to) const {
+    for (;;) {
+      const auto count = ::read(number_, to.data(), to.size());
+      if (count >= 0) return static_cast<std::size_t>(count);
+      if (errno != EINTR) throw Error{std::strerror(errno), {.object = name_}};
+    }
+  }
+
+  /// Whether `read` returns at once.
+  [[nodiscard]] bool ready() const {
+    pollfd wanted{.fd = number_, .events = POLLIN, .revents = 0};
+    return ::poll(&wanted, 1, 0) > 0;
+  }
+
+  /// The size of the file that the descriptor reads; nothing for pipes and terminals.
+  [[nodiscard]] std::optional<std::int64_t> size() const {
+    struct stat status = {};
+    if (::fstat(number_, &status) != 0 || !S_ISREG(status.st_mode)) return {};
+    return status.st_size;
+  }
+
+ private:
+  int number_;
+  std::string name_;
+};
+
+/// Writes to a file descriptor that somebody else closes, such as that of stdout.
+class OutputDescriptor {
+ public:
+  /// `name` stands for the descriptor in errors.
+  OutputDescriptor(int number, std::string name) : number_{number}, name_{std::move(name)} {}
+
+  /// Writes all of `text`. Returns false if nobody reads it any more, as when `head` has its lines.
+  /// Throws `Error` if the system cannot write.
+  [[nodiscard]] bool write(std::string_view text) const {
+    while (!text.empty()) {
+      const auto count = ::write(number_, text.data(), text.size());
+      if (count >= 0) {
+        text.remove_prefix(static_cast<std::size_t>(count));
+      } else if (errno == EPIPE) {
+        return false;
+      } else if (errno == EAGAIN) {
+        pollfd wanted{.fd = number_, .events = POLLOUT, .revents = 0};
+        ::poll(&wanted, 1, -1);
+      } else if (errno != EINTR) {
+        throw Error{std::strerror(errno), {.object = name_}};
+      }
+    }
+    return true;
+  }
+
+ private:
+  int number_;
+  std::string name_;
+};
+
+}  // namespace seqtrain

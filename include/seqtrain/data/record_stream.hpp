@@ -1,0 +1,207 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/data/csv.hpp>
+#include <seqtrain/data/example.hpp>
+#include <seqtrain/data/lines.hpp>
+#include <seqtrain/data/read_options.hpp>
+#include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/source.hpp>
+
+namespace seqtrain::data {
+
+/// Reads the examples of an input that need not end, in any of the formats, as `Reader` does with a
+/// text. It keeps a block of the input and the record that is not complete yet. A record that is
+/// wrong does not end the stream.
+///
+/// `Input` has `std::size_t read(std::span<char>)`, which waits for bytes and returns 0 at the end,
+/// and `bool ready()`, which says whether `read` returns at once.
+template <class Input>
+class RecordStream {
+ public:
+  static constexpr std::size_t block_bytes = std::size_t{1} << 16;
+  /// A longer record is wrong.
+  static constexpr std::size_t most_record_bytes = std::size_t{1} << 24;
+
+  RecordStream(Input input, std::string name, ReadOptions options = {})
+      : input_{std::move(input)}, name_{std::move(name)}, options_{std::move(options)} {}
+
+  /// Waits for input, reads what there is of it, at most a block, and calls `visit(example)` for
+  /// each record that is complete now and `wrong(error)` with an `InputError` for each that is
+  /// none. Returns false at the end of the input. Throws `InputError` if the format or the fields
+  /// cannot be recognised, or if the whole input holds no record. What the functions throw is
+  /// passed on.
+  template <class Visit, class Wrong>
+  bool read(const Visit& visit, const Wrong& wrong) {
+    const bool more = fill();
+    if (skipping_) skip_line();
+    const std::string_view whole{buffer_.data(), whole_records(more)};
+    if (!whole.empty()) show(whole, visit, wrong);
+    drop(whole.size());
+    if (buffer_.size() > most_record_bytes) refuse_long_record(wrong);
+    if (!more && records_ == 0) throw InputError{"holds no example", {.object = name_}};
+    return more;
+  }
+
+  /// Whether there is input that `read` need not wait for.
+  [[nodiscard]] bool ready() { return input_.ready(); }
+
+  /// The number of the line that an example begins in, while it is visited.
+  [[nodiscard]] std::int64_t line_of(const Example& example) const {
+    return reader_->source().line_of(example.record);
+  }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// Bytes that have been read.
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  /// Records that have been shown, wrong ones included.
+  [[nodiscard]] std::int64_t records() const { return records_; }
+
+ private:
+  static constexpr auto npos = std::string_view::npos;
+
+  bool fill() {
+    const std::size_t before = buffer_.size();
+    buffer_.resize(before + block_bytes);
+    const std::size_t count = input_.read(std::span{buffer_}.subspan(before));
+    buffer_.resize(before + count);
+    bytes_ += static_cast<std::int64_t>(count);
+    return count > 0;
+  }
+
+  void drop(std::size_t count) {
+    const std::string_view dropped{buffer_.data(), count};
+    line_ += std::ranges::count(dropped, '\n');
+    buffer_.erase(0, count);
+  }
+
+  /// Returns how many bytes of the buffer belong to complete records.
+  std::size_t whole_records(bool more) {
+    if (!options_.format) recognise(more);
+    if (!more) return buffer_.size();
+    if (options_.format != Format::csv) return buffer_.rfind('\n') + 1;  // npos + 1 is 0
+    std::size_t end = 0;
+    for (std::string_view rest{buffer_};;) {
+      const std::size_t length = csv_record_length(rest);
+      if (length == npos) return end;
+      end += length;
+      rest.remove_prefix(length);
+    }
+  }
+
+  /// Recognises the format as soon as there is a line to do it by.
+  void recognise(bool more) {
+    const std::string_view text = without_mark(buffer_);
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == npos || (more && text.find('\n', first) == npos)) return;
+    const std::size_t line = text.rfind('\n', first) + 1;  // npos + 1 is 0
+    options_.format = recognise_format(text.substr(line), name_);
+  }
+
+  template <class Visit, class Wrong>
+  void show(std::string_view text, const Visit& visit, const Wrong& wrong) {
+    if (!open({.text = text, .name = name_, .first_line = line_}, wrong)) return;
+    for (std::string_view rest = reader_->body(); !rest.empty(); skip_record(rest)) {
+      bool visiting = false;
+      try {
+        reader_->read(std::string_view{rest}, [&](const Example& example) {
+          visiting = true;
+          ++records_;
+          visit(example);
+          visiting = false;
+          rest.remove_prefix(end_of(example.record, rest));
+        });
+        return;
+      } catch (const InputError& error) {
+        if (visiting) throw;
+        ++records_;
+        wrong(error);
+      }
+    }
+  }
+
+  /// Makes the reader look at other text. The first time it takes the header off, or finds the
+  /// fields in the first record that is right; returns false if there is none.
+  template <class Wrong>
+  bool open(Source source, const Wrong& wrong) {
+    if (reader_) {
+      reader_ = reader_->continued(std::move(source));
+      return true;
+    }
+    source.text = without_mark(source.text);
+    while (!is_blank(source.text)) {
+      try {
+        reader_.emplace(source, options_);
+        return true;
+      } catch (const InputError& error) {
+        const bool record_is_wrong = error.where().line > 0;
+        if (options_.format != Format::json_lines || !record_is_wrong) throw;
+        ++records_;
+        wrong(error);
+      }
+      std::string_view rest = source.text;
+      skip_record(rest);
+      source = {.text = rest, .name = name_, .first_line = source.line_of(rest)};
+    }
+    return false;
+  }
+
+  /// The text without a byte order mark before it.
+  static std::string_view without_mark(std::string_view text) {
+    return text.substr(text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
+  }
+
+  /// Where the record that `text` has at its front, or after lines that are skipped, ends.
+  static std::size_t end_of(std::string_view record, std::string_view text) {
+    const auto end = static_cast<std::size_t>(record.data() + record.size() - text.data());
+    return record.ends_with('\n') ? end : whole_lines(text, end);
+  }
+
+  /// Takes the first record off. One that has no end is taken for a line.
+  void skip_record(std::string_view& text) const {
+    const bool json = options_.format == Format::json_lines;
+    for (std::string_view after = text; !text.empty(); text = after) {
+      const std::string_view line = take_line(after);
+      if (json ? !is_blank(line) : !line.empty()) break;
+    }
+    const bool csv = options_.format == Format::csv;
+    const std::size_t length = csv ? csv_record_length(text) : npos;
+    text.remove_prefix(length == npos ? whole_lines(text, 0) : length);
+  }
+
+  template <class Wrong>
+  void refuse_long_record(const Wrong& wrong) {
+    ++records_;
+    wrong(InputError{"a record is longer than 16 MiB", {.object = name_, .line = line_}});
+    skipping_ = true;
+    skip_line();
+  }
+
+  /// Drops what the buffer has of a line that is longer than a record may be.
+  void skip_line() {
+    const std::size_t end = buffer_.find('\n');
+    skipping_ = end == std::string::npos;
+    drop(skipping_ ? buffer_.size() : end + 1);
+  }
+
+  Input input_;
+  std::string name_;
+  ReadOptions options_;
+  std::optional<Reader> reader_;
+  std::string buffer_;
+  std::int64_t line_ = 1;  ///< the number of the line that the buffer begins in
+  std::int64_t bytes_ = 0;
+  std::int64_t records_ = 0;
+  bool skipping_ = false;  ///< up to the end of the line
+};
+
+}  // namespace seqtrain::data

@@ -1,0 +1,207 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/awd_lstm_classifier.hpp>
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/describe.hpp>
+#include <seqtrain/model/load_awd_lstm.hpp>
+#include <seqtrain/model/precision.hpp>
+#include <seqtrain/predict/encoded.hpp>
+#include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/predict/text_encoder.hpp>
+#include <seqtrain/text/load_tokenizer.hpp>
+
+namespace seqtrain::model {
+
+struct PredictorOptions {
+  c10::Device device = c10::Device{c10::kCPU};
+  Precision precision = Precision::fp32;  ///< of an encoder's products; an AWD-LSTM has fp32 only
+};
+
+/// A text, or a pair of texts.
+struct Text {
+  std::string_view text;
+  std::optional<std::string_view> pair = {};
+};
+
+/// A trained classifier of any family with its tokenizer and its labels, for use as it is. Threads
+/// may share it: they encode side by side, and one batch at a time is predicted, by as many threads
+/// as torch is set to use.
+///
+/// On a processor an encoder's logits for a text are the same bits whatever texts are predicted
+/// with it. On other devices, and for an AWD-LSTM, they are the same up to rounding.
+class Predictor {
+ public:
+  using Encoded = predict::Encoded;
+
+  /// Ids that an AWD-LSTM reads of a text, as the program `languages` trains it by default.
+  static constexpr std::size_t awd_lstm_length = 512;
+
+  /// Loads a directory in Hugging Face's layout, the directory of a run, or one that the program
+  /// `languages` has left. Throws `InputError` if it is none of them, if its files do not fit
+  /// together, if the model is not fine-tuned, or if its tokenizer is a SentencePiece model.
+  explicit Predictor(const std::filesystem::path& directory, const PredictorOptions& options = {})
+      : Predictor{Resolved{resolve(directory)}, {}, options} {}
+
+  /// Loads the model of a directory for a tokenizer that somebody else has loaded, such as
+  /// `subwords::load_subwords(directory / "subwords.model")`.
+  template <text::Tokenizer T>
+  Predictor(const std::filesystem::path& directory, T tokenizer,
+            const PredictorOptions& options = {})
+      : Predictor{Resolved{resolve(directory)}, predict::TextEncoder{std::move(tokenizer)},
+                  options} {}
+
+  [[nodiscard]] const predict::Task& task() const { return task_; }
+  [[nodiscard]] const std::vector<std::string>& labels() const { return task_.labels; }
+  [[nodiscard]] ProblemType problem_type() const { return task_.problem_type; }
+  /// Returns what the products of the encoder are computed in.
+  [[nodiscard]] Precision precision() const { return precision_; }
+  /// Returns how many ids a text may have, special tokens included.
+  [[nodiscard]] std::size_t max_length() const { return max_length_; }
+  /// Returns how many special tokens a single text, or a pair, gains.
+  [[nodiscard]] std::size_t special_tokens(bool pair) const { return encode_.special_tokens(pair); }
+
+  /// Encodes a text or a pair, cut to `max_length()` ids. Throws `InputError` on text that is not
+  /// UTF-8.
+  [[nodiscard]] Encoded encode(std::string_view text,
+                               std::optional<std::string_view> pair = {}) const {
+    return encode(text, pair, max_length_);
+  }
+  /// Encodes a text or a pair, cut to as many ids as are given, which may be more than the model
+  /// takes.
+  [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
+                               std::size_t max_length) const {
+    return encode_(text, pair, max_length);
+  }
+
+  /// Returns the logits of each text [texts, labels]. Throws `InputError` if a text has more ids
+  /// than the model takes, and `Error` if there is too little memory for so many texts at a time.
+  [[nodiscard]] metrics::Logits predict(std::span<const Encoded> texts) const {
+    if (texts.empty()) return {0, static_cast<Eigen::Index>(labels().size())};
+    const std::lock_guard lock{state_->mutex};
+    if (!by_itself_) return logits(texts);
+    metrics::Logits all{static_cast<Eigen::Index>(texts.size()),
+                        static_cast<Eigen::Index>(labels().size())};
+    for (Eigen::Index row = 0; row < all.rows(); ++row) {
+      all.row(row) = logits(texts.subspan(static_cast<std::size_t>(row), 1));
+    }
+    return all;
+  }
+
+  /// Returns the scores that a row of logits stands for: see `predict::scores`.
+  [[nodiscard]] std::vector<double> scores(std::span<const float> logits) const {
+    return predict::scores(logits, problem_type());
+  }
+
+  /// Returns the labels, the scores and the logits of each text.
+  [[nodiscard]] std::vector<predict::Prediction> operator()(std::span<const Text> texts) const {
+    std::vector<Encoded> encoded;
+    for (const auto& [text, pair] : texts) encoded.push_back(encode(text, pair));
+    const auto rows = predict(encoded);
+    std::vector<predict::Prediction> predictions;
+    for (Eigen::Index row = 0; row < rows.rows(); ++row) {
+      const auto width = static_cast<std::size_t>(rows.cols());
+      predictions.push_back(predict::interpret({rows.row(row).data(), width}, task_));
+    }
+    return predictions;
+  }
+
+ private:
+  using Model = std::variant<AnyClassifier, AwdLstmClassifier>;
+
+  struct State {
+    Model model;
+    std::mutex mutex = {};
+  };
+
+  struct Resolved {
+    std::filesystem::path directory;
+  };
+
+  Predictor(const Resolved& resolved, std::optional<predict::TextEncoder> tokenizer,
+            const PredictorOptions& options)
+      : encode_{tokenizer ? *std::move(tokenizer) : load_tokenizer(resolved.directory)},
+        state_{std::make_unique<State>(load(resolved.directory, encode_, options))} {
+    std::visit([&](const auto& model) { describe(model, options.device); }, state_->model);
+  }
+
+  /// A run's model is in a folder of it.
+  static std::filesystem::path resolve(const std::filesystem::path& directory) {
+    if (std::filesystem::exists(directory / "config.json")) return directory;
+    const auto model = directory / "model";
+    return std::filesystem::exists(model / "config.json") ? model : directory;
+  }
+
+  static predict::TextEncoder load_tokenizer(const std::filesystem::path& directory) {
+    if (std::filesystem::exists(directory / "subwords.model")) {
+      throw InputError{"needs SentencePiece, which this program does not use",
+                       {.object = (directory / "subwords.model").string()},
+                       "build it with -DSEQTRAIN_WITH_SENTENCEPIECE=ON"};
+    }
+    return predict::TextEncoder{text::load_tokenizer(directory)};
+  }
+
+  static Model load(const std::filesystem::path& directory, const predict::TextEncoder& tokenizer,
+                    const PredictorOptions& options) {
+    if (!std::filesystem::exists(directory / "config.json") &&
+        std::filesystem::exists(directory / "model.pth")) {
+      auto model = load_awd_lstm(directory, tokenizer.pad_id(), options.device);
+      check_vocabulary({.vocab_size = model.vocab_size()}, tokenizer.vocab_size());
+      return model;
+    }
+    auto model = load_classifier(directory, {.tokenizer_size = tokenizer.vocab_size(),
+                                             .freeze_encoder = true,
+                                             .device = options.device,
+                                             .precision = options.precision});
+    check_trained(model.load_report());
+    return model;
+  }
+
+  void describe(const AnyClassifier& model, c10::Device device) {
+    task_ = {.labels = model.config().labels, .problem_type = model.problem_type()};
+    precision_ = model.precision();
+    max_length_ = static_cast<std::size_t>(model.max_length());
+    // The bits of torch's operators depend on how many rows they are given.
+    by_itself_ = device.is_cpu() && !cpu::supports(model.config());
+  }
+
+  void describe(const AwdLstmClassifier& model, c10::Device) {
+    task_ = {.labels = model.options().labels};
+    max_length_ = awd_lstm_length;
+  }
+
+  [[nodiscard]] metrics::Logits logits(std::span<const Encoded> texts) const {
+    const data::Batch batch = predict::to_batch(texts, encode_.pad_id());
+    return std::visit([&](auto& model) { return model.logits(batch); }, state_->model);
+  }
+
+  predict::TextEncoder encode_;
+  std::unique_ptr<State> state_;
+  predict::Task task_;
+  Precision precision_ = Precision::fp32;
+  std::size_t max_length_ = 0;
+  bool by_itself_ = false;  ///< each text is predicted alone
+};
+
+static_assert(predict::Predictor<Predictor>);
+
+}  // namespace seqtrain::model

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/metrics/classification.hpp>
+
+namespace seqtrain::predict {
+
+/// What the logits of a model stand for.
+struct Task {
+  std::vector<std::string> labels = {};
+  ProblemType problem_type = ProblemType::single_label;
+  /// Of multi-label classification, the score that a label's must be above for a text to have it;
+  /// all 0.5 if empty. No file of a model has any yet.
+  std::vector<double> thresholds = {};
+};
+
+/// Returns the labels' scores: their softmax; of multi-label classification each one's sigmoid; of
+/// regression the value itself.
+[[nodiscard]] inline std::vector<double> scores(std::span<const float> logits, ProblemType type) {
+  if (type == ProblemType::regression) return {logits.begin(), logits.end()};
+  const Eigen::Map<const Eigen::RowVectorXf> given{logits.data(),
+                                                   static_cast<Eigen::Index>(logits.size())};
+  const auto row = given.cast<double>().array().eval();
+  if (type == ProblemType::multi_label) {
+    const auto each = (1 / (1 + (-row).exp())).eval();
+    return {each.begin(), each.end()};
+  }
+  const auto exponents = (row - row.maxCoeff()).exp().eval();
+  const auto probabilities = (exponents / exponents.sum()).eval();
+  return {probabilities.begin(), probabilities.end()};
+}
+
+/// What a model says about a text.
+struct Prediction {
+  std::vector<std::size_t> labels = {};  ///< ids of the labels that the text has
+  std::vector<double> scores = {};       ///< [labels], see `predict::scores`
+  std::vector<float> logits = {};        ///< [labels]
+};
+
+/// Returns the ids of the labels that a text has: the one with the greatest logit; of multi-label
+/// classification any number of them; of regression none.
+[[nodiscard]] inline std::vector<std::size_t> chosen(std::span<const float> logits,
+                                                     const Task& task) {
+  std::vector<std::size_t> labels;
+  if (task.problem_type == ProblemType::single_label) {
+    const Eigen::Map<const Eigen::RowVectorXf> row{logits.data(),
+                                                   static_cast<Eigen::Index>(logits.size())};
+    labels.push_back(static_cast<std::size_t>(metrics::argmax(row)));
+  }
+  if (task.problem_type != ProblemType::multi_label) return labels;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    const double score = task.thresholds.empty() ? 0.5 : task.thresholds[i];
+    if (logits[i] > std::log(score / (1 - score))) labels.push_back(i);
+  }
+  return labels;
+}
+
+/// Returns what a row of logits says.
+[[nodiscard]] inline Prediction interpret(std::span<const float> logits, const Task& task) {
+  return {.labels = chosen(logits, task),
+          .scores = scores(logits, task.problem_type),
+          .logits = {logits.begin(), logits.end()}};
+}
+
+namespace detail {
+
+/// Returns the ids of the `count` greatest scores, the greatest first.
+inline std::vector<std::size_t> greatest(const std::vector<double>& scores, std::size_t count) {
+  std::vector<std::size_t> ids(scores.size());
+  std::iota(ids.begin(), ids.end(), std::size_t{0});
+  std::ranges::stable_sort(ids, std::greater{}, [&](std::size_t id) { return scores[id]; });
+  ids.resize(std::min(count, ids.size()));
+  return ids;
+}
+
+}  // namespace detail
+
+/// Returns `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`;
+/// `{"labels": ["sport", "money"], …}` of multi-label classification; `{"value": 3.5}` of
+/// regression. With `top_k` above 0 only that many labels have scores, the greatest first, and
+/// there are no logits.
+[[nodiscard]] inline std::string to_json(const Prediction& prediction, const Task& task,
+                                         std::size_t top_k = 0) {
+  json::Writer out;
+  out.begin_object();
+  if (task.problem_type == ProblemType::regression) {
+    return out.member("value", prediction.logits[0]).end_object().text();
+  }
+  if (task.problem_type == ProblemType::multi_label) {
+    out.key("labels").begin_array();
+    for (const std::size_t id : prediction.labels) out.value(std::string_view{task.labels[id]});
+    out.end_array();
+  } else {
+    out.member("label", std::string_view{task.labels[prediction.labels[0]]});
+  }
+  out.key("scores").begin_object();
+  if (top_k > 0) {
+    for (const std::size_t id : detail::greatest(prediction.scores, top_k)) {
+      out.member(task.labels[id], prediction.scores[id]);
+    }
+    return out.end_object().end_object().text();
+  }
+  for (std::size_t id = 0; const double score : prediction.scores) {
+    out.member(task.labels[id++], score);
+  }
+  out.end_object().key("logits").begin_array();
+  for (const float logit : prediction.logits) out.value(logit);
+  return out.end_array().end_object().text();
+}
+
+}  // namespace seqtrain::predict

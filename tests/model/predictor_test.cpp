@@ -1,0 +1,217 @@
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/model/predictor.hpp>
+
+#include "support/awd_lstm_golden.hpp"
+#include "support/made_checkpoint.hpp"
+#include "support/one_thread.hpp"
+#include "support/problem_of.hpp"
+
+namespace seqtrain::model {
+namespace {
+
+using predict::Encoded;
+using tests::MadeModel;
+
+/// A made model with a head and a tokenizer of the words w0, w1, ….
+class SavedModel {
+ public:
+  explicit SavedModel(const MadeModel& model = {}) {
+    const tests::MadeCheckpoint checkpoint{model};
+    load_classifier(checkpoint.path(), {.seed = 3}).save_pretrained(path());
+    std::string words = "[UNK]\n[PAD]\n[CLS]\n[SEP]\n[MASK]\n";
+    for (int i = 0; i < 115; ++i) words += "w" + std::to_string(i) + "\n";
+    tests::write_file(path() / "vocab.txt", words);
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return directory_.path(); }
+
+ private:
+  tests::TemporaryDirectory directory_;
+};
+
+/// Texts of 0 to 59 words, some of them pairs.
+std::vector<Encoded> texts(const Predictor& predictor, std::size_t count) {
+  std::vector<Encoded> result;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string text;
+    for (std::size_t word = 0; word < i * 23 % 60; ++word) {
+      text += "w" + std::to_string((word * 7 + i) % 115) + " ";
+    }
+    result.push_back(i % 3 == 0 ? predictor.encode(text, "w5 w6") : predictor.encode(text));
+  }
+  return result;
+}
+
+void expect_same_bits_in_any_batch(const Predictor& predictor) {
+  const auto all = texts(predictor, 37);
+  const auto expected = predictor.predict(all);
+  ASSERT_EQ(expected.rows(), 37);
+  for (const std::size_t size : {1, 2, 3, 8, 36}) {
+    for (std::size_t begin = 0; begin < all.size(); begin += size) {
+      const auto count = std::min(size, all.size() - begin);
+      const auto part = predictor.predict(std::span{all}.subspan(begin, count));
+      for (std::size_t row = 0; row < count; ++row) {
+        EXPECT_EQ(part.row(static_cast<Eigen::Index>(row)),
+                  expected.row(static_cast<Eigen::Index>(begin + row)))
+            << "text " << begin + row << " in batches of " << size;
+      }
+    }
+  }
+}
+
+TEST(Predictor, ComputesTheSameBitsInAnyBatch) {
+  for (const auto precision : {Precision::fp32, Precision::bf16}) {
+    for (const auto* family : {"bert", "roberta"}) {
+      const SavedModel saved{{.family = family}};
+      expect_same_bits_in_any_batch(Predictor{saved.path(), {.precision = precision}});
+    }
+  }
+}
+
+TEST(Predictor, ComputesTheSameBitsInAnyBatchWithoutKernels) {
+  const SavedModel saved{{.hidden = 40, .inner = 72}};
+  const Predictor predictor{saved.path()};
+  expect_same_bits_in_any_batch(predictor);
+}
+
+TEST(Predictor, AnswersAsAnEvaluationDuringTraining) {
+  const SavedModel saved;
+  const Predictor predictor{saved.path()};
+  const auto all = texts(predictor, 9);
+  auto classifier = load_classifier(saved.path());
+  EXPECT_EQ(predictor.predict(all), classifier.logits(predict::to_batch(all, 1)));
+}
+
+TEST(Predictor, TellsLabelsScoresAndLogits) {
+  const SavedModel saved;
+  const Predictor predictor{saved.path()};
+  EXPECT_EQ(predictor.labels(), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(predictor.problem_type(), ProblemType::single_label);
+  EXPECT_EQ(predictor.max_length(), 80U);
+  EXPECT_EQ(predictor.special_tokens(true), 3U);
+  const std::vector<Text> given{{.text = "w1 w2"}, {.text = "w3", .pair = "w4"}};
+  const auto predictions = predictor(given);
+  ASSERT_EQ(predictions.size(), 2U);
+  const std::vector<Encoded> encoded{predictor.encode("w1 w2"), predictor.encode("w3", "w4")};
+  const auto logits = predictor.predict(encoded);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::span<const float> row{logits.data() + 3 * i, 3};
+    const auto expected = predict::interpret(row, predictor.task());
+    EXPECT_EQ(predictions[i].labels, expected.labels);
+    EXPECT_EQ(predictions[i].scores, expected.scores);
+    EXPECT_EQ(predictions[i].logits, expected.logits);
+    EXPECT_EQ(predictor.scores(row), expected.scores);
+  }
+  EXPECT_EQ(predictor.predict({}).rows(), 0);
+}
+
+TEST(Predictor, IsSharedByThreads) {
+  const tests::OneThread one_thread;
+  const SavedModel saved;
+  const Predictor predictor{saved.path()};
+  const auto expected = predictor.predict(texts(predictor, 12));
+  std::vector<int> right(3);
+  {
+    std::vector<std::jthread> threads;
+    for (int& count : right) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 10; ++i) count += predictor.predict(texts(predictor, 12)) == expected;
+      });
+    }
+  }
+  EXPECT_EQ(right, (std::vector<int>{10, 10, 10}));
+}
+
+TEST(Predictor, RefusesATextThatIsTooLong) {
+  const SavedModel saved;
+  const Predictor predictor{saved.path()};
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "w1 ";
+  EXPECT_TRUE(predictor.encode(text).truncated);
+  const std::vector<Encoded> whole{predictor.encode(text, {}, 1000)};
+  EXPECT_EQ(whole[0].input_ids.size(), 102U);
+  EXPECT_NE(tests::problem_of([&] {
+              static_cast<void>(predictor.predict(whole));
+            }).find("width 102 is above the model's 80 positions"),
+            std::string::npos);
+}
+
+TEST(Predictor, FindsTheModelOfARun) {
+  const SavedModel saved;
+  const tests::TemporaryDirectory run;
+  std::filesystem::copy(saved.path(), run / "model");
+  tests::write_file(run / "model.pth", "not read");
+  const Predictor predictor{run.path()};
+  const auto all = texts(predictor, 3);
+  EXPECT_EQ(predictor.predict(all), Predictor{saved.path()}.predict(all));
+}
+
+TEST(Predictor, SaysWhatItCannotLoad) {
+  const auto problem = [](const std::filesystem::path& directory) {
+    return tests::problem_of([&] { const Predictor predictor{directory}; });
+  };
+  EXPECT_NE(problem("/does/not/exist").find("no such directory"), std::string::npos);
+  const SavedModel saved;
+  const tests::MadeCheckpoint fresh;
+  std::filesystem::copy(saved.path() / "vocab.txt", fresh.path() / "vocab.txt");
+  EXPECT_NE(problem(fresh.path()).find("the model is not trained"), std::string::npos);
+  tests::write_file(saved.path() / "subwords.model", "");
+  EXPECT_NE(problem(saved.path()).find("needs SentencePiece"), std::string::npos);
+}
+
+/// What `languages` leaves, with the weights that PyTorch has trained.
+class LeftByLanguages {
+ public:
+  explicit LeftByLanguages(const std::string& performance) {
+    std::filesystem::copy(tests::awd_lstm_golden() / "classifier.pth", path() / "model.pth");
+    std::string words;
+    for (const auto mark : text::Mark::all) words.append(mark).append("\n");
+    for (std::int64_t i = 9; i < tests::awd_lstm_words; ++i) {
+      words += "w" + std::to_string(i) + "\n";
+    }
+    tests::write_file(path() / "vocabulary.txt", words);
+    tests::write_file(path() / "performance.json", performance);
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return directory_.path(); }
+
+ private:
+  tests::TemporaryDirectory directory_;
+};
+
+TEST(Predictor, LoadsWhatLanguagesLeavesWithUlmfit) {
+  const tests::OneThread one_thread;
+  const LeftByLanguages left{R"({"labels": {"no": {}, "maybe": {}, "yes": {}}})"};
+  const Predictor predictor{left.path()};
+  EXPECT_EQ(predictor.labels(), (std::vector<std::string>{"no", "maybe", "yes"}));
+  EXPECT_EQ(predictor.max_length(), Predictor::awd_lstm_length);
+  const std::vector<Encoded> all{predictor.encode("w10 w11 W12"), predictor.encode("w39")};
+  EXPECT_EQ(all[1].input_ids, (std::vector<std::int32_t>{2, 39}));
+  AwdLstmClassifier classifier{
+      tests::awd_lstm_words,
+      {.labels = predictor.labels(), .shape = tests::awd_lstm_shape, .head_hidden = 10}};
+  tests::load_all(classifier, weights::FastaiFile{left.path() / "model.pth"});
+  EXPECT_EQ(predictor.predict(all), classifier.logits(predict::to_batch(all, 1)));
+}
+
+TEST(Predictor, RefusesLabelsThatAreNotTheModels) {
+  const LeftByLanguages left{R"({"labels": {"no": {}, "yes": {}}})"};
+  EXPECT_NE(tests::problem_of([&] {
+              const Predictor predictor{left.path()};
+            }).find("has 2 labels, the model 3"),
+            std::string::npos);
+  std::filesystem::remove(left.path() / "performance.json");
+  EXPECT_EQ(Predictor{left.path()}.labels(),
+            (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
+}
+
+}  // namespace
+}  // namespace seqtrain::model

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/predict/answer_stream.hpp>
+
+#include "support/fake_predictor.hpp"
+#include "support/problem_of.hpp"
+
+namespace seqtrain::predict {
+namespace {
+
+/// Input that comes in these pieces, with a pause after each.
+struct Pieces {
+  std::vector<std::string> rest;
+
+  std::size_t read(std::span<char> to) {
+    if (rest.empty()) return 0;
+    std::string& piece = rest.front();
+    const std::size_t count = std::min(to.size(), piece.size());
+    std::copy_n(piece.begin(), count, to.begin());
+    piece.erase(0, count);
+    paused = piece.empty();
+    if (paused) rest.erase(rest.begin());
+    return count;
+  }
+  [[nodiscard]] bool ready() const { return !paused; }
+
+  bool paused = true;
+};
+
+struct Written {
+  std::vector<std::string> parts = {};
+  std::size_t most = 1000;
+  std::string problem = {};
+  StreamProgress progress = {};
+
+  [[nodiscard]] std::string all() const {
+    std::string text;
+    for (const auto& part : parts) text += part;
+    return text;
+  }
+};
+
+Written answer(std::vector<std::string> pieces, const StreamOptions& options = {},
+               std::size_t most = 1000) {
+  Written written{.most = most};
+  const tests::FakePredictor predictor;
+  data::RecordStream<Pieces> records{{std::move(pieces)}, "in", {.labelled = false}};
+  const auto write = [&](const std::string& text) {
+    written.parts.push_back(text);
+    return written.parts.size() < written.most;
+  };
+  written.problem = tests::problem_of(
+      [&] { written.progress = answer_stream(records, predictor, write, options); });
+  return written;
+}
+
+std::string text(char letter, std::size_t times) {
+  return R"({"text": ")" + std::string(times, letter) + "\"}\n";
+}
+
+std::string line(char letter, std::size_t times) {
+  const std::vector<float> logits{static_cast<float>(times + 2), static_cast<float>(letter), 0};
+  const tests::FakePredictor predictor;
+  return to_json(interpret(logits, predictor.task()), predictor.task()) + "\n";
+}
+
+TEST(AnswerStream, AnswersEachRecordInOrder) {
+  std::string input, expected;
+  for (std::size_t i = 0; i < 2000; ++i) {
+    input += text('a', i * 7 % 50 + 1);
+    expected += line('a', i * 7 % 50 + 1);
+  }
+  const auto written = answer({input}, {.window = {.batch_size = 4}});
+  EXPECT_EQ(written.problem, "nothing was thrown");
+  EXPECT_EQ(written.all(), expected);
+  EXPECT_EQ(written.progress.records, 2000);
+  EXPECT_EQ(written.progress.wrong, 0);
+  EXPECT_EQ(written.progress.bytes, static_cast<std::int64_t>(input.size()));
+}
+
+TEST(AnswerStream, AnswersWhenTheInputPauses) {
+  const auto written =
+      answer({text('a', 1), text('b', 2) + text('c', 3) + "{\"te", text('d', 4).substr(4)});
+  EXPECT_EQ(written.parts,
+            (std::vector<std::string>{line('a', 1), line('b', 2) + line('c', 3), line('d', 4)}));
+}
+
+TEST(AnswerStream, PutsAnErrorInTheWrongRecordsPlace) {
+  const auto written = answer({text('a', 1) + "x\n" + text('b', 1) + "{\"text\": 1}\n"});
+  const auto end = written.all().find('\n') + 1;
+  EXPECT_EQ(written.all().substr(0, end), line('a', 1));
+  EXPECT_NE(written.all().find(R"({"error":"in:4: text: expected a string","line":4})"),
+            std::string::npos)
+      << written.all();
+  EXPECT_EQ(written.progress.records, 4);
+  EXPECT_EQ(written.progress.wrong, 2);
+}
+
+TEST(AnswerStream, TellsTheLineOfATextThatCannotBeEncoded) {
+  const auto written = answer({text('a', 1) + text('b', 0)}, {.max_length = 0});
+  EXPECT_EQ(written.all(),
+            "{\"error\":\"in:1: the text has no ids\",\"line\":1}\n"
+            "{\"error\":\"in:2: the text has no ids\",\"line\":2}\n");
+}
+
+TEST(AnswerStream, EndsAtAWrongRecordIfItIsStrict) {
+  const auto written = answer({text('a', 1) + "{}\n" + text('b', 1)}, {.strict = true});
+  EXPECT_EQ(written.all(), line('a', 1));
+  EXPECT_EQ(written.problem, "in:2: text: missing");
+}
+
+TEST(AnswerStream, EndsWhenNobodyReads) {
+  std::string input;
+  for (int i = 0; i < 500; ++i) input += text('a', 1);
+  const auto written = answer({input, input, input}, {.window = {.batch_size = 2}}, 2);
+  EXPECT_EQ(written.parts.size(), 2U);
+  EXPECT_EQ(written.progress.records, 500);  // those of the piece that had been read
+}
+
+TEST(AnswerStream, TellsHowFarItIs) {
+  std::vector<StreamProgress> seen;
+  StreamOptions options;
+  options.progress = [&](const StreamProgress& progress) { seen.push_back(progress); };
+  answer({text('a', 1), "x\n", text('b', 1)}, options);
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_EQ(seen[1].records, 2);
+  EXPECT_EQ(seen[1].wrong, 1);
+  EXPECT_EQ(seen[2].bytes, static_cast<std::int64_t>(2 * text('a', 1).size() + 2));
+}
+
+}  // namespace
+}  // namespace seqtrain::predict

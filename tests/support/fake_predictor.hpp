@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/predict/text_encoder.hpp>
+
+#include "support/letter_tokenizer.hpp"
+
+namespace seqtrain::tests {
+
+/// A predictor for tests: a text's logits are its number of ids, its second id, and 0. It notes the
+/// lengths of the texts of each batch.
+struct FakePredictor {
+  [[nodiscard]] const predict::Task& task() const { return task_; }
+
+  [[nodiscard]] predict::Encoded encode(std::string_view text, std::optional<std::string_view> pair,
+                                        std::size_t max_length) const {
+    return encode_(text, pair, max_length);
+  }
+
+  [[nodiscard]] metrics::Logits predict(std::span<const predict::Encoded> texts) const {
+    auto& lengths = batches.emplace_back();
+    metrics::Logits logits = metrics::Logits::Zero(static_cast<Eigen::Index>(texts.size()), 3);
+    for (Eigen::Index row = 0; const auto& text : texts) {
+      lengths.push_back(text.input_ids.size());
+      logits(row, 0) = static_cast<float>(text.input_ids.size());
+      logits(row++, 1) = static_cast<float>(text.input_ids.at(1));
+    }
+    return logits;
+  }
+
+  predict::Task task_ = {.labels = {"length", "letter", "nothing"}};
+  predict::TextEncoder encode_{LetterTokenizer{}};
+  mutable std::vector<std::vector<std::size_t>> batches = {};
+};
+
+static_assert(predict::Predictor<FakePredictor>);
+
+}  // namespace seqtrain::tests
