@@ -245,13 +245,13 @@ struct TrainFlags {
             .decoupled_weight_decay = optim == "adamw"};
   }
 
-  /// Returns the options of a fit whose steps have `replicas` parts.
-  [[nodiscard]] train::FitOptions fit_options(std::int64_t replicas = 1,
+  /// Returns the options of a fit whose steps have that many parts.
+  [[nodiscard]] train::FitOptions fit_options(std::int64_t parts = 1,
                                               std::stop_token stop = {}) const {
     constexpr double unclipped = std::numeric_limits<double>::infinity();
     return {.epochs = epochs,
             .max_steps = max_steps,
-            .gradient_accumulation_steps = gradient_accumulation_steps * replicas,
+            .gradient_accumulation_steps = gradient_accumulation_steps * parts,
             .max_grad_norm = max_grad_norm == 0 ? unclipped : max_grad_norm,
             .schedule = {.type = optim::schedule_type(lr_scheduler_type),
                          .warmup_steps = warmup_steps,
