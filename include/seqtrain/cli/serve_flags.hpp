@@ -86,7 +86,7 @@ struct ServeFlags {
     read_text("AIP_STORAGE_URI", model);
     read_text("AIP_HEALTH_ROUTE", health_route);
     read_text("AIP_PREDICT_ROUTE", predict_route);
-    if (const auto name = environment("HOSTNAME"); is_address(name)) host = name;
+    if (const auto name = process_environment("HOSTNAME"); name && is_address(*name)) host = *name;
     read_number("PORT", port);
     read_number("AIP_HTTP_PORT", port);
     read_number("MAX_BATCH_TOKENS", max_batch_tokens);
@@ -96,16 +96,16 @@ struct ServeFlags {
   }
 
   static void read_text(const char* name, std::string& target) {
-    if (auto value = environment(name); !value.empty()) target = std::move(value);
+    target = process_environment(name).value_or(target);
   }
 
   static void read_number(const char* name, std::int64_t& target) {
-    const auto value = environment(name);
-    if (value.empty()) return;
-    const auto end = value.data() + value.size();
-    const auto parsed = std::from_chars(value.data(), end, target);
+    const auto value = process_environment(name);
+    if (!value) return;
+    const auto end = value->data() + value->size();
+    const auto parsed = std::from_chars(value->data(), end, target);
     if (parsed.ec != std::errc{} || parsed.ptr != end) {
-      throw InputError{"'" + value + "' is not a number", {.object = name}};
+      throw InputError{"'" + *value + "' is not a number", {.object = name}};
     }
   }
 
