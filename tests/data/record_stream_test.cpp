@@ -34,9 +34,9 @@ using Found = std::vector<std::string>;
 
 /// `line: text|pair` of each example, `! error` of what is none.
 Found read(std::string_view text, std::size_t bytes, const ReadOptions& options = {}) {
-  ReadOptions unlabelled = options;
-  unlabelled.labelled = false;
-  RecordStream<Pieces> records{{text, bytes}, "in", unlabelled};
+  ReadOptions without_labels = options;
+  without_labels.labelled = false;
+  RecordStream<Pieces> records{{text, bytes}, "in", without_labels};
   Found found;
   const auto visit = [&](const Example& example) {
     found.push_back(std::to_string(records.line_of(example)) + ": " + std::string{example.text} +

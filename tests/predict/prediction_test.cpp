@@ -10,7 +10,7 @@
 namespace seqtrain::predict {
 namespace {
 
-using Ids = std::vector<std::size_t>;
+using Labels = std::vector<std::size_t>;
 
 Task task(ProblemType type) {
   return {.labels = {"a", "b", "c"}, .problem_type = type};
@@ -19,7 +19,7 @@ Task task(ProblemType type) {
 TEST(Prediction, OfOneLabelIsTheGreatest) {
   const std::vector<float> logits{1, 3, 2};
   const auto prediction = interpret(logits, task(ProblemType::single_label));
-  EXPECT_EQ(prediction.labels, Ids{1});
+  EXPECT_EQ(prediction.labels, Labels{1});
   EXPECT_EQ(prediction.logits, logits);
   const double sum = std::exp(-2) + 1 + std::exp(-1);
   EXPECT_NEAR(prediction.scores[0], std::exp(-2) / sum, 1e-15);
@@ -31,18 +31,18 @@ TEST(Prediction, OfSeveralLabelsIsEachAboveItsThreshold) {
   const std::vector<float> logits{-1, 0.1F, 3};
   auto several = task(ProblemType::multi_label);
   const auto prediction = interpret(logits, several);
-  EXPECT_EQ(prediction.labels, (Ids{1, 2}));
+  EXPECT_EQ(prediction.labels, (Labels{1, 2}));
   EXPECT_NEAR(prediction.scores[0], 1 / (1 + std::exp(1.0)), 1e-15);
   EXPECT_NEAR(prediction.scores[2], 1 / (1 + std::exp(-3.0)), 1e-15);
   several.thresholds = {0.2, 0.9, 0.5};
-  EXPECT_EQ(chosen(logits, several), (Ids{0, 2}));
-  EXPECT_EQ(chosen(std::vector<float>{0, 0, 0}, task(ProblemType::multi_label)), Ids{});
+  EXPECT_EQ(chosen(logits, several), (Labels{0, 2}));
+  EXPECT_EQ(chosen(std::vector<float>{0, 0, 0}, task(ProblemType::multi_label)), Labels{});
 }
 
 TEST(Prediction, OfRegressionIsTheValue) {
   const Task number{.labels = {"LABEL_0"}, .problem_type = ProblemType::regression};
   const auto prediction = interpret(std::vector<float>{3.5F}, number);
-  EXPECT_EQ(prediction.labels, Ids{});
+  EXPECT_EQ(prediction.labels, Labels{});
   EXPECT_EQ(prediction.scores, std::vector<double>{3.5});
   EXPECT_EQ(to_json(prediction, number), R"({"value":3.5})");
 }

@@ -11,8 +11,9 @@
 
 #include <arpa/inet.h>
 
-#include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/flags.hpp>
+#include <seqtrain/core/environment.hpp>
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/report/log.hpp>
 #include <seqtrain/serve/options.hpp>
 
