@@ -1,6 +1,7 @@
 # cmake -D nm=… -D program=… -P no_gloo.cmake
 # Fails where the program defines a symbol of Gloo's. Instances of std's templates with Gloo's types
 # do no harm: they hold pointers and look at nothing inside.
+cmake_policy(VERSION 3.25)
 execute_process(COMMAND ${nm} -C --defined-only ${program} OUTPUT_VARIABLE symbols
   COMMAND_ERROR_IS_FATAL ANY)
 if(NOT symbols MATCHES "c10d")

@@ -83,8 +83,7 @@ class Heartbeat {
 
   /// Gives the other ranks time to read the reason if this process serves the store.
   void linger() const {
-    const bool serves = world_.rank == 0 && !world_.agent_store;
-    if (serves) std::this_thread::sleep_for(std::chrono::seconds{3});
+    if (serves()) std::this_thread::sleep_for(std::chrono::seconds{3});
   }
 
   /// Tells the other ranks that this one needs them no more, and waits a little until they all say
@@ -93,8 +92,11 @@ class Heartbeat {
     std::unique_lock lock{mutex_};
     leaving_ = true;
     changed_.notify_all();
-    changed_.wait_for(lock, std::chrono::seconds{5},
-                      [this] { return all_left_ || !reason_.empty(); });
+    const auto done = [this] { return all_left_ || !reason_.empty(); };
+    changed_.wait_for(lock, std::chrono::seconds{5}, done);
+    // The others have to read it too before a store in this process ends.
+    if (serves())
+      changed_.wait_for(lock, std::chrono::milliseconds{300}, [this] { return stopping_; });
   }
 
  private:
@@ -104,6 +106,8 @@ class Heartbeat {
   };
 
   static constexpr std::chrono::milliseconds beat{1000};
+
+  [[nodiscard]] bool serves() const { return world_.rank == 0 && !world_.agent_store; }
 
   [[nodiscard]] static std::string key(int rank) { return "beat/" + std::to_string(rank); }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <exception>
+#include <future>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -39,6 +42,26 @@ inline std::string master_of(const World& world) {
   return world.master_host + ":" + std::to_string(world.master_port);
 }
 
+/// Makes a store on a thread that is given up at the deadline: c10d waits without end for the first
+/// answer of a server that takes connections and says nothing.
+inline StorePtr make_store(const std::string& host, const ::c10d::TCPStoreOptions& options,
+                           Clock::time_point deadline) {
+  const auto promise = std::make_shared<std::promise<StorePtr>>();
+  auto store = promise->get_future();
+  std::thread{[=] {
+    try {
+      promise->set_value(c10::make_intrusive<::c10d::TCPStore>(host, options));
+    } catch (...) {
+      promise->set_exception(std::current_exception());
+    }
+  }}.detach();
+  // c10d's own timeout, which comes at the deadline, says more.
+  if (store.wait_until(deadline + std::chrono::seconds{5}) == std::future_status::ready) {
+    return store.get();
+  }
+  C10_THROW_ERROR(DistStoreError, "the server takes connections and says nothing");
+}
+
 }  // namespace detail
 
 /// Connects to the store through which the processes of a world find each other: the launcher's, or
@@ -54,7 +77,7 @@ inline StorePtr open_store(const World& world, Clock::time_point deadline) {
   options.waitWorkers = false;
   options.timeout = detail::until(deadline);
   try {
-    return c10::make_intrusive<::c10d::TCPStore>(serves ? "localhost" : world.master_host, options);
+    return detail::make_store(serves ? "localhost" : world.master_host, options, deadline);
   } catch (const c10::Error& error) {
     const std::string reason = detail::first_line(error.what_without_backtrace());
     throw InputError{
