@@ -90,6 +90,14 @@ TEST(ReadRequest, ParametersHoldForAllInstances) {
   EXPECT_NE(text.find("parameters.top_k: is unknown"), std::string::npos) << text;
 }
 
+TEST(ReadRequest, ARefusalIsShort) {
+  const std::string name(100'000, 'a');
+  const auto [status, text] =
+      refusal_of(R"({"instances": ["a"], "parameters": {")" + name + R"(": 1}})");
+  EXPECT_EQ(status, 422);
+  EXPECT_LT(text.size(), 200u);
+}
+
 TEST(ReadRequest, TakesAListOfTexts) {
   const auto request = read_request(R"(["this was a bad movie", ""])");
   EXPECT_EQ(request.contract, Contract::torch_serve);

@@ -56,8 +56,6 @@ struct HttpResponse {
       return "Request Timeout";
     case 413:
       return "Payload Too Large";
-    case 417:
-      return "Expectation Failed";
     case 422:
       return "Unprocessable Entity";
     case 424:

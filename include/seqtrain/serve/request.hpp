@@ -143,7 +143,10 @@ inline Request read_vertex(const json::Value& root, const json::Value& instances
   if (const auto parameters = root.find("parameters")) {
     for (const auto& [name, value] : parameters->members()) {
       if (name == "truncate" || name == "truncation_direction" || name == "raw_scores") continue;
-      throw value.error("is unknown", "use truncate, truncation_direction or raw_scores");
+      // A name as long as a text is not repeated.
+      throw(name.size() <= 64 ? value : *parameters)
+          .error("is unknown or has unknown members",
+                 "use truncate, truncation_direction or raw_scores");
     }
     like.truncation = truncation(*parameters, like.truncation);
     like.raw_scores = flag(*parameters, "raw_scores", false);
