@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <support/dist_worlds.hpp>
 #include <support/made_checkpoint.hpp>
+#include <support/one_thread.hpp>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/random.hpp>
@@ -19,6 +20,7 @@
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/sink/discard.hpp>
+#include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/trainer.hpp>
 
 namespace seqtrain::dist {
@@ -67,6 +69,7 @@ class Losses {
 };
 
 Result run(const std::filesystem::path& checkpoint, const World& world, const Settings& settings) {
+  tensor::set_threads(1);  // the results of operators depend on their number
   auto group = Group::connect(world);
   Replicated model{model::load_classifier(checkpoint, {.dropout = 0.1,
                                                        .seed = 7,
@@ -102,6 +105,7 @@ Result run(const std::filesystem::path& checkpoint, const World& world, const Se
 }
 
 void expect_equal_at_any_number_of_ranks(const Settings& settings) {
+  const tests::OneThread one_thread;
   const tests::MadeCheckpoint checkpoint;
   const Result alone = run(checkpoint.path(), {}, settings);
   EXPECT_FALSE(alone.losses.empty());

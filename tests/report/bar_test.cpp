@@ -26,7 +26,7 @@ TEST(ProgressLine, TellsShareRatesAndTimeLeft) {
 TEST(ProgressLine, LeavesOutWhatIsNotKnown) {
   EXPECT_EQ(progress_line({.name = "dev", .done = 0, .total = 9, .rates = {{std::nan(""), "x"}}}),
             "dev   0% [----------------]");
-  EXPECT_EQ(progress_line({.name = "dev", .done = 0, .total = 0}), "dev   0% [----------------]");
+  EXPECT_EQ(progress_line({.name = "dev", .done = 15'200, .total = 0}), "dev 15.2k done");
   EXPECT_EQ(progress_line({.name = "dev", .done = 9, .total = 3, .seconds = 5}),
             "dev 100% [################] 0:00 left");
 }

@@ -77,12 +77,12 @@ class BasicCheckpoints {
   }
 
   /// Returns the settings of the checkpoint that `restore` would continue; none if there is no such
-  /// checkpoint.
+  /// checkpoint. Changes nothing.
   [[nodiscard]] Pairs saved_settings() {
-    lock();
-    found_ = search(remote_ != nullptr ? RunRecord<Remote>{*remote_}.run()
-                                       : RunRecord<Directory>{local_}.run());
-    return found_ ? found_->run().settings : Pairs{};
+    const auto found = search(
+        remote_ != nullptr ? RunRecord<Remote>{*remote_}.run() : RunRecord<Directory>{local_}.run(),
+        {});
+    return found ? found->run().settings : Pairs{};
   }
 
   /// Adds a setting that a resumed run must have too. Call it before `restore`.
@@ -169,7 +169,7 @@ class BasicCheckpoints {
   template <class Place>
   std::shared_ptr<const Checkpoint> begin(Place& place, const Plan& plan) {
     RunRecord<Place> record{place};
-    const auto found = found_ ? std::exchange(found_, {}) : search(record.run());
+    const auto found = search(record.run(), [this](const std::string& text) { warn(text); });
     if (found) check_same_run(*found, plan, options_);
     describe_run(found.get(), record.run(), plan);
     if (found && found->run().id != run_.id) adopt(*found);
@@ -184,10 +184,10 @@ class BasicCheckpoints {
     return found;
   }
 
-  /// Returns the checkpoint to continue, or null.
-  std::shared_ptr<const Checkpoint> search(const std::string& run) {
-    const CheckpointSearch<Directory, Remote> search{
-        local_, remote_, [this](const std::string& text) { warn(text); }};
+  /// Returns the checkpoint to continue, or null. Logs those that cannot be used.
+  std::shared_ptr<const Checkpoint> search(const std::string& run,
+                                           std::function<void(const std::string&)> log) {
+    const CheckpointSearch<Directory, Remote> search{local_, remote_, std::move(log)};
     std::shared_ptr<const Checkpoint> found;
     if (options_.resume == "auto") {
       found = search.newest(run);
@@ -349,7 +349,6 @@ class BasicCheckpoints {
   std::function<std::unique_ptr<Upload>(RunRecord<Remote>)> make_upload_;
   std::optional<typename Directory::Lock> lock_;
   RunDescription run_;
-  std::shared_ptr<const Checkpoint> found_;     // by `saved_settings`
   std::optional<RunRecord<Directory>> record_;  // if there is no remote store
   Snapshot snapshot_;
   Clock::time_point last_time_ = Clock::now();
