@@ -77,7 +77,7 @@ class BasicCheckpoints {
   }
 
   /// Returns the settings of the checkpoint that `restore` would continue; none if there is no such
-  /// checkpoint. Changes nothing.
+  /// checkpoint. A remote checkpoint is copied to the local directory.
   [[nodiscard]] Pairs saved_settings() {
     const auto found = search(
         remote_ != nullptr ? RunRecord<Remote>{*remote_}.run() : RunRecord<Directory>{local_}.run(),
