@@ -1,6 +1,7 @@
 // Answers requests over HTTP with a fine-tuned model's predictions: see docs/serving.md.
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -13,10 +14,23 @@
 #include <seqtrain/serve/adapted.hpp>
 #include <seqtrain/serve/server.hpp>
 #include <seqtrain/tensor/machine.hpp>
+#if defined(SERVE_WITH_SUBWORDS)
+#include <seqtrain/subwords/subword_tokenizer.hpp>
+#endif
 
 using namespace seqtrain;
 
 using Served = serve::Adapted<model::Predictor>;
+
+model::Predictor load_predictor(const std::filesystem::path& directory,
+                                const model::PredictorOptions& options) {
+#if defined(SERVE_WITH_SUBWORDS)
+  if (const auto subwords = directory / "subwords.model"; std::filesystem::exists(subwords)) {
+    return {directory, subwords::load_subwords(subwords), options};
+  }
+#endif
+  return model::Predictor{directory, options};
+}
 
 void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
@@ -24,7 +38,7 @@ void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
                                         .precision = model::precision_named(flags.precision)};
   const auto load = [&flags, &log, options] {
     const auto found = cli::find_model(flags.model, log);
-    model::Predictor predictor{found.directory, options};
+    auto predictor = load_predictor(found.directory, options);
     const bool bf16 = predictor.precision() == model::Precision::bf16;
     serve::ModelFacts facts{.id = found.place, .dtype = bf16 ? "bfloat16" : "float32"};
     return std::make_shared<Served>(std::move(predictor), std::move(facts));

@@ -10,6 +10,7 @@ inline constexpr std::string_view page_html = R"html(<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>seqtrain</title>
+<link rel="icon" href="data:,">
 <style>
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
   body { max-width: 42rem; margin: 2rem auto; padding: 0 1rem }
