@@ -58,6 +58,15 @@ TEST(Activation, TakesTheBlockOfARowOnly) {
   }
 }
 
+TEST(Activation, ComputesTheValueAloneToTheSameBits) {
+  std::vector<float> x(64), value(64), alone(64), slope(64);
+  const std::vector<float> bias(64, 0.25F);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.3F * static_cast<float>(i) - 9;
+  activate<Gelu>(x.data(), 64, bias.data(), value.data(), slope.data(), 64, 1, 64);
+  activate<Gelu, float>(x.data(), 64, bias.data(), alone.data(), nullptr, 64, 1, 64);
+  EXPECT_EQ(value, alone);
+}
+
 TEST(Activation, AddsMultipliesAndConverts) {
   const std::vector<float> x(16, 3.0F), bias(16, 0.5F);
   std::vector<float> y(16, 2.0F);

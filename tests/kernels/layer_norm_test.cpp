@@ -83,6 +83,18 @@ TEST(LayerNorm, BothPassesAgreeWithTheFormula) {
   }
 }
 
+TEST(LayerNorm, LeavesNothingForABackwardPassIfThereIsNone) {
+  const Norm p;
+  std::vector<float> x = p.x, y(rows * n), compact(rows * n), normal(rows * n), inverse(rows);
+  const LayerNormWeights weights{p.gamma.data(), p.beta.data(), eps};
+  add_and_norm<float>(x.data(), p.bias.data(), p.residual.data(), {}, 0, weights,
+                      {y.data(), compact.data(), normal.data(), inverse.data()}, rows, n);
+  std::vector<float> again = p.x, alone(rows * n);
+  add_and_norm<float>(again.data(), p.bias.data(), p.residual.data(), {}, 0, weights,
+                      {alone.data(), compact.data(), nullptr, nullptr}, rows, n);
+  EXPECT_EQ(y, alone);
+}
+
 TEST(LayerNorm, NormAndDropIsTheSameWithoutAResidual) {
   Norm p;
   const std::vector<float> zeros(rows * n);

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/any_classifier.hpp>
-#include <seqtrain/model/cpu/encoder.hpp>
+#include <seqtrain/model/cpu/any_encoder.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
@@ -117,6 +117,21 @@ TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
       if (threads == 1) expected.push_back(gradient.clone());
       EXPECT_EQ(i < expected.size() ? norm_of_difference(gradient, expected[i]) : 0, 0) << name;
     }
+  }
+}
+
+TEST_P(CpuEncoder, EvaluatesToTheBitsOfAPassThatIsKept) {
+  const auto model = load(false);
+  const std::string family = GetParam().model.family;
+  std::vector<tensor::Parameter> parameters{model.parameters().begin(), model.parameters().end()};
+  cpu::AnyEncoder encoder{parameters, family + ".", model.config(), family == "roberta",
+                          GetParam().precision};
+  for (std::int64_t rows = 1; rows < 30; rows += 4) {
+    const auto batch = MadeCheckpoint::batch(rows, rows);
+    const random::Stream stream{1, random::Purpose::dropout};
+    const at::Tensor kept = encoder.forward(batch, stream);
+    const at::Tensor evaluated = encoder.forward(batch, {});
+    EXPECT_EQ(norm_of_difference(kept, evaluated), 0) << rows << " rows";
   }
 }
 

@@ -50,7 +50,8 @@ struct Relu {
 };
 
 /// value = act(x + bias) and slope = act'(x + bias) for a block [rows, n]; x has rows `ld_x` apart,
-/// the results `ld`. With the slope kept, the backward pass is one product. n is a multiple of 16.
+/// the results `ld`. With the slope kept, the backward pass is one product; it is null if there is
+/// none. n is a multiple of 16.
 template <class Act, class T>
 void activate(const float* x, std::size_t ld_x, const float* bias, T* value, T* slope,
               std::size_t ld, std::size_t rows, std::size_t n) {
@@ -62,7 +63,7 @@ void activate(const float* x, std::size_t ld_x, const float* bias, T* value, T* 
         load(bias + i, b);
         Act::at(in + b, y, dy);
         store(value + row * ld + i, y);
-        store(slope + row * ld + i, dy);
+        if (slope != nullptr) store(slope + row * ld + i, dy);
       }
     }
   });

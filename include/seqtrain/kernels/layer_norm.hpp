@@ -18,7 +18,8 @@ struct LayerNormWeights {
 };
 
 /// What LayerNorm leaves for each row: `y` for the residual, `y_compact` as a factor of the next
-/// product, `normal` and `inverse_deviation` for the backward pass. All [rows, n] but the last.
+/// product, `normal` and `inverse_deviation` for the backward pass, null if there is none. All
+/// [rows, n] but the last.
 template <class T>
 struct LayerNormResult {
   float* y;
@@ -28,6 +29,7 @@ struct LayerNormResult {
 
   /// The same from `row` on.
   [[nodiscard]] LayerNormResult from(std::size_t row, std::size_t n) const {
+    if (normal == nullptr) return {y + row * n, y_compact + row * n, nullptr, nullptr};
     return {y + row * n, y_compact + row * n, normal + row * n, inverse_deviation + row};
   }
 };
@@ -45,7 +47,7 @@ SEQTRAIN_INLINE void normalize_row(const float* x, float total, std::size_t n,
     squares += (in - mean) * (in - mean);
   }
   const float inverse = 1 / std::sqrt(sum(squares) / count + weights.eps);
-  *out.inverse_deviation = inverse;
+  if (out.inverse_deviation != nullptr) *out.inverse_deviation = inverse;
   for (std::size_t i = 0; i < n; i += width) {
     Floats gamma, beta;
     load(x + i, in);
@@ -53,7 +55,7 @@ SEQTRAIN_INLINE void normalize_row(const float* x, float total, std::size_t n,
     load(weights.beta + i, beta);
     const Floats normal = (in - mean) * inverse;
     const Floats y = normal * gamma + beta;
-    store(out.normal + i, normal);
+    if (out.normal != nullptr) store(out.normal + i, normal);
     store(out.y + i, y);
     store(out.y_compact + i, y);
   }

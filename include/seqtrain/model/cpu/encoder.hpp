@@ -37,13 +37,12 @@ struct EncoderParts {
 /// (float or bfloat16), all else in float. Tokens lie without padding; a thread takes a run of
 /// sequences through all layers and back, and then the threads share the weights' gradients. Of the
 /// last layer only what the first tokens need is computed. The results are the same at any number
-/// of threads.
+/// of threads. A pass without dropout keeps nothing: each thread uses its own memory again for
+/// every run and every layer.
 template <class T>
 class Encoder {
  public:
-  explicit Encoder(EncoderParts<T> parts) : parts_{std::move(parts)} {
-    memory_.resize(parts_.layers.size());
-  }
+  explicit Encoder(EncoderParts<T> parts) : parts_{std::move(parts)} {}
 
   /// The first tokens' hidden states [rows, hidden], in fp32. With a stream there is dropout, and
   /// `backward` may follow; without, neither.
@@ -56,7 +55,7 @@ class Encoder {
     draw_dropout(stream);
     reserve(stream.has_value());
     tensor::for_each_task(runs_.size(), [&](std::size_t run, std::size_t worker) {
-      forward_run(runs_[run], scratch_.of(worker));
+      forward_run(runs_[run], worker);
     });
     finish_first_tokens();
     at::Tensor result = at::empty({batch.rows, static_cast<std::int64_t>(hidden())}, at::kFloat);
@@ -118,28 +117,32 @@ class Encoder {
 
   void reserve(bool keep) {
     const std::size_t rows = layout_->rows();
+    keeps_ = keep;
+    most_rows_ = std::max(std::ranges::max_element(runs_, {}, &Run::rows)->rows, row_unit());
     first_rows_ = round_up(layout_->sequences().size(), Layout::matrix_unit);
     rows_.clear();
-    for (std::size_t i = 0; i < parts_.layers.size(); ++i) {
-      // Where nothing is kept, a layer's rows may be those of the layer before.
-      rows_.push_back(memory_[keep ? i : 0].reserve(rows, hidden(), inner()));
+    const std::size_t memories = keep ? parts_.layers.size() : tensor::workers();
+    memory_.resize(std::max(memory_.size(), memories));
+    for (std::size_t i = 0; i < memories; ++i) {
+      rows_.push_back(memory_[i].reserve(keep ? rows : most_rows_, hidden(), inner(), keep));
     }
-    first_tokens_ = first_memory_.reserve(first_rows_, hidden(), inner());
+    first_tokens_ = first_memory_.reserve(first_rows_, hidden(), inner(), keep);
     std::fill_n(first_tokens_.context, first_rows_ * hidden(), T{});
     std::fill_n(first_x_.reserve(first_rows_ * hidden()), first_rows_ * hidden(), 0.0F);
-    first_gradient_.reserve(first_rows_ * hidden());
-    x_.reserve(rows * hidden());
-    normal_.reserve(rows * hidden());
-    inverse_.reserve(rows);
-    reserve_scratch();
-  }
-
-  void reserve_scratch() {
-    const std::size_t most = std::ranges::max_element(runs_, {}, &Run::rows)->rows;
-    const std::size_t rows = std::max(most, row_unit());
+    x_.reserve((keep ? rows : memories * most_rows_) * hidden());
+    if (keep) {
+      first_gradient_.reserve(first_rows_ * hidden());
+      normal_.reserve(rows * hidden());
+      inverse_.reserve(rows);
+    }
     const std::size_t attention =
         kernels::AttentionScratch::floats(layout_->longest(), hidden() / last().heads);
-    scratch_.reserve(tensor::workers(), rows, hidden(), attention);
+    scratch_.reserve(tensor::workers(), most_rows_, hidden(), attention);
+  }
+
+  /// A layer's rows of a run, in the forward pass.
+  [[nodiscard]] LayerRows<T> rows_of(std::size_t layer, const Run& run, std::size_t worker) const {
+    return keeps_ ? rows_of(layer, run.row) : rows_[worker];
   }
 
   [[nodiscard]] LayerRows<T> rows_of(std::size_t layer, std::size_t row) const {
@@ -181,49 +184,79 @@ class Encoder {
 
   // ---- the forward pass
 
-  void forward_run(const Run& run, const Scratch<T>& scratch) {
-    float* const x = x_.data() + run.row * hidden();
-    embed(run, x);
-    for (std::size_t i = 0; i < parts_.layers.size(); ++i) {
+  void forward_run(const Run& run, std::size_t worker) {
+    const Scratch<T> scratch = scratch_.of(worker);
+    float* const x = x_.data() + (keeps_ ? run.row : worker * most_rows_) * hidden();
+    embed(run, x, rows_of(0, run, worker).input);
+    for (std::size_t i = 0; i + 1 < parts_.layers.size(); ++i) {
       const Layer<T>& layer = parts_.layers[i];
-      const auto rows = rows_of(i, run.row);
+      const auto rows = rows_of(i, run, worker);
       layer.project(rows, run.rows, scratch);
-      if (i + 1 == parts_.layers.size()) {
-        attend_first_tokens(run, scratch);
-      } else {
-        attend(i, run, scratch);
-        layer.finish(rows, run.rows, dropout_[i], element_index(run.row), x,
-                     rows_of(i + 1, run.row).input, scratch);
-      }
+      attend(i, run, rows, scratch);
+      layer.finish(rows, run.rows, dropout_[i], element_index(run.row), x,
+                   rows_of(i + 1, run, worker).input, scratch);
     }
+    attend_first_tokens(run, rows_of(parts_.layers.size() - 1, run, worker), x, scratch);
   }
 
-  void embed(const Run& run, float* x) {
+  void embed(const Run& run, float* x, T* input) {
     parts_.embeddings.add_up(ids_.data() + run.row, run.rows, hidden(), x);
     kernels::norm_and_drop<T>(x, parts_.embeddings.norm.weights(), embedding_dropout_,
                               element_index(run.row),
-                              {x, rows_of(0, run.row).input, normal_.data() + run.row * hidden(),
-                               inverse_.data() + run.row},
+                              {x, input, keeps_ ? normal_.data() + run.row * hidden() : nullptr,
+                               keeps_ ? inverse_.data() + run.row : nullptr},
                               run.rows, hidden());
   }
 
-  void attend(std::size_t i, const Run& run, const Scratch<T>& scratch) const {
+  /// `of_run` are the rows from the run's first on.
+  void attend(std::size_t i, const Run& run, const LayerRows<T>& of_run,
+              const Scratch<T>& scratch) const {
     for_each_sequence(run, [&](const Sequence& sequence, std::size_t) {
-      const auto rows = rows_of(i, sequence.row);
+      const auto rows = of_run.from(sequence.row - run.row, hidden(), inner());
       parts_.layers[i].attend(rows, sequence.length, sequence.length, dropout_[i].attention,
                               score_index(sequence), rows.context, scratch);
     });
     for_each_rest(run, [&](std::size_t row, std::size_t count) {
-      std::fill_n(rows_of(i, row).context, count * hidden(), T{});
+      std::fill_n(of_run.context + (row - run.row) * hidden(), count * hidden(), T{});
     });
   }
 
-  void attend_first_tokens(const Run& run, const Scratch<T>& scratch) {
+  /// The last layer's attention. Nobody but the first tokens asks, but the backward pass reads all
+  /// of q.
+  void attend_first_tokens(const Run& run, const LayerRows<T>& of_run, const float* x,
+                           const Scratch<T>& scratch) {
     const std::size_t i = parts_.layers.size() - 1;
+    if (keeps_) {
+      last().project(of_run, run.rows, scratch);
+    } else {
+      last().project_keys(of_run, run.rows, scratch);
+      project_first_queries(run, of_run, scratch);
+    }
     for_each_sequence(run, [&](const Sequence& sequence, std::size_t s) {
-      last().attend(rows_of(i, sequence.row), sequence.length, 1, dropout_[i].attention,
+      const std::size_t row = sequence.row - run.row;
+      last().attend(of_run.from(row, hidden(), inner()), sequence.length, 1, dropout_[i].attention,
                     score_index(sequence), first_tokens_.context + s * hidden(), scratch);
-      std::copy_n(x_.data() + sequence.row * hidden(), hidden(), first_x_.data() + s * hidden());
+      std::copy_n(x + row * hidden(), hidden(), first_x_.data() + s * hidden());
+    });
+  }
+
+  /// q of the first tokens, by way of rows that lie together.
+  void project_first_queries(const Run& run, const LayerRows<T>& of_run,
+                             const Scratch<T>& scratch) const {
+    T* const input = scratch.gradient;
+    T* const queries = of_run.context;  // that of the first tokens lies elsewhere
+    std::size_t count = 0;
+    for_each_sequence(run, [&](const Sequence& sequence, std::size_t) {
+      const T* const first = of_run.input + (sequence.row - run.row) * hidden();
+      std::copy_n(first, hidden(), input + count++ * hidden());
+    });
+    const std::size_t rows = round_up(count, row_unit());
+    std::fill_n(input + count * hidden(), (rows - count) * hidden(), T{});
+    last().project_queries(input, rows, queries, scratch);
+    const T* next = queries;
+    for_each_sequence(run, [&](const Sequence& sequence, std::size_t) {
+      std::copy_n(next, hidden(), of_run.qkv + (sequence.row - run.row) * 3 * hidden());
+      next += hidden();
     });
   }
 
@@ -379,7 +412,9 @@ class Encoder {
   kernels::Dropout embedding_dropout_;
   std::vector<LayerDropout> dropout_;
 
-  std::vector<LayerMemory<T>> memory_;  // a layer each
+  bool keeps_ = false;                  // what a backward pass reads
+  std::size_t most_rows_ = 0;           // of a run
+  std::vector<LayerMemory<T>> memory_;  // a layer each, or a worker each where nothing is kept
   std::vector<LayerRows<T>> rows_;
   LayerMemory<T> first_memory_;  // the last layer's, behind attention: a row a sequence
   LayerRows<T> first_tokens_;

@@ -57,11 +57,15 @@ class Layer {
 
   /// q, k and v of a group's rows.
   void project(const LayerRows<T>& rows, std::size_t count, const Scratch<T>& scratch) const {
-    forward(qkv, rows.input, hidden(), count, scratch.block,
-            [&](std::size_t column, const float* block) {
-              kernels::add_bias(block, panel, qkv.bias() + column, rows.qkv + column, qkv.out(),
-                                count, panel);
-            });
+    project(rows.input, count, {0, qkv.out()}, rows.qkv, qkv.out(), scratch);
+  }
+  /// k and v alone.
+  void project_keys(const LayerRows<T>& rows, std::size_t count, const Scratch<T>& scratch) const {
+    project(rows.input, count, {hidden(), qkv.out()}, rows.qkv, qkv.out(), scratch);
+  }
+  /// q [count, hidden] of rows of which `input` [count, hidden] is the input.
+  void project_queries(const T* input, std::size_t count, T* q, const Scratch<T>& scratch) const {
+    project(input, count, {0, hidden()}, q, hidden(), scratch);
   }
 
   /// The heads of one sequence whose first token is that of `rows`; its first `queries` tokens ask.
@@ -96,8 +100,8 @@ class Layer {
                              hidden());
     forward(intermediate, rows.middle, hidden(), count, scratch.block,
             [&](std::size_t column, const float* block) {
-              activate(block, intermediate.bias() + column, rows.active + column,
-                       rows.slope + column, count);
+              T* const slope = rows.slope == nullptr ? nullptr : rows.slope + column;
+              activate(block, intermediate.bias() + column, rows.active + column, slope, count);
             });
     map_to_wide(output, rows.active, count, scratch);
     kernels::add_and_norm<T>(scratch.wide, output.bias(), x, dropout.second, first, norm2.weights(),
@@ -145,6 +149,14 @@ class Layer {
   }
 
  private:
+  void project(const T* input, std::size_t count, Columns columns, T* to, std::size_t ld,
+               const Scratch<T>& scratch) const {
+    forward(qkv, input, hidden(), count, scratch.block, columns,
+            [&](std::size_t column, const float* block) {
+              kernels::add_bias(block, panel, qkv.bias() + column, to + column, ld, count, panel);
+            });
+  }
+
   [[nodiscard]] kernels::Head<T> head_view(const LayerRows<T>& rows, std::size_t head,
                                            std::size_t length, std::size_t queries,
                                            const kernels::Dropout& dropout,

@@ -37,7 +37,8 @@ class Buffer {
 };
 
 /// The weights of one linear map, or of several that share their input, packed for the products of
-/// both passes. `in` and each map's `out` are multiples of the panel.
+/// both passes, or of the forward pass alone if they are frozen. `in` and each map's `out` are
+/// multiples of the panel.
 template <class T>
 class Linear {
  public:
@@ -82,7 +83,7 @@ class Linear {
     const std::int64_t now = changes();
     if (now == packed_changes_ && !always) return 0;
     forward_.reserve(in_ * out_);
-    backward_.reserve(in_ * out_);
+    if (learns()) backward_.reserve(in_ * out_);
     bias_.resize(out_);
     packed_changes_ = now;
     return out_ / panel;
@@ -93,7 +94,7 @@ class Linear {
     const auto [part, row] = place(output);
     const float* const weight = part->weight.template const_data_ptr<float>() + row * in_;
     kernels::pack_transposed_panel(weight, in_, in_, panel, forward_.data() + output * in_);
-    for (std::size_t column = 0; column < in_; column += panel) {
+    for (std::size_t column = 0; learns() && column < in_; column += panel) {
       kernels::pack_panel(weight + column, in_, panel, panel,
                           backward_.data() + column * out_ + output * panel);
     }
@@ -116,6 +117,8 @@ class Linear {
     const Part* part;
     std::size_t row;
   };
+
+  [[nodiscard]] bool learns() const { return parts_.front().weight_gradient.defined(); }
 
   /// Of an output.
   [[nodiscard]] Place place(std::size_t output) const {
@@ -142,16 +145,28 @@ class Linear {
   std::vector<float> bias_;
 };
 
+/// Columns of the result of a linear map, multiples of the panel.
+struct Columns {
+  std::size_t first;
+  std::size_t end;
+};
+
 /// y = x W^T, panel after panel: calls use(column, block) with [rows, panel] of it, rows `panel`
 /// apart. x has rows `ld` apart.
 template <class T, class Use>
 void forward(const Linear<T>& linear, const T* x, std::size_t ld, std::size_t rows, float* block,
-             const Use& use) {
-  for (std::size_t column = 0; column < linear.out(); column += panel) {
+             Columns columns, const Use& use) {
+  for (std::size_t column = columns.first; column < columns.end; column += panel) {
     multiply_panel(rows, linear.in(), x, ld, linear.forward_panel(column / panel), block, panel,
                    false);
     use(column, block);
   }
+}
+
+template <class T, class Use>
+void forward(const Linear<T>& linear, const T* x, std::size_t ld, std::size_t rows, float* block,
+             const Use& use) {
+  forward(linear, x, ld, rows, block, {0, linear.out()}, use);
 }
 
 /// The gradient of x, from that of y in `gradient` [rows, out], panel after panel.
