@@ -42,12 +42,6 @@ inline std::string run_prefix(const World& world) {
   return "seqtrain/" + world.run_id;
 }
 
-/// Returns the prefix of the keys of one start. Elastic starts that follow a change of the members
-/// have the same one.
-inline std::string start_prefix(const World& world) {
-  return run_prefix(world) + "/start_" + std::to_string(world.restart);
-}
-
 inline StorePtr prefixed(const std::string& prefix, const StorePtr& store) {
   return c10::make_intrusive<::c10d::PrefixStore>(prefix, store);
 }
@@ -59,8 +53,9 @@ class Connection {
       : world_{world}, deadline_{Clock::now() + options.timeout} {
     const auto store = open_store(world, deadline_);
     run_store_ = prefixed(run_prefix(world), store);
-    const auto round = Rendezvous{world, prefixed(start_prefix(world), store), deadline_}.join();
-    const auto prefix = start_prefix(world) + "/" + round;
+    // Not by `world.restart`: torchrun counts the restarts of each host apart.
+    const auto round = Rendezvous{world, run_store_, deadline_}.join();
+    const auto prefix = run_prefix(world) + "/" + round;
     Heartbeat::begin(*prefixed(prefix, store), world.rank);
     make_backends(options, prefixed(prefix, store));
     link_->heartbeat =
