@@ -14,6 +14,14 @@ namespace {
 using namespace std::chrono_literals;
 using tests::FakeClock;
 
+TEST(ProgressLine, CountsWhatHasNoKnownEnd) {
+  EXPECT_EQ(progress_line({.name = "predict",
+                           .done = 15200,
+                           .seconds = 30,
+                           .rates = {{.per_second = 507, .unit = "examples/s"}}}),
+            "predict 15.2k done, 507 examples/s");
+}
+
 TEST(ProgressLine, TellsShareRatesAndTimeLeft) {
   EXPECT_EQ(progress_line({.name = "train",
                            .done = 123,

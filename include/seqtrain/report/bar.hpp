@@ -39,7 +39,7 @@ inline std::string progress_line(const Progress& progress) {
                        0.0, 1.0)
           : 0;
   const auto filled = static_cast<std::size_t>(share * width);
-  const bool known = progress.total > 0;
+  const bool known = progress.total > 0 || progress.done == 0;
   std::string line = progress.name + " ";
   line += known ? right(fixed(std::floor(100 * share), 0), 3) + "% [" + std::string(filled, '#') +
                       std::string(width - filled, '-') + "]"
