@@ -1,11 +1,11 @@
 #pragma once
 
-/// Everything, for experiments: a program that is compiled often includes the rooms it uses.
+/// Everything but `dist` and `serve`, for experiments: a program that is compiled often includes
+/// the rooms it uses.
 
 #include <seqtrain/cli.hpp>
 #include <seqtrain/concepts.hpp>
 #include <seqtrain/data.hpp>
-#include <seqtrain/dist.hpp>
 #include <seqtrain/metrics.hpp>
 #include <seqtrain/model.hpp>
 #include <seqtrain/optim.hpp>
