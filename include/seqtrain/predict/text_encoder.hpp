@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -18,8 +19,8 @@ namespace seqtrain::predict {
 /// A tokenizer of any kind that threads share: each call borrows working memory that no other uses.
 class TextEncoder {
  public:
-  template <text::Tokenizer T>
-  explicit TextEncoder(T tokenizer)
+  template <class T>
+  requires(!std::same_as<T, TextEncoder> && text::Tokenizer<T>) explicit TextEncoder(T tokenizer)
       : tokenizer_{std::make_unique<const Shared<T>>(std::move(tokenizer))} {}
 
   explicit TextEncoder(const text::AnyTokenizer& tokenizer)
