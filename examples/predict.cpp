@@ -14,21 +14,10 @@
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/report/bar.hpp>
 #include <seqtrain/tensor/machine.hpp>
-#if defined(PREDICT_WITH_SUBWORDS)
-#include <seqtrain/subwords/subword_tokenizer.hpp>
-#endif
+
+#include "load_predictor.hpp"
 
 using namespace seqtrain;
-
-model::Predictor load(const std::filesystem::path& directory,
-                      const model::PredictorOptions& options) {
-#if defined(PREDICT_WITH_SUBWORDS)
-  if (const auto subwords = directory / "subwords.model"; std::filesystem::exists(subwords)) {
-    return {directory, subwords::load_subwords(subwords), options};
-  }
-#endif
-  return model::Predictor{directory, options};
-}
 
 /// Shows on a terminal how far a stream has come.
 class StreamBar {
@@ -54,8 +43,8 @@ class StreamBar {
 
 void predict_stdin(const cli::PredictFlags& flags) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
-  const auto predictor =
-      load(flags.model, {.device = device, .precision = model::precision_named(flags.precision)});
+  const auto predictor = load_predictor(
+      flags.model, {.device = device, .precision = model::precision_named(flags.precision)});
   auto options = flags.stream_options(predictor.max_length());
 
   const InputDescriptor input{STDIN_FILENO, "stdin"};

@@ -14,23 +14,12 @@
 #include <seqtrain/serve/adapted.hpp>
 #include <seqtrain/serve/server.hpp>
 #include <seqtrain/tensor/machine.hpp>
-#if defined(SERVE_WITH_SUBWORDS)
-#include <seqtrain/subwords/subword_tokenizer.hpp>
-#endif
+
+#include "load_predictor.hpp"
 
 using namespace seqtrain;
 
 using Served = serve::Adapted<model::Predictor>;
-
-model::Predictor load_predictor(const std::filesystem::path& directory,
-                                const model::PredictorOptions& options) {
-#if defined(SERVE_WITH_SUBWORDS)
-  if (const auto subwords = directory / "subwords.model"; std::filesystem::exists(subwords)) {
-    return {directory, subwords::load_subwords(subwords), options};
-  }
-#endif
-  return model::Predictor{directory, options};
-}
 
 void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
