@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes include/seqtrain/text/unicode_tables.hpp and tests/golden/unicode.json.
+"""Writes include/seqtrain/text/unicode/unicode_tables.hpp and tests/golden/unicode.json.
 
 Hugging Face's tokenizers takes its character data from several Rust crates of different Unicode
 versions, so no single edition of the standard gives its ids. This asks the package itself about
@@ -19,7 +19,7 @@ from tokenizers import normalizers, pre_tokenizers
 
 SCALARS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 GOLDEN = pathlib.Path(__file__).resolve().parent
-HEADER = GOLDEN.parent.parent / "include/seqtrain/text/unicode_tables.hpp"
+HEADER = GOLDEN.parent.parent / "include/seqtrain/text/unicode/unicode_tables.hpp"
 HANGUL = range(0xAC00, 0xAC00 + 11172)
 
 

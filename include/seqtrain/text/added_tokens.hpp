@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/unicode.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/unicode.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
 

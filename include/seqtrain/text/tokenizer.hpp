@@ -15,9 +15,9 @@
 #include <seqtrain/text/byte_level_pipeline.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/pipeline.hpp>
-#include <seqtrain/text/templates.hpp>
-#include <seqtrain/text/truncation.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/post_processing/templates.hpp>
+#include <seqtrain/text/post_processing/truncation.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
 
