@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/core/json.hpp>
@@ -78,11 +79,28 @@ class TemplateReader {
 
 }  // namespace detail
 
+[[nodiscard]] inline Templates read_templates(const json::Value& processor);
+
+/// Of several processors one may add tokens.
+[[nodiscard]] inline Templates read_template_sequence(const json::Value& sequence) {
+  Templates templates;
+  bool found = false;
+  for (const auto& processor : sequence.at("processors").items()) {
+    if (processor.at("type").string() == "ByteLevel") continue;
+    if (std::exchange(found, true)) {
+      throw processor.error("a second processor that adds tokens is not supported");
+    }
+    templates = read_templates(processor);
+  }
+  return templates;
+}
+
 /// The templates of a tokenizer.json's `post_processor`; `InputError` if it is not supported.
 [[nodiscard]] inline Templates read_templates(const json::Value& processor) {
   const auto type = processor.at("type");
   const std::string_view name = type.string();
   if (name == "ByteLevel") return {};  // changes offsets only
+  if (name == "Sequence") return read_template_sequence(processor);
   if (name == "TemplateProcessing") {
     const auto special_tokens = processor.at("special_tokens");
     return {.single = detail::TemplateReader{special_tokens, false}.read(processor.at("single")),
@@ -90,7 +108,8 @@ class TemplateReader {
   }
   if (name != "BertProcessing" && name != "RobertaProcessing") {
     throw type.error("\"" + std::string{name} + "\" is not supported",
-                     "supported: BertProcessing, RobertaProcessing, TemplateProcessing, ByteLevel");
+                     "supported: BertProcessing, ByteLevel, RobertaProcessing, Sequence, "
+                     "TemplateProcessing");
   }
   const auto special = [&](const char* role) {
     const auto token_and_id = processor.at(role).items();

@@ -56,6 +56,8 @@ class Vocabulary {
     throw InputError{"the vocabulary has no " + role + " " + token};
   }
 
+  [[nodiscard]] bool contains(const std::string& token) const { return ids_.contains(token); }
+
   /// In the order in which they were added, without those of `give_ids`.
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
 

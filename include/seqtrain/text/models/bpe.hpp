@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,8 +16,8 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/models/merge_queue.hpp>
 #include <seqtrain/text/models/merge_table.hpp>
+#include <seqtrain/text/models/merging_word.hpp>
 #include <seqtrain/text/models/string_hash.hpp>
 #include <seqtrain/text/pre_tokenizers/byte_level.hpp>
 
@@ -66,9 +65,7 @@ class Bpe {
   static constexpr Id absent = -1;
   static constexpr std::size_t short_word = 48;  ///< bytes up to which looking at all pairs wins
   using Ids = std::unordered_map<std::string_view, Id>;
-  using Position = std::uint32_t;  ///< of a symbol in a long word, among those it began as
-  using Span = std::uint16_t;      ///< how many of those a symbol has become of
-  static constexpr std::size_t longest_token = std::numeric_limits<Span>::max();
+  static constexpr std::size_t longest_token = MergingWord::longest_token;
 
   void read_merges(std::span<const Pair> merges, const Ids& ids) {
     const auto id = [&](std::string_view token, const Pair& merge) {
@@ -176,77 +173,12 @@ class Bpe {
     for (std::size_t i = 0; i < end; i = next[i]) out.push_back(symbols[i]);
   }
 
-  /// Symbols and a queue of the merges that were possible when they were queued. A symbol is kept
-  /// at the first place of its span, and the span at the first and at the last, where both
-  /// neighbours look for it: half of a linked list's memory.
-  class LongWord {
-   public:
-    LongWord(const Bpe& bpe, std::size_t bytes) : bpe_{bpe}, queue_{bytes} { ids_.reserve(bytes); }
-
-    void add(Id id) { ids_.push_back(id); }
-
-    void merge_all() {
-      spans_.assign(ids_.size(), 1);
-      for (Position i = 0; i + 1 < size(); ++i) queue_pair(i);
-      while (!queue_.empty()) {
-        const auto [rank, position] = queue_.pop();
-        const Id result = bpe_.results_[rank];
-        if (is_current(position, result)) merge(position, result);
-      }
-    }
-
-    template <class Fn>
-    void for_each(Fn&& fn) const {
-      for (Position i = 0; i < size(); i = next(i)) fn(ids_[i]);
-    }
-
-   private:
-    [[nodiscard]] Position size() const { return static_cast<Position>(ids_.size()); }
-    [[nodiscard]] Position next(Position position) const { return position + spans_[position]; }
-    [[nodiscard]] Position previous(Position position) const {
-      return position - spans_[position - 1];
-    }
-
-    [[nodiscard]] Merge merge_at(Position position) const {
-      return bpe_.merges_.find(ids_[position], ids_[next(position)]);
-    }
-
-    void queue_pair(Position position) {
-      if (const Merge found = merge_at(position); found.rank != Merge::none) {
-        queue_.push({found.rank, position});
-      }
-    }
-
-    /// Whether the two symbols still merge to the same. Their own merge may have another rank by
-    /// now, if several pairs give that result; the reference takes the queued one all the same.
-    [[nodiscard]] bool is_current(Position position, Id result) const {
-      if (ids_[position] == absent || next(position) >= size()) return false;
-      const Merge now = merge_at(position);
-      return now.rank != Merge::none && now.result == result;
-    }
-
-    void merge(Position position, Id result) {
-      const Position right = next(position);
-      const Position end = next(right);
-      ids_[position] = result;
-      ids_[right] = absent;
-      spans_[position] = spans_[end - 1] = static_cast<Span>(end - position);
-      if (position > 0) queue_pair(previous(position));
-      if (end < size()) queue_pair(position);
-    }
-
-    const Bpe& bpe_;
-    std::vector<Id> ids_;
-    std::vector<Span> spans_;
-    MergeQueue queue_;
-  };
-
   void encode_long(std::string_view word, std::vector<Id>& out) const {
-    if (word.size() >= std::numeric_limits<Position>::max()) {
+    if (word.size() >= MergingWord::max_symbols) {
       throw InputError{"a word of " + std::to_string(word.size()) +
                        " bytes; words of 4 GiB and more are not supported"};
     }
-    LongWord symbols{*this, word.size()};
+    MergingWord symbols{merges_, results_, word.size()};
     for_each_symbol(word, [&](Id id) { symbols.add(id); });
     symbols.merge_all();
     symbols.for_each([&](Id id) { out.push_back(id); });

@@ -43,6 +43,8 @@ class CharacterTable {
   [[nodiscard]] std::uint8_t properties(char32_t code) const noexcept { return properties_[code]; }
 
   [[nodiscard]] bool is_word_character(char32_t code) const { return words_[code]; }
+  [[nodiscard]] bool is_numeric(char32_t code) const { return numeric_[code]; }
+  [[nodiscard]] bool is_mark(char32_t code) const { return marks_[code]; }
 
   /// Lower case, of each character alone (a final sigma is none); more than one only for U+0130.
   [[nodiscard]] CodePoints lower(char32_t code) const noexcept {
@@ -84,7 +86,7 @@ class CharacterTable {
     std::uint8_t value;
   };
 
-  CharacterTable() : properties_(0x110000), words_(0x110000) {
+  CharacterTable() : properties_(0x110000), words_(0x110000), numeric_(0x110000), marks_(0x110000) {
     using namespace unicode_tables;
     mark(letters, letter);
     mark(numbers, number);
@@ -94,6 +96,8 @@ class CharacterTable {
     mark(ideographs, ideograph);
     mark(nonspacing_marks, nonspacing_mark);
     for_each(word_characters, [&](std::size_t code) { words_[code] = true; });
+    for_each(numeric, [&](std::size_t code) { numeric_[code] = true; });
+    for_each(marks, [&](std::size_t code) { marks_[code] = true; });
     read_lower_case();
     read_combining_classes();
     read_decompositions();
@@ -173,6 +177,8 @@ class CharacterTable {
 
   std::vector<std::uint8_t> properties_;
   std::vector<bool> words_;
+  std::vector<bool> numeric_;
+  std::vector<bool> marks_;
   std::vector<LowerCase> lower_;
   std::vector<CombiningClass> classes_;
   std::vector<Decomposition> decompositions_;
@@ -219,6 +225,16 @@ class CharacterTable {
 /// \w, which tells whether an added token stands alone.
 [[nodiscard]] inline bool is_word_character(char32_t code) {
   return CharacterTable::instance().is_word_character(code);
+}
+
+/// What the pre-tokenizer Digits sets apart.
+[[nodiscard]] inline bool is_numeric(char32_t code) {
+  return CharacterTable::instance().is_numeric(code);
+}
+
+/// Category M, which the normalizer StripAccents drops.
+[[nodiscard]] inline bool is_mark(char32_t code) {
+  return CharacterTable::instance().is_mark(code);
 }
 
 [[nodiscard]] inline CodePoints lower(char32_t code) noexcept {
