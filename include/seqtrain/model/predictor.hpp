@@ -28,7 +28,7 @@
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
-#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
 
 namespace seqtrain::model {
 

@@ -12,7 +12,7 @@
 
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/serve/predictor.hpp>
-#include <seqtrain/text/truncation.hpp>
+#include <seqtrain/text/post_processing/truncation.hpp>
 
 namespace seqtrain::serve {
 
