@@ -14,7 +14,7 @@
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/dist/world.hpp>
 #include <seqtrain/report/table.hpp>
-#include <seqtrain/sink/publish.hpp>
+#include <seqtrain/sink/publish_once.hpp>
 #include <seqtrain/tensor/freed_memory.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -50,12 +50,12 @@ void run(Job job, const Languages& languages, const std::string& model_dir) {
   const auto report = Framework::train(job);
   log.info(report::tables(report, job.labels.names()));
   save_performance(job.work / "performance.json", report, job.labels);
-  const std::string folder = job.lang + "_" + dated(std::chrono::system_clock::now());
+  const std::string fresh = job.lang + "_" + dated(std::chrono::system_clock::now());
   std::vector<std::string> files{"model.pth", "performance.json"};
   for (const char* file : {"vocabulary.txt", "subwords.model"}) {
     if (std::filesystem::exists(job.work / file)) files.emplace_back(file);
   }
-  sink::publish(models, job.work, files, folder);
+  const auto folder = sink::publish_once(models, job.work, files, fresh);
   log.info("The model is in " + languages.models(model_dir) + "/" + folder);
 }
 
