@@ -18,7 +18,9 @@
 #include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/data/lines.hpp>
 #include <seqtrain/data/loader.hpp>
+#include <seqtrain/data/one_hot.hpp>
 #include <seqtrain/data/plan.hpp>
+#include <seqtrain/data/random_split.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/record_stream.hpp>
