@@ -24,6 +24,7 @@
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/record_stream.hpp>
+#include <seqtrain/data/reversed.hpp>
 #include <seqtrain/data/shard.hpp>
 #include <seqtrain/data/source.hpp>
 #include <seqtrain/data/targets.hpp>

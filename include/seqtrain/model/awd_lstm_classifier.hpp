@@ -173,7 +173,7 @@ class AwdLstmClassifier {
 
   at::Tensor forward(const tensor::Batch& batch, bool training, Dropout& dropout) {
     const at::Tensor& ids = batch.input_ids;
-    LstmState state = encoder_.zero_state(ids.size(0));
+    RecurrentState state = encoder_.zero_state(ids.size(0));
     std::vector<at::Tensor> hidden;
     for (std::int64_t begin = 0; begin < ids.size(1); begin += options_.bptt) {
       const std::int64_t width = std::min(options_.bptt, ids.size(1) - begin);

@@ -52,8 +52,13 @@ inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view na
 inline AwdLstmShape awd_lstm_shape(const weights::FastaiFile& file) {
   AwdLstmShape shape{.embedding = size_in(file, "0.module.encoder.weight", 1), .layers = 0};
   const auto layer = [&] { return "0.module.rnns." + std::to_string(shape.layers) + "."; };
-  while (file.find(layer() + "module.weight_ih_l0")) {
-    if (shape.layers++ == 0) shape.hidden = size_in(file, "0.module.rnns.0.weight_hh_l0_raw", 1);
+  shape.qrnn = file.find(layer() + "layers.0.linear.module.bias").has_value();
+  const std::string_view name = shape.qrnn ? "layers.0.linear.module.bias" : "module.bias_ih_l0";
+  while (file.find(layer() + std::string{name})) {
+    if (shape.layers == 0) {
+      shape.hidden = size_in(file, layer() + std::string{name}, 0) / (shape.qrnn ? 3 : 4);
+    }
+    ++shape.layers;
   }
   return shape;
 }
