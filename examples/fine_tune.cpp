@@ -9,6 +9,7 @@
 #include <seqtrain/metrics.hpp>
 #include <seqtrain/model.hpp>
 #include <seqtrain/optim.hpp>
+#include <seqtrain/sink/publish_once.hpp>
 #include <seqtrain/tensor.hpp>
 #include <seqtrain/text.hpp>
 #include <seqtrain/train.hpp>
@@ -86,7 +87,9 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   log.info(observers.describe_machine());
   log.info(report::tables(*results.test, labels.names()));
   train::save_run(run, trainer.model().model(), tokenizer.files(), results);
-  trainer.publish(run.path(), run.results(), train::dated_model_folder(), stop);
+  sink::publish_once(trainer.sink(), run.path(), run.results(), train::dated_model_folder(), [&] {
+    if (stop.stop_requested()) throw train::Stopped{"stopped while publishing"};
+  });
   checkpoints->check();
   log.info("The model is in " + run.path().string());
 }

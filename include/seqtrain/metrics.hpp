@@ -8,3 +8,4 @@
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/metrics/regression.hpp>
+#include <seqtrain/metrics/threshold_scores.hpp>

@@ -4,6 +4,7 @@
 #include <seqtrain/report/cadence.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/report/container_limits.hpp>
+#include <seqtrain/report/curve.hpp>
 #include <seqtrain/report/event_file.hpp>
 #include <seqtrain/report/event_objects.hpp>
 #include <seqtrain/report/format.hpp>

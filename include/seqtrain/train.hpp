@@ -10,6 +10,7 @@
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/figures.hpp>
+#include <seqtrain/train/find_learning_rate.hpp>
 #include <seqtrain/train/find_part.hpp>
 #include <seqtrain/train/fit.hpp>
 #include <seqtrain/train/fits.hpp>

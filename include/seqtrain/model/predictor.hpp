@@ -53,9 +53,6 @@ class Predictor {
  public:
   using Encoded = predict::Encoded;
 
-  /// Ids that an AWD-LSTM reads of a text, as the program `languages` trains it by default.
-  static constexpr std::size_t awd_lstm_length = 512;
-
   /// Loads a directory in Hugging Face's layout, the directory of a run, or one that the program
   /// `languages` has left. Throws `InputError` if it is none of them, if its files do not fit
   /// together, if the model is not fine-tuned, or if its tokenizer is a SentencePiece model.
@@ -90,7 +87,12 @@ class Predictor {
   /// takes.
   [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
                                std::size_t max_length) const {
-    return encode_(text, pair, max_length);
+    auto encoded = encode_(text, pair, max_length);
+    if (backwards_) {
+      std::ranges::reverse(encoded.input_ids);
+      encoded.first_segment = encoded.input_ids.size();
+    }
+    return encoded;
   }
 
   /// Returns the logits of each text [texts, labels]. Throws `InputError` if a text has more ids
@@ -142,6 +144,10 @@ class Predictor {
       : encode_{tokenizer ? *std::move(tokenizer) : load_tokenizer(resolved.directory)},
         state_{std::make_unique<State>(load(resolved.directory, encode_, options))} {
     std::visit([&](const auto& model) { describe(model, options.device); }, state_->model);
+    if (!std::holds_alternative<AwdLstmClassifier>(state_->model)) return;
+    const auto description = AwdLstmDescription::load(resolved.directory);
+    max_length_ = static_cast<std::size_t>(description.max_length);
+    backwards_ = description.backwards;
   }
 
   /// A run's model is in a folder of it.
@@ -163,7 +169,7 @@ class Predictor {
   static Model load(const std::filesystem::path& directory, const predict::TextEncoder& tokenizer,
                     const PredictorOptions& options) {
     if (!std::filesystem::exists(directory / "config.json") &&
-        std::filesystem::exists(directory / "model.pth")) {
+        std::filesystem::exists(directory / AwdLstmDescription::load(directory).model)) {
       auto model = load_awd_lstm(directory, tokenizer.pad_id(), options.device);
       check_vocabulary({.vocab_size = model.vocab_size()}, tokenizer.vocab_size());
       return model;
@@ -185,8 +191,7 @@ class Predictor {
   }
 
   void describe(const AwdLstmClassifier& model, c10::Device) {
-    task_ = {.labels = model.options().labels};
-    max_length_ = awd_lstm_length;
+    task_ = {.labels = model.options().labels, .problem_type = model.problem_type()};
   }
 
   [[nodiscard]] metrics::Logits logits(std::span<const Encoded> texts) const {
@@ -200,6 +205,7 @@ class Predictor {
   Precision precision_ = Precision::fp32;
   std::size_t max_length_ = 0;
   bool by_itself_ = false;  ///< each text is predicted alone
+  bool backwards_ = false;  ///< texts are read from the end
 };
 
 static_assert(predict::Predictor<Predictor>);

@@ -12,6 +12,7 @@
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/core/writable.hpp>
+#include <seqtrain/sink/publish_once.hpp>
 
 namespace seqtrain::train {
 
@@ -79,10 +80,11 @@ class RunDirectory {
     });
   }
 
-  /// Removes the checkpoints of earlier runs. Keeps locks, and run.json, which tells another
-  /// program that it is replaced.
+  /// Removes the checkpoints of earlier runs, and the record of where they published their results.
+  /// Keeps locks, and run.json, which tells another program that it is replaced.
   void remove_checkpoints() const {
     with_file_errors([this] {
+      std::filesystem::remove(path() / sink::Published::file_name);
       std::error_code none;
       std::vector<std::filesystem::path> folders;
       for (const auto& entry : std::filesystem::directory_iterator{checkpoints(), none}) {

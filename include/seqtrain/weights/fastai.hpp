@@ -38,8 +38,10 @@ class FastaiFile {
   /// Returns the tensor of that name, or nothing. Some files have it only under the name of its
   /// copy.
   [[nodiscard]] std::optional<TensorView> find(std::string_view name) const {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 2> copies{
-        {{"weight_hh_l0_raw", "module.weight_hh_l0"}, {"encoder.weight", "encoder_dp.emb.weight"}}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 3> copies{
+        {{"weight_hh_l0_raw", "module.weight_hh_l0"},
+         {"linear.weight_raw", "linear.module.weight"},
+         {"encoder.weight", "encoder_dp.emb.weight"}}};
     if (const auto found = tensors_.find(name); found != tensors_.end()) return found->second;
     for (const auto& [ending, other] : copies) {
       if (!name.ends_with(ending)) continue;
