@@ -86,6 +86,23 @@ void add_and_norm(float* x, const float* bias, const float* residual, const Drop
   });
 }
 
+/// x = LayerNorm(x) for [rows, n], and the same in `compact`. n is a multiple of 16.
+template <class T>
+void normalize(float* x, const LayerNormWeights& weights, T* compact, std::size_t rows,
+               std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const LayerNormResult<T> out{x + row * n, compact + row * n, nullptr, nullptr};
+      typename Width<width>::Floats in, total = {};
+      for (std::size_t i = 0; i < n; i += width) {
+        load(out.y + i, in);
+        total += in;
+      }
+      normalize_row<width, T>(out.y, sum(total), n, weights, out);
+    }
+  });
+}
+
 /// y = dropout(LayerNorm(x)) for [rows, n]: how an encoder's embeddings end.
 template <class T>
 void norm_and_drop(const float* x, const LayerNormWeights& weights, const Dropout& dropout,
