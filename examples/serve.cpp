@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <seqtrain/cli/find_model.hpp>
@@ -28,8 +29,8 @@ void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
   const auto load = [&flags, &log, options] {
     const auto found = cli::find_model(flags.model, log);
     auto predictor = load_predictor(found.directory, options);
-    const bool bf16 = predictor.precision() == model::Precision::bf16;
-    serve::ModelFacts facts{.id = found.place, .dtype = bf16 ? "bfloat16" : "float32"};
+    serve::ModelFacts facts{.id = found.place,
+                            .dtype = std::string{model::dtype_name(predictor.precision())}};
     return std::make_shared<Served>(std::move(predictor), std::move(facts));
   };
   serve::Server<Served> server{{.host = flags.host,

@@ -25,6 +25,7 @@ struct Width {
   using Bits [[gnu::vector_size(4 * n)]] = std::uint32_t;
   using Ints [[gnu::vector_size(4 * n)]] = std::int32_t;
   using Halves [[gnu::vector_size(2 * n)]] = std::uint16_t;
+  using Bytes [[gnu::vector_size(n)]] = std::uint8_t;
 };
 
 namespace detail {

@@ -87,6 +87,24 @@ void add_and_norm(float* x, const float* bias, const float* residual, const Drop
   });
 }
 
+/// Computes x = LayerNorm(x) for [rows, n], and writes it to `compact` too. n must be a multiple
+/// of 16.
+template <class T>
+void normalize(float* x, const LayerNormWeights& weights, T* compact, std::size_t rows,
+               std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const LayerNormResult<T> out{x + row * n, compact + row * n, nullptr, nullptr};
+      typename Width<width>::Floats in, total = {};
+      for (std::size_t i = 0; i < n; i += width) {
+        load(out.y + i, in);
+        total += in;
+      }
+      normalize_row<width, T>(out.y, sum(total), n, weights, out);
+    }
+  });
+}
+
 /// Computes y = dropout(LayerNorm(x)) for [rows, n], the end of an encoder's embeddings.
 template <class T>
 void norm_and_drop(const float* x, const LayerNormWeights& weights, const Dropout& dropout,

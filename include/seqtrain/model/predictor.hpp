@@ -175,9 +175,9 @@ class Predictor {
       return model;
     }
     auto model = load_classifier(directory, {.tokenizer_size = tokenizer.vocab_size(),
-                                             .freeze_encoder = true,
                                              .device = options.device,
-                                             .precision = options.precision});
+                                             .precision = options.precision,
+                                             .only_predicts = true});
     check_trained(model.load_report());
     return model;
   }
