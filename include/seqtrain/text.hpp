@@ -12,6 +12,7 @@
 #include <seqtrain/text/pipeline.hpp>
 #include <seqtrain/text/templates.hpp>
 #include <seqtrain/text/tokenizer.hpp>
+#include <seqtrain/text/tokens.hpp>
 #include <seqtrain/text/truncation.hpp>
 #include <seqtrain/text/unicode.hpp>
 #include <seqtrain/text/utf8.hpp>

@@ -82,7 +82,9 @@ class TemplateReader {
 [[nodiscard]] inline Templates read_templates(const json::Value& processor) {
   const auto type = processor.at("type");
   const std::string_view name = type.string();
-  if (name == "ByteLevel") return {};  // changes offsets only
+  const auto trims = processor.find("trim_offsets");
+  const bool trims_spaces = !trims || trims->boolean();
+  if (name == "ByteLevel") return {.trims_spaces = trims_spaces};
   if (name == "TemplateProcessing") {
     const auto special_tokens = processor.at("special_tokens");
     return {.single = detail::TemplateReader{special_tokens, false}.read(processor.at("single")),
@@ -99,7 +101,10 @@ class TemplateReader {
   };
   const Id cls = special("cls");
   const Id sep = special("sep");
-  return name == "BertProcessing" ? bert_templates(cls, sep) : roberta_templates(cls, sep);
+  if (name == "BertProcessing") return bert_templates(cls, sep);
+  auto templates = roberta_templates(cls, sep);
+  templates.trims_spaces = trims_spaces;
+  return templates;
 }
 
 }  // namespace seqtrain::text

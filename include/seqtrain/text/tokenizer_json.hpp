@@ -155,6 +155,7 @@ class TokenizerJson {
     const auto pad = config_.token("pad_token", {.content = pad_token});
     options.pad_id = vocabulary.at(pad.content, "padding token");
     options.vocab_size = vocabulary.size();
+    options.names = vocabulary.names();
     return options;
   }
 
