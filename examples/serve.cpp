@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <utility>
 
 #include <seqtrain/cli/find_model.hpp>
@@ -11,7 +10,6 @@
 #include <seqtrain/cli/serve_flags.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/model/predictor.hpp>
-#include <seqtrain/serve/adapted.hpp>
 #include <seqtrain/serve/server.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
@@ -19,25 +17,26 @@
 
 using namespace seqtrain;
 
-using Served = serve::Adapted<model::Predictor>;
-
 void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const model::PredictorOptions options{.device = device,
                                         .precision = model::precision_named(flags.precision)};
-  const auto load = [&flags, &log, options] {
+  const auto load = [&flags, &log, options, device] {
     const auto found = cli::find_model(flags.model, log);
     auto predictor = load_predictor(found.directory, options);
     const bool bf16 = predictor.precision() == model::Precision::bf16;
-    serve::ModelFacts facts{.id = found.place, .dtype = bf16 ? "bfloat16" : "float32"};
-    return std::make_shared<Served>(std::move(predictor), std::move(facts));
+    return serve::Served<model::Predictor>{std::move(predictor),
+                                           {.id = found.place,
+                                            .dtype = bf16 ? "bfloat16" : "float32",
+                                            .compute_type = device.is_cpu() ? "cpu" : "gpu"}};
   };
-  serve::Server<Served> server{{.host = flags.host,
-                                .port = static_cast<std::uint16_t>(flags.port),
-                                .limits = {.body = static_cast<std::size_t>(flags.payload_limit)}},
-                               flags.service_options(),
-                               load,
-                               log};
+  serve::Server<model::Predictor> server{
+      {.host = flags.host,
+       .port = static_cast<std::uint16_t>(flags.port),
+       .limits = {.body = static_cast<std::size_t>(flags.payload_limit)}},
+      flags.service_options(),
+      load,
+      log};
   const cli::ReloadSignal reload{[&server] { server.reload(); }};
   const cli::StopSignals stop{{.grace_seconds = flags.grace_seconds,
                                .log = log.warnings(),
