@@ -51,15 +51,19 @@ void read_lines(const Source& source, std::string_view part, Visit&& visit) {
   }
 }
 
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 /// Reads the examples of a text in any of the formats. Immutable: threads may share it, each
 /// reading parts of its own.
 class Reader {
  public:
-  /// Recognises format and fields. A byte order mark is skipped. The source's text must outlive
-  /// the reader.
+  /// Recognises format and fields. A byte order mark in line 1 is skipped. The source's text must
+  /// outlive the reader.
   explicit Reader(Source source, const ReadOptions& options = {})
       : source_{std::move(source)}, body_{source_.text} {
-    if (body_.starts_with("\xEF\xBB\xBF")) body_.remove_prefix(3);
+    if (source_.first_line == 1 && body_.starts_with(byte_order_mark)) {
+      body_.remove_prefix(byte_order_mark.size());
+    }
     format_ = options.format ? *options.format : recognise_format(body_, source_.name);
     if (format_ == Format::lines) {
       fields_.text = "line";

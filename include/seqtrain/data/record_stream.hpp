@@ -43,6 +43,11 @@ class RecordStream {
   template <class Visit, class Wrong>
   bool read(const Visit& visit, const Wrong& wrong) {
     const bool more = fill();
+    if (!begun_) {
+      if (more && buffer_.size() < byte_order_mark.size()) return true;
+      if (buffer_.starts_with(byte_order_mark)) buffer_.erase(0, byte_order_mark.size());
+      begun_ = true;
+    }
     if (skipping_) skip_line();
     const std::string_view whole{buffer_.data(), whole_records(more)};
     if (!whole.empty()) show(whole, visit, wrong);
@@ -100,7 +105,7 @@ class RecordStream {
 
   /// Recognises the format as soon as there is a line to do it by.
   void recognise(bool more) {
-    const std::string_view text = without_mark(buffer_);
+    const std::string_view text{buffer_};
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == npos || (more && text.find('\n', first) == npos)) return;
     const std::size_t line = text.rfind('\n', first) + 1;  // npos + 1 is 0
@@ -137,7 +142,6 @@ class RecordStream {
       reader_ = reader_->continued(std::move(source));
       return true;
     }
-    source.text = without_mark(source.text);
     while (!is_blank(source.text)) {
       try {
         reader_.emplace(source, options_);
@@ -153,11 +157,6 @@ class RecordStream {
       source = {.text = rest, .name = name_, .first_line = source.line_of(rest)};
     }
     return false;
-  }
-
-  /// The text without a byte order mark before it.
-  static std::string_view without_mark(std::string_view text) {
-    return text.substr(text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
   }
 
   /// Where the record that `text` has at its front, or after lines that are skipped, ends.
@@ -201,6 +200,7 @@ class RecordStream {
   std::int64_t line_ = 1;  ///< the number of the line that the buffer begins in
   std::int64_t bytes_ = 0;
   std::int64_t records_ = 0;
+  bool begun_ = false;     ///< the byte order mark, if there is one, is off
   bool skipping_ = false;  ///< up to the end of the line
 };
 
