@@ -16,6 +16,7 @@
 #include <seqtrain/text/pre_tokenizers/bert_splitter.hpp>
 #include <seqtrain/text/pre_tokenizers/byte_level.hpp>
 #include <seqtrain/text/tokenizer.hpp>
+#include <seqtrain/text/tokens.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>

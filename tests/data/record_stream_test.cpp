@@ -135,5 +135,14 @@ TEST(RecordStream, HandsOutWhatIsCompleteAtOnce) {
   EXPECT_EQ(seen, 1);
 }
 
+TEST(RecordStream, SkipsAByteOrderMarkAtTheBeginningOnly) {
+  const ReadOptions json{.format = Format::json_lines};
+  expect("\xEF\xBB\xBF{\"text\": \"a\"}\n", {"1: a|~"});
+  expect("[]\n\xEF\xBB\xBF{\"text\": \"a\"}\n{\"text\": \"b\"}\n",
+         {"! in:1: expected a JSON object", "! in:2: not JSON", "3: b|~"}, json);
+  expect("\xEF\xBB\xBF\"text\",\"a\nb\"\nc,d\n", {"3: c|~"}, {.format = Format::csv});
+  expect("\xEF\xBB", {"1: \xEF|~"}, {.format = Format::lines});
+}
+
 }  // namespace
 }  // namespace seqtrain::data

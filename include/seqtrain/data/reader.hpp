@@ -52,15 +52,19 @@ void read_lines(const Source& source, std::string_view part, Visit&& visit) {
   }
 }
 
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 /// Reads the examples of a text in any of the formats. A reader is immutable: threads may share it
 /// and read different parts.
 class Reader {
  public:
-  /// Recognises the format and the fields. Skips a byte order mark. The source's text must outlive
-  /// the reader.
+  /// Recognises the format and the fields. Skips a byte order mark in line 1. The source's text
+  /// must outlive the reader.
   explicit Reader(Source source, const ReadOptions& options = {})
       : source_{std::move(source)}, body_{source_.text} {
-    if (body_.starts_with("\xEF\xBB\xBF")) body_.remove_prefix(3);
+    if (source_.first_line == 1 && body_.starts_with(byte_order_mark)) {
+      body_.remove_prefix(byte_order_mark.size());
+    }
     format_ = options.format ? *options.format : recognise_format(body_, source_.name);
     if (format_ == Format::lines) {
       fields_.text = "line";

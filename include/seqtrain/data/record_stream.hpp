@@ -41,6 +41,11 @@ class RecordStream {
   template <class Visit, class Wrong>
   bool read(const Visit& visit, const Wrong& wrong) {
     const bool more = fill();
+    if (!begun_) {
+      if (more && buffer_.size() < byte_order_mark.size()) return true;
+      if (buffer_.starts_with(byte_order_mark)) buffer_.erase(0, byte_order_mark.size());
+      begun_ = true;
+    }
     if (skipping_) skip_line();
     const std::string_view whole{buffer_.data(), whole_records(more)};
     if (!whole.empty()) show(whole, visit, wrong);
@@ -98,7 +103,7 @@ class RecordStream {
 
   /// Recognises the format as soon as there is a line.
   void recognise(bool more) {
-    const std::string_view text = without_mark(buffer_);
+    const std::string_view text{buffer_};
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == npos || (more && text.find('\n', first) == npos)) return;
     const std::size_t line = text.rfind('\n', first) + 1;  // npos + 1 is 0
@@ -135,7 +140,6 @@ class RecordStream {
       reader_ = reader_->continued(std::move(source));
       return true;
     }
-    source.text = without_mark(source.text);
     while (!is_blank(source.text)) {
       try {
         reader_.emplace(source, options_);
@@ -151,11 +155,6 @@ class RecordStream {
       source = {.text = rest, .name = name_, .first_line = source.line_of(rest)};
     }
     return false;
-  }
-
-  /// Returns the text without a byte order mark.
-  static std::string_view without_mark(std::string_view text) {
-    return text.substr(text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
   }
 
   /// Returns the end of the first record of `text`, after lines that are skipped.
@@ -199,6 +198,7 @@ class RecordStream {
   std::int64_t line_ = 1;  ///< number of the line in which the buffer begins
   std::int64_t bytes_ = 0;
   std::int64_t records_ = 0;
+  bool begun_ = false;     ///< the byte order mark, if there was one, is off
   bool skipping_ = false;  ///< the rest of a line is being skipped
 };
 

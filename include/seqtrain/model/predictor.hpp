@@ -86,13 +86,19 @@ class Predictor {
   /// Encodes a text or a pair, cut to as many ids as are given, which may be more than the model
   /// takes.
   [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
-                               std::size_t max_length) const {
-    auto encoded = encode_(text, pair, max_length);
+                               std::size_t max_length, predict::Cut cut = predict::Cut::end) const {
+    auto encoded = encode_(text, pair, max_length, cut);
     if (backwards_) {
       std::ranges::reverse(encoded.input_ids);
       encoded.first_segment = encoded.input_ids.size();
     }
     return encoded;
+  }
+
+  /// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids.
+  [[nodiscard]] std::optional<std::vector<text::Token>> tokens(std::string_view text,
+                                                               bool special) const {
+    return encode_.tokens(text, special);
   }
 
   /// Returns the logits of each text [texts, labels]. Throws `InputError` if a text has more ids

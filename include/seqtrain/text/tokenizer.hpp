@@ -18,6 +18,7 @@
 #include <seqtrain/text/pipeline.hpp>
 #include <seqtrain/text/post_processing/templates.hpp>
 #include <seqtrain/text/post_processing/truncation.hpp>
+#include <seqtrain/text/tokens.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
@@ -27,7 +28,8 @@ struct TokenizerOptions {
   std::vector<AddedToken> added_tokens = {};
   Templates templates = {};
   Id pad_id = 0;
-  std::size_t vocab_size = 0;  ///< the greatest id and one
+  std::size_t vocab_size = 0;           ///< the greatest id and one
+  std::vector<std::string> names = {};  ///< the vocabulary's tokens, by their ids
 };
 
 /// Text, or a pair, → ids: added tokens are found, what lies between them goes through `Pipeline`,
@@ -41,7 +43,8 @@ class BasicTokenizer {
       : pipeline_{std::move(pipeline)},
         templates_{std::move(options.templates)},
         pad_id_{options.pad_id},
-        vocab_size_{options.vocab_size} {
+        vocab_size_{options.vocab_size},
+        names_{std::move(options.names)} {
     auto& tokens = options.added_tokens;
     const auto normalized = std::stable_partition(
         tokens.begin(), tokens.end(), [](const AddedToken& token) { return !token.normalized; });
@@ -73,6 +76,28 @@ class BasicTokenizer {
     const auto type_zero_between =
         templates_.pair.type_zero_between ? std::optional<std::size_t>{0} : std::nullopt;
     return encode_pair(text, *pair, {.type_zero_between = type_zero_between}, budget, scratch, out);
+  }
+
+  /// Returns the tokens of a text, with special tokens around them or without. Throws `InputError`
+  /// on text that is not UTF-8. It is slower than `encode`.
+  [[nodiscard]] std::vector<Token> tokens(std::string_view text,
+                                          bool special) const requires HasParts<Pipeline> {
+    check_utf8(text);
+    TokenCollector<Pipeline> collector{pipeline_, text, names_, templates_.trims_spaces};
+    const auto add = [&](const std::vector<Id>& ids) {
+      for (const Id id : ids) collector.add_special(id);
+    };
+    if (special) add(templates_.single.before);
+    tokens_.split(text, [&](const Segment& segment) {
+      if (segment.id) {
+        collector.add_added(*segment.id, segment.text);
+      } else {
+        collector.add_stretch(segment.text, normalized_tokens_);
+      }
+      return true;
+    });
+    if (special) add(templates_.single.after);
+    return std::move(collector).take();
   }
 
   [[nodiscard]] const Pipeline& pipeline() const noexcept { return pipeline_; }
@@ -199,6 +224,7 @@ class BasicTokenizer {
   Templates templates_;
   Id pad_id_;
   std::size_t vocab_size_;
+  std::vector<std::string> names_;
 };
 
 /// A new family is a new alias of parts.

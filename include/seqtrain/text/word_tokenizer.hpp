@@ -66,7 +66,7 @@ inline constexpr std::string_view filler_word = "xxfake";
                .between = {ids.contains(Mark::field) ? id(Mark::field) : begin}}};
   const Id padding = id(Mark::padding);
   return {WordPipeline{{}, {}, {std::move(ids), unknown}},
-          {.templates = templates, .pad_id = padding, .vocab_size = words.size()}};
+          {.templates = templates, .pad_id = padding, .vocab_size = words.size(), .names = words}};
 }
 
 }  // namespace seqtrain::text

@@ -99,7 +99,9 @@ class TemplateReader {
 [[nodiscard]] inline Templates read_templates(const json::Value& processor) {
   const auto type = processor.at("type");
   const std::string_view name = type.string();
-  if (name == "ByteLevel") return {};  // changes offsets only
+  const auto trims = processor.find("trim_offsets");
+  const bool trims_spaces = !trims || trims->boolean();
+  if (name == "ByteLevel") return {.trims_spaces = trims_spaces};  // changes offsets only
   if (name == "Sequence") return read_template_sequence(processor);
   if (name == "TemplateProcessing") {
     const auto special_tokens = processor.at("special_tokens");
@@ -118,7 +120,10 @@ class TemplateReader {
   };
   const Id cls = special("cls");
   const Id sep = special("sep");
-  return name == "BertProcessing" ? bert_templates(cls, sep) : roberta_templates(cls, sep);
+  if (name == "BertProcessing") return bert_templates(cls, sep);
+  auto templates = roberta_templates(cls, sep);
+  templates.trims_spaces = trims_spaces;
+  return templates;
 }
 
 }  // namespace seqtrain::text

@@ -89,7 +89,8 @@ class SpecialTokens {
            .templates = bert_templates(vocabulary.at(cls, "cls token"),
                                        vocabulary.at(sep, "separator token")),
            .pad_id = vocabulary.at(pad, "padding token"),
-           .vocab_size = vocabulary.size()}};
+           .vocab_size = vocabulary.size(),
+           .names = vocabulary.names()}};
 }
 
 /// RoBERTa's tokenizer from vocab.json, merges.txt and the folder's configuration.
@@ -121,7 +122,8 @@ class SpecialTokens {
            .templates = roberta_templates(vocabulary.at(cls, "cls token"),
                                           vocabulary.at(sep, "separator token")),
            .pad_id = vocabulary.at(pad, "padding token"),
-           .vocab_size = vocabulary.size()}};
+           .vocab_size = vocabulary.size(),
+           .names = vocabulary.names()}};
 }
 
 }  // namespace seqtrain::text

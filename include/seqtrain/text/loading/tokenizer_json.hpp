@@ -248,6 +248,7 @@ class TokenizerJson {
     }
     options.pad_id = vocabulary.at(padding_token(vocabulary), "padding token");
     options.vocab_size = vocabulary.size();
+    options.names = vocabulary.names();
     return options;
   }
 

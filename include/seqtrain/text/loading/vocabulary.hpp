@@ -61,6 +61,13 @@ class Vocabulary {
   /// In the order in which they were added, without those of `give_ids`.
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
 
+  /// Returns the tokens by their ids, those of `give_ids` included; an id without one has "".
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> names(size_);
+    for (const auto& [token, id] : ids_) names[static_cast<std::size_t>(id)] = token;
+    return names;
+  }
+
   /// The greatest id and one.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 

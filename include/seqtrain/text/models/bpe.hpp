@@ -61,6 +61,11 @@ class Bpe {
     encode_long(word, out);
   }
 
+  /// Returns how many bytes of a word a token stands for.
+  [[nodiscard]] static std::size_t bytes_of(std::string_view token, bool) {
+    return count_characters(token);
+  }
+
  private:
   static constexpr Id absent = -1;
   static constexpr std::size_t short_word = 48;  ///< bytes up to which looking at all pairs wins

@@ -68,6 +68,11 @@ class WordPiece {
     }
   }
 
+  /// Returns how many bytes of a word a token of the usual form stands for.
+  [[nodiscard]] static std::size_t bytes_of(std::string_view token, bool first) {
+    return token.size() - (!first && token.starts_with("##") ? 2 : 0);
+  }
+
   [[nodiscard]] Id unknown_id() const noexcept { return unknown_id_; }
 
  private:

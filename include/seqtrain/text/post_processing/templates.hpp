@@ -24,6 +24,7 @@ struct Template {
 struct Templates {
   Template single = {};
   Template pair = {.type_zero_between = 0};
+  bool trims_spaces = false;  ///< a token's place in its text leaves out the spaces around it
 };
 
 /// `[CLS] A [SEP]` and `[CLS] A [SEP] B [SEP]`, with type 1 from B on.
@@ -35,7 +36,8 @@ struct Templates {
 /// `<s>A</s>` and `<s>A</s></s>B</s>`, all of type 0.
 [[nodiscard]] inline Templates roberta_templates(Id cls, Id sep) {
   return {.single = {.before = {cls}, .after = {sep}},
-          .pair = {.before = {cls}, .between = {sep, sep}, .after = {sep}}};
+          .pair = {.before = {cls}, .between = {sep, sep}, .after = {sep}},
+          .trims_spaces = true};
 }
 
 }  // namespace seqtrain::text
