@@ -11,7 +11,13 @@
 namespace seqtrain::random {
 
 /// What numbers are drawn for. No two purposes share a number, though they share the seed.
-enum class Purpose : std::uint64_t { order = 1, dropout = 2, initialization = 3, data = 4 };
+enum class Purpose : std::uint64_t {
+  order = 1,
+  dropout = 2,
+  initialization = 3,
+  data = 4,
+  bootstrap = 5
+};
 
 /// A bijection of 64-bit words in which every input bit moves about half of the output bits
 /// (Stafford's variant 13 of the finalizer of MurmurHash3, as in SplitMix64).
