@@ -21,6 +21,8 @@
 #include <seqtrain/report/progress_bar.hpp>
 #include <seqtrain/report/protobuf.hpp>
 #include <seqtrain/report/python_json.hpp>
+#include <seqtrain/report/run_log.hpp>
+#include <seqtrain/report/run_page.hpp>
 #include <seqtrain/report/summary.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/report/tensorboard.hpp>

@@ -21,9 +21,10 @@ namespace seqtrain::weights {
 namespace detail {
 
 /// What a trained classifier's config.json says anew, with the names that this had in the past.
-inline constexpr std::array<std::string_view, 8> classifier_keys{
-    "architectures", "id2label",     "label2id", "num_labels",
-    "_num_labels",   "problem_type", "dtype",    "torch_dtype"};
+inline constexpr std::array<std::string_view, 9> classifier_keys{
+    "architectures", "id2label", "label2id",    "num_labels", "_num_labels",
+    "problem_type",  "dtype",    "torch_dtype", "seqtrain"};  // the last is the calibration of
+                                                              // other weights
 
 inline void check_labels(std::span<const std::string> labels, ProblemType type,
                          const std::string& file) {
