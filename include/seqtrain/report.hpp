@@ -2,6 +2,7 @@
 
 #include <seqtrain/report/bar.hpp>
 #include <seqtrain/report/cadence.hpp>
+#include <seqtrain/report/compare.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/report/container_limits.hpp>
 #include <seqtrain/report/event_file.hpp>
