@@ -101,13 +101,14 @@ class Browser:
                     found.append(url)
         return found
 
-    def screenshot(self, path, width=1100, height=None):
-        height = height or self.run("document.documentElement.scrollHeight")
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=int(height),
+    def screenshot(self, path, top=0, height=1400, width=1100):
+        """Saves a part of the page as PNG."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=1, mobile=False)
-        data = self.call("Page.captureScreenshot", format="png")["data"]
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True,
+                         clip={"x": 0, "y": top, "width": width, "height": height, "scale": 1})
         with open(path, "wb") as file:
-            file.write(base64.b64decode(data))
+            file.write(base64.b64decode(data["data"]))
 
     def close(self):
         try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from browser import Browser, find_chromium
 
 FIGURES = {
-    "ordinary": {"dev-confusion": 9, "dev-labels": 9, "balance": 6, "lengths": 3,
+    "ordinary": {"dev-confusion": 9, "dev-labels": 9, "balance": 6, "lengths": 2,
                  "dev-precision-recall": 3, "loss": 5, "rate": 2},
     "one_epoch": {"dev-confusion": 9, "loss": 4},
     "no_dev": {"loss": 2, "rate": 2},

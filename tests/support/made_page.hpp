@@ -9,9 +9,11 @@
 #include <vector>
 
 #include <seqtrain/core/random.hpp>
+#include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/report/json_lines.hpp>
 #include <seqtrain/report/run_page.hpp>
 #include <seqtrain/train/events.hpp>
+#include <seqtrain/train/observe.hpp>
 
 namespace seqtrain::tests {
 
@@ -165,7 +167,8 @@ struct MadePage {
         const bool yes =
             problem_type == ProblemType::multi_label ? has(place, i) : i == gold(place);
         const double noise = 6 * random(place * 1000 + i, static_cast<std::uint64_t>(epoch)) - 3;
-        const double truth = regression ? static_cast<double>(place % 5) : yes ? 2.0 : 0.0;
+        const double right = place < texts.size() ? -9 : 2;  // so that the page shows those texts
+        const double truth = regression ? static_cast<double>(place % 5) : yes ? right : 0.0;
         logits(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(i)) =
             static_cast<float>(truth + noise / (regression ? 6 : 1));
         if (problem_type != ProblemType::single_label) {

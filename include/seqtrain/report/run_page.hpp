@@ -176,7 +176,8 @@ class RunPage {
       conflicts.back().resize(std::min(rows.size(), most_members));
     }
     std::vector<std::size_t> wanted;
-    for (const std::size_t i : ChosenExamples{*page.dev, options_.facts.task}.indices()) {
+    const ChosenExamples chosen{*page.dev, options_.facts.task};
+    for (const std::size_t i : chosen.indices()) {
       wanted.push_back(static_cast<std::size_t>(page.dev->rows[i]));
     }
     for (const auto& rows : conflicts) wanted.insert(wanted.end(), rows.begin(), rows.end());

@@ -46,6 +46,7 @@ struct Chart {
   std::vector<Mark> marks = {};
   std::optional<Range> x_range = {};  ///< of the points if not given
   std::optional<Range> y_range = {};
+  bool whole_x = false;   ///< ticks of the x axis are at whole numbers
   bool diagonal = false;  ///< a faint line from corner to corner
 };
 
@@ -107,6 +108,9 @@ class Plot {
   [[nodiscard]] double at_y(double y) const {
     return bottom - (y - y_.low) / (y_.high - y_.low) * (bottom - top);
   }
+  static std::string tick(double value) {
+    return value >= 99'999 ? brief(value) : number(value, 6);
+  }
   static std::string place(double x, double y) { return fixed(x, 1) + " " + fixed(y, 1); }
   static std::string text(double x, double y, const std::string& anchor, const std::string& what) {
     return "<text x=\"" + fixed(x, 1) + "\" y=\"" + fixed(y, 1) + "\" text-anchor=\"" + anchor +
@@ -115,15 +119,16 @@ class Plot {
 
   [[nodiscard]] std::string axes() const {
     std::string out = "<g class=\"axes\">";
-    const double step_y = tick_step(y_, 5), step_x = tick_step(x_, 8);
+    const double step_y = tick_step(y_, 6);
+    const double step_x = std::max(tick_step(x_, 8), chart_->whole_x ? 1.0 : 0.0);
     for (double y = std::ceil(y_.low / step_y) * step_y; y <= y_.high; y += step_y) {
       const double shown = std::abs(y) < step_y / 1e6 ? 0 : y;
       out += "<path d=\"M" + place(left, at_y(y)) + " H" + fixed(right, 1) + "\"/>" +
-             text(left - 6, at_y(y) + 4, "end", number(shown));
+             text(left - 6, at_y(y) + 4, "end", tick(shown));
     }
     for (double x = std::ceil(x_.low / step_x) * step_x; x <= x_.high; x += step_x) {
       const double shown = std::abs(x) < step_x / 1e6 ? 0 : x;
-      out += text(at_x(x), bottom + 16, "middle", number(shown, 6));
+      out += text(at_x(x), bottom + 16, "middle", tick(shown));
     }
     out += "<path class=\"base\" d=\"M" + place(left, bottom) + " H" + fixed(right, 1) + "\"/>";
     out += text((left + right) / 2, bottom + 33, "middle", chart_->x);
@@ -140,7 +145,9 @@ class Plot {
     ++marks_;
     return "<path class=\"mark m\" d=\"M" + place(at_x(mark.x), top) + " V" + fixed(bottom, 1) +
            "\"><title>" + escaped(mark.text) + "</title></path>" +
-           text(at_x(mark.x) + 3, top + 9, "start", cut(mark.text, 28));
+           (at_x(mark.x) < (left + right) / 2
+                ? text(at_x(mark.x) + 4, top + 9, "start", cut(mark.text, 28))
+                : text(at_x(mark.x) - 4, top + 9, "end", cut(mark.text, 28)));
   }
 
   std::string draw(const Line& line, std::size_t index) {
@@ -174,7 +181,7 @@ class Plot {
   // Names of curves stand in rows of three.
   [[nodiscard]] double legend_height() const {
     const std::size_t rows = (chart_->lines.size() + 2) / 3;
-    return chart_->lines.size() < 2 ? 0 : 18 * static_cast<double>(rows);
+    return chart_->lines.size() < 2 ? 0 : 18 * static_cast<double>(rows) + 5;
   }
 
   [[nodiscard]] std::string legend() const {
@@ -182,7 +189,7 @@ class Plot {
     std::string out = "<g class=\"legend\">";
     for (std::size_t i = 0; i < chart_->lines.size(); ++i) {
       const double x = left + static_cast<double>(i % 3) * 190;
-      const double y = height + 8 + 18 * static_cast<double>(i / 3);
+      const double y = height + 13 + 18 * static_cast<double>(i / 3);
       out += "<path class=\"line s" + std::to_string(i % 8) + "\" d=\"M" + place(x, y - 4) +
              " h20\"/>" + text(x + 26, y, "start", cut(chart_->lines[i].name, 24));
     }

@@ -22,12 +22,16 @@ namespace detail {
 inline std::string lengths_figure(const RunFacts& facts) {
   html::Chart chart{
       .id = "lengths", .title = "Lengths of the examples", .x = "tokens", .y = "share of examples"};
+  double longest = 1;
   for (const auto& [name, set] : {std::pair{"train", &facts.train}, std::pair{"dev", &facts.dev}}) {
-    if (set->examples > 0) chart.lines.push_back({.name = name, .points = set->lengths});
+    if (set->lengths.empty()) continue;
+    chart.lines.push_back({.name = name, .points = set->lengths});
+    longest = std::max(longest, set->lengths.back().x + set->lengths.front().x);  // the bin's end
   }
   if (facts.max_length > 0) {
     chart.marks.push_back({static_cast<double>(facts.max_length), "most tokens"});
   }
+  chart.x_range = html::Range{0, longest * 1.02};
   return html::to_html(chart);
 }
 
@@ -96,7 +100,7 @@ inline std::string conflicts_list(const PageContent& page) {
              ": <strong><bdi>" + html::escaped(names_of(dev.gold_labels(index), page.facts->task)) +
              "</bdi></strong>";
     }
-    if (page.facts->texts) out += text_cell(group.front(), 600);
+    if (page.facts->texts) out += "<br>" + text_cell(group.front(), 600);
     out += "</li>\n";
   }
   return out + "</ul>";
