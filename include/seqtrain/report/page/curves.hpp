@@ -81,7 +81,7 @@ inline std::string step_chart(const RunLog& log, const std::string& curve, std::
   const RunLog& log = page.log;
   const auto type = page.facts->task.problem_type;
   const auto* const best = detail::best_epoch(log, page.facts->selection, type);
-  std::string out = "<section id=\"training\"><h2>Training</h2>\n";
+  std::string out = "<section id=\"training\"><h2>Training</h2>\n<div class=\"grid\">";
   auto marks = detail::marks_of(log);
   out += html::to_html(
       {.id = "loss",
@@ -91,8 +91,11 @@ inline std::string step_chart(const RunLog& log, const std::string& curve, std::
        .lines = {{.name = "training", .points = log.curve("loss")},
                  {.name = "dev", .points = detail::by_step(log, "loss"), .dots = true}},
        .marks = marks});
-  html::Chart figures{
-      .id = "figures", .title = "Figures of dev after each epoch", .x = "epoch", .y = "value"};
+  html::Chart figures{.id = "figures",
+                      .title = "Figures of dev after each epoch",
+                      .x = "epoch",
+                      .y = "value",
+                      .whole_x = true};
   for (const auto& each : log.evaluations) {
     if (each.split != "dev") continue;
     for (const auto& [name, value] : each.figures) {
@@ -106,7 +109,7 @@ inline std::string step_chart(const RunLog& log, const std::string& curve, std::
   }
   if (best != nullptr) figures.marks.push_back({static_cast<double>(best->epoch), "best"});
   if (log.evaluations.size() < 2) figures.x_range = html::Range{0, 2};
-  out += html::to_html(figures);
+  out += html::to_html(figures) + "</div>";
   const Rows epochs = detail::epochs_rows(log, best);
   if (epochs.size() > 1) out += html::table(epochs, "Figures of dev by epoch");
   out += "<div class=\"grid\">";

@@ -235,11 +235,11 @@ inline std::string scatter(const std::string& split, const train::Answers& answe
       out += detail::frequent_confusions(counts, task);
     }
   }
-  out += detail::labels_figure(split, decisions, task);
+  out += detail::labels_figure(split, decisions, task) + "<div class=\"grid\"><div>";
   out += detail::recall_chart(split, answers, task,
                               detail::worst_first(detail::label_scores(decisions)));
-  out += detail::reliability_chart(split, answers, task, calibrated);
-  return out + "</section>\n";
+  out += "</div><div>" + detail::reliability_chart(split, answers, task, calibrated);
+  return out + "</div></div></section>\n";
 }
 
 /// Returns the part of a page about what was chosen on dev; nothing if nothing was.
