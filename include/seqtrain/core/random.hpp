@@ -11,7 +11,13 @@
 namespace seqtrain::random {
 
 /// The purpose of random numbers. Different purposes have different numbers for one seed.
-enum class Purpose : std::uint64_t { order = 1, dropout = 2, initialization = 3, data = 4 };
+enum class Purpose : std::uint64_t {
+  order = 1,
+  dropout = 2,
+  initialization = 3,
+  data = 4,
+  bootstrap = 5
+};
 
 /// Maps 64-bit words one to one so that every input bit moves about half of the output bits
 /// (variant 13 by Stafford of MurmurHash3's finalizer, as in SplitMix64).

@@ -17,6 +17,7 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/awd_lstm_classifier.hpp>
@@ -29,6 +30,7 @@
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/weights/calibration.hpp>
 
 namespace seqtrain::model {
 
@@ -117,7 +119,7 @@ class Predictor {
 
   /// Returns the scores that a row of logits stands for: see `predict::scores`.
   [[nodiscard]] std::vector<double> scores(std::span<const float> logits) const {
-    return predict::scores(logits, problem_type());
+    return predict::scores(logits, task_);
   }
 
   /// Returns the labels, the scores and the logits of each text.
@@ -150,6 +152,7 @@ class Predictor {
       : encode_{tokenizer ? *std::move(tokenizer) : load_tokenizer(resolved.directory)},
         state_{std::make_unique<State>(load(resolved.directory, encode_, options))} {
     std::visit([&](const auto& model) { describe(model, options.device); }, state_->model);
+    calibrate(resolved.directory / "config.json");
     if (!std::holds_alternative<AwdLstmClassifier>(state_->model)) return;
     const auto description = AwdLstmDescription::load(resolved.directory);
     max_length_ = static_cast<std::size_t>(description.max_length);
@@ -186,6 +189,16 @@ class Predictor {
                                              .only_predicts = true});
     check_trained(model.load_report());
     return model;
+  }
+
+  /// Takes the temperature or the thresholds that a config.json has.
+  void calibrate(const std::filesystem::path& config) {
+    if (!std::filesystem::exists(config)) return;
+    const auto document = json::Document::load(config);
+    const auto found = weights::calibration_in(document.root(), labels().size());
+    if (!found) return;
+    task_.temperature = found->temperature;
+    task_.thresholds = found->thresholds;
   }
 
   void describe(const AnyClassifier& model, c10::Device device) {

@@ -21,9 +21,10 @@ namespace seqtrain::weights {
 namespace detail {
 
 /// The keys of config.json that a trained classifier sets anew, including their former names.
-inline constexpr std::array<std::string_view, 8> classifier_keys{
-    "architectures", "id2label",     "label2id", "num_labels",
-    "_num_labels",   "problem_type", "dtype",    "torch_dtype"};
+/// `seqtrain` is there because a calibration belongs to the old weights.
+inline constexpr std::array<std::string_view, 9> classifier_keys{
+    "architectures", "id2label", "label2id",    "num_labels", "_num_labels",
+    "problem_type",  "dtype",    "torch_dtype", "seqtrain"};
 
 inline void check_labels(std::span<const std::string> labels, ProblemType type,
                          const std::string& file) {
