@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include <seqtrain/report/format.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::report::html {
 
