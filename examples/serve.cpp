@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <utility>
 
 #include <seqtrain/cli/find_model.hpp>
@@ -24,11 +25,10 @@ void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
   const auto load = [&flags, &log, options, device] {
     const auto found = cli::find_model(flags.model, log);
     auto predictor = load_predictor(found.directory, options);
-    const bool bf16 = predictor.precision() == model::Precision::bf16;
-    return serve::Served<model::Predictor>{std::move(predictor),
-                                           {.id = found.place,
-                                            .dtype = bf16 ? "bfloat16" : "float32",
-                                            .compute_type = device.is_cpu() ? "cpu" : "gpu"}};
+    serve::ModelFacts facts{.id = found.place,
+                            .dtype = std::string{model::dtype_name(predictor.precision())},
+                            .compute_type = device.is_cpu() ? "cpu" : "gpu"};
+    return serve::Served<model::Predictor>{std::move(predictor), std::move(facts)};
   };
   serve::Server<model::Predictor> server{
       {.host = flags.host,

@@ -10,7 +10,7 @@
 #include <seqtrain/serve/request.hpp>
 #include <seqtrain/serve/routes.hpp>
 #include <seqtrain/serve/tei.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 #include "fuzz.hpp"
 

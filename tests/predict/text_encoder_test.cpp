@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/predict/text_encoder.hpp>
-#include <seqtrain/text/word_list.hpp>
+#include <seqtrain/text/loading/word_list.hpp>
 
 #include "support/letter_tokenizer.hpp"
 #include "support/problem_of.hpp"

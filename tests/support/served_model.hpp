@@ -18,7 +18,7 @@
 #include <vector>
 
 #include <seqtrain/serve/predictor.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::tests {
 

@@ -23,18 +23,21 @@ struct Task {
   std::vector<std::string> labels = {};
   ProblemType problem_type = ProblemType::single_label;
   /// Of multi-label classification, the score that a label's must be above for a text to have it;
-  /// all 0.5 if empty. No file of a model has any yet.
+  /// all 0.5 if empty.
   std::vector<double> thresholds = {};
+  /// Of single-label classification, what logits are divided by before they become scores.
+  double temperature = 1;
 };
 
-/// Returns the name of a label: `LABEL_2` of one that the model does not name.
+/// Returns the name of a label, or `LABEL_<index>` if the model does not name it.
 [[nodiscard]] inline std::string label_name(const Task& task, std::size_t label) {
   return label < task.labels.size() ? task.labels[label] : "LABEL_" + std::to_string(label);
 }
 
-/// Returns the labels' scores: their softmax; of multi-label classification each one's sigmoid; of
-/// regression the value itself.
-[[nodiscard]] inline std::vector<double> scores(std::span<const float> logits, ProblemType type) {
+/// Returns the labels' scores: the softmax of logits / temperature, or the sigmoid of each logit
+/// for multi-label classification, or the value itself for regression.
+[[nodiscard]] inline std::vector<double> scores(std::span<const float> logits, ProblemType type,
+                                                double temperature = 1) {
   if (type == ProblemType::regression) return {logits.begin(), logits.end()};
   const Eigen::Map<const Eigen::RowVectorXf> given{logits.data(),
                                                    static_cast<Eigen::Index>(logits.size())};
@@ -43,9 +46,14 @@ struct Task {
     const auto each = (1 / (1 + (-row).exp())).eval();
     return {each.begin(), each.end()};
   }
-  const auto exponents = (row - row.maxCoeff()).exp().eval();
+  const auto exponents = ((row - row.maxCoeff()) / temperature).exp().eval();
   const auto probabilities = (exponents / exponents.sum()).eval();
   return {probabilities.begin(), probabilities.end()};
+}
+
+/// Returns the labels' scores for a task.
+[[nodiscard]] inline std::vector<double> scores(std::span<const float> logits, const Task& task) {
+  return scores(logits, task.problem_type, task.temperature);
 }
 
 /// What a model says about a text.
@@ -76,7 +84,7 @@ struct Prediction {
 /// Returns what a row of logits says.
 [[nodiscard]] inline Prediction interpret(std::span<const float> logits, const Task& task) {
   return {.labels = chosen(logits, task),
-          .scores = scores(logits, task.problem_type),
+          .scores = scores(logits, task),
           .logits = {logits.begin(), logits.end()}};
 }
 

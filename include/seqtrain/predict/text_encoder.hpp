@@ -15,8 +15,8 @@
 #include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/post_processing/truncation.hpp>
 #include <seqtrain/text/tokens.hpp>
-#include <seqtrain/text/truncation.hpp>
 
 namespace seqtrain::predict {
 

@@ -11,14 +11,15 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/added_tokens.hpp>
+#include <seqtrain/text/assembled_pipeline.hpp>
 #include <seqtrain/text/bert_pipeline.hpp>
 #include <seqtrain/text/byte_level_pipeline.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/pipeline.hpp>
-#include <seqtrain/text/templates.hpp>
+#include <seqtrain/text/post_processing/templates.hpp>
+#include <seqtrain/text/post_processing/truncation.hpp>
 #include <seqtrain/text/tokens.hpp>
-#include <seqtrain/text/truncation.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
 
@@ -52,6 +53,7 @@ class BasicTokenizer {
       token.content = std::string{pipeline_.normalize(token.content, scratch)};
     });
     normalized_tokens_ = AddedTokens{{normalized, tokens.end()}};
+    normalized_tokens_are_words_ = !normalized_tokens_.have_whitespace();
     tokens.erase(normalized, tokens.end());
     tokens_ = AddedTokens{std::move(tokens)};
   }
@@ -171,23 +173,44 @@ class BasicTokenizer {
     tokens_.split(text, [&](const Segment& segment) {
       if (segment.id) {
         out.push_back(*segment.id);
-      } else if (normalized_tokens_.empty()) {
-        pipeline_.encode(segment.text, missing(), scratch, out);
       } else {
-        append_with_normalized_tokens(segment.text, missing, scratch, out);
+        note_begin(segment.text.data() == text.data(), scratch);
+        append_plain(segment.text, missing, scratch, out);
       }
       return missing() > 0;
     });
     return out.size() - before;
   }
 
+  /// Tells a pipeline that asks for it whether the front of a text comes next.
+  static void note_begin(bool begins_text, Scratch& scratch) {
+    if constexpr (requires { scratch.begins_text; }) scratch.begins_text = begins_text;
+  }
+
+  /// A stretch without added tokens but for normalized ones.
+  template <class Missing>
+  void append_plain(std::string_view text, const Missing& missing, Scratch& scratch,
+                    std::vector<Id>& out) const {
+    if (normalized_tokens_.empty()) return pipeline_.encode(text, missing(), scratch, out);
+    if constexpr (requires { pipeline_.encode_words(text, tokens_, 0, scratch, out); }) {
+      if (normalized_tokens_are_words_ &&
+          pipeline_.encode_words(text, normalized_tokens_, missing(), scratch, out))
+        return;
+    }
+    append_with_normalized_tokens(text, missing, scratch, out);
+  }
+
   template <class Missing>
   void append_with_normalized_tokens(std::string_view text, const Missing& missing,
                                      Scratch& scratch, std::vector<Id>& out) const {
-    normalized_tokens_.split(pipeline_.normalize(text, scratch), [&](const Segment& segment) {
+    const auto normal = pipeline_.normalize(text, scratch);
+    bool begins = true;
+    if constexpr (requires { scratch.begins_text; }) begins = scratch.begins_text;
+    normalized_tokens_.split(normal, [&](const Segment& segment) {
       if (segment.id) {
         out.push_back(*segment.id);
       } else {
+        note_begin(begins && segment.text.data() == normal.data(), scratch);
         pipeline_.encode_normalized(segment.text, missing(), scratch, out);
       }
       return missing() > 0;
@@ -197,6 +220,7 @@ class BasicTokenizer {
   Pipeline pipeline_;
   AddedTokens tokens_;
   AddedTokens normalized_tokens_;
+  bool normalized_tokens_are_words_ = true;  ///< none of them has whitespace in it
   Templates templates_;
   Id pad_id_;
   std::size_t vocab_size_;
@@ -206,7 +230,9 @@ class BasicTokenizer {
 /// A new family is a new alias of parts.
 using BertTokenizer = BasicTokenizer<BertPipeline>;
 using RobertaTokenizer = BasicTokenizer<ByteLevelPipeline>;
+using AssembledTokenizer = BasicTokenizer<AssembledPipeline>;
 
-static_assert(Tokenizer<BertTokenizer> && Tokenizer<RobertaTokenizer>);
+static_assert(Tokenizer<BertTokenizer> && Tokenizer<RobertaTokenizer> &&
+              Tokenizer<AssembledTokenizer>);
 
 }  // namespace seqtrain::text

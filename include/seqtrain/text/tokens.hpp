@@ -12,7 +12,7 @@
 
 #include <seqtrain/text/added_tokens.hpp>
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
 

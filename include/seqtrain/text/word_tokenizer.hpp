@@ -10,10 +10,10 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/models/string_hash.hpp>
+#include <seqtrain/text/normalizers/word_marks.hpp>
 #include <seqtrain/text/pipeline.hpp>
-#include <seqtrain/text/string_hash.hpp>
 #include <seqtrain/text/tokenizer.hpp>
-#include <seqtrain/text/word_marks.hpp>
 
 namespace seqtrain::text {
 
