@@ -1,6 +1,8 @@
 // Labels texts with a fine-tuned model: a record a line in, one JSON object a line out, in order.
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <iostream>
 #include <string>
 
 #include <unistd.h>
@@ -10,25 +12,16 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/data/record_stream.hpp>
+#include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/predictor.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
+#include <seqtrain/predict/comparison.hpp>
 #include <seqtrain/report/bar.hpp>
 #include <seqtrain/tensor/machine.hpp>
-#if defined(PREDICT_WITH_SUBWORDS)
-#include <seqtrain/subwords/subword_tokenizer.hpp>
-#endif
+
+#include "load_predictor.hpp"
 
 using namespace seqtrain;
-
-model::Predictor load(const std::filesystem::path& directory,
-                      const model::PredictorOptions& options) {
-#if defined(PREDICT_WITH_SUBWORDS)
-  if (const auto subwords = directory / "subwords.model"; std::filesystem::exists(subwords)) {
-    return {directory, subwords::load_subwords(subwords), options};
-  }
-#endif
-  return model::Predictor{directory, options};
-}
 
 /// Shows on a terminal how far a stream has come.
 class StreamBar {
@@ -52,24 +45,45 @@ class StreamBar {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-void predict_stdin(const cli::PredictFlags& flags) {
-  const auto device = tensor::use_machine(flags.device, flags.threads);
-  const auto predictor =
-      load(flags.model, {.device = device, .precision = model::precision_named(flags.precision)});
-  auto options = flags.stream_options(predictor.max_length());
-
+/// Answers the records of stdin on stdout.
+template <predict::Predictor P>
+predict::StreamProgress answer_stdin(const P& predictor, std::size_t max_length,
+                                     const cli::PredictFlags& flags) {
+  auto options = flags.stream_options(max_length);
   const InputDescriptor input{STDIN_FILENO, "stdin"};
   const OutputDescriptor output{STDOUT_FILENO, "stdout"};
   StreamBar bar{input};
   options.progress = [&bar](const predict::StreamProgress& progress) { bar(progress); };
   data::RecordStream records{input, "stdin", flags.read_options()};
   const auto write = [&](const std::string& lines) { return output.write(lines); };
-  const auto done = predict::answer_stream(records, predictor, write, options);
+  return predict::answer_stream(records, predictor, write, options);
+}
+
+void check(const predict::StreamProgress& done) {
   if (done.wrong == 0) return;
   throw InputError{
       std::to_string(done.wrong) + " of " + std::to_string(done.records) + " records are wrong",
       {.object = "stdin"},
       "their answers say why"};
+}
+
+void predict_stdin(const cli::PredictFlags& flags) {
+  const auto device = tensor::use_machine(flags.device, flags.threads);
+  const auto load_in = [&](const std::string& precision) {
+    return load_predictor(flags.model,
+                          {.device = device, .precision = model::precision_named(precision)});
+  };
+  const auto predictor = load_in(flags.precision);
+  if (predictor.precision() == model::Precision::int8 && !model::has_native_int8()) {
+    report::log_on_stderr().warning(model::describe(model::Precision::int8, device));
+  }
+  if (flags.compare.empty()) return check(answer_stdin(predictor, predictor.max_length(), flags));
+  const auto other = load_in(flags.compare);
+  const predict::Compared compared{predictor, other};
+  const auto done = answer_stdin(compared, predictor.max_length(), flags);
+  std::cerr << name(predictor.precision()) << " beside " << name(other.precision()) << ": "
+            << compared.comparison().text() << '\n';
+  check(done);
 }
 
 int main(int argc, char** argv) {

@@ -8,7 +8,7 @@
 #include <seqtrain/cli/encode.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/train/stages.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 

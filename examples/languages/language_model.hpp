@@ -12,7 +12,7 @@
 #include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/model/language_model.hpp>
 #include <seqtrain/model/pretrained_words.hpp>
-#include <seqtrain/text/word_list.hpp>
+#include <seqtrain/text/loading/word_list.hpp>
 
 #include "job.hpp"
 

@@ -13,7 +13,7 @@
 #include <seqtrain/model/language_model.hpp>
 #include <seqtrain/model/pretrained_words.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/text/word_list.hpp>
+#include <seqtrain/text/loading/word_list.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 #include <seqtrain/train/stages.hpp>
 #if defined(LANGUAGES_WITH_SUBWORDS)

@@ -18,6 +18,7 @@
 #include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/data/lines.hpp>
 #include <seqtrain/data/loader.hpp>
+#include <seqtrain/data/near_equal.hpp>
 #include <seqtrain/data/one_hot.hpp>
 #include <seqtrain/data/plan.hpp>
 #include <seqtrain/data/random_split.hpp>
@@ -30,3 +31,4 @@
 #include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/data/tsv.hpp>
+#include <seqtrain/data/visit_examples.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <seqtrain/predict/answer_stream.hpp>
+#include <seqtrain/predict/comparison.hpp>
 #include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>

@@ -2,7 +2,7 @@
 #include <variant>
 #include <vector>
 
-#include <seqtrain/text/tokenizer_json.hpp>
+#include <seqtrain/text/loading/tokenizer_json.hpp>
 
 #include "fuzz.hpp"
 

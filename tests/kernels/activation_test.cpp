@@ -41,6 +41,20 @@ TEST(Activation, Gelu) {
 TEST(Activation, GeluNew) {
   expect_like<GeluNew>(gelu_new);
 }
+TEST(Activation, QuickGelu) {
+  std::vector<float> x(640), value(640);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) * 0.0371F - 12.003F;
+  const std::vector<float> bias(640);
+  float* const no_slope = nullptr;
+  activate<QuickGelu>(x.data(), 640, bias.data(), value.data(), no_slope, 640, 1, 640);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_NEAR(value[i], gelu(static_cast<double>(x[i])), 2e-5) << x[i];
+  }
+  Width<4>::Floats ends, unused;
+  QuickGelu::at(Width<4>::Floats{1e6F, -1e6F, 0, -3e19F}, ends, unused);
+  EXPECT_EQ(ends[0], 1e6F);
+  for (int i = 1; i < 4; ++i) EXPECT_EQ(ends[i], 0);
+}
 TEST(Activation, Relu) {
   expect_like<Relu>(relu);
 }

@@ -12,13 +12,14 @@
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
 
 namespace seqtrain::model {
 namespace {
 
 TEST(Precision, IsKnownByItsName) {
-  for (const auto precision : {Precision::fp32, Precision::bf16, Precision::automatic}) {
+  for (const auto precision :
+       {Precision::fp32, Precision::bf16, Precision::int8, Precision::automatic}) {
     EXPECT_EQ(precision_named(name(precision)), precision);
   }
   EXPECT_THROW((void)precision_named("fp16"), InputError);
@@ -29,9 +30,16 @@ TEST(Precision, IsChosenByWhatTheDeviceHas) {
   const auto best = has_native_bf16() ? Precision::bf16 : Precision::fp32;
   EXPECT_EQ(resolve(Precision::automatic, cpu), best);
   EXPECT_EQ(resolve(Precision::automatic, c10::Device{c10::kMeta}), Precision::fp32);
-  for (const auto precision : {Precision::fp32, Precision::bf16}) {
+  for (const auto precision : {Precision::fp32, Precision::bf16, Precision::int8}) {
     EXPECT_EQ(resolve(precision, cpu), precision);
   }
+}
+
+TEST(Precision, Int8IsForPredictionsOnly) {
+  const ClassifierOptions training{.precision = Precision::int8};
+  EXPECT_THROW(training.validate(), InputError);
+  const ClassifierOptions predicting{.precision = Precision::int8, .only_predicts = true};
+  EXPECT_NO_THROW(predicting.validate());
 }
 
 /// The default checkpoint in both precisions, without dropout, on the bundled pairs.
@@ -87,6 +95,24 @@ TEST_F(Bf16, GradientsAreThoseOfFp32) {
   const double gap = largest_gap(narrow, wide, [](const auto& p) { return p.gradient; });
   EXPECT_LT(gap, 0.02);
   EXPECT_GT(gap, 0);
+}
+
+TEST_F(Bf16, PredictionsAreNearThoseOfFp32AsInt8sAre) {
+  auto exact = load(Precision::fp32);
+  for (const auto precision : {Precision::bf16, Precision::int8}) {
+    auto fixed = load_classifier(checkpoint_, {.labels = data::Labels::nli().names(),
+                                               .seed = 1,
+                                               .precision = precision,
+                                               .only_predicts = true});
+    float gap = 0;
+    for (const data::Batch& batch : batches_) {
+      const metrics::Logits difference = fixed.logits(batch) - exact.logits(batch);
+      gap = std::max(gap, difference.cwiseAbs().maxCoeff());
+    }
+    EXPECT_LT(gap, precision == Precision::bf16 ? 0.005 : 0.02) << name(precision);
+    EXPECT_GT(gap, 0);
+    EXPECT_THROW((void)fixed.accumulate(batches_[0], 1), Error);
+  }
 }
 
 TEST_F(Bf16, TrainsAsFp32Does) {

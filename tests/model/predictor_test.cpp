@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/predictor.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 #include "support/awd_lstm_golden.hpp"
 #include "support/made_checkpoint.hpp"
@@ -70,12 +71,53 @@ void expect_same_bits_in_any_batch(const Predictor& predictor) {
 }
 
 TEST(Predictor, ComputesTheSameBitsInAnyBatch) {
-  for (const auto precision : {Precision::fp32, Precision::bf16}) {
+  for (const auto precision : {Precision::fp32, Precision::bf16, Precision::int8}) {
     for (const auto* family : {"bert", "roberta"}) {
       const SavedModel saved{{.family = family}};
       expect_same_bits_in_any_batch(Predictor{saved.path(), {.precision = precision}});
     }
   }
+}
+
+TEST(Predictor, ComputesTheSameBitsWithAnyNumberOfThreads) {
+  for (const auto precision : {Precision::fp32, Precision::bf16, Precision::int8}) {
+    const SavedModel saved;
+    const Predictor predictor{saved.path(), {.precision = precision}};
+    const auto all = texts(predictor, 9);
+    tensor::set_threads(1);
+    const auto expected = predictor.predict(all);
+    for (const int threads : {2, 3, 5, 16}) {
+      tensor::set_threads(threads);
+      EXPECT_EQ(predictor.predict(all), expected) << threads;
+      for (Eigen::Index row = 0; row < expected.rows(); ++row) {
+        const std::span one{&all[static_cast<std::size_t>(row)], 1};
+        EXPECT_EQ(predictor.predict(one), expected.row(row)) << threads;
+      }
+    }
+  }
+  tensor::set_threads(static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+TEST(Predictor, IsNearFp32InOtherPrecisions) {
+  const SavedModel saved;
+  const Predictor exact{saved.path()};
+  const auto all = texts(exact, 20);
+  const auto expected = exact.predict(all);
+  for (const auto precision : {Precision::bf16, Precision::int8}) {
+    const Predictor predictor{saved.path(), {.precision = precision}};
+    EXPECT_EQ(predictor.precision(), precision);
+    const float gap = (predictor.predict(all) - expected).cwiseAbs().maxCoeff();
+    EXPECT_LT(gap, 0.05 * expected.cwiseAbs().maxCoeff());
+    EXPECT_GT(gap, 0);
+  }
+}
+
+TEST(Predictor, RefusesInt8WithoutKernels) {
+  const SavedModel saved{{.hidden = 40, .inner = 72}};
+  EXPECT_NE(tests::problem_of([&] {
+              const Predictor predictor{saved.path(), {.precision = Precision::int8}};
+            }).find("int8 is computed on a processor"),
+            std::string::npos);
 }
 
 TEST(Predictor, ComputesTheSameBitsInAnyBatchWithoutKernels) {

@@ -21,6 +21,7 @@ struct PredictFlags {
   std::string text_field = "";
   std::string pair_field = "";
   std::string precision = "fp32";
+  std::string compare = "";
   std::int64_t top_k = 0;
   bool strict = false;
   std::string device = "auto";
@@ -38,7 +39,12 @@ struct PredictFlags {
         .add("max-length", max_length, "ids an example may have (0: as many as the model takes)")
         .add("text-field", text_field, "field of the text (default: recognised)")
         .add("pair-field", pair_field, "field of the second text")
-        .add("precision", precision, "fp32, bf16 or auto (bf16 where the device computes it)")
+        .add("precision", precision,
+             "fp32, bf16, int8 (BERT and RoBERTa on a processor), or auto (bf16 where the device "
+             "computes it)")
+        .add("compare", compare,
+             "a second precision: the records are predicted in it too, and how far the answers are "
+             "apart is told at the end, on stderr")
         .add("top-k", top_k, "scores of the best labels only (0: of all, and logits)")
         .add_switch("strict", strict, "end at the first wrong record")
         .add("device", device, "auto, cpu or cuda")

@@ -50,7 +50,7 @@ struct ServeFlags {
         .add("port", port, "port to listen on, 0: any that is free (AIP_HTTP_PORT, PORT)")
         .add("threads", threads, "threads that compute")
         .add("precision", precision,
-             "precision of matrix products: fp32, bf16 or auto (bf16 where it is native)")
+             "precision of matrix products: fp32, bf16, int8 or auto (bf16 where it is native)")
         .add("device", device, "auto, cpu or cuda")
         .add("max-batch-tokens", max_batch_tokens,
              "ids that the model computes at a time (MAX_BATCH_TOKENS)")

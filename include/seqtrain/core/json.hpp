@@ -15,14 +15,14 @@
 
 namespace seqtrain::json {
 
-/// A value inside a `Document`, valid as long as that lives. Every access that does not fit throws
-/// an `InputError` with the file and the path of the field, e.g. `config.json: model.merges[3]`.
+/// A value inside a `Document`, which must outlive it. An access that does not fit the value throws
+/// `InputError` with the file and the path of the field, e.g. `config.json: model.merges[3]`.
 class Value {
  public:
   Value(simdjson::dom::element element, const std::string& file, std::string path)
       : element_{element}, file_{&file}, path_{std::move(path)} {}
 
-  /// The member `key`, or nothing where it is absent or null.
+  /// Returns the member `key`, or nothing if it is absent or null.
   [[nodiscard]] std::optional<Value> find(std::string_view key) const {
     simdjson::dom::object object;
     if (element_.get(object) != simdjson::SUCCESS) throw error("expected an object");
@@ -64,10 +64,10 @@ class Value {
     return result;
   }
 
-  /// The parser's own value, for loops over many thousands of entries.
+  /// Returns the parser's own value, for loops over many thousands of entries.
   [[nodiscard]] simdjson::dom::element element() const { return element_; }
 
-  /// An error at this place, ready to be thrown.
+  /// Returns an error at this place, to be thrown.
   [[nodiscard]] InputError error(const std::string& problem, const std::string& advice = {}) const {
     return InputError{problem, {.object = *file_, .field = path_}, advice};
   }
@@ -89,10 +89,10 @@ class Value {
   std::string path_;
 };
 
-/// A whole JSON text, parsed. Strings are valid UTF-8: the parser checks.
+/// A parsed JSON text. Its strings are valid UTF-8, which the parser checks.
 class Document {
  public:
-  /// Throws `InputError` if the file cannot be read or is not JSON.
+  /// Parses a file. Throws `InputError` if it cannot be read or is not JSON.
   static Document load(const std::filesystem::path& file) {
     Document document{file.string()};
     simdjson::padded_string text;
@@ -103,7 +103,7 @@ class Document {
     return document;
   }
 
-  /// `name` stands for the file in errors.
+  /// Parses a text. Errors call it `name`.
   static Document parse(std::string_view text, std::string name) {
     Document document{std::move(name)};
     document.parse_text(simdjson::padded_string{text});

@@ -148,7 +148,8 @@ class Classifier {
         seed_{options.seed},
         device_{options.device},
         precision_{resolve(options.precision, options.device)},
-        encoder_frozen_{options.freeze_encoder},
+        encoder_frozen_{options.freeze_encoder || options.only_predicts},
+        only_predicts_{options.only_predicts},
         encoder_{Scope{maker, std::string{Family::model_type}, encoder_part()}, config_},
         head_{Scope{maker, "", {.initializer_range = config_.initializer_range}}, config_},
         parameters_{maker.parameters()},
@@ -156,13 +157,19 @@ class Classifier {
         loss_{config_.problem(), options.label_smoothing} {
     set_class_weights(options.class_weights);
     if (options.device.is_cpu() && !options.autograd) {
-      cpu_encoder_ = {parameters_, Family::prefix, config_, Family::positions_behind_padding,
-                      precision_};
+      cpu_encoder_ = {parameters_, Family::prefix,       config_, Family::positions_behind_padding,
+                      precision_,  options.only_predicts};
+    }
+    if (precision_ == Precision::int8 && !cpu_encoder_) {
+      throw InputError{"int8 is computed on a processor, for hidden sizes that are multiples of 64",
+                       {.object = "precision"},
+                       "use fp32, bf16 or auto"};
     }
   }
 
   Loss add_gradients(const data::Batch& batch, double weight,
                      const std::function<void(std::size_t)>& ready) {
+    if (only_predicts_) throw Error{"the model was loaded for predictions only"};
     const at::AutoGradMode with_gradients{true};
     const random::Stream stream = dropout_stream(seed_, batch);
     Dropout dropout{stream.at(0), device_};
@@ -281,6 +288,7 @@ class Classifier {
   c10::Device device_;
   Precision precision_;
   bool encoder_frozen_;
+  bool only_predicts_;
   Encoder<typename Family::Embeddings> encoder_;
   typename Family::Head head_;
   std::vector<tensor::Parameter> parameters_;

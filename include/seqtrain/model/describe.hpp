@@ -26,6 +26,13 @@ inline std::string describe(const LoadReport& report) {
 /// The log's line about the precision that a model computes in, with a warning where another would
 /// be faster.
 inline std::string describe(Precision used, c10::Device device) {
+  if (used == Precision::int8) {
+    std::string line = "Precision: int8 linear maps, bf16 attention, fp32 weights and sums";
+    if (!has_native_int8()) {
+      line += "; warning: this processor has no VNNI, so bf16 or fp32 may be faster";
+    }
+    return line;
+  }
   if (used != Precision::bf16) return "Precision: fp32";
   std::string line = "Precision: bf16 products, fp32 weights and sums";
   if (!has_native_bf16(device)) {

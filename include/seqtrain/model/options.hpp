@@ -29,15 +29,22 @@ struct ClassifierOptions {
   std::uint64_t seed = 0;                  ///< of a fresh head and of dropout
   c10::Device device = c10::Device{c10::kCPU};
   Precision precision = Precision::fp32;
+  /// Whether no gradients are asked for, so that the encoder may be one that only predicts.
+  bool only_predicts = false;
   /// Whether ATen's operators and autograd compute the encoder also where there are kernels for it.
   bool autograd = false;
 
-  /// fp32, bf16 or auto.
+  /// fp32, bf16, int8 or auto.
   static Precision precision_named(std::string_view name) { return model::precision_named(name); }
 
   void validate() const {
     if (dropout && !(*dropout >= 0 && *dropout < 1)) {
       throw InputError{"must be at least 0 and below 1", {.object = "dropout"}};
+    }
+    if (precision == Precision::int8 && !only_predicts) {
+      throw InputError{"a model cannot be trained in int8",
+                       {.object = "precision"},
+                       "use fp32, bf16 or auto; int8 is for predictions"};
     }
   }
 };

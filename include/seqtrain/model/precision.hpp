@@ -7,6 +7,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/kernels/bf16.hpp>
+#include <seqtrain/kernels/int8.hpp>
 #include <seqtrain/tensor/device.hpp>
 
 namespace seqtrain::model {
@@ -15,21 +16,42 @@ namespace seqtrain::model {
 enum class Precision {
   fp32,
   bf16,
+  int8,       ///< of linear maps, for predictions on a processor; other products are bf16
   automatic,  ///< bf16 where the device computes it natively, else fp32
 };
 
 [[nodiscard]] inline Precision precision_named(std::string_view name) {
   if (name == "fp32") return Precision::fp32;
   if (name == "bf16") return Precision::bf16;
+  if (name == "int8") return Precision::int8;
   if (name == "auto") return Precision::automatic;
   throw InputError{"unknown precision '" + std::string{name} + "'",
                    {.object = "precision"},
-                   "use fp32, bf16 or auto"};
+                   "use fp32, bf16, int8 or auto"};
 }
 
 [[nodiscard]] constexpr std::string_view name(Precision precision) {
-  if (precision == Precision::automatic) return "auto";
-  return precision == Precision::bf16 ? "bf16" : "fp32";
+  switch (precision) {
+    case Precision::bf16:
+      return "bf16";
+    case Precision::int8:
+      return "int8";
+    case Precision::automatic:
+      return "auto";
+    default:
+      return "fp32";
+  }
+}
+
+/// Returns what other programs call the type of the numbers.
+[[nodiscard]] constexpr std::string_view dtype_name(Precision precision) {
+  if (precision == Precision::int8) return "int8";
+  return precision == Precision::bf16 ? "bfloat16" : "float32";
+}
+
+/// Whether the processor multiplies bytes by an instruction that adds up their products.
+[[nodiscard]] inline bool has_native_int8() {
+  return kernels::has_int8_instructions();
 }
 
 /// Whether the processor multiplies bfloat16 itself rather than by way of fp32.

@@ -17,6 +17,7 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/awd_lstm_classifier.hpp>
@@ -28,7 +29,8 @@
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
-#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/weights/calibration.hpp>
 
 namespace seqtrain::model {
 
@@ -86,13 +88,19 @@ class Predictor {
   /// Encodes a text or a pair, cut to as many ids as are given, which may be more than the model
   /// takes.
   [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
-                               std::size_t max_length) const {
-    auto encoded = encode_(text, pair, max_length);
+                               std::size_t max_length, predict::Cut cut = predict::Cut::end) const {
+    auto encoded = encode_(text, pair, max_length, cut);
     if (backwards_) {
       std::ranges::reverse(encoded.input_ids);
       encoded.first_segment = encoded.input_ids.size();
     }
     return encoded;
+  }
+
+  /// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids.
+  [[nodiscard]] std::optional<std::vector<text::Token>> tokens(std::string_view text,
+                                                               bool special) const {
+    return encode_.tokens(text, special);
   }
 
   /// Returns the logits of each text [texts, labels]. Throws `InputError` if a text has more ids
@@ -111,7 +119,7 @@ class Predictor {
 
   /// Returns the scores that a row of logits stands for: see `predict::scores`.
   [[nodiscard]] std::vector<double> scores(std::span<const float> logits) const {
-    return predict::scores(logits, problem_type());
+    return predict::scores(logits, task_);
   }
 
   /// Returns the labels, the scores and the logits of each text.
@@ -144,6 +152,7 @@ class Predictor {
       : encode_{tokenizer ? *std::move(tokenizer) : load_tokenizer(resolved.directory)},
         state_{std::make_unique<State>(load(resolved.directory, encode_, options))} {
     std::visit([&](const auto& model) { describe(model, options.device); }, state_->model);
+    calibrate(resolved.directory / "config.json");
     if (!std::holds_alternative<AwdLstmClassifier>(state_->model)) return;
     const auto description = AwdLstmDescription::load(resolved.directory);
     max_length_ = static_cast<std::size_t>(description.max_length);
@@ -175,11 +184,21 @@ class Predictor {
       return model;
     }
     auto model = load_classifier(directory, {.tokenizer_size = tokenizer.vocab_size(),
-                                             .freeze_encoder = true,
                                              .device = options.device,
-                                             .precision = options.precision});
+                                             .precision = options.precision,
+                                             .only_predicts = true});
     check_trained(model.load_report());
     return model;
+  }
+
+  /// Takes the temperature or the thresholds that a config.json has.
+  void calibrate(const std::filesystem::path& config) {
+    if (!std::filesystem::exists(config)) return;
+    const auto document = json::Document::load(config);
+    const auto found = weights::calibration_in(document.root(), labels().size());
+    if (!found) return;
+    task_.temperature = found->temperature;
+    task_.thresholds = found->thresholds;
   }
 
   void describe(const AnyClassifier& model, c10::Device device) {

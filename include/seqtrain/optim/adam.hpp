@@ -177,9 +177,7 @@ class Adam {
     }
     for (const AdamItem& item : items) {
       if (!problem.empty()) item.parameter->gradient.zero_();
-      if (!item.parameter->touched) continue;
-      item.parameter->touched->clear();
-      item.parameter->touched->take_into_account(tensor::changes_of(item.parameter->gradient));
+      if (item.parameter->touched) tensor::forget_touched(*item.parameter);
     }
     Outcome outcome = problem.empty() ? Outcome{} : Outcome::not_taken(std::move(problem));
     return std::move(outcome).with_gradient_norm([norm] { return norm; });

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/unicode.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/unicode.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
 
@@ -53,6 +53,24 @@ class AddedTokens {
   }
 
   [[nodiscard]] bool empty() const noexcept { return tokens_.empty(); }
+
+  /// Whether a text has any of them, wherever it may stand.
+  [[nodiscard]] bool contained_in(std::string_view text) const {
+    for (std::size_t at = 0; (at = next_candidate(text, at)) < text.size(); ++at) {
+      if (match(text, at)) return true;
+    }
+    return false;
+  }
+
+  /// Whether one of them has whitespace in it.
+  [[nodiscard]] bool have_whitespace() const {
+    return std::ranges::any_of(tokens_, [](const AddedToken& token) {
+      for (std::size_t i = 0; i < token.content.size();) {
+        if (is_whitespace(decode(token.content, i))) return true;
+      }
+      return false;
+    });
+  }
 
   /// Calls `fn(Segment)` for the added tokens and the stretches between them, none of them empty,
   /// in order, until it returns false. Returns whether it never did.

@@ -40,6 +40,8 @@ struct RunDirectoryOptions {
 ///     model/            the model in Hugging Face's layout
 ///     model.pth         its state_dict, under a name that the user may choose
 ///     metrics.json
+///     predictions.jsonl what the model says about each example of the dev and the test file
+///     report.html       a page of pictures
 ///     train_log.jsonl
 ///     checkpoints/      what a killed run continues from
 ///
@@ -62,9 +64,17 @@ class RunDirectory {
   [[nodiscard]] std::filesystem::path checkpoints() const { return path() / "checkpoints"; }
   [[nodiscard]] std::filesystem::path log() const { return path() / "train_log.jsonl"; }
 
-  /// Returns the names of a finished run's results: the model in both forms and the metrics.
+  [[nodiscard]] std::filesystem::path predictions() const { return path() / "predictions.jsonl"; }
+  [[nodiscard]] std::filesystem::path report() const { return path() / "report.html"; }
+
+  /// Returns the names of a finished run's results: the model in both forms, the metrics, and of
+  /// the predictions, the page and the log those that there are.
   [[nodiscard]] std::vector<std::string> results() const {
-    return {"model", options_.model_name, "metrics.json"};
+    std::vector<std::string> names{"model", options_.model_name, "metrics.json"};
+    for (const auto& file : {predictions(), report(), log()}) {
+      if (std::filesystem::exists(file)) names.push_back(file.filename().string());
+    }
+    return names;
   }
 
   /// Creates the directory. If it exists, repairs what a killed run left there: puts the old model
@@ -155,7 +165,8 @@ class RunDirectory {
              is_temporary_suffix(std::string_view{name}.substr(target.size()));
     };
     return is_of(options_.model_name) || is_of(metrics().filename().string()) || is_of(log_name) ||
-           is_of(partial_log);
+           is_of(partial_log) || is_of(predictions().filename().string()) ||
+           is_of(report().filename().string());
   }
 
   /// Whether a suffix is `.partial`, or `.<process>-<number>.partial`, which seqtrain 0.1 wrote.
@@ -182,7 +193,8 @@ class RunDirectory {
                        {.object = "run directory", .field = "model_name"}};
     }
     bool is_taken = name.extension() == ".partial";
-    for (const auto& taken : {model(), old_model(), metrics(), log(), checkpoints()}) {
+    for (const auto& taken :
+         {model(), old_model(), metrics(), predictions(), report(), log(), checkpoints()}) {
       is_taken = is_taken || state_dict() == taken;
     }
     if (is_taken) {

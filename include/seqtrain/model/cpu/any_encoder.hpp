@@ -12,24 +12,30 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/encoder.hpp>
+#include <seqtrain/model/cpu/fixed_encoder.hpp>
 #include <seqtrain/model/precision.hpp>
 
 namespace seqtrain::model::cpu {
 
-/// The encoder with both passes written out, in fp32 or bf16, or none where there are no kernels
-/// for its shape.
+/// The encoder with its passes written out, in fp32, bf16 or int8, or none where there are no
+/// kernels for its shape. For predictions alone, in bf16 or int8, it is the one that is faster at
+/// them.
 class AnyEncoder {
  public:
   AnyEncoder() = default;
   AnyEncoder(std::span<tensor::Parameter> parameters, std::string_view prefix,
-             const weights::ModelConfig& config, bool positions_behind_padding,
-             Precision precision) {
+             const weights::ModelConfig& config, bool positions_behind_padding, Precision precision,
+             bool only_predicts) {
     const auto make = [&]<class T>(T) {
       const PartFinder<T> finder{parameters, prefix, config};
       encoder_.emplace<Encoder<T>>(finder.find(positions_behind_padding));
     };
     if (!supports(config)) return;
-    if (precision == Precision::bf16) {
+    if (only_predicts && precision != Precision::fp32) {
+      const PartFinder<Bf16> finder{parameters, prefix, config};
+      encoder_.emplace<FixedEncoder>(finder.find(positions_behind_padding),
+                                     precision == Precision::int8);
+    } else if (precision == Precision::bf16) {
       make(Bf16{});
     } else {
       make(0.0F);
@@ -39,14 +45,20 @@ class AnyEncoder {
   [[nodiscard]] explicit operator bool() const { return encoder_.index() != 0; }
 
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> dropout) {
-    return visit([&](auto& encoder) { return encoder.forward(batch, dropout); });
+    return visit([&]<class E>(E& encoder) {
+      if constexpr (std::is_same_v<E, FixedEncoder>) {
+        return encoder.forward(batch);
+      } else {
+        return encoder.forward(batch, dropout);
+      }
+    });
   }
 
   /// See `Encoder::backward`.
   template <class LayerDone>
   void backward(const at::Tensor& gradient, const LayerDone& layer_done) {
-    visit([&](auto& encoder) {
-      encoder.backward(gradient, layer_done);
+    visit([&]<class E>(E& encoder) {
+      if constexpr (!std::is_same_v<E, FixedEncoder>) encoder.backward(gradient, layer_done);
       return at::Tensor{};
     });
   }
@@ -65,7 +77,7 @@ class AnyEncoder {
         encoder_);
   }
 
-  std::variant<std::monostate, Encoder<float>, Encoder<Bf16>> encoder_;
+  std::variant<std::monostate, Encoder<float>, Encoder<Bf16>, FixedEncoder> encoder_;
 };
 
 }  // namespace seqtrain::model::cpu

@@ -91,14 +91,24 @@ class Linear {
 
   void pack(std::size_t index) {
     const std::size_t output = index * panel;
-    const auto [part, row] = place(output);
-    const float* const weight = part->weight.template const_data_ptr<float>() + row * in_;
+    const auto [weight, bias] = weights(output);
     kernels::pack_transposed_panel(weight, in_, in_, panel, forward_.data() + output * in_);
     for (std::size_t column = 0; learns() && column < in_; column += panel) {
       kernels::pack_panel(weight + column, in_, panel, panel,
                           backward_.data() + column * out_ + output * panel);
     }
-    std::copy_n(part->bias.template const_data_ptr<float>() + row, panel, bias_.data() + output);
+    std::copy_n(bias, panel, bias_.data() + output);
+  }
+
+  /// The weights of `panel` outputs from `output` on.
+  struct WeightRows {
+    const float* weight;  ///< [panel, in]
+    const float* bias;    ///< [panel]
+  };
+  [[nodiscard]] WeightRows weights(std::size_t output) const {
+    const auto [part, row] = place(output);
+    return {part->weight.template const_data_ptr<float>() + row * in_,
+            part->bias.template const_data_ptr<float>() + row};
   }
 
   /// Where the gradients of `panel` outputs from `output` on are kept.

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+
+#include <seqtrain/kernels/bf16.hpp>
+#include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/dot_tiles.hpp>
+#include <seqtrain/kernels/lanes.hpp>
+
+namespace seqtrain::kernels {
+
+/// Whether `multiply_bf16` can be used: the processor multiplies bfloat16 numbers in vectors of 16
+/// words.
+inline bool has_bf16_products() {
+#if SEQTRAIN_HAS_CLONES
+  return __builtin_cpu_supports("x86-64-v4") != 0 && has_bf16_instructions();
+#else
+  return false;
+#endif
+}
+
+/// Calls use(row, column, y) with each vector of y = x b for [rows, columns], with x [rows, k] and
+/// b [k, columns] packed as one panel (kernels/pack.hpp). k is even, columns a multiple of 64.
+/// `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that captures by copy.
+template <class Use>
+void multiply_bf16(const Bf16* x, std::size_t rows, std::size_t k, const Bf16* b,
+                   std::size_t columns, Use use) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    if constexpr (width == 16) {
+      using Floats = typename Width<width>::Floats;
+      dot_product<dot::Bf16Pairs, Floats>({x, k / 2, b, columns, k / 2}, rows, columns, use);
+    }
+  });
+}
+
+}  // namespace seqtrain::kernels

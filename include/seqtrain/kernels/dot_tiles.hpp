@@ -1,0 +1,192 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <seqtrain/kernels/bf16.hpp>
+#include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/lanes.hpp>
+
+namespace seqtrain::kernels {
+
+/// How words of 32 bits, each four bytes or two bfloat16 numbers, are multiplied and summed.
+namespace dot {
+
+/// Adds the products of four unsigned bytes by four signed ones to an int32, by one instruction.
+struct Bytes {
+  static constexpr bool is_light = true;  ///< needs no registers but those of the words
+  template <class Ints>
+  using Words = Ints;
+
+  template <class Ints>
+  SEQTRAIN_INLINE static void prepare(const Ints& word, Ints& words) {
+    words = word;
+  }
+  template <class Ints>
+  SEQTRAIN_INLINE static void add([[maybe_unused]] Ints& sums, [[maybe_unused]] std::uint32_t a,
+                                  [[maybe_unused]] const Ints& words) {
+#if SEQTRAIN_HAS_CLONES
+    const Ints all = Ints{} + static_cast<std::int32_t>(a);
+    if constexpr (sizeof(Ints) == 64) {
+      asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(all), "v"(words));
+    } else {
+      asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sums) : "x"(all), "x"(words));
+    }
+#endif
+  }
+};
+
+/// Adds the same products on any processor, by those of 16-bit numbers, which do not saturate.
+struct BytesAsHalves {
+  static constexpr bool is_light = false;
+  template <class Ints>
+  struct Words {
+    Ints even, odd;  ///< two 16-bit numbers a word
+  };
+
+  template <class Ints>
+  SEQTRAIN_INLINE static void prepare(const Ints& word, Words<Ints>& words) {
+    using Halves [[gnu::vector_size(sizeof(Ints))]] = std::int16_t;
+    words.even = reinterpret_cast<Ints>(reinterpret_cast<Halves>(word << 8) >> 8);
+    words.odd = reinterpret_cast<Ints>(reinterpret_cast<Halves>(word) >> 8);
+  }
+  template <class Ints>
+  SEQTRAIN_INLINE static void add(Ints& sums, std::uint32_t a, const Words<Ints>& words) {
+    add_pairs(sums, a & 0x00ff00ff, words.even);
+    add_pairs(sums, a >> 8 & 0x00ff00ff, words.odd);
+  }
+
+ private:
+  template <class Ints>
+  SEQTRAIN_INLINE static void add_pairs(Ints& sums, std::uint32_t pair, const Ints& words) {
+#if SEQTRAIN_HAS_CLONES
+    Ints products = Ints{} + static_cast<std::int32_t>(pair);
+    if constexpr (sizeof(Ints) == 16) {
+      asm("pmaddwd %1, %0" : "+x"(products) : "x"(words));
+    } else {
+      asm("vpmaddwd %1, %0, %0" : "+v"(products) : "v"(words));
+    }
+    sums += products;
+#else
+    sums += (words << 16 >> 16) * static_cast<std::int32_t>(pair & 0xffff);
+    sums += (words >> 16) * static_cast<std::int32_t>(pair >> 16);
+#endif
+  }
+};
+
+/// Adds the products of two bfloat16 numbers by two others to a float, by one instruction.
+struct Bf16Pairs {
+  static constexpr bool is_light = true;
+  template <class Floats>
+  using Words = Floats;
+
+  template <class Floats>
+  SEQTRAIN_INLINE static void prepare(const Floats& word, Floats& words) {
+    words = word;
+  }
+  template <class Floats>
+  SEQTRAIN_INLINE static void add([[maybe_unused]] Floats& sums, [[maybe_unused]] std::uint32_t a,
+                                  [[maybe_unused]] const Floats& words) {
+#if SEQTRAIN_HAS_CLONES
+    const auto all = typename WidthOf<Floats>::Bits{} + a;
+    asm("vdpbf16ps %2, %1, %0" : "+v"(sums) : "v"(words), "v"(all));
+#endif
+  }
+};
+
+}  // namespace dot
+
+/// The factors of a product, in words: a [rows, depth], rows `ld_a` apart, and b [depth, columns],
+/// rows `ld_b` apart. columns is a multiple of 16.
+struct WordFactors {
+  const void* a;
+  std::size_t ld_a;
+  const void* b;
+  std::size_t ld_b;
+  std::size_t depth;
+
+  [[nodiscard]] SEQTRAIN_INLINE WordFactors from(std::size_t row, std::size_t column) const {
+    return {static_cast<const std::uint32_t*>(a) + row * ld_a, ld_a,
+            static_cast<const std::uint32_t*>(b) + column, ld_b, depth};
+  }
+};
+
+namespace detail {
+
+/// Calls use(row, column, sums) with each vector of `rows` rows and `parts` vectors of columns.
+template <class Dot, class Vector, std::size_t rows, std::size_t parts, class Use>
+SEQTRAIN_INLINE void dot_tile(const WordFactors& factors, std::size_t row, std::size_t column,
+                              const Use& use) {
+  constexpr std::size_t width = sizeof(Vector) / 4;
+  const auto here = factors.from(row, column);
+  const auto* const a = static_cast<const std::uint32_t*>(here.a);
+  const auto* b = static_cast<const std::uint32_t*>(here.b);
+  Vector sums[rows][parts] = {};
+  typename Dot::template Words<Vector> line[parts];
+  for (std::size_t j = 0; j < here.depth; ++j, b += here.ld_b) {
+#pragma GCC unroll 8
+    for (std::size_t part = 0; part < parts; ++part) {
+      Vector word;
+      std::memcpy(&word, b + part * width, sizeof word);
+      Dot::prepare(word, line[part]);
+    }
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < rows; ++i) {
+      std::uint32_t word;
+      std::memcpy(&word, a + i * here.ld_a + j, sizeof word);
+#pragma GCC unroll 8
+      for (std::size_t part = 0; part < parts; ++part) Dot::add(sums[i][part], word, line[part]);
+    }
+  }
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < rows; ++i) {
+#pragma GCC unroll 8
+    for (std::size_t part = 0; part < parts; ++part) {
+      use(row + i, column + part * width, sums[i][part]);
+    }
+  }
+}
+
+/// A tile of `count` rows, at most `rows`.
+template <class Dot, class Vector, std::size_t rows, std::size_t parts, class Use>
+SEQTRAIN_INLINE void dot_tile_of(std::size_t count, const WordFactors& factors, std::size_t row,
+                                 std::size_t column, const Use& use) {
+  if (count == rows) return dot_tile<Dot, Vector, rows, parts>(factors, row, column, use);
+  if constexpr (rows > 1) {
+    dot_tile_of<Dot, Vector, rows - 1, parts>(count, factors, row, column, use);
+  }
+}
+
+template <class Dot, class Vector, std::size_t parts, class Use>
+SEQTRAIN_INLINE void dot_columns(const WordFactors& factors, std::size_t rows, std::size_t column,
+                                 const Use& use) {
+  // As many sums as there are registers, but for those of the factors.
+  constexpr std::size_t width = sizeof(Vector) / 4;
+  constexpr std::size_t height = width == 16 ? (Dot::is_light ? 6 : 4) : width == 8 ? 4 : 2;
+  for (std::size_t row = 0; row < rows; row += height) {
+    const std::size_t count = rows - row < height ? rows - row : height;
+    dot_tile_of<Dot, Vector, height, parts>(count, factors, row, column, use);
+  }
+}
+
+}  // namespace detail
+
+/// Calls use(row, column, sums) with each vector of the product of [rows, columns]; the sums of a
+/// row are added up in the same order whatever the other rows are. To be inlined into a function
+/// compiled for the vectors' instruction set.
+template <class Dot, class Vector, class Use>
+SEQTRAIN_INLINE void dot_product(const WordFactors& factors, std::size_t rows, std::size_t columns,
+                                 const Use& use) {
+  constexpr std::size_t width = sizeof(Vector) / 4;
+  constexpr std::size_t most = width == 16 ? 4 : 2;
+  std::size_t column = 0;
+  for (; column + most * width <= columns; column += most * width) {
+    detail::dot_columns<Dot, Vector, most>(factors, rows, column, use);
+  }
+  for (; column < columns; column += width) {
+    detail::dot_columns<Dot, Vector, 1>(factors, rows, column, use);
+  }
+}
+
+}  // namespace seqtrain::kernels

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/dot_tiles.hpp>
+#include <seqtrain/kernels/lanes.hpp>
+
+namespace seqtrain::kernels {
+
+/// What is added to quantized activations, because processors multiply unsigned bytes by signed
+/// ones.
+inline constexpr std::int32_t int8_offset = 128;
+
+/// Whether the processor has an instruction that adds four products of bytes to an int32, for
+/// vectors of `width` numbers.
+template <std::size_t width>
+SEQTRAIN_INLINE bool has_int8_instructions() {
+#if SEQTRAIN_HAS_CLONES
+  if constexpr (width == 16) return __builtin_cpu_supports("avx512vnni") != 0;
+  if constexpr (width == 8) return __builtin_cpu_supports("avxvnni") != 0;
+#endif
+  return false;
+}
+
+/// Whether the processor has such an instruction for the vectors that `vectorised` uses here.
+inline bool has_int8_instructions() {
+  bool result = false;
+  bool* const answer = &result;
+  vectorised([=]<std::size_t width>(Width<width>)
+                 SEQTRAIN_INLINE_LAMBDA { *answer = has_int8_instructions<width>(); });
+  return result;
+}
+
+/// Rows of activations as bytes: x is about scale of its row * (byte - 128).
+struct QuantizedRows {
+  std::uint8_t* bytes;  ///< [rows, n]
+  float* scales;        ///< [rows]
+
+  /// The same from `row` on.
+  [[nodiscard]] QuantizedRows from(std::size_t row, std::size_t n) const {
+    return {bytes + row * n, scales + row};
+  }
+};
+
+/// Quantizes each row of x [rows, n]: the scale is max |x| / 127 of that row, so that a row's bytes
+/// do not depend on the others. n is a multiple of 16.
+template <class T>
+void quantize_rows(const T* x, std::size_t rows, std::size_t n, const QuantizedRows& to) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    using Ints = typename Width<width>::Ints;
+    constexpr float round = 12582912.0F;  // 1.5 * 2^23: adding it leaves an integer
+    constexpr std::int32_t zero = 0x4b400000 - int8_offset;
+    typename Width<width>::Floats in;
+    for (std::size_t row = 0; row < rows; ++row) {
+      typename Width<width>::Floats peaks = {};
+      for (std::size_t i = 0; i < n; i += width) {
+        load(x + row * n + i, in);
+        in = in < 0 ? -in : in;
+        peaks = in > peaks ? in : peaks;
+      }
+      const float peak = largest(peaks);
+      const float factor = peak > 0 ? 127 / peak : 0;
+      to.scales[row] = peak / 127;
+      for (std::size_t i = 0; i < n; i += width) {
+        load(x + row * n + i, in);
+        const Ints q = reinterpret_cast<Ints>(in * factor + round) - zero;
+        const auto bytes = __builtin_convertvector(q, typename Width<width>::Bytes);
+        std::memcpy(to.bytes + row * n + i, &bytes, sizeof bytes);
+      }
+    }
+  });
+}
+
+/// A panel of a linear map's output channels, quantized: a weight is about scale of its channel *
+/// byte.
+struct Int8Panel {
+  std::int8_t* weights;  ///< [k / 4][columns][4]
+  std::int32_t* excess;  ///< [columns], what the activations' offset adds to each sum
+  float* scales;         ///< [columns], max |weight| / 127
+};
+
+/// Quantizes and packs the weights [columns, k] of a panel. k is a multiple of 4.
+inline void quantize_panel(const float* weights, std::size_t k, std::size_t columns,
+                           const Int8Panel& to) {
+  for (std::size_t column = 0; column < columns; ++column) {
+    const float* const from = weights + column * k;
+    float peak = 0;
+    for (std::size_t i = 0; i < k; ++i) peak = std::max(peak, std::abs(from[i]));
+    const float factor = peak > 0 ? 127 / peak : 0;
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < k; ++i) {
+      const auto q = static_cast<std::int8_t>(std::nearbyint(from[i] * factor));
+      to.weights[(i / 4 * columns + column) * 4 + i % 4] = q;
+      sum += q;
+    }
+    to.excess[column] = int8_offset * sum;
+    to.scales[column] = peak / 127;
+  }
+}
+
+/// Calls use(row, column, y) with each vector of y = x W^T for [rows, columns], x being `quantized`
+/// [rows, k] and W the panel's. The sums of bytes are exact, on every processor. `use` is a lambda
+/// marked SEQTRAIN_INLINE_LAMBDA that captures by copy.
+template <class Use>
+void multiply_int8(const QuantizedRows& x, std::size_t rows, std::size_t k, const Int8Panel& panel,
+                   std::size_t columns, Use use) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    using Ints = typename Width<width>::Ints;
+    using Floats = typename Width<width>::Floats;
+    const WordFactors factors{x.bytes, k / 4, panel.weights, columns, k / 4};
+    const auto scaled = [=](std::size_t row, std::size_t column,
+                            const Ints& sums) SEQTRAIN_INLINE_LAMBDA {
+      Ints excess;
+      Floats scales;
+      std::memcpy(&excess, panel.excess + column, sizeof excess);
+      load(panel.scales + column, scales);
+      const Floats y = __builtin_convertvector(sums - excess, Floats) * (scales * x.scales[row]);
+      use(row, column, y);
+    };
+    if constexpr (width > 4) {
+      if (has_int8_instructions<width>()) {
+        return dot_product<dot::Bytes, Ints>(factors, rows, columns, scaled);
+      }
+    }
+    dot_product<dot::BytesAsHalves, Ints>(factors, rows, columns, scaled);
+  });
+}
+
+}  // namespace seqtrain::kernels

@@ -1,0 +1,371 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/kernels/activation.hpp>
+#include <seqtrain/kernels/bf16_attention.hpp>
+#include <seqtrain/kernels/int8.hpp>
+#include <seqtrain/kernels/layer_norm.hpp>
+#include <seqtrain/model/cpu/embeddings.hpp>
+#include <seqtrain/model/cpu/encoder.hpp>
+#include <seqtrain/model/cpu/fixed_linear.hpp>
+#include <seqtrain/model/cpu/layer.hpp>
+#include <seqtrain/model/cpu/layout.hpp>
+#include <seqtrain/tensor/parallel.hpp>
+
+namespace seqtrain::model::cpu {
+
+/// A layer of an encoder for predictions.
+struct FixedLayer {
+  FixedLayer(Layer<Bf16> layer, bool int8)
+      : qkv{std::move(layer.qkv), int8},
+        attention_output{std::move(layer.attention_output), int8},
+        intermediate{std::move(layer.intermediate), int8},
+        output{std::move(layer.output), int8},
+        norm1{std::move(layer.norm1)},
+        norm2{std::move(layer.norm2)},
+        activation{layer.activation},
+        heads{layer.heads} {}
+
+  [[nodiscard]] std::array<FixedLinear*, 4> linears() {
+    return {&qkv, &attention_output, &intermediate, &output};
+  }
+
+  FixedLinear qkv, attention_output, intermediate, output;
+  NormTensors norm1, norm2;
+  ActivationKind activation;
+  std::size_t heads;
+};
+
+/// BERT's and RoBERTa's encoder for predictions on the processor: linear maps in int8 or bf16,
+/// attention in bf16, norms and sums in fp32. Nothing is kept for a backward pass. A thread takes a
+/// run of sequences through all layers; where there are fewer than threads, they share the parts of
+/// each step. A sequence's result is the same bits whatever the others and the threads are.
+class FixedEncoder {
+ public:
+  FixedEncoder(EncoderParts<Bf16> parts, bool int8)
+      : embeddings_{std::move(parts.embeddings)}, int8_{int8} {
+    layers_.reserve(parts.layers.size());
+    for (Layer<Bf16>& layer : parts.layers) layers_.emplace_back(std::move(layer), int8);
+  }
+
+  /// The first tokens' hidden states [rows, hidden], in fp32.
+  at::Tensor forward(const data::Batch& batch) {
+    const TileGuard tiles;
+    pack_weights();
+    const Layout layout{batch, 1};
+    const std::size_t workers = tensor::workers();
+    const bool shared = layout.groups().size() < workers;
+    const auto runs = layout.runs(shared ? 1 : workers);
+    const auto ids = embeddings_.ids(batch, layout);
+    at::Tensor result = at::empty({batch.rows, static_cast<std::int64_t>(hidden())}, at::kFloat);
+    float* const to = result.mutable_data_ptr<float>();
+    reserve(layout, runs, shared ? 1 : workers, workers);
+    const auto pass = [&](const Layout::Run& run, std::size_t memory, const auto& each) {
+      const std::size_t first = layout.groups()[run.first].first;
+      const std::size_t end = layout.groups()[run.end - 1].end;
+      const std::span sequences{layout.sequences().data() + first, end - first};
+      Pass{*this, rows_[memory], sequences, run.row, each}(ids.data() + run.row, run.rows,
+                                                           to + first * hidden());
+    };
+    if (shared) {
+      const auto each = [](std::size_t count, const auto& task) {
+        tensor::for_each_task(count, task);
+      };
+      for (const Layout::Run& run : runs) pass(run, 0, each);
+    } else {
+      tensor::for_each_task(runs.size(), [&](std::size_t i, std::size_t worker) {
+        pass(runs[i], worker, [worker](std::size_t count, const auto& task) {
+          for (std::size_t index = 0; index < count; ++index) task(index, worker);
+        });
+      });
+    }
+    return result;
+  }
+
+ private:
+  /// A run's memory, row-major.
+  struct Rows {
+    float* x;                          ///< [rows, hidden], the residual
+    Bf16* input;                       ///< [rows, hidden], the same as a factor
+    Bf16* qkv;                         ///< [rows, 3 hidden]
+    Bf16* context;                     ///< [rows, hidden]
+    Bf16* active;                      ///< [rows, inner]
+    kernels::QuantizedRows quantized;  ///< [rows, hidden or inner]
+  };
+
+  /// The way of one run's rows through the layers. each(count, task) calls task(index, worker) for
+  /// each index below the count.
+  template <class Each>
+  class Pass {
+   public:
+    Pass(const FixedEncoder& encoder, const Rows& rows, std::span<const Layout::Sequence> sequences,
+         std::size_t first_row, const Each& each)
+        : encoder_{encoder},
+          rows_{rows},
+          sequences_{sequences},
+          first_row_{first_row},
+          each_{each} {}
+
+    /// Writes the first tokens' hidden states [sequences, hidden].
+    void operator()(const Embeddings::Ids* ids, std::size_t count, float* result) const {
+      embed(ids, count);
+      const auto& layers = encoder_.layers_;
+      for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
+        project(layers[i], count, {0, 3 * hidden()});
+        attend(layers[i]);
+        finish(layers[i], count);
+      }
+      project(layers.back(), count, {hidden(), 3 * hidden()});
+      keep_first_tokens();
+      project_first_queries(layers.back());
+      attend_first_tokens(layers.back());
+      finish(layers.back(), sequences_.size());
+      std::copy_n(rows_.x, sequences_.size() * hidden(), result);
+    }
+
+   private:
+    static constexpr std::size_t rows_of_a_task = 16;
+
+    [[nodiscard]] std::size_t hidden() const { return encoder_.hidden(); }
+    [[nodiscard]] std::size_t inner() const { return encoder_.inner(); }
+    [[nodiscard]] std::size_t row_of(const Layout::Sequence& sequence) const {
+      return sequence.row - first_row_;
+    }
+
+    /// Calls use(row, rows from there) for parts of the rows.
+    template <class Use>
+    void each_part(std::size_t count, const Use& use) const {
+      each_((count + rows_of_a_task - 1) / rows_of_a_task, [&](std::size_t task, std::size_t) {
+        const std::size_t row = task * rows_of_a_task;
+        use(row, std::min(rows_of_a_task, count - row));
+      });
+    }
+
+    void embed(const Embeddings::Ids* ids, std::size_t count) const {
+      each_part(count, [&](std::size_t row, std::size_t part) {
+        encoder_.embeddings_.add_up(ids + row, part, hidden(), rows_.x + row * hidden());
+        normalize(encoder_.embeddings_.norm, row, part);
+      });
+    }
+
+    void normalize(const NormTensors& norm, std::size_t row, std::size_t part) const {
+      const std::size_t at = row * hidden();
+      kernels::normalize(rows_.x + at, norm.weights(), rows_.input + at, part, hidden());
+      quantize(rows_.input, row, part, hidden());
+    }
+
+    void quantize(const Bf16* values, std::size_t row, std::size_t part, std::size_t n) const {
+      if (!encoder_.int8_) return;
+      kernels::quantize_rows(values + row * n, part, n, rows_.quantized.from(row, n));
+    }
+
+    void quantize_all(const Bf16* values, std::size_t count, std::size_t n) const {
+      if (!encoder_.int8_) return;
+      each_part(count, [&](std::size_t row, std::size_t part) { quantize(values, row, part, n); });
+    }
+
+    /// Calls use(row, column, y) with each vector of these columns of a linear map.
+    template <class Use>
+    void apply(const FixedLinear& linear, const Bf16* values, std::size_t count, Columns columns,
+               const Use& use) const {
+      const LinearInput input{values, rows_.quantized};
+      const std::size_t first = columns.first / panel;
+      each_(columns.end / panel - first, [&](std::size_t task, std::size_t worker) {
+        linear(input, count, first + task, encoder_.scratch_[worker].data(), use);
+      });
+    }
+
+    void project(const FixedLayer& layer, std::size_t count, Columns columns) const {
+      Bf16* const to = rows_.qkv;
+      const std::size_t ld = 3 * hidden();
+      apply(layer.qkv, rows_.input, count, columns,
+            [=](std::size_t row, std::size_t column, const auto& y)
+                SEQTRAIN_INLINE_LAMBDA { kernels::store(to + row * ld + column, y); });
+    }
+
+    /// q of the first tokens, whose input lies together.
+    void project_first_queries(const FixedLayer& layer) const {
+      Bf16* const to = rows_.qkv;
+      const std::size_t ld = 3 * hidden();
+      const std::size_t first_row = first_row_;
+      const Layout::Sequence* const sequences = sequences_.data();
+      apply(layer.qkv, rows_.input, sequences_.size(), {0, hidden()},
+            [=](std::size_t row, std::size_t column, const auto& y) SEQTRAIN_INLINE_LAMBDA {
+              kernels::store(to + (sequences[row].row - first_row) * ld + column, y);
+            });
+    }
+
+    void attend(const FixedLayer& layer) const {
+      each_(sequences_.size() * layer.heads, [&](std::size_t task, std::size_t worker) {
+        const Layout::Sequence& sequence = sequences_[task / layer.heads];
+        attend(layer, sequence, task % layer.heads, sequence.length, row_of(sequence), worker);
+      });
+      quantize_all(rows_.context, rows_of_run(), hidden());
+    }
+
+    void attend_first_tokens(const FixedLayer& layer) const {
+      each_(sequences_.size() * layer.heads, [&](std::size_t task, std::size_t worker) {
+        const std::size_t s = task / layer.heads;
+        attend(layer, sequences_[s], task % layer.heads, 1, s, worker);
+      });
+      quantize_all(rows_.context, sequences_.size(), hidden());
+    }
+
+    [[nodiscard]] std::size_t rows_of_run() const {
+      return row_of(sequences_.back()) + sequences_.back().length;
+    }
+
+    /// One head of a sequence; its first `queries` tokens ask. The results begin at `to_row`.
+    void attend(const FixedLayer& layer, const Layout::Sequence& sequence, std::size_t head,
+                std::size_t queries, std::size_t to_row, std::size_t worker) const {
+      const std::size_t size = hidden() / layer.heads;
+      const Bf16* const q = rows_.qkv + row_of(sequence) * 3 * hidden() + head * size;
+      const kernels::Head<Bf16> view{.q = q,
+                                     .k = q + hidden(),
+                                     .v = q + 2 * hidden(),
+                                     .ld = 3 * hidden(),
+                                     .queries = queries,
+                                     .length = sequence.length,
+                                     .size = size,
+                                     .dropout = {},
+                                     .first = 0};
+      Bf16* const to = rows_.context + to_row * hidden() + head * size;
+      const kernels::AttentionScratch scratch{encoder_.scratch_[worker].data()};
+      if (kernels::has_bf16_attention(size)) {
+        kernels::attend_in_bf16(view, to, hidden(), scratch);
+      } else {
+        kernels::attend(view, to, hidden(), scratch);
+      }
+    }
+
+    /// Moves what belongs to the first tokens to the front, where it lies together.
+    void keep_first_tokens() const {
+      for (std::size_t s = 0; s < sequences_.size(); ++s) {
+        const std::size_t from = row_of(sequences_[s]) * hidden();
+        std::copy_n(rows_.x + from, hidden(), rows_.x + s * hidden());
+        std::copy_n(rows_.input + from, hidden(), rows_.input + s * hidden());
+      }
+      quantize_all(rows_.input, sequences_.size(), hidden());
+    }
+
+    /// All that follows attention.
+    void finish(const FixedLayer& layer, std::size_t count) const {
+      add_to_residual(layer.attention_output, rows_.context, count, layer.norm1);
+      activate(layer, count);
+      quantize_all(rows_.active, count, inner());
+      add_to_residual(layer.output, rows_.active, count, layer.norm2);
+    }
+
+    void add_to_residual(const FixedLinear& linear, const Bf16* values, std::size_t count,
+                         const NormTensors& norm) const {
+      float* const x = rows_.x;
+      const std::size_t n = hidden();
+      apply(linear, values, count, {0, n},
+            [=]<class Floats>(std::size_t row, std::size_t column, const Floats& y)
+                SEQTRAIN_INLINE_LAMBDA {
+                  Floats sum;
+                  kernels::load(x + row * n + column, sum);
+                  sum += y;
+                  kernels::store(x + row * n + column, sum);
+                });
+      each_part(count, [&](std::size_t row, std::size_t part) { normalize(norm, row, part); });
+    }
+
+    void activate(const FixedLayer& layer, std::size_t count) const {
+      switch (layer.activation) {
+        case ActivationKind::gelu:
+          return activate<kernels::QuickGelu>(layer, count);
+        case ActivationKind::gelu_new:
+          return activate<kernels::GeluNew>(layer, count);
+        case ActivationKind::relu:
+          return activate<kernels::Relu>(layer, count);
+      }
+    }
+
+    template <class Act>
+    void activate(const FixedLayer& layer, std::size_t count) const {
+      Bf16* const to = rows_.active;
+      const std::size_t n = inner();
+      apply(layer.intermediate, rows_.input, count, {0, n},
+            [=]<class Floats>(std::size_t row, std::size_t column, const Floats& y)
+                SEQTRAIN_INLINE_LAMBDA {
+                  Floats value, slope;
+                  Act::at(y, value, slope);
+                  kernels::store(to + row * n + column, value);
+                });
+    }
+
+    const FixedEncoder& encoder_;
+    const Rows& rows_;
+    std::span<const Layout::Sequence> sequences_;
+    std::size_t first_row_;
+    const Each& each_;
+  };
+
+  [[nodiscard]] std::size_t hidden() const { return layers_.front().attention_output.out(); }
+  [[nodiscard]] std::size_t inner() const { return layers_.front().intermediate.out(); }
+
+  void pack_weights() {
+    std::vector<std::pair<FixedLinear*, std::size_t>> tasks;
+    for (FixedLayer& layer : layers_) {
+      for (FixedLinear* const linear : layer.linears()) {
+        const std::size_t panels = linear->begin_packing();
+        for (std::size_t i = 0; i < panels; ++i) tasks.emplace_back(linear, i);
+      }
+    }
+    tensor::for_each_task(
+        tasks.size(), [&](std::size_t i, std::size_t) { tasks[i].first->pack(tasks[i].second); });
+  }
+
+  /// Memory for as many runs at a time, and for the threads to work in.
+  void reserve(const Layout& layout, const std::vector<Layout::Run>& runs, std::size_t at_once,
+               std::size_t workers) {
+    const std::size_t rows = std::ranges::max_element(runs, {}, &Layout::Run::rows)->rows;
+    memory_.resize(std::max(memory_.size(), at_once));
+    rows_.clear();
+    for (std::size_t i = 0; i < at_once; ++i) rows_.push_back(rows_in(memory_[i], rows));
+    const std::size_t attention =
+        kernels::AttentionScratch::floats(layout.longest(), hidden() / layers_.front().heads);
+    scratch_.resize(workers);
+    for (auto& scratch : scratch_) scratch.reserve(std::max(attention, rows * panel));
+  }
+
+  struct Memory {
+    Buffer<float> floats;
+    Buffer<Bf16> halves;
+    Buffer<std::uint8_t> bytes;
+  };
+
+  [[nodiscard]] Rows rows_in(Memory& memory, std::size_t rows) const {
+    float* const floats = memory.floats.reserve(rows * (hidden() + 1));
+    Bf16* const halves = memory.halves.reserve(rows * (5 * hidden() + inner()));
+    Bf16* const active = halves + 5 * rows * hidden();
+    std::uint8_t* const bytes =
+        int8_ ? memory.bytes.reserve(rows * std::max(hidden(), inner())) : nullptr;
+    return {.x = floats,
+            .input = halves,
+            .qkv = halves + rows * hidden(),
+            .context = halves + 4 * rows * hidden(),
+            .active = active,
+            .quantized = {bytes, floats + rows * hidden()}};
+  }
+
+  Embeddings embeddings_;
+  std::vector<FixedLayer> layers_;
+  bool int8_;
+  std::vector<Memory> memory_;
+  std::vector<Rows> rows_;
+  std::vector<Buffer<float>> scratch_;  // a thread's each
+};
+
+}  // namespace seqtrain::model::cpu

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/kernels/bf16_product.hpp>
+#include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/int8.hpp>
+#include <seqtrain/kernels/lanes.hpp>
+#include <seqtrain/model/cpu/gemm.hpp>
+#include <seqtrain/model/cpu/linear.hpp>
+
+namespace seqtrain::model::cpu {
+
+/// Rows that a linear map is applied to, [rows, in].
+struct LinearInput {
+  const kernels::Bf16* values;
+  kernels::QuantizedRows quantized;  ///< the same, read by maps in int8 only
+};
+
+/// A linear map for predictions: its weights are packed in int8 or in bfloat16 for the forward pass
+/// alone.
+class FixedLinear {
+ public:
+  FixedLinear(Linear<Bf16> linear, bool int8) : linear_{std::move(linear)}, int8_{int8} {}
+
+  [[nodiscard]] std::size_t in() const { return linear_.in(); }
+  [[nodiscard]] std::size_t out() const { return linear_.out(); }
+  [[nodiscard]] std::size_t panels() const { return out() / panel; }
+
+  /// See `Linear::begin_packing`.
+  [[nodiscard]] std::size_t begin_packing() {
+    if (!int8_) return linear_.begin_packing(false);
+    const std::int64_t now = linear_.changes();
+    if (std::exchange(packed_changes_, now) == now) return 0;
+    weights_.reserve(in() * out());
+    excess_.reserve(out());
+    scales_.reserve(out());
+    bias_.resize(out());
+    return panels();
+  }
+
+  void pack(std::size_t index) {
+    if (!int8_) return linear_.pack(index);
+    const auto [weight, bias] = linear_.weights(index * panel);
+    kernels::quantize_panel(weight, in(), panel, int8_panel(index));
+    std::copy_n(bias, panel, bias_.data() + index * panel);
+  }
+
+  /// y = W x + b: calls use(row, column, y) with each vector of the panel's columns. `block`
+  /// [rows, panel] is memory to work in. `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that
+  /// captures by copy.
+  template <class Use>
+  void operator()(const LinearInput& x, std::size_t rows, std::size_t index, float* block,
+                  Use use) const {
+    const std::size_t first = index * panel;
+    const float* const bias = (int8_ ? bias_.data() : linear_.bias()) + first;
+    const auto add_bias = [=]<class Floats>(std::size_t row, std::size_t column,
+                                            const Floats& product) SEQTRAIN_INLINE_LAMBDA {
+      Floats b;
+      kernels::load(bias + column, b);
+      use(row, first + column, product + b);
+    };
+    if (int8_) {
+      return kernels::multiply_int8(x.quantized, rows, in(), int8_panel(index), panel, add_bias);
+    }
+    const Bf16* const weights = linear_.forward_panel(index);
+    if (multiplies_itself()) {
+      return kernels::multiply_bf16(x.values, rows, in(), weights, panel, add_bias);
+    }
+    multiply_panel(rows, in(), x.values, in(), weights, block, panel, false);
+    const float* const product = block;
+    kernels::vectorised([=]<std::size_t width>(kernels::Width<width>) SEQTRAIN_INLINE_LAMBDA {
+      typename kernels::Width<width>::Floats y;
+      for (std::size_t row = 0; row < rows; ++row) {
+        for (std::size_t column = 0; column < panel; column += width) {
+          kernels::load(product + row * panel + column, y);
+          add_bias(row, column, y);
+        }
+      }
+    });
+  }
+
+ private:
+  /// AMX, which oneDNN uses, is faster than the processor's other instructions for bfloat16.
+  static bool multiplies_itself() {
+    static const bool answer = kernels::has_bf16_products() && rows_at_once<Bf16>() == 8;
+    return answer;
+  }
+
+  [[nodiscard]] kernels::Int8Panel int8_panel(std::size_t index) const {
+    const std::size_t first = index * panel;
+    return {weights_.data() + first * in(), excess_.data() + first, scales_.data() + first};
+  }
+
+  Linear<Bf16> linear_;
+  bool int8_;
+  std::int64_t packed_changes_ = -1;
+  Buffer<std::int8_t> weights_;
+  Buffer<std::int32_t> excess_;
+  Buffer<float> scales_;
+  std::vector<float> bias_;
+};
+
+}  // namespace seqtrain::model::cpu

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/predict/encoded.hpp>
+#include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/predict/predictor.hpp>
+
+namespace seqtrain::predict {
+
+/// How far two sets of numbers are apart.
+struct Differences {
+  double sum = 0;
+  double largest = 0;
+  std::size_t count = 0;
+
+  void add(double one, double other) {
+    const double difference = std::abs(one - other);
+    sum += difference;
+    largest = std::max(largest, difference);
+    ++count;
+  }
+  [[nodiscard]] double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
+};
+
+/// How far the answers of two models to the same texts are apart.
+struct Comparison {
+  std::size_t texts = 0;
+  std::size_t other_labels = 0;  ///< texts that have not the same labels in both
+  Differences logits = {};
+  Differences scores = {};
+
+  /// Takes the two models' logits of texts [texts, labels] into account.
+  void add(const metrics::Logits& one, const metrics::Logits& other, const Task& task) {
+    const auto width = static_cast<std::size_t>(one.cols());
+    for (Eigen::Index row = 0; row < one.rows(); ++row) {
+      const auto first = interpret({one.row(row).data(), width}, task);
+      const auto second = interpret({other.row(row).data(), width}, task);
+      ++texts;
+      if (first.labels != second.labels) ++other_labels;
+      for (std::size_t i = 0; i < width; ++i) {
+        logits.add(first.logits[i], second.logits[i]);
+        scores.add(first.scores[i], second.scores[i]);
+      }
+    }
+  }
+
+  /// Returns one line: `12 of 9815 texts have other labels (0.12 %); …`.
+  [[nodiscard]] std::string text() const {
+    const double share =
+        texts > 0 ? 100 * static_cast<double>(other_labels) / static_cast<double>(texts) : 0;
+    char numbers[200];
+    std::snprintf(
+        numbers, sizeof numbers,
+        " (%.2f %%); scores differ by %.2g on average and %.2g at most, logits by %.2g on "
+        "average and %.2g at most",
+        share, scores.mean(), scores.largest, logits.mean(), logits.largest);
+    return std::to_string(other_labels) + " of " + std::to_string(texts) +
+           " texts have other labels" + numbers;
+  }
+};
+
+/// A predictor that answers as one model and compares each answer with another model's, which must
+/// have the same tokenizer and labels. Both must outlive it. One thread may use it.
+template <Predictor P>
+class Compared {
+ public:
+  Compared(const P& predictor, const P& other) : predictor_{&predictor}, other_{&other} {}
+
+  [[nodiscard]] const Task& task() const { return predictor_->task(); }
+
+  [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
+                               std::size_t max_length) const {
+    return predictor_->encode(text, pair, max_length);
+  }
+
+  [[nodiscard]] metrics::Logits predict(std::span<const Encoded> texts) const {
+    metrics::Logits logits = predictor_->predict(texts);
+    comparison_.add(logits, other_->predict(texts), task());
+    return logits;
+  }
+
+  [[nodiscard]] const Comparison& comparison() const { return comparison_; }
+
+ private:
+  const P* predictor_;
+  const P* other_;
+  mutable Comparison comparison_;
+};
+
+}  // namespace seqtrain::predict
