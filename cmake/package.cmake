@@ -1,6 +1,6 @@
 # The programs with the libraries of LibTorch that they load, stripped: `cmake --install build/release
 # --component programs --strip` for an image, and `cpack` for packages that hold the headers as well.
-set(SEQTRAIN_PROGRAMS mnli imdb languages predict serve)
+set(SEQTRAIN_PROGRAMS mnli imdb languages predict serve compare)
 add_custom_target(programs DEPENDS ${SEQTRAIN_PROGRAMS})
 
 # lib/seqtrain is found from the program's own place, so the whole may lie anywhere.

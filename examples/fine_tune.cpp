@@ -9,6 +9,7 @@
 #include <seqtrain/metrics.hpp>
 #include <seqtrain/model.hpp>
 #include <seqtrain/optim.hpp>
+#include <seqtrain/sink/publish_once.hpp>
 #include <seqtrain/tensor.hpp>
 #include <seqtrain/text.hpp>
 #include <seqtrain/train.hpp>
@@ -20,6 +21,21 @@
 using namespace seqtrain;
 
 namespace {
+
+/// Hears which epoch was evaluated last.
+struct LastDev {
+  std::size_t epoch = 0;
+  void on(const train::EvalEnd& event) { epoch = static_cast<std::size_t>(event.epoch); }
+};
+
+/// Returns an answered split for predictions.jsonl.
+train::PredictedSplit predicted(const std::string& name, const train::Answers* answers,
+                                const std::string& file, std::size_t left_out,
+                                const cli::TrainFlags& flags, const data::Labels& labels) {
+  train::PredictedSplit split{.name = name, .answers = answers};
+  if (left_out > 0) split.records = data::record_numbers(file, flags.read_options(), labels);
+  return split;
+}
 
 void train_together(Processes& processes, c10::Device device, const report::Log& log,
                     const std::string& program, const cli::TrainFlags& given,
@@ -45,8 +61,9 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
             : cli::StopSignalsOptions{.grace_seconds = flags.grace_seconds}};
   cli::FileEncoder encode{flags, tokenizer, labels, model.max_length(), log};
   auto train = processes.encode_once(encode, flags.train_file, flags.fraction_of_train_data);
-  auto dev_set = processes.encode_once(encode, flags.dev_file).set;
-  auto test_set = processes.encode_once(encode, flags.test_file).set;
+  auto dev_file = processes.encode_once(encode, flags.dev_file);
+  auto test_file = processes.encode_once(encode, flags.test_file);
+  const std::int64_t max_length = model.max_length();
   model.set_class_weights(flags.class_weights_for(train.set, labels));
   log.lines(data::describe(train));
 
@@ -58,9 +75,33 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
                                .own_stop = signals.token()}};
   const auto stop = replicated.stop();
   const auto evaluated = replicated.evaluation_shard();
+  const predict::Task task{.labels = labels.names(), .problem_type = labels.problem_type()};
+  const auto options_of_fit = flags.fit_options(replicas, stop);
+  report::RunPageOptions page;
+  if (first) {
+    page = {.file = run.report(),
+            .log = run.log(),
+            .facts = {.name = program + " · " + run.path().filename().string(),
+                      .command = parser.command({"output-dir", "overwrite", "resume"}),
+                      .model_place = run.model().string(),
+                      .changed = parser.changed_values(),
+                      .versions = results.versions,
+                      .machine = {{"device", tensor::describe(device)}},
+                      .task = task,
+                      .selection = options_of_fit.selection(),
+                      .max_length = flags.max_length == 0 ? max_length : flags.max_length,
+                      .train = report::set_facts(flags.train_file, train, task),
+                      .dev = report::set_facts(flags.dev_file, dev_file, task),
+                      .texts = flags.report_texts == "true"},
+            .labels = labels,
+            .read = flags.read_options(),
+            .warn = log.warnings()};
+  }
   data::BucketLoader batches{std::move(train.set), flags.train_batches(replicated.shard())};
-  data::BucketLoader dev{std::move(dev_set), flags.dev_batches(evaluated)};
-  data::BucketLoader test{std::move(test_set), flags.dev_batches(evaluated)};
+  data::BucketLoader dev{std::move(dev_file.set), flags.dev_batches(evaluated)};
+  data::BucketLoader test{std::move(test_file.set), flags.dev_batches(evaluated)};
+  train::AnswerKeeper answers{first};
+  LastDev last_dev;
   RunObservers observers;
   if (first) {
     checkpoints->keeper().lock();  // before `create` removes what a killed run left
@@ -70,23 +111,47 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
                   .checkpoints = *checkpoints,
                   .hyperparameters = parser.determining_values(),
                   .labels = labels.names(),
-                  .on_gpu = device.is_cuda()},
+                  .on_gpu = device.is_cuda(),
+                  .page = std::move(page),
+                  .answers = answers},
                  log};
   }
   dist::SharedKeeper keeper{processes.group(), first ? &checkpoints->keeper() : nullptr};
   const metrics::Matthews matthews;
   Trainer trainer{std::move(replicated), optim::Adam{flags.adam<optim::AdamOptions>()},
                   std::move(batches), std::move(job)};
-  const auto fitted = trainer.fit(flags.fit_options(replicas, stop), dev,
-                                  train::BestModel{flags.best_model}, matthews, observers, keeper);
+  const auto fitted = trainer.fit(options_of_fit, dev, train::BestModel{flags.best_model}, matthews,
+                                  answers, observers, last_dev, keeper);
   results.dev = fitted.dev.at(fitted.epoch_of_model);
-  results.test = trainer.evaluate(test, fitted.point("test", stop), matthews, observers);
+  if (last_dev.epoch != fitted.epoch_of_model + 1) {  // the answers of dev are another model's
+    trainer.evaluate(dev, fitted.point("dev", stop), answers);
+  }
+  results.test = trainer.evaluate(test, fitted.point("test", stop), matthews, answers, observers);
   if (!first) return;
+  const auto* const dev_answers = answers.find("dev");
+  if (flags.calibrates() && dev_answers != nullptr) {
+    results.calibration = train::calibrate(*dev_answers, task, flags.calibration_precision());
+  }
   observers.complete(results);
   log.info(observers.describe_machine());
   log.info(report::tables(*results.test, labels.names()));
   train::save_run(run, trainer.model().model(), tokenizer.files(), results);
-  trainer.publish(run.path(), run.results(), train::dated_model_folder(), stop);
+  const bool test_is_dev = flags.test_file == flags.dev_file;
+  std::vector<train::PredictedSplit> splits;
+  if (dev_answers != nullptr) {
+    splits.push_back(
+        predicted("dev", dev_answers, flags.dev_file, dev_file.left_out, flags, labels));
+  }
+  if (const auto* const test_answers = answers.find("test"); test_answers && !test_is_dev) {
+    splits.push_back(
+        predicted("test", test_answers, flags.test_file, test_file.left_out, flags, labels));
+  }
+  train::write_predictions(run.predictions(), splits,
+                           results.calibration ? results.calibration->apply(task) : task);
+  observers.finish_page(results, test_is_dev);
+  sink::publish_once(trainer.sink(), run.path(), run.results(), train::dated_model_folder(), [&] {
+    if (stop.stop_requested()) throw train::Stopped{"stopped while publishing"};
+  });
   checkpoints->check();
   log.info("The model is in " + run.path().string());
 }

@@ -1,4 +1,5 @@
-// Fine-tunes a BERT or RoBERTa classifier on film reviews, or its head alone: README.md tells how.
+// Fine-tunes a BERT or RoBERTa classifier on film reviews, or its head alone: docs/flags.md tells
+// how.
 #include <seqtrain/cli/run.hpp>
 
 #include "fine_tune.hpp"

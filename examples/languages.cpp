@@ -14,7 +14,7 @@
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/dist/world.hpp>
 #include <seqtrain/report/table.hpp>
-#include <seqtrain/sink/publish.hpp>
+#include <seqtrain/sink/publish_once.hpp>
 #include <seqtrain/tensor/freed_memory.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -40,64 +40,112 @@ void save_performance(const std::filesystem::path& file,
   write_file_atomically(file, out.end_object().text() + "\n");
 }
 
-void run(Job job, const Languages& languages, const std::string& model_dir) {
+/// What a program needs to know to predict with the model.
+void save_description(const std::filesystem::path& file, const Job& job) {
+  json::Writer out{2};
+  out.begin_object().member("model", std::string_view{job.published->model_file});
+  out.key("labels").begin_array();
+  for (const auto& name : job.labels.names()) out.value(std::string_view{name});
+  out.end_array().member("problem_type", name(job.labels.problem_type()));
+  out.member("max_length", job.max_length).member("backwards", job.published->backwards);
+  write_file_atomically(file, out.end_object().text() + "\n");
+}
+
+/// Publishes those of the files that are there, and says where.
+void publish(const Job& job, const Languages& languages, const std::string& model_dir,
+             std::vector<std::string> files) {
+  std::erase_if(files, [&](const auto& file) { return !std::filesystem::exists(job.work / file); });
+  if (model_dir.empty()) return job.log.info("The model is in " + job.work.string());
+  auto place = cli::open_job_dir(languages.place(), job.log);
+  const std::string dated_folder = job.lang + "_" + dated(std::chrono::system_clock::now());
+  const auto folder = sink::publish_once(
+      place, job.work, files, job.published ? model_dir : model_dir + "/" + dated_folder);
+  job.log.info("The model is in " + languages.models(folder));
+}
+
+void run(Job job, const Languages& languages, const Languages::Found& found,
+         const std::string& model_dir) {
   const report::Log& log = job.log;
-  job.data = languages.fetch(job.lang, log);
-  job.labels = data::choose_labels({}, {}, job.data / "train.csv", {});
-  auto models = cli::open_job_dir(languages.models(model_dir), log);
+  const auto folder = languages.fetch(job.lang, found, log);
+  if (!model_dir.empty()) cli::open_job_dir(languages.models(model_dir), log);
+  if (job.published) {
+    job.data = job.work / "data";
+    job.published->gather(folder, job.data, job.lang == "en");
+    job.labels = job.published->split(folder, job.data, log);
+  } else {
+    job.data = folder;
+    job.labels = data::choose_labels({}, {}, job.data / "train.csv", {});
+  }
   const cli::StopSignals signals{{.log = log.warnings()}};
   job.stop = signals.token();
   const auto report = Framework::train(job);
   log.info(report::tables(report, job.labels.names()));
-  save_performance(job.work / "performance.json", report, job.labels);
-  const std::string folder = job.lang + "_" + dated(std::chrono::system_clock::now());
-  std::vector<std::string> files{"model.pth", "performance.json"};
-  for (const char* file : {"vocabulary.txt", "subwords.model"}) {
-    if (std::filesystem::exists(job.work / file)) files.emplace_back(file);
+  if (job.published) {
+    save_description(job.work / "description.json", job);
+    publish(job, languages, model_dir,
+            {job.published->model_file, job.published->score_file, "description.json",
+             "vocabulary.txt", "subwords.model"});
+  } else {
+    save_performance(job.work / "performance.json", report, job.labels);
+    publish(job, languages, model_dir,
+            {"model.pth", "performance.json", "vocabulary.txt", "subwords.model"});
   }
-  sink::publish(models, job.work, files, folder);
-  log.info("The model is in " + languages.models(model_dir) + "/" + folder);
 }
 
 int main(int argc, char** argv) {
   return cli::run([&](report::Log& log) {
     Job job{.log = log};
+    job.lang.clear();
+    job.epochs = job.batch_size = job.max_length = 0;
     Languages languages;
-    std::string model_dir = "models", local = languages.local.string(), work;
+    Published published;
+    std::string model_dir, local = languages.local.string(), work;
     cli::Flags flags{"languages", "trains a text classifier for a language from a bucket", log};
-    flags.add("lang", job.lang, "folder of the language")
-        .add("epochs", job.epochs, "times that the texts are gone through")
+    flags.add("lang", job.lang, "folder of the language (default: en; fr in a published layout)")
+        .add("epochs", job.epochs, "times that the texts are gone through (default: 10; 8)")
         .add("bucket-name", languages.bucket, "bucket with a folder for each language")
-        .add("model-dir", model_dir, "folder there that models go to")
+        .add("model-dir", model_dir, "folder there that models go to (default: models; none)")
         .add("local", local, "directory that takes a bucket's place where none is named")
         .add("work-dir", work, "where the job is kept (default: runs/languages_<lang>)")
         .add("language-model-epochs", job.language_model_epochs,
              "the same for the language model; 0: none, -1: --epochs")
         .add("vocabulary", job.vocabulary, "most words that ULMFiT's model knows")
-        .add("batch-size", job.batch_size, "texts in a batch")
-        .add("max-length", job.max_length, "words of a text that the classifier reads")
+        .add("batch-size", job.batch_size, "texts in a batch (default: 32; 16)")
+        .add("max-length", job.max_length,
+             "words of a text that the classifier reads (default: 512; 1440)")
         .add("embedding", job.embedding, "size of ULMFiT's embeddings")
         .add("hidden", job.hidden, "size of ULMFiT's layers")
         .add("threads", job.threads, "threads that compute")
         .add("seed", job.seed, "of the order, the dropout and what is new");
+    published.add_flags(flags);
     if (!flags.parse(argc, argv)) return;
     if (const int size = dist::World::from_environment().size; size > 1) {
       throw InputError{"trains on one machine, in one process; there are " + std::to_string(size),
                        {.object = "languages"}};
     }
-    cli::require(!job.lang.empty() && job.lang.find('/') == std::string::npos, "lang",
-                 "must be the name of a folder");
-    cli::require(!model_dir.empty(), "model-dir", "names no folder");
+    languages.local = local;
+    published.validate();
+    const auto found = languages.find(published.dataset_file, log);
+    if (job.lang.empty()) job.lang = found.published.empty() ? "en" : "fr";
+    if (found.published.contains(job.lang)) job.published = published;
+    const bool theirs = job.published.has_value();
+    const auto by_layout = [theirs](std::int64_t& value, std::int64_t other, std::int64_t own) {
+      if (value == 0) value = theirs ? other : own;
+    };
+    by_layout(job.epochs, 8, 10);
+    by_layout(job.batch_size, 16, 32);
+    by_layout(job.max_length, 1440, 512);
+    if (model_dir.empty() && !theirs) model_dir = "models";
+    cli::require(job.lang.find('/') == std::string::npos, "lang", "must be the name of a folder");
     cli::require(job.epochs >= 1, "epochs", "must be at least 1");
     cli::require(job.language_model_epochs >= -1, "language-model-epochs", "must be at least -1");
     cli::require(job.vocabulary >= 10, "vocabulary", "must be at least 10");
     cli::require(job.batch_size >= 1, "batch-size", "must be at least 1");
     cli::require(job.max_length >= 3, "max-length", "must be at least 3");
-    languages.local = local;
     job.work = work.empty() ? "runs/languages_" + job.lang : work;
     tensor::keep_freed_memory();
     tensor::set_threads(static_cast<int>(job.threads));
     log.lines(tensor::describe(c10::Device{c10::kCPU}));
-    run(job, languages, model_dir);
+    run(job, languages, found, model_dir);
   });
 }

@@ -18,21 +18,10 @@
 #include <seqtrain/predict/comparison.hpp>
 #include <seqtrain/report/bar.hpp>
 #include <seqtrain/tensor/machine.hpp>
-#if defined(PREDICT_WITH_SUBWORDS)
-#include <seqtrain/subwords/subword_tokenizer.hpp>
-#endif
+
+#include "load_predictor.hpp"
 
 using namespace seqtrain;
-
-model::Predictor load(const std::filesystem::path& directory,
-                      const model::PredictorOptions& options) {
-#if defined(PREDICT_WITH_SUBWORDS)
-  if (const auto subwords = directory / "subwords.model"; std::filesystem::exists(subwords)) {
-    return {directory, subwords::load_subwords(subwords), options};
-  }
-#endif
-  return model::Predictor{directory, options};
-}
 
 /// Shows on a terminal how far a stream has come.
 class StreamBar {
@@ -81,7 +70,8 @@ void check(const predict::StreamProgress& done) {
 void predict_stdin(const cli::PredictFlags& flags) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load_in = [&](const std::string& precision) {
-    return load(flags.model, {.device = device, .precision = model::precision_named(precision)});
+    return load_predictor(flags.model,
+                          {.device = device, .precision = model::precision_named(precision)});
   };
   const auto predictor = load_in(flags.precision);
   if (predictor.precision() == model::Precision::int8 && !model::has_native_int8()) {

@@ -14,14 +14,15 @@
 #include <seqtrain/report.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/gcs.hpp>
+#include <seqtrain/train/answers.hpp>
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/results.hpp>
 #include <seqtrain/train/run_directory.hpp>
 
-/// The observers of a run: the program's log, a progress bar, train_log.jsonl, TensorBoard's event
-/// files, the metric file of a tuning service, the measured rates and the use of the machine. Of
-/// several processes that train together only the first has them.
+/// The observers of a run: the program's log, a progress bar, train_log.jsonl, report.html,
+/// TensorBoard's event files, the metric file of a tuning service, the measured rates and the use
+/// of the machine. Of several processes that train together only the first has them.
 class RunObservers {
  public:
   struct Options {
@@ -31,6 +32,8 @@ class RunObservers {
     seqtrain::train::Pairs hyperparameters;
     std::vector<std::string> labels;
     bool on_gpu;
+    seqtrain::report::RunPageOptions page;
+    const seqtrain::train::AnswerKeeper& answers;  ///< hears the events before
   };
 
   /// Nothing is observed.
@@ -43,8 +46,9 @@ class RunObservers {
   template <class Event>
   void on(const Event& event) {
     if (!parts_) return;
-    auto& [checkpoints, machine, console, bar, records, tensorboard, trials, throughput] = *parts_;
-    seqtrain::train::notify(event, checkpoints, console, bar, records, trials, throughput);
+    auto& [checkpoints, machine, console, bar, records, tensorboard, trials, throughput, page] =
+        *parts_;
+    seqtrain::train::notify(event, checkpoints, console, bar, records, trials, throughput, page);
     if (tensorboard) seqtrain::train::tell(*tensorboard, event);
   }
 
@@ -53,6 +57,12 @@ class RunObservers {
     if (!parts_) return;
     results.train = parts_->throughput.figures();
     results.machine = parts_->machine.summary();
+  }
+
+  /// Writes the page of a finished run.
+  void finish_page(const seqtrain::train::Results& results, bool test_is_dev) {
+    if (!parts_) return;
+    parts_->page.finish(results.calibration ? &*results.calibration : nullptr, test_is_dev);
   }
 
   /// Returns a line about the use of the machine.
@@ -70,6 +80,7 @@ class RunObservers {
     std::optional<seqtrain::report::TensorBoard> tensorboard;
     seqtrain::report::Trials trials;
     seqtrain::report::Throughput<> throughput = {};
+    seqtrain::report::RunPage page;
 
     Parts(const Options& options, const seqtrain::report::Log& log)
         : checkpoints{options.checkpoints},
@@ -79,7 +90,8 @@ class RunObservers {
           records{options.run.log(),
                   {.every = options.flags.log_every, .warn = log.warnings(), .machine = figures()}},
           tensorboard{open_tensorboard(options, log)},
-          trials{{.enabled = options.flags.reports_trial(), .warn = log.warnings()}} {}
+          trials{{.enabled = options.flags.reports_trial(), .warn = log.warnings()}},
+          page{options.page, options.answers} {}
 
     [[nodiscard]] std::function<std::vector<seqtrain::metrics::Figure>()> figures() const {
       return [this] { return machine.latest(); };

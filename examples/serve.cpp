@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -12,44 +11,32 @@
 #include <seqtrain/cli/serve_flags.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/model/predictor.hpp>
-#include <seqtrain/serve/adapted.hpp>
 #include <seqtrain/serve/server.hpp>
 #include <seqtrain/tensor/machine.hpp>
-#if defined(SERVE_WITH_SUBWORDS)
-#include <seqtrain/subwords/subword_tokenizer.hpp>
-#endif
+
+#include "load_predictor.hpp"
 
 using namespace seqtrain;
-
-using Served = serve::Adapted<model::Predictor>;
-
-model::Predictor load_predictor(const std::filesystem::path& directory,
-                                const model::PredictorOptions& options) {
-#if defined(SERVE_WITH_SUBWORDS)
-  if (const auto subwords = directory / "subwords.model"; std::filesystem::exists(subwords)) {
-    return {directory, subwords::load_subwords(subwords), options};
-  }
-#endif
-  return model::Predictor{directory, options};
-}
 
 void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const model::PredictorOptions options{.device = device,
                                         .precision = model::precision_named(flags.precision)};
-  const auto load = [&flags, &log, options] {
+  const auto load = [&flags, &log, options, device] {
     const auto found = cli::find_model(flags.model, log);
     auto predictor = load_predictor(found.directory, options);
     serve::ModelFacts facts{.id = found.place,
-                            .dtype = std::string{model::dtype_name(predictor.precision())}};
-    return std::make_shared<Served>(std::move(predictor), std::move(facts));
+                            .dtype = std::string{model::dtype_name(predictor.precision())},
+                            .compute_type = device.is_cpu() ? "cpu" : "gpu"};
+    return serve::Served<model::Predictor>{std::move(predictor), std::move(facts)};
   };
-  serve::Server<Served> server{{.host = flags.host,
-                                .port = static_cast<std::uint16_t>(flags.port),
-                                .limits = {.body = static_cast<std::size_t>(flags.payload_limit)}},
-                               flags.service_options(),
-                               load,
-                               log};
+  serve::Server<model::Predictor> server{
+      {.host = flags.host,
+       .port = static_cast<std::uint16_t>(flags.port),
+       .limits = {.body = static_cast<std::size_t>(flags.payload_limit)}},
+      flags.service_options(),
+      load,
+      log};
   const cli::ReloadSignal reload{[&server] { server.reload(); }};
   const cli::StopSignals stop{{.grace_seconds = flags.grace_seconds,
                                .log = log.warnings(),

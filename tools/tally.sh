@@ -1,5 +1,5 @@
 # To be sourced: adds up the tests of several commands.
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 failures=
 
 # tally NAME COMMAND...: runs it and adds the counts that it printed last; a command that prints none
 # counts as one test.
@@ -17,12 +17,15 @@ tally() {
   else
     ((status == 0 ? ++passed : ++failed))
   fi
+  ((status == 0)) || failures+="in $name: $*"$'\n'$(tac "$log" | sed "/^== failures$/q" | head -n 200 | tac)$'\n'
   rm -f "$log"
   echo "== $name took $((SECONDS - start)) s"
 }
 
-# Prints the sums as `N passed, N failed` and fails where a test has failed.
+# Repeats what has failed after a line `== failures`, prints the sums as `N passed, N failed`, and
+# fails if a test has failed.
 tally_end() {
+  ((failed == 0)) || printf '== failures\n%s' "$failures"
   echo "$passed passed, $failed failed$( ((skipped)) && echo ", $skipped skipped")"
   ((failed == 0))
 }

@@ -5,7 +5,7 @@
 
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/data/choose_labels.hpp>
-#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
 
 #include "input.hpp"
 #include "support/arguments.hpp"

@@ -18,7 +18,7 @@
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/loader.hpp>
-#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
 
 #include "support/arguments.hpp"
 

@@ -8,7 +8,7 @@
 #include <seqtrain/cli/encode.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/train/stages.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 
@@ -37,10 +37,10 @@ struct Bert {
     settings.emplace_back("model", cli::fingerprint(directory));
     const train::Stages stages{job.work / "bert", std::move(settings), report::notices_to(job.log)};
     stages.run("classifier", classifier, [&](auto& model, auto place, auto saved) {
-      job.fit(model, optim::Adam{{.lr = 2e-5}}, job.load(std::move(train)), job.epochs, place,
-              saved, valid);
+      job.fit(model, optim::Adam{{.lr = 2e-5}}, job.load(std::move(train)), place,
+              Job::slanted(job.epochs, saved), valid);
     });
-    weights::write_torch_file(job.work / "model.pth", classifier.state_dict().views());
+    weights::write_torch_file(job.model_file(), classifier.state_dict().views());
     return job.evaluate(classifier, std::move(test));
   }
 };

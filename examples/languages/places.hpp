@@ -10,52 +10,73 @@
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/report/log.hpp>
 
-/// Where the languages are: a bucket, or a directory that is laid out like one.
+/// Where the languages are: a bucket, or a directory that is laid out like one. A language is a
+/// folder with a `train.csv`, or, in a published layout, a folder in `pretrained/` with a data set.
 struct Languages {
   std::string bucket = {};
   std::filesystem::path local = "examples/data/languages";
 
-  /// The folder of a language on this machine. Throws `InputError` that lists the languages where
-  /// there is none.
-  [[nodiscard]] std::filesystem::path fetch(const std::string& lang,
-                                            const seqtrain::report::Log& log) const {
-    const auto known = all(log);
-    if (!known.contains(lang)) {
-      throw seqtrain::InputError{
-          "no folder with a train.csv for the language '" + lang + "'",
-          {.object = bucket.empty() ? local.string() : "gs://" + bucket},
-          known.empty() ? "there are no languages" : "there are: " + seqtrain::joined(known)};
-    }
-    if (bucket.empty()) return local / lang;
-    return seqtrain::cli::local_input("gs://" + bucket + "/" + lang + "/", log);
+  /// The languages of each layout.
+  struct Found {
+    std::set<std::string> plain, published;
+  };
+
+  /// Looks for languages. Files of a published layout are called `dataset`.
+  [[nodiscard]] Found find(const std::string& dataset, const seqtrain::report::Log& log) const {
+    return {.plain = folders_with("", "train.csv", log),
+            .published = folders_with("pretrained/", dataset, log)};
   }
 
-  /// Where models go: a place that `cli::open_job_dir` opens.
+  /// The folder of a language on this machine. Throws `InputError` that lists the languages where
+  /// there is none.
+  [[nodiscard]] std::filesystem::path fetch(const std::string& lang, const Found& found,
+                                            const seqtrain::report::Log& log) const {
+    const bool published = found.published.contains(lang);
+    if (!published && !found.plain.contains(lang)) {
+      auto known = found.plain;
+      known.insert(found.published.begin(), found.published.end());
+      throw seqtrain::InputError{
+          "no folder with a train.csv, and none in pretrained/ with a data set, for the language "
+          "'" +
+              lang + "'",
+          {.object = place()},
+          known.empty() ? "there are no languages" : "there are: " + seqtrain::joined(known)};
+    }
+    const std::string folder = (published ? "pretrained/" : "") + lang;
+    if (bucket.empty()) return local / folder;
+    return seqtrain::cli::local_input(place() + "/" + folder + "/", log);
+  }
+
+  /// The bucket, or the directory in its place: `cli::open_job_dir` opens it.
+  [[nodiscard]] std::string place() const {
+    return bucket.empty() ? local.string() : "gs://" + bucket;
+  }
+
+  /// Where models go.
   [[nodiscard]] std::string models(const std::string& folder) const {
     return bucket.empty() ? (local / folder).string() : "gs://" + bucket + "/" + folder;
   }
 
  private:
-  /// The names of the folders that have a train.csv.
-  [[nodiscard]] std::set<std::string> all(const seqtrain::report::Log& log) const {
-    constexpr std::string_view file = "/train.csv";
+  /// The names of the folders below `parent` that have a file of that name.
+  [[nodiscard]] std::set<std::string> folders_with(const std::string& parent,
+                                                   const std::string& file,
+                                                   const seqtrain::report::Log& log) const {
     std::set<std::string> names;
     if (bucket.empty()) {
       std::error_code none;
-      for (const auto& entry : std::filesystem::directory_iterator{local, none}) {
-        if (std::filesystem::exists(entry.path() / file.substr(1))) {
+      for (const auto& entry : std::filesystem::directory_iterator{local / parent, none}) {
+        if (std::filesystem::exists(entry.path() / file)) {
           names.insert(entry.path().filename().string());
         }
       }
       return names;
     }
-    const auto uri = seqtrain::gcs::Uri::parse("gs://" + bucket);
     const auto client = seqtrain::gcs::open_client({.log = log.warnings()});
-    for (const auto& object : client.list(uri)) {
-      const auto& name = object.uri.name;
-      if (name.ends_with(file) && name.find('/') == name.size() - file.size()) {
-        names.insert(name.substr(0, name.size() - file.size()));
-      }
+    for (const auto& object : client.list(seqtrain::gcs::Uri::parse("gs://" + bucket))) {
+      const auto path = std::filesystem::path{object.uri.name};
+      const auto folder = path.parent_path().filename().string();
+      if (!folder.empty() && path == parent + folder + "/" + file) names.insert(folder);
     }
     return names;
   }

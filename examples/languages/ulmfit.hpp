@@ -9,12 +9,11 @@
 #include <vector>
 
 #include <seqtrain/data/count_words.hpp>
-#include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/model/awd_lstm_classifier.hpp>
 #include <seqtrain/model/language_model.hpp>
 #include <seqtrain/model/pretrained_words.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/text/word_list.hpp>
+#include <seqtrain/text/loading/word_list.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 #include <seqtrain/train/stages.hpp>
 #if defined(LANGUAGES_WITH_SUBWORDS)
@@ -24,6 +23,7 @@
 #endif
 
 #include "job.hpp"
+#include "ulmfit_cycles.hpp"
 
 /// The stages of ULMFiT on the ids of a tokenizer, which stand for `words`.
 template <class Tokenizer>
@@ -45,12 +45,12 @@ class UlmfitStages {
       stages_.run("classifier_" + std::to_string(count), classifier,
                   [&](auto& model, auto place, auto saved) {
                     model.train_last(count);
-                    job_.fit(model, optimizer(model), job_.load(train), last ? job_.epochs : 1,
-                             place, saved, valid);
+                    job_.fit(model, optimizer(model), job_.load(train), place,
+                             Job::slanted(last ? job_.epochs : 1, saved), valid);
                   });
     }
     seqtrain::text::write_word_list(job_.work / "vocabulary.txt", words_);
-    seqtrain::model::save_for_fastai(job_.work / "model.pth", classifier);
+    seqtrain::model::save_for_fastai(job_.model_file(), classifier);
     return job_.evaluate(classifier, std::move(test));
   }
 
@@ -60,20 +60,20 @@ class UlmfitStages {
                                          {.shape = shape(),
                                           .padding_id = tokenizer_.pad_id(),
                                           .seed = static_cast<std::uint64_t>(job_.seed)}};
-    auto valid = streams(job_.encode("valid.csv", tokenizer_, false));
+    auto valid = streams(job_, job_.encode("valid.csv", tokenizer_, false));
     const auto say = [&](const char* when) {
       const auto report = seqtrain::train::evaluate(model, valid, {.split = "valid"});
       job_.log.info(std::string{"Perplexity "} + when + ": " +
                     std::to_string(report.figures.front().value));
     };
-    const bool pretrained = has("pretrained.pth");
-    if (pretrained) load(model);
+    const bool pretrained = load_pretrained(job_, model, words_);
     say(pretrained ? "of the pre-trained model" : "of the fresh model");
     const std::int64_t epochs =
         job_.language_model_epochs < 0 ? job_.epochs : job_.language_model_epochs;
     if (epochs == 0) return model;
     auto texts = job_.encode("train.csv", tokenizer_, false);
-    if (has("unlabelled.txt")) texts.append(job_.encode("unlabelled.txt", tokenizer_, false));
+    if (std::filesystem::exists(job_.data / "unlabelled.txt"))
+      texts.append(job_.encode("unlabelled.txt", tokenizer_, false));
     if (pretrained) learn(model, "language_model_1", 1, texts, 1);
     learn(model, "language_model", model.groups().size(), texts, epochs);
     say("of the fine-tuned model");
@@ -84,7 +84,7 @@ class UlmfitStages {
              const seqtrain::data::EncodedSet& texts, std::int64_t epochs) {
     stages_.run(stage, language_model, [&](auto& model, auto place, auto saved) {
       model.train_last(groups);
-      job_.fit(model, optimizer(model), streams(texts), epochs, place, saved);
+      job_.fit(model, optimizer(model), streams(job_, texts), place, Job::slanted(epochs, saved));
     });
   }
 
@@ -96,30 +96,6 @@ class UlmfitStages {
                                                    .seed = static_cast<std::uint64_t>(job_.seed)}};
     classifier.take_encoder(source);
     return classifier;
-  }
-
-  void load(seqtrain::model::LanguageModel& model) const {
-    const auto words = pretrained_words();
-    seqtrain::model::load_pretrained(
-        model, words_, seqtrain::weights::FastaiFile{job_.data / "pretrained.pth"}, words);
-  }
-
-  [[nodiscard]] std::vector<std::string> pretrained_words() const {
-    const auto list = job_.data / "vocabulary.txt", pickle = job_.data / "vocabulary.pkl";
-    if (has("vocabulary.txt")) return seqtrain::text::read_word_list(list);
-    if (has("vocabulary.pkl")) return seqtrain::weights::read_pickled_words(pickle);
-    throw seqtrain::InputError{"is needed with pretrained.pth: the words of its rows, one a line",
-                               {.object = list.string()},
-                               "or vocabulary.pkl, the list of them that fastai has pickled"};
-  }
-
-  /// As many streams side by side as the texts suffice for.
-  [[nodiscard]] seqtrain::data::LanguageLoader streams(seqtrain::data::EncodedSet texts) const {
-    const std::size_t most = std::max<std::size_t>(1, texts.tokens() / 140);
-    return seqtrain::data::LanguageLoader{
-        std::move(texts),
-        {.batch_size = std::min(static_cast<std::size_t>(job_.batch_size), most),
-         .seed = static_cast<std::uint64_t>(job_.seed)}};
   }
 
   template <class M>
@@ -134,10 +110,6 @@ class UlmfitStages {
     return {.embedding = job_.embedding, .hidden = job_.hidden};
   }
 
-  [[nodiscard]] bool has(const char* file) const {
-    return std::filesystem::exists(job_.data / file);
-  }
-
   const Job& job_;
   std::vector<std::string> words_;
   Tokenizer tokenizer_;
@@ -145,8 +117,8 @@ class UlmfitStages {
 };
 
 /// ULMFiT (Howard and Ruder 2018): a language model is fine-tuned on the texts, then a classifier
-/// on its encoder, thawed group by group. Texts are cut into words, or by `subwords.model`, a
-/// SentencePiece model, where there is one.
+/// on its encoder, thawed group by group; in a published layout by cycles. Texts are cut into
+/// words, or by `subwords.model`, a SentencePiece model, where there is one.
 struct Ulmfit {
   using Report = seqtrain::metrics::ClassificationReport;
 
@@ -156,17 +128,23 @@ struct Ulmfit {
   }
 
  private:
+  template <class Tokenizer>
+  static Report run(const Job& job, std::vector<std::string> words, Tokenizer tokenizer) {
+    if (job.published) return UlmfitCycles{job, std::move(words), std::move(tokenizer)}.run();
+    return UlmfitStages{job, std::move(words), std::move(tokenizer)}.run();
+  }
+
   static Report on_words(const Job& job) {
     auto words = vocabulary(job);
     auto tokenizer = seqtrain::text::make_word_tokenizer(words);
-    return UlmfitStages{job, std::move(words), std::move(tokenizer)}.run();
+    return run(job, std::move(words), std::move(tokenizer));
   }
 
 #if defined(LANGUAGES_WITH_SUBWORDS)
   static Report on_subwords(const Job& job, const std::filesystem::path& model) {
     auto tokenizer = seqtrain::subwords::load_subwords(model);
     auto pieces = tokenizer.pipeline().texts();
-    const auto report = UlmfitStages{job, std::move(pieces), std::move(tokenizer)}.run();
+    const auto report = run(job, std::move(pieces), std::move(tokenizer));
     seqtrain::write_file_atomically(job.work / "subwords.model",
                                     seqtrain::MappedFile{model}.text());
     return report;

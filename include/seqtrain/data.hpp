@@ -18,12 +18,17 @@
 #include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/data/lines.hpp>
 #include <seqtrain/data/loader.hpp>
+#include <seqtrain/data/near_equal.hpp>
+#include <seqtrain/data/one_hot.hpp>
 #include <seqtrain/data/plan.hpp>
+#include <seqtrain/data/random_split.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/record_stream.hpp>
+#include <seqtrain/data/reversed.hpp>
 #include <seqtrain/data/shard.hpp>
 #include <seqtrain/data/source.hpp>
 #include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/data/tsv.hpp>
+#include <seqtrain/data/visit_examples.hpp>

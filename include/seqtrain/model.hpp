@@ -13,3 +13,5 @@
 #include <seqtrain/model/predictor.hpp>
 #include <seqtrain/model/pretrained_words.hpp>
 #include <seqtrain/model/problem_loss.hpp>
+#include <seqtrain/model/qrnn.hpp>
+#include <seqtrain/model/recurrent_state.hpp>

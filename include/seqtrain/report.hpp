@@ -2,8 +2,10 @@
 
 #include <seqtrain/report/bar.hpp>
 #include <seqtrain/report/cadence.hpp>
+#include <seqtrain/report/compare.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/report/container_limits.hpp>
+#include <seqtrain/report/curve.hpp>
 #include <seqtrain/report/event_file.hpp>
 #include <seqtrain/report/event_objects.hpp>
 #include <seqtrain/report/format.hpp>
@@ -21,6 +23,8 @@
 #include <seqtrain/report/progress_bar.hpp>
 #include <seqtrain/report/protobuf.hpp>
 #include <seqtrain/report/python_json.hpp>
+#include <seqtrain/report/run_log.hpp>
+#include <seqtrain/report/run_page.hpp>
 #include <seqtrain/report/summary.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/report/tensorboard.hpp>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <seqtrain/serve/adapted.hpp>
 #include <seqtrain/serve/answer.hpp>
 #include <seqtrain/serve/base64.hpp>
 #include <seqtrain/serve/batcher.hpp>

@@ -7,6 +7,7 @@
 #include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/sink/memory.hpp>
 #include <seqtrain/sink/publish.hpp>
+#include <seqtrain/sink/publish_once.hpp>
 #include <seqtrain/sink/queued.hpp>
 #include <seqtrain/sink/stored.hpp>
 #include <seqtrain/sink/tee.hpp>

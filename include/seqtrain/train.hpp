@@ -1,6 +1,8 @@
 #pragma once
 
+#include <seqtrain/train/answers.hpp>
 #include <seqtrain/train/best_model.hpp>
+#include <seqtrain/train/calibrate.hpp>
 #include <seqtrain/train/checkpoint.hpp>
 #include <seqtrain/train/checkpoint_folder.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
@@ -10,6 +12,7 @@
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/figures.hpp>
+#include <seqtrain/train/find_learning_rate.hpp>
 #include <seqtrain/train/find_part.hpp>
 #include <seqtrain/train/fit.hpp>
 #include <seqtrain/train/fits.hpp>
@@ -18,6 +21,7 @@
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/pairs.hpp>
+#include <seqtrain/train/predictions.hpp>
 #include <seqtrain/train/problem.hpp>
 #include <seqtrain/train/results.hpp>
 #include <seqtrain/train/rows.hpp>

@@ -128,13 +128,12 @@ class Trainer {
     const auto losses = train::accumulate(model_, batches);
     settle(fit, parts...);
     const auto& options = fit.options;
-    const double lr_scale = options.schedule.lr_scale(fit.state.position.step, fit.length.steps);
-    auto outcome = train::take_step(optimizer_, model_,
-                                    {.lr_scale = lr_scale, .max_grad_norm = options.max_grad_norm});
+    const auto of_step = options.step(fit.state.position.step, fit.length.steps);
+    auto outcome = train::take_step(optimizer_, model_, of_step);
     const std::function<double()> loss = [&losses] { return losses.value(); };
     fit.count_step(batches, std::move(outcome), loss);
     if (fit.watch.known()) settle(fit, parts...);
-    const double rate = lr_scale * optimizer_.learning_rate();
+    const double rate = of_step.lr_scale * optimizer_.learning_rate();
     train::notify(fit.step_event(batches, of, rate, loss), parts...);
   }
 

@@ -2,6 +2,7 @@
 
 /// The room weights: model files ↔ named arrays in memory, without torch.
 
+#include <seqtrain/weights/calibration.hpp>
 #include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/dtype.hpp>
 #include <seqtrain/weights/fastai.hpp>

@@ -136,7 +136,7 @@ TEST(Reader, NamesFileAndLineOfABadTableRow) {
   EXPECT_EQ(problem("text\tlabel\na\t1\nb\n"), "f:3: expected 2 columns, found 1");
   EXPECT_EQ(problem("text,label\na,1\n\"b\n\",2,3\n"), "f:3: expected 2 columns, found 3");
   EXPECT_EQ(problem("text,label\n\"a\nb\",1\n\"c,1\n"), "f:4: a quote is not closed");
-  EXPECT_EQ(problem("text,label\n\"a\"b,1\n"), "f:2: text behind a closing quote");
+  EXPECT_EQ(problem("text,label\n\"a\"b,1\n"), "f:2: text after a closing quote");
   EXPECT_TRUE(problem("text,label\na\"b,1\n").starts_with("f:2: a quote inside a field"));
 }
 

@@ -84,7 +84,7 @@ TEST(RecordStream, TakesAWrongCsvRecordForItsLine) {
   expect("text,x\n5\" screen,1\n\"a\nb\",2\nc\n\"d\"e,3\nf,4\n",
          {"! in:2: a quote inside a field that does not begin with one; put the field into quotes "
           "and double its own",
-          "3: a\nb|~", "! in:5: expected 2 columns, found 1", "! in:6: text behind a closing quote",
+          "3: a\nb|~", "! in:5: expected 2 columns, found 1", "! in:6: text after a closing quote",
           "7: f|~"});
   expect("text,x\na,1\n\"b,2\nc,3\n", {"2: a|~", "! in:3: a quote is not closed", "4: c|~"});
 }
@@ -133,6 +133,15 @@ TEST(RecordStream, HandsOutWhatIsCompleteAtOnce) {
   EXPECT_TRUE(records.ready());
   EXPECT_TRUE(records.read(visit, wrong));
   EXPECT_EQ(seen, 1);
+}
+
+TEST(RecordStream, SkipsAByteOrderMarkAtTheBeginningOnly) {
+  const ReadOptions json{.format = Format::json_lines};
+  expect("\xEF\xBB\xBF{\"text\": \"a\"}\n", {"1: a|~"});
+  expect("[]\n\xEF\xBB\xBF{\"text\": \"a\"}\n{\"text\": \"b\"}\n",
+         {"! in:1: expected a JSON object", "! in:2: not JSON", "3: b|~"}, json);
+  expect("\xEF\xBB\xBF\"text\",\"a\nb\"\nc,d\n", {"3: c|~"}, {.format = Format::csv});
+  expect("\xEF\xBB", {"1: \xEF|~"}, {.format = Format::lines});
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Tests that hosts.py makes the network that it promises, and leaves nothing."""
+"""Tests that hosts.py makes the network that it promises, and leaves nothing.
+
+Ends with 77 if a test was skipped, because hosts.py needs something that is missing here.
+"""
 
 import os
 import re
@@ -110,4 +113,5 @@ except TimeoutError:
 
 
 if __name__ == "__main__":
-    unittest.main()
+    result = unittest.main(exit=False).result
+    sys.exit(1 if not result.wasSuccessful() else 77 if result.skipped else 0)

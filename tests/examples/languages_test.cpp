@@ -1,6 +1,11 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -9,6 +14,7 @@
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/weights/fastai.hpp>
+#include <seqtrain/weights/write_torch_file.hpp>
 
 #include "support/program.hpp"
 #include "support/temporary_directory.hpp"
@@ -184,6 +190,7 @@ TEST_F(LanguagesExample, DoesNoStageTwice) {
   const auto again = run_example("languages", flags(""));
   ASSERT_EQ(again.code, 0) << again.output;
   EXPECT_NE(again.output.find("Stage classifier_5 is done already"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(published("models") / "model.pth"));  // of both runs
   const auto other = run_example("languages", flags("--seed 2"));
   EXPECT_EQ(other.code, 2);
   EXPECT_NE(other.output.find("other settings"), std::string::npos) << other.output;
@@ -244,6 +251,176 @@ TEST_F(LanguagesExample, TellsWhatIsWrongWithItsInput) {
   expect("--lang en", "fewer than two different labels");
   write_file(root_ / "en/train.csv", "words,label\nThe soup,negative\n");
   expect("--lang en", "no known field for the text among: words, label");
+}
+
+/// A directory laid out as the bucket of a published job: texts with one-hot labels.
+class PublishedLayout : public LanguagesExample {
+ protected:
+  void SetUp() override {
+    std::string table = "text,categ1,categ2\n";
+    for (int i = 0; i < 48; ++i) {
+      const bool first = i % 2 == 0, second = i % 3 == 0;
+      table += std::string{first ? "The soup was warm and good" : "The bread was cold and bad"} +
+               (second ? " in the old town," : " at home,") + (first ? "1," : "0,") +
+               (second ? "1\n" : "0\n");
+    }
+    std::filesystem::create_directories(root_ / "pretrained/en");
+    write_file(root_ / "pretrained/en/labelled_dataset.csv", table);
+  }
+
+  [[nodiscard]] static std::string bytes(const std::string& text) {
+    const auto size = static_cast<std::uint32_t>(text.size());
+    std::string packed = "X";
+    for (int shift = 0; shift < 32; shift += 8) packed += static_cast<char>(size >> shift & 0xFF);
+    return packed + text;
+  }
+
+  /// French with a language model of quasi-recurrent layers over SentencePiece's pieces.
+  void add_french(const std::string& direction, const std::vector<std::string>& words) const {
+    const auto folder = root_ / "pretrained/fr";
+    const auto golden = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/subwords";
+    std::filesystem::create_directories(folder / direction);
+    std::filesystem::create_directories(folder / "spm");
+    std::filesystem::copy_file(root_ / "pretrained/en/labelled_dataset.csv",
+                               folder / "labelled_dataset.csv");
+    std::filesystem::copy_file(golden / "unigram.model", folder / "spm/spm.model");
+    std::string pickle = "\x80\x02](";
+    for (const auto& word : words) pickle += bytes(word);
+    write_file(folder / direction / "vocab.pkl", pickle + "e.");
+    write_file(folder / direction / "config.json", R"({"emb_sz": 6, "n_hid": 10, "n_layers": 2})");
+    const auto rows = static_cast<std::int64_t>(words.size());
+    std::vector<std::vector<float>> numbers;
+    std::vector<weights::TensorView> tensors;
+    const auto add = [&](const std::string& name, std::vector<std::int64_t> shape) {
+      std::size_t count = 1;
+      for (const auto size : shape) count *= static_cast<std::size_t>(size);
+      auto& made = numbers.emplace_back(count);
+      for (std::size_t i = 0; i < count; ++i) made[i] = static_cast<float>(i % 7) / 20 - 0.15F;
+      tensors.push_back(
+          {name, weights::DType::f32, std::move(shape), std::as_bytes(std::span{made})});
+    };
+    add("0.encoder.weight", {rows, 6});
+    add("0.rnns.0.layers.0.linear.weight_raw", {30, 12});
+    add("0.rnns.0.layers.0.linear.module.bias", {30});
+    add("0.rnns.1.layers.0.linear.weight_raw", {18, 10});
+    add("0.rnns.1.layers.0.linear.module.bias", {18});
+    add("1.decoder.bias", {rows});
+    weights::write_torch_file(folder / direction / "weights.pth", tensors);
+  }
+
+  [[nodiscard]] tests::Ended job(const std::string& more, const std::string& work = "work") const {
+    return run_example("languages", flags("--vocabulary 60 " + more, work));
+  }
+};
+
+std::vector<std::string> files_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST_F(PublishedLayout, TrainsOnTheDataSetAlone) {
+  const auto run = job("--lang en --model-dir out/it");
+  ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_EQ(files_in(root_ / "out/it"),
+            (std::vector<std::string>{"description.json", "fastai_model.pth", "label_scores.json",
+                                      "manifest.json", "vocabulary.txt"}));
+  const auto scores = json::Document::load(root_ / "out/it/label_scores.json");
+  std::vector<std::string> labels;
+  for (const auto& [label, of_label] : scores.root().members()) {
+    labels.emplace_back(label);
+    EXPECT_GE(of_label.at("Accuracy").number(), 0);
+    EXPECT_TRUE(of_label.find("Recall"));
+  }
+  EXPECT_EQ(labels, (std::vector<std::string>{"categ1", "categ2"}));
+  for (const char* stage : {"language_model_frozen", "classifier_frozen"}) {
+    EXPECT_TRUE(std::filesystem::exists(directory_ / "work" /
+                                        ("learning_rate_" + std::string{stage} + ".svg")));
+  }
+  const weights::FastaiFile model{root_ / "out/it/fastai_model.pth"};
+  EXPECT_EQ(model.at("1.layers.1.2.weight").shape[0], 3);  // with `other`
+  const auto predicted = tests::run_command("echo The soup was good | " SEQTRAIN_EXAMPLES_DIR
+                                            "/predict --threads 1 --format lines --model " +
+                                            (root_ / "out/it").string());
+  EXPECT_EQ(predicted.code, 0) << predicted.output;
+  EXPECT_NE(predicted.output.find("categ1"), std::string::npos) << predicted.output;
+  const auto again = job("--lang en --model-dir out/it");
+  EXPECT_EQ(again.code, 0) << again.output;
+  EXPECT_NE(again.output.find("Stage classifier is done already"), std::string::npos);
+}
+
+TEST_F(PublishedLayout, TrainsOnOneLabelAndKeepsTheResultsWithoutAFolder) {
+  const auto run =
+      job("--lang en --label-list categ1 --other-label none --language-model-epochs 0");
+  ASSERT_EQ(run.code, 0) << run.output;
+  const auto scores = json::Document::load(directory_ / "work/label_scores.json");
+  EXPECT_TRUE(scores.root().find("categ1"));
+  EXPECT_FALSE(scores.root().find("none"));
+  EXPECT_EQ(files_in(root_.path()), (std::vector<std::string>{"pretrained"}));
+}
+
+TEST_F(PublishedLayout, TrainsBackwardsFromAQuasiRecurrentModel) {
+  if (SEQTRAIN_WITH_SUBWORDS == 0) GTEST_SKIP() << "built without SentencePiece";
+  // The pieces of the model are the vocabulary that another run has left.
+  std::filesystem::create_directories(root_ / "en");
+  for (const char* file : {"train.csv", "valid.csv", "test.csv"}) {
+    write_file(root_ / "en" / file, "text,label\nthe soup,a\nthe bread,b\nthe town is old,a\n");
+  }
+  std::filesystem::copy_file(
+      std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/subwords/unigram.model",
+      root_ / "en/subwords.model");
+  std::filesystem::rename(root_ / "pretrained/en", root_ / "pretrained/de");
+  ASSERT_EQ(run_example("languages", flags("--lang en --language-model-epochs 0", "pieces")).code,
+            0);
+  std::vector<std::string> pieces;
+  std::istringstream lines{tests::read_file(directory_ / "pieces/vocabulary.txt")};
+  for (std::string line; std::getline(lines, line);) pieces.push_back(line);
+  std::filesystem::rename(root_ / "pretrained/de", root_ / "pretrained/en");
+  add_french("backward", pieces);
+  const auto run = job("--bw --model-dir out", "french");  // fr by default
+  ASSERT_EQ(run.code, 0) << run.output;
+  const weights::FastaiFile model{root_ / "out/fastai_model.pth"};
+  EXPECT_EQ(model.at("0.module.rnns.0.layers.0.linear.weight_raw").shape,
+            (std::vector<std::int64_t>{30, 12}));
+  EXPECT_TRUE(std::filesystem::exists(root_ / "out/subwords.model"));
+  const auto forward = job("--model-dir other", "forward");
+  EXPECT_EQ(forward.code, 2);
+  EXPECT_NE(forward.output.find("forward/weights.pth: is missing"), std::string::npos)
+      << forward.output;
+  write_file(root_ / "pretrained/fr/backward/config.json", R"({"emb_sz": 6, "n_hid": 11})");
+  EXPECT_EQ(job("--bw", "wider").code, 2);
+  std::filesystem::remove_all(root_ / "pretrained/fr");
+  add_french("backward", {"xxunk", "xxpad", "xxbos"});
+  const auto unfit = job("--bw", "unfit");
+  EXPECT_EQ(unfit.code, 2);
+  EXPECT_NE(unfit.output.find("give the vocabulary that belongs to spm.model"), std::string::npos)
+      << unfit.output;
+  EXPECT_FALSE(std::filesystem::exists(root_ / "other"));
+}
+
+TEST_F(PublishedLayout, TellsWhatIsWrongWithItsInput) {
+  const auto expect = [&](const std::string& more, const std::string& says) {
+    const auto run = job("--lang en --model-dir out " + more);
+    EXPECT_EQ(run.code, 2) << more << "\n" << run.output;
+    EXPECT_NE(run.output.find(says), std::string::npos) << more << "\n" << run.output;
+  };
+  expect("--label-list categ1,categ3", "categ3: no such column; there are: text, categ1, categ2");
+  expect("--text-col words", "words: no such column");
+  expect("--label-list categ1,categ1", "name 'categ1' twice");
+  expect("--monitored-metric f2", "--monitored-metric");
+  expect("--prediction-threshold 1", "--prediction-threshold");
+  expect("--drop-mult -1", "--drop-mult");
+  expect("--model-filename a/b", "--model-filename");
+  expect("--dataset-filename no.csv", "for the language 'en'; there are no languages");
+  const auto file = root_ / "pretrained/en/labelled_dataset.csv";
+  write_file(file, "text,categ1,categ2\nx,1,0\ny,1,2\n");
+  expect("", "labelled_dataset.csv:3: categ2: expected 0 or 1");
+  write_file(file, "text,categ1,categ2\nx,1,0\n,1,1\n");
+  expect("", "1 rows cannot be split");
+  EXPECT_FALSE(std::filesystem::exists(root_ / "out"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <seqtrain/text/bert_pipeline.hpp>
+#include <seqtrain/text/tokens.hpp>
 
 #include "fuzz.hpp"
 
@@ -53,6 +54,24 @@ Pair& pair(unsigned flags) {
   return pairs.try_emplace(flags, normalizer).first->second;
 }
 
+/// The tokens of a text have its ids, and stand in it one after the other.
+void check_tokens(const BertPipeline& pipeline, std::string_view text,
+                  const std::vector<Id>& expected) {
+  const std::vector<std::string> names(400, "##a");
+  TokenCollector<BertPipeline> collector{pipeline, text, names, false};
+  collector.add_stretch(text, AddedTokens{});
+  const auto tokens = std::move(collector).take();
+  seqtrain::fuzz::require(std::ranges::equal(tokens, expected, {}, &Token::id));
+  std::size_t last = 0;
+  for (const Token& token : tokens) {
+    if (!token.begin) continue;
+    seqtrain::fuzz::require(last <= *token.begin && *token.begin <= *token.end);
+    seqtrain::fuzz::require(token.text == text.substr(*token.begin, *token.end - *token.begin));
+    seqtrain::fuzz::require(is_valid_utf8(token.text));
+    last = *token.begin;
+  }
+}
+
 }  // namespace
 
 /// The ids of the pipeline are those of its parts one after the other, at any limit, and whatever
@@ -71,6 +90,7 @@ void seqtrain::fuzz::run(Input input) {
     pipeline.encode(text, all, scratch, ids);
     require(ids == expected);
   }
+  check_tokens(pipeline, text, expected);
   pipeline.encode(text, limit, scratch, limited);
   require(limited.size() >= std::min(limit, expected.size()));
   require(limited.size() <= expected.size());

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/text/bpe.hpp>
+#include <seqtrain/text/models/bpe.hpp>
 
 #include "fuzz.hpp"
 

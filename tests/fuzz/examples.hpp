@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <seqtrain/data/reader.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 #include "fuzz.hpp"
 

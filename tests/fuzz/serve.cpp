@@ -10,7 +10,7 @@
 #include <seqtrain/serve/request.hpp>
 #include <seqtrain/serve/routes.hpp>
 #include <seqtrain/serve/tei.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 #include "fuzz.hpp"
 
@@ -27,9 +27,10 @@ void read_body(std::string_view body) {
       require(text::is_valid_utf8(text.text));
       require(text::is_valid_utf8(text.pair.value_or("")));
     }
-    const std::vector<serve::Opinion> opinions(
-        request.texts.size(), serve::Opinion{.logits = {-1, 1}, .scores = {0.25, 0.75}});
-    const std::string answer = serve::answer_body(request, {.names = {"no", "yes"}}, opinions);
+    const std::vector<predict::Prediction> predictions(
+        request.texts.size(),
+        predict::Prediction{.labels = {1}, .scores = {0.25, 0.75}, .logits = {-1, 1}});
+    const std::string answer = serve::answer_body(request, {.labels = {"no", "yes"}}, predictions);
     static_cast<void>(json::Document::parse(answer, "answer"));
   });
 }

@@ -1,8 +1,8 @@
 #include <string>
 
-#include <seqtrain/text/bert_normalizer.hpp>
-#include <seqtrain/text/bert_splitter.hpp>
-#include <seqtrain/text/byte_level.hpp>
+#include <seqtrain/text/normalizers/bert_normalizer.hpp>
+#include <seqtrain/text/pre_tokenizers/bert_splitter.hpp>
+#include <seqtrain/text/pre_tokenizers/byte_level.hpp>
 
 #include "fuzz.hpp"
 

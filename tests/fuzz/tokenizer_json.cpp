@@ -1,8 +1,9 @@
+#include <algorithm>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-#include <seqtrain/text/tokenizer_json.hpp>
+#include <seqtrain/text/loading/tokenizer_json.hpp>
 
 #include "fuzz.hpp"
 
@@ -15,6 +16,11 @@ void use(const auto& tokenizer) {
   typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
   const std::string_view texts[] = {"", "Hello, World's [MASK]<mask> caf\u00e9 \u4e2d!", "  a\n\n"};
   for (const auto text : texts) {
+    std::vector<text::Id> all;
+    tokenizer.encode(text, {}, {}, scratch, all);
+    const auto tokens = tokenizer.tokens(text, true);
+    fuzz::require(std::ranges::equal(tokens, all, {}, &text::Token::id));
+    for (const auto& token : tokens) fuzz::require(token.end.value_or(0) <= text.size());
     for (const std::size_t max_length : {std::size_t{3}, std::size_t{7}, std::size_t{100}}) {
       std::vector<text::Id> ids;
       const auto first = tokenizer.encode(text, texts[1], {.max_length = max_length}, scratch, ids);

@@ -1,6 +1,6 @@
 #include <string>
 
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 #include "fuzz.hpp"
 

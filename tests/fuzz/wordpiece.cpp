@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/text/wordpiece.hpp>
+#include <seqtrain/text/models/wordpiece.hpp>
 
 #include "fuzz.hpp"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes include/seqtrain/text/unicode_tables.hpp and tests/golden/unicode.json.
+"""Writes include/seqtrain/text/unicode/unicode_tables.hpp and tests/golden/unicode.json.
 
 Hugging Face's tokenizers takes its character data from several Rust crates of different Unicode
 versions, so no single edition of the standard gives its ids. This asks the package itself about
@@ -17,9 +17,11 @@ import unicodedata
 import tokenizers
 from tokenizers import normalizers, pre_tokenizers
 
+from charsmap import charsmap
+
 SCALARS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 GOLDEN = pathlib.Path(__file__).resolve().parent
-HEADER = GOLDEN.parent.parent / "include/seqtrain/text/unicode_tables.hpp"
+HEADER = GOLDEN.parent.parent / "include/seqtrain/text/unicode/unicode_tables.hpp"
 HANGUL = range(0xAC00, 0xAC00 + 11172)
 
 
@@ -29,6 +31,8 @@ def bert(**on):
 
 
 nfd = normalizers.NFD().normalize_str
+nfc = normalizers.NFC().normalize_str
+nfkd = normalizers.NFKD().normalize_str
 
 
 def probe_sets():
@@ -65,6 +69,72 @@ def probe_word_characters():
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"?": 0}, unk_token="?"))
     tokenizer.add_tokens([tokenizers.AddedToken("!", single_word=True)])
     return {code for code in SCALARS if len(tokenizer.encode("!" + chr(code)).ids) == 1}
+
+
+def probe_other_sets(sets):
+    """What the other normalizers and pre-tokenizers go by, where BERT's do not tell already."""
+    digits = pre_tokenizers.Digits(individual_digits=False).pre_tokenize_str
+    words = pre_tokenizers.Whitespace().pre_tokenize_str
+    accents = normalizers.StripAccents().normalize_str
+    punctuation = pre_tokenizers.Punctuation().pre_tokenize_str
+    split = pre_tokenizers.WhitespaceSplit().pre_tokenize_str
+    strip = normalizers.Strip().normalize_str
+    numeric, marks, no_gap = set(), set(), sets["word_characters"] | sets["whitespace"]
+    for code in SCALARS:
+        c = chr(code)
+        if len(digits("a" + c + "a")) == 3:
+            numeric.add(code)
+        if accents(c) == "":
+            marks.add(code)
+        assert (len(punctuation("a" + c)) == 2) == (code in sets["punctuation"])
+        assert (len(split("a" + c + "a")) == 2) == (code in sets["whitespace"])
+        assert (strip(c) == "") == (code in sets["whitespace"])
+        assert (len(words("a" + c)) == 1) == (code in no_gap)
+        assert (len(words("!" + c)) == 1) == (code not in sets["word_characters"])
+    sets["numeric"], sets["marks"] = numeric, marks
+
+
+def probe_graphemes():
+    """What tells where a character of the user's begins, from what `Precompiled` does to texts of one
+    and of several: it shows a map the first five bytes of one that has no more, and takes the
+    shortest beginning that the map knows for the whole."""
+    def mapped(**entries):
+        return normalizers.Precompiled(charsmap({chr(int(k[1:], 16)): v for k, v in entries.items()})).normalize_str
+
+    letter, signs, mark = mapped(u61="b"), mapped(uA9="\u00a9", uAE="\u00ae"), mapped(u301="x")
+    joined = {c for c in SCALARS if letter("a" + chr(c)) == "b"}
+    sets = {
+        "grapheme_prepends": {c for c in SCALARS if c != 0x61
+                              and letter(chr(c) + "a\u0301\u0301") != chr(c) + "b"},
+        "grapheme_extends": {c for c in joined
+                             if signs("\u00a9" + chr(c) + "\u200d\u00ae\u0301").endswith("\u0301")},
+        "pictographs": {c for c in SCALARS if c not in joined
+                        and signs("\u00a9\u200d" + chr(c)) == "\u00a9\u200d" + chr(c)},
+        "grapheme_controls": {c for c in SCALARS if c != 0x301
+                              and mark(chr(c) + "\u0301\u0301") == chr(c) + "x"},
+    }
+    sets["grapheme_spacing"] = joined - sets["grapheme_extends"]
+    indic = [c for c in (*range(0x900, 0xE00), *range(0x1000, 0x1100), *range(0x1780, 0x1800),
+                         *range(0x1900, 0x1D00), *range(0xA800, 0xAC00)) if c not in joined]
+    same = mapped(**{f"u{c:x}": chr(c) for c in indic})
+    sets["conjunct_consonants"] = {c for c in indic
+                                   if same("\u0915\u094d" + chr(c) + "\u0301").endswith("\u0301")}
+    sets["conjunct_linkers"] = {c for c in joined if same("\u0915" + chr(c) + "\u0915\u0301").endswith("\u0301")}
+    sets["conjunct_extends"] = {c for c in joined - sets["conjunct_linkers"]
+                                if same("\u0915\u094d" + chr(c) + "\u0915\u0301").endswith("\u0301")}
+    return sets
+
+
+def probe_compositions(decompositions):
+    """(first, second) -> what they compose to."""
+    found = {}
+    for code, parts in decompositions.items():
+        if code in HANGUL or nfc(parts) != chr(code):
+            continue
+        first = nfc(parts[:-1])
+        assert len(first) == 1 and nfc(first + parts[-1]) == chr(code), hex(code)
+        found[ord(first), ord(parts[-1])] = code
+    return found
 
 
 def probe_lower():
@@ -145,6 +215,10 @@ def main():
     sets, lower, decompositions = probe_sets(), probe_lower(), probe_decompositions()
     classes = probe_combining_classes(decompositions)
     sets["word_characters"] = probe_word_characters()
+    probe_other_sets(sets)
+    sets |= probe_graphemes()
+    compositions = probe_compositions(decompositions)
+    compatibility = {code: nfkd(chr(code)) for code in SCALARS if nfkd(chr(code)) != nfd(chr(code))}
     about = {
         "letters": r"\p{L} of the byte-level splitting rule.",
         "numbers": r"\p{N} of the byte-level splitting rule.",
@@ -154,6 +228,16 @@ def main():
         "ideographs": "What BERT's handle_chinese_chars puts spaces around.",
         "nonspacing_marks": "What BERT's strip_accents drops.",
         "word_characters": r"\w, which tells where added tokens stand alone.",
+        "numeric": "What Digits sets apart.",
+        "marks": "What StripAccents drops: category M.",
+        "grapheme_prepends": "Grapheme_Cluster_Break=Prepend.",
+        "grapheme_extends": "Grapheme_Cluster_Break=Extend and ZWJ.",
+        "grapheme_spacing": "Grapheme_Cluster_Break=SpacingMark.",
+        "grapheme_controls": "Grapheme_Cluster_Break=Control, CR and LF.",
+        "pictographs": "Extended_Pictographic.",
+        "conjunct_consonants": "Indic_Conjunct_Break=Consonant.",
+        "conjunct_linkers": "Indic_Conjunct_Break=Linker.",
+        "conjunct_extends": "Indic_Conjunct_Break=Extend.",
     }
     parts = [array(name, f"{text} Pairs (gap from the last start, length).", gaps(runs(sets[name])))
              for name, text in about.items()]
@@ -167,6 +251,12 @@ def main():
                        "last, number of parts, parts).",
                        gaps([code, len(text), *map(ord, text)] for code, text in sorted(decompositions.items())
                             if code not in HANGUL)))
+    parts.append(array("compatibility", "Full compatibility decompositions where they are other than the "
+                       "canonical ones. (Gap from the last, number of parts, parts).",
+                       gaps([code, len(text), *map(ord, text)] for code, text in sorted(compatibility.items()))))
+    parts.append(array("compositions", "Canonical compositions but for Hangul. (Gap from the last first "
+                       "part, second part, result).",
+                       gaps([*pair, code] for pair, code in sorted(compositions.items()))))
     HEADER.write_text(
         "#pragma once\n\n// Generated by tests/golden/unicode_tables.py from the answers of "
         f"tokenizers {tokenizers.__version__}.\n\n#include <cstdint>\n\n"
@@ -178,6 +268,10 @@ def main():
         (code, *map(ord, text)) for code, text in sorted(lower.items()))}
     golden["decompositions"] = {"count": len(decompositions), "checksum": checksum(
         (code, *map(ord, text)) for code, text in sorted(decompositions.items()))}
+    golden["compatibility"] = {"count": len(compatibility), "checksum": checksum(
+        (code, *map(ord, text)) for code, text in sorted(compatibility.items()))}
+    golden["compositions"] = {"count": len(compositions), "checksum": checksum(
+        (*pair, code) for pair, code in sorted(compositions.items()))}
     golden["combining_classes"] = {"count": len(classes), "checksum": checksum(sorted(classes.items()))}
     (GOLDEN / "unicode.json").write_text(json.dumps(golden, indent=1) + "\n")
 

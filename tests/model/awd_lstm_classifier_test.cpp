@@ -70,6 +70,50 @@ TEST(AwdLstmClassifier, LosesAndDecidesAsInPyTorch) {
   }
 }
 
+data::Batch with_targets() {
+  auto batch = SmallAwdLstmClassifier::batch(0);
+  for (std::int64_t i = 0; i < 3 * batch.rows; ++i) {
+    batch.targets.push_back(i % 2 == 0 ? 1.0F : 0.0F);
+  }
+  return batch;
+}
+
+TEST(AwdLstmClassifier, LearnsSeveralLabelsOfAText) {
+  const tests::OneThread one_thread;
+  auto options = small_options(0, 1);
+  options.problem_type = ProblemType::multi_label;
+  AwdLstmClassifier model{tests::awd_lstm_words, options};
+  EXPECT_EQ(model.problem_type(), ProblemType::multi_label);
+  const auto batch = with_targets();
+  optim::Adam optimizer{{.lr = 1e-2}};
+  const auto first = static_cast<double>(model.accumulate(batch, 1));
+  EXPECT_NEAR(first, std::log(2.0), 0.2);  // the mean over rows and labels
+  for (int step = 0; step < 30; ++step) {
+    optimizer.step(model.parameters(), {});
+    model.accumulate(batch, 1);
+  }
+  EXPECT_LT(static_cast<double>(model.accumulate(batch, 1)), first / 2);
+  EXPECT_THROW(model.accumulate(SmallAwdLstmClassifier::batch(0), 1), InputError);
+}
+
+TEST(AwdLstmClassifier, MayHaveQuasiRecurrentLayers) {
+  const tests::OneThread one_thread;
+  auto options = small_options(0.1, 1);
+  options.shape.qrnn = true;
+  AwdLstmClassifier model{tests::awd_lstm_words, options};
+  EXPECT_EQ(model.groups()[1],
+            (std::vector<std::string>{"0.module.rnns.0.layers.0.linear.weight_raw",
+                                      "0.module.rnns.0.layers.0.linear.module.bias"}));
+  const auto batch = SmallAwdLstmClassifier::batch(0);
+  optim::Adam optimizer{{.lr = 1e-2}};
+  const auto first = static_cast<double>(model.accumulate(batch, 1));
+  for (int step = 0; step < 40; ++step) {
+    optimizer.step(model.parameters(), {});
+    model.accumulate(batch, 1);
+  }
+  EXPECT_LT(static_cast<double>(model.accumulate(batch, 1)), first / 2);
+}
+
 TEST(AwdLstmClassifier, LooksAtNoPadding) {
   const tests::OneThread one_thread;
   auto model = SmallAwdLstmClassifier::make(0, 1);

@@ -32,7 +32,7 @@ at::Tensor some_ids(std::int64_t rows, std::int64_t width, std::int64_t words = 
 }
 
 at::Tensor run_lstm(const AwdLstm& model, const at::Tensor& ids, Dropout dropout) {
-  LstmState state = model.zero_state(ids.size(0));
+  RecurrentState state = model.zero_state(ids.size(0));
   return model(ids, state, dropout);
 }
 
@@ -67,7 +67,7 @@ TEST(AwdLstm, CarriesItsStateFromChunkToChunk) {
   const AwdLstm model = make_lstm(tests::no_dropout);
   const at::Tensor ids = some_ids(3, 10);
   const at::Tensor whole = run_lstm(model, ids, {});
-  LstmState state = model.zero_state(3);
+  RecurrentState state = model.zero_state(3);
   Dropout off;
   const at::Tensor first = model(ids.narrow(1, 0, 4), state, off);
   const at::Tensor second = model(ids.narrow(1, 4, 6), state, off);

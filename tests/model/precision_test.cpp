@@ -12,7 +12,7 @@
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
 
 namespace seqtrain::model {
 namespace {

@@ -236,7 +236,7 @@ TEST(Predictor, LoadsWhatLanguagesLeavesWithUlmfit) {
   const LeftByLanguages left{R"({"labels": {"no": {}, "maybe": {}, "yes": {}}})"};
   const Predictor predictor{left.path()};
   EXPECT_EQ(predictor.labels(), (std::vector<std::string>{"no", "maybe", "yes"}));
-  EXPECT_EQ(predictor.max_length(), Predictor::awd_lstm_length);
+  EXPECT_EQ(predictor.max_length(), 512U);
   const std::vector<Encoded> all{predictor.encode("w10 w11 W12"), predictor.encode("w39")};
   EXPECT_EQ(all[1].input_ids, (std::vector<std::int32_t>{2, 39}));
   AwdLstmClassifier classifier{
@@ -244,6 +244,29 @@ TEST(Predictor, LoadsWhatLanguagesLeavesWithUlmfit) {
       {.labels = predictor.labels(), .shape = tests::awd_lstm_shape, .head_hidden = 10}};
   tests::load_all(classifier, weights::FastaiFile{left.path() / "model.pth"});
   EXPECT_EQ(predictor.predict(all), classifier.logits(predict::to_batch(all, 1)));
+}
+
+TEST(Predictor, LoadsAModelAsItsDescriptionSays) {
+  const tests::OneThread one_thread;
+  const LeftByLanguages left{"{}"};
+  std::filesystem::rename(left.path() / "model.pth", left.path() / "fastai_model.pth");
+  const auto describe = [&](const std::string& labels) {
+    tests::write_file(left.path() / "description.json",
+                      R"({"model": "fastai_model.pth", "labels": )" + labels +
+                          R"(, "problem_type": "multi_label_classification",)"
+                          R"( "max_length": 3, "backwards": true})");
+  };
+  describe(R"(["a", "b", "c"])");
+  const Predictor predictor{left.path()};
+  EXPECT_EQ(predictor.labels(), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(predictor.problem_type(), ProblemType::multi_label);
+  EXPECT_EQ(predictor.max_length(), 3U);
+  EXPECT_EQ(predictor.encode("w10 w11 w12").input_ids, (std::vector<std::int32_t>{11, 10, 2}));
+  describe(R"(["a", "b"])");
+  EXPECT_NE(tests::problem_of([&] {
+              const Predictor other{left.path()};
+            }).find("has 2 labels, the model 3"),
+            std::string::npos);
 }
 
 TEST(Predictor, RefusesLabelsThatAreNotTheModels) {

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,6 +91,20 @@ TEST(Adam, EqualsTorchOver100Steps) {
     ++compared;
   }
   EXPECT_EQ(compared, 5U);
+}
+
+TEST(Adam, TakesAStepsMomentumForBeta1) {
+  const auto after = [](double beta1, std::optional<double> momentum) {
+    auto parameters = make_parameters();
+    Adam optimizer{{.lr = 0.01, .beta1 = beta1}};
+    for (std::int64_t step = 0; step < 5; ++step) {
+      set_gradients(parameters, step);
+      optimizer.step(parameters, {.momentum = momentum});
+    }
+    return parameters[0].value;
+  };
+  EXPECT_TRUE(after(0.9, 0.7).equal(after(0.7, {})));
+  EXPECT_FALSE(after(0.9, 0.7).equal(after(0.9, {})));
 }
 
 TEST(Adam, LeavesGradientsZeroAndFrozenParametersAlone) {

@@ -27,5 +27,10 @@ TEST(ParameterGroups, LearnSlowerTheFartherTheyAreFromTheOutput) {
   EXPECT_EQ(discriminative(groups, 1).at("a"), 1);
 }
 
+TEST(ParameterGroups, GiveAllButTheLastGroupATenth) {
+  const std::vector<std::vector<std::string>> groups{{"a", "b"}, {"c"}, {"d"}};
+  EXPECT_EQ(last_group_first(groups), (LrFactors{{"a", 0.1}, {"b", 0.1}, {"c", 0.1}, {"d", 1}}));
+}
+
 }  // namespace
 }  // namespace seqtrain::optim

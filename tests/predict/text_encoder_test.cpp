@@ -1,13 +1,15 @@
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/predict/text_encoder.hpp>
-#include <seqtrain/text/word_list.hpp>
+#include <seqtrain/text/loading/word_list.hpp>
 
 #include "support/letter_tokenizer.hpp"
 #include "support/problem_of.hpp"
@@ -43,6 +45,60 @@ TEST(TextEncoder, SaysWhatWasCut) {
   EXPECT_EQ(cut.input_ids, (TokenIds{2, 9, 10}));
   EXPECT_FALSE(encode("a", "b", 4).truncated);
   EXPECT_TRUE(encode("a", "b c", 4).truncated);
+}
+
+/// A tokenizer whose ids are letters: `[text]`, and of a pair `[text|pair]` with as many bars as it
+/// is told.
+struct BracketTokenizer {
+  struct Scratch {};
+
+  std::size_t encode(std::string_view text, std::optional<std::string_view> pair,
+                     const text::EncodeOptions& options, Scratch&,
+                     std::vector<text::Id>& out) const {
+    text::PairLengths lengths{text.size(), pair.value_or("").size()};
+    const std::size_t budget = options.max_length - special_tokens(pair.has_value());
+    lengths = text::longest_first(lengths, budget);
+    std::string letters = "[" + std::string{text.substr(0, lengths.first)};
+    if (pair) letters += std::string(bars, '|');
+    const std::size_t first = letters.size();
+    letters.append(pair.value_or("").substr(0, lengths.second)).append("]");
+    out.insert(out.end(), letters.begin(), letters.end());
+    return pair ? first : letters.size();
+  }
+  [[nodiscard]] std::size_t vocab_size() const { return 128; }
+  [[nodiscard]] text::Id pad_id() const { return 0; }
+  [[nodiscard]] std::size_t special_tokens(bool pair) const { return pair ? 2 + bars : 2; }
+
+  std::size_t bars = 1;
+};
+
+/// The letters of a text, `^` before the first of type 1.
+std::string cut_beginning(const TextEncoder& encode, std::string_view text,
+                          std::optional<std::string_view> pair = {}) {
+  const auto encoded = encode(text, pair, 10, Cut::beginning);
+  std::string letters{encoded.input_ids.begin(), encoded.input_ids.end()};
+  return letters.insert(encoded.first_segment, "^");
+}
+
+TEST(TextEncoder, CutsOffTheBeginning) {
+  const TextEncoder one{BracketTokenizer{1}};
+  EXPECT_EQ(cut_beginning(one, "abcdefghijkl"), "[efghijkl]^");
+  EXPECT_EQ(cut_beginning(one, "abc"), "[abc]^");
+  EXPECT_TRUE(one("abcdefghijkl", {}, 10, Cut::beginning).truncated);
+  EXPECT_EQ(cut_beginning(one, "abcdefgh", "stuvwxyz"), "[fgh|^wxyz]");
+  EXPECT_EQ(cut_beginning(one, "abcdefghijkl", "yz"), "[hijkl|^yz]");
+  EXPECT_EQ(cut_beginning(one, "abc", "yz"), "[abc|^yz]");
+  const TextEncoder two{BracketTokenizer{2}};
+  EXPECT_EQ(cut_beginning(two, "abcdefgh", "stuvwxyz"), "[fgh||^xyz]");
+  EXPECT_EQ(cut_beginning(two, "abcdefghijkl", "yz"), "[ijkl||^yz]");
+  EXPECT_EQ(TextEncoder{words()}("a b c", {}, 3, Cut::beginning).input_ids, (TokenIds{2, 10, 11}));
+}
+
+TEST(TextEncoder, NamesTokensIfTheTokenizerDoes) {
+  const auto tokens = TextEncoder{words()}.tokens("b", true);
+  ASSERT_TRUE(tokens);
+  EXPECT_EQ(tokens->back().text, "b");
+  EXPECT_FALSE(TextEncoder{tests::LetterTokenizer{}}.tokens("b", true));
 }
 
 TEST(TextEncoder, RefusesTextThatIsNotUtf8) {

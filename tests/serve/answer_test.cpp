@@ -9,66 +9,67 @@
 namespace seqtrain::serve {
 namespace {
 
-std::string answer_in(Form form, const Labels& labels, const Opinion& opinion, bool raw = false) {
-  return answer_body({.single = true, .texts = {{.form = form, .raw_scores = raw}}}, labels,
-                     std::vector{opinion});
+std::string answer_in(Form form, const predict::Task& task, const predict::Prediction& prediction,
+                      bool raw = false) {
+  return answer_body({.single = true, .texts = {{.form = form, .raw_scores = raw}}}, task,
+                     std::vector{prediction});
 }
 
-const Labels two{.names = {"bad", "good"}};
-const Labels many{
-    .names = {"a", "b", "c"}, .type = ProblemType::multi_label, .thresholds = {0.5, 0.25, 0.9}};
-const Labels number{.type = ProblemType::regression};
+const predict::Task two{.labels = {"bad", "good"}};
+const predict::Task many{.labels = {"a", "b", "c"}, .problem_type = ProblemType::multi_label};
+const predict::Task number{.problem_type = ProblemType::regression};
 
 TEST(AnswerBody, RanksScores) {
-  EXPECT_EQ(answer_in(Form::ranked, two, {{-1, 1}, {0.25, 0.75}}),
+  EXPECT_EQ(answer_in(Form::ranked, two, {{1}, {0.25, 0.75}, {-1, 1}}),
             R"([{"score":0.75,"label":"good"},{"score":0.25,"label":"bad"}])");
-  EXPECT_EQ(answer_in(Form::ranked, two, {{-1, 1.5}, {0.25, 0.75}}, true),
+  EXPECT_EQ(answer_in(Form::ranked, two, {{1}, {0.25, 0.75}, {-1, 1.5}}, true),
             R"([{"score":1.5,"label":"good"},{"score":-1,"label":"bad"}])");
-  EXPECT_EQ(answer_in(Form::ranked, two, {{0, 0}, {0.5, 0.5}}),
+  EXPECT_EQ(answer_in(Form::ranked, two, {{0}, {0.5, 0.5}, {0, 0}}),
             R"([{"score":0.5,"label":"bad"},{"score":0.5,"label":"good"}])");
-  EXPECT_EQ(answer_in(Form::ranked, number, {{2.5}, {2.5}}),
+  EXPECT_EQ(answer_in(Form::ranked, number, {{}, {2.5}, {2.5F}}),
             R"([{"score":2.5,"label":"LABEL_0"}])");
 }
 
 TEST(AnswerBody, WritesObjectsAsPredictDoes) {
-  EXPECT_EQ(answer_in(Form::object, two, {{-1, 1}, {0.25, 0.75}}),
+  EXPECT_EQ(answer_in(Form::object, two, {{1}, {0.25, 0.75}, {-1, 1}}),
             R"({"label":"good","scores":{"bad":0.25,"good":0.75}})");
-  EXPECT_EQ(answer_in(Form::object, two, {{-1, 1}, {0.25, 0.75}}, true),
+  EXPECT_EQ(answer_in(Form::object, two, {{1}, {0.25, 0.75}, {-1, 1}}, true),
             R"({"label":"good","scores":{"bad":0.25,"good":0.75},"logits":[-1,1]})");
-  EXPECT_EQ(answer_in(Form::object, many, {{0, 0, 0}, {0.75, 0.3, 0.8}}),
+  EXPECT_EQ(answer_in(Form::object, many, {{0, 1}, {0.75, 0.3, 0.8}, {0, 0, 0}}),
             R"({"labels":["a","b"],"scores":{"a":0.75,"b":0.3,"c":0.8}})");
-  EXPECT_EQ(answer_in(Form::object, number, {{2.5}, {2.5}}), R"({"value":2.5})");
+  EXPECT_EQ(answer_in(Form::object, number, {{}, {2.5}, {2.5F}}), R"({"value":2.5})");
 }
 
 TEST(AnswerBody, WritesLabelsAlone) {
-  EXPECT_EQ(answer_in(Form::label, two, {{-1, 1}, {0.25, 0.75}}), R"("good")");
-  EXPECT_EQ(answer_in(Form::label, many, {{0, 0, 0}, {0.1, 0.1, 0.1}}), "[]");
-  EXPECT_EQ(answer_in(Form::label, number, {{2.5}, {2.5}}), "2.5");
+  EXPECT_EQ(answer_in(Form::label, two, {{1}, {0.25, 0.75}, {-1, 1}}), R"("good")");
+  EXPECT_EQ(answer_in(Form::label, many, {{}, {0.1, 0.1, 0.1}, {0, 0, 0}}), "[]");
+  EXPECT_EQ(answer_in(Form::label, number, {{}, {2.5}, {2.5F}}), "2.5");
 }
 
 TEST(AnswerBody, WritesCategories) {
-  EXPECT_EQ(answer_in(Form::categories, two, {{1, -1}, {0.75, 0.25}}),
+  EXPECT_EQ(answer_in(Form::categories, two, {{0}, {0.75, 0.25}, {1, -1}}),
             R"({"Categories":"bad","Tensor":[0.75,0.25]})");
-  EXPECT_EQ(answer_in(Form::categories, many, {{0, 0, 0}, {0.5, 0.3, 0.95}}),
+  EXPECT_EQ(answer_in(Form::categories, many, {{1, 2}, {0.5, 0.3, 0.95}, {0, 0, 0}}),
             R"({"Categories":"b;c","Tensor":[0.5,0.3,0.95]})");
-  EXPECT_EQ(answer_in(Form::categories, number, {{2.5}, {2.5}}),
+  EXPECT_EQ(answer_in(Form::categories, number, {{}, {2.5}, {2.5F}}),
             R"({"Categories":"2.5","Tensor":[2.5]})");
 }
 
 TEST(AnswerBody, PutsAnswersIntoTheContractsFrame) {
-  const std::vector<Opinion> opinions{{{-1, 1}, {0.25, 0.75}}, {{1, -1}, {0.75, 0.25}}};
+  const std::vector<predict::Prediction> predictions{{{1}, {0.25, 0.75}, {-1, 1}},
+                                                     {{0}, {0.75, 0.25}, {1, -1}}};
   const Text label{.form = Form::label};
-  EXPECT_EQ(answer_body({.contract = Contract::vertex, .texts = {label, label}}, two, opinions),
+  EXPECT_EQ(answer_body({.contract = Contract::vertex, .texts = {label, label}}, two, predictions),
             R"({"predictions":["good","bad"]})");
   EXPECT_EQ(
-      answer_body({.contract = Contract::torch_serve, .texts = {label, label}}, two, opinions),
+      answer_body({.contract = Contract::torch_serve, .texts = {label, label}}, two, predictions),
       R"(["good","bad"])");
   EXPECT_EQ(answer_body({.contract = Contract::vertex}, two, {}), R"({"predictions":[]})");
 }
 
 TEST(AnswerBody, RefusesScoresThatAreNotFinite) {
   try {
-    answer_in(Form::ranked, two, {{0, 0}, {std::nan(""), 0}});
+    answer_in(Form::ranked, two, {{1}, {std::nan(""), 0}, {0, 0}});
     FAIL();
   } catch (const Refusal& refusal) {
     EXPECT_EQ(refusal.status(), 424);

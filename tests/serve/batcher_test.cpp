@@ -23,8 +23,8 @@ struct HeldBatcher {
   explicit HeldBatcher(BatcherOptions options = {}) : batcher{std::move(options), metrics} {}
 
   std::shared_ptr<FakeJob> job(const std::vector<std::string>& texts, std::promise<void>* done) {
-    std::vector<ServedModel::Encoded> encoded;
-    for (const auto& text : texts) encoded.push_back(model->encode(text, {}, Truncation::none));
+    std::vector<predict::Encoded> encoded;
+    for (const auto& text : texts) encoded.push_back(model->predictor.encode(text, {}, 1000));
     return std::make_shared<FakeJob>(model, std::move(encoded), Clock::now(),
                                      [done] { done->set_value(); });
   }
@@ -32,11 +32,11 @@ struct HeldBatcher {
   Metrics metrics;
   Door door;
   std::vector<std::size_t> batches;  // their sizes
-  std::shared_ptr<ServedModel> model =
-      std::make_shared<ServedModel>(ServedModel::Options{.before_predict = [this](std::size_t n) {
+  std::shared_ptr<const Served<ServedModel>> model = std::make_shared<const Served<ServedModel>>(
+      tests::served({.before_predict = [this](std::size_t n) {
         batches.push_back(n);
         door.pass();
-      }});
+      }}));
   Batcher<ServedModel> batcher;
 };
 
@@ -56,11 +56,12 @@ TEST(Batcher, GathersWhileTheModelWorks) {
 
 TEST(Batcher, AnswersAreTheSameBitsInAnyBatch) {
   const std::vector<std::string> texts{"one", "a longer text", "x", "something else", "y"};
-  ServedModel alone{{}};
+  const ServedModel alone{{}};
   std::vector<std::vector<float>> expected;
   for (const auto& text : texts) {
-    const std::vector encoded{alone.encode(text, {}, Truncation::none)};
-    expected.push_back(alone.predict(encoded));
+    const std::vector encoded{alone.encode(text, {}, 1000)};
+    const auto logits = alone.predict(encoded);
+    expected.emplace_back(logits.data(), logits.data() + logits.size());
   }
   for (const std::size_t budget : {1u, 10u, 20u, 1000u}) {
     HeldBatcher held{{.max_batch_tokens = budget}};

@@ -25,11 +25,9 @@ TEST(Models, AModelIsPresentOnceItIsLoadedAndWarm) {
   LoggedModels logged;
   Door door;
   door.close();
-  Models<ServedModel> models{[&] {
-                               return std::make_shared<ServedModel>(ServedModel::Options{
-                                   .before_predict = [&](std::size_t) { door.pass(); }});
-                             },
-                             logged.log};
+  Models<ServedModel> models{
+      [&] { return tests::served({.before_predict = [&](std::size_t) { door.pass(); }}); },
+      logged.log};
   door.await(1);
   EXPECT_FALSE(models.present());
   door.open();
@@ -44,7 +42,7 @@ TEST(Models, AReloadPutsANewOneInItsPlace) {
     Models<ServedModel> models{[&] {
                                  ++loads;
                                  if (broken) throw std::runtime_error{"there is no such file"};
-                                 return std::make_shared<ServedModel>(ServedModel::Options{});
+                                 return tests::served();
                                },
                                logged.log};
     while (!models.present()) std::this_thread::yield();
@@ -64,8 +62,8 @@ TEST(Models, AReloadPutsANewOneInItsPlace) {
 
 TEST(Models, TellWhyThereIsNone) {
   LoggedModels logged;
-  Models<ServedModel> models{
-      []() -> std::shared_ptr<ServedModel> { throw std::runtime_error{"no model"}; }, logged.log};
+  Models<ServedModel> models{[]() -> Served<ServedModel> { throw std::runtime_error{"no model"}; },
+                             logged.log};
   while (!models.failure()) std::this_thread::yield();
   EXPECT_THROW(std::rethrow_exception(models.failure()), std::runtime_error);
   EXPECT_FALSE(models.present());

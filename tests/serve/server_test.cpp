@@ -33,7 +33,7 @@ struct RunningServer {
                [this, model] {
                  auto options_of_model = model;
                  options_of_model.shift = shift;
-                 return std::make_shared<ServedModel>(options_of_model);
+                 return tests::served(options_of_model);
                },
                report::Log{{.format = report::LogFormat::json, .out = &text}}} {
     thread = std::jthread{[this](const std::stop_token& stop) { server.run(stop); }};
@@ -56,11 +56,11 @@ struct RunningServer {
 
 /// What the fake model says about a text.
 std::string ranked(const std::string& text, float shift = 0) {
-  ServedModel model{{.shift = shift}};
-  const std::vector encoded{model.encode(text, {}, Truncation::none)};
+  const ServedModel model{{.shift = shift}};
+  const std::vector encoded{model.encode(text, {}, 1000)};
   const auto logits = model.predict(encoded);
-  return answer_body({.single = true, .texts = {{.text = text}}}, {.names = model.labels()},
-                     std::vector{Opinion{.logits = logits, .scores = model.scores(logits)}});
+  const std::vector predictions{predict::interpret({logits.data(), 3}, model.task())};
+  return answer_body({.single = true, .texts = {{.text = text}}}, model.task(), predictions);
 }
 
 TEST(Server, AnswersAsTextEmbeddingsInferenceDoes) {
@@ -70,6 +70,7 @@ TEST(Server, AnswersAsTextEmbeddingsInferenceDoes) {
   EXPECT_EQ(single.status, 200);
   EXPECT_EQ(single.headers.at("Content-Type"), "application/json");
   EXPECT_EQ(single.body, ranked("a text"));
+  EXPECT_EQ(single.headers.at("x-compute-type"), "cpu");
   EXPECT_EQ(client.post("/", R"({"inputs": "a text"})").body, single.body);
   for (const char* name :
        {"x-total-time", "x-tokenization-time", "x-queue-time", "x-inference-time"}) {
@@ -80,7 +81,7 @@ TEST(Server, AnswersAsTextEmbeddingsInferenceDoes) {
   EXPECT_EQ(client.get("/info").status, 200);
   EXPECT_EQ(client.post("/tokenize", R"({"inputs": "a"})").body,
             R"([[{"id":1,"text":"[1]","special":true,"start":null,"stop":null},)"
-            R"({"id":97,"text":"a","special":false,"start":null,"stop":null}]])");
+            R"({"id":97,"text":"a","special":false,"start":0,"stop":1}]])");
   const auto metrics = client.get("/metrics").body;
   for (const char* line :
        {"te_request_count{method=\"batch\"} 1\n", "te_request_count{method=\"single\"} 2\n",
@@ -308,11 +309,10 @@ TEST(Server, AStopAnswersWhatWasAccepted) {
 }
 
 TEST(Server, EndsIfThereIsNoModel) {
-  Server<ServedModel> server{
-      {.host = "127.0.0.1", .port = 0},
-      {},
-      []() -> std::shared_ptr<ServedModel> { throw InputError{"no model here"}; },
-      report::log_on_stderr()};
+  Server<ServedModel> server{{.host = "127.0.0.1", .port = 0},
+                             {},
+                             []() -> Served<ServedModel> { throw InputError{"no model here"}; },
+                             report::log_on_stderr()};
   EXPECT_THROW(server.run({}), InputError);
 }
 

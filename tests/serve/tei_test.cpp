@@ -9,8 +9,8 @@ namespace seqtrain::serve {
 namespace {
 
 TEST(InfoBody, HasTheFieldsOfTextEmbeddingsInference) {
-  const auto body = info_body({.id = "runs/one/model", .dtype = "bfloat16"},
-                              {.names = {"no", "yes"}}, 2, 512, {});
+  const auto body =
+      info_body({.id = "runs/one/model", .dtype = "bfloat16"}, {.labels = {"no", "yes"}}, 512, {});
   const auto document = json::Document::parse(body, "info");
   const auto root = document.root();
   EXPECT_EQ(root.at("model_id").string(), "runs/one/model");
@@ -26,9 +26,14 @@ TEST(InfoBody, HasTheFieldsOfTextEmbeddingsInference) {
 }
 
 TEST(ReadTokenize, TakesATextOrAList) {
-  EXPECT_EQ(read_tokenize(R"({"inputs": "a"})", 9), (std::vector<std::string>{"a"}));
-  EXPECT_EQ(read_tokenize(R"({"inputs": ["a", "b"]})", 9), (std::vector<std::string>{"a", "b"}));
-  for (const char* body : {R"({"inputs": 1})", R"({"inputs": [1]})", R"({})", "[]", "x"}) {
+  const auto one = read_tokenize(R"({"inputs": "a"})", 9);
+  EXPECT_EQ(one.texts, (std::vector<std::string>{"a"}));
+  EXPECT_TRUE(one.special);
+  const auto two = read_tokenize(R"({"inputs": ["a", "b"], "add_special_tokens": false})", 9);
+  EXPECT_EQ(two.texts, (std::vector<std::string>{"a", "b"}));
+  EXPECT_FALSE(two.special);
+  for (const char* body : {R"({"inputs": 1})", R"({"inputs": [1]})",
+                           R"({"inputs": "a", "add_special_tokens": 1})", R"({})", "[]", "x"}) {
     EXPECT_THROW(static_cast<void>(read_tokenize(body, 9)), Refusal) << body;
   }
   EXPECT_THROW(static_cast<void>(read_tokenize(R"({"inputs": ["a", "b"]})", 1)), Refusal);

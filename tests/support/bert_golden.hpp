@@ -7,10 +7,10 @@
 #include <vector>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/text/bert_normalizer.hpp>
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/utf8.hpp>
-#include <seqtrain/text/wordpiece.hpp>
+#include <seqtrain/text/models/wordpiece.hpp>
+#include <seqtrain/text/normalizers/bert_normalizer.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 #include "support/shared_data.hpp"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/text/utf8.hpp>
-#include <seqtrain/text/wordpiece.hpp>
+#include <seqtrain/text/models/wordpiece.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::tests {
 

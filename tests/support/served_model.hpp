@@ -5,8 +5,8 @@
 #include <cmath>
 #include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -18,12 +18,13 @@
 #include <vector>
 
 #include <seqtrain/serve/predictor.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::tests {
 
-/// A predictor without a model: its ids are the bytes of the texts, and its logits follow from them
-/// and from `shift`. A text that contains `fail` makes `predict` throw.
+/// A predictor without a model: its ids are 1 and the bytes of the texts, and its logits follow
+/// from them and from `shift`. A text that contains `fail` makes `predict` throw; the logits of the
+/// text `nan` are none.
 class ServedModel {
  public:
   struct Options {
@@ -34,85 +35,74 @@ class ServedModel {
     std::function<void(std::size_t)> before_predict = [](std::size_t) {};  ///< has the batch's size
   };
 
-  struct Encoded {
-    std::vector<std::int32_t> input_ids;
-    std::string text;
-  };
+  explicit ServedModel(Options options)
+      : options_{std::move(options)},
+        task_{.labels = options_.labels, .problem_type = options_.type} {}
 
-  explicit ServedModel(Options options) : options_{std::move(options)} {}
-
-  [[nodiscard]] const std::vector<std::string>& labels() const { return options_.labels; }
-  [[nodiscard]] ProblemType problem_type() const { return options_.type; }
+  [[nodiscard]] const predict::Task& task() const { return task_; }
   [[nodiscard]] std::size_t max_length() const { return options_.max_length; }
-  [[nodiscard]] serve::ModelFacts facts() const {
-    return {.id = "fake", .revision = "abc", .dtype = "float32"};
-  }
 
-  [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
-                               serve::Truncation truncation) const {
+  [[nodiscard]] predict::Encoded encode(std::string_view text, std::optional<std::string_view> pair,
+                                        std::size_t max_length,
+                                        predict::Cut cut = predict::Cut::end) const {
     if (!text::is_valid_utf8(text)) throw std::runtime_error{"not UTF-8"};
     if (text == "untokenizable") throw std::runtime_error{"no ids for this"};
-    Encoded encoded{.input_ids = {1}, .text = std::string{text}};
-    for (const char c : text) encoded.input_ids.push_back(static_cast<unsigned char>(c));
-    if (pair) {
-      encoded.text += "|" + std::string{*pair};
-      encoded.input_ids.push_back(2);
-      for (const char c : *pair) encoded.input_ids.push_back(static_cast<unsigned char>(c));
-    }
+    predict::Encoded encoded{.input_ids = {1}};
     auto& ids = encoded.input_ids;
-    if (truncation == serve::Truncation::none || ids.size() <= max_length()) return encoded;
-    const auto excess = static_cast<std::ptrdiff_t>(ids.size() - max_length());
-    if (truncation == serve::Truncation::left) ids.erase(ids.begin(), ids.begin() + excess);
-    if (truncation == serve::Truncation::right) ids.erase(ids.end() - excess, ids.end());
+    for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
+    if (pair) ids.push_back(2);
+    for (const char c : pair.value_or("")) ids.push_back(static_cast<unsigned char>(c));
+    if (ids.size() <= max_length) return encoded;
+    const auto excess = static_cast<std::ptrdiff_t>(ids.size() - max_length);
+    if (cut == predict::Cut::beginning) ids.erase(ids.begin(), ids.begin() + excess);
+    if (cut == predict::Cut::end) ids.erase(ids.end() - excess, ids.end());
     return encoded;
   }
 
-  std::vector<float> predict(std::span<const Encoded> texts) {
-    if (predicting_.exchange(true)) throw std::logic_error{"two threads predict at once"};
+  [[nodiscard]] metrics::Logits predict(std::span<const predict::Encoded> texts) const {
+    if (predicting_->exchange(true)) throw std::logic_error{"two threads predict at once"};
     options_.before_predict(texts.size());
-    std::vector<float> logits;
+    const bool regression = options_.type == ProblemType::regression;
+    metrics::Logits logits{std::ssize(texts), regression ? 1 : std::ssize(options_.labels)};
     bool failed = false;
-    for (const Encoded& text : texts) {
-      failed = failed || text.text.find("fail") != text.text.npos;
+    for (Eigen::Index row = 0; const predict::Encoded& encoded : texts) {
+      const std::string text{encoded.input_ids.begin(), encoded.input_ids.end()};
+      failed = failed || text.find("fail") != text.npos;
       float sum = options_.shift;
-      for (const auto id : text.input_ids) sum += static_cast<float>(id % 13) * 0.1f;
-      for (std::size_t i = 0; i < width(); ++i) {
-        logits.push_back(text.text == "nan" ? std::nanf("") : sum * static_cast<float>(i) - 1);
+      for (const auto id : encoded.input_ids) sum += static_cast<float>(id % 13) * 0.1f;
+      for (Eigen::Index i = 0; i < logits.cols(); ++i) {
+        logits(row, i) = text == "\1nan" ? std::nanf("") : sum * static_cast<float>(i) - 1;
       }
+      ++row;
     }
-    predicting_ = false;
+    *predicting_ = false;
     if (failed) throw std::runtime_error{"the model broke"};
     return logits;
   }
 
-  [[nodiscard]] std::vector<double> scores(std::span<const float> logits) const {
-    std::vector<double> scores;
-    double sum = 0;
-    for (const float logit : logits) {
-      const double e = std::exp(static_cast<double>(logit));
-      sum += e;
-      if (options_.type == ProblemType::single_label) scores.push_back(e);
-      if (options_.type == ProblemType::multi_label) scores.push_back(e / (1 + e));
-      if (options_.type == ProblemType::regression) scores.push_back(logit);
+  [[nodiscard]] std::optional<std::vector<text::Token>> tokens(std::string_view text,
+                                                               bool special) const {
+    std::vector<text::Token> tokens;
+    if (special) tokens.push_back({.id = 1, .text = "[1]", .special = true});
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      tokens.push_back(
+          {.id = static_cast<unsigned char>(text[i]), .text = {text[i]}, .begin = i, .end = i + 1});
     }
-    if (options_.type != ProblemType::single_label) return scores;
-    for (double& score : scores) score /= sum;
-    return scores;
-  }
-
-  [[nodiscard]] serve::Token token(int id) const {
-    if (id < 32) return {.text = "[" + std::to_string(id) + "]", .special = true};
-    return {.text = {static_cast<char>(id)}};
+    return tokens;
   }
 
  private:
-  [[nodiscard]] std::size_t width() const {
-    return options_.type == ProblemType::regression ? 1 : options_.labels.size();
-  }
-
   Options options_;
-  std::atomic<bool> predicting_ = false;
+  predict::Task task_;
+  std::unique_ptr<std::atomic<bool>> predicting_ = std::make_unique<std::atomic<bool>>(false);
 };
+
+static_assert(serve::Predictor<ServedModel>);
+
+/// Returns the model as a server has it.
+inline serve::Served<ServedModel> served(ServedModel::Options options = {}) {
+  return {ServedModel{std::move(options)}, {.id = "fake", .revision = "abc", .dtype = "float32"}};
+}
 
 /// A door that a thread can be held at.
 class Door {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/text/byte_level_pipeline.hpp>
-#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
 
 #include "support/shared_data.hpp"
 

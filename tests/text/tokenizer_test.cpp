@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/tokenizer.hpp>
 
 #include "support/shared_data.hpp"

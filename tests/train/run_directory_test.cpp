@@ -100,10 +100,13 @@ TEST_F(RunDirectoryTest, RemovesCheckpointsOnlyWhereItIsTold) {
   tests::write_file(checkpoint, "{}");
   tests::write_file(path / "checkpoints/run.json", "{}");
   tests::write_file(path / "checkpoints/.lock", "");
+  tests::write_file(path / "published.json", "{}");
   const RunDirectory run{{.path = path, .overwrite = true}};
   run.create();
   EXPECT_TRUE(fs::exists(checkpoint));
+  EXPECT_TRUE(fs::exists(path / "published.json"));
   run.remove_checkpoints();
+  EXPECT_FALSE(fs::exists(path / "published.json"));
   EXPECT_EQ(entries(path / "checkpoints"), 2);
   EXPECT_TRUE(fs::exists(path / "checkpoints/.lock"));
 }

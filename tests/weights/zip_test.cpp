@@ -91,7 +91,7 @@ TEST(Zip, TakesSizesFromTheZip64Field) {
       std::string::npos);
   EXPECT_NE(
       refusal_of(archive({{.offset = look, .extra = two(1) + two(8) + std::string(8, '\xff')}}))
-          .find("points behind its end"),
+          .find("points past its end"),
       std::string::npos);
 }
 
@@ -102,7 +102,7 @@ TEST(Zip, NamesWhatItCannotRead) {
   EXPECT_NE(refusal_of(archive({{.stored = 4}})).find("entry a has two sizes"), std::string::npos);
   EXPECT_NE(refusal_of(archive({{}, {}})).find("two entries named a"), std::string::npos);
   EXPECT_NE(refusal_of(archive({{.offset = 1}})).find("broken"), std::string::npos);
-  EXPECT_NE(refusal_of(archive({{.stored = 500, .size = 500}})).find("points behind its end"),
+  EXPECT_NE(refusal_of(archive({{.stored = 500, .size = 500}})).find("points past its end"),
             std::string::npos);
   EXPECT_NE(refusal_of("plain text").find("no zip directory at its end"), std::string::npos);
   EXPECT_NE(refusal_of("").find("no zip directory at its end"), std::string::npos);

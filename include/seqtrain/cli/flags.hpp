@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <iostream>
 #include <map>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -75,7 +77,9 @@ class Flags {
                     Role role = leaves_results_alone) {
     options_.add_options()(name.c_str(), boost::program_options::bool_switch(&target),
                            help.c_str());
-    return remember(name, role, [&target] { return std::string{target ? "true" : "false"}; });
+    remember(name, role, [&target] { return std::string{target ? "true" : "false"}; });
+    flags_.back().is_switch = true;
+    return *this;
   }
 
   /// Gives the flag that was added last another name. The help does not list it.
@@ -108,6 +112,11 @@ class Flags {
     } catch (const po::error& error) {
       throw InputError{error.what(), {}, "see " + program_ + " --help"};
     }
+    for (const Flag& flag : flags_) {
+      if (const std::string text = flag.text(); text != flag.initial) {
+        changed_.push_back({flag.name, text, flag.is_switch});
+      }
+    }
     require(log_format_ == "auto" || log_format_ == "text" || log_format_ == "json", "log-format",
             "is unknown: use auto, text or json");
     return true;
@@ -116,6 +125,26 @@ class Flags {
   /// Returns all flags with their present values, in the order in which they were added.
   [[nodiscard]] train::Pairs values() const {
     return values_where([](Role) { return true; });
+  }
+
+  /// Returns the flags that `parse` has given another value than their default, in the order in
+  /// which they were added.
+  [[nodiscard]] train::Pairs changed_values() const {
+    train::Pairs values;
+    for (const auto& [name, text, is_switch] : changed_) values.emplace_back(name, text);
+    return values;
+  }
+
+  /// Returns the command line that gives the program these values again, for a shell; without the
+  /// flags in `but`.
+  [[nodiscard]] std::string command(std::initializer_list<std::string_view> but = {}) const {
+    std::string line = program_;
+    for (const auto& [name, text, is_switch] : changed_) {
+      if (std::ranges::find(but, name) != but.end()) continue;
+      line += " --" + name;
+      if (!is_switch) line += " " + quoted(text);
+    }
+    return line;
   }
 
   /// Returns the flags that determine results with their present values, in the order in which they
@@ -129,7 +158,24 @@ class Flags {
     std::string name;
     Role role;
     std::function<std::string()> text;
+    std::string initial;
+    bool is_switch = false;
   };
+  struct Changed {
+    std::string name;
+    std::string text;
+    bool is_switch;
+  };
+
+  /// Returns text as a word of a shell.
+  static std::string quoted(const std::string& text) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-";
+    if (!text.empty() && text.find_first_not_of(plain) == text.npos) return text;
+    std::string word = "'";
+    for (const char c : text) word += c == '\'' ? std::string{"'\\''"} : std::string{c};
+    return word + "'";
+  }
 
   /// Looks for `--log-format` alone, because the others may be wrong.
   void set_log_format(const std::vector<std::string>& arguments) const {
@@ -144,7 +190,8 @@ class Flags {
   }
 
   Flags& remember(const std::string& name, Role role, std::function<std::string()> text) {
-    flags_.push_back({name, role, std::move(text)});
+    std::string initial = text();
+    flags_.push_back({name, role, std::move(text), std::move(initial)});
     return *this;
   }
 
@@ -226,6 +273,7 @@ class Flags {
   std::string log_format_ = "auto";
   boost::program_options::options_description options_;
   std::vector<Flag> flags_;
+  std::vector<Changed> changed_;
   std::map<std::string, std::string> aliases_;  // other names of flags
 };
 

@@ -17,7 +17,7 @@
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/text_folder.hpp>
-#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/weights/checkpoint.hpp>
 

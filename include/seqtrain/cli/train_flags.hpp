@@ -113,6 +113,8 @@ struct TrainFlags {
   std::string job_dir = "";
   std::string logging_dir = "";
   std::string hp_tune = "n";
+  std::string report_texts = "true";
+  std::string calibrate = "no";
 
   /// Fills the members from a command line, and from the environment of a cloud job where a flag is
   /// not given, and checks them. Returns false if help was asked for.
@@ -167,6 +169,10 @@ struct TrainFlags {
     require(
         greater_is_better.empty() || greater_is_better == "true" || greater_is_better == "false",
         "greater-is-better", "must be true or false");
+    require(report_texts == "true" || report_texts == "false", "report-texts",
+            "must be true or false");
+    require(calibrate == "no" || calibrates(), "calibrate",
+            "must be yes, no, or a precision above 0 and at most 1");
     require(hp_tune == "y" || hp_tune == "n", "hp-tune", "must be y or n");
     (void)data::order_named(order);
   }
@@ -276,6 +282,21 @@ struct TrainFlags {
             .overwrite = overwrite || resume != "never" || !first};
   }
 
+  /// Returns the precision that each label of multi-label classification is to have on dev, if one
+  /// is asked for.
+  [[nodiscard]] std::optional<double> calibration_precision() const {
+    double value = 0;
+    const char* const end = calibrate.data() + calibrate.size();
+    const auto [rest, error] = std::from_chars(calibrate.data(), end, value);
+    if (error != std::errc{} || rest != end || !(value > 0 && value <= 1)) return {};
+    return value;
+  }
+
+  /// Returns whether a temperature or thresholds are chosen on dev.
+  [[nodiscard]] bool calibrates() const {
+    return calibrate == "yes" || calibration_precision().has_value();
+  }
+
   /// Returns whether the run reports its figures to a service that tunes hyperparameters.
   [[nodiscard]] bool reports_trial() const { return hp_tune == "y"; }
 
@@ -307,6 +328,7 @@ struct TrainFlags {
     require(class_weights.empty(), "class-weights", problem);
     require(label_smoothing_factor == 0, "label-smoothing-factor", problem);
     require(labels.empty() || type == ProblemType::multi_label, "labels", problem);
+    require(!calibrates() || type == ProblemType::multi_label, "calibrate", problem);
   }
 
   [[nodiscard]] bool balances_classes() const {
@@ -379,7 +401,7 @@ struct TrainFlags {
         .add("adam-beta2", adam_beta2, "decay of the second moment", determines_results)
         .add("adam-epsilon", adam_epsilon, "added to the denominator", determines_results)
         .add("lr-scheduler-type", lr_scheduler_type,
-             "constant, linear, cosine or slanted_triangular", determines_results)
+             "constant, linear, cosine, slanted_triangular or one_cycle", determines_results)
         .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0",
              determines_results)
         .add("warmup-ratio", warmup_ratio, "--warmup-steps as a share of all steps",
@@ -433,7 +455,15 @@ struct TrainFlags {
   }
 
   void describe_run(Flags& flags) {
-    flags.add("device", device, "auto, cpu or cuda")
+    flags
+        .add(
+            "calibrate", calibrate,
+            "choose on the dev file a temperature for the scores of the model; with several labels "
+            "an example a threshold for each: yes (of the highest F1) or a precision such as 0.9 "
+            "(of the highest recall with it)")
+        .add("report-texts", report_texts,
+             "whether report.html shows texts of examples: true, false")
+        .add("device", device, "auto, cpu or cuda")
         .add("precision", precision,
              "precision of matrix products: fp32, bf16 or auto (bf16 where it is native)")
         .add("threads", threads, "threads that compute (default: the cores of a process)")

@@ -14,11 +14,12 @@
 
 namespace seqtrain {
 
-/// A file that appears under its name whole or not at all: it is written as `<target>.partial`,
-/// forced to the disk, then renamed. An object that is destroyed before `commit` removes what it
-/// wrote and leaves an older target as it is. What a killed process left is overwritten by the next
-/// writer of that target; while a live one writes it, the name is `<target>.1.partial` and so on.
-/// Every failure throws `Error` with the file's name and the system's reason.
+/// Writes a file that appears under its name as a whole or not at all. The content goes to
+/// `<target>.partial`, is forced to the disk, and then the file is renamed. An object that is
+/// destroyed before `commit` removes what it wrote and leaves an older target as it is. The next
+/// writer of a target overwrites the partial file that a killed process left. While a live process
+/// writes one, the name is `<target>.1.partial` and so on. Every failure throws `Error` with the
+/// file's name and the system's reason.
 template <class F = Files>
 class BasicAtomicFile {
  public:
@@ -30,7 +31,7 @@ class BasicAtomicFile {
   BasicAtomicFile& operator=(const BasicAtomicFile&) = delete;
   ~BasicAtomicFile() { discard(); }
 
-  /// Appends; small pieces are gathered, large ones go straight to the system.
+  /// Appends bytes. Small pieces are gathered; large ones go straight to the system.
   void write(std::span<const std::byte> bytes) {
     size_ += bytes.size();
     if (buffer_.size() + bytes.size() > buffer_bytes) flush();
@@ -39,13 +40,13 @@ class BasicAtomicFile {
   }
   void write(std::string_view text) { write(std::as_bytes(std::span{text})); }
 
-  /// Writes `bytes` at their place in the file. Safe from several threads, as long as none appends;
-  /// `size` does not count it.
+  /// Writes `bytes` at `offset`. Several threads may do so at once if none appends. `size` does not
+  /// count these bytes.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
     files_.write_at(*file_, offset, bytes);
   }
 
-  /// Bytes written so far.
+  /// Returns the number of bytes appended so far.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
 
@@ -98,7 +99,7 @@ class BasicAtomicFile {
 
 using AtomicFile = BasicAtomicFile<>;
 
-/// Replaces the file `path` by `text`, whole or not at all.
+/// Replaces the content of the file `path` by `text`, as a whole or not at all.
 inline void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
   AtomicFile file{path};
   file.write(text);

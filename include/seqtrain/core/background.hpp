@@ -15,13 +15,13 @@ class Background {
   Background() = default;
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
-  /// Ends pauses, then waits for the task.
+  /// Ends the task's pauses and waits for the task to end.
   ~Background() {
     stop();
     if (thread_.joinable()) thread_.join();
   }
 
-  /// Waits for the task before, then runs this one.
+  /// Waits until the previous task has ended, then runs this one.
   void start(std::function<void()> task) {
     if (thread_.joinable()) thread_.join();
     busy_ = true;
@@ -38,14 +38,14 @@ class Background {
     return busy_;
   }
 
-  /// Returns when no task runs.
+  /// Waits until no task runs.
   void wait() {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [this] { return !busy_; });
   }
 
-  /// For the task: sleeps until the time is over or somebody calls `hurry` or `stop`. Returns false
-  /// after `stop`.
+  /// Sleeps until the time is over or another thread calls `hurry` or `stop`. Returns false after
+  /// `stop`. The task calls it.
   bool pause(std::chrono::milliseconds time) {
     std::unique_lock lock{mutex_};
     changed_.wait_for(lock, time, [this] { return hurry_ || stop_; });
@@ -60,7 +60,7 @@ class Background {
     changed_.notify_all();
   }
 
-  /// Ends pauses from now on.
+  /// Ends the current pause and all later ones.
   void stop() {
     const std::lock_guard lock{mutex_};
     stop_ = true;

@@ -36,7 +36,8 @@ constexpr std::array<std::array<std::uint32_t, 256>, 8> make_tables() {
 
 inline constexpr auto tables = make_tables();
 
-/// The product of two polynomials modulo the Castagnoli polynomial, bits reversed: bit 31 is 1.
+/// Returns the product of two polynomials modulo the Castagnoli polynomial. Bits are reversed: bit
+/// 31 is the coefficient of x^0.
 constexpr std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
   std::uint32_t product = 0;
   for (std::uint32_t bit = std::uint32_t{1} << 31; bit != 0; bit >>= 1) {
@@ -46,7 +47,8 @@ constexpr std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
   return product;
 }
 
-/// x^(8 · bytes): multiplying a checksum's state by it appends that many zero bytes.
+/// Returns x^(8 · bytes). A checksum's state that is multiplied by it has that many zero bytes
+/// more.
 constexpr std::uint32_t shift(std::uint64_t bytes) {
   std::uint32_t power = std::uint32_t{1} << 23;  // x^8
   std::uint32_t result = std::uint32_t{1} << 31;
@@ -57,7 +59,7 @@ constexpr std::uint32_t shift(std::uint64_t bytes) {
   return result;
 }
 
-/// Eight bytes a step through tables, for processors without the instruction.
+/// Updates a state by tables, eight bytes a step, for processors without the instruction.
 inline std::uint32_t by_table(std::uint32_t state, const std::byte* data, std::size_t size) {
   const auto byte_at = [&](std::size_t i) { return std::to_integer<std::uint32_t>(data[i]); };
   for (; size >= 8; data += 8, size -= 8) {
@@ -71,7 +73,7 @@ inline std::uint32_t by_table(std::uint32_t state, const std::byte* data, std::s
 }
 
 #if defined(__x86_64__)
-/// Multiplies a state by one fixed power of x, a table look-up a byte.
+/// Multiplies a state by one fixed power of x with one table look-up for each byte.
 class Shifter {
  public:
   explicit constexpr Shifter(std::uint64_t bytes) {
@@ -91,7 +93,8 @@ class Shifter {
   std::array<std::array<std::uint32_t, 256>, 4> tables_{};
 };
 
-/// Three lanes of the processor's instruction at once: it takes three cycles and starts each cycle.
+/// Updates a state by the processor's instruction in three lanes at once. The instruction takes
+/// three cycles, and a new one starts in each cycle.
 __attribute__((target("sse4.2"))) inline std::uint32_t by_instruction(std::uint32_t state,
                                                                       const std::byte* data,
                                                                       std::size_t size) {
@@ -131,12 +134,12 @@ inline std::uint32_t advance(std::uint32_t state, std::span<const std::byte> byt
 
 }  // namespace detail::crc32c
 
-/// CRC-32C (RFC 3720, appendix B.4), as a running value: grows with `update`, and the checksums of
-/// neighbouring pieces join without the bytes being read again.
+/// Computes CRC-32C (RFC 3720, appendix B.4) piece by piece. Checksums of neighbouring pieces can
+/// be joined without reading the bytes again.
 class Crc32c {
  public:
   Crc32c() = default;
-  /// Continues from a checksum computed elsewhere.
+  /// Continues from a checksum that was computed elsewhere.
   explicit Crc32c(std::uint32_t value) : value_{value} {}
 
   Crc32c& update(std::span<const std::byte> bytes) {

@@ -21,11 +21,11 @@ namespace seqtrain {
 /// Reads from a file descriptor that somebody else closes, such as that of stdin.
 class InputDescriptor {
  public:
-  /// `name` stands for the descriptor in errors.
+  /// Reads from the descriptor `number`. Errors call it `name`.
   InputDescriptor(int number, std::string name) : number_{number}, name_{std::move(name)} {}
 
-  /// Waits for bytes and returns how many it has read; 0 at the end. Throws `Error` if the system
-  /// cannot read.
+  /// Waits for bytes and returns how many it has read, which is 0 at the end. Throws `Error` if the
+  /// system cannot read.
   [[nodiscard]] std::size_t read(std::span<char> to) const {
     for (;;) {
       const auto count = ::read(number_, to.data(), to.size());
@@ -34,13 +34,13 @@ class InputDescriptor {
     }
   }
 
-  /// Whether `read` returns at once.
+  /// Tells whether `read` would return at once.
   [[nodiscard]] bool ready() const {
     pollfd wanted{.fd = number_, .events = POLLIN, .revents = 0};
     return ::poll(&wanted, 1, 0) > 0;
   }
 
-  /// The size of the file that the descriptor reads; nothing for pipes and terminals.
+  /// Returns the size of the file in bytes, or nothing for pipes and terminals.
   [[nodiscard]] std::optional<std::int64_t> size() const {
     struct stat status = {};
     if (::fstat(number_, &status) != 0 || !S_ISREG(status.st_mode)) return {};
@@ -55,11 +55,11 @@ class InputDescriptor {
 /// Writes to a file descriptor that somebody else closes, such as that of stdout.
 class OutputDescriptor {
  public:
-  /// `name` stands for the descriptor in errors.
+  /// Reads from the descriptor `number`. Errors call it `name`.
   OutputDescriptor(int number, std::string name) : number_{number}, name_{std::move(name)} {}
 
-  /// Writes all of `text`. Returns false if nobody reads it any more, as when `head` has its lines.
-  /// Throws `Error` if the system cannot write.
+  /// Writes all of `text`. Returns false if nobody reads any more, for example after `head` has its
+  /// lines. Throws `Error` if the system cannot write.
   [[nodiscard]] bool write(std::string_view text) const {
     while (!text.empty()) {
       const auto count = ::write(number_, text.data(), text.size());

@@ -7,15 +7,15 @@
 
 namespace seqtrain {
 
-/// Where something went wrong. Every part may be left empty.
+/// The place of an error. Every part may be left empty.
 struct Where {
   std::string object = {};  ///< a file, a tensor, a flag, an address
   std::int64_t line = 0;    ///< counted from 1; 0 when lines mean nothing here
   std::string field = {};   ///< a JSON field, a column
 };
 
-/// The root of everything that seqtrain throws: where it happened, what happened, and what to do
-/// about it, in one line `object:line: field: problem; advice`.
+/// The base of all exceptions that seqtrain throws. `what()` is one line, `object:line: field:
+/// problem; advice`: where it happened, what happened and what to do.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& problem, Where where = {}, const std::string& advice = {})
@@ -38,8 +38,8 @@ class Error : public std::runtime_error {
   Where where_;
 };
 
-/// Wrong usage or input: a flag, a file or a checkpoint that cannot be worked with. A program ends
-/// with exit code 2 on it, before anything is written; on any other `Error` with 1.
+/// An error of usage or input, such as a flag, a file or a checkpoint that is wrong. A program ends
+/// with exit code 2 on it, and with 1 on any other `Error`.
 class InputError : public Error {
  public:
   using Error::Error;

@@ -16,12 +16,12 @@
 
 namespace seqtrain {
 
-/// Holds a file's lock against other processes and threads as long as it lives. The system frees it
-/// when a process dies. The file is created where it is missing and stays.
+/// Holds a file's lock against other processes and threads. The destructor frees it, and so does
+/// the system when the process dies. A missing file is created, and stays.
 class FileLock {
  public:
-  /// Waits for whoever holds it, having called `waiting`. Throws `Error` where there can be no
-  /// lock.
+  /// Waits for the lock. Calls `waiting` first if somebody else holds it. Throws `Error` if the
+  /// file cannot be locked.
   explicit FileLock(const std::filesystem::path& path, const std::function<void()>& waiting = {})
       : FileLock{open(path)} {
     if (lock(LOCK_EX | LOCK_NB)) return;
@@ -29,7 +29,7 @@ class FileLock {
     if (!lock(LOCK_EX)) fail(path);
   }
 
-  /// The lock, or nothing where somebody else holds it.
+  /// Returns the lock, or nothing if somebody else holds it.
   static std::optional<FileLock> attempt(const std::filesystem::path& path) {
     FileLock held{open(path)};
     if (held.lock(LOCK_EX | LOCK_NB)) return held;

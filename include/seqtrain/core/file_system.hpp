@@ -11,8 +11,8 @@
 
 namespace seqtrain {
 
-/// Calls `work` and turns what the file system complains about meanwhile into an `Error` with the
-/// path and the system's reason.
+/// Calls `work`. Turns an error of the file system into an `Error` with the path and the system's
+/// reason.
 template <class Work>
 void with_file_errors(const Work& work) {
   try {
@@ -24,7 +24,7 @@ void with_file_errors(const Work& work) {
 
 namespace detail {
 
-/// Returns 0, also where the file system cannot do it, else the system's error number.
+/// Returns 0 or the system's error number. A file system that cannot do it counts as done.
 inline int sync_opened_with(int flags, const std::filesystem::path& path) {
   const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
   if (opened < 0) return errno;
@@ -35,18 +35,20 @@ inline int sync_opened_with(int flags, const std::filesystem::path& path) {
 
 }  // namespace detail
 
-/// Forces to the disk which names a directory has: without this a new one could be lost with the
-/// power. Returns 0, also where the file system cannot do it, else the system's error number.
+/// Forces the names in a directory to the disk. Without this a loss of power may undo a new name.
+/// Returns 0 or the system's error number. A file system that cannot do it counts as done.
 inline int sync_directory(const std::filesystem::path& path) {
   return detail::sync_opened_with(O_DIRECTORY, path);
 }
 
-/// Forces to the disk what a file contains. Returns as `sync_directory`.
+/// Forces a file's content to the disk. Returns 0 or the system's error number. A file system that
+/// cannot do it counts as done.
 inline int sync_file(const std::filesystem::path& path) {
   return detail::sync_opened_with(0, path);
 }
 
-/// Forces to the disk what a directory holds, and the directory itself. Throws `filesystem_error`.
+/// Forces a directory and all files and directories below it to the disk. Throws
+/// `filesystem_error`.
 inline void sync_tree(const std::filesystem::path& directory) {
   const auto check = [](int problem, const std::filesystem::path& path) {
     if (problem == 0) return;

@@ -83,7 +83,7 @@ class Files {
     });
   }
 
-  /// Writes at that place. Several threads may do so at once.
+  /// Writes `bytes` at `offset`. Several threads may do so at once.
   void write_at(const Output& file, std::uint64_t offset, std::span<const std::byte> bytes) const {
     send(file, bytes, [&](std::span<const std::byte> rest) {
       const auto at = static_cast<off_t>(offset + (bytes.size() - rest.size()));
@@ -91,7 +91,7 @@ class Files {
     });
   }
 
-  /// Returns when the content is on the disk.
+  /// Waits until the content is on the disk.
   void sync(Output& file) const {
     check(::fsync(file.number_) == 0, "cannot be written", file.path_);
   }
@@ -112,21 +112,21 @@ class Files {
     return false;
   }
 
-  /// Returns false if it is there already. The parent must exist.
+  /// Makes a directory in a parent that exists. Returns false if it is there already.
   bool make_directory(const Path& path) const {
     if (::mkdir(path.c_str(), 0777) == 0) return true;
     check(errno == EEXIST, "cannot be created", path);
     return false;
   }
 
-  /// Returns when the names in the directory are on the disk. A file system that cannot tell
+  /// Waits until the names in the directory are on the disk. A file system that cannot do so
   /// (EINVAL) counts as done.
   void sync_directory(const Path& path) const {
     errno = seqtrain::sync_directory(path);
     check(errno == 0, "cannot be written", path);
   }
 
-  /// Entries sorted by name. Returns none if there is no such directory.
+  /// Returns the directory's entries sorted by name, or none if there is no such directory.
   [[nodiscard]] std::vector<Entry> list(const Path& path) const {
     std::vector<Entry> entries;
     std::error_code error, ignored;
@@ -142,8 +142,8 @@ class Files {
     return entries;
   }
 
-  /// Maps a file. Returns nothing if there is no such file; an empty one gives no bytes. Nobody may
-  /// shorten the file meanwhile; replacing it by `rename` is fine.
+  /// Maps a file and returns its bytes, or nothing if there is no such file. Nobody may shorten the
+  /// file meanwhile; it may be replaced by `rename`.
   [[nodiscard]] std::optional<SharedBytes> read(const Path& path) const {
     const Output file{path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file.number_ < 0 && is_missing(errno)) return {};
@@ -155,8 +155,8 @@ class Files {
     return map(file, static_cast<std::size_t>(status.st_size));
   }
 
-  /// A number that differs between two files that were under this name one after the other. Returns
-  /// 0 if there is none.
+  /// Returns a number that differs between two files that had this name one after the other, or 0
+  /// if there is no such file.
   [[nodiscard]] std::uint64_t stamp(const Path& path) const {
     struct ::stat status = {};
     if (::stat(path.c_str(), &status) != 0) return 0;
@@ -165,8 +165,8 @@ class Files {
     return time ^ (status.st_ino * 0x9e3779b97f4a7c15);
   }
 
-  /// The lock of a file, which is created if it is missing and stays. Returns nothing if somebody
-  /// else holds it.
+  /// Locks a file, which is created if it is missing, and stays. Returns nothing if somebody else
+  /// holds the lock.
   [[nodiscard]] std::optional<Lock> try_lock(const Path& path) const {
     return FileLock::attempt(path);
   }
@@ -190,7 +190,7 @@ class Files {
     }
   }
 
-  /// Returns false if somebody else holds the lock.
+  /// Locks the file. Returns false if somebody else holds the lock.
   static bool lock(const Output& file) {
     while (::flock(file.number_, LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK) return false;

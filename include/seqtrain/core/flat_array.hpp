@@ -12,10 +12,10 @@
 
 namespace seqtrain {
 
-/// An array that grows without ever being there twice: the C library moves a large one by changing
-/// its page table, and room that is not in use yet takes no memory. For hundreds of megabytes that
-/// arrive piece by piece. It can also be a view of values that lie elsewhere, such as in a mapped
-/// file: a copy of a view is a view, and one that grows becomes an array of its own first.
+/// An array for hundreds of megabytes that arrive piece by piece. It never holds two copies while
+/// it grows: the C library moves a large block by changing its page table, and unused room takes no
+/// memory. It can also be a view of values elsewhere, such as in a mapped file. A copy of a view is
+/// a view, and a view that grows becomes an array of its own first.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 class FlatArray {
@@ -37,7 +37,7 @@ class FlatArray {
     if (!is_view_) std::free(data_);
   }
 
-  /// Refers to `values`, which must outlive the view and its copies.
+  /// Returns a view of `values`, which must outlive the view and its copies.
   static FlatArray view(std::span<const T> values) {
     FlatArray array;
     array.data_ = const_cast<T*>(values.data());  // nothing is written through a view
@@ -47,7 +47,7 @@ class FlatArray {
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Values that the array's own memory has room for; 0 in a view.
+  /// Returns the number of values that the array's own memory has room for, which is 0 for a view.
   [[nodiscard]] std::size_t capacity() const noexcept { return is_view_ ? 0 : capacity_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
@@ -61,7 +61,7 @@ class FlatArray {
     if (!values.empty()) std::memcpy(extend(values.size()), values.data(), values.size_bytes());
   }
 
-  /// Makes room for `count` values behind the last and returns where to write them.
+  /// Adds room for `count` values at the end and returns a pointer to it.
   T* extend(std::size_t count) {
     if (count > capacity_ - size_) grow(count);
     T* const place = data_ + size_;
@@ -69,13 +69,13 @@ class FlatArray {
     return place;
   }
 
-  /// Drops what is behind the first `size` values and keeps the room.
+  /// Keeps the first `size` values and drops the rest. The room stays.
   void truncate(std::size_t size) noexcept {
     size_ = std::min(size_, size);
     if (is_view_) capacity_ = size_;  // a value that is pushed must not land in the view
   }
 
-  /// Gives unused room back.
+  /// Frees unused room.
   void shrink_to_fit() {
     if (size_ > 0 && !is_view_) resize_room(size_);
   }

@@ -7,8 +7,8 @@
 
 namespace seqtrain {
 
-/// Allocates on pages of 2 MiB, where the system has them to give and the memory fills one: tables
-/// that are looked up all over spare most address translations.
+/// Allocates memory on pages of 2 MiB if it fills one and the system has such pages. This saves
+/// most address translations in tables that are looked up at random places.
 template <class T>
 struct HugePageAllocator {
   using value_type = T;

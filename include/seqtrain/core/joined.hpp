@@ -6,7 +6,7 @@
 
 namespace seqtrain {
 
-/// The texts with commas between them, for messages.
+/// Returns the texts with commas between them, for messages.
 template <std::ranges::input_range Texts>
 [[nodiscard]] std::string joined(const Texts& texts) {
   std::string list;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -15,14 +17,14 @@
 
 namespace seqtrain::json {
 
-/// A value inside a `Document`, valid as long as that lives. Every access that does not fit throws
-/// an `InputError` with the file and the path of the field, e.g. `config.json: model.merges[3]`.
+/// A value inside a `Document`, which must outlive it. An access that does not fit the value throws
+/// `InputError` with the file and the path of the field, e.g. `config.json: model.merges[3]`.
 class Value {
  public:
   Value(simdjson::dom::element element, const std::string& file, std::string path)
       : element_{element}, file_{&file}, path_{std::move(path)} {}
 
-  /// The member `key`, or nothing where it is absent or null.
+  /// Returns the member `key`, or nothing if it is absent or null.
   [[nodiscard]] std::optional<Value> find(std::string_view key) const {
     simdjson::dom::object object;
     if (element_.get(object) != simdjson::SUCCESS) throw error("expected an object");
@@ -64,10 +66,10 @@ class Value {
     return result;
   }
 
-  /// The parser's own value, for loops over many thousands of entries.
+  /// Returns the parser's own value, for loops over many thousands of entries.
   [[nodiscard]] simdjson::dom::element element() const { return element_; }
 
-  /// An error at this place, ready to be thrown.
+  /// Returns an error at this place, to be thrown.
   [[nodiscard]] InputError error(const std::string& problem, const std::string& advice = {}) const {
     return InputError{problem, {.object = *file_, .field = path_}, advice};
   }
@@ -89,10 +91,39 @@ class Value {
   std::string path_;
 };
 
-/// A whole JSON text, parsed. Strings are valid UTF-8: the parser checks.
+namespace detail {
+
+/// Writes integers of more than 18 digits as floating-point numbers. The parser takes no others
+/// that large, and files of Hugging Face say 10^30 for "no limit".
+[[nodiscard]] inline std::string with_wide_integers(std::string_view text) {
+  constexpr std::string_view number = "+-.0123456789Ee";
+  std::string out;
+  bool inside_string = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t end =
+        inside_string ? i : std::min(text.find_first_not_of(number, i), text.size());
+    if (end > i) {
+      const auto digits = text.substr(i, end - i);
+      out += digits;
+      if (digits.size() > 18 && digits.find_first_of(".Ee") == digits.npos) out += "e0";
+      i = end;
+    } else {
+      if (inside_string && text[i] == '\\' && i + 1 < text.size())
+        out.push_back(text[i++]);
+      else if (text[i] == '"')
+        inside_string = !inside_string;
+      out.push_back(text[i++]);
+    }
+  }
+  return out;
+}
+
+}  // namespace detail
+
+/// A parsed JSON text. Its strings are valid UTF-8, which the parser checks.
 class Document {
  public:
-  /// Throws `InputError` if the file cannot be read or is not JSON.
+  /// Parses a file. Throws `InputError` if it cannot be read or is not JSON.
   static Document load(const std::filesystem::path& file) {
     Document document{file.string()};
     simdjson::padded_string text;
@@ -103,7 +134,7 @@ class Document {
     return document;
   }
 
-  /// `name` stands for the file in errors.
+  /// Parses a text. Errors call it `name`.
   static Document parse(std::string_view text, std::string name) {
     Document document{std::move(name)};
     document.parse_text(simdjson::padded_string{text});
@@ -122,7 +153,11 @@ class Document {
   explicit Document(std::string name) : source_{new Source{.name = std::move(name)}} {}
 
   void parse_text(const simdjson::padded_string& text) {
-    const auto code = source_->parser.parse(text).get(root_);
+    auto code = source_->parser.parse(text).get(root_);
+    if (code == simdjson::NUMBER_ERROR) {
+      const simdjson::padded_string other{detail::with_wide_integers(text)};
+      code = source_->parser.parse(other).get(root_);
+    }
     if (code != simdjson::SUCCESS) {
       throw InputError{std::string{"not valid JSON: "} + simdjson::error_message(code),
                        {.object = source_->name}};

@@ -8,7 +8,7 @@
 
 namespace seqtrain::json {
 
-/// `text` between quotes, escaped. Bytes above 0x7f are written as they are.
+/// Appends `text` between quotes, escaped. Bytes above 0x7f stay as they are.
 inline void append_quoted(std::string& out, std::string_view text) {
   constexpr std::string_view hex = "0123456789abcdef";
   out += '"';
@@ -32,9 +32,9 @@ inline void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-/// Writes JSON front to back. Keys and values follow each other; commas and, with `indent` above 0,
-/// line breaks come by themselves. Numbers are the shortest that read back to the same value; what
-/// JSON has no number for (NaN, infinity) becomes null.
+/// Writes a JSON text from front to back. It writes commas, and line breaks if `indent` is above 0.
+/// Each number has the fewest digits that read back to the same value. NaN and infinity, which JSON
+/// does not have, become null.
 class Writer {
  public:
   explicit Writer(int indent = 0) : indent_{indent} {}
@@ -72,7 +72,7 @@ class Writer {
 
   Writer& null() { return raw("null"); }
 
-  /// `text` must be one JSON value.
+  /// Writes `text`, which must be one JSON value.
   Writer& raw(std::string_view text) {
     separate();
     text_ += text;

@@ -19,10 +19,12 @@
 
 namespace seqtrain {
 
-/// A file's bytes, read-only, straight from the page cache. Nobody may shorten the file meanwhile.
+/// Maps a file for reading, from the page cache without a copy. Nobody may shorten the file
+/// meanwhile.
 class MappedFile {
  public:
-  /// Throws `InputError` on what is missing, cannot be read, is no regular file, or is empty.
+  /// Maps `file`. Throws `InputError` if it is missing, cannot be read, is not a regular file or is
+  /// empty.
   explicit MappedFile(const std::filesystem::path& file) {
     const Descriptor descriptor{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (descriptor.number < 0) fail(file, std::strerror(errno));
@@ -54,11 +56,12 @@ class MappedFile {
     return std::as_bytes(std::span{data_, size_});
   }
 
-  /// Gives the memory of a part of `text()` back. It stays readable, from the file again.
+  /// Frees the memory of a part of `text()`. The part stays readable: it is read from the file
+  /// again.
   void forget(std::string_view part) const noexcept { advise(part, MADV_DONTNEED); }
 
-  /// Says that a part of `text()` will be read in an order that jumps: the system then fetches no
-  /// pages that nobody asked for.
+  /// Tells the system that a part of `text()` will be read at random places, so that it reads no
+  /// pages ahead.
   void expect_jumps(std::string_view part) const noexcept { advise(part, MADV_RANDOM); }
 
  private:

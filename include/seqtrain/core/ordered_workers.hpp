@@ -12,17 +12,17 @@
 
 namespace seqtrain {
 
-/// Makes items ahead on several threads and hands them out in order, so that the outcome is the
-/// same at any number of threads. Items live in a ring of slots and are used again, with their
-/// memory; no more than that are ever ahead. Destruction stops the threads at the next item.
+/// Makes items ahead on several threads and returns them in order, so that the result does not
+/// depend on the number of threads. Items live in a ring of slots, whose memory is used again; no
+/// more items than slots are ahead. The destructor stops the threads at their next item.
 template <class Item>
 class OrderedWorkers {
  public:
-  /// Fills an item. `worker` numbers the thread from 0.
+  /// Fills an item. `worker` is the thread's number, from 0.
   using Make = std::function<void(std::size_t index, std::size_t worker, Item& item)>;
 
-  /// Makes the items `first` to `end` - 1 in `slots`, of which there must be at least one a worker
-  /// and one more. Without workers there are no threads and `next` makes an item itself.
+  /// Makes the items `first` to `end` - 1 in `slots`, at least one more than there are workers.
+  /// Without workers there are no threads, and `next` makes the item itself.
   OrderedWorkers(std::size_t first, std::size_t end, std::size_t workers, std::vector<Item> slots,
                  Make make)
       : claimed_{first}, released_{first}, end_{std::max(first, end)}, make_{std::move(make)} {
@@ -41,8 +41,8 @@ class OrderedWorkers {
   OrderedWorkers& operator=(const OrderedWorkers&) = delete;
   ~OrderedWorkers() { stop(); }
 
-  /// The next item, valid until the next call; nullptr behind the last. What was thrown while an
-  /// item was made is thrown here in its turn, and by every call after that.
+  /// Returns the next item, which is valid until the next call, or nullptr after the last. An
+  /// exception from making an item is thrown here when its turn comes, and by every later call.
   Item* next() {
     std::unique_lock lock{mutex_};
     if (held_) release();

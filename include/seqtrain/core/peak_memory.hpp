@@ -7,8 +7,8 @@
 
 namespace seqtrain {
 
-/// The most memory that this process has had resident so far, in MiB. The kernel's own mark comes
-/// first: getrusage also remembers the process that called `exec`, which may have been larger.
+/// Returns the most resident memory that this process has had so far, in MiB. It is read from /proc
+/// if possible: getrusage also counts the process that called `exec`, which may have been larger.
 inline double peak_memory_mib() {
   std::ifstream status{"/proc/self/status"};
   for (std::string word; status >> word;) {

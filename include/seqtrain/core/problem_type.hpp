@@ -11,8 +11,8 @@
 
 namespace seqtrain {
 
-/// What a model's outputs stand for. The first three are values of `problem_type` in a Hugging Face
-/// config.json.
+/// The kind of task that a model's outputs are for. The first three are values of `problem_type` in
+/// a Hugging Face config.json.
 enum class ProblemType {
   single_label,      ///< each example has one of several labels
   regression,        ///< each example has a number
@@ -28,22 +28,22 @@ inline constexpr std::size_t classifier_types = 3;
 
 }  // namespace detail
 
-/// Whether a model of that type answers with labels.
+/// Tells whether a model of that type predicts labels.
 [[nodiscard]] constexpr bool has_labels(ProblemType type) {
   return type == ProblemType::single_label || type == ProblemType::multi_label;
 }
 
-/// The name in config.json, logs and results.
+/// Returns the name in config.json, logs and results.
 [[nodiscard]] constexpr std::string_view name(ProblemType type) {
   return detail::problem_types[static_cast<std::size_t>(type)];
 }
 
-/// Whether a problem of that type may have so many labels.
+/// Tells whether a task of that type may have `count` labels.
 [[nodiscard]] constexpr bool allows_labels(ProblemType type, std::size_t count) {
   return type == ProblemType::regression ? count == 1 : count >= 2;
 }
 
-/// The classifier's type of that name, if there is one.
+/// Returns the classifier's type of that name, or nothing if there is none.
 [[nodiscard]] constexpr std::optional<ProblemType> problem_type_named(std::string_view text) {
   for (std::size_t i = 0; i < detail::classifier_types; ++i) {
     if (detail::problem_types[i] == text) return static_cast<ProblemType>(i);
@@ -51,7 +51,7 @@ inline constexpr std::size_t classifier_types = 3;
   return {};
 }
 
-/// The names of a classifier's types, with commas between them, for errors.
+/// Returns the names of a classifier's types with commas between them, for errors.
 [[nodiscard]] inline std::string listed_problem_types() {
   return joined(std::span{detail::problem_types}.first(detail::classifier_types));
 }

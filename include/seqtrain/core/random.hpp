@@ -6,22 +6,29 @@
 #include <ranges>
 #include <utility>
 
-/// Random numbers as pure functions of (seed, purpose, …, counter): the same on every platform, in
-/// any order, on any thread. Nothing has to be saved to draw them again.
+/// Random numbers that are pure functions of (seed, purpose, …, counter). They are equal on every
+/// platform, in any order and on any thread, and no state has to be saved.
 namespace seqtrain::random {
 
-/// What numbers are drawn for. No two purposes share a number, though they share the seed.
-enum class Purpose : std::uint64_t { order = 1, dropout = 2, initialization = 3, data = 4 };
+/// The purpose of random numbers. Different purposes have different numbers for one seed.
+enum class Purpose : std::uint64_t {
+  order = 1,
+  dropout = 2,
+  initialization = 3,
+  data = 4,
+  bootstrap = 5
+};
 
-/// A bijection of 64-bit words in which every input bit moves about half of the output bits
-/// (Stafford's variant 13 of the finalizer of MurmurHash3, as in SplitMix64).
+/// Maps 64-bit words one to one so that every input bit moves about half of the output bits
+/// (variant 13 by Stafford of MurmurHash3's finalizer, as in SplitMix64).
 [[nodiscard]] constexpr std::uint64_t scramble(std::uint64_t word) noexcept {
   word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9u;
   word = (word ^ word >> 27) * 0x94D049BB133111EBu;
   return word ^ word >> 31;
 }
 
-/// One word out of several. With all but one of them fixed it is a bijection of that one.
+/// Mixes several words into one. If all words but one are fixed, different values of that word give
+/// different results.
 template <std::unsigned_integral... Words>
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t first, Words... rest) noexcept {
   constexpr std::uint64_t golden_ratio = 0x9E3779B97F4A7C15u;
@@ -30,20 +37,20 @@ template <std::unsigned_integral... Words>
   return state;
 }
 
-/// A double in [0, 1) from a word's upper 53 bits.
+/// Returns a double in [0, 1) from a word's upper 53 bits.
 [[nodiscard]] constexpr double to_double(std::uint64_t word) noexcept {
   return static_cast<double>(word >> 11) * 0x1p-53;
 }
 
-/// A float in [0, 1) from a word's upper 24 bits.
+/// Returns a float in [0, 1) from a word's upper 24 bits.
 [[nodiscard]] constexpr float to_float(std::uint64_t word) noexcept {
   return static_cast<float>(word >> 40) * 0x1p-24F;
 }
 
-/// The numbers mix(key, 0), mix(key, 1), …
+/// Draws the numbers mix(key, 0), mix(key, 1), …
 class Stream {
  public:
-  /// `path` says which of a purpose's streams this is: an epoch, a step, a layer.
+  /// `path` tells the streams of a purpose apart: an epoch, a step, a layer.
   template <std::unsigned_integral... Path>
   constexpr Stream(std::uint64_t seed, Purpose purpose, Path... path) noexcept
       : key_{mix(seed, static_cast<std::uint64_t>(purpose), path...)} {}
@@ -55,8 +62,8 @@ class Stream {
   constexpr std::uint64_t next() noexcept { return at(counter_++); }
   constexpr double uniform() noexcept { return to_double(next()); }
 
-  /// An integer in [0, bound), each equally likely; `bound` must be above 0 (Lemire 2019, "Fast
-  /// random integer generation in an interval").
+  /// Returns an integer in [0, bound), each equally likely. `bound` must be above 0 (Lemire 2019,
+  /// "Fast random integer generation in an interval").
   constexpr std::uint64_t below(std::uint64_t bound) noexcept {
     __extension__ using Wide = unsigned __int128;
     Wide product = Wide{next()} * bound;
@@ -72,7 +79,7 @@ class Stream {
   std::uint64_t counter_ = 0;
 };
 
-/// Every order equally likely (Fisher and Yates).
+/// Shuffles a range; every order is equally likely (Fisher and Yates).
 template <std::ranges::random_access_range R>
 constexpr void shuffle(R&& range, Stream& stream) {
   const auto first = std::ranges::begin(range);

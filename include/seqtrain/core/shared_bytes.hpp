@@ -7,7 +7,7 @@
 
 namespace seqtrain {
 
-/// Bytes that live as long as any copy of this does.
+/// Bytes that live as long as any copy of this object.
 struct SharedBytes {
   std::shared_ptr<const void> owner = {};
   std::span<const std::byte> bytes = {};

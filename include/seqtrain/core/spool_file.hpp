@@ -18,12 +18,12 @@
 
 namespace seqtrain {
 
-/// Bytes that wait on the disk until they are read back once, in a file that has no name: it goes
-/// with the object, or with the process however that ends. Failures throw `Error` with the name of
-/// the file that the bytes are for.
+/// Keeps bytes on the disk, in a file without a name, until they are read back once. The system
+/// removes the file when the object or the process ends, however it ends. Failures throw `Error`
+/// with the name of the file that the bytes are for.
 class SpoolFile {
  public:
-  /// Lies in the directory of `target`, whose name errors carry.
+  /// Makes the file in the directory of `target`. Errors have the name of `target`.
   explicit SpoolFile(std::filesystem::path target) : target_{std::move(target)} {
     std::string name = target_.string() + ".XXXXXX";
     file_ = ::mkstemp(name.data());
@@ -39,7 +39,7 @@ class SpoolFile {
     if (buffer_.size() >= block) flush();
   }
 
-  /// Calls `take` with all that was written, in pieces.
+  /// Calls `take` with all bytes that were written, piece by piece.
   template <class Take>
   void read(const Take& take) {
     flush();

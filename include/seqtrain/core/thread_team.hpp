@@ -12,11 +12,12 @@
 
 namespace seqtrain {
 
-/// Threads that stay and share short tasks, many times a second: the caller is one of them. One
-/// caller at a time.
+/// Threads that share short tasks many times a second. The caller is one of them. Only one thread
+/// may call at a time.
 class ThreadTeam {
  public:
-  /// `size` threads, the caller among them. Throws `std::system_error` where the system refuses.
+  /// Starts `size` - 1 threads; the caller is the last one. Throws `std::system_error` if the
+  /// system refuses.
   explicit ThreadTeam(std::size_t size) {
     try {
       for (std::size_t worker = 1; worker < size; ++worker) {
@@ -34,8 +35,8 @@ class ThreadTeam {
 
   [[nodiscard]] std::size_t size() const { return threads_.size() + 1; }
 
-  /// Calls task(index, worker) for each index below `count`, whichever thread is free, and returns
-  /// when all are done. Throws what a task threw first; tasks not begun by then are left out.
+  /// Calls task(index, worker) for each index below `count` on any thread that is free, and waits
+  /// for all. Throws the first exception of a task; tasks that have not begun by then are left out.
   template <class Task>
   void run(std::size_t count, const Task& task) {
     const auto call = [](const void* body, std::size_t index, std::size_t worker) {
@@ -59,7 +60,7 @@ class ThreadTeam {
  private:
   using Call = void (*)(const void* body, std::size_t index, std::size_t worker);
 
-  /// A thread waits this long awake before it sleeps: rounds follow each other closely.
+  /// Turns that a thread waits awake before it sleeps, because rounds follow each other closely.
   static constexpr int spins = 20'000;
 
   void serve(std::size_t worker) {

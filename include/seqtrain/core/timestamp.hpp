@@ -7,7 +7,7 @@
 
 namespace seqtrain {
 
-/// ISO 8601 in UTC with milliseconds: `2026-01-31T09:05:00.250Z`.
+/// Returns a time in ISO 8601, in UTC with milliseconds: `2026-01-31T09:05:00.250Z`.
 inline std::string iso8601(std::chrono::system_clock::time_point time) {
   using std::chrono::milliseconds;
   const auto whole = std::chrono::floor<std::chrono::seconds>(time);
@@ -22,7 +22,7 @@ inline std::string iso8601(std::chrono::system_clock::time_point time) {
   return std::string{date} + millis;
 }
 
-/// The local time as a part of a file's name: `20260131_090500`.
+/// Returns the local time as a part of a file's name: `20260131_090500`.
 inline std::string dated(std::chrono::system_clock::time_point time) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
   std::tm parts{};

@@ -4,7 +4,7 @@
 
 namespace seqtrain {
 
-/// This library's version (semantic versioning).
+/// The version of this library (semantic versioning).
 inline constexpr std::string_view version = "0.1.0";
 
 }  // namespace seqtrain

@@ -13,9 +13,8 @@
 
 namespace seqtrain {
 
-/// Throws `InputError` unless files can be written into `directory`, which need not exist yet. A
-/// file is written and removed again, in it or in the nearest directory above that is there;
-/// nothing stays behind.
+/// Throws `InputError` unless files can be written into `directory`, which need not exist yet.
+/// Writes a file into it, or into the nearest directory above it that exists, and removes it again.
 inline void check_writable(const std::filesystem::path& directory) {
   const auto fail = [&directory](const std::string& reason) {
     throw InputError{"cannot be written: " + reason, {.object = directory.string()}};

@@ -23,9 +23,9 @@
 
 namespace seqtrain::data {
 
-/// The labels' names in a model's `config.json`, in the order of their ids; none where it has no
-/// id2label or only the place holders LABEL_0, LABEL_1, … Throws `InputError` on ids that are not
-/// 0 to n-1.
+/// Returns the names of the labels in a model's `config.json`, in the order of their ids. Returns
+/// none if there is no id2label, or only the place holders LABEL_0, LABEL_1, … Throws `InputError`
+/// unless the ids are 0 to n-1.
 inline std::vector<std::string> names_in_config(const json::Value& config) {
   const auto id2label = config.find("id2label");
   if (!id2label) return {};
@@ -47,7 +47,8 @@ namespace detail {
 
 constexpr std::size_t most_labels = 10'000;
 
-/// The order of ids for the names that a file has: a known task's, numbers by value, else sorted.
+/// Returns a file's label names in the order of their ids: the order of a known task, else numbers
+/// by value, else sorted names.
 inline std::vector<std::string> in_standard_order(std::vector<std::string> found) {
   const auto known = [&found](const Labels& task) {
     return std::ranges::all_of(
@@ -66,7 +67,7 @@ inline std::vector<std::string> in_standard_order(std::vector<std::string> found
 
 using Names = std::set<std::string, std::less<>>;
 
-/// Adds a label that an example has.
+/// Adds the label of an example.
 inline void add_label(const Reader& reader, const Example& example, std::string_view label,
                       Names& names) {
   if (names.contains(label)) return;
@@ -77,7 +78,7 @@ inline void add_label(const Reader& reader, const Example& example, std::string_
   }
 }
 
-/// Adds the labels that a part's examples have.
+/// Adds the labels of a part's examples.
 inline void add_labels(const Reader& reader, std::string_view part, Names& names) {
   reader.read(part, [&](const Example& example) {
     if (!example.label || *example.label == no_label) return;
@@ -85,7 +86,8 @@ inline void add_labels(const Reader& reader, std::string_view part, Names& names
   });
 }
 
-/// The same where each example has an array of them; of one of numbers, their places.
+/// Adds the labels of a part's examples if each example has an array of labels. For an array of
+/// numbers it adds their positions.
 inline void add_label_arrays(const Reader& reader, std::string_view part, Names& names) {
   LabelArray array;
   reader.read(part, [&](const Example& example) {
@@ -98,7 +100,7 @@ inline void add_label_arrays(const Reader& reader, std::string_view part, Names&
   });
 }
 
-/// Throws `InputError` where there is no choice among the labels found in a place.
+/// Throws `InputError` unless a place has at least two labels.
 inline void demand_two(std::size_t found, const Where& place) {
   if (found >= 2) return;
   throw InputError{"has fewer than two different labels", place,
@@ -107,9 +109,9 @@ inline void demand_two(std::size_t found, const Where& place) {
 
 }  // namespace detail
 
-/// The labels that a reader's examples have; inference's where the field is MultiNLI's. `done` is
-/// called with each part that has been read. Throws `InputError` where there are fewer than two, or
-/// so many that they cannot be labels.
+/// Returns the labels of a reader's examples, or the three labels of MultiNLI if the label field is
+/// MultiNLI's. Calls `done` with each part that has been read. Throws `InputError` if there are
+/// fewer than two labels, or so many that they cannot be labels.
 inline Labels find_labels(const Reader& reader,
                           const std::function<void(std::string_view)>& done = {}) {
   const bool arrays = reader.fields().label_as_json;
@@ -124,15 +126,15 @@ inline Labels find_labels(const Reader& reader,
                 arrays ? ProblemType::multi_label : ProblemType::single_label};
 }
 
-/// The labels that a directory's folders are named by.
+/// Returns the labels that the folders of a directory are named after.
 inline Labels find_labels(const TextFolder& folder) {
   detail::demand_two(folder.labels().size(), {.object = folder.name()});
   return Labels{detail::in_standard_order(folder.labels())};
 }
 
-/// A task's labels: those a user names, else those of the model where it names any, else those of
-/// the file, or the directory, to train on. Regression has one, which needs no name. Throws
-/// `InputError` where there are none to be found.
+/// Returns a task's labels: the labels that the user names, else the model's if it names any, else
+/// the labels of the file or directory to train on. Regression has one, which needs no name. Throws
+/// `InputError` if no labels are found.
 inline Labels choose_labels(const std::vector<std::string>& given,
                             const std::vector<std::string>& of_model,
                             const std::filesystem::path& train_file, const ReadOptions& options) {

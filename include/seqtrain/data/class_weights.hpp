@@ -9,10 +9,9 @@
 
 namespace seqtrain::data {
 
-/// Weights that make every label count the same, however many examples it has: the number of
-/// examples divided by that of labels and by that of the label's examples, as scikit-learn's
-/// "balanced". Rows without a label are not counted. Throws `InputError` on a label without an
-/// example.
+/// Returns weights with which every label counts the same: examples / (labels × examples of the
+/// label), as scikit-learn's "balanced" has it. Rows without a label are not counted. Throws
+/// `InputError` if a label has no example.
 inline std::vector<double> balanced_weights(const EncodedSet& set, const Labels& labels) {
   std::vector<std::size_t> counts(labels.size());
   std::size_t labelled = 0;

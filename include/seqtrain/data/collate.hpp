@@ -12,14 +12,14 @@
 namespace seqtrain::data {
 namespace detail {
 
-/// Asks for the memory of `count` values that will be read soon.
+/// Prefetches `count` values that will be read soon.
 template <class T>
 void prefetch(const T* values, std::size_t count) {
   constexpr std::size_t line = 64 / sizeof(T);
   for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(values + i);
 }
 
-/// Fills what a batch has once a row, and its shape.
+/// Fills the members of a batch that have one value for each row, and its shape.
 inline void describe_rows(const EncodedSet& set, std::span<const std::uint32_t> rows,
                           const PlanOptions& options, Batch& batch) {
   batch.lengths.resize(rows.size());
@@ -50,8 +50,8 @@ inline void describe_batch(const EncodedSet& set, std::span<const std::uint32_t>
   batch.token_type_ids.clear();
 }
 
-/// Fills `batch` with rows of the set, each padded to the width of the longest. The memory of the
-/// batch is used again.
+/// Fills `batch` with rows of the set, each padded to the length of the longest. Uses the batch's
+/// memory again.
 inline void collate(const EncodedSet& set, std::span<const std::uint32_t> rows,
                     const PlanOptions& options, Batch& batch) {
   set.visit_ids([&](const auto* all_ids) {

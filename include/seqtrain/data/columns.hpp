@@ -15,14 +15,14 @@
 
 namespace seqtrain::data {
 
-/// Where a table with a header has its fields.
+/// The columns in which a table with a header has its fields.
 struct Columns {
   std::size_t count = 0;
   std::size_t text = 0;
   std::optional<std::size_t> pair = {};
   std::optional<std::size_t> label = {};
 
-  /// The example that a row's cells make. Throws `InputError` unless there are `count` of them.
+  /// Returns the example in a row's cells. Throws `InputError` unless there are `count` cells.
   [[nodiscard]] Example example(std::span<const std::string_view> cells, std::string_view record,
                                 const Source& source) const {
     if (cells.size() != count) {
@@ -37,7 +37,7 @@ struct Columns {
   }
 };
 
-/// Finds the fields in a header. Throws `InputError` where a field has no column.
+/// Finds the fields in a header. Throws `InputError` if a field has no column.
 inline Columns find_columns(std::span<const std::string> header, const Fields& fields,
                             const std::string& file) {
   const auto find = [&](const std::string& name) -> std::optional<std::size_t> {

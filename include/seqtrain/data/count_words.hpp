@@ -10,7 +10,7 @@
 #include <seqtrain/core/ordered_workers.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/reader.hpp>
-#include <seqtrain/text/word_list.hpp>
+#include <seqtrain/text/loading/word_list.hpp>
 
 namespace seqtrain::data {
 

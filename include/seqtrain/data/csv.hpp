@@ -13,14 +13,14 @@
 
 namespace seqtrain::data {
 
-/// Reads the records of RFC 4180: cells between commas; one in quotes may hold commas, line breaks
-/// and, doubled, quotes. Lines may end in LF alone.
+/// Reads records of RFC 4180: cells between commas. A cell in quotes may hold commas, line breaks
+/// and doubled quotes. Lines may end in LF alone.
 class CsvParser {
  public:
   explicit CsvParser(const Source& source) : source_{&source} {}
 
-  /// Takes a record off `text`, which must not be empty. Throws `InputError` at a quote that is
-  /// never closed, or that stands where none may. The cells are valid until the next call.
+  /// Takes the first record off `text`, which must not be empty. Throws `InputError` at a quote
+  /// that is never closed or out of place. The cells are valid until the next call.
   std::string_view take_record(std::string_view& text) {
     record_ = text;
     cells_.clear();
@@ -64,7 +64,7 @@ class CsvParser {
     }
   }
 
-  /// Steps over what ends a cell; false at the record's end.
+  /// Skips the end of a cell. Returns false at the end of the record.
   bool next_cell(std::string_view& text) const {
     if (text.starts_with(',')) {
       text.remove_prefix(1);
@@ -73,12 +73,12 @@ class CsvParser {
     const std::string_view rest = text;
     if (text.starts_with('\r')) text.remove_prefix(1);
     if (text.empty()) return false;
-    if (!text.starts_with('\n')) throw source_->error("text behind a closing quote", rest);
+    if (!text.starts_with('\n')) throw source_->error("text after a closing quote", rest);
     text.remove_prefix(1);
     return false;
   }
 
-  /// Room for the text of the cell that is being read.
+  /// Returns the buffer for the text of the cell that is being read.
   std::string& buffer() {
     buffers_.resize(std::max(buffers_.size(), cells_.size() + 1));
     buffers_[cells_.size()].clear();
@@ -88,11 +88,11 @@ class CsvParser {
   const Source* source_;
   std::string_view record_;
   std::vector<std::string_view> cells_;
-  std::deque<std::string> buffers_;  // which stay where they are when there are more of them
+  std::deque<std::string> buffers_;  // a deque, because its elements never move
 };
 
-/// The length of the beginning of `text`, which starts with a record, that ends behind the first
-/// record that ends at or after `wanted`.
+/// Returns the number of bytes of `text` up to the end of the first record that ends at or after
+/// `wanted`. `text` must start with a record.
 [[nodiscard]] inline std::size_t whole_csv_records(std::string_view text, std::size_t wanted) {
   const std::size_t start = std::min(wanted, text.size());
   bool quoted = std::ranges::count(text.substr(0, start), '"') % 2 == 1;
@@ -103,9 +103,9 @@ class CsvParser {
   return text.size();
 }
 
-/// The length of the record that `text` begins with, its line end included; npos if the text ends
-/// before the record does. A quote inside a field that does not begin with one opens nothing, so a
-/// wrong record ends with its line.
+/// Returns the length of the first record of `text`, including its line end, or npos if the text
+/// ends before the record does. A quote inside a field that does not begin with one opens nothing,
+/// so a wrong record ends with its line.
 [[nodiscard]] inline std::size_t csv_record_length(std::string_view text) {
   constexpr auto npos = std::string_view::npos;
   for (std::size_t i = 0; i < text.size();) {
@@ -122,8 +122,8 @@ class CsvParser {
   return npos;
 }
 
-/// Shows each record of `part`, which is part of the source and behind its header, as an example.
-/// Empty lines between records are skipped.
+/// Calls `visit` with each record of `part` as an example. `part` is a part of the source after its
+/// header. Empty lines between records are skipped.
 template <class Visit>
 void read_csv(const Source& source, std::string_view part, const Columns& columns, Visit&& visit) {
   const bool all_utf8 = text::is_valid_utf8(part);

@@ -26,23 +26,23 @@
 
 namespace seqtrain::data {
 
-/// How far the encoding of a file has come.
+/// Progress of encoding a file.
 struct EncodeProgress {
-  std::size_t bytes = 0;        ///< of the file that are done
+  std::size_t bytes = 0;        ///< bytes that are done
   std::size_t total_bytes = 0;  ///< of the file
   std::size_t examples = 0;
 };
 
 struct EncodeFileOptions {
-  ReadOptions read = {};  ///< but for the problem's type, which the labels have
+  ReadOptions read = {};  ///< all but the problem type, which the labels have
   text::EncodeOptions encode = {};
-  /// Share of the examples that is kept: the first ones, rounded to a whole number of them.
+  /// Fraction of the examples to keep: the first ones, rounded to a whole number.
   double fraction = 1;
   std::size_t workers = std::max(1U, std::thread::hardware_concurrency());
-  /// Where the encoded set lies: in a file of this name, which other processes can open by
-  /// `open_encoded_file` and which takes next to no memory; in memory if it is empty.
+  /// File to write the encoded set to. Other processes can open it by `open_encoded_file`, and it
+  /// takes next to no memory. If empty, the set is kept in memory.
   std::filesystem::path file = {};
-  /// Called now and then, on the caller's thread.
+  /// Called from time to time, on the caller's thread.
   std::function<void(const EncodeProgress&)> progress = {};
 
   void validate() const {
@@ -57,13 +57,13 @@ struct EncodeFileOptions {
 
 namespace detail {
 
-/// What a part of a file becomes.
+/// The encoded examples of a part of a file.
 struct EncodedPart {
   EncodedSet set;
   std::size_t left_out = 0;
 };
 
-/// One thread's memory.
+/// The memory of one thread.
 template <text::Tokenizer T>
 struct EncodeScratch {
   typename T::Scratch tokenizer;
@@ -71,13 +71,13 @@ struct EncodeScratch {
   Targets targets;
 };
 
-/// What an example has for a label.
+/// The label of an example.
 struct LabelOf {
   std::int32_t id = -1;
   std::span<const float> targets = {};
 };
 
-/// Throws `InputError` where the label is none of the task's.
+/// Throws `InputError` if the label is not one of the task's.
 template <class R>
 LabelOf label_of(const R& reader, const Example& example, const Labels& labels, Targets& targets) {
   if (labels.targets() > 0) {
@@ -108,7 +108,7 @@ void encode_part(const R& reader, const Part& part, const T& tokenizer, const La
   });
 }
 
-/// Calls `use` with the tokenizer, or with the one that it holds.
+/// Calls `use` with the tokenizer, or with the tokenizer that a variant holds.
 template <class T, class Use>
 auto with_tokenizer(const T& tokenizer, const Use& use) {
   if constexpr (requires { tokenizer.visit(use); }) {
@@ -118,19 +118,20 @@ auto with_tokenizer(const T& tokenizer, const Use& use) {
   }
 }
 
-/// Bytes of a part: a few parts a worker, of a size that fits into a core's cache.
+/// Returns the bytes of a part: a few parts for each worker, of a size that fits into a core's
+/// cache.
 inline std::size_t part_bytes(std::size_t total, std::size_t workers) {
   return std::clamp(total / (8 * workers), std::size_t{1} << 16, std::size_t{1} << 20);
 }
 
-/// How to read examples that have such labels.
+/// Returns the options for reading examples with these labels.
 inline ReadOptions read_options(const EncodeFileOptions& options, const Labels& labels) {
   ReadOptions read = options.read;
   read.problem_type = labels.problem_type();
   return read;
 }
 
-/// Applies `fraction` to a number of examples, and says why where nothing remains.
+/// Applies `fraction` to a number of examples. Throws `InputError` if nothing remains.
 inline std::size_t kept_of(std::size_t total, const std::string& name, double fraction) {
   const auto kept = static_cast<std::size_t>(std::nearbyint(static_cast<double>(total) * fraction));
   if (kept > 0) return kept;
@@ -138,9 +139,9 @@ inline std::size_t kept_of(std::size_t total, const std::string& name, double fr
                    {.object = name}};
 }
 
-/// Encodes all that a `Reader` or a `TextFolder` reads and appends it to `out`, an `EncodedSet` or
-/// an `EncodedFileWriter`. `done` is called on the caller's thread with each part that has been
-/// encoded. Returns how many records were left out.
+/// Encodes all examples of a `Reader` or a `TextFolder` and appends them to `out`, an `EncodedSet`
+/// or an `EncodedFileWriter`. Calls `done` on the caller's thread with each part that has been
+/// encoded. Returns the number of records that were left out.
 template <class R, text::Tokenizer T, class Done, class Out>
 std::size_t append_parts(const R& reader, const T& tokenizer, const Labels& labels,
                          const EncodeFileOptions& options, const Done& done,
@@ -167,7 +168,7 @@ std::size_t append_parts(const R& reader, const T& tokenizer, const Labels& labe
   return left_out;
 }
 
-/// Encodes all that a `Reader` or a `TextFolder` reads, into memory or a file.
+/// Encodes all examples of a `Reader` or a `TextFolder` into memory or a file.
 template <class R, text::Tokenizer T, class Done>
 EncodedFile encode_parts(const R& reader, const T& tokenizer, const Labels& labels,
                          const EncodeFileOptions& options, const Done& done) {
@@ -195,9 +196,9 @@ EncodedFile encode_parts(const R& reader, const T& tokenizer, const Labels& labe
 
 }  // namespace detail
 
-/// Encodes the examples of a text on several threads, in their order, with the same outcome at any
-/// number of threads. Throws `InputError` with file and line on the first record that is wrong. A
-/// tokenizer that is one of several behind `visit` is asked once which.
+/// Encodes the examples of a text on several threads, in order. The result does not depend on the
+/// number of threads. Throws `InputError` with file and line at the first wrong record. A variant
+/// of tokenizers is visited once.
 template <class T>
 EncodedFile encode_text(const Source& source, const T& tokenizer, const Labels& labels,
                         const EncodeFileOptions& options = {}) {
@@ -208,7 +209,7 @@ EncodedFile encode_text(const Source& source, const T& tokenizer, const Labels& 
   });
 }
 
-/// The same with the texts in a directory's folders, as `TextFolder` reads them.
+/// Encodes the texts in the folders of a directory, as `TextFolder` reads them.
 template <class T>
 EncodedFile encode_folder(const std::filesystem::path& directory, const T& tokenizer,
                           const Labels& labels, const EncodeFileOptions& options = {}) {
@@ -219,8 +220,8 @@ EncodedFile encode_folder(const std::filesystem::path& directory, const T& token
   });
 }
 
-/// The same with a file, which takes no more memory than the encoded set and a few parts; or, where
-/// the path is a directory's, with that.
+/// Encodes the examples of a file, or of a directory as `TextFolder` reads it. Takes no more memory
+/// than the encoded set and a few parts.
 template <class T>
 EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, const Labels& labels,
                         const EncodeFileOptions& options = {}) {

@@ -21,7 +21,7 @@
 
 namespace seqtrain::data {
 
-/// A file's examples and what there is to say about them.
+/// The encoded examples of a file, and counts of what happened to them.
 struct EncodedFile {
   EncodedSet set;
   std::size_t total = 0;          ///< examples before `fraction` was applied
@@ -29,7 +29,7 @@ struct EncodedFile {
   std::size_t at_max_length = 0;  ///< examples that were cut, or just fit
 };
 
-/// The log's line about a file to train on: `Training with 100/1000 examples.`
+/// Returns the log's line about a training file: `Training with 100/1000 examples.`
 inline std::string describe(const EncodedFile& file) {
   return "Training with " + std::to_string(file.set.size()) + "/" + std::to_string(file.total) +
          " examples.";
@@ -37,20 +37,20 @@ inline std::string describe(const EncodedFile& file) {
 
 namespace detail {
 
-/// Counts the examples that are as long as one may be.
+/// Counts the examples that have the greatest length allowed.
 inline std::size_t count_at_length(const EncodedSet& set, std::size_t max_length) {
   return static_cast<std::size_t>(std::ranges::count(set.lengths(), max_length));
 }
 
-/// What an encoded set's file begins with. The ids follow, filled up to 8 bytes, then rows, labels
-/// and targets, as `EncodedSet::Arrays` has them, and the trailer. Numbers have the byte order of
-/// the machine.
+/// The first bytes of an encoded set's file. The ids follow, padded to a multiple of 8 bytes, then
+/// rows, labels and targets as in `EncodedSet::Arrays`, and the trailer. Numbers have the byte
+/// order of the machine.
 struct EncodedHead {
   std::array<char, 24> name = {"seqtrain encoded set"};
   std::uint64_t version = 1;
 };
 
-/// What an encoded set's file ends with.
+/// The last bytes of an encoded set's file.
 struct EncodedTrailer {
   std::array<char, 24> name = {"end of the encoded set"};
   std::uint64_t vocab_size = 0;
@@ -64,7 +64,7 @@ struct EncodedTrailer {
   std::uint32_t checksum = 0;    ///< CRC-32C of all bytes before the trailer
   std::uint32_t own_checksum = 0;
 
-  /// CRC-32C of the trailer without this last number.
+  /// Returns the CRC-32C of the trailer without this last number.
   [[nodiscard]] std::uint32_t sum() const {
     const auto bytes = std::as_bytes(std::span{this, 1});
     return Crc32c{}.update(bytes.first(offsetof(EncodedTrailer, own_checksum))).value();
@@ -73,7 +73,7 @@ struct EncodedTrailer {
 static_assert(std::has_unique_object_representations_v<EncodedHead> &&
               std::has_unique_object_representations_v<EncodedTrailer>);
 
-/// Bytes up to the next multiple of 8.
+/// Returns the number of bytes up to the next multiple of 8.
 constexpr std::uint64_t bytes_to_fill(std::uint64_t size) {
   return (8 - size % 8) % 8;
 }
@@ -97,8 +97,8 @@ class EncodedFileReader {
 
   [[nodiscard]] const EncodedTrailer& trailer() const { return trailer_; }
 
-  /// Throws `InputError` where a byte of the file is not what was written, and where what was
-  /// written is no set over its vocabulary.
+  /// Reads the file. Throws `InputError` if a byte has changed since it was written, or if the
+  /// content is not a valid set over its vocabulary.
   [[nodiscard]] EncodedFile read() {
     demand(trailer_.vocab_size >= 1 && trailer_.vocab_size <= std::size_t{1} << 31 &&
                trailer_.pad_id < trailer_.vocab_size && trailer_.kept <= trailer_.rows,
@@ -178,16 +178,16 @@ class EncodedFileReader {
   std::filesystem::path path_;
   std::shared_ptr<const MappedFile> file_;
   EncodedTrailer trailer_;
-  std::span<const std::byte> rest_;  // what has not been taken
+  std::span<const std::byte> rest_;  // bytes that have not been taken yet
 };
 
 }  // namespace detail
 
-/// Opens a set that `encode_file` has written to a file, with what it told. The arrays stay in the
-/// file: processes of a machine that open it share its memory, and a set may be larger than that.
-/// All bytes are read and checked once. Throws `InputError` where the file is no encoded set, is
-/// damaged, or was made for another vocabulary or other labels. The file may be removed while the
-/// set is in use, but not changed.
+/// Opens a set that `encode_file` has written to a file, with its counts. The arrays stay in the
+/// file: processes of a machine that open it share its memory, and a set may be larger than the
+/// memory. All bytes are read and checked once. Throws `InputError` if the file is not an encoded
+/// set, is damaged, or was made for another vocabulary or other labels. The file may be removed
+/// while the set is in use, but not changed.
 template <class T>
 EncodedFile open_encoded_file(const std::filesystem::path& path, const T& tokenizer,
                               const Labels& labels) {

@@ -17,8 +17,8 @@
 namespace seqtrain::data {
 namespace detail {
 
-/// Leaves it to the system when bytes get to the disk. If a loss of power comes first, the checksum
-/// tells, and the set is encoded again.
+/// Writes files without forcing them to the disk. If a loss of power damages one, its checksum
+/// shows it, and the set is encoded again.
 struct UnforcedFiles : Files {
   void sync(Output&) const {}
   void sync_directory(const Path&) const {}
@@ -31,7 +31,7 @@ struct UnforcedFiles : Files {
 /// `Error` with the file's name.
 class EncodedFileWriter {
  public:
-  /// `empty` has the vocabulary, the pad id and the targets a row of all parts.
+  /// `empty` has the vocabulary, the pad id and the number of targets of all parts.
   EncodedFileWriter(const std::filesystem::path& path, const EncodedSet& empty,
                     std::size_t max_length)
       : file_{path}, rows_{path}, labels_{path}, targets_{path} {
@@ -43,7 +43,7 @@ class EncodedFileWriter {
     put(std::as_bytes(std::span{&head, 1}));
   }
 
-  /// Rows so far.
+  /// Returns the number of rows so far.
   [[nodiscard]] std::size_t size() const noexcept { return trailer_.rows; }
 
   /// Adds the rows of a set over the same vocabulary.
@@ -59,7 +59,7 @@ class EncodedFileWriter {
     trailer_.rows += part.size();
   }
 
-  /// Makes the file visible: whoever opens it gets the first `kept` rows.
+  /// Makes the file visible. A reader of it gets the first `kept` rows.
   void commit(std::size_t kept, std::size_t left_out) {
     const std::array<std::byte, 8> zeros = {};
     put(std::span{zeros}.first(detail::bytes_to_fill(file_.size())));
@@ -81,7 +81,7 @@ class EncodedFileWriter {
   }
 
   BasicAtomicFile<detail::UnforcedFiles> file_;
-  SpoolFile rows_, labels_, targets_;  ///< follow the ids, whose number is known at the end
+  SpoolFile rows_, labels_, targets_;  ///< written after the ids, whose number is known at the end
   Crc32c sum_;
   detail::EncodedTrailer trailer_;
   std::vector<std::uint64_t> shifted_;

@@ -16,17 +16,17 @@
 
 namespace seqtrain::data {
 
-/// Examples as ids, in three flat arrays: ids of 2 bytes where the vocabulary allows it and of 4
-/// elsewhere, one word a row that says where it begins and where its tokens of type 1 do, and
-/// labels. Where a label is not one of several there is a fourth, of numbers. Nothing is on the
-/// heap per example. The arrays may also lie in a file that is mapped: see `open_encoded_file`.
+/// Encoded examples in three flat arrays: ids, of 2 bytes if the vocabulary allows it, else of 4;
+/// one word for each row with its first id and its first token of type 1; labels. Regression and
+/// multi-label tasks have a fourth array of numbers. No example has memory of its own on the heap.
+/// The arrays may also be in a mapped file: see `open_encoded_file`.
 class EncodedSet {
  public:
-  /// Longest row that can be kept.
+  /// The length of the longest row that a set can hold.
   static constexpr std::size_t most_ids_a_row = (std::size_t{1} << 24) - 1;
 
-  /// For ids below `vocab_size`; `pad_id` is what a batch has behind a row's end. Throws `Error`
-  /// where that is none of them. Each row has so many targets.
+  /// Makes an empty set of ids below `vocab_size`. Batches are padded by `pad_id`. Each row has
+  /// `targets_a_row` numbers. Throws `Error` if `pad_id` is not below `vocab_size`.
   EncodedSet(std::size_t vocab_size, std::int32_t pad_id, std::size_t targets_a_row = 0)
       : vocab_size_{vocab_size}, pad_id_{pad_id}, targets_a_row_{targets_a_row} {
     if (vocab_size < 1 || vocab_size > std::size_t{1} << 31) {
@@ -38,7 +38,7 @@ class EncodedSet {
     if (bytes_an_id(vocab_size) == 4) ids_.emplace<FlatArray<std::uint32_t>>();
   }
 
-  /// The arrays of a set. An array of ids has as many bytes an id as `bytes_an_id` says.
+  /// The arrays of a set. An id takes `bytes_an_id` bytes.
   struct Arrays {
     std::span<const std::byte> ids;
     std::span<const std::uint64_t> rows;  ///< begin in ids << 24 | ids before token type 1
@@ -46,9 +46,9 @@ class EncodedSet {
     std::span<const float> targets;
   };
 
-  /// Refers to arrays that lie elsewhere, and keeps `memory` for as long as it or a copy needs
-  /// them. Every id must be below `vocab_size`. Throws `InputError` where rows reach beyond the
-  /// ids, or the arrays do not fit each other.
+  /// Makes a set that refers to arrays elsewhere. It and its copies keep `memory` alive. Every id
+  /// must be below `vocab_size`. Throws `InputError` if a row reaches past the last id, or if the
+  /// arrays do not fit each other.
   EncodedSet(std::size_t vocab_size, std::int32_t pad_id, std::size_t targets_a_row,
              const Arrays& arrays, std::shared_ptr<const void> memory)
       : EncodedSet{vocab_size, pad_id, targets_a_row} {
@@ -65,7 +65,7 @@ class EncodedSet {
     check_arrays();
   }
 
-  /// The arrays, to be written to a file. They are valid until the set changes.
+  /// Returns the arrays, to be written to a file. They are valid until the set changes.
   [[nodiscard]] Arrays arrays() const noexcept {
     const auto bytes = [](const auto& ids) {
       return std::as_bytes(std::span{ids.begin(), ids.size()});
@@ -76,7 +76,7 @@ class EncodedSet {
             .targets = {targets_.begin(), targets_.size()}};
   }
 
-  /// Bytes that an id takes in a set over such a vocabulary.
+  /// Returns the bytes that an id takes for this size of the vocabulary.
   static constexpr std::size_t bytes_an_id(std::size_t vocab_size) noexcept {
     return vocab_size > 65'536 ? 4 : 2;
   }
@@ -86,30 +86,31 @@ class EncodedSet {
   [[nodiscard]] std::size_t vocab_size() const noexcept { return vocab_size_; }
   [[nodiscard]] std::int32_t pad_id() const noexcept { return pad_id_; }
 
-  /// Ids in all rows.
+  /// Returns the number of ids in all rows.
   [[nodiscard]] std::size_t tokens() const noexcept { return begin_of(size()); }
   [[nodiscard]] std::size_t length(std::size_t row) const noexcept {
     return begin_of(row + 1) - begin_of(row);
   }
-  /// Ids of a row before the first of token type 1; its length where it has none.
+  /// Returns the number of ids in a row before the first token of type 1, or its length if it has
+  /// none.
   [[nodiscard]] std::size_t first_segment(std::size_t row) const noexcept {
     return rows_[row] & most_ids_a_row;
   }
-  /// -1 where a row has none.
+  /// Returns the label of a row, or -1 if it has none.
   [[nodiscard]] std::int32_t label(std::size_t row) const noexcept { return labels_[row]; }
   [[nodiscard]] std::size_t targets_a_row() const noexcept { return targets_a_row_; }
-  /// NaN where the row has no label.
+  /// Returns the numbers of a row, which are NaN if it has no label.
   [[nodiscard]] std::span<const float> targets(std::size_t row) const noexcept {
     return {targets_.begin() + row * targets_a_row_, targets_a_row_};
   }
 
-  /// The lengths of all rows: a random-access range that refers to this set.
+  /// Returns the lengths of all rows as a random-access range that refers to this set.
   [[nodiscard]] auto lengths() const {
     return std::views::iota(std::size_t{0}, size()) |
            std::views::transform([this](std::size_t row) { return length(row); });
   }
 
-  /// Where a row's ids begin among all of them.
+  /// Returns the position of a row's first id among all ids.
   [[nodiscard]] std::size_t begin_of(std::size_t row) const noexcept {
     return row < rows_.size() ? rows_[row] >> 24 : end_;
   }
@@ -125,8 +126,8 @@ class EncodedSet {
     visit_ids([&](const auto* ids) { std::copy_n(ids + begin_of(row), length(row), out); });
   }
 
-  /// Adds a row. Throws `Error` on an id outside of the vocabulary or another number of targets,
-  /// `InputError` on a row that is too long.
+  /// Adds a row. Throws `Error` if an id is outside the vocabulary or the number of targets is
+  /// wrong, and `InputError` if the row is too long.
   void push_back(std::span<const std::int32_t> ids, std::size_t first_segment, std::int32_t label,
                  std::span<const float> targets = {}) {
     check(ids, first_segment);
@@ -159,7 +160,7 @@ class EncodedSet {
     end_ += other.end_;
   }
 
-  /// Keeps the first `rows` rows, and the memory.
+  /// Keeps the first `rows` rows. The memory stays.
   void truncate(std::size_t rows) noexcept {
     if (rows >= size()) return;
     end_ = begin_of(rows);
@@ -169,7 +170,7 @@ class EncodedSet {
     targets_.truncate(rows * targets_a_row_);
   }
 
-  /// Gives memory back that holds no row.
+  /// Frees memory that holds no row.
   void shrink_to_fit() {
     std::visit([](auto& all) { all.shrink_to_fit(); }, ids_);
     rows_.shrink_to_fit();
@@ -177,7 +178,7 @@ class EncodedSet {
     targets_.shrink_to_fit();
   }
 
-  /// Memory of the arrays, but for those that lie in a file.
+  /// Returns the bytes of memory of the arrays, without arrays in a file.
   [[nodiscard]] std::size_t bytes() const noexcept {
     const auto used = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
     return std::visit(used, ids_) + used(rows_) + used(labels_) + used(targets_);
@@ -186,7 +187,7 @@ class EncodedSet {
  private:
   void check(std::span<const std::int32_t> ids, std::size_t first_segment) const {
     const auto last = static_cast<std::uint32_t>(vocab_size_ - 1);
-    std::uint32_t bits = 0;  // the highest is set where an id is negative or above the last
+    std::uint32_t bits = 0;  // the highest bit is set if an id is negative or too large
     for (const std::int32_t id : ids) {
       bits |= static_cast<std::uint32_t>(id) | (last - static_cast<std::uint32_t>(id));
     }
@@ -227,7 +228,7 @@ class EncodedSet {
   FlatArray<std::uint64_t> rows_;  ///< [size], begin in ids_ << 24 | ids before token type 1
   FlatArray<std::int32_t> labels_;
   FlatArray<float> targets_;            ///< [size, targets_a_row_]
-  std::shared_ptr<const void> memory_;  ///< keeps arrays that lie elsewhere
+  std::shared_ptr<const void> memory_;  ///< keeps arrays elsewhere alive
 };
 
 }  // namespace seqtrain::data

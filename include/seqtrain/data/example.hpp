@@ -5,7 +5,7 @@
 
 namespace seqtrain::data {
 
-/// One record as a reader shows it to a visitor: valid until the visitor returns.
+/// One record of a file, as a reader passes it to a visitor. It is valid until the visitor returns.
 struct Example {
   std::string_view text = {};
   std::optional<std::string_view> text_pair = {};
@@ -13,7 +13,7 @@ struct Example {
   std::string_view record = {};                ///< the whole record, a part of its `Source`
 };
 
-/// What MultiNLI and SNLI write as label where the annotators did not agree.
+/// The label that MultiNLI and SNLI write if the annotators did not agree.
 constexpr std::string_view no_label = "-";
 
 }  // namespace seqtrain::data

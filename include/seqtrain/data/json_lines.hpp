@@ -23,7 +23,8 @@ class JsonLineParser {
  public:
   explicit JsonLineParser(const Source& source) : source_{&source} {}
 
-  /// The object in `line`, valid until the next call. Throws `InputError` with the line's number.
+  /// Returns the object in `line`, which is valid until the next call. Throws `InputError` with the
+  /// line's number.
   simdjson::dom::object parse(std::string_view line) {
     const auto behind = source_->text.data() + source_->text.size() - (line.data() + line.size());
     const bool copy = behind < static_cast<std::ptrdiff_t>(simdjson::SIMDJSON_PADDING);
@@ -40,7 +41,7 @@ class JsonLineParser {
     return object;
   }
 
-  /// The example in `line`, valid until the next call.
+  /// Returns the example in `line`, which is valid until the next call.
   Example example(std::string_view line, const Fields& fields) {
     Example result{.record = line};
     bool has_text = false;
@@ -94,7 +95,8 @@ class JsonLineParser {
     return std::string_view{digits_, static_cast<std::size_t>(end - digits_)};
   }
 
-  /// What of regression and of multi-label classification is a label: its numbers are read later.
+  /// Returns the label as JSON text, for regression and multi-label classification, whose numbers
+  /// are read later.
   std::optional<std::string_view> as_json(const Member& member) {
     if (member.value.is_null()) return {};
     return json_ = simdjson::minify(member.value);
@@ -110,7 +112,7 @@ class JsonLineParser {
   std::string json_;
 };
 
-/// The names of the fields of the first record in `part`; none where all is blank.
+/// Returns the names of the first record's fields in `part`, or none if all lines are blank.
 inline std::vector<std::string> first_json_fields(const Source& source, std::string_view part) {
   std::vector<std::string> names;
   JsonLineParser parser{source};
@@ -123,7 +125,8 @@ inline std::vector<std::string> first_json_fields(const Source& source, std::str
   return names;
 }
 
-/// Shows each line of `part`, which is part of the source, as an example. Blank lines are skipped.
+/// Calls `visit` with each line of `part`, a part of the source, as an example. Blank lines are
+/// skipped.
 template <class Visit>
 void read_json_lines(const Source& source, std::string_view part, const Fields& fields,
                      Visit&& visit) {

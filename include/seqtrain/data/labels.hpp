@@ -18,7 +18,7 @@
 
 namespace seqtrain::data {
 
-/// The number that all of `text` is, if it is a whole one.
+/// Returns the number if all of `text` is a whole number.
 [[nodiscard]] inline std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -28,7 +28,7 @@ namespace seqtrain::data {
 
 namespace detail {
 
-/// The number that all of `text` is, if it is a finite one: 1, -2.5, 1e3.
+/// Returns the number if all of `text` is a finite number: 1, -2.5, 1e3.
 inline std::optional<double> decimal_number(std::string_view text) {
   double number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -36,7 +36,7 @@ inline std::optional<double> decimal_number(std::string_view text) {
   return whole_text && std::isfinite(number) ? std::optional{number} : std::nullopt;
 }
 
-/// The whole number that `text` is equal to in value, if it is: 1 for 1, 01 and 1.0.
+/// Returns the number if the value of `text` is a whole number: 1 for 1, 01 and 1.0.
 inline std::optional<std::int64_t> whole_value(std::string_view text) {
   if (const auto number = whole_number(text)) return number;
   const auto number = decimal_number(text);
@@ -46,11 +46,12 @@ inline std::optional<std::int64_t> whole_value(std::string_view text) {
 
 }  // namespace detail
 
-/// The names of a task's labels, and what the task is; a label's id is its place, counted from 0.
+/// The names of a task's labels, and its problem type. A label's id is its position, counted from
+/// 0.
 class Labels {
  public:
-  /// Throws `InputError` unless there are at least two names, none empty, all different; of
-  /// regression there is one.
+  /// Throws `InputError` unless there are at least two names, or one for regression, and all are
+  /// different and not empty.
   explicit Labels(std::vector<std::string> names,
                   ProblemType problem_type = ProblemType::single_label)
       : names_{std::move(names)}, problem_type_{problem_type} {
@@ -68,15 +69,15 @@ class Labels {
         names_, [](const std::string& name) { return detail::decimal_number(name).has_value(); });
   }
 
-  /// The order of MultiNLI, SNLI and XNLI at Hugging Face.
+  /// Returns the labels of MultiNLI, SNLI and XNLI in Hugging Face's order.
   static Labels nli() { return Labels{{"entailment", "neutral", "contradiction"}}; }
-  /// The order of SST-2 in GLUE.
+  /// Returns the labels of SST-2 in GLUE's order.
   static Labels sentiment() { return Labels{{"negative", "positive"}}; }
-  /// Regression's one, as transformers calls it.
+  /// Returns the one label of regression, named as in transformers.
   static Labels regression() { return Labels{{"LABEL_0"}, ProblemType::regression}; }
 
   [[nodiscard]] ProblemType problem_type() const { return problem_type_; }
-  /// Numbers that an example has in place of the id of its label.
+  /// Returns how many numbers an example has in place of a label id.
   [[nodiscard]] std::size_t targets() const {
     return problem_type_ == ProblemType::single_label ? 0 : size();
   }
@@ -84,9 +85,10 @@ class Labels {
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] const std::string& name(std::size_t id) const { return names_.at(id); }
 
-  /// Returns the id of a label as a file has it: of the name that it equals; else, if it is a
-  /// number, of the name with the same whole value, or the number itself where no name is a number;
-  /// else of the name that differs in letter case only. Returns nothing where none or several fit.
+  /// Returns the id of a label as a file writes it. The name that is equal comes first. A number
+  /// stands for the name with the same whole value, or for the id itself if no name is a number.
+  /// Last comes the name that differs in letter case only. Returns nothing if no name or several
+  /// names fit.
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view text) const {
     if (const auto exact = std::ranges::find(names_, text); exact != names_.end()) {
       return id_of(exact);
@@ -101,7 +103,7 @@ class Labels {
     return only([text](const auto& name) { return equal_but_case(name, text); });
   }
 
-  /// What is wrong with a label that `find` does not know.
+  /// Returns what is wrong with a label that `find` does not know.
   [[nodiscard]] std::string problem_with(std::string_view text) const {
     if (numbers_are_ids_ && whole_number(text)) {
       return "label " + std::string{text} + " is out of range 0 to " + std::to_string(size() - 1);
@@ -109,7 +111,7 @@ class Labels {
     return "unknown label '" + std::string{text} + "'; known are: " + listed();
   }
 
-  /// The names with commas between them, shortened where there are many.
+  /// Returns the names with commas between them, shortened if there are many.
   [[nodiscard]] std::string listed() const {
     constexpr std::size_t most = 20;
     std::string text;
@@ -130,7 +132,7 @@ class Labels {
     return static_cast<std::int32_t>(name - names_.begin());
   }
 
-  /// The id of the only name that fits.
+  /// Returns the id of the name that fits, if there is exactly one.
   template <class Fits>
   [[nodiscard]] std::optional<std::int32_t> only(const Fits& fits) const {
     const auto first = std::ranges::find_if(names_, fits);

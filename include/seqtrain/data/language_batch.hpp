@@ -5,9 +5,9 @@
 
 namespace seqtrain::data {
 
-/// The same stretch of several streams of text: what a language model is shown. Row r of batch
-/// i + 1 goes on where row r of batch i ended, so a model may carry its state over. Matrices are
-/// row-major [rows, width]. Valid until the next batch is asked for.
+/// A batch for a language model: one stretch of several streams of text. Row r of batch i + 1
+/// continues where row r of batch i ended, so a model may keep its state. Matrices are row-major
+/// [rows, width]. A batch is valid until the next one is requested.
 struct LanguageBatch {
   std::int64_t epoch = 0;  ///< epoch and index name the batch's place in training
   std::int64_t index = 0;

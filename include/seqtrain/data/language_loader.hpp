@@ -22,9 +22,9 @@ namespace seqtrain::data {
 
 struct LanguageLoaderOptions {
   std::size_t batch_size = 64;  ///< streams that are read side by side
-  std::size_t bptt = 70;        ///< words of each stream in a batch, about
-  /// bucket: texts are shuffled and lengths vary from epoch to epoch; file: texts as they come, in
-  /// batches of just `bptt` words.
+  std::size_t bptt = 70;        ///< words of each stream in a batch, on average
+  /// `bucket` shuffles the texts and varies the lengths from epoch to epoch. `file` takes the texts
+  /// as they come, in batches of exactly `bptt` words.
   Order order = Order::bucket;
   std::uint64_t seed = 0;
 
@@ -39,8 +39,9 @@ struct LanguageLoaderOptions {
 
 namespace detail {
 
-/// Where batches over streams of `length` words end. Lengths are drawn as by Merity et al. 2017,
-/// section 5: bptt, in one of twenty cases half of it, plus a normal deviate of 5; at least 5.
+/// Returns the ends of the batches over streams of `length` words. Lengths are drawn as in Merity
+/// et al. 2017, section 5: bptt, or half of it in one of twenty cases, plus a normal deviate of 5;
+/// at least 5.
 inline std::vector<std::size_t> stretch_ends(std::size_t length,
                                              const LanguageLoaderOptions& options,
                                              std::uint64_t epoch) {
@@ -62,11 +63,11 @@ inline std::vector<std::size_t> stretch_ends(std::size_t length,
 
 }  // namespace detail
 
-/// All texts of an epoch one behind the other, cut into streams of equal length and those into
+/// All texts of an epoch, joined, cut into streams of equal length, and the streams cut into
 /// batches.
 class LanguageStreams {
  public:
-  /// Throws `InputError` where the texts do not suffice for a word and its successor a stream.
+  /// Throws `InputError` if the texts have fewer than two words for each stream.
   LanguageStreams(const EncodedSet& set, const LanguageLoaderOptions& options, std::int64_t epoch)
       : rows_{options.batch_size}, epoch_{epoch}, ids_(set.tokens()) {
     if (ids_.size() <= rows_) {
@@ -93,7 +94,7 @@ class LanguageStreams {
   [[nodiscard]] std::size_t size() const { return ends_.size(); }
   [[nodiscard]] std::int64_t epoch() const { return epoch_; }
 
-  /// Makes batch `index` in `batch`, whose memory is used again.
+  /// Writes batch `index` to `batch`, whose memory is used again.
   void fill(std::size_t index, LanguageBatch& batch) const {
     const std::size_t begin = index == 0 ? 0 : ends_[index - 1];
     const std::size_t width = ends_[index] - begin;
@@ -114,11 +115,11 @@ class LanguageStreams {
   std::size_t rows_;
   std::int64_t epoch_;
   std::vector<std::int32_t> ids_;
-  std::size_t length_ = 0;         // words of a stream that are shown
-  std::vector<std::size_t> ends_;  // of the batches, in a stream
+  std::size_t length_ = 0;         // words of a stream that are used
+  std::vector<std::size_t> ends_;  // ends of the batches in a stream
 };
 
-/// A range over the batches of an epoch, each made when it is asked for.
+/// A range over the batches of an epoch. Each batch is made when it is requested.
 class LanguageBatches {
  public:
   LanguageBatches(std::shared_ptr<const LanguageStreams> streams, std::size_t first)
@@ -164,13 +165,13 @@ class LanguageBatches {
   LanguageBatch batch_;
 };
 
-/// A `Loader` for language models over an encoded set, which it owns. Order and lengths are a pure
-/// function of the seed and the epoch.
+/// A `Loader` for language models. It owns its encoded set. The order and the lengths of the
+/// batches depend on the seed and the epoch only.
 class LanguageLoader {
  public:
   using batch_type = LanguageBatch;
 
-  /// Throws `InputError` on options out of range and on too little text.
+  /// Throws `InputError` if an option is out of range or there is too little text.
   explicit LanguageLoader(EncodedSet set, LanguageLoaderOptions options = {})
       : set_{std::move(set)}, options_{options} {
     options_.validate();
@@ -184,7 +185,7 @@ class LanguageLoader {
     return static_cast<std::int64_t>(streams(epoch)->size());
   }
 
-  /// The batches of an epoch from `first_batch` on.
+  /// Returns the batches of an epoch from `first_batch` on.
   [[nodiscard]] LanguageBatches epoch(std::int64_t epoch, std::int64_t first_batch = 0) {
     if (first_batch < 0 || first_batch > batches_in(epoch)) {
       throw InputError{"epoch " + std::to_string(epoch) + " has no batch " +
@@ -194,7 +195,7 @@ class LanguageLoader {
   }
 
  private:
-  /// The epoch's streams; those last made are kept.
+  /// Returns the streams of an epoch. The last ones are kept.
   const std::shared_ptr<const LanguageStreams>& streams(std::int64_t epoch) {
     if (!streams_ || streams_->epoch() != epoch) {
       streams_ = std::make_shared<const LanguageStreams>(set_, options_, epoch);

@@ -15,12 +15,13 @@ inline std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// Whether there is nothing to read in a line.
+/// Tells whether a line has nothing but whitespace.
 [[nodiscard]] inline bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
-/// The length of the beginning of `text` that ends behind the first line end at or after `wanted`.
+/// Returns the number of bytes of `text` up to and including the first line end at or after
+/// `wanted`.
 [[nodiscard]] inline std::size_t whole_lines(std::string_view text, std::size_t wanted) {
   const std::size_t end = text.find('\n', wanted);
   return end == std::string_view::npos ? text.size() : end + 1;

@@ -24,11 +24,11 @@ namespace seqtrain::data {
 struct LoaderOptions {
   PlanOptions plan = {};
   std::uint64_t seed = 0;
-  /// Threads that prepare batches ahead; 0: a batch is made when it is asked for.
+  /// Threads that prepare batches ahead. With 0 a batch is made when it is requested.
   std::size_t workers = 1;
-  /// Batches that lie ready, of those that this process computes.
+  /// Number of batches prepared ahead, of those that this process computes.
   std::size_t prefetch = 4;
-  /// Batches that this process computes; the others come in their turn, but are described only.
+  /// The batches that this process computes. The others come in their turn without ids.
   Shard shard = {};
 
   void validate() const {
@@ -44,7 +44,7 @@ struct LoaderOptions {
 
 namespace detail {
 
-/// A number that no other set of this process has.
+/// Returns a number that no other set of this process has.
 inline std::uint64_t next_set() {
   static std::atomic<std::uint64_t> last = 0;
   return ++last;
@@ -52,7 +52,7 @@ inline std::uint64_t next_set() {
 
 }  // namespace detail
 
-/// The batches of an epoch, to be gone through once. Ending early is fine.
+/// The batches of an epoch, a range for one pass. The pass may end early.
 class EpochBatches {
  public:
   EpochBatches(const EncodedSet& set, std::uint64_t set_number, Plan plan,
@@ -104,14 +104,14 @@ class EpochBatches {
   OrderedWorkers<Batch> workers_;
 };
 
-/// A `Loader` over an encoded set, which it owns: rows of similar length together, in an order that
-/// follows from the seed and the epoch, padded, prepared ahead by threads. The batches are the same
-/// at any number of them.
+/// A `Loader` that owns its encoded set and makes padded batches of rows of similar length. The
+/// order depends on the seed and the epoch only. Threads prepare batches ahead; their number does
+/// not change the batches.
 class BucketLoader {
  public:
   using batch_type = Batch;
 
-  /// Throws `InputError` on options out of range and on a row above the cap on tokens.
+  /// Throws `InputError` if an option is out of range or a row alone exceeds `tokens_per_batch`.
   explicit BucketLoader(EncodedSet set, LoaderOptions options = {})
       : set_{std::make_unique<const EncodedSet>(std::move(set))}, options_{options} {
     options_.validate();
@@ -125,8 +125,8 @@ class BucketLoader {
     return static_cast<std::int64_t>(plan(epoch).size());
   }
 
-  /// The batches of an epoch from `first_batch` on. They refer to this loader's set: it may be
-  /// moved meanwhile, but must live.
+  /// Returns the batches of an epoch from `first_batch` on. They refer to this loader's set, so the
+  /// loader must outlive them; it may be moved.
   [[nodiscard]] EpochBatches epoch(std::int64_t epoch, std::int64_t first_batch = 0) {
     if (first_batch < 0 || first_batch > batches_in(epoch)) {
       throw InputError{"epoch " + std::to_string(epoch) + " has no batch " +
@@ -136,7 +136,7 @@ class BucketLoader {
   }
 
  private:
-  /// The epoch's plan; the last one made is kept.
+  /// Returns the plan of an epoch. The last plan is kept.
   const Plan& plan(std::int64_t epoch) {
     if (planned_epoch_ != epoch) {
       plan_ = make_plan(set_->lengths(), options_.plan, options_.seed,

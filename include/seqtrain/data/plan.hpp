@@ -18,10 +18,11 @@
 
 namespace seqtrain::data {
 
-/// bucket: shuffled, rows of similar length together; file: as they come.
+/// The order of rows: `bucket` shuffles them and puts rows of similar length together, `file` takes
+/// them as they come.
 enum class Order { bucket, file };
 
-/// The order that a flag names. Throws `InputError` that lists them.
+/// Returns the order that a flag names. Throws `InputError` that lists the names.
 inline Order order_named(std::string_view name) {
   if (name == "bucket") return Order::bucket;
   if (name == "file") return Order::file;
@@ -30,13 +31,13 @@ inline Order order_named(std::string_view name) {
 
 struct PlanOptions {
   std::size_t batch_size = 32;
-  /// Cap on rows × padded width of a batch; if above 0 it decides instead of `batch_size`.
+  /// Limit on rows × padded width of a batch. If it is above 0, it replaces `batch_size`.
   std::size_t tokens_per_batch = 0;
-  /// A batch's width is rounded up to one.
+  /// A batch's width is rounded up to a multiple of this.
   std::size_t pad_to_multiple_of = 1;
   Order order = Order::bucket;
-  /// Rows that are sorted by length together; 0: as many as 1,000 batches have. More rows: less
-  /// padding; fewer: batches that are more mixed.
+  /// Number of rows that are sorted by length together. 0 stands for the rows of 1,000 batches.
+  /// More rows mean less padding; fewer rows mean batches that are more mixed.
   std::size_t pool_size = 0;
   /// Batches of similar length that follow each other in bucket order, so that processes which
   /// share them have equal work. Fewer than that are left at the end of an epoch.
@@ -57,11 +58,12 @@ struct PlanOptions {
   }
 };
 
-/// Which rows form which batch of an epoch.
+/// The rows of each batch of an epoch.
 struct Plan {
-  std::vector<std::uint32_t> rows;     ///< every row once; a batch's rows lie together
-  std::vector<std::uint32_t> offsets;  ///< where in `rows` a group of them begins, and the end
-  std::vector<std::uint32_t> order;    ///< [batches], the group that is a batch
+  std::vector<std::uint32_t> rows;  ///< every row once; the rows of a batch are neighbours
+  std::vector<std::uint32_t>
+      offsets;  ///< [batches + 1], the first place in `rows` of each group, and the end
+  std::vector<std::uint32_t> order;  ///< [batches], the group of each batch
 
   [[nodiscard]] std::size_t size() const { return order.size(); }
   [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t batch) const {
@@ -72,7 +74,7 @@ struct Plan {
 
 namespace detail {
 
-/// Sorts rows by length, those of equal length as they came: counting sorts by 12 bits each.
+/// Sorts rows by length by counting sorts of 12 bits each. The sort is stable.
 class LengthSorter {
  public:
   template <class Lengths>
@@ -107,7 +109,7 @@ class LengthSorter {
   std::vector<Item> other_;
 };
 
-/// Sorts within pools of `pool` neighbours; the last pool takes the rest too.
+/// Sorts rows within pools of `pool` neighbours. The last pool takes the remaining rows too.
 template <class Lengths>
 void sort_pools(std::span<std::uint32_t> rows, const Lengths& lengths, std::size_t pool) {
   LengthSorter sorter;
@@ -118,7 +120,7 @@ void sort_pools(std::span<std::uint32_t> rows, const Lengths& lengths, std::size
   }
 }
 
-/// Where batches end under a cap on rows × padded width, for rows in this order.
+/// Returns the ends of batches that keep the limit on rows × padded width, for rows in this order.
 template <class Lengths>
 std::vector<std::uint32_t> cut_by_tokens(std::span<const std::uint32_t> rows,
                                          const Lengths& lengths, const PlanOptions& options) {
@@ -172,7 +174,8 @@ inline std::vector<std::uint32_t> first_numbers(std::size_t count) {
   return numbers;
 }
 
-/// Shuffles the numbers below `count` in runs of `together` neighbours; the rest stay last.
+/// Returns the numbers below `count`, shuffled in runs of `together` neighbours. The remaining
+/// numbers stay last.
 inline std::vector<std::uint32_t> shuffled_runs(std::size_t count, std::size_t together,
                                                 random::Stream& stream) {
   auto runs = first_numbers(count / together);
@@ -190,9 +193,10 @@ inline std::vector<std::uint32_t> shuffled_runs(std::size_t count, std::size_t t
 
 }  // namespace detail
 
-/// The batches of an epoch over rows of these lengths: a pure function of its arguments, the same
-/// on every machine. In bucket order rows are shuffled, sorted by length within pools, cut into
-/// batches, and the batches shuffled. Throws `InputError` where a row alone is above the cap.
+/// Returns the batches of an epoch over rows of these lengths. It is a pure function of its
+/// arguments, equal on every machine. In bucket order rows are shuffled, sorted by length within
+/// pools and cut into batches, and the batches are shuffled. Throws `InputError` if a row alone
+/// exceeds `tokens_per_batch`.
 template <std::ranges::random_access_range Lengths>
 requires std::ranges::sized_range<Lengths> Plan make_plan(const Lengths& lengths,
                                                           const PlanOptions& options,

@@ -15,15 +15,15 @@
 
 namespace seqtrain::data {
 
-/// How a file holds its records.
+/// The format of a file of records.
 enum class Format {
-  json_lines,  ///< a JSON object a line
+  json_lines,  ///< one JSON object in each line
   tsv,         ///< cells between tabs, with a header
   csv,         ///< RFC 4180, with a header
   lines        ///< each line that is not empty is a text, without a label
 };
 
-/// The format that a flag names. Throws `InputError` that lists them.
+/// Returns the format that a flag names. Throws `InputError` that lists the names.
 inline Format format_named(std::string_view name) {
   if (name == "jsonl") return Format::json_lines;
   if (name == "tsv") return Format::tsv;
@@ -33,23 +33,23 @@ inline Format format_named(std::string_view name) {
       "unknown format '" + std::string{name} + "'", {}, "use jsonl, tsv, csv or lines"};
 }
 
-/// Which fields or columns make an example. What is empty is recognised from the first record.
+/// The fields or columns of an example. Empty names are recognised from the first record.
 struct ReadOptions {
   std::string text_field = {};
   std::string pair_field = {};
   std::string label_field = {};
-  bool labelled = true;               ///< false: labels are not looked for
-  std::optional<Format> format = {};  ///< recognised where not given, but for `lines`
-  ProblemType problem_type = ProblemType::single_label;  ///< what labels are
+  bool labelled = true;               ///< if false, labels are not read
+  std::optional<Format> format = {};  ///< recognised if not given, except `lines`
+  ProblemType problem_type = ProblemType::single_label;  ///< the kind of labels
 };
 
-/// The fields of a file; `pair` and `label` are empty where it has none.
+/// The fields of a file. `pair` and `label` are empty if it has none.
 struct Fields {
   std::string text;
   std::string pair;
   std::string label;
-  bool pair_required = true;   ///< false: a JSON record may leave it away
-  bool label_as_json = false;  ///< a JSON record's label is shown as the JSON that it is
+  bool pair_required = true;   ///< if false, a JSON record may lack `pair`
+  bool label_as_json = false;  ///< a JSON record's label is passed on as JSON text
 };
 
 namespace detail {
@@ -60,7 +60,8 @@ struct KnownTexts {
   bool pair_required;
 };
 
-/// Text fields of public sets: MultiNLI, SNLI and GLUE; Hugging Face's names; reviews.
+/// Names of text fields in public data sets: MultiNLI, SNLI and GLUE; Hugging Face's names;
+/// reviews.
 constexpr std::array<KnownTexts, 8> known_texts{{{"sentence1", "sentence2", true},
                                                  {"premise", "hypothesis", true},
                                                  {"question1", "question2", true},
@@ -74,8 +75,8 @@ constexpr std::array<std::string_view, 6> known_labels{"gold_label",   "label", 
 
 }  // namespace detail
 
-/// Finds the fields among the `names` that the first record or the header has. Throws `InputError`
-/// that says which option helps where they cannot be told.
+/// Finds the fields among the `names` in the first record or the header. If they cannot be
+/// recognised, throws `InputError` that says which option helps.
 inline Fields choose_fields(std::span<const std::string> names, const ReadOptions& options,
                             const std::string& file) {
   const auto has = [&](std::string_view name) { return std::ranges::count(names, name) > 0; };

@@ -18,8 +18,8 @@
 
 namespace seqtrain::data {
 
-/// The format that a file's first character, its name or its first line speaks for. Throws
-/// `InputError` where none does.
+/// Recognises a file's format by its first character, its name or its first line. Throws
+/// `InputError` if none of them tells.
 inline Format recognise_format(std::string_view text, const std::string& name) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) throw InputError{"holds no example", {.object = name}};
@@ -39,7 +39,8 @@ inline Format recognise_format(std::string_view text, const std::string& name) {
                    "use .jsonl, or .tsv or .csv with a header"};
 }
 
-/// Shows each line of `part`, which is part of the source, as a text. Empty lines are skipped.
+/// Calls `visit` with each line of `part`, a part of the source, as a text. Empty lines are
+/// skipped.
 template <class Visit>
 void read_lines(const Source& source, std::string_view part, Visit&& visit) {
   const bool all_utf8 = text::is_valid_utf8(part);
@@ -51,15 +52,19 @@ void read_lines(const Source& source, std::string_view part, Visit&& visit) {
   }
 }
 
-/// Reads the examples of a text in any of the formats. Immutable: threads may share it, each
-/// reading parts of its own.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// Reads the examples of a text in any of the formats. A reader is immutable: threads may share it
+/// and read different parts.
 class Reader {
  public:
-  /// Recognises format and fields. A byte order mark is skipped. The source's text must outlive
-  /// the reader.
+  /// Recognises the format and the fields. Skips a byte order mark in line 1. The source's text
+  /// must outlive the reader.
   explicit Reader(Source source, const ReadOptions& options = {})
       : source_{std::move(source)}, body_{source_.text} {
-    if (body_.starts_with("\xEF\xBB\xBF")) body_.remove_prefix(3);
+    if (source_.first_line == 1 && body_.starts_with(byte_order_mark)) {
+      body_.remove_prefix(byte_order_mark.size());
+    }
     format_ = options.format ? *options.format : recognise_format(body_, source_.name);
     if (format_ == Format::lines) {
       fields_.text = "line";
@@ -87,7 +92,7 @@ class Reader {
   [[nodiscard]] Format format() const { return format_; }
   [[nodiscard]] const Fields& fields() const { return fields_; }
 
-  /// What follows the header.
+  /// Returns the text after the header.
   [[nodiscard]] std::string_view body() const { return body_; }
 
   /// Cuts the text into parts of about `bytes`, each of whole records, in order.
@@ -102,19 +107,19 @@ class Reader {
     return result;
   }
 
-  /// Where a part ends: bytes of the whole text up to there.
+  /// Returns the number of bytes of the whole text up to the end of a part.
   [[nodiscard]] std::size_t end_of(std::string_view part) const {
     return static_cast<std::size_t>(part.data() + part.size() - source_.text.data());
   }
 
-  /// An error at an example's label, ready to be thrown.
+  /// Returns an error at an example's label, to be thrown.
   [[nodiscard]] InputError label_error(const std::string& problem, const Example& example,
                                        const std::string& advice) const {
     return source_.error(problem, example.record, fields_.label, advice);
   }
 
-  /// Shows every example of a part, in order. Throws `InputError` with file and line on the first
-  /// record that is not one.
+  /// Calls `visit` with every example of a part, in order. Throws `InputError` with file and line
+  /// at the first wrong record.
   template <class Visit>
   void read(std::string_view part, Visit&& visit) const {
     switch (format_) {

@@ -19,9 +19,8 @@
 
 namespace seqtrain::data {
 
-/// Reads the examples of an input that need not end, in any of the formats, as `Reader` does with a
-/// text. It keeps a block of the input and the record that is not complete yet. A record that is
-/// wrong does not end the stream.
+/// Reads the examples of an input of any length, in any of the formats. It keeps one block of the
+/// input and the incomplete record at its end. A wrong record does not end the stream.
 ///
 /// `Input` has `std::size_t read(std::span<char>)`, which waits for bytes and returns 0 at the end,
 /// and `bool ready()`, which says whether `read` returns at once.
@@ -29,20 +28,24 @@ template <class Input>
 class RecordStream {
  public:
   static constexpr std::size_t block_bytes = std::size_t{1} << 16;
-  /// A longer record is wrong.
+  /// The length of the longest record in bytes. Longer records are wrong.
   static constexpr std::size_t most_record_bytes = std::size_t{1} << 24;
 
   RecordStream(Input input, std::string name, ReadOptions options = {})
       : input_{std::move(input)}, name_{std::move(name)}, options_{std::move(options)} {}
 
-  /// Waits for input, reads what there is of it, at most a block, and calls `visit(example)` for
-  /// each record that is complete now and `wrong(error)` with an `InputError` for each that is
-  /// none. Returns false at the end of the input. Throws `InputError` if the format or the fields
-  /// cannot be recognised, or if the whole input holds no record. What the functions throw is
-  /// passed on.
+  /// Waits for input and reads at most a block. Calls `visit(example)` for each complete record,
+  /// and `wrong(error)` with an `InputError` for each wrong one. Returns false at the end of the
+  /// input. Throws `InputError` if the format or the fields cannot be recognised, or if the input
+  /// has no record. Exceptions of the two functions are passed on.
   template <class Visit, class Wrong>
   bool read(const Visit& visit, const Wrong& wrong) {
     const bool more = fill();
+    if (!begun_) {
+      if (more && buffer_.size() < byte_order_mark.size()) return true;
+      if (buffer_.starts_with(byte_order_mark)) buffer_.erase(0, byte_order_mark.size());
+      begun_ = true;
+    }
     if (skipping_) skip_line();
     const std::string_view whole{buffer_.data(), whole_records(more)};
     if (!whole.empty()) show(whole, visit, wrong);
@@ -52,18 +55,18 @@ class RecordStream {
     return more;
   }
 
-  /// Whether there is input that `read` need not wait for.
+  /// Tells whether `read` would find input without waiting.
   [[nodiscard]] bool ready() { return input_.ready(); }
 
-  /// The number of the line that an example begins in, while it is visited.
+  /// Returns the number of the line in which an example begins, while it is visited.
   [[nodiscard]] std::int64_t line_of(const Example& example) const {
     return reader_->source().line_of(example.record);
   }
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Bytes that have been read.
+  /// Returns the number of bytes read.
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
-  /// Records that have been shown, wrong ones included.
+  /// Returns the number of records, including wrong ones.
   [[nodiscard]] std::int64_t records() const { return records_; }
 
  private:
@@ -98,9 +101,9 @@ class RecordStream {
     }
   }
 
-  /// Recognises the format as soon as there is a line to do it by.
+  /// Recognises the format as soon as there is a line.
   void recognise(bool more) {
-    const std::string_view text = without_mark(buffer_);
+    const std::string_view text{buffer_};
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == npos || (more && text.find('\n', first) == npos)) return;
     const std::size_t line = text.rfind('\n', first) + 1;  // npos + 1 is 0
@@ -129,15 +132,14 @@ class RecordStream {
     }
   }
 
-  /// Makes the reader look at other text. The first time it takes the header off, or finds the
-  /// fields in the first record that is right; returns false if there is none.
+  /// Lets the reader continue with another text. The first time it takes the header off, or finds
+  /// the fields in the first record that is right; returns false if there is none.
   template <class Wrong>
   bool open(Source source, const Wrong& wrong) {
     if (reader_) {
       reader_ = reader_->continued(std::move(source));
       return true;
     }
-    source.text = without_mark(source.text);
     while (!is_blank(source.text)) {
       try {
         reader_.emplace(source, options_);
@@ -155,18 +157,13 @@ class RecordStream {
     return false;
   }
 
-  /// The text without a byte order mark before it.
-  static std::string_view without_mark(std::string_view text) {
-    return text.substr(text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
-  }
-
-  /// Where the record that `text` has at its front, or after lines that are skipped, ends.
+  /// Returns the end of the first record of `text`, after lines that are skipped.
   static std::size_t end_of(std::string_view record, std::string_view text) {
     const auto end = static_cast<std::size_t>(record.data() + record.size() - text.data());
     return record.ends_with('\n') ? end : whole_lines(text, end);
   }
 
-  /// Takes the first record off. One that has no end is taken for a line.
+  /// Takes the first record off. A record without an end counts as one line.
   void skip_record(std::string_view& text) const {
     const bool json = options_.format == Format::json_lines;
     for (std::string_view after = text; !text.empty(); text = after) {
@@ -186,7 +183,7 @@ class RecordStream {
     skip_line();
   }
 
-  /// Drops what the buffer has of a line that is longer than a record may be.
+  /// Drops the buffered part of a line that is longer than a record may be.
   void skip_line() {
     const std::size_t end = buffer_.find('\n');
     skipping_ = end == std::string::npos;
@@ -198,10 +195,11 @@ class RecordStream {
   ReadOptions options_;
   std::optional<Reader> reader_;
   std::string buffer_;
-  std::int64_t line_ = 1;  ///< the number of the line that the buffer begins in
+  std::int64_t line_ = 1;  ///< number of the line in which the buffer begins
   std::int64_t bytes_ = 0;
   std::int64_t records_ = 0;
-  bool skipping_ = false;  ///< up to the end of the line
+  bool begun_ = false;     ///< the byte order mark, if there was one, is off
+  bool skipping_ = false;  ///< the rest of a line is being skipped
 };
 
 }  // namespace seqtrain::data

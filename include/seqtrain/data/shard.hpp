@@ -7,16 +7,16 @@
 
 namespace seqtrain::data {
 
-/// Which batches of an epoch a process computes, where several share the work. Batches are dealt in
-/// runs of `accumulation` to the leaves of a step, in turn; the process has the leaves `first` to
-/// `last` - 1. The default owns every batch.
+/// The batches of an epoch that one of several processes computes. Runs of `accumulation` batches
+/// go to the leaves of a step in turn, and the process has the leaves `first` to `last` - 1. The
+/// default owns every batch.
 struct Shard {
   std::int64_t replicas = 1;      ///< leaves of a step; in evaluation the number of processes
   std::int64_t accumulation = 1;  ///< batches a leaf
   std::int64_t first = 0;
   std::int64_t last = 1;
 
-  /// Throws `InputError` where the leaves are none of a step's.
+  /// Throws `InputError` unless `first` and `last` are leaves of a step.
   void validate() const {
     const auto demand = [](bool good, const char* field, const char* expected) {
       if (!good) throw InputError{expected, {.object = "shard", .field = field}};
@@ -27,13 +27,13 @@ struct Shard {
            "must be at least one, and all below the number of replicas");
   }
 
-  /// Whether the process computes a batch, given its place in the epoch.
+  /// Tells whether the process computes a batch, given its position in the epoch.
   [[nodiscard]] bool owns(std::int64_t batch_index) const noexcept {
     const std::int64_t leaf = batch_index / accumulation % replicas;
     return first <= leaf && leaf < last;
   }
 
-  /// Batches of an epoch for each one that the process owns, rounded up.
+  /// Returns the number of batches in the epoch for each batch of this process, rounded up.
   [[nodiscard]] std::size_t stride() const noexcept {
     const std::int64_t owned = last - first;
     return static_cast<std::size_t>((replicas + owned - 1) / owned);

@@ -6,22 +6,22 @@
 #include <string_view>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::data {
 
-/// A text under the name that errors call it by. The bytes belong to somebody else.
+/// A text with the name that errors give it. The bytes belong to somebody else.
 struct Source {
   std::string_view text;
   std::string name;
   std::int64_t first_line = 1;  ///< the number of the text's first line
 
-  /// The number of the line that `part` of the text begins in.
+  /// Returns the number of the line in which `part` of the text begins.
   [[nodiscard]] std::int64_t line_of(std::string_view part) const {
     return first_line + std::count(text.data(), part.data(), '\n');
   }
 
-  /// An error at `part` of the text, ready to be thrown.
+  /// Returns an error at `part` of the text, to be thrown.
   [[nodiscard]] InputError error(const std::string& problem, std::string_view part,
                                  std::string field = {}, const std::string& advice = {}) const {
     return InputError{

@@ -20,7 +20,7 @@
 
 namespace seqtrain::data {
 
-/// The number that all of `text` is, if it is one that a float can hold.
+/// Returns the number if all of `text` is a number that a float can hold.
 [[nodiscard]] inline std::optional<float> finite_number(std::string_view text) {
   double number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -29,11 +29,12 @@ namespace seqtrain::data {
   return std::isfinite(narrow) ? std::optional{narrow} : std::nullopt;
 }
 
-/// Reads labels of multi-label classification, each a JSON array: of names, or of a 0 or a 1 for
+/// Reads labels of multi-label classification. Each is a JSON array of names, or of a 0 or a 1 for
 /// every label.
 class LabelArray {
  public:
-  /// Whether `text` is such an array. It is valid until the next call.
+  /// Parses `text`. Returns false if it is not such an array. The result is valid until the next
+  /// call.
   bool parse(std::string_view text) {
     names_.clear();
     numbers_.clear();
@@ -68,16 +69,16 @@ class LabelArray {
 inline constexpr const char* expected_label_array =
     "a label is a JSON array of names, or of a 0 or a 1 for each label";
 
-/// Makes numbers of what files have as labels where an example's is not one of several: of
-/// regression its number, of multi-label classification a 0 or a 1 for each label.
+/// Turns labels into numbers for regression and multi-label classification: the number itself, or a
+/// 0 or a 1 for each label.
 class Targets {
  public:
-  /// The numbers of an example without a label.
+  /// Returns the numbers of an example without a label, which are NaN.
   static std::vector<float> none(const Labels& labels) {
     return std::vector<float>(labels.targets(), std::numeric_limits<float>::quiet_NaN());
   }
 
-  /// Reads a label; returns what is wrong with it, or an empty text.
+  /// Reads a label. Returns what is wrong with it, or an empty text.
   std::string parse(std::string_view text, const Labels& labels) {
     return labels.problem_type() == ProblemType::regression ? parse_number(text)
                                                             : parse_array(text, labels);

@@ -18,7 +18,8 @@ namespace seqtrain::data {
 
 namespace detail {
 
-/// A directory's entries for which `wanted` holds, by their names' bytes; hidden ones are left out.
+/// Returns a directory's entries for which `wanted` holds, in the order of their names' bytes.
+/// Hidden entries are left out.
 template <class Wanted>
 std::vector<std::filesystem::directory_entry> sorted_entries(const std::filesystem::path& directory,
                                                              const Wanted& wanted) {
@@ -36,17 +37,17 @@ std::vector<std::filesystem::directory_entry> sorted_entries(const std::filesyst
 
 }  // namespace detail
 
-/// Whether examples are read from there by a `TextFolder`, rather than from a file.
+/// Tells whether a path is a directory, which `TextFolder` reads.
 inline bool is_text_folder(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error);
 }
 
-/// Reads texts that have a file each, in a folder for each label, `<directory>/<label>/*.txt`: the
-/// layout of Stanford's IMDB reviews. The folder `unsup`, whose texts have no label, is left alone;
-/// so is one without such files. Of each label in turn comes the next file by name, and of a label
-/// with more files more of them: the first part of the examples has the labels in the whole's
-/// proportions. Immutable: threads may share it, each reading parts of its own.
+/// Reads one text from each file, with a folder for each label: `<directory>/<label>/*.txt`, as in
+/// Stanford's IMDB reviews. The folder `unsup`, whose texts have no label, is skipped, and so are
+/// folders without such files. The files of the labels are interleaved in proportion to their
+/// numbers, so that any first part of the examples has about the label balance of the whole. A
+/// TextFolder is immutable: threads may share it and read different parts.
 class TextFolder {
  public:
   static constexpr std::string_view unlabelled = "unsup";
@@ -55,10 +56,10 @@ class TextFolder {
   struct Part {
     std::size_t first = 0;
     std::size_t end = 0;
-    std::size_t bytes_to_end = 0;  ///< of all files up to this part's last
+    std::size_t bytes_to_end = 0;  ///< bytes of all files up to this part's last
   };
 
-  /// Throws `InputError` on what cannot be listed, or has no example.
+  /// Lists the files. Throws `InputError` if a directory cannot be listed or there is no example.
   explicit TextFolder(std::filesystem::path directory) : directory_{std::move(directory)} {
     const auto is_label = [](const auto& entry) {
       std::error_code error;
@@ -75,7 +76,7 @@ class TextFolder {
   [[nodiscard]] std::string name() const { return directory_.string(); }
   [[nodiscard]] std::size_t size() const { return files_.size(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// The folders' names, sorted.
+  /// Returns the names of the folders, sorted.
   [[nodiscard]] const std::vector<std::string>& labels() const { return labels_; }
 
   /// Cuts the files into parts of about `bytes`, in order.
@@ -93,8 +94,8 @@ class TextFolder {
 
   [[nodiscard]] static std::size_t end_of(const Part& part) { return part.bytes_to_end; }
 
-  /// Shows every text of a part, in order; an empty file is an empty text. Throws `InputError` with
-  /// file and line on what is not UTF-8 or cannot be read.
+  /// Calls `visit` with every text of a part, in order. An empty file is an empty text. Throws
+  /// `InputError` with file and line if a file is not UTF-8 or cannot be read.
   template <class Visit>
   void read(const Part& part, Visit&& visit) const {
     for (std::size_t i = part.first; i < part.end; ++i) {
@@ -109,7 +110,7 @@ class TextFolder {
     }
   }
 
-  /// An error at an example's label, ready to be thrown.
+  /// Returns an error at an example's label, to be thrown.
   [[nodiscard]] InputError label_error(const std::string& problem, const Example& example,
                                        const std::string& advice) const {
     return InputError{problem, {.object = (directory_ / *example.label).string()}, advice};
@@ -120,7 +121,7 @@ class TextFolder {
     std::string name;
     std::size_t label;
     std::size_t bytes;
-    double place;  ///< among its label's files, 0 to 1
+    double place;  ///< position among its label's files, 0 to 1
   };
 
   void add(const std::filesystem::path& folder) {

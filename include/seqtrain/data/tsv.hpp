@@ -10,7 +10,7 @@
 
 namespace seqtrain::data {
 
-/// Cuts a line at its tabs, into `cells`. Quotes are characters like others, as in GLUE's files.
+/// Splits a line at its tabs into `cells`. Quotes have no meaning, as in GLUE's files.
 inline void split_tsv(std::string_view line, std::vector<std::string_view>& cells) {
   cells.clear();
   for (;;) {
@@ -21,8 +21,8 @@ inline void split_tsv(std::string_view line, std::vector<std::string_view>& cell
   }
 }
 
-/// Shows each line of `part`, which is part of the source and behind its header, as an example.
-/// Empty lines are skipped.
+/// Calls `visit` with each line of `part` as an example. `part` is a part of the source after its
+/// header. Empty lines are skipped.
 template <class Visit>
 void read_tsv(const Source& source, std::string_view part, const Columns& columns, Visit&& visit) {
   const bool all_utf8 = text::is_valid_utf8(part);

@@ -383,7 +383,8 @@ class Exchange {
   /// Gives a tensor of one dimension that size. Its memory is used again.
   at::Tensor& resize(at::Tensor& tensor, std::int64_t size) const {
     if (!tensor.defined()) tensor = at::empty({size}, own_.losses.options());
-    return tensor.resize_({size}), tensor;
+    tensor.resize_({size});
+    return tensor;
   }
 
   Group* group_;

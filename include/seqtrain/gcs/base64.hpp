@@ -13,7 +13,7 @@
 
 namespace seqtrain::gcs {
 
-/// Base64 with padding (RFC 4648, section 4).
+/// Encodes bytes in base64 with padding (RFC 4648, section 4).
 inline std::string base64(std::string_view bytes) {
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
   const auto length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
@@ -23,7 +23,7 @@ inline std::string base64(std::string_view bytes) {
   return text;
 }
 
-/// The alphabet for URLs, without padding (RFC 4648, section 5), as a JWT wants it.
+/// Encodes bytes in the alphabet for URLs without padding (RFC 4648, section 5), as a JWT needs it.
 inline std::string base64url(std::string_view bytes) {
   auto text = base64(bytes);
   std::replace(text.begin(), text.end(), '+', '-');
@@ -32,7 +32,7 @@ inline std::string base64url(std::string_view bytes) {
   return text;
 }
 
-/// A checksum as the service writes it: four bytes, the highest first, in base64.
+/// Returns a checksum as the service writes it: four bytes, the highest first, in base64.
 inline std::string crc32c_text(Crc32c checksum) {
   const auto value = checksum.value();
   const char bytes[4] = {static_cast<char>(value >> 24), static_cast<char>(value >> 16),
@@ -40,7 +40,7 @@ inline std::string crc32c_text(Crc32c checksum) {
   return base64({bytes, 4});
 }
 
-/// The reverse, or nothing if `text` is no such checksum.
+/// Reads a checksum as the service writes it. Returns nothing if `text` is not one.
 inline std::optional<Crc32c> parse_crc32c(std::string_view text) {
   if (text.size() != 8) return {};
   std::array<unsigned char, 6> bytes{};

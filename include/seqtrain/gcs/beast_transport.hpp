@@ -19,16 +19,17 @@ namespace seqtrain::gcs {
 struct TransportOptions {
   http::Deadlines deadlines = {};
   ProxyRules proxies = {};
-  std::filesystem::path ca_file = {};  ///< authorities in PEM that are trusted beside the system's
+  std::filesystem::path ca_file = {};  ///< more certificate authorities to trust, in PEM
   Seconds longest_idle{30};            ///< a connection unused for longer is not used again
   Resolve resolve = &resolve_by_system;
 };
 
-/// HTTP/1.1 over TCP and TLS by Boost.Beast. Connections are kept and used again. The system's
-/// authorities are trusted, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR` where these are set.
+/// Sends requests by HTTP/1.1 over TCP and TLS with Boost.Beast. Connections are kept and used
+/// again. It trusts the system's certificate authorities, or those of `SSL_CERT_FILE` and
+/// `SSL_CERT_DIR` if these are set.
 class BeastTransport final : public http::Transport {
  public:
-  /// Throws `InputError` if the file of authorities cannot be read.
+  /// Throws `InputError` if `ca_file` cannot be read.
   explicit BeastTransport(TransportOptions options = {}) : options_{std::move(options)} {
     tls_.set_options(detail::asio::ssl::context::default_workarounds |
                      detail::asio::ssl::context::no_tlsv1 | detail::asio::ssl::context::no_tlsv1_1);

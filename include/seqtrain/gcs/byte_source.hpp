@@ -21,26 +21,26 @@
 
 namespace seqtrain::gcs {
 
-/// What an upload reads from.
+/// The content of an upload.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
 
-  /// Nothing while it is not known.
+  /// Returns the number of bytes, or nothing while it is not known.
   [[nodiscard]] virtual std::optional<std::uint64_t> size() const = 0;
 
-  /// Fills `into` with the bytes from `offset` on and returns how many there were: fewer only at
-  /// the end. Throws `Error` if they cannot be read.
+  /// Fills `into` with the bytes from `offset` on and returns their number, which is smaller than
+  /// `into` only at the end. Throws `Error` if they cannot be read.
   virtual std::size_t read(std::uint64_t offset, std::span<std::byte> into) = 0;
 
-  /// Whether `read` may go back.
+  /// Tells whether `read` may go back to an earlier offset.
   [[nodiscard]] virtual bool rewinds() const { return true; }
 };
 
 /// A file, or a part of one. Copies share the descriptor and may be read by several threads.
 class FileSource final : public ByteSource {
  public:
-  /// Throws `InputError` if `file` is not a file that can be read.
+  /// Opens `file`. Throws `InputError` if it is not a file that can be read.
   explicit FileSource(const std::filesystem::path& file) : name_{file.string()} {
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) {
@@ -55,7 +55,7 @@ class FileSource final : public ByteSource {
     size_ = static_cast<std::uint64_t>(status.st_size);
   }
 
-  /// `size` bytes from `offset` on, as a source of their own.
+  /// Returns a source of the `size` bytes from `offset` on.
   [[nodiscard]] FileSource part(std::uint64_t offset, std::uint64_t size) const {
     auto part = *this;
     part.start_ = start_ + offset;
@@ -84,7 +84,7 @@ class FileSource final : public ByteSource {
   std::uint64_t size_ = 0;
 };
 
-/// Bytes in memory, which must outlive it.
+/// Bytes in memory, which must outlive the source.
 class MemorySource final : public ByteSource {
  public:
   explicit MemorySource(std::span<const std::byte> bytes) : bytes_{bytes} {}
@@ -102,10 +102,10 @@ class MemorySource final : public ByteSource {
   std::span<const std::byte> bytes_;
 };
 
-/// Bytes that come once, front to back, of a number nobody knows: a pipe, a generator.
+/// Bytes that come once, from front to back, and whose number is not known: a pipe, a generator.
 class StreamSource final : public ByteSource {
  public:
-  /// Writes what there is into the span and returns how much; 0 at the end.
+  /// Writes the next bytes into the span and returns their number, which is 0 at the end.
   using Reader = std::function<std::size_t(std::span<std::byte>)>;
 
   explicit StreamSource(Reader reader) : reader_{std::move(reader)} {}

@@ -19,12 +19,13 @@
 
 namespace seqtrain::gcs {
 
-/// A directory of what was fetched before. Each entry is one generation of a file, or of all files
-/// below a prefix, and never changes: a new generation is a new entry. Entries are verified
-/// whenever they are used, appear whole, and are fetched by one process while others wait for it.
+/// A directory of files that were fetched. Each entry is one generation of a file, or of all files
+/// below a prefix. An entry never changes: a new generation becomes a new entry. Entries are
+/// verified at each use and appear as a whole. One process fetches an entry while others wait for
+/// it.
 class Cache {
  public:
-  /// Creates `directory` where it is missing.
+  /// Creates `directory` if it is missing.
   explicit Cache(std::filesystem::path directory) : directory_{std::move(directory)} {
     std::error_code error;
     std::filesystem::create_directories(directory_, error);
@@ -32,8 +33,8 @@ class Cache {
       throw InputError{"cannot be created: " + error.message(), {.object = directory_.string()}};
   }
 
-  /// The local copy of an object, or of everything below `uri` if that is no object. The names of
-  /// the files are kept.
+  /// Returns the local copy of an object, or of all objects below `uri` if that is not an object.
+  /// The files keep their names.
   [[nodiscard]] std::filesystem::path fetch(const Client& client, const Uri& uri,
                                             const DownloadOptions& options = {}) const {
     for (int attempt = 0;; ++attempt) {
@@ -66,7 +67,7 @@ class Cache {
     return entry(client, {{*file, path}}, options) / path;
   }
 
-  /// The directory with these objects in it.
+  /// Returns the directory with these objects in it.
   [[nodiscard]] std::filesystem::path entry(const Client& client,
                                             const std::vector<LocalObject>& objects,
                                             const DownloadOptions& options) const {
@@ -90,7 +91,7 @@ class Cache {
     return path;
   }
 
-  /// SHA-256 over names and generations: what an entry is called.
+  /// Returns the name of an entry: the SHA-256 of its objects' names and generations.
   static std::string identity(const std::vector<LocalObject>& objects) {
     std::string text;
     for (const auto& [object, path] : objects) {

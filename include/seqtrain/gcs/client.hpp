@@ -16,23 +16,23 @@
 
 namespace seqtrain::gcs {
 
-/// What a write insists on.
+/// Conditions of a write.
 struct WriteOptions {
   std::optional<std::int64_t> if_generation = {};  ///< 0: there must be no such object yet
   std::string content_type = "application/octet-stream";
 };
 
-/// Objects by name: what is there, small writes, reads, copies. Whole files go by `upload.hpp` and
-/// `download.hpp`. Every read and write is verified by CRC-32C; what fails is tried again as the
-/// retry policy says. Throws `NotFound`, `Forbidden`, `PreconditionFailed`, `Error`. For several
-/// threads at once.
+/// Lists, reads, writes, copies and removes objects by name. `upload.hpp` and `download.hpp` are
+/// for whole files. Every read and write is verified by CRC-32C. A failed request is repeated by
+/// the rules of `RetryPolicy`. Throws `NotFound`, `Forbidden`, `PreconditionFailed` or `Error`.
+/// Several threads may use one client.
 class Client {
  public:
   explicit Client(std::unique_ptr<Service> service) : service_{std::move(service)} {}
 
   [[nodiscard]] Service& service() const noexcept { return *service_; }
 
-  /// Calls under way end soon with an `Error`, later ones at once.
+  /// Ends calls under way soon with an `Error`, and later calls at once.
   void cancel() const noexcept { service_->cancel(); }
 
   [[nodiscard]] ObjectInfo stat(const Uri& uri) const {
@@ -40,7 +40,8 @@ class Client {
     return parse(service_->call({.url = object_url(uri)}, operation), operation, uri.bucket);
   }
 
-  /// Nothing if there is no such object. A bucket that is not there is told apart by `list` only.
+  /// Returns an object's properties, or nothing if there is no such object. Only `list` can tell
+  /// that the bucket is missing.
   [[nodiscard]] std::optional<ObjectInfo> find(const Uri& uri) const {
     try {
       return stat(uri);
@@ -49,7 +50,8 @@ class Client {
     }
   }
 
-  /// Calls `found` for each object whose name begins with `prefix.name`, in order of names.
+  /// Calls `found` for each object whose name begins with `prefix.name`, in the order of their
+  /// names.
   void list(const Uri& prefix, const std::function<void(const ObjectInfo&)>& found) const {
     const Operation operation{prefix.text(), "storage.objects.list", "no such bucket"};
     std::string page;
@@ -72,7 +74,7 @@ class Client {
     return objects;
   }
 
-  /// Writes a small object in one request, whole or not at all.
+  /// Writes a small object in one request, as a whole or not at all.
   ObjectInfo put(const Uri& uri, std::span<const std::byte> bytes,
                  const WriteOptions& options = {}) const {
     const auto checksum = Crc32c{}.update(bytes);
@@ -97,8 +99,9 @@ class Client {
     return put(uri, http::bytes_of(text), options);
   }
 
-  /// Sends `size` bytes from `offset` on, of that very generation, to `sink` in order. A break is
-  /// taken up where it happened. The bytes are not verified: only a whole object has a checksum.
+  /// Reads `size` bytes from `offset` on, of exactly that generation, into `sink`. After a broken
+  /// connection it continues at the byte that it had reached. The bytes are not verified: only a
+  /// whole object has a checksum.
   void read(const ObjectInfo& object, std::uint64_t offset, std::uint64_t size,
             const http::BodySink& sink) const {
     const Operation operation{object.uri.text(), "storage.objects.get"};
@@ -120,7 +123,7 @@ class Client {
     }
   }
 
-  /// The whole object through `sink`; throws after the last byte if the checksum is wrong.
+  /// Reads a whole object into `sink`. Throws after the last byte if the checksum is wrong.
   ObjectInfo read(const Uri& uri, const http::BodySink& sink) const {
     auto object = stat(uri);
     Crc32c checksum;
@@ -132,7 +135,7 @@ class Client {
     return object;
   }
 
-  /// A small object as a string.
+  /// Reads a small object and returns its content.
   [[nodiscard]] std::string get(const Uri& uri,
                                 std::uint64_t max_bytes = std::uint64_t{64} << 20) const {
     const auto object = stat(uri);
@@ -153,7 +156,7 @@ class Client {
     throw Error{problem, {.object = object.uri.text()}};
   }
 
-  /// Copies inside the service, however large.
+  /// Copies an object of any size inside the service.
   ObjectInfo copy(const Uri& from, const Uri& to, const WriteOptions& options = {}) const {
     const Operation operation{to.text(), "storage.objects.create"};
     const auto source = stat(from);
@@ -193,7 +196,7 @@ class Client {
     return finish_write(response, operation, to, size, checksum, repeated);
   }
 
-  /// Removes the object, if given only that generation of it. False if there is none.
+  /// Removes an object, or only the given generation of it. Returns false if there is none.
   bool remove(const Uri& uri, std::optional<std::int64_t> generation = {}) const {
     const Operation operation{uri.text(), "storage.objects.delete"};
     const auto query = generation ? "ifGenerationMatch=" + std::to_string(*generation) : "";
@@ -204,8 +207,8 @@ class Client {
     return true;
   }
 
-  /// For the writers of this room: what the answer to the last request of a write means. Throws
-  /// unless the object is there with this size and checksum; a wrong one is removed again.
+  /// Evaluates the answer to the last request of a write, for the writers of this room. Throws
+  /// unless the object is there with this size and checksum. A wrong object is removed again.
   ObjectInfo finish_write(const http::Response& response, const Operation& operation,
                           const Uri& uri, std::uint64_t size, Crc32c checksum,
                           bool repeated) const {
@@ -217,7 +220,7 @@ class Client {
                 {.object = uri.text()}};
   }
 
-  /// The address of a new upload, with the write's precondition.
+  /// Returns the address of a new upload, with the write's conditions.
   [[nodiscard]] http::Url upload_url(const Uri& uri, const WriteOptions& options) const {
     const auto query =
         with_precondition("uploadType=resumable&name=" + percent_encode(uri.name), options);
@@ -248,7 +251,7 @@ class Client {
     return writer.member("crc32c", crc32c_text(checksum)).end_object().text();
   }
 
-  /// A line that the content does not have.
+  /// Returns a line that the content does not have.
   static std::string boundary_for(std::span<const std::byte> bytes) {
     const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     std::string boundary = "seqtrain";
@@ -277,7 +280,7 @@ class Client {
     return detail::read_object(document.root(), bucket);
   }
 
-  /// An earlier attempt seems to have done the write although its answer was lost.
+  /// Returns the object that an earlier attempt has written although its answer was lost.
   ObjectInfo own_write(const Operation& operation, const Uri& uri, std::uint64_t size,
                        Crc32c checksum) const {
     auto info = find(uri);

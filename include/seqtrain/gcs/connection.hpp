@@ -33,7 +33,7 @@ namespace seqtrain::gcs {
 
 namespace detail {
 
-/// A body made of pieces that lie where they are.
+/// A body that consists of several pieces of memory, which are not copied.
 struct PiecesBody {
   using value_type = std::vector<asio::const_buffer>;
   static std::uint64_t size(const value_type& pieces) { return asio::buffer_size(pieces); }
@@ -56,8 +56,8 @@ struct PiecesBody {
 
 }  // namespace detail
 
-/// One connection to one origin, plain or TLS, direct or through a proxy. Blocking, for one thread
-/// at a time; no wait is longer than its deadline.
+/// One connection to one origin, plain or TLS, direct or through a proxy. Calls block, but not
+/// longer than their deadlines. One thread may use it at a time.
 class Connection {
  public:
   /// `context` must verify peers; the host's name is checked here.
@@ -83,7 +83,8 @@ class Connection {
                                      : exchange_on(stream_.next_layer(), request);
   }
 
-  /// Whether another request may follow: the far end agreed, and has neither closed nor spoken.
+  /// Tells whether another request may follow: the server has agreed to it, and has neither closed
+  /// the connection nor sent anything else.
   [[nodiscard]] bool reusable() {
     char byte = 0;
     const auto got = ::recv(tcp().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -100,7 +101,7 @@ class Connection {
   }
   detail::TimedSocket& tcp() { return stream_.next_layer(); }
 
-  /// Sets when what is done next has to be done.
+  /// Sets the deadline of the next operations.
   void within(Seconds bound) {
     tcp().expires_at(std::min(end_, Clock::now() + as_duration(bound)));
   }
@@ -206,7 +207,7 @@ class Connection {
     Parser parser;
     parser.body_limit(std::numeric_limits<std::uint64_t>::max());
     parser.header_limit(64 * 1024);
-    // An answer may be there although the far end stopped listening, and says why.
+    // The server may have sent an answer that says why it stopped reading.
     const auto patience = written ? std::min(deadlines_.read, Seconds{1}) : deadlines_.read;
     ErrorCode error;
     within(patience);
@@ -254,7 +255,7 @@ class Connection {
     return response;
   }
 
-  /// A successful body of known length goes from the socket to the sink without another copy.
+  /// Moves a successful body of known length from the socket to the sink without another copy.
   template <class Stream>
   void read_body(Stream& stream, Parser& parser, const http::Request& request,
                  http::Response& response) {

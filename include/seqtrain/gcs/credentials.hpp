@@ -13,7 +13,7 @@
 #include <seqtrain/gcs/token.hpp>
 #include <seqtrain/gcs/uri.hpp>
 
-/// The identities that Google's own libraries know, as far as the storage service needs them.
+/// The identities that Google's own libraries know and the storage service needs.
 namespace seqtrain::gcs {
 
 namespace detail {
@@ -33,14 +33,14 @@ inline http::Request form_post(
 
 }  // namespace detail
 
-/// No identity: for emulators and public objects.
+/// No identity, for emulators and public objects.
 class Anonymous final : public Credentials {
  public:
   [[nodiscard]] Token fetch(const TokenContext&, std::string_view) const override { return {}; }
   [[nodiscard]] std::string account() const override { return "an anonymous caller"; }
 };
 
-/// A service account's key: a signed statement is exchanged for a token (RFC 7523).
+/// The key of a service account. A signed statement is exchanged for a token (RFC 7523).
 class ServiceAccount final : public Credentials {
  public:
   ServiceAccount(std::string email, std::string key_id, SigningKey key, http::Url token_url,
@@ -87,7 +87,7 @@ class ServiceAccount final : public Credentials {
   std::string quota_project_;
 };
 
-/// A person's login, as `gcloud auth application-default login` leaves it.
+/// The login of a person, as `gcloud auth application-default login` writes it.
 class AuthorizedUser final : public Credentials {
  public:
   AuthorizedUser(std::string client_id, std::string client_secret, std::string refresh_token,
@@ -120,7 +120,7 @@ class AuthorizedUser final : public Credentials {
   std::string quota_project_;
 };
 
-/// A service account in whose name another identity may act.
+/// A service account that another identity may impersonate.
 class Impersonated final : public Credentials {
  public:
   /// `url` ends in `serviceAccounts/<email>:generateAccessToken`.
@@ -139,7 +139,8 @@ class Impersonated final : public Credentials {
         .url = url_,
         .headers = {{"Authorization", "Bearer " + own.value}, {"Content-Type", "application/json"}},
         .body = {http::bytes_of(body)}};
-    // The end is given as a date, which a wrong clock would misread; the lifetime is what we ask.
+    // The answer gives the end as a date, which a wrong clock would misread, so we use the lifetime
+    // that we asked for.
     return read_token(ask_for_token(context, request, "token for " + account()), context.timing,
                       account(), "accessToken");
   }
@@ -177,7 +178,7 @@ class MachineAccount final : public Credentials {
   }
   [[nodiscard]] std::string account() const override { return "the machine's service account"; }
 
-  /// Whether such a server answers at all.
+  /// Tells whether a metadata server answers.
   [[nodiscard]] bool is_there(http::Transport& transport) const {
     try {
       return transport.send(question("")).find("Metadata-Flavor") == "Google";

@@ -23,7 +23,7 @@ inline std::string text_or(const json::Value& object, std::string_view key,
   return std::string{value ? value->string() : otherwise};
 }
 
-/// The address in the field `key`. Secrets go there, so it must be https.
+/// Returns the address in the field `key`. It must be https, because secrets are sent to it.
 inline http::Url secure_url(const json::Value& object, std::string_view key,
                             std::string_view otherwise = {}) {
   const auto text = text_or(object, key, otherwise);
@@ -126,15 +126,17 @@ inline std::filesystem::path well_known_file(const Environment& environment) {
 
 }  // namespace detail
 
-/// Reads a file as the Cloud console or gcloud writes it. Throws `InputError` with file and field.
+/// Reads a credentials file of the Cloud console or of gcloud. Throws `InputError` with file and
+/// field.
 inline std::unique_ptr<Credentials> load_credentials(const std::filesystem::path& file) {
   const auto document = json::Document::load(file);
   return detail::from_json(document.root(), file.string());
 }
 
-/// Google's order of search: the file named by `GOOGLE_APPLICATION_CREDENTIALS`, gcloud's
-/// well-known file, the metadata server (`GCE_METADATA_HOST` names another). `probe` should have
-/// short deadlines. Throws `InputError` if nothing is found, or if a file that is set is not there.
+/// Finds credentials in Google's order: the file named by `GOOGLE_APPLICATION_CREDENTIALS`,
+/// gcloud's well-known file, the metadata server (`GCE_METADATA_HOST` names another). `probe`
+/// should have short deadlines. Throws `InputError` if nothing is found, or if a file that is set
+/// is not there.
 inline std::unique_ptr<Credentials> find_credentials(const Environment& environment,
                                                      http::Transport& probe) {
   std::error_code ignored;

@@ -38,7 +38,7 @@ class RangedDownload {
                  const DownloadOptions& options)
       : client_{client}, object_{object}, file_{file}, options_{options} {}
 
-  /// The checksum of what arrived.
+  /// Fetches all ranges and returns the checksum of their content.
   Crc32c run() {
     const auto count = (object_.size + options_.range_bytes - 1) / options_.range_bytes;
     std::vector<Crc32c> checksums(count);
@@ -81,8 +81,8 @@ class RangedDownload {
 
 }  // namespace detail
 
-/// Fetches that generation of an object into the file `path`, which appears when it is whole and
-/// its checksum right. What arrives wrong is fetched once more.
+/// Fetches one generation of an object into the file `path`, which appears when it is complete and
+/// its checksum is right. If the checksum is wrong, it fetches the object once more.
 inline void download_generation(const Client& client, const ObjectInfo& object,
                                 const std::filesystem::path& path,
                                 const DownloadOptions& options = {}) {
@@ -97,7 +97,8 @@ inline void download_generation(const Client& client, const ObjectInfo& object,
   }
 }
 
-/// Fetches the object as it is now. One that is overwritten meanwhile is begun again.
+/// Fetches the current generation of an object. Starts again if the object is overwritten
+/// meanwhile.
 inline ObjectInfo download(const Client& client, const Uri& uri, const std::filesystem::path& path,
                            const DownloadOptions& options = {}) {
   for (int attempt = 0;; ++attempt) {

@@ -12,7 +12,7 @@
 
 namespace seqtrain::gcs {
 
-/// Where the token of another provider of identities lies.
+/// The place of the token of another identity provider.
 struct SubjectTokenPlace {
   std::filesystem::path file = {};         ///< either this
   http::Url url = {};                      ///< or this
@@ -20,7 +20,8 @@ struct SubjectTokenPlace {
   std::string json_field = {};             ///< if set, the token is this field of a JSON object
 };
 
-/// An identity of another provider, exchanged at Google's security token service (RFC 8693).
+/// An identity of another provider. Its token is exchanged at Google's security token service (RFC
+/// 8693).
 class ExternalAccount final : public Credentials {
  public:
   struct Options {

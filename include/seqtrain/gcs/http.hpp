@@ -18,7 +18,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/gcs/timing.hpp>
 
-/// HTTP as the client of the storage service sees it: messages, and a transport that moves them.
+/// HTTP messages and the interface of a transport, as the client of the storage service uses them.
 /// Nothing here opens a socket; `beast_transport.hpp` does.
 namespace seqtrain::gcs::http {
 
@@ -28,8 +28,8 @@ inline bool same_ignoring_case(std::string_view a, std::string_view b) {
                     [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-/// An absolute address. Targets hold what must not be shown (upload sessions), so there is no way
-/// to write one whole: `origin()` is what logs and errors get.
+/// An absolute address. Targets may hold secrets (upload sessions), so no function returns the
+/// whole text: logs and errors show `origin()`.
 struct Url {
   std::string scheme;  ///< "http" or "https"
   std::string host;    ///< in lower case; an IPv6 address without its brackets
@@ -37,7 +37,7 @@ struct Url {
   std::string target = "/";      ///< path and query, encoded
   std::string credentials = {};  ///< `user:password`, of a proxy
 
-  /// Throws `InputError`, which does not repeat the text.
+  /// Parses an address. Throws `InputError`, which does not repeat the text.
   static Url parse(std::string_view text, const std::string& what) {
     const auto wrong = InputError{"not an http:// or https:// address", {.object = what}};
     const auto colon = text.find("://");
@@ -53,7 +53,7 @@ struct Url {
     return url;
   }
 
-  /// `scheme://host:port`, the port only where it is not the scheme's own.
+  /// Returns `scheme://host:port`, without the port if it is the scheme's default.
   [[nodiscard]] std::string origin() const { return scheme + "://" + authority(); }
 
   [[nodiscard]] std::string authority() const {
@@ -96,7 +96,7 @@ struct Header {
 /// Receives the body of an answer with status 200 or 206, piece by piece.
 using BodySink = std::function<void(std::span<const std::byte>)>;
 
-/// How long a request may take; each bound counts for itself.
+/// Limits on the time of a request. Each limit counts separately.
 struct Deadlines {
   Seconds connect{10};     ///< name, connection and TLS
   Seconds write{60};       ///< without a byte being taken
@@ -104,7 +104,7 @@ struct Deadlines {
   Seconds whole{15 * 60};  ///< the whole request
 };
 
-/// A request. What it points at must live until `send` returns.
+/// A request. The memory that it refers to must live until `send` returns.
 struct Request {
   std::string method = "GET";
   Url url = {};
@@ -119,7 +119,7 @@ struct Response {
   std::vector<Header> headers = {};
   std::string body = {};
 
-  /// The first header of that name, or nothing.
+  /// Returns the first header of that name, or nothing.
   [[nodiscard]] std::optional<std::string> find(std::string_view name) const {
     for (const auto& header : headers) {
       if (same_ignoring_case(header.name, name)) return header.value;
@@ -129,20 +129,21 @@ struct Response {
   [[nodiscard]] bool succeeded() const noexcept { return status >= 200 && status < 300; }
 };
 
-/// The exchange broke off: no connection, a reset, a time-out, an answer cut short. Whether the
-/// service acted on the request is unknown.
+/// An exchange that broke off: no connection, a reset, a time-out, an incomplete answer. The
+/// service may or may not have acted on the request.
 class TransportError : public Error {
  public:
   using Error::Error;
 };
 
-/// The far end is not who it says, or sends what it must not: no second attempt helps.
+/// A server that is not the one it claims to be, or that breaks the protocol. No second attempt
+/// helps.
 class TrustError : public Error {
  public:
   using Error::Error;
 };
 
-/// Moves requests and answers. Used from several threads at once.
+/// Sends requests and returns their answers. Several threads may use it at once.
 class Transport {
  public:
   Transport() = default;
@@ -150,25 +151,26 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;
 
-  /// Throws `TransportError` or `TrustError`; any status that arrives whole is an answer.
+  /// Sends a request and returns the answer, whatever its status. Throws `TransportError` or
+  /// `TrustError` if there is no complete answer.
   virtual Response send(const Request& request) = 0;
 
-  /// From now on `send` throws soon after `stop` asks to end. Called before any `send`.
+  /// Lets `send` throw soon after `stop` requests it. Must be called before the first `send`.
   virtual void stop_at(std::stop_token /*stop*/) {}
 };
 
-/// A text as a body.
+/// Returns the bytes of a text, for a body.
 inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 
-/// The answer's `Date`, in seconds since 1970.
+/// Returns the answer's `Date`, in seconds since 1970.
 inline std::optional<std::time_t> date_of(const Response& response) {
   const auto text = response.find("Date");
   return text ? parse_http_date(*text) : std::nullopt;
 }
 
-/// `Retry-After`, in seconds or as a date.
+/// Returns the wait that `Retry-After` asks for, which is given in seconds or as a date.
 inline std::optional<Seconds> retry_after(const Response& response, const Timing& timing) {
   const auto text = response.find("Retry-After");
   if (!text) return {};

@@ -36,9 +36,8 @@ inline Endpoints resolve_by_system(const std::string& host, const std::string& p
   return endpoints;
 }
 
-/// Calls `resolve` on a thread of its own, because nothing can interrupt the system's resolver. One
-/// that hangs beyond `end` or `stop` is left to itself: `error` is then `timed_out` or
-/// `operation_aborted`.
+/// Calls `resolve` on a thread of its own, because nothing can interrupt the system's resolver.
+/// Returns without it at `end` or after `stop`; `error` is then `timed_out` or `operation_aborted`.
 inline Endpoints look_up(const Resolve& resolve, const std::string& host, const std::string& port,
                          Clock::time_point end, const std::stop_token& stop,
                          boost::system::error_code& error) {

@@ -13,7 +13,7 @@
 
 namespace seqtrain::gcs {
 
-/// What the service knows about an object. A generation is one version of its content.
+/// The properties of an object. A generation is one version of its content.
 struct ObjectInfo {
   Uri uri;
   std::int64_t generation = 0;
@@ -25,7 +25,8 @@ struct ObjectInfo {
 
 namespace detail {
 
-/// The service writes 64-bit numbers as strings; emulators also as numbers.
+/// Reads a 64-bit number, which the service writes as a string and emulators also write as a
+/// number.
 template <class Number>
 Number read_number(const json::Value& value) {
   if (value.is_integer()) {

@@ -13,8 +13,8 @@
 #include <seqtrain/gcs/client.hpp>
 #include <seqtrain/gcs/credentials_file.hpp>
 
-/// From the environment to a client that speaks to the service. Costs a file the compilation of
-/// Beast and TLS; the headers below it do not.
+/// Opens a client as the environment says. This header includes Beast and TLS, which take long to
+/// compile; the other headers do not.
 namespace seqtrain::gcs {
 
 struct ClientOptions {
@@ -38,7 +38,7 @@ inline ServiceOptions service_options(const ClientOptions& options) {
     if (host->find("://") == std::string::npos) *host = "http://" + *host;
     service.endpoint = http::Url::parse(*host, "STORAGE_EMULATOR_HOST");
     service.is_emulator = true;
-    // It runs on this machine or beside it: either it is there soon or it was not started.
+    // An emulator runs on this machine or near it: it answers soon, or it was not started.
     service.retry.total = std::min(service.retry.total, Seconds{20});
   }
   return service;
@@ -53,8 +53,9 @@ inline std::unique_ptr<Credentials> credentials_for(const ClientOptions& options
 
 }  // namespace detail
 
-/// A client for `STORAGE_EMULATOR_HOST` where that is set, without credentials; else for Google's
-/// service with what `find_credentials` finds. Throws `InputError` if there are none.
+/// Returns a client of the emulator at `STORAGE_EMULATOR_HOST` if that is set, without credentials.
+/// Otherwise returns a client of Google's service with the credentials of `find_credentials`.
+/// Throws `InputError` if there are none.
 inline Client open_client(const ClientOptions& options = {}) {
   auto service = detail::service_options(options);
   auto credentials = detail::credentials_for(options, service.is_emulator);
@@ -66,8 +67,8 @@ inline Client open_client(const ClientOptions& options = {}) {
       std::make_unique<Service>(std::move(transport), std::move(credentials), std::move(service))};
 }
 
-/// A path as it is, or the verified local copy of a `gs://` file or directory in `cache_directory`.
-/// Throws `InputError` where it cannot be had.
+/// Returns a local path as it is, and for `gs://` the verified local copy of the file or directory
+/// in `cache_directory`. Throws `InputError` if it cannot be fetched.
 inline std::filesystem::path localize(const std::string& path_or_uri,
                                       const std::filesystem::path& cache_directory,
                                       const Log& log = {}) {

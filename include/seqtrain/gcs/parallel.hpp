@@ -10,8 +10,8 @@
 
 namespace seqtrain::gcs::detail {
 
-/// Calls `task(i)` for each i below `count` on up to `threads` threads, in rising order of their
-/// start. After an exception nothing new is started; the first one is thrown when all have ended.
+/// Calls `task(i)` for each i below `count` on up to `threads` threads. Calls start in order. After
+/// an exception no new call starts; the first exception is thrown when all calls have ended.
 template <class Task>
 void run_parallel(std::size_t threads, std::size_t count, const Task& task) {
   std::atomic<std::size_t> next{0};

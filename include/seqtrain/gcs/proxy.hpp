@@ -13,9 +13,9 @@
 
 namespace seqtrain::gcs {
 
-/// Which requests go through a proxy: those to https addresses, by `HTTPS_PROXY`, but for the
-/// hosts of `NO_PROXY` (names, which stand for what lies below them too, each with or without a
-/// port, or `*`). The names in lower case win, as in other programs.
+/// Decides which requests go through a proxy: https requests, if `HTTPS_PROXY` is set, except to
+/// hosts in `NO_PROXY`. `NO_PROXY` lists domain names, which include their subdomains, each with or
+/// without a port, or `*`. Variables in lower case take precedence, as in other programs.
 class ProxyRules {
  public:
   ProxyRules() = default;

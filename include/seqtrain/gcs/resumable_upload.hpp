@@ -18,15 +18,15 @@
 
 namespace seqtrain::gcs {
 
-/// Hears how many bytes are done. May be called from several threads, one at a time.
+/// Called with the number of bytes that are done. Several threads may call it, one at a time.
 using Progress = std::function<void(std::uint64_t done)>;
 
-/// One object written in chunks. After each answer the upload goes on where the service says that
-/// it stands, whatever was sent; after a break it asks first. The object becomes visible with the
-/// last byte, which carries the checksum of all of them. Holds one chunk in memory.
+/// Writes one object in chunks. After each answer the upload continues at the byte that the service
+/// says it has; after a broken connection it asks for that byte first. The object becomes visible
+/// with the last chunk, which carries the checksum of the whole. One chunk is in memory.
 class ResumableUpload {
  public:
-  /// Chunks are multiples of this, but for the last.
+  /// The size of every chunk but the last is a multiple of this.
   static constexpr std::size_t granule = std::size_t{256} << 10;
 
   /// `chunk_bytes` is rounded up to whole granules. All references must outlive the upload.
@@ -45,8 +45,8 @@ class ResumableUpload {
     buffer_ = std::make_unique_for_overwrite<std::byte[]>(capacity_);
   }
 
-  /// Returns what was written. Throws as `Client` does; then there is no such object, or the one
-  /// there was before.
+  /// Uploads the content and returns the new object. Throws as `Client` does; then the object is
+  /// absent, or as it was before.
   ObjectInfo run() {
     begin();
     while (true) {
@@ -86,8 +86,7 @@ class ResumableUpload {
     session_ = service_.trusted(*location, request.url);
   }
 
-  /// Tops the buffer up, and the checksum with what was not read before, while it is in the
-  /// processor's cache.
+  /// Fills the buffer. Adds new bytes to the checksum while they are in the processor's cache.
   void fill() {
     while (!ended_ && filled_ < capacity_) {
       const std::span room{buffer_.get() + filled_, std::min(capacity_ - filled_, granule)};
@@ -115,17 +114,18 @@ class ResumableUpload {
     return request;
   }
 
-  /// Asks how far the upload stands.
+  /// Returns a request that asks how many bytes the service has.
   [[nodiscard]] http::Request question() const {
     return {.method = "PUT", .url = session_, .headers = {{"Content-Range", "bytes */*"}}};
   }
 
-  /// Nothing if the connection broke or the service asked for patience: then it is to be asked.
+  /// Sends a request. Returns nothing if the connection broke or the service asked to wait; then
+  /// the upload has to ask how many bytes it has.
   std::optional<http::Response> attempt(const http::Request& request) {
     return service_.attempt(attempts_, request, operation_);
   }
 
-  /// The number of bytes that the service has for good.
+  /// Returns the number of bytes that the service has stored.
   [[nodiscard]] std::uint64_t kept(const http::Response& response) const {
     const auto range = response.find("Range");
     if (!range) return 0;
@@ -184,8 +184,8 @@ class ResumableUpload {
   std::unique_ptr<std::byte[]> buffer_;
   std::uint64_t start_ = 0;     ///< offset of the buffer's first byte
   std::uint64_t filled_ = 0;    ///< bytes in the buffer
-  bool ended_ = false;          ///< whether the buffer reaches to the end
-  std::uint64_t furthest_ = 0;  ///< bytes that were confirmed at one time or another
+  bool ended_ = false;          ///< whether the buffer reaches the end of the content
+  std::uint64_t furthest_ = 0;  ///< most bytes that the service has confirmed so far
   std::uint64_t hashed_ = 0;    ///< bytes in the checksum
   Crc32c checksum_;
 };

@@ -11,7 +11,7 @@
 
 namespace seqtrain::gcs {
 
-/// How often and how long to try again.
+/// How long to repeat failed requests.
 struct RetryPolicy {
   Seconds first{1};       ///< mean of the first wait; each later one is twice as long
   Seconds longest{32};    ///< no single wait is longer, but for a Retry-After
@@ -26,7 +26,7 @@ struct RetryPolicy {
   }
 };
 
-/// Statuses that a second attempt may turn into success.
+/// Tells whether a second attempt may succeed after that status.
 inline bool is_retryable(int status) {
   return status == 408 || status == 429 || status == 500 || (status >= 502 && status <= 504);
 }
@@ -40,14 +40,14 @@ class Retry {
     progressed();
   }
 
-  /// Time and waits count from here again.
+  /// Starts the total time and the waits anew.
   void progressed() {
     deadline_ = timing_.now() + std::chrono::duration_cast<Clock::duration>(policy_.total);
     mean_ = policy_.first;
   }
 
-  /// Waits, at least for `at_least` if the service asked for that. False, without waiting, if the
-  /// total time does not allow it, and as soon as `Timing::stop` asks to end: the caller then
+  /// Waits before the next attempt, at least for `at_least`. Returns false without waiting if the
+  /// total time does not allow it, and as soon as `Timing::stop` requests it; the caller then
   /// throws.
   [[nodiscard]] bool wait(const std::string& reason, std::optional<Seconds> at_least = {}) {
     if (timing_.stop.stop_requested()) return false;
@@ -61,7 +61,7 @@ class Retry {
     return !timing_.stop.stop_requested();
   }
 
-  /// Attempts made after the first.
+  /// Returns the number of attempts after the first.
   [[nodiscard]] int attempts() const noexcept { return attempts_; }
 
  private:

@@ -17,19 +17,19 @@
 
 namespace seqtrain::gcs {
 
-/// No such bucket or object.
+/// An error: there is no such bucket or object.
 class NotFound : public InputError {
  public:
   using InputError::InputError;
 };
 
-/// The account may not do this.
+/// An error: the account may not do this.
 class Forbidden : public InputError {
  public:
   using InputError::InputError;
 };
 
-/// The object is not of the generation that the request insisted on.
+/// An error: the object has another generation than the request requires.
 class PreconditionFailed : public Error {
  public:
   using Error::Error;
@@ -44,15 +44,16 @@ struct ServiceOptions {
   Log log = {};
 };
 
-/// What is being done, for messages.
+/// An operation, for error messages.
 struct Operation {
   std::string object;      ///< `gs://bucket/name`
   std::string permission;  ///< the one it needs, e.g. `storage.objects.get`
   std::string absent = "no such bucket or object";  ///< what a 404 means
 };
 
-/// The storage service behind a transport: requests are authorised, redirected to trusted places
-/// only, repeated where that helps, and their failures told in plain words. For several threads.
+/// Sends requests to the storage service. It authorises them, follows redirects to trusted hosts
+/// only, repeats them if that may help, and turns failures into plain errors. Several threads may
+/// use it.
 class Service {
  public:
   Service(std::unique_ptr<http::Transport> transport, std::unique_ptr<Credentials> credentials,
@@ -68,12 +69,12 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Requests under way end soon with an `Error`, later ones at once. For any thread.
+  /// Ends requests under way soon with an `Error`, and later ones at once. Any thread may call it.
   void cancel() noexcept { stop_.request_stop(); }
 
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
 
-  /// The address of `path?query` at the endpoint; both are encoded already.
+  /// Returns the address of `path?query` at the endpoint. Both must be encoded.
   [[nodiscard]] http::Url url(const std::string& path, const std::string& query = "") const {
     auto url = options_.endpoint;
     url.target = path + (query.empty() ? "" : "?" + query);
@@ -84,8 +85,8 @@ class Service {
     return url;
   }
 
-  /// An address that the service sent. Throws `TrustError` unless it is https at a host of Google's
-  /// or the endpoint itself: requests carry secrets and data.
+  /// Checks an address that the service sent. Throws `TrustError` unless it is the endpoint or an
+  /// https address of Google's, because requests carry secrets and data.
   [[nodiscard]] http::Url trusted(const std::string& location, const http::Url& base) const {
     auto url = base;
     if (location.starts_with('/') && !location.starts_with("//")) {
@@ -99,7 +100,7 @@ class Service {
                            {.object = base.origin()}};
   }
 
-  /// One request with its token; a refused token is renewed once, redirects are followed.
+  /// Sends one request with its token. Renews a refused token once, and follows redirects.
   http::Response exchange(http::Request request) {
     for (int redirects = 0; redirects <= 5; ++redirects) {
       auto response = authorised(request);
@@ -115,8 +116,8 @@ class Service {
     return {options_.retry, options_.timing, options_.log, operation.object};
   }
 
-  /// The first answer that is not worth another attempt, whatever its status. `repeated`, if
-  /// given, becomes true if an attempt before it may have done its work.
+  /// Sends a request until an answer comes that needs no other attempt, whatever its status. Sets
+  /// `repeated`, if given, to true if an earlier attempt may have been carried out.
   http::Response call(const http::Request& request, const Operation& operation,
                       bool* repeated = nullptr) {
     auto attempts = retry(operation);
@@ -127,8 +128,8 @@ class Service {
     }
   }
 
-  /// One attempt; nothing if it failed and the wait for the next one is over. Throws when no more
-  /// are allowed.
+  /// Makes one attempt. Returns nothing if it failed and the wait before the next one is over.
+  /// Throws if no more attempts are allowed.
   std::optional<http::Response> attempt(Retry& attempts, const http::Request& request,
                                         const Operation& operation) {
     throw_if_cancelled(operation);
@@ -147,7 +148,7 @@ class Service {
     }
   }
 
-  /// Throws what an answer that is no success means.
+  /// Throws the error that a failed answer stands for.
   [[noreturn]] void fail(const http::Response& response, const Operation& operation) const {
     const auto text = message(response);
     const Where where{.object = operation.object};
@@ -167,7 +168,7 @@ class Service {
     }
   }
 
-  /// Throws what it means that nobody answered.
+  /// Throws the error for a request that nobody answered.
   [[noreturn]] void give_up(const http::TransportError& error, const Operation& operation) const {
     const auto problem = std::string{"the service cannot be reached: "} + error.what();
     if (!options_.is_emulator) throw Error{problem, {.object = operation.object}};
@@ -184,7 +185,7 @@ class Service {
     return below(".googleapis.com") || below(".google.com") || below(".googleusercontent.com");
   }
 
-  /// A 308 without a place to go to belongs to resumable uploads.
+  /// Returns the address of a redirect. A 308 without an address belongs to resumable uploads.
   static std::optional<std::string> redirection(const http::Response& response) {
     switch (response.status) {
       case 301:
@@ -214,7 +215,7 @@ class Service {
     return transport_->send(request);
   }
 
-  /// The service's own words, made fit for one line.
+  /// Returns the service's own message as one line.
   static std::string message(const http::Response& response) {
     std::string text;
     try {

@@ -21,9 +21,10 @@ namespace seqtrain::gcs::detail {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 
-/// A TCP connection on which no wait goes beyond a deadline: what Asio calls a SyncStream, for its
-/// TLS and Beast's HTTP to stand on. An operation that would is ended by `beast::error::timeout`.
-/// It waits in poll: Asio's asynchronous operations take twice as long to compile.
+/// A TCP connection with deadlines. It has the interface that Asio calls SyncStream, so that Asio's
+/// TLS and Beast's HTTP work on it. An operation that passes its deadline ends with
+/// `beast::error::timeout`. It waits by poll(), because Asio's asynchronous operations take twice
+/// as long to compile.
 class TimedSocket {
  public:
   using ErrorCode = beast::error_code;
@@ -36,13 +37,13 @@ class TimedSocket {
   lowest_layer_type& lowest_layer() { return *this; }
   [[nodiscard]] int native_handle() { return socket_.native_handle(); }
 
-  /// Of all operations from now on.
+  /// Sets the deadline of all operations from now on.
   void expires_at(Clock::time_point end) { end_ = end; }
 
-  /// Of all operations too: `stop` ends them by `operation_aborted`.
+  /// Lets `stop` end all operations with `operation_aborted`.
   void stop_at(std::stop_token stop) { stop_ = std::move(stop); }
 
-  /// To the first of the endpoints that answers.
+  /// Connects to the first endpoint that answers.
   template <class Endpoints>
   void connect(const Endpoints& endpoints, ErrorCode& error) {
     error = asio::error::host_not_found;
@@ -63,7 +64,7 @@ class TimedSocket {
     return in_time(POLLOUT, error, [&] { return socket_.write_some(buffers, error); });
   }
 
-  // The concept asks for these too.
+  // The concept SyncStream requires these too.
   template <class Buffers>
   std::size_t read_some(const Buffers& buffers) {
     return or_throw([&](ErrorCode& error) { return read_some(buffers, error); });
@@ -78,11 +79,11 @@ class TimedSocket {
 
   void connect_to(const asio::ip::tcp::endpoint& address, ErrorCode& error) {
     ErrorCode ignored;
-    socket_.close(ignored);  // where another address did not answer
+    socket_.close(ignored);  // if another address did not answer
     socket_.open(address.protocol(), error);
     if (!error) socket_.non_blocking(true, error);
     if (error) return;
-    // Asio's own would wait without an end.
+    // Asio's own connect has no deadline.
     auto size = static_cast<socklen_t>(address.size());
     int problem = ::connect(native_handle(), address.data(), size) == 0 ? 0 : errno;
     if (problem == EINPROGRESS) {
@@ -115,7 +116,7 @@ class TimedSocket {
     return 0;
   }
 
-  /// Until the socket is ready, or has a problem that the next operation tells.
+  /// Waits until the socket is ready, or has an error that the next operation reports.
   void wait(short event, ErrorCode& error) {
     pollfd wanted{.fd = native_handle(), .events = event, .revents = 0};
     error = beast::error::timeout;
@@ -127,7 +128,7 @@ class TimedSocket {
     if (error && stop_.stop_requested()) error = asio::error::operation_aborted;
   }
 
-  static constexpr std::chrono::milliseconds longest_poll{250};  ///< without a look at `stop`
+  static constexpr std::chrono::milliseconds longest_poll{250};  ///< before it checks `stop` again
 
   Socket socket_;
   Clock::time_point end_ = Clock::time_point::max();

@@ -12,7 +12,7 @@
 
 namespace seqtrain::gcs {
 
-/// What a request is authorised by.
+/// The access token of a request.
 struct Token {
   std::string value;   ///< a secret
   Seconds lifetime{};  ///< from the moment it was asked for
@@ -23,7 +23,7 @@ inline constexpr const char* storage = "https://www.googleapis.com/auth/devstora
 inline constexpr const char* platform = "https://www.googleapis.com/auth/cloud-platform";
 }  // namespace scope
 
-/// What credentials need of the world in order to fetch a token.
+/// The services that credentials need to fetch a token.
 struct TokenContext {
   http::Transport& transport;
   const RetryPolicy& retry;
@@ -31,7 +31,7 @@ struct TokenContext {
   const Log& log;
 };
 
-/// An identity that tokens can be fetched for. `TokenSource` keeps them.
+/// An identity for which tokens can be fetched. `TokenSource` keeps the tokens.
 class Credentials {
  public:
   Credentials() = default;
@@ -39,18 +39,19 @@ class Credentials {
   Credentials& operator=(const Credentials&) = delete;
   virtual ~Credentials() = default;
 
-  /// Throws `InputError` where the identity is refused, `Error` where nobody answers.
+  /// Fetches a token. Throws `InputError` if the identity is refused, and `Error` if nobody
+  /// answers.
   [[nodiscard]] virtual Token fetch(const TokenContext& context, std::string_view scope) const = 0;
 
-  /// For messages: who this is.
+  /// Returns the name of the identity, for messages.
   [[nodiscard]] virtual std::string account() const = 0;
 
-  /// The project that pays for requests, if the credentials name one.
+  /// Returns the project that pays for requests, or nothing if the credentials name none.
   [[nodiscard]] virtual std::string quota_project() const { return {}; }
 };
 
-/// Sends a request for a token, with retries. Neither the request nor the answer is repeated in an
-/// error but for OAuth's `error` and `error_description`.
+/// Sends a request for a token, with retries. Errors show nothing of the request or the answer but
+/// OAuth's `error` and `error_description`.
 inline http::Response ask_for_token(const TokenContext& context, const http::Request& request,
                                     const std::string& what) {
   Retry retry{context.retry, context.timing, context.log, what};
@@ -84,7 +85,8 @@ inline std::string oauth_problem(const http::Response& response) {
   return problem;
 }
 
-/// A machine whose clock is wrong signs requests that are refused; the answer's date shows it.
+/// Returns advice if this machine's clock differs from the answer's date: requests that are signed
+/// by a wrong clock are refused.
 inline std::string clock_advice(const http::Response& response, const Timing& timing) {
   const auto date = http::date_of(response);
   if (!date) return {};
@@ -95,7 +97,7 @@ inline std::string clock_advice(const http::Response& response, const Timing& ti
 
 }  // namespace detail
 
-/// Reads `{"<token_field>": …, "expires_in": …}`.
+/// Reads the answer `{"<token_field>": …, "expires_in": …}`.
 inline Token read_token(const http::Response& response, const Timing& timing,
                         const std::string& who, std::string_view token_field = "access_token") {
   if (!response.succeeded()) {

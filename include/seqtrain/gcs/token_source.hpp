@@ -13,17 +13,18 @@
 
 namespace seqtrain::gcs {
 
-/// Keeps one token and renews it before it ends: at a random moment of the last four minutes, when
-/// the metadata server has a new one and many clients do not come at once. One thread renews while
-/// the others go on with the old token, or wait where there is none. A renewal that fails early is
-/// put off by ten seconds.
+/// Keeps one token and renews it before it expires, at a random moment of its last four minutes:
+/// then the metadata server has a new one, and many clients do not ask at once. One thread renews
+/// the token while the others use the old one, or wait if there is none. If a renewal fails while
+/// the old token is valid, the next attempt follows ten seconds later.
 class TokenSource {
  public:
-  /// All that `context` refers to must outlive this.
+  /// All objects that `context` refers to must outlive this object.
   TokenSource(std::unique_ptr<Credentials> credentials, TokenContext context)
       : credentials_{std::move(credentials)}, context_{context} {}
 
-  /// A token that is good for a while, empty for anonymous access. Throws what `fetch` throws.
+  /// Returns a valid token, which is empty for anonymous access. Throws as `Credentials::fetch`
+  /// does.
   [[nodiscard]] std::string get() {
     std::unique_lock lock{mutex_};
     while (true) {
@@ -35,7 +36,7 @@ class TokenSource {
     }
   }
 
-  /// The service refused `token`: it will not be handed out again.
+  /// Discards `token`, which the service has refused.
   void refuse(const std::string& token) {
     const std::lock_guard lock{mutex_};
     if (known_ && value_ == token && !value_.empty()) known_ = false;

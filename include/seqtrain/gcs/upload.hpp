@@ -16,9 +16,9 @@ namespace seqtrain::gcs {
 
 struct UploadOptions {
   WriteOptions write = {};
-  std::size_t chunk_bytes = std::size_t{8} << 20;           ///< memory per connection
-  std::size_t one_request_bytes = std::size_t{8} << 20;     ///< up to here, no chunks
-  std::uint64_t parallel_bytes = std::uint64_t{256} << 20;  ///< from here on in parallel parts
+  std::size_t chunk_bytes = std::size_t{8} << 20;           ///< memory of each connection
+  std::size_t one_request_bytes = std::size_t{8} << 20;     ///< up to this size in one request
+  std::uint64_t parallel_bytes = std::uint64_t{256} << 20;  ///< from this size on in parallel parts
   std::size_t threads = 4;                                  ///< of a parallel upload
   Progress progress = {};
 
@@ -29,7 +29,8 @@ struct UploadOptions {
   }
 };
 
-/// Writes what `source` gives as one object: in one request if it is small, else in chunks.
+/// Writes the content of `source` as one object, in one request if it is small, otherwise in
+/// chunks.
 inline ObjectInfo upload(const Client& client, const Uri& uri, ByteSource& source,
                          const UploadOptions& options = {}) {
   options.validate();
@@ -54,7 +55,8 @@ inline ObjectInfo upload(const Client& client, const Uri& uri, std::span<const s
 
 namespace detail {
 
-/// The parts of a large file on their way: objects beside the one to be, removed at the end.
+/// Uploads the parts of a large file as temporary objects beside the final one, and removes them at
+/// the end.
 class ParallelUpload {
  public:
   ParallelUpload(const Client& client, const Uri& uri, const FileSource& file,
@@ -123,8 +125,8 @@ class ParallelUpload {
 
 }  // namespace detail
 
-/// Writes a file as one object: a large one in parallel parts, which the service then joins.
-/// `if_generation` holds for the whole.
+/// Writes a file as one object. A large file goes in parallel parts, which the service then joins.
+/// `if_generation` is checked for the final object.
 inline ObjectInfo upload_file(const Client& client, const Uri& uri,
                               const std::filesystem::path& path,
                               const UploadOptions& options = {}) {

@@ -16,8 +16,8 @@ inline bool is_gs(std::string_view text) {
   return text.starts_with("gs://");
 }
 
-/// Every byte but letters, digits and `-._~` becomes `%XX` (RFC 3986): right for one segment of a
-/// path and for a value in a query.
+/// Replaces every byte but letters, digits and `-._~` by `%XX` (RFC 3986), as one segment of a path
+/// or a value in a query needs it.
 inline std::string percent_encode(std::string_view text) {
   constexpr std::string_view hex = "0123456789ABCDEF";
   constexpr std::string_view plain =
@@ -45,8 +45,8 @@ inline bool is_ipv4(std::string_view name) {
   return digits && std::count(name.begin(), name.end(), '.') == 3;
 }
 
-/// What is wrong with a bucket's name, or nothing. Names with "google" are not refused: nobody else
-/// can create them, but there are public ones to read from.
+/// Returns what is wrong with a bucket's name, or nothing. Names with "google" are not refused:
+/// nobody else can create such buckets, but some are public.
 inline std::string_view bucket_problem(std::string_view name) {
   if (name.empty()) return "no bucket";
   if (name.size() < 3) return "the bucket's name is shorter than 3 characters";
@@ -69,7 +69,8 @@ inline std::string_view bucket_problem(std::string_view name) {
   return {};
 }
 
-/// What is wrong with an object's name, or nothing. The empty name stands for the whole bucket.
+/// Returns what is wrong with an object's name, or nothing. The empty name stands for the whole
+/// bucket.
 inline std::string_view object_problem(std::string_view name) {
   if (name.size() > 1024) return "the object's name is longer than 1024 bytes";
   if (name == "." || name == "..") return "an object cannot be named '.' or '..'";
@@ -89,7 +90,8 @@ struct Uri {
   std::string bucket;
   std::string name = {};  ///< of an object or a prefix of names; empty for the bucket itself
 
-  /// Throws `InputError` if the service would refuse the name of the bucket or the object.
+  /// Parses `gs://bucket/name`. Throws `InputError` if the service would refuse the name of the
+  /// bucket or the object.
   static Uri parse(std::string_view text) {
     if (!is_gs(text)) throw InputError{"not a gs:// address", {.object = std::string{text}}};
     const auto rest = text.substr(5);
@@ -107,19 +109,19 @@ struct Uri {
     throw InputError{std::string{problem}, {.object = text()}, "expected gs://bucket/name"};
   }
 
-  /// The place `relative` below this one.
+  /// Returns the place `relative` below this one.
   [[nodiscard]] Uri child(std::string_view relative) const {
     const auto directory = as_directory().name;
     return {bucket, directory + std::string{relative}};
   }
 
-  /// The same place with a slash at its end, so that as a prefix it matches what lies below only.
+  /// Returns this place with a slash at its end: a prefix that matches only names below it.
   [[nodiscard]] Uri as_directory() const {
     const bool complete = name.empty() || name.ends_with('/');
     return {bucket, complete ? name : name + "/"};
   }
 
-  /// Line breaks, which no valid name has, are shown as `?`.
+  /// Returns the whole text. Line breaks, which no valid name has, become `?`.
   [[nodiscard]] std::string text() const {
     auto shown = "gs://" + bucket + (name.empty() ? "" : "/" + name);
     const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };

@@ -7,8 +7,8 @@
 
 namespace seqtrain::kernels {
 
-/// x Phi(x), with the normal distribution's Phi. erf by formula 7.1.26 of Abramowitz and Stegun,
-/// whose error is below 1.5e-7, and whose exponential the slope needs as well.
+/// GELU: x Phi(x) with the normal distribution's Phi. It computes erf by formula 7.1.26 of
+/// Abramowitz and Stegun, whose error is below 1.5e-7 and whose exponential the slope needs too.
 struct Gelu {
   template <class Floats>
   SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
@@ -26,7 +26,7 @@ struct Gelu {
   }
 };
 
-/// The value alone, the slope being 0, for results that are rounded to bfloat16 or int8: erf by
+/// Computes GELU without a slope, for results that are rounded to bfloat16 or int8. erf is by
 /// formula 7.1.28 of Abramowitz and Stegun, whose error is below 3e-7, with the processor's quick
 /// reciprocal where it has one, which has 14 bits.
 struct QuickGelu {
@@ -61,7 +61,7 @@ struct QuickGelu {
   }
 };
 
-/// The approximation 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+/// GELU's approximation 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
 struct GeluNew {
   template <class Floats>
   SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
@@ -84,9 +84,9 @@ struct Relu {
   }
 };
 
-/// value = act(x + bias) and slope = act'(x + bias) for a block [rows, n]; x has rows `ld_x` apart,
-/// the results `ld`. With the slope kept, the backward pass is one product; it is null if there is
-/// none. n is a multiple of 16.
+/// Computes value = act(x + bias) and slope = act'(x + bias) for a block [rows, n]. Rows of x are
+/// `ld_x` apart, rows of the results `ld`. The slope makes the backward pass one product; it is
+/// null if there is no backward pass. n must be a multiple of 16.
 template <class Act, class T>
 void activate(const float* x, std::size_t ld_x, const float* bias, T* value, T* slope,
               std::size_t ld, std::size_t rows, std::size_t n) {
@@ -104,7 +104,7 @@ void activate(const float* x, std::size_t ld_x, const float* bias, T* value, T* 
   });
 }
 
-/// slope = gradient * slope, in place, for a block [rows, n].
+/// Computes slope = gradient * slope, in place, for a block [rows, n].
 template <class T>
 void multiply(const float* gradient, std::size_t ld_gradient, T* slope, std::size_t ld,
               std::size_t rows, std::size_t n) {
@@ -120,7 +120,7 @@ void multiply(const float* gradient, std::size_t ld_gradient, T* slope, std::siz
   });
 }
 
-/// y = y + x for a block [rows, n].
+/// Computes y = y + x for a block [rows, n].
 inline void add(const float* x, std::size_t ld_x, float* y, std::size_t ld, std::size_t rows,
                 std::size_t n) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
@@ -135,7 +135,7 @@ inline void add(const float* x, std::size_t ld_x, float* y, std::size_t ld, std:
   });
 }
 
-/// y = x, rounded, for a block [rows, n].
+/// Computes y = x, rounded, for a block [rows, n].
 template <class T>
 void convert(const float* x, std::size_t ld_x, T* y, std::size_t ld, std::size_t rows,
              std::size_t n) {
@@ -150,7 +150,7 @@ void convert(const float* x, std::size_t ld_x, T* y, std::size_t ld, std::size_t
   });
 }
 
-/// y = x + bias for a block [rows, n].
+/// Computes y = x + bias for a block [rows, n].
 template <class T>
 void add_bias(const float* x, std::size_t ld_x, const float* bias, T* y, std::size_t ld,
               std::size_t rows, std::size_t n) {

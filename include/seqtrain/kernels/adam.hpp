@@ -8,21 +8,21 @@
 
 namespace seqtrain::kernels {
 
-/// One step of Adam in numbers: what torch's `Adam` and `AdamW` compute from their options and the
-/// number of steps so far.
+/// The factors of one step of Adam, which torch's `Adam` and `AdamW` compute from their options and
+/// the number of steps so far.
 struct AdamFactors {
-  float gradient = 1;     ///< the gradients are multiplied by this first
-  float added_value = 0;  ///< then so much of the value is added to them: coupled weight decay
-  float kept_value = 1;   ///< the value is multiplied by this: decoupled weight decay
-  float new_part1 = 1;    ///< 1 - beta1: of the first moment comes from the gradient
-  float beta2 = 0;        ///< of the second moment is kept
-  float new_part2 = 1;    ///< 1 - beta2, rounded by itself
+  float gradient = 1;     ///< factor of the gradients
+  float added_value = 0;  ///< coupled weight decay: its product with the value is added to them
+  float kept_value = 1;   ///< decoupled weight decay: the value is multiplied by this
+  float new_part1 = 1;    ///< 1 - beta1: the gradient's part of the first moment
+  float beta2 = 0;        ///< the part of the second moment that is kept
+  float new_part2 = 1;    ///< 1 - beta2, rounded separately
   float step_size = 0;    ///< learning rate / (1 - beta1^t)
   float root_factor = 1;  ///< 1 / sqrt(1 - beta2^t)
   float eps = 0;
 };
 
-/// The numbers that belong to one stretch of a parameter.
+/// The values, gradients and moments of a part of a parameter.
 struct AdamRows {
   float* value;
   float* gradient;
@@ -36,7 +36,7 @@ struct AdamRows {
 
 namespace detail {
 
-/// One vector's worth, of which the gradient becomes zero.
+/// Updates one vector of numbers and sets their gradients to zero.
 template <class Floats>
 SEQTRAIN_INLINE void update(const AdamFactors& f, const AdamRows& rows) {
   Floats value, g, m, v;
@@ -58,7 +58,7 @@ SEQTRAIN_INLINE void update(const AdamFactors& f, const AdamRows& rows) {
 
 }  // namespace detail
 
-/// Adam's update of `count` numbers; leaves their gradients zero.
+/// Updates `count` numbers by Adam and sets their gradients to zero.
 inline void adam(AdamFactors factors, AdamRows rows, std::size_t count) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     using Floats = typename Width<width>::Floats;
@@ -74,7 +74,7 @@ inline void adam(AdamFactors factors, AdamRows rows, std::size_t count) {
   });
 }
 
-/// The sum of the squares of `count` numbers.
+/// Returns the sum of the squares of `count` numbers.
 inline double sum_of_squares(const float* values, std::size_t count) {
   double result = 0;
   double* const to = &result;

@@ -11,14 +11,15 @@
 
 namespace seqtrain::kernels {
 
-/// a's element (i, j) is from[i * row + j * column], so that a transpose costs nothing.
+/// A small matrix whose element (i, j) is from[i * row + j * column], so that a transpose costs
+/// nothing.
 struct SmallFactor {
   const float* from;
   std::size_t row;
   std::size_t column;
 };
 
-/// `rows` rows and `blocks` times 16 columns of a product c = a b, see `small_product`.
+/// Computes `rows` rows and `blocks` times 16 columns of a product c = a b, see `small_product`.
 template <std::size_t width, std::size_t rows, std::size_t blocks>
 SEQTRAIN_INLINE void product_tile(const SmallFactor& a, const float* b, std::size_t ld_b, float* c,
                                   std::size_t ld_c, std::size_t k) {
@@ -38,7 +39,7 @@ SEQTRAIN_INLINE void product_tile(const SmallFactor& a, const float* b, std::siz
   }
 }
 
-/// A tile of m rows, at most `height`.
+/// Computes a tile of m rows, at most `height`.
 template <std::size_t width, std::size_t height, std::size_t blocks>
 SEQTRAIN_INLINE void product_tile_of(std::size_t m, const SmallFactor& a, const float* b,
                                      std::size_t ld_b, float* c, std::size_t ld_c, std::size_t k) {
@@ -46,8 +47,8 @@ SEQTRAIN_INLINE void product_tile_of(std::size_t m, const SmallFactor& a, const 
   if constexpr (height > 1) product_tile_of<width, height - 1, blocks>(m, a, b, ld_b, c, ld_c, k);
 }
 
-/// c [m, n] = a b with b [k, n]. n and the strides of b and c are multiples of 16. For factors as
-/// small as one head's.
+/// Computes c [m, n] = a b with b [k, n]. n and the strides of b and c must be multiples of 16. It
+/// is for factors as small as one head's.
 inline void small_product(const SmallFactor& a, const float* b, std::size_t ld_b, float* c,
                           std::size_t ld_c, std::size_t m, std::size_t n, std::size_t k) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
@@ -69,15 +70,15 @@ inline void small_product(const SmallFactor& a, const float* b, std::size_t ld_b
   });
 }
 
-/// One head of one sequence: rows of q, k, v and of the result lie `ld` and `ld_out` apart.
+/// One head of one sequence. Rows of q, k and v are `ld` apart, rows of the result `ld_out`.
 template <class T>
 struct Head {
   const T* q;
   const T* k;
   const T* v;
   std::size_t ld;
-  std::size_t queries;  ///< the first so many tokens ask
-  std::size_t length;   ///< tokens that are asked
+  std::size_t queries;  ///< number of queries, which are the first tokens
+  std::size_t length;   ///< number of keys and values
   std::size_t size;     ///< of the head
   Dropout dropout;
   std::uint32_t first;  ///< the dropout's index of (query 0, key 0); a query is `length` further
@@ -85,7 +86,7 @@ struct Head {
 
 /// A thread's memory for `attend` and `attend_backward`, aligned to 64 bytes.
 struct AttentionScratch {
-  /// What a sequence of that length and a head of that size need.
+  /// Returns the number of floats for a sequence of that length and a head of that size.
   static std::size_t floats(std::size_t length, std::size_t size) {
     const std::size_t l = round_to_lanes(length);
     const std::size_t d = round_to_lanes(size);
@@ -100,7 +101,7 @@ struct AttentionScratch {
   }
 };
 
-/// to [rows, round_to_lanes(columns)] = scale * from, zero beyond the columns.
+/// Computes to [rows, round_to_lanes(columns)] = scale * from, with zeros past the columns.
 template <class T>
 SEQTRAIN_INLINE void widen(const T* from, std::size_t ld, std::size_t rows, std::size_t columns,
                            float scale, float* to) {
@@ -112,7 +113,7 @@ SEQTRAIN_INLINE void widen(const T* from, std::size_t ld, std::size_t rows, std:
   }
 }
 
-/// to [columns, round_to_lanes(rows)] = from transposed, zero beyond the rows.
+/// Computes to [columns, round_to_lanes(rows)] = from transposed, with zeros past the rows.
 template <std::size_t width, class T>
 SEQTRAIN_INLINE void widen_transposed(const T* from, std::size_t ld, std::size_t rows,
                                       std::size_t columns, float* to) {
@@ -139,7 +140,8 @@ SEQTRAIN_INLINE void widen_transposed(const T* from, std::size_t ld, std::size_t
   }
 }
 
-/// softmax over the first n of a row's scores, in place; 0 beyond, up to the lanes' end.
+/// Computes the softmax of the first n scores of a row, in place, with zeros up to the end of the
+/// lanes.
 template <std::size_t width>
 SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t n) {
   using Floats = typename Width<width>::Floats;
@@ -171,7 +173,7 @@ SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t n) {
   }
 }
 
-/// probabilities [queries, round_to_lanes(length)] = softmax(q k^T / sqrt(size)).
+/// Computes probabilities [queries, round_to_lanes(length)] = softmax(q k^T / sqrt(size)).
 template <std::size_t width, class T>
 SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, float* q, float* k_transposed,
                                              float* probabilities) {
@@ -186,7 +188,7 @@ SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, float* q, floa
   }
 }
 
-/// to [rows, columns] = from [rows, round_to_lanes(columns)], rows `ld` apart.
+/// Computes to [rows, columns] = from [rows, round_to_lanes(columns)] with rows `ld` apart.
 template <class T>
 SEQTRAIN_INLINE void narrow(const float* from, std::size_t rows, std::size_t columns, T* to,
                             std::size_t ld) {
@@ -198,7 +200,7 @@ SEQTRAIN_INLINE void narrow(const float* from, std::size_t rows, std::size_t col
   }
 }
 
-/// out [queries, size] = dropout(softmax(q k^T / sqrt(size))) v, rows `ld_out` apart.
+/// Computes out [queries, size] = dropout(softmax(q k^T / sqrt(size))) v with rows `ld_out` apart.
 template <class T>
 void attend(const Head<T>& head, T* out, std::size_t ld_out, AttentionScratch memory) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
@@ -226,8 +228,9 @@ void attend(const Head<T>& head, T* out, std::size_t ld_out, AttentionScratch me
   });
 }
 
-/// Turns one row's gradient d of what `attend` multiplied v with into that of the scores, and its
-/// probabilities p into those after dropout.
+/// Turns a row d, the gradient with respect to the probabilities after dropout, into the gradient
+/// with respect to the scores. Turns the row p of probabilities into the probabilities after
+/// dropout.
 template <std::size_t width>
 SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t n, const Dropout& dropout,
                                     std::uint32_t index) {
@@ -249,8 +252,9 @@ SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t n, const Dro
   }
 }
 
-/// The way back: `gradient` [queries, size] is that of `attend`'s result, rows `ld_gradient` apart.
-/// Writes those of q, k and v, rows `head.ld` apart, which may be q, k and v themselves.
+/// The backward pass of `attend`. `gradient` [queries, size] is the gradient with respect to its
+/// result, with rows `ld_gradient` apart. Writes the gradients with respect to q, k and v, with
+/// rows `head.ld` apart, which may overwrite q, k and v.
 template <class T>
 void attend_backward(const Head<T>& head, const T* gradient, std::size_t ld_gradient, T* q_gradient,
                      T* k_gradient, T* v_gradient, AttentionScratch memory) {

@@ -13,7 +13,7 @@ struct Bf16 {
   std::uint16_t bits;
 };
 
-/// Whether the processor has instructions for bfloat16: for products and for rounding.
+/// Tells whether the processor has instructions for products and for rounding of bfloat16.
 SEQTRAIN_INLINE bool has_bf16_instructions() {
 #if SEQTRAIN_HAS_CLONES
   return __builtin_cpu_supports("avx512bf16") != 0;
@@ -29,7 +29,7 @@ SEQTRAIN_INLINE float to_float(Bf16 value) {
   return std::bit_cast<float>(std::uint32_t{value.bits} << 16);
 }
 
-/// Rounds to the nearest, to even where two are as near. NaN stays NaN.
+/// Rounds to the nearest bfloat16, to even on a tie. NaN stays NaN.
 SEQTRAIN_INLINE Bf16 to_bf16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Marks what must become part of a loop that is compiled for several instruction sets.
+/// Marks a function that must be inlined into a loop that is compiled for several instruction sets.
 #define SEQTRAIN_INLINE [[gnu::always_inline]] inline
-/// The same for a lambda, behind its parameters.
+/// Marks a lambda that must be inlined. It stands after the lambda's parameters.
 #define SEQTRAIN_INLINE_LAMBDA __attribute__((always_inline))
 
-/// Whether the compiler can compile a function for other machines than its own (GCC on x86-64).
+/// Tells whether the compiler can compile a function for several instruction sets (GCC on x86-64).
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define SEQTRAIN_HAS_CLONES 1
 #else
@@ -18,7 +18,7 @@
 
 namespace seqtrain::kernels {
 
-/// n floats that are computed with at once, as many as a register holds, and what goes with them.
+/// A vector of n floats, as many as a register holds.
 template <std::size_t n>
 struct Width {
   using Floats [[gnu::vector_size(4 * n)]] = float;
@@ -43,10 +43,10 @@ template <class Body>
 
 }  // namespace detail
 
-/// Calls body(Width<n>{}), compiled for the best instruction set of this machine, n being the
-/// floats in one of its registers: vectors that are longer go through memory. `body` is a lambda
-/// marked SEQTRAIN_INLINE_LAMBDA that captures by copy, so that the compiler keeps what it captures
-/// in registers.
+/// Calls body(Width<n>{}), compiled for the best instruction set of this machine. n is the number
+/// of floats in one of its registers; longer vectors would go through memory. `body` is a lambda
+/// that is marked SEQTRAIN_INLINE_LAMBDA and captures by copy, so that the compiler keeps the
+/// captures in registers.
 template <class Body>
 void vectorised(Body body) {
   static_assert(std::is_trivially_copyable_v<Body>);

@@ -8,9 +8,9 @@
 
 namespace seqtrain::kernels {
 
-/// Dropout without a stored mask: whether element `index` is kept is a hash of its index and of the
-/// site, a number that stands for the seed, the batch and the place in the network, so the backward
-/// pass finds the same answer again. A default-constructed one keeps everything.
+/// Dropout without a stored mask. A hash of an element's index and of the site decides whether the
+/// element is kept, so the backward pass computes the same answer. The site is a number for the
+/// seed, the batch and the place in the network. A default-constructed object keeps everything.
 class Dropout {
  public:
   Dropout() = default;
@@ -20,9 +20,9 @@ class Dropout {
         threshold_{static_cast<std::uint32_t>(std::ldexp(probability, 32))},
         scale_{static_cast<float>(1 / (1 - probability))} {}
 
-  /// Multiplies the elements from `index` on by 0, with the probability, or by
-  /// 1 / (1 - probability). The mixing is a 32-bit hash of three multiplications, whose
-  /// constants C. Wellons found by a search for low bias.
+  /// Multiplies the elements from `index` on by 0 with the given probability, otherwise by 1 / (1 -
+  /// probability). The hash has three 32-bit multiplications, with constants that C. Wellons found
+  /// by a search for low bias.
   template <class Floats>
   SEQTRAIN_INLINE void apply(std::uint32_t index, Floats& values) const {
     using Bits = typename WidthOf<Floats>::Bits;

@@ -12,15 +12,14 @@
 
 namespace seqtrain::kernels {
 
-/// Rows that are computed with at once are a multiple of so many numbers long: of the widest
-/// registers' size.
+/// The number of floats in the widest registers. The lengths of rows are multiples of it.
 inline constexpr std::size_t lanes = 16;
 
 [[nodiscard]] constexpr std::size_t round_to_lanes(std::size_t n) {
   return (n + lanes - 1) / lanes * lanes;
 }
 
-/// How many floats a vector has, and the vectors of other types that go with it.
+/// The number of floats in a vector, and the vectors of other types with as many elements.
 template <class Floats>
 inline constexpr std::size_t width_of = sizeof(Floats) / sizeof(float);
 template <class Floats>
@@ -44,7 +43,8 @@ SEQTRAIN_INLINE void store(float* to, const Floats& from) {
   std::memcpy(to, &from, sizeof from);
 }
 
-/// Rounds as `to_bf16` does; the numbers lie in the upper halves, what is below has no meaning.
+/// Rounds as `to_bf16` does. The results are the upper halves of the words; the lower halves have
+/// no meaning.
 template <class Floats>
 SEQTRAIN_INLINE void round_to_bf16(const Floats& from, typename WidthOf<Floats>::Bits& to) {
   using Bits = typename WidthOf<Floats>::Bits;
@@ -53,7 +53,7 @@ SEQTRAIN_INLINE void round_to_bf16(const Floats& from, typename WidthOf<Floats>:
   to = (bits & 0x7fffffff) > 0x7f800000 ? bits | 0x400000 : rounded;
 }
 
-/// Rounds as `to_bf16` does, on whatever processor.
+/// Rounds as `to_bf16` does, on any processor.
 template <class Floats>
 SEQTRAIN_INLINE void store_rounded(Bf16* to, const Floats& from) {
   typename WidthOf<Floats>::Bits rounded;
@@ -62,8 +62,8 @@ SEQTRAIN_INLINE void store_rounded(Bf16* to, const Floats& from) {
   std::memcpy(to, &halves, sizeof halves);
 }
 
-/// The same; a processor that has an instruction for that makes 0 of what is too small for a normal
-/// number.
+/// Rounds as `to_bf16` does, but a processor with an instruction for it turns subnormal numbers
+/// into 0.
 template <class Floats>
 SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
 #if SEQTRAIN_HAS_CLONES
@@ -79,7 +79,7 @@ SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
   store_rounded(to, from);
 }
 
-/// to[i] = i, of whatever numbers.
+/// Returns a vector with element i equal to i.
 template <class Vector>
 SEQTRAIN_INLINE void count_up(Vector& to) {
   using Number = std::remove_cvref_t<decltype(to[0])>;
@@ -87,8 +87,9 @@ SEQTRAIN_INLINE void count_up(Vector& to) {
   std::memcpy(&to, counts, sizeof to);
 }
 
-/// Calls combine(values, others) with lanes `distance` apart exchanged in the others, then with
-/// half of that distance, down to neighbours: each lane then has come of all.
+/// Calls combine(values, others), in which `others` has lanes `distance` apart exchanged, then
+/// again with half of that distance, down to neighbours. Each lane then holds the combination of
+/// all lanes.
 template <std::size_t distance, class Floats, class Combine>
 SEQTRAIN_INLINE void fold(Floats& values, const Combine& combine) {
   if constexpr (distance > 0) {
@@ -102,7 +103,7 @@ SEQTRAIN_INLINE void fold(Floats& values, const Combine& combine) {
   }
 }
 
-/// The sum of all lanes, halves first.
+/// Returns the sum of all lanes, which adds halves first.
 template <class Floats>
 SEQTRAIN_INLINE float sum(const Floats& values) {
   Floats total = values;
@@ -119,11 +120,11 @@ SEQTRAIN_INLINE float largest(const Floats& values) {
   return peaks[0];
 }
 
-/// The square root in each lane, correctly rounded.
+/// Returns the correctly rounded square root of each lane.
 template <class Floats>
 SEQTRAIN_INLINE void square_root(Floats& x) {
 #if SEQTRAIN_HAS_CLONES
-  // The compiler's own would look for negative numbers one by one, to set errno.
+  // The compiler's function would test each number for being negative, to set errno.
   if constexpr (width_of<Floats> == 4) {
     asm("sqrtps %0, %0" : "+x"(x));
   } else {
@@ -134,8 +135,8 @@ SEQTRAIN_INLINE void square_root(Floats& x) {
 #endif
 }
 
-/// e^x in each lane to 2 units in the last place for -87 <= x <= 88, 0 below. x = n ln 2 + r with
-/// |r| <= ln 2 / 2, and e^r by its Taylor polynomial.
+/// Returns e^x of each lane with an error of at most 2 units in the last place for -87 <= x <= 88,
+/// and 0 below. It uses x = n ln 2 + r with |r| <= ln 2 / 2, and the Taylor polynomial of e^r.
 template <class Floats>
 SEQTRAIN_INLINE void exponentiate(Floats& x) {
   using Ints = typename WidthOf<Floats>::Ints;

@@ -10,16 +10,16 @@
 
 namespace seqtrain::kernels {
 
-/// gamma, beta [n] and what is added to the variance.
+/// gamma and beta [n], and epsilon, which is added to the variance.
 struct LayerNormWeights {
   const float* gamma;
   const float* beta;
   float eps;
 };
 
-/// What LayerNorm leaves for each row: `y` for the residual, `y_compact` as a factor of the next
-/// product, `normal` and `inverse_deviation` for the backward pass, null if there is none. All
-/// [rows, n] but the last.
+/// The results of LayerNorm: `y` for the residual, `y_compact` as a factor of the next product, and
+/// `normal` and `inverse_deviation` for the backward pass, which are null if there is none. All are
+/// [rows, n] but the last, which is [rows].
 template <class T>
 struct LayerNormResult {
   float* y;
@@ -27,14 +27,14 @@ struct LayerNormResult {
   T* normal;
   float* inverse_deviation;
 
-  /// The same from `row` on.
+  /// Returns the results from `row` on.
   [[nodiscard]] LayerNormResult from(std::size_t row, std::size_t n) const {
     if (normal == nullptr) return {y + row * n, y_compact + row * n, nullptr, nullptr};
     return {y + row * n, y_compact + row * n, normal + row * n, inverse_deviation + row};
   }
 };
 
-/// LayerNorm of one row x, whose sum is given.
+/// Computes LayerNorm of one row x, whose sum is given.
 template <std::size_t width, class T>
 SEQTRAIN_INLINE void normalize_row(const float* x, float total, std::size_t n,
                                    const LayerNormWeights& weights, const LayerNormResult<T>& out) {
@@ -61,8 +61,9 @@ SEQTRAIN_INLINE void normalize_row(const float* x, float total, std::size_t n,
   }
 }
 
-/// y = LayerNorm(dropout(x + bias) + residual) for [rows, n]; x is overwritten, `out.y` may be
-/// `residual`. `first` is the dropout's index of the block's first element; n a multiple of 16.
+/// Computes y = LayerNorm(dropout(x + bias) + residual) for [rows, n]. Overwrites x. `out.y` may be
+/// `residual`. `first` is the dropout's index of the block's first element. n must be a multiple of
+/// 16.
 template <class T>
 void add_and_norm(float* x, const float* bias, const float* residual, const Dropout& dropout,
                   std::uint32_t first, const LayerNormWeights& weights,
@@ -86,7 +87,8 @@ void add_and_norm(float* x, const float* bias, const float* residual, const Drop
   });
 }
 
-/// x = LayerNorm(x) for [rows, n], and the same in `compact`. n is a multiple of 16.
+/// Computes x = LayerNorm(x) for [rows, n], and writes it to `compact` too. n must be a multiple
+/// of 16.
 template <class T>
 void normalize(float* x, const LayerNormWeights& weights, T* compact, std::size_t rows,
                std::size_t n) {
@@ -103,7 +105,7 @@ void normalize(float* x, const LayerNormWeights& weights, T* compact, std::size_
   });
 }
 
-/// y = dropout(LayerNorm(x)) for [rows, n]: how an encoder's embeddings end.
+/// Computes y = dropout(LayerNorm(x)) for [rows, n], the end of an encoder's embeddings.
 template <class T>
 void norm_and_drop(const float* x, const LayerNormWeights& weights, const Dropout& dropout,
                    std::uint32_t first, const LayerNormResult<T>& out, std::size_t rows,
@@ -127,8 +129,8 @@ void norm_and_drop(const float* x, const LayerNormWeights& weights, const Dropou
   });
 }
 
-/// LayerNorm's way back for one row: the gradient of y in `gradient` becomes that of what was
-/// normalised. Adds to d_gamma and d_beta.
+/// The backward pass of LayerNorm for one row. Turns the gradient with respect to y in `gradient`
+/// into the gradient with respect to LayerNorm's input. Adds to d_gamma and d_beta.
 template <std::size_t width, class T>
 SEQTRAIN_INLINE void normalize_row_backward(float* gradient, const T* normal,
                                             float inverse_deviation, const float* gamma,
@@ -156,8 +158,9 @@ SEQTRAIN_INLINE void normalize_row_backward(float* gradient, const T* normal,
   }
 }
 
-/// The way back of `add_and_norm`: takes the gradient of y in `gradient` [rows, n] and leaves there
-/// that of the residual; that of x goes to `x_gradient`, which may be `normal`.
+/// The backward pass of `add_and_norm`. Turns the gradient with respect to y in `gradient` [rows,
+/// n] into the gradient with respect to the residual. Writes the gradient with respect to x to
+/// `x_gradient`, which may be `normal`.
 template <class T>
 void add_and_norm_backward(float* gradient, const T* normal, const float* inverse_deviation,
                            const float* gamma, const Dropout& dropout, std::uint32_t first,
@@ -178,7 +181,7 @@ void add_and_norm_backward(float* gradient, const T* normal, const float* invers
   });
 }
 
-/// The way back of `norm_and_drop`, in place.
+/// The backward pass of `norm_and_drop`, in place.
 template <class T>
 void norm_and_drop_backward(float* gradient, const T* normal, const float* inverse_deviation,
                             const float* gamma, const Dropout& dropout, std::uint32_t first,

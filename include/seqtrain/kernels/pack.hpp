@@ -12,15 +12,15 @@
 
 namespace seqtrain::kernels {
 
-/// How a factor [k, n] of a product lies in memory for its kernel: in panels of `panel` columns
-/// (the last one may be narrower), each panel row by row, and for bfloat16 two rows interleaved.
-/// k must be even then.
+/// The layout of a factor [k, n] of a product for its kernel: panels of `panel` columns (the last
+/// one may be narrower), each row by row. For bfloat16 two rows are interleaved, and k must be
+/// even.
 template <class T>
 inline constexpr std::size_t interleave = sizeof(T) == sizeof(Bf16) ? 2 : 1;
 
 namespace detail {
 
-/// The upper halves of a's words, then those of b's.
+/// Returns the upper halves of a's words, then the upper halves of b's.
 template <class Bits, class Floats, std::size_t... i>
 SEQTRAIN_INLINE void upper_halves(const Bits& a, const Bits& b, Floats& to,
                                   std::index_sequence<i...> /*halves*/) {
@@ -31,8 +31,8 @@ SEQTRAIN_INLINE void upper_halves(const Bits& a, const Bits& b, Floats& to,
 
 }  // namespace detail
 
-/// The words of a packed factor that come from one row of the matrix, or from two: floats, or pairs
-/// rounded to bfloat16.
+/// Returns the words of a packed factor for one row of the matrix (floats) or for two (pairs
+/// rounded to bfloat16).
 template <class T, class Source, class Floats>
 SEQTRAIN_INLINE void load_words_of_rows(const Source* from, std::size_t ld, Floats& words) {
   load(from, words);
@@ -63,7 +63,8 @@ void pack_panel(const Source* source, std::size_t ld, std::size_t k, std::size_t
   });
 }
 
-/// The words of a packed factor that begin at from[0]: floats, or pairs rounded to bfloat16.
+/// Returns the words of a packed factor that begin at from[0]: floats, or pairs rounded to
+/// bfloat16.
 template <class T, class Floats>
 SEQTRAIN_INLINE void load_words(const float* from, Floats& words) {
   load(from, words);
@@ -78,7 +79,7 @@ SEQTRAIN_INLINE void load_words(const float* from, Floats& words) {
 }
 
 /// Packs a panel of the transpose, as `pack_panel`: element (row, column) is source[column * ld +
-/// row]. k is a multiple of 32, columns one of 16.
+/// row]. k must be a multiple of 32, columns of 16.
 template <class T>
 void pack_transposed_panel(const float* source, std::size_t ld, std::size_t k, std::size_t columns,
                            T* packed) {
@@ -102,7 +103,7 @@ void pack_transposed_panel(const float* source, std::size_t ld, std::size_t k, s
   });
 }
 
-/// The way back of `pack_panel`: to [k, columns] in fp32.
+/// Reverses `pack_panel`: writes to [k, columns] in fp32.
 template <class T>
 void unpack_panel(const T* packed, std::size_t k, std::size_t columns, float* to) {
   vectorised([=](auto) SEQTRAIN_INLINE_LAMBDA {
@@ -117,7 +118,7 @@ void unpack_panel(const T* packed, std::size_t k, std::size_t columns, float* to
   });
 }
 
-/// to [rows, columns] = from, rows `ld` apart, in fp32.
+/// Computes to [rows, columns] = from with rows `ld` apart, in fp32.
 template <class T>
 void widen(const T* from, std::size_t ld, std::size_t rows, std::size_t columns, float* to) {
   vectorised([=](auto) SEQTRAIN_INLINE_LAMBDA {
@@ -129,7 +130,8 @@ void widen(const T* from, std::size_t ld, std::size_t rows, std::size_t columns,
   });
 }
 
-/// Row `row` of source, or that and the next as pairs, as words; adds them to `sum`.
+/// Returns row `row` of the source as words, or for bfloat16 that row and the next as pairs. Adds
+/// the numbers to `sum`.
 template <class T, class Floats>
 SEQTRAIN_INLINE void load_and_add(const T* source, std::size_t ld, Floats& words, Floats& sum) {
   Floats one;
@@ -147,8 +149,8 @@ SEQTRAIN_INLINE void load_and_add(const T* source, std::size_t ld, Floats& words
   }
 }
 
-/// transposed [columns, rows] of source [rows, columns], rows `ld` apart; adds each column's sum to
-/// `sums`. rows is a multiple of 32, columns one of 16.
+/// Writes the transpose [columns, rows] of source [rows, columns], whose rows are `ld` apart. Adds
+/// the sum of each column to `sums`. rows must be a multiple of 32, columns of 16.
 template <class T>
 void transpose_and_sum(const T* source, std::size_t ld, std::size_t rows, std::size_t columns,
                        T* transposed, float* sums) {

@@ -9,7 +9,8 @@ namespace seqtrain::kernels {
 
 namespace detail {
 
-/// low = a0 b0 a1 b1 … of the vectors' first halves, high the same of their second halves.
+/// Interleaves two vectors: low = a0 b0 a1 b1 … from their first halves, and high likewise from
+/// their second halves.
 template <class Floats, std::size_t... i>
 SEQTRAIN_INLINE void interleave(const Floats& a, const Floats& b, Floats& low, Floats& high,
                                 std::index_sequence<i...> /*lanes*/) {
@@ -20,8 +21,8 @@ SEQTRAIN_INLINE void interleave(const Floats& a, const Floats& b, Floats& low, F
 
 }  // namespace detail
 
-/// rows[i][j] becomes rows[j][i]. After each round of interleaving a row with the one that lies
-/// half of all rows behind it, an index has moved one bit.
+/// Transposes: rows[i][j] becomes rows[j][i]. Each round interleaves row i with row i + n / 2,
+/// which moves an index by one bit.
 template <std::size_t n, class Floats = typename Width<n>::Floats>
 SEQTRAIN_INLINE void transpose(Floats* rows) {
   Floats other[n];

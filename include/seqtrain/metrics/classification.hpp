@@ -17,11 +17,11 @@
 
 namespace seqtrain::metrics {
 
-/// How often label t (row) was taken for label p (column): [num_labels, num_labels].
+/// Counts of examples with label t (row) and prediction p (column): [num_labels, num_labels].
 using Confusion = Eigen::Matrix<std::int64_t, Eigen::Dynamic, Eigen::Dynamic>;
 
-/// One label scored on its own, as a binary classifier. A score whose denominator is zero is 0, as
-/// in scikit-learn with `zero_division=0`.
+/// The scores of one label as a binary classifier. A score whose denominator is zero is 0, as in
+/// scikit-learn with `zero_division=0`.
 struct LabelScores {
   double precision = 0;
   double recall = 0;
@@ -29,12 +29,13 @@ struct LabelScores {
   std::int64_t support = 0;  ///< examples that truly have this label
 };
 
-/// The name of a label; one without a name is called `LABEL_<index>`, as in transformers.
+/// Returns the name of a label, or `LABEL_<index>` if it has none, as in transformers.
 inline std::string label_name(std::span<const std::string> names, std::size_t label) {
   return label < names.size() ? names[label] : "LABEL_" + std::to_string(label);
 }
 
-/// Scores from counts: of the examples that have a label, that were said to, and both.
+/// Returns scores from three counts: examples with the label, examples predicted to have it, and
+/// examples with both.
 inline LabelScores scores(std::int64_t support, std::int64_t predicted, std::int64_t hits) {
   const auto ratio = [](std::int64_t part, std::int64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -45,19 +46,20 @@ inline LabelScores scores(std::int64_t support, std::int64_t predicted, std::int
           .support = support};
 }
 
-/// The figures over a set of examples. Over none, `accuracy` and `loss` are NaN. What a problem's
-/// type has not is empty: of regression all but `loss` and `figures`.
+/// The figures over a set of examples. Without examples `accuracy` and `loss` are NaN. Members that
+/// a problem type does not have are empty: regression has only `loss` and `figures`.
 struct ClassificationReport {
   ProblemType problem_type = ProblemType::single_label;
   std::int64_t examples = 0;
-  /// The share of examples whose label is right; of multi-label ones, all of whose labels are.
+  /// The fraction of examples with the right label, or, with several labels, with exactly the right
+  /// labels.
   double accuracy = std::numeric_limits<double>::quiet_NaN();
-  double loss = std::numeric_limits<double>::quiet_NaN();  ///< the mean of what is trained by
+  double loss = std::numeric_limits<double>::quiet_NaN();  ///< the mean of the training loss
   Confusion confusion = {};  ///< [true, predicted]; multi-label: as `LabelCounts`
   std::vector<LabelScores> labels = {};
-  std::vector<Figure> figures = {};  ///< of the problem's type, and a user's own metrics
+  std::vector<Figure> figures = {};  ///< figures of the problem type, and of the user's metrics
 
-  /// The plain mean of the labels' scores, with the support of all.
+  /// Returns the mean of the labels' scores, with the sum of their support.
   [[nodiscard]] LabelScores macro_average() const {
     LabelScores mean;
     const auto count = static_cast<double>(labels.size());
@@ -71,12 +73,12 @@ struct ClassificationReport {
   }
 };
 
-/// How a label was met, from the confusion counts.
+/// Returns the scores of a label from the confusion counts.
 inline LabelScores scores(const Confusion& confusion, std::int64_t label) {
   return scores(confusion.row(label).sum(), confusion.col(label).sum(), confusion(label, label));
 }
 
-/// All figures that follow from the confusion counts and the mean loss.
+/// Returns all figures that follow from the confusion counts and the mean loss.
 inline ClassificationReport make_report(const Confusion& confusion, double loss) {
   ClassificationReport report{.examples = confusion.sum(), .confusion = confusion};
   for (Eigen::Index label = 0; label < confusion.rows(); ++label) {
@@ -89,8 +91,9 @@ inline ClassificationReport make_report(const Confusion& confusion, double loss)
   return report;
 }
 
-/// The label of the largest logit, the lowest where several are equal. A NaN counts as the largest,
-/// as in NumPy and PyTorch, so a model that has diverged gives an answer, and a loss of NaN.
+/// Returns the label of the largest logit, the lowest label if several are equal. A NaN counts as
+/// the largest, as in NumPy and PyTorch, so a model that has diverged has predictions and a loss of
+/// NaN.
 template <class Row>
 std::int64_t argmax(const Row& row) {
   Eigen::Index best = 0;
@@ -100,7 +103,7 @@ std::int64_t argmax(const Row& row) {
   return best;
 }
 
-/// -log softmax(row)[label], in double.
+/// Returns -log softmax(row)[label], in double.
 template <class Row>
 double cross_entropy(const Row& row, std::int64_t label) {
   const auto logits = row.template cast<double>().eval();
@@ -108,15 +111,15 @@ double cross_entropy(const Row& row, std::int64_t label) {
   return largest + std::log((logits.array() - largest).exp().sum()) - logits[label];
 }
 
-/// Accuracy, mean cross-entropy, confusion counts and scores per label over a stream of batches.
-/// It keeps counts, never logits.
+/// Computes accuracy, mean cross-entropy, confusion counts and scores of each label over a stream
+/// of batches. It keeps counts, not logits.
 class Classification {
  public:
-  /// With 0 the number of labels is that of the first batch.
+  /// If `num_labels` is 0, the first batch decides.
   explicit Classification(std::int64_t num_labels = 0) { resize(num_labels); }
 
-  /// Rows whose label is -1 (there is none) are left out. Throws `Error` where logits and labels do
-  /// not fit.
+  /// Adds a batch. Rows with the label -1, which have none, are left out. Throws `Error` if logits
+  /// and labels do not fit.
   void add(const Logits& logits, std::span<const std::int64_t> labels) {
     if (num_labels() == 0) resize(logits.cols());
     check(logits, labels);
@@ -128,7 +131,7 @@ class Classification {
     }
   }
 
-  /// Takes in what another has counted, e.g. over another part of the set.
+  /// Adds the counts of another object, for example over another part of the set.
   void merge(const Classification& other) {
     if (other.num_labels() == 0) return;
     if (num_labels() == 0) resize(other.num_labels());

@@ -13,8 +13,8 @@
 
 namespace seqtrain::metrics {
 
-/// Pearson's correlation of two figures of each example. NaN where one is the same for all, as in
-/// SciPy. Throws `Error` where their numbers differ.
+/// Returns Pearson's correlation of two lists, or NaN if one list is constant, as in SciPy. Throws
+/// `Error` if their sizes differ.
 inline double pearson(std::span<const double> x, std::span<const double> y) {
   if (x.size() != y.size()) throw Error{"correlation of different numbers of figures"};
   const auto centred = [](std::span<const double> figures) {
@@ -28,8 +28,8 @@ inline double pearson(std::span<const double> x, std::span<const double> y) {
   return std::clamp((a * b).sum() / spread, -1.0, 1.0);
 }
 
-/// The places of figures in their order, counted from 1; equal ones share the mean of theirs. All
-/// NaN where one is.
+/// Returns the ranks of numbers, counted from 1. Equal numbers share the mean of their ranks. All
+/// ranks are NaN if a number is.
 inline std::vector<double> ranks(std::span<const double> figures) {
   for (const double figure : figures) {
     if (std::isnan(figure)) return std::vector<double>(figures.size(), figure);
@@ -47,7 +47,7 @@ inline std::vector<double> ranks(std::span<const double> figures) {
   return result;
 }
 
-/// Spearman's correlation: Pearson's of the ranks.
+/// Returns Spearman's correlation, which is Pearson's correlation of the ranks.
 inline double spearman(std::span<const double> x, std::span<const double> y) {
   return pearson(ranks(x), ranks(y));
 }

@@ -13,7 +13,7 @@
 
 namespace seqtrain::metrics {
 
-/// The figures of a problem's type over a stream of batches. The choice is looked at once a batch.
+/// Computes the figures of a problem type over a stream of batches.
 class Evaluation {
  public:
   explicit Evaluation(ProblemType type) {
@@ -21,8 +21,8 @@ class Evaluation {
     if (type == ProblemType::multi_label) figures_.emplace<MultiLabel>();
   }
 
-  /// Logits [rows, labels], and of the rows labels [rows] or targets [rows, labels], as the type
-  /// asks for. Throws `Error` where they do not fit.
+  /// Adds logits [rows, labels] with labels [rows] or targets [rows, labels], as the problem type
+  /// needs. Throws `Error` if they do not fit.
   void add(const Logits& logits, std::span<const std::int64_t> labels,
            std::span<const float> targets) {
     if (auto* const classes = std::get_if<Classification>(&figures_)) {

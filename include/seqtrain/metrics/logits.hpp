@@ -4,7 +4,7 @@
 
 namespace seqtrain::metrics {
 
-/// What a classifier says of a batch: [rows, num_labels], row-major, before any softmax.
+/// The logits of a batch: [rows, num_labels], row-major, before any softmax.
 using Logits = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 }  // namespace seqtrain::metrics

@@ -22,7 +22,7 @@ concept Metric = std::copyable<T> && requires(T& metric, const T& other, const L
   { other.name } -> std::convertible_to<std::string_view>;
 };
 
-/// What a metric came to.
+/// The value of a metric, with its name.
 struct Figure {
   std::string name;
   double value = 0;

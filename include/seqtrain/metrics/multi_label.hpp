@@ -26,20 +26,20 @@ enum LabelCounts : Eigen::Index {
 };
 inline constexpr Eigen::Index label_counts = 4;
 
-/// Scores from counts [4].
+/// Returns scores from counts [4].
 template <class Row>
 LabelScores binary_scores(const Row& counts) {
   const std::int64_t hits = counts[true_positives];
   return scores(counts[false_negatives] + hits, counts[false_positives] + hits, hits);
 }
 
-/// Scores over all labels' decisions together.
+/// Returns the scores over the decisions of all labels together.
 inline LabelScores micro_average(const Confusion& counts) {
   return binary_scores(counts.colwise().sum());
 }
 
-/// All figures that follow from the counts [labels, 4], the share of examples all of whose labels
-/// are right, and the mean loss.
+/// Returns all figures that follow from the counts [labels, 4], the fraction of examples with
+/// exactly the right labels, and the mean loss.
 inline ClassificationReport make_multi_label_report(const Confusion& counts, double accuracy,
                                                     double loss) {
   ClassificationReport report{.problem_type = ProblemType::multi_label,
@@ -53,18 +53,19 @@ inline ClassificationReport make_multi_label_report(const Confusion& counts, dou
   return report;
 }
 
-/// -log of the probability that sigmoid(logit) gives to the target, which is 0 or 1: torch's
-/// binary_cross_entropy_with_logits, in double.
+/// Returns torch's binary_cross_entropy_with_logits in double: -log of the probability that
+/// sigmoid(logit) gives to the target, 0 or 1.
 inline double binary_cross_entropy(double logit, double target) {
   return std::max(logit, 0.0) - logit * target + std::log1p(std::exp(-std::abs(logit)));
 }
 
-/// Each label as a binary classifier that says yes above 0.5, and the share of examples of which
-/// all labels are right, over a stream of batches. It keeps counts, never logits.
+/// Computes the scores of each label as a binary classifier with the threshold 0.5, and the
+/// fraction of examples with exactly the right labels, over a stream of batches. It keeps counts,
+/// not logits.
 class MultiLabel {
  public:
-  /// Targets [rows, labels] of 0 and 1; rows of NaN have no labels and are left out. Throws `Error`
-  /// where logits and targets do not fit.
+  /// Adds a batch with targets [rows, labels] of 0 and 1. Rows of NaN have no labels and are left
+  /// out. Throws `Error` if logits and targets do not fit.
   void add(const Logits& logits, std::span<const float> targets) {
     if (counts_.rows() == 0) counts_ = Confusion::Zero(logits.cols(), label_counts);
     if (logits.cols() != counts_.rows() ||

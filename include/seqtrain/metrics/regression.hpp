@@ -16,12 +16,12 @@
 
 namespace seqtrain::metrics {
 
-/// The mean squared error and the correlations of what a model says with the truth, over a stream
-/// of batches. Ranks need all of them, so it keeps two numbers an example.
+/// Computes the mean squared error and the correlations of predictions and targets over a stream of
+/// batches. It keeps two numbers for each example, because ranks need all of them.
 class Regression {
  public:
-  /// Logits [rows, 1] and targets [rows]; rows of NaN have none and are left out. Throws `Error`
-  /// where the two do not fit.
+  /// Adds logits [rows, 1] and targets [rows]. Rows of NaN have no target and are left out. Throws
+  /// `Error` if they do not fit.
   void add(const Logits& logits, std::span<const float> targets) {
     if (logits.cols() != 1 || static_cast<std::size_t>(logits.rows()) != targets.size()) {
       throw Error{std::to_string(logits.size()) + " logits, but " + std::to_string(targets.size()) +

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
-#include <ATen/ops/isfinite.h>
 #include <ATen/ops/lstm.h>
 #include <ATen/ops/zeros.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/model/dropout.hpp>
 #include <seqtrain/model/fresh_parameters.hpp>
+#include <seqtrain/model/qrnn.hpp>
+#include <seqtrain/model/recurrent_state.hpp>
 
 namespace seqtrain::model {
 
@@ -25,6 +25,7 @@ struct AwdLstmShape {
   std::int64_t embedding = 400;
   std::int64_t hidden = 1152;  ///< of all layers but the last, whose output is like an embedding
   std::int64_t layers = 3;
+  bool qrnn = false;  ///< layers are quasi-recurrent, as fastai's AWD_QRNN has them
 
   [[nodiscard]] std::int64_t in(std::int64_t layer) const {
     return layer == 0 ? embedding : hidden;
@@ -69,31 +70,12 @@ struct AwdLstmDropout {
   }
 };
 
-/// What the layers carry from one stretch of text to the next: h and c of each, [rows, size].
-struct LstmState {
-  struct Layer {
-    at::Tensor h, c;
-  };
-  std::vector<Layer> layers;
-
-  [[nodiscard]] std::int64_t rows() const { return layers.empty() ? 0 : layers[0].h.size(0); }
-
-  /// Zeroes the rows that are not finite in each layer, on their device.
-  void clear_broken_rows() {
-    std::vector<at::Tensor> all;
-    for (const Layer& layer : layers) all.insert(all.end(), {layer.h, layer.c});
-    const at::Tensor broken = at::isfinite(at::cat(all, 1)).all(1, /*keepdim=*/true).logical_not();
-    for (Layer& layer : layers) {
-      layer = {layer.h.masked_fill(broken, 0), layer.c.masked_fill(broken, 0)};
-    }
-  }
-};
-
 /// Word embeddings and a stack of LSTM layers with the dropouts of Merity et al. 2017,
 /// "Regularizing and optimizing LSTM language models": words are left out of the embedding as a
 /// whole; elements are with one mask for all steps of a row, between layers and before the first;
-/// and so are weights of the hidden-to-hidden matrices, for a whole batch. Parameters are named as
-/// in fastai, behind `prefix`.
+/// and so are weights of the hidden-to-hidden matrices, for a whole batch. With `shape.qrnn` layers
+/// are quasi-recurrent instead, the first one looks back, and all their weights may be left out.
+/// Parameters are named as in fastai, after `prefix`.
 class AwdLstm {
  public:
   AwdLstm(FreshParameters& make, const std::string& prefix, std::int64_t vocab_size,
@@ -108,7 +90,7 @@ class AwdLstm {
 
   /// Hidden states of the last layer [rows, width, embedding] for ids [rows, width]. `state` is
   /// that before the first of them and becomes that behind the last, cut off from the gradients.
-  at::Tensor operator()(const at::Tensor& ids, LstmState& state, Dropout& dropout) const {
+  at::Tensor operator()(const at::Tensor& ids, RecurrentState& state, Dropout& dropout) const {
     at::Tensor x = shared_over_time(embed(ids, dropout), dropout_.input, dropout);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       if (i > 0) x = shared_over_time(x, dropout_.hidden, dropout);
@@ -118,12 +100,14 @@ class AwdLstm {
   }
 
   /// The state before the first word.
-  [[nodiscard]] LstmState zero_state(std::int64_t rows) const {
-    LstmState state;
+  [[nodiscard]] RecurrentState zero_state(std::int64_t rows) const {
+    RecurrentState state;
+    const auto options = embedding_.options().requires_grad(false);
     for (std::int64_t i = 0; i < shape_.layers; ++i) {
-      const auto options = embedding_.options().requires_grad(false);
+      const std::int64_t last_input = i == 0 ? shape_.in(0) : 1;
+      const std::int64_t carried = shape_.qrnn ? last_input : shape_.out(i);
       state.layers.push_back(
-          {at::zeros({rows, shape_.out(i)}, options), at::zeros({rows, shape_.out(i)}, options)});
+          {at::zeros({rows, shape_.out(i)}, options), at::zeros({rows, carried}, options)});
     }
     return state;
   }
@@ -144,24 +128,31 @@ class AwdLstm {
 
  private:
   struct Layer {
-    at::Tensor weight_hh;  ///< [4 · out, out]
+    at::Tensor weight_hh;  ///< [4 · out, out]; all weights [3 · out, in or 2 · in] of a QRNN
     at::Tensor weight_ih;  ///< [4 · out, in]
-    at::Tensor bias_ih;    ///< [4 · out]
+    at::Tensor bias_ih;    ///< [4 · out], or [3 · out]
     at::Tensor bias_hh;    ///< [4 · out]
   };
 
   void add_layer(FreshParameters& make, const std::string& prefix, std::int64_t i) {
-    const std::int64_t out = shape_.out(i);
-    const double bound = 1 / std::sqrt(static_cast<double>(out));
+    const std::int64_t in = shape_.in(i), out = shape_.out(i), looks_back = i == 0 ? 2 : 1;
     auto& names = groups_.emplace_back();
-    const auto add = [&](const char* name, at::IntArrayRef shape) {
+    const auto add = [&](const char* name, at::IntArrayRef shape, std::int64_t width) {
       names.push_back(prefix + "rnns." + std::to_string(i) + "." + name);
-      return make.uniform(names.back(), shape, bound);
+      return make.uniform(names.back(), shape, 1 / std::sqrt(static_cast<double>(width)));
     };
-    layers_.push_back({.weight_hh = add("weight_hh_l0_raw", {4 * out, out}),
-                       .weight_ih = add("module.weight_ih_l0", {4 * out, shape_.in(i)}),
-                       .bias_ih = add("module.bias_ih_l0", {4 * out}),
-                       .bias_hh = add("module.bias_hh_l0", {4 * out})});
+    if (shape_.qrnn) {
+      const std::int64_t width = looks_back * in;
+      layers_.push_back({.weight_hh = add("layers.0.linear.weight_raw", {3 * out, width}, width),
+                         .weight_ih = {},
+                         .bias_ih = add("layers.0.linear.module.bias", {3 * out}, width),
+                         .bias_hh = {}});
+      return;
+    }
+    layers_.push_back({.weight_hh = add("weight_hh_l0_raw", {4 * out, out}, out),
+                       .weight_ih = add("module.weight_ih_l0", {4 * out, in}, out),
+                       .bias_ih = add("module.bias_ih_l0", {4 * out}, out),
+                       .bias_hh = add("module.bias_hh_l0", {4 * out}, out)});
   }
 
   /// [rows, width, embedding]; the row of padding is never trained.
@@ -172,7 +163,7 @@ class AwdLstm {
     return x.mul(at::embedding(words, ids));
   }
 
-  static at::Tensor run(const Layer& layer, const at::Tensor& x, LstmState::Layer& state,
+  static at::Tensor run(const Layer& layer, const at::Tensor& x, RecurrentState::Layer& state,
                         const at::Tensor& weight_hh) {
     const auto [y, h, c] =
         at::lstm(x, {state.h.unsqueeze(0), state.c.unsqueeze(0)},
@@ -183,9 +174,11 @@ class AwdLstm {
     return y;
   }
 
-  at::Tensor run(const Layer& layer, const at::Tensor& x, LstmState::Layer& state,
+  at::Tensor run(const Layer& layer, const at::Tensor& x, RecurrentState::Layer& state,
                  Dropout& dropout) const {
-    return run(layer, x, state, dropout(layer.weight_hh, dropout_.weight));
+    const at::Tensor weights = dropout(layer.weight_hh, dropout_.weight);
+    if (shape_.qrnn) return qrnn(x, state, weights, layer.bias_ih);
+    return run(layer, x, state, weights);
   }
 
   AwdLstmShape shape_;

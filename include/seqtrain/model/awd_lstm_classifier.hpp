@@ -9,10 +9,10 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/full_like.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/awd_lstm.hpp>
@@ -24,6 +24,7 @@
 #include <seqtrain/model/loss.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
 #include <seqtrain/model/pooling_head.hpp>
+#include <seqtrain/model/problem_loss.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
@@ -33,6 +34,7 @@ namespace seqtrain::model {
 
 struct AwdLstmClassifierOptions {
   std::vector<std::string> labels = {};  ///< by label id
+  ProblemType problem_type = ProblemType::single_label;
   AwdLstmShape shape = {};
   AwdLstmDropout dropout = AwdLstmDropout::classifier();
   std::int64_t head_hidden = 50;
@@ -46,7 +48,7 @@ struct AwdLstmClassifierOptions {
     const auto demand = [](bool good, const char* field, const char* expected) {
       if (!good) throw InputError{expected, {.object = "classifier", .field = field}};
     };
-    demand(labels.size() >= 2, "labels", "must be two or more");
+    demand(allows_labels(problem_type, labels.size()), "labels", "must be two or more");
     demand(head_hidden >= 1 && head_hidden <= 65'536, "head_hidden", "must be 1 to 65536");
     demand(head_dropout >= 0 && head_dropout < 1, "head_dropout", "must be at least 0, below 1");
     demand(bptt >= 1, "bptt", "must be at least 1");
@@ -74,11 +76,11 @@ class AwdLstmClassifier {
   AwdLstmClassifier& operator=(const AwdLstmClassifier&) = delete;
   ~AwdLstmClassifier() = default;
 
-  /// Adds weight · d(mean cross-entropy)/dp to the gradients. Throws `Error` with the batch's size
-  /// where there is too little memory for it.
+  /// Adds weight · d(mean loss)/dp to the gradients; the loss is `ProblemLoss`. Throws `Error` with
+  /// the batch's size where there is too little memory for it.
   Loss accumulate(const data::Batch& batch, double weight) {
     check(batch);
-    detail::check_below(batch.labels, labels(), "labels", "labels");
+    check_labels(batch, labels(), problem_type());
     return within_memory(batch, [&] { return add_gradients(batch, weight); });
   }
 
@@ -95,6 +97,7 @@ class AwdLstmClassifier {
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
   [[nodiscard]] const AwdLstmClassifierOptions& options() const { return options_; }
   [[nodiscard]] std::int64_t vocab_size() const { return encoder_.vocab_size(); }
+  [[nodiscard]] ProblemType problem_type() const { return options_.problem_type; }
 
   /// The embedding, the layers, the head.
   [[nodiscard]] LayerGroups groups() const {
@@ -163,15 +166,14 @@ class AwdLstmClassifier {
     const at::AutoGradMode with_gradients{true};
     Dropout dropout{dropout_stream(options_.seed, batch).at(0), options_.device};
     const auto input = tensor::to_device(batch, options_.device);
-    const at::Tensor loss =
-        at::cross_entropy_loss(forward(input, true, dropout), input.labels.to(at::kLong));
+    const at::Tensor loss = ProblemLoss{problem_type(), 0}(forward(input, true, dropout), input);
     loss.backward(at::full_like(loss, weight));
     return Loss{loss.detach()};
   }
 
   at::Tensor forward(const tensor::Batch& batch, bool training, Dropout& dropout) {
     const at::Tensor& ids = batch.input_ids;
-    LstmState state = encoder_.zero_state(ids.size(0));
+    RecurrentState state = encoder_.zero_state(ids.size(0));
     std::vector<at::Tensor> hidden;
     for (std::int64_t begin = 0; begin < ids.size(1); begin += options_.bptt) {
       const std::int64_t width = std::min(options_.bptt, ids.size(1) - begin);

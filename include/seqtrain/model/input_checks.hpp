@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/model_config.hpp>
@@ -45,15 +46,19 @@ inline void check_ids(const data::Batch& batch, const weights::ModelConfig& conf
 
 /// Throws `InputError` if a row's label is none of the model's; where the model learns numbers, if
 /// rows lack them.
-inline void check_labels(const data::Batch& batch, const weights::ModelConfig& config) {
-  detail::check_below(batch.labels, config.num_labels(), "labels", "labels");
-  if (config.problem() == ProblemType::single_label) return;
-  const auto needed = static_cast<std::size_t>(batch.rows * config.num_labels());
+inline void check_labels(const data::Batch& batch, std::int64_t labels, ProblemType problem) {
+  detail::check_below(batch.labels, labels, "labels", "labels");
+  if (problem == ProblemType::single_label) return;
+  const auto needed = static_cast<std::size_t>(batch.rows * labels);
   if (batch.targets.size() != needed ||
       !std::ranges::all_of(batch.targets, [](float number) { return std::isfinite(number); })) {
-    throw InputError{"must be " + std::to_string(config.num_labels()) + " finite numbers a row",
+    throw InputError{"must be " + std::to_string(labels) + " finite numbers a row",
                      {.object = "batch", .field = "targets"}};
   }
+}
+
+inline void check_labels(const data::Batch& batch, const weights::ModelConfig& config) {
+  check_labels(batch, config.num_labels(), config.problem());
 }
 
 /// Throws `InputError` if a tokenizer of this size makes ids that the model has no embedding for.

@@ -94,7 +94,7 @@ class LanguageModel {
     check(batch);
     const at::NoGradGuard no_gradients;
     Dropout off;
-    LstmState state = encoder_.zero_state(batch.rows);
+    RecurrentState state = encoder_.zero_state(batch.rows);
     return to_host(decode(encoder_(ids(batch), state, off).select(1, -1)));
   }
 
@@ -148,7 +148,7 @@ class LanguageModel {
   struct Carried {
     std::int64_t epoch = 0;
     std::int64_t next = -1;
-    LstmState state = {};
+    RecurrentState state = {};
   };
 
   LanguageModel(std::int64_t vocab_size, const LanguageModelOptions& options, FreshParameters make)
@@ -174,7 +174,7 @@ class LanguageModel {
   }
 
   /// The state to begin a batch with, at the end of which it will be that for the next one.
-  LstmState& begin_of(const data::LanguageBatch& batch, Carried& carried) const {
+  RecurrentState& begin_of(const data::LanguageBatch& batch, Carried& carried) const {
     const bool follows = carried.epoch == batch.epoch && carried.next == batch.index &&
                          batch.index > 0 && carried.state.rows() == batch.rows;
     if (follows) {

@@ -17,6 +17,7 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/awd_lstm_classifier.hpp>
@@ -28,7 +29,8 @@
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
-#include <seqtrain/text/load_tokenizer.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/weights/calibration.hpp>
 
 namespace seqtrain::model {
 
@@ -52,9 +54,6 @@ struct Text {
 class Predictor {
  public:
   using Encoded = predict::Encoded;
-
-  /// Ids that an AWD-LSTM reads of a text, as the program `languages` trains it by default.
-  static constexpr std::size_t awd_lstm_length = 512;
 
   /// Loads a directory in Hugging Face's layout, the directory of a run, or one that the program
   /// `languages` has left. Throws `InputError` if it is none of them, if its files do not fit
@@ -89,8 +88,19 @@ class Predictor {
   /// Encodes a text or a pair, cut to as many ids as are given, which may be more than the model
   /// takes.
   [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
-                               std::size_t max_length) const {
-    return encode_(text, pair, max_length);
+                               std::size_t max_length, predict::Cut cut = predict::Cut::end) const {
+    auto encoded = encode_(text, pair, max_length, cut);
+    if (backwards_) {
+      std::ranges::reverse(encoded.input_ids);
+      encoded.first_segment = encoded.input_ids.size();
+    }
+    return encoded;
+  }
+
+  /// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids.
+  [[nodiscard]] std::optional<std::vector<text::Token>> tokens(std::string_view text,
+                                                               bool special) const {
+    return encode_.tokens(text, special);
   }
 
   /// Returns the logits of each text [texts, labels]. Throws `InputError` if a text has more ids
@@ -109,7 +119,7 @@ class Predictor {
 
   /// Returns the scores that a row of logits stands for: see `predict::scores`.
   [[nodiscard]] std::vector<double> scores(std::span<const float> logits) const {
-    return predict::scores(logits, problem_type());
+    return predict::scores(logits, task_);
   }
 
   /// Returns the labels, the scores and the logits of each text.
@@ -142,6 +152,11 @@ class Predictor {
       : encode_{tokenizer ? *std::move(tokenizer) : load_tokenizer(resolved.directory)},
         state_{std::make_unique<State>(load(resolved.directory, encode_, options))} {
     std::visit([&](const auto& model) { describe(model, options.device); }, state_->model);
+    calibrate(resolved.directory / "config.json");
+    if (!std::holds_alternative<AwdLstmClassifier>(state_->model)) return;
+    const auto description = AwdLstmDescription::load(resolved.directory);
+    max_length_ = static_cast<std::size_t>(description.max_length);
+    backwards_ = description.backwards;
   }
 
   /// A run's model is in a folder of it.
@@ -163,7 +178,7 @@ class Predictor {
   static Model load(const std::filesystem::path& directory, const predict::TextEncoder& tokenizer,
                     const PredictorOptions& options) {
     if (!std::filesystem::exists(directory / "config.json") &&
-        std::filesystem::exists(directory / "model.pth")) {
+        std::filesystem::exists(directory / AwdLstmDescription::load(directory).model)) {
       auto model = load_awd_lstm(directory, tokenizer.pad_id(), options.device);
       check_vocabulary({.vocab_size = model.vocab_size()}, tokenizer.vocab_size());
       return model;
@@ -176,6 +191,16 @@ class Predictor {
     return model;
   }
 
+  /// Takes the temperature or the thresholds that a config.json has.
+  void calibrate(const std::filesystem::path& config) {
+    if (!std::filesystem::exists(config)) return;
+    const auto document = json::Document::load(config);
+    const auto found = weights::calibration_in(document.root(), labels().size());
+    if (!found) return;
+    task_.temperature = found->temperature;
+    task_.thresholds = found->thresholds;
+  }
+
   void describe(const AnyClassifier& model, c10::Device device) {
     task_ = {.labels = model.config().labels, .problem_type = model.problem_type()};
     precision_ = model.precision();
@@ -185,8 +210,7 @@ class Predictor {
   }
 
   void describe(const AwdLstmClassifier& model, c10::Device) {
-    task_ = {.labels = model.options().labels};
-    max_length_ = awd_lstm_length;
+    task_ = {.labels = model.options().labels, .problem_type = model.problem_type()};
   }
 
   [[nodiscard]] metrics::Logits logits(std::span<const Encoded> texts) const {
@@ -200,6 +224,7 @@ class Predictor {
   Precision precision_ = Precision::fp32;
   std::size_t max_length_ = 0;
   bool by_itself_ = false;  ///< each text is predicted alone
+  bool backwards_ = false;  ///< texts are read from the end
 };
 
 static_assert(predict::Predictor<Predictor>);

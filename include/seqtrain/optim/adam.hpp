@@ -177,9 +177,7 @@ class Adam {
     }
     for (const AdamItem& item : items) {
       if (!problem.empty()) item.parameter->gradient.zero_();
-      if (!item.parameter->touched) continue;
-      item.parameter->touched->clear();
-      item.parameter->touched->take_into_account(tensor::changes_of(item.parameter->gradient));
+      if (item.parameter->touched) tensor::forget_touched(*item.parameter);
     }
     Outcome outcome = problem.empty() ? Outcome{} : Outcome::not_taken(std::move(problem));
     return std::move(outcome).with_gradient_norm([norm] { return norm; });
@@ -205,12 +203,13 @@ class Adam {
     const Kind kind = kind_of(item.parameter->name);
     const double lr = options_.lr * step.lr_scale * kind.lr_factor;
     const double t = *item.step.mutable_data_ptr<float>() += 1;
+    const double beta1 = step.momentum.value_or(options_.beta1);
     auto& factors = item.factors;
     factors.gradient = static_cast<float>(clip_factor(norm, step.max_grad_norm));
-    factors.new_part1 = static_cast<float>(1 - options_.beta1);
+    factors.new_part1 = static_cast<float>(1 - beta1);
     factors.beta2 = static_cast<float>(options_.beta2);
     factors.new_part2 = static_cast<float>(1 - options_.beta2);
-    factors.step_size = static_cast<float>(lr / (1 - std::pow(options_.beta1, t)));
+    factors.step_size = static_cast<float>(lr / (1 - std::pow(beta1, t)));
     factors.root_factor = static_cast<float>(1 / std::sqrt(1 - std::pow(options_.beta2, t)));
     factors.eps = static_cast<float>(options_.eps);
     const double weight_decay = weight_decay_of(kind);
@@ -239,7 +238,7 @@ class Adam {
         clip_grad_norm(gradients, finite.norm(), step.max_grad_norm);
       }
       for (const auto& [kind, group] : groups) {
-        update(group, options_.lr * step.lr_scale * kind.lr_factor, weight_decay_of(kind), finite);
+        update(group, kind, step, finite);
         for (const at::Tensor& value : group.values) tensor::count_change(value);
       }
     }
@@ -262,14 +261,16 @@ class Adam {
     return groups;
   }
 
-  void update(const AdamTensors& tensors, double lr, double weight_decay,
+  void update(const AdamTensors& tensors, const Kind& kind, const Step& step,
               const Finite& finite) const {
     at::_foreach_add_(tensors.steps, 1);
     const AdamTensors& t = tensors;
+    const double lr = options_.lr * step.lr_scale * kind.lr_factor;
     const auto fused = [&](const auto& update) {
       update(t.values, t.gradients, t.exp_avgs, t.exp_avg_sqs, at::TensorList{}, t.steps, lr,
-             options_.beta1, options_.beta2, weight_decay, options_.eps, /*amsgrad=*/false,
-             /*maximize=*/false, /*grad_scale=*/std::nullopt, finite.found_inf());
+             step.momentum.value_or(options_.beta1), options_.beta2, weight_decay_of(kind),
+             options_.eps, /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/std::nullopt,
+             finite.found_inf());
     };
     if (options_.decoupled_weight_decay) {
       fused([](const auto&... arguments) { at::_fused_adamw_(arguments...); });

@@ -25,6 +25,17 @@ using LrFactors = std::map<std::string, double, std::less<>>;
   return factors;
 }
 
+/// Learning rates as fastai's `slice(lr)` sets them: the last group's factor is 1, that of all others
+/// `ratio`.
+[[nodiscard]] inline LrFactors last_group_first(std::span<const std::vector<std::string>> groups,
+                                                double ratio = 0.1) {
+  LrFactors factors;
+  for (const auto& group : groups) {
+    for (const auto& name : group) factors[name] = &group == &groups.back() ? 1 : ratio;
+  }
+  return factors;
+}
+
 /// Whether decoupled weight decay applies to the parameter of this name: to all but biases and the
 /// weights of layer normalisations, as in the training of BERT and RoBERTa.
 [[nodiscard]] constexpr bool decays(std::string_view name) {

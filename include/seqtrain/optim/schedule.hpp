@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/optim/one_cycle.hpp>
 
 namespace seqtrain::optim {
 
@@ -16,16 +18,18 @@ namespace seqtrain::optim {
 /// 0 over the warm-up, then stays (`constant`), falls linearly to 0 (`linear`), or follows half a
 /// cosine down to 0 (`cosine`). `slanted_triangular` is that of Howard and Ruder 2018, section 3.2:
 /// it climbs linearly from 1/32 and falls linearly to it; without a warm-up, a tenth of the steps
-/// are one.
+/// are one. `one_cycle` schedules the momentum too and has no warm-up besides its own rise.
 struct Schedule {
-  enum class Type { constant, linear, cosine, slanted_triangular };
+  enum class Type { constant, linear, cosine, slanted_triangular, one_cycle };
 
   Type type = Type::constant;
   std::int64_t warmup_steps = 0;
   double warmup_ratio = 0;  ///< a share of all steps, rounded up; used where warmup_steps is 0
+  OneCycle one_cycle = {};  ///< of that type alone
 
   /// The factor at `step` (counted from 0) of `steps`.
   [[nodiscard]] double lr_scale(std::int64_t step, std::int64_t steps) const {
+    if (type == Type::one_cycle) return one_cycle.lr_scale(step, steps);
     const std::int64_t warmup = warmup_of(steps);
     if (type == Type::slanted_triangular) return slanted_triangular(step, steps, warmup);
     if (step < warmup) return static_cast<double>(step) / static_cast<double>(warmup);
@@ -36,7 +40,18 @@ struct Schedule {
     return 0.5 * (1 + std::cos(std::numbers::pi * progress));
   }
 
+  /// Adam's beta1 at `step` (counted from 0) of `steps`, if the schedule has one.
+  [[nodiscard]] std::optional<double> momentum(std::int64_t step, std::int64_t steps) const {
+    if (type == Type::one_cycle) return one_cycle.momentum(step, steps);
+    return {};
+  }
+
   void validate() const {
+    one_cycle.validate();
+    if (type == Type::one_cycle && (warmup_steps != 0 || warmup_ratio != 0)) {
+      throw InputError{"one_cycle has no warm-up besides its own rise",
+                       {.object = "schedule", .field = "warmup"}};
+    }
     if (warmup_steps < 0) {
       throw InputError{"must not be negative", {.object = "schedule", .field = "warmup_steps"}};
     }
@@ -76,6 +91,8 @@ constexpr std::string_view name(Schedule::Type type) {
       return "cosine";
     case Schedule::Type::slanted_triangular:
       return "slanted_triangular";
+    case Schedule::Type::one_cycle:
+      return "one_cycle";
   }
   return "";
 }
@@ -83,12 +100,12 @@ constexpr std::string_view name(Schedule::Type type) {
 /// Returns the schedule of that name. Throws `InputError` where there is none.
 inline Schedule::Type schedule_type(std::string_view text) {
   using enum Schedule::Type;
-  for (const auto type : {constant, linear, cosine, slanted_triangular}) {
+  for (const auto type : {constant, linear, cosine, slanted_triangular, one_cycle}) {
     if (name(type) == text) return type;
   }
   throw InputError{"unknown schedule '" + std::string{text} + "'",
                    {.object = "lr_scheduler_type"},
-                   "use constant, linear, cosine or slanted_triangular"};
+                   "use constant, linear, cosine, slanted_triangular or one_cycle"};
 }
 
 }  // namespace seqtrain::optim

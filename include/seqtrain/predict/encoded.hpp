@@ -11,6 +11,10 @@
 
 namespace seqtrain::predict {
 
+/// What goes where a text has more ids than it may have. Both texts of a pair keep as many ids
+/// whichever it is.
+enum class Cut { end, beginning };
+
 /// A text, or a pair, as ids.
 struct Encoded {
   std::vector<std::int32_t> input_ids = {};

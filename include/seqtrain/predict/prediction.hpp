@@ -23,13 +23,21 @@ struct Task {
   std::vector<std::string> labels = {};
   ProblemType problem_type = ProblemType::single_label;
   /// Of multi-label classification, the score that a label's must be above for a text to have it;
-  /// all 0.5 if empty. No file of a model has any yet.
+  /// all 0.5 if empty.
   std::vector<double> thresholds = {};
+  /// Of single-label classification, what logits are divided by before they become scores.
+  double temperature = 1;
 };
 
-/// Returns the labels' scores: their softmax; of multi-label classification each one's sigmoid; of
-/// regression the value itself.
-[[nodiscard]] inline std::vector<double> scores(std::span<const float> logits, ProblemType type) {
+/// Returns the name of a label, or `LABEL_<index>` if the model does not name it.
+[[nodiscard]] inline std::string label_name(const Task& task, std::size_t label) {
+  return label < task.labels.size() ? task.labels[label] : "LABEL_" + std::to_string(label);
+}
+
+/// Returns the labels' scores: the softmax of logits / temperature, or the sigmoid of each logit
+/// for multi-label classification, or the value itself for regression.
+[[nodiscard]] inline std::vector<double> scores(std::span<const float> logits, ProblemType type,
+                                                double temperature = 1) {
   if (type == ProblemType::regression) return {logits.begin(), logits.end()};
   const Eigen::Map<const Eigen::RowVectorXf> given{logits.data(),
                                                    static_cast<Eigen::Index>(logits.size())};
@@ -38,9 +46,14 @@ struct Task {
     const auto each = (1 / (1 + (-row).exp())).eval();
     return {each.begin(), each.end()};
   }
-  const auto exponents = (row - row.maxCoeff()).exp().eval();
+  const auto exponents = ((row - row.maxCoeff()) / temperature).exp().eval();
   const auto probabilities = (exponents / exponents.sum()).eval();
   return {probabilities.begin(), probabilities.end()};
+}
+
+/// Returns the labels' scores for a task.
+[[nodiscard]] inline std::vector<double> scores(std::span<const float> logits, const Task& task) {
+  return scores(logits, task.problem_type, task.temperature);
 }
 
 /// What a model says about a text.
@@ -71,14 +84,13 @@ struct Prediction {
 /// Returns what a row of logits says.
 [[nodiscard]] inline Prediction interpret(std::span<const float> logits, const Task& task) {
   return {.labels = chosen(logits, task),
-          .scores = scores(logits, task.problem_type),
+          .scores = scores(logits, task),
           .logits = {logits.begin(), logits.end()}};
 }
 
-namespace detail {
-
-/// Returns the ids of the `count` greatest scores, the greatest first.
-inline std::vector<std::size_t> greatest(const std::vector<double>& scores, std::size_t count) {
+/// Returns the ids of the `count` greatest scores, the greatest first, of equals the first.
+[[nodiscard]] inline std::vector<std::size_t> greatest(const std::vector<double>& scores,
+                                                       std::size_t count) {
   std::vector<std::size_t> ids(scores.size());
   std::iota(ids.begin(), ids.end(), std::size_t{0});
   std::ranges::stable_sort(ids, std::greater{}, [&](std::size_t id) { return scores[id]; });
@@ -86,39 +98,51 @@ inline std::vector<std::size_t> greatest(const std::vector<double>& scores, std:
   return ids;
 }
 
-}  // namespace detail
+struct JsonOptions {
+  std::size_t top_k = 0;  ///< if it is above 0, only that many labels have scores, greatest first
+  bool logits = true;
+};
 
-/// Returns `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`;
+/// Writes `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`;
 /// `{"labels": ["sport", "money"], …}` of multi-label classification; `{"value": 3.5}` of
-/// regression. With `top_k` above 0 only that many labels have scores, the greatest first, and
-/// there are no logits.
-[[nodiscard]] inline std::string to_json(const Prediction& prediction, const Task& task,
-                                         std::size_t top_k = 0) {
-  json::Writer out;
+/// regression.
+inline void write_json(json::Writer& out, const Prediction& prediction, const Task& task,
+                       const JsonOptions& options) {
   out.begin_object();
   if (task.problem_type == ProblemType::regression) {
-    return out.member("value", prediction.logits[0]).end_object().text();
+    out.member("value", prediction.logits[0]).end_object();
+    return;
   }
   if (task.problem_type == ProblemType::multi_label) {
     out.key("labels").begin_array();
-    for (const std::size_t id : prediction.labels) out.value(std::string_view{task.labels[id]});
+    for (const std::size_t id : prediction.labels) out.value(label_name(task, id));
     out.end_array();
   } else {
-    out.member("label", std::string_view{task.labels[prediction.labels[0]]});
+    out.member("label", label_name(task, prediction.labels[0]));
   }
   out.key("scores").begin_object();
-  if (top_k > 0) {
-    for (const std::size_t id : detail::greatest(prediction.scores, top_k)) {
-      out.member(task.labels[id], prediction.scores[id]);
-    }
-    return out.end_object().end_object().text();
+  const std::size_t count = prediction.scores.size();
+  for (std::size_t id = 0; id < count && options.top_k == 0; ++id) {
+    out.member(label_name(task, id), prediction.scores[id]);
   }
-  for (std::size_t id = 0; const double score : prediction.scores) {
-    out.member(task.labels[id++], score);
+  for (const std::size_t id : greatest(prediction.scores, options.top_k)) {
+    out.member(label_name(task, id), prediction.scores[id]);
   }
-  out.end_object().key("logits").begin_array();
-  for (const float logit : prediction.logits) out.value(logit);
-  return out.end_array().end_object().text();
+  out.end_object();
+  if (options.logits) {
+    out.key("logits").begin_array();
+    for (const float logit : prediction.logits) out.value(logit);
+    out.end_array();
+  }
+  out.end_object();
+}
+
+/// Returns what `write_json` writes. With `top_k` above 0 it has no logits.
+[[nodiscard]] inline std::string to_json(const Prediction& prediction, const Task& task,
+                                         std::size_t top_k = 0) {
+  json::Writer out;
+  write_json(out, prediction, task, {.top_k = top_k, .logits = top_k == 0});
+  return out.text();
 }
 
 }  // namespace seqtrain::predict

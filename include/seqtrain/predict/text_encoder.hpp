@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +15,8 @@
 #include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/post_processing/truncation.hpp>
+#include <seqtrain/text/tokens.hpp>
 
 namespace seqtrain::predict {
 
@@ -28,9 +32,25 @@ class TextEncoder {
 
   /// Encodes a text or a pair with its special tokens, cut to `max_length` ids. Throws `InputError`
   /// on text that is not UTF-8, on text that has no ids, and if the special tokens alone are more.
+  /// Without its beginning a text takes twice as long.
   [[nodiscard]] Encoded operator()(std::string_view text, std::optional<std::string_view> pair,
-                                   std::size_t max_length) const {
-    return tokenizer_->encode(text, pair, max_length);
+                                   std::size_t max_length, Cut cut = Cut::end) const {
+    auto encoded = tokenizer_->encode(text, pair, max_length);
+    if (cut == Cut::end || !encoded.truncated) return encoded;
+    encoded = whole(text, pair);
+    if (pair) {
+      erase_beginnings(encoded, text, *pair, max_length);
+    } else {
+      erase(encoded, special_before(), encoded.input_ids.size() - max_length);
+    }
+    return encoded;
+  }
+
+  /// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids. Throws
+  /// `InputError` on text that is not UTF-8.
+  [[nodiscard]] std::optional<std::vector<text::Token>> tokens(std::string_view text,
+                                                               bool special) const {
+    return tokenizer_->tokens(text, special);
   }
 
   [[nodiscard]] std::size_t vocab_size() const { return tokenizer_->vocab_size(); }
@@ -46,6 +66,8 @@ class TextEncoder {
     [[nodiscard]] virtual Encoded encode(std::string_view text,
                                          std::optional<std::string_view> pair,
                                          std::size_t max_length) const = 0;
+    [[nodiscard]] virtual std::optional<std::vector<text::Token>> tokens(std::string_view text,
+                                                                         bool special) const = 0;
     [[nodiscard]] virtual std::size_t vocab_size() const = 0;
     [[nodiscard]] virtual text::Id pad_id() const = 0;
     [[nodiscard]] virtual std::size_t special_tokens(bool pair) const = 0;
@@ -70,6 +92,15 @@ class TextEncoder {
       give_back(std::move(scratch));
       if (result.input_ids.empty()) throw InputError{"the text has no ids"};
       return result;
+    }
+
+    [[nodiscard]] std::optional<std::vector<text::Token>> tokens(std::string_view text,
+                                                                 bool special) const override {
+      if constexpr (requires { tokenizer_.tokens(text, special); }) {
+        return tokenizer_.tokens(text, special);
+      } else {
+        return {};
+      }
     }
 
     [[nodiscard]] std::size_t vocab_size() const override { return tokenizer_.vocab_size(); }
@@ -98,6 +129,43 @@ class TextEncoder {
     mutable std::mutex mutex_;
     mutable std::vector<Scratch> free_;
   };
+
+  static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+  [[nodiscard]] Encoded whole(std::string_view text, std::optional<std::string_view> pair) const {
+    return tokenizer_->encode(text, pair, unlimited);
+  }
+
+  /// Returns how many special tokens are before a text.
+  [[nodiscard]] std::size_t special_before() const {
+    const std::size_t special = special_tokens(false);
+    if (special == 0) return 0;
+    // The text with room for no id of its own, and for one: they differ where the text begins.
+    const auto none = tokenizer_->encode("a", {}, special).input_ids;
+    const auto one = tokenizer_->encode("a", {}, special + 1).input_ids;
+    return static_cast<std::size_t>(std::ranges::mismatch(none, one).in1 - none.begin());
+  }
+
+  static void erase(Encoded& encoded, std::size_t begin, std::size_t count) {
+    auto& ids = encoded.input_ids;
+    if (encoded.first_segment > begin) encoded.first_segment -= count;
+    const auto from = ids.begin() + static_cast<std::ptrdiff_t>(begin);
+    ids.erase(from, from + static_cast<std::ptrdiff_t>(count));
+    encoded.truncated = true;
+  }
+
+  void erase_beginnings(Encoded& encoded, std::string_view text, std::string_view pair,
+                        std::size_t max_length) const {
+    const std::size_t single = special_tokens(false);
+    const std::size_t both = special_tokens(true);
+    const text::PairLengths lengths{whole(text, {}).input_ids.size() - single,
+                                    whole(pair, {}).input_ids.size() - single};
+    const auto kept = text::longest_first(lengths, max_length - both);
+    const std::size_t first = special_before();
+    const std::size_t second = first + lengths.first + (both - single);
+    erase(encoded, second, lengths.second - kept.second);
+    erase(encoded, first, lengths.first - kept.first);
+  }
 
   std::unique_ptr<const Any> tokenizer_;
 };

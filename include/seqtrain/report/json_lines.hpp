@@ -85,6 +85,7 @@ class JsonLines {
     line.member("split", event.split).member("step", event.step).member("epoch", event.epoch);
     if (has_labels(event.report.problem_type)) {
       line.member("accuracy", event.report.accuracy);
+      line.member("macro_f1", event.report.macro_average().f1);
     }
     line.member("loss", event.report.loss);
     train::append(line, event.report.figures);

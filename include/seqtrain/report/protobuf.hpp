@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::report {
 

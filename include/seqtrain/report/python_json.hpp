@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::report {
 

@@ -27,20 +27,18 @@ namespace seqtrain::serve {
 template <Predictor P>
 class Job : public Ticket {
  public:
-  using Encoded = typename P::Encoded;
+  using Encoded = predict::Encoded;
+  using Model = std::shared_ptr<const Served<P>>;
 
   /// `done` is called once, by the model's thread, and must not throw. The texts stay those of
-  /// `predictor`, also when another model has taken its place in the server.
-  Job(std::shared_ptr<P> predictor, std::vector<Encoded> texts, Clock::time_point since,
-      std::function<void()> done)
-      : Ticket{lengths(texts), predictor.get(), since},
-        predictor_{std::move(predictor)},
+  /// `model`, also when another one has taken its place in the server.
+  Job(Model model, std::vector<Encoded> texts, Clock::time_point since, std::function<void()> done)
+      : Ticket{lengths(texts), model.get(), since},
+        model_{std::move(model)},
         texts_{std::move(texts)},
         rows_(texts_.size()),
         missing_{texts_.size()},
         done_{std::move(done)} {}
-
-  [[nodiscard]] const P& predictor() const { return *predictor_; }
 
   /// The rest may be used once `done` was called.
   /// Returns the logits of each text.
@@ -74,7 +72,7 @@ class Job : public Ticket {
     finish();
   }
 
-  std::shared_ptr<P> predictor_;
+  Model model_;
   std::vector<Encoded> texts_;
   std::vector<std::vector<float>> rows_;
   std::size_t missing_;
@@ -154,7 +152,7 @@ class Batcher {
   }
 
   void compute(const Batch& batch) {
-    std::vector<typename P::Encoded> texts;
+    std::vector<predict::Encoded> texts;
     std::size_t tokens = 0;
     const auto begin = options_.now();
     for (const auto& [ticket, text] : batch) {
@@ -165,23 +163,23 @@ class Batcher {
     metrics_.batch_size.add(static_cast<double>(batch.size()));
     metrics_.batch_tokens.add(static_cast<double>(tokens));
     try {
-      P& predictor = *job_of(batch.front().ticket).predictor_;
-      const std::vector<float> logits = predictor.predict(std::span{std::as_const(texts)});
+      const P& predictor = job_of(batch.front().ticket).model_->predictor;
+      const metrics::Logits logits = predictor.predict(std::span{std::as_const(texts)});
       share_out(batch, logits, options_.now() - begin);
     } catch (const std::exception& error) {
       fail(batch, backend(std::string{"Inference failed: "} + error.what()));
     }
   }
 
-  void share_out(const Batch& batch, const std::vector<float>& logits, Clock::duration time) {
-    const std::size_t width = logits.size() / batch.size();
-    if (width == 0 || width * batch.size() != logits.size()) {
+  void share_out(const Batch& batch, const metrics::Logits& logits, Clock::duration time) {
+    if (logits.cols() == 0 || logits.rows() != std::ssize(batch)) {
       throw Error{"the model gave " + std::to_string(logits.size()) + " logits for " +
                   std::to_string(batch.size()) + " texts"};
     }
+    const auto width = static_cast<std::size_t>(logits.cols());
     for (std::size_t i = 0; i < batch.size(); ++i) {
       auto& job = job_of(batch[i].ticket);
-      const auto row = std::span{logits}.subspan(i * width, width);
+      const std::span row{logits.data() + i * width, width};
       job.rows_[batch[i].text].assign(row.begin(), row.end());
       job.computed_ += time;
       if (--job.missing_ == 0) job.finish();

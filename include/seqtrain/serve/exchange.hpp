@@ -80,7 +80,7 @@ struct Exchange {
                {"inference_seconds", seconds(inference)}});
     return {.body = std::move(body),
             .headers = {{"X-Request-Id", id_},
-                        {"x-compute-type", "cpu"},
+                        {"x-compute-type", model->facts.compute_type},
                         {"x-compute-time", milliseconds(total)},
                         {"x-compute-characters", std::to_string(characters)},
                         {"x-compute-tokens", std::to_string(tokens)},
@@ -132,6 +132,7 @@ struct Exchange {
   std::size_t tokens = 0;
   Clock::duration tokenization{};
   std::unique_ptr<Places::Place> place = {};
+  std::shared_ptr<const Served<P>> model = {};
   std::shared_ptr<Job<P>> job = {};
 };
 

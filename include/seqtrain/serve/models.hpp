@@ -21,13 +21,12 @@ namespace seqtrain::serve {
 /// Has the model make its first predictions, which take longer than later ones: a short text, and
 /// a long one.
 template <Predictor P>
-void warm(P& predictor) {
+void warm(const P& predictor) {
   std::string longest;
   for (std::size_t i = 0; i < predictor.max_length() && i < 512; ++i) longest += "a ";
-  std::vector<typename P::Encoded> texts;
-  texts.push_back(predictor.encode("a", {}, Truncation::right));
+  std::vector<predict::Encoded> texts{encode(predictor, "a", {}, Truncation::right)};
   static_cast<void>(predictor.predict(std::span{std::as_const(texts)}));
-  texts.push_back(predictor.encode(longest, {}, Truncation::right));
+  texts.push_back(encode(predictor, longest, {}, Truncation::right));
   static_cast<void>(predictor.predict(std::span{std::as_const(texts)}));
 }
 
@@ -36,7 +35,8 @@ void warm(P& predictor) {
 template <Predictor P>
 class Models {
  public:
-  using Load = std::function<std::shared_ptr<P>()>;
+  using Model = std::shared_ptr<const Served<P>>;
+  using Load = std::function<Served<P>()>;
 
   Models(Load load, report::Log log) : load_{std::move(load)}, log_{std::move(log)} {
     thread_ = std::thread{[this] { work(); }};
@@ -53,7 +53,7 @@ class Models {
   }
 
   /// Returns the present model, or null before the first one is ready.
-  [[nodiscard]] std::shared_ptr<P> present() const {
+  [[nodiscard]] Model present() const {
     const std::lock_guard lock{mutex_};
     return present_;
   }
@@ -80,7 +80,7 @@ class Models {
       if (ended_) return;
       wanted_ = false;
       lock.unlock();
-      std::shared_ptr<P> next;
+      Model next;
       std::exception_ptr failure;
       try {
         next = load();
@@ -97,12 +97,12 @@ class Models {
     }
   }
 
-  std::shared_ptr<P> load() const {
+  Model load() const {
     const auto begin = std::chrono::steady_clock::now();
-    auto model = load_();
-    warm(*model);
+    auto model = std::make_shared<const Served<P>>(load_());
+    warm(model->predictor);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    const ModelFacts facts = model->facts();
+    const ModelFacts& facts = model->facts;
     log_.info("Ready: " + facts.id,
               {{"model", facts.id}, {"dtype", facts.dtype}, {"seconds", time.count()}});
     return model;
@@ -112,7 +112,7 @@ class Models {
   report::Log log_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::shared_ptr<P> present_;
+  Model present_;
   std::exception_ptr failure_;
   bool wanted_ = true;
   bool ended_ = false;

@@ -2,14 +2,15 @@
 
 #include <concepts>
 #include <cstddef>
+#include <limits>
 #include <optional>
-#include <ranges>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/predict/encoded.hpp>
+#include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/text/tokens.hpp>
 
 namespace seqtrain::serve {
 
@@ -20,56 +21,55 @@ enum class Truncation {
   left,   ///< its beginning is cut off
 };
 
+/// A `predict::Predictor` that can be served: `max_length` returns how many ids a text may have,
+/// and `encode` cuts off either side. A row of logits is the same bits whatever other texts are in
+/// the call.
+///
+/// The member `tokens(text, special)` is optional; the route `/tokenize` needs it. It returns
+/// `std::optional<std::vector<text::Token>>`, which is empty if the tokenizer cannot name its ids.
+template <class P>
+concept Predictor = predict::Predictor<P> && std::movable<P> &&
+    requires(const P& predictor, std::string_view text, std::optional<std::string_view> pair,
+             std::size_t max_length, predict::Cut cut) {
+  { predictor.max_length() } -> std::convertible_to<std::size_t>;
+  { predictor.encode(text, pair, max_length, cut) } -> std::same_as<predict::Encoded>;
+};
+
 /// The facts of a loaded model that `/info` tells.
 struct ModelFacts {
-  std::string id = {};        ///< the place that it was loaded from
-  std::string revision = {};  ///< empty if it is not known
-  std::string dtype = {};     ///< the type that it computes in, such as `float32` or `bfloat16`
+  std::string id = {};               ///< the place that it was loaded from
+  std::string revision = {};         ///< empty if it is not known
+  std::string dtype = {};            ///< the type that it computes in: `float32`, `bfloat16`
+  std::string compute_type = "cpu";  ///< what it computes on: `cpu` or `gpu`
 };
 
-/// An id of a text as people read it.
-struct Token {
-  std::string text = {};
-  bool special = false;
-};
-
-/// A model with its tokenizer. `encode` and `scores` may be called by many threads at once, also
-/// during `predict`, which one thread calls at a time. `predict` returns a row of logits for each
-/// text, and a row is the same bits whatever other texts are in the call.
-///
-/// Two members are optional: `token(id)` returns a `Token`, which the route `/tokenize` needs;
-/// `threshold(label)` returns the score that a label's must be above for a text to have it, in
-/// multi-label classification. Without it that is 0.5.
-template <class P>
-concept Predictor = requires(P& predictor, const P& shared, std::string_view text,
-                             std::optional<std::string_view> pair, Truncation truncation,
-                             std::span<const typename P::Encoded> texts,
-                             std::span<const float> logits) {
-  { shared.labels() } -> std::convertible_to<std::span<const std::string>>;
-  { shared.problem_type() } -> std::same_as<ProblemType>;
-  { shared.max_length() } -> std::convertible_to<std::size_t>;
-  { shared.facts() } -> std::convertible_to<ModelFacts>;
-  { shared.encode(text, pair, truncation) } -> std::same_as<typename P::Encoded>;
-  { predictor.predict(texts) } -> std::convertible_to<std::vector<float>>;
-  { shared.scores(logits) } -> std::ranges::input_range;
-}
-&&std::movable<typename P::Encoded>&& requires(const typename P::Encoded& encoded) {
-  { encoded.input_ids.size() } -> std::convertible_to<std::size_t>;
-};
-
-/// Whether the predictor can name its ids.
-template <class P>
-concept NamesTokens = Predictor<P> && requires(const P& predictor) {
-  { predictor.token(0) } -> std::convertible_to<Token>;
-};
-
-/// Returns the score that a label's must be above for a text to have it.
+/// A classifier that is served.
 template <Predictor P>
-[[nodiscard]] double threshold(const P& predictor, std::size_t label) {
-  if constexpr (requires { predictor.threshold(label); }) {
-    return predictor.threshold(label);
+struct Served {
+  P predictor;
+  ModelFacts facts = {};
+};
+
+/// Returns the ids of a text or a pair.
+template <Predictor P>
+[[nodiscard]] predict::Encoded encode(const P& predictor, std::string_view text,
+                                      std::optional<std::string_view> pair, Truncation truncation) {
+  if (truncation == Truncation::none) {
+    return predictor.encode(text, pair, std::numeric_limits<std::size_t>::max(), predict::Cut::end);
+  }
+  return predictor.encode(
+      text, pair, predictor.max_length(),
+      truncation == Truncation::left ? predict::Cut::beginning : predict::Cut::end);
+}
+
+/// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids.
+template <Predictor P>
+[[nodiscard]] std::optional<std::vector<text::Token>> tokens(const P& predictor,
+                                                             std::string_view text, bool special) {
+  if constexpr (requires { predictor.tokens(text, special); }) {
+    return predictor.tokens(text, special);
   } else {
-    return 0.5;
+    return {};
   }
 }
 

@@ -11,7 +11,7 @@
 #include <seqtrain/serve/base64.hpp>
 #include <seqtrain/serve/predictor.hpp>
 #include <seqtrain/serve/refusal.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::serve {
 

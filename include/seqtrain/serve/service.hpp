@@ -93,7 +93,7 @@ class Service {
       case Route::info:
         return exchange->answer({.body = info(*model())});
       case Route::tokenize:
-        return exchange->answer({.body = tokens_of(*model(), http.body)});
+        return exchange->answer({.body = tokens_of(model()->predictor, http.body)});
       default:
         return predict(http, exchange);
     }
@@ -111,59 +111,43 @@ class Service {
   }
 
   /// Returns the model, or throws a `Refusal` if there is none to be had.
-  std::shared_ptr<P> model() const {
+  typename Models<P>::Model model() const {
     if (draining_) throw unhealthy("the server is about to stop");
     auto present = models_.present();
     if (!present) throw unhealthy("the model is not loaded yet");
     return present;
   }
 
-  static Labels labels_of(const P& predictor, std::size_t count) {
-    const std::span<const std::string> names = predictor.labels();
-    Labels labels{.names = {names.begin(), names.end()}, .type = predictor.problem_type()};
-    if (labels.type == ProblemType::multi_label) {
-      for (std::size_t i = 0; i < count; ++i) labels.thresholds.push_back(threshold(predictor, i));
-    }
-    return labels;
-  }
-
-  [[nodiscard]] std::string info(const P& predictor) const {
-    const std::span<const std::string> names = predictor.labels();
-    const std::size_t count = std::max<std::size_t>(names.size(), 1);
-    return info_body(predictor.facts(), labels_of(predictor, count), count, predictor.max_length(),
-                     options_);
+  [[nodiscard]] std::string info(const Served<P>& model) const {
+    const auto& [predictor, facts] = model;
+    return info_body(facts, predictor.task(), predictor.max_length(), options_);
   }
 
   /// Returns the body that answers `/tokenize`.
   [[nodiscard]] std::string tokens_of(const P& predictor, std::string_view body) const {
-    if constexpr (NamesTokens<P>) {
-      json::Writer out;
-      out.begin_array();
-      for (const std::string& text : read_tokenize(body, options_.max_texts)) {
-        const auto encoded = encode(predictor, {.text = text});
-        std::vector<int> ids(encoded.input_ids.begin(), encoded.input_ids.end());
-        std::vector<Token> tokens;
-        for (const int id : ids) tokens.push_back(predictor.token(id));
-        write_tokens(out, ids, tokens);
-      }
-      return out.end_array().text();
-    } else {
-      throw Refusal{424, error_type::backend, "this model's tokenizer does not name its ids"};
+    const auto request = read_tokenize(body, options_.max_client_batch_size);
+    json::Writer out;
+    out.begin_array();
+    for (const std::string& text : request.texts) {
+      const auto named = tokenized([&] { return tokens(predictor, text, request.special); });
+      if (!named) throw backend("this model's tokenizer does not name its ids");
+      write_tokens(out, *named);
     }
+    return out.end_array().text();
   }
 
-  static typename P::Encoded encode(const P& predictor, const Text& text) {
+  /// Returns what `encode` returns; an exception that it throws becomes a `Refusal`.
+  template <class Encode>
+  static auto tokenized(const Encode& encode) {
     try {
-      std::optional<std::string_view> pair;
-      if (text.pair) pair = *text.pair;
-      return predictor.encode(text.text, pair, text.truncation);
+      return encode();
     } catch (const std::exception& error) {
       throw Refusal{422, error_type::tokenizer, std::string{"Tokenization error: "} + error.what()};
     }
   }
 
   void predict(const HttpRequest& http, const ExchangePtr& exchange) {
-    const auto predictor = model();
+    exchange->model = model();
     exchange->place = places_.enter();
     if (!exchange->place) throw overloaded("Model is overloaded");
     exchange->request = read_request(
@@ -171,11 +155,11 @@ class Service {
     const auto& texts = exchange->request.texts;
     if (!exchange->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
     metrics_.requests.add(Exchange<P>::method_of(exchange->request));
-    auto encoded = encode_all(*predictor, *exchange);
+    auto encoded = encode_all(exchange->model->predictor, *exchange);
     if (texts.empty()) return exchange->responder.send(finished(*exchange));
     // The exchange and its job hold each other until the job is done or cancelled.
     exchange->job = std::make_shared<Job<P>>(
-        predictor, std::move(encoded), Clock::now(),
+        exchange->model, std::move(encoded), Clock::now(),
         [exchange] { exchange->responder.post([exchange] { return finished(*exchange); }); });
     exchange->responder.on_hang_up([this, weak = std::weak_ptr{exchange}] {
       if (const auto lost = weak.lock()) leave(*lost);
@@ -189,11 +173,12 @@ class Service {
     if (const auto job = std::move(exchange.job)) batcher_.cancel(*job);
   }
 
-  std::vector<typename P::Encoded> encode_all(const P& predictor, Exchange<P>& exchange) {
-    std::vector<typename P::Encoded> encoded;
+  std::vector<predict::Encoded> encode_all(const P& predictor, Exchange<P>& exchange) {
+    std::vector<predict::Encoded> encoded;
     const auto begin = Clock::now();
     for (const Text& text : exchange.request.texts) {
-      encoded.push_back(encode(predictor, text));
+      encoded.push_back(
+          tokenized([&] { return encode(predictor, text.text, text.pair, text.truncation); }));
       const std::size_t length = encoded.back().input_ids.size();
       if (length > predictor.max_length()) {
         throw too_large(
@@ -214,17 +199,12 @@ class Service {
     const auto job = std::move(exchange.job);
     try {
       if (job && job->refusal()) return exchange.refused(*job->refusal());
-      std::vector<Opinion> opinions;
-      Labels labels;
+      const predict::Task& task = exchange.model->predictor.task();
+      std::vector<predict::Prediction> predictions;
       if (job) {
-        const P& predictor = job->predictor();
-        labels = labels_of(predictor, job->rows().front().size());
-        for (const auto& row : job->rows()) {
-          const auto scores = predictor.scores(std::span{row});
-          opinions.push_back({.logits = row, .scores = {scores.begin(), scores.end()}});
-        }
+        for (const auto& row : job->rows()) predictions.push_back(predict::interpret(row, task));
       }
-      return exchange.answered(answer_body(exchange.request, labels, opinions), job.get());
+      return exchange.answered(answer_body(exchange.request, task, predictions), job.get());
     } catch (const Refusal& refusal) {
       return exchange.refused(refusal);
     } catch (const std::exception& error) {

@@ -15,8 +15,8 @@
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/subwords/check_model.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/normalizers/word_marks.hpp>
 #include <seqtrain/text/tokenizer.hpp>
-#include <seqtrain/text/word_marks.hpp>
 
 namespace seqtrain::subwords {
 

@@ -19,10 +19,10 @@ TORCH_API int decrement_nesting();
 
 namespace seqtrain::tensor {
 
-/// torch.autocast with bfloat16: while this lives, products on devices of that type have factors
-/// and results of bfloat16, on this thread. For forward passes; the backward pass takes its types
-/// from them and belongs outside. Weights are converted once and the copies kept until the
-/// outermost one ends, so they must not change before that.
+/// Turns on torch.autocast with bfloat16 on this thread: during the object's life, products on
+/// devices of that type have bfloat16 factors and results. Use it for the forward pass only; the
+/// backward pass takes its types from it. Weights are converted once, and the copies are kept until
+/// the outermost object ends, so weights must not change before that.
 class Autocast {
  public:
   explicit Autocast(c10::DeviceType device)

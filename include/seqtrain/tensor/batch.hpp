@@ -16,17 +16,17 @@
 
 namespace seqtrain::tensor {
 
-/// A batch on a device; the tensors are views of one buffer.
+/// A batch on a device. Its tensors are views of one buffer.
 struct Batch {
   at::Tensor input_ids;       ///< int32 [rows, width]
   at::Tensor token_type_ids;  ///< int32 [rows, width]
   at::Tensor lengths;         ///< int32 [rows]
-  at::Tensor labels;          ///< int32 [rows], -1 where a row has none
-  at::Tensor targets;   ///< float [rows, n] in place of labels; undefined where there are none
-  bool padded = false;  ///< some row is shorter than the width
+  at::Tensor labels;          ///< int32 [rows], -1 for a row without a label
+  at::Tensor targets;         ///< float [rows, n] in place of labels; undefined if there are none
+  bool padded = false;        ///< true if a row is shorter than the width
 };
 
-/// Throws `InputError` where a batch's parts do not fit together.
+/// Throws `InputError` if the sizes of a batch's members do not fit together.
 inline void check_sizes(const data::Batch& batch) {
   const auto demand = [](bool good, const char* field, const char* expected) {
     if (!good) throw InputError{expected, {.object = "batch", .field = field}};
@@ -45,9 +45,9 @@ inline void check_sizes(const data::Batch& batch) {
          "must be one a row where the set is told");
 }
 
-/// Copies the batch into one buffer and that, in one piece, to the device; to another than the
-/// processor from pinned memory, without waiting for it. Throws `InputError` where its parts do not
-/// fit together; what the ids mean is the model's to check.
+/// Copies the batch into one buffer, and the buffer to the device in one piece. A copy to a GPU
+/// goes from pinned memory and nobody waits for it. Throws `InputError` if the sizes of the members
+/// do not fit together. The model checks the ids.
 [[nodiscard]] inline Batch to_device(const data::Batch& batch, c10::Device device) {
   check_sizes(batch);
   const std::int64_t cells = batch.rows * batch.width;
@@ -75,7 +75,8 @@ inline void check_sizes(const data::Batch& batch) {
                                         [&](auto length) { return length < batch.width; })};
 }
 
-/// bool [rows, 1, 1, width], true where a token is: which keys every query may attend to.
+/// Returns a mask of the keys that every query may attend to: bool [rows, 1, 1, width], true for a
+/// token, false for padding.
 [[nodiscard]] inline at::Tensor attention_mask(const Batch& batch) {
   const at::Tensor columns = at::arange(batch.input_ids.size(1), batch.lengths.options());
   return columns.lt(batch.lengths.unsqueeze(1)).unsqueeze(1).unsqueeze(1);

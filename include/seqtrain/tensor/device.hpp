@@ -10,21 +10,21 @@
 
 namespace seqtrain::tensor {
 
-/// Whether a CUDA device can be used in this process.
+/// Tells whether this process can use a CUDA device.
 [[nodiscard]] inline bool has_cuda() {
   return at::detail::getCUDAHooks().hasCUDA();
 }
 
-/// Whether the current CUDA device multiplies bfloat16 itself: its compute capability is 8 or
-/// above. That is asked by way of cuDNN's convolutions, which need the same, because only CUDA's
-/// own headers give the number; false where torch has no cuDNN.
+/// Tells whether the current CUDA device multiplies bfloat16 itself, that is, its compute
+/// capability is 8 or above. It asks whether cuDNN's convolutions can, which need the same, because
+/// only CUDA's headers give the number. Returns false if torch has no cuDNN.
 [[nodiscard]] inline bool cuda_has_bf16() {
   return has_cuda() && at::detail::getCUDAHooks().supportsBFloat16ConvolutionWithCuDNNv8();
 }
 
-/// The device that `name` means: `cpu`, `cuda` or, for CUDA where there is one, `auto`. Throws
-/// `InputError` on another name and where CUDA is asked for and absent. `index` numbers the CUDA
-/// device.
+/// Returns the device of a name: `cpu`, `cuda`, or `auto`, which is CUDA if there is a device.
+/// `index` is the number of the CUDA device. Throws `InputError` if the name is unknown, or if it
+/// is `cuda` and there is no device.
 [[nodiscard]] inline c10::Device select_device(std::string_view name, int index = 0) {
   const Where where{.object = "device"};
   if (name == "cpu" || (name == "auto" && !has_cuda())) return c10::Device{c10::kCPU};

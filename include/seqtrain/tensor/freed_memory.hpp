@@ -6,10 +6,10 @@
 
 namespace seqtrain::tensor {
 
-/// Keeps memory that is freed for what is allocated next, in the whole process. Otherwise glibc
-/// gives large tensors back to the system, which has to find and clear their pages anew at every
-/// step: a third of the time of a language model with a large vocabulary. Memory in use stays at
-/// its peak. Does nothing with another C library.
+/// Keeps freed memory in the process for the next allocation. Without this glibc returns large
+/// tensors to the system, which has to find and clear their pages again at every step; that takes a
+/// third of the time of a language model with a large vocabulary. The process keeps its peak of
+/// memory. Does nothing with another C library.
 inline void keep_freed_memory() noexcept {
 #if defined(__GLIBC__)
   ::mallopt(M_MMAP_MAX, 0);

@@ -9,7 +9,7 @@
 
 namespace seqtrain::tensor {
 
-/// A random generator of its own on `device`; torch's global ones are neither read nor moved.
+/// Returns a new random generator on `device`. torch's global generators are not used.
 [[nodiscard]] inline at::Generator make_generator(std::uint64_t seed, c10::Device device) {
   if (device.is_cpu()) return at::detail::createCPUGenerator(seed);
   at::Generator generator = at::detail::getCUDAHooks().getNewGenerator(device.index());

@@ -13,8 +13,8 @@
 
 namespace seqtrain::tensor {
 
-/// Sets a program up for the device it names and that many threads on the processor. `local_rank`
-/// is the number of this process on its machine: each has a GPU of its own.
+/// Prepares a program for the named device and the given number of threads on the processor.
+/// `local_rank` is the number of this process on its machine; each process has its own GPU.
 inline c10::Device use_machine(std::string_view device, std::int64_t threads, int local_rank = 0) {
   set_threads(static_cast<int>(threads));
   const c10::Device selected = select_device(device, local_rank);

@@ -15,8 +15,9 @@ namespace seqtrain::tensor {
 
 namespace detail {
 
-/// The calling thread's team, of as many threads as torch uses. One for all kinds of tasks: of
-/// several the threads that have just worked, awake still, would keep others from the cores.
+/// Returns the calling thread's team, which has as many threads as torch uses. All tasks share it:
+/// with several teams, threads of one that are still awake would keep those of another from the
+/// cores.
 inline ThreadTeam& team() {
   thread_local std::unique_ptr<ThreadTeam> team;
   if (!team || team->size() != workers()) team = std::make_unique<ThreadTeam>(workers());
@@ -25,10 +26,10 @@ inline ThreadTeam& team() {
 
 }  // namespace detail
 
-/// Calls task(index, worker) for each index below `count`, on as many threads as torch uses,
-/// whichever is free. A task's outcome must not depend on its worker, which only says whose scratch
-/// memory is free, and must not share out tasks itself. The threads belong to the calling thread
-/// and are kept.
+/// Calls task(index, worker) for each index below `count`, on as many threads as torch uses. Any
+/// free thread takes the next index. The result of a task must not depend on `worker`, which only
+/// tells whose scratch memory is free. A task must not start tasks itself. The threads belong to
+/// the calling thread and are kept.
 template <class Task>
 void for_each_task(std::size_t count, const Task& task) {
   detail::team().run(count, task);

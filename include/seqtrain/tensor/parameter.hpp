@@ -11,18 +11,19 @@
 
 namespace seqtrain::tensor {
 
-/// A named tensor of a model. The name is the Hugging Face state_dict key: loading, saving,
-/// weight-decay groups and freezing are all questions about names.
+/// A named tensor of a model. The name is the state_dict key in Hugging Face's models; loading,
+/// saving, groups of weight decay and freezing go by names.
 struct Parameter {
   std::string name;
   at::Tensor value;
-  at::Tensor gradient;  ///< same shape; undefined where the parameter is frozen
-  /// The rows that anything has been added to the gradient of since it was zero, but for what
-  /// operators have written since; nothing where it may be any of them.
+  at::Tensor gradient;  ///< same shape; undefined if the parameter is frozen
+  /// The rows of the gradient that have been written to since it was zero, except writes by torch's
+  /// operators. Null if it may be any row.
   std::shared_ptr<RowSet> touched = nullptr;
 };
 
-/// Lets a parameter's value learn. Returns its gradient, zero, to which autograd adds in place.
+/// Makes a value require a gradient. Returns the gradient, which is zero, and to which autograd
+/// adds in place.
 inline at::Tensor require_gradient(const at::Tensor& value) {
   at::Tensor gradient = at::zeros_like(value);
   value.set_requires_grad(true);
@@ -31,14 +32,14 @@ inline at::Tensor require_gradient(const at::Tensor& value) {
 }
 
 /// Counts a change of a value that torch does not count itself: a write through a pointer, or an
-/// update by one of its fused optimizers. Autograd and models that keep what they computed from the
-/// value see that it has changed.
+/// update by a fused optimizer. Autograd, and models that keep results computed from the value,
+/// then see that it has changed.
 inline void count_change(const at::Tensor& value) {
   value.unsafeGetTensorImpl()->bump_version();
 }
 
-/// Returns a number that grows whenever a change of the value is counted. In-place operators count
-/// theirs, those of views included.
+/// Returns a number that grows with each counted change of the value. In-place operators count
+/// their changes, also through views.
 [[nodiscard]] inline std::int64_t changes_of(const at::Tensor& value) {
   return value._version();
 }

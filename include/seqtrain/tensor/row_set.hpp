@@ -7,12 +7,12 @@
 
 namespace seqtrain::tensor {
 
-/// Some of a table's rows.
+/// A set of rows of a table.
 class RowSet {
  public:
   explicit RowSet(std::size_t rows) : has_(rows) {}
 
-  /// Of the table.
+  /// Returns the number of rows of the table.
   [[nodiscard]] std::size_t rows() const { return has_.size(); }
 
   void insert(std::size_t row) { has_[row] = 1; }
@@ -23,12 +23,12 @@ class RowSet {
 
   void clear() { std::ranges::fill(has_, 0); }
 
-  /// The table's counted changes (`changes_of`) that the set takes into account: operators that
-  /// write to the table later do not tell it their rows.
+  /// Returns the number of changes of the table (`changes_of`) that the set knows. Operators that
+  /// write to the table later do not add their rows.
   [[nodiscard]] std::int64_t changes() const { return changes_; }
   void take_into_account(std::int64_t changes) { changes_ = changes; }
 
-  /// Calls use(first, end) for each stretch of rows that follow each other, in their order.
+  /// Calls use(first, end) for each run of neighbouring rows, in order.
   template <class Use>
   void for_each_run(const Use& use) const {
     for (auto end = has_.begin();;) {

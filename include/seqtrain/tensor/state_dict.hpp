@@ -38,8 +38,8 @@ inline constexpr std::array<std::pair<at::ScalarType, weights::DType>, 10> dtype
 
 }  // namespace detail
 
-/// Returns the type that files have for a tensor's elements. Throws `InputError` where there is
-/// none.
+/// Returns the type of a tensor's elements in files. Throws `InputError` if files have no such
+/// type.
 [[nodiscard]] inline weights::DType dtype_of(const at::Tensor& tensor, const std::string& name) {
   for (const auto& [type, dtype] : detail::dtypes) {
     if (type == tensor.scalar_type()) return dtype;
@@ -48,8 +48,8 @@ inline constexpr std::array<std::pair<at::ScalarType, weights::DType>, 10> dtype
                    {.object = name}};
 }
 
-/// Named tensors in host memory, in order, as the writers of `weights` take them. On the
-/// processor the bytes are the tensors' own, else copies.
+/// Named tensors in host memory, in order, for the writers in `weights`. Tensors on the processor
+/// are not copied.
 class StateDict {
  public:
   StateDict() = default;
@@ -74,7 +74,7 @@ class StateDict {
   std::vector<weights::TensorView> views_;
 };
 
-/// Finds the tensors of a saved state by their names, each once.
+/// Finds the tensors of a saved state by name. Each is taken once.
 class SavedTensors {
  public:
   explicit SavedTensors(std::span<const weights::TensorView> tensors) {
@@ -83,7 +83,7 @@ class SavedTensors {
 
   [[nodiscard]] bool has(const std::string& name) const { return tensors_.contains(name); }
 
-  /// Copies a tensor's numbers into `target`. Throws `InputError` where it is missing or has
+  /// Copies a tensor's numbers to `target`. Throws `InputError` if the tensor is missing or has
   /// another shape or type.
   void take(const std::string& name, const at::Tensor& target) {
     const auto found = tensors_.extract(name);
@@ -103,7 +103,7 @@ class SavedTensors {
     target.copy_(host);
   }
 
-  /// Throws `InputError` where tensors are left that nobody took.
+  /// Throws `InputError` if there are tensors that nobody took.
   void check_all_taken() const {
     if (tensors_.empty()) return;
     throw InputError{"belongs to no parameter", {.object = tensors_.begin()->first}};

@@ -6,8 +6,8 @@
 
 namespace seqtrain::tensor {
 
-/// How many threads the operators on the processor use from now on, in the whole process. Results
-/// are equal from run to run at the same number. Throws `InputError` below 1.
+/// Sets the number of threads of torch's operators on the processor, for the whole process. Results
+/// are equal from run to run with the same number. Throws `InputError` if it is below 1.
 inline void set_threads(int threads) {
   if (threads < 1) throw InputError{"must be at least 1", {.object = "threads"}};
   at::set_num_threads(threads);
@@ -17,9 +17,9 @@ inline void set_threads(int threads) {
   return at::get_num_threads();
 }
 
-/// While it lives, torch's operators run on the calling thread alone. For small work beside that of
-/// `for_each_task`: OpenMP's threads stay awake for milliseconds after each operator and take the
-/// cores that others need.
+/// During this object's life torch's operators run on the calling thread alone. Use it for small
+/// work beside `for_each_task`: OpenMP's threads stay awake for milliseconds after each operator
+/// and take cores that others need.
 class OneThread {
  public:
   OneThread() { at::set_num_threads(1); }

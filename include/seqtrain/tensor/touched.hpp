@@ -10,7 +10,7 @@
 
 namespace seqtrain::tensor {
 
-/// Adds the rows of a table that are not all zero.
+/// Adds to the set the rows of a table that are not all zero.
 inline void insert_rows(RowSet& set, const at::Tensor& table) {
   const auto rows = static_cast<std::int64_t>(set.rows());
   const at::Tensor any = table.to(at::kBool).view({rows, -1}).any(1).contiguous();
@@ -19,8 +19,8 @@ inline void insert_rows(RowSet& set, const at::Tensor& table) {
   }
 }
 
-/// Adds to `parameter.touched` the rows of the gradient that operators have written to: they do not
-/// tell their rows. The parameter has such a set.
+/// Adds to `parameter.touched` the rows of the gradient that torch's operators have written to,
+/// because operators do not tell them. The parameter must have the set.
 inline void find_touched(const Parameter& parameter) {
   const std::int64_t changes = changes_of(parameter.gradient);
   if (changes == parameter.touched->changes()) return;

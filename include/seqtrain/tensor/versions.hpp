@@ -10,7 +10,7 @@
 
 namespace seqtrain::tensor {
 
-/// What a program was built from: name and version of each part.
+/// Returns the name and the version of each library that the program was built with.
 inline std::vector<std::pair<std::string, std::string>> versions() {
   return {{"seqtrain", std::string{version}},
           {"torch", TORCH_VERSION},

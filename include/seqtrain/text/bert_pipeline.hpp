@@ -13,15 +13,15 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/text/ascii_words.hpp>
-#include <seqtrain/text/bert_normalizer.hpp>
-#include <seqtrain/text/bert_splitter.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/models/word_cache.hpp>
+#include <seqtrain/text/models/wordpiece.hpp>
+#include <seqtrain/text/normalizers/bert_normalizer.hpp>
 #include <seqtrain/text/pipeline.hpp>
-#include <seqtrain/text/unicode.hpp>
-#include <seqtrain/text/utf8.hpp>
-#include <seqtrain/text/word_cache.hpp>
-#include <seqtrain/text/wordpiece.hpp>
+#include <seqtrain/text/pre_tokenizers/ascii_words.hpp>
+#include <seqtrain/text/pre_tokenizers/bert_splitter.hpp>
+#include <seqtrain/text/unicode/unicode.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
 

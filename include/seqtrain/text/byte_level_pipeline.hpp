@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/text/bpe.hpp>
-#include <seqtrain/text/byte_level.hpp>
-#include <seqtrain/text/byte_level_words.hpp>
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/long_word_cache.hpp>
+#include <seqtrain/text/models/bpe.hpp>
+#include <seqtrain/text/models/long_word_cache.hpp>
+#include <seqtrain/text/models/word_cache.hpp>
 #include <seqtrain/text/pipeline.hpp>
-#include <seqtrain/text/word_cache.hpp>
+#include <seqtrain/text/pre_tokenizers/byte_level.hpp>
+#include <seqtrain/text/pre_tokenizers/byte_level_words.hpp>
 
 namespace seqtrain::text {
 

@@ -55,6 +55,7 @@ class Pipeline {
     });
   }
 
+  [[nodiscard]] const Splitter& splitter() const noexcept { return splitter_; }
   [[nodiscard]] const Model& model() const noexcept { return model_; }
 
  private:

@@ -11,13 +11,16 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/added_tokens.hpp>
+#include <seqtrain/text/assembled_pipeline.hpp>
 #include <seqtrain/text/bert_pipeline.hpp>
 #include <seqtrain/text/byte_level_pipeline.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/normalized_byte_level.hpp>
 #include <seqtrain/text/pipeline.hpp>
-#include <seqtrain/text/templates.hpp>
-#include <seqtrain/text/truncation.hpp>
-#include <seqtrain/text/utf8.hpp>
+#include <seqtrain/text/post_processing/templates.hpp>
+#include <seqtrain/text/post_processing/truncation.hpp>
+#include <seqtrain/text/tokens.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
 
@@ -26,7 +29,8 @@ struct TokenizerOptions {
   std::vector<AddedToken> added_tokens = {};
   Templates templates = {};
   Id pad_id = 0;
-  std::size_t vocab_size = 0;  ///< the greatest id and one
+  std::size_t vocab_size = 0;           ///< the greatest id and one
+  std::vector<std::string> names = {};  ///< the vocabulary's tokens, by their ids
 };
 
 /// Text, or a pair, → ids: added tokens are found, what lies between them goes through `Pipeline`,
@@ -40,7 +44,8 @@ class BasicTokenizer {
       : pipeline_{std::move(pipeline)},
         templates_{std::move(options.templates)},
         pad_id_{options.pad_id},
-        vocab_size_{options.vocab_size} {
+        vocab_size_{options.vocab_size},
+        names_{std::move(options.names)} {
     auto& tokens = options.added_tokens;
     const auto normalized = std::stable_partition(
         tokens.begin(), tokens.end(), [](const AddedToken& token) { return !token.normalized; });
@@ -49,6 +54,7 @@ class BasicTokenizer {
       token.content = std::string{pipeline_.normalize(token.content, scratch)};
     });
     normalized_tokens_ = AddedTokens{{normalized, tokens.end()}};
+    normalized_tokens_are_words_ = !normalized_tokens_.have_whitespace();
     tokens.erase(normalized, tokens.end());
     tokens_ = AddedTokens{std::move(tokens)};
   }
@@ -71,6 +77,28 @@ class BasicTokenizer {
     const auto type_zero_between =
         templates_.pair.type_zero_between ? std::optional<std::size_t>{0} : std::nullopt;
     return encode_pair(text, *pair, {.type_zero_between = type_zero_between}, budget, scratch, out);
+  }
+
+  /// Returns the tokens of a text, with special tokens around them or without. Throws `InputError`
+  /// on text that is not UTF-8. It is slower than `encode`.
+  [[nodiscard]] std::vector<Token> tokens(std::string_view text,
+                                          bool special) const requires HasParts<Pipeline> {
+    check_utf8(text);
+    TokenCollector<Pipeline> collector{pipeline_, text, names_, templates_.trims_spaces};
+    const auto add = [&](const std::vector<Id>& ids) {
+      for (const Id id : ids) collector.add_special(id);
+    };
+    if (special) add(templates_.single.before);
+    tokens_.split(text, [&](const Segment& segment) {
+      if (segment.id) {
+        collector.add_added(*segment.id, segment.text);
+      } else {
+        collector.add_stretch(segment.text, normalized_tokens_);
+      }
+      return true;
+    });
+    if (special) add(templates_.single.after);
+    return std::move(collector).take();
   }
 
   [[nodiscard]] const Pipeline& pipeline() const noexcept { return pipeline_; }
@@ -146,23 +174,44 @@ class BasicTokenizer {
     tokens_.split(text, [&](const Segment& segment) {
       if (segment.id) {
         out.push_back(*segment.id);
-      } else if (normalized_tokens_.empty()) {
-        pipeline_.encode(segment.text, missing(), scratch, out);
       } else {
-        append_with_normalized_tokens(segment.text, missing, scratch, out);
+        note_begin(segment.text.data() == text.data(), scratch);
+        append_plain(segment.text, missing, scratch, out);
       }
       return missing() > 0;
     });
     return out.size() - before;
   }
 
+  /// Tells a pipeline that asks for it whether the front of a text comes next.
+  static void note_begin(bool begins_text, Scratch& scratch) {
+    if constexpr (requires { scratch.begins_text; }) scratch.begins_text = begins_text;
+  }
+
+  /// A stretch without added tokens but for normalized ones.
+  template <class Missing>
+  void append_plain(std::string_view text, const Missing& missing, Scratch& scratch,
+                    std::vector<Id>& out) const {
+    if (normalized_tokens_.empty()) return pipeline_.encode(text, missing(), scratch, out);
+    if constexpr (requires { pipeline_.encode_words(text, tokens_, 0, scratch, out); }) {
+      if (normalized_tokens_are_words_ &&
+          pipeline_.encode_words(text, normalized_tokens_, missing(), scratch, out))
+        return;
+    }
+    append_with_normalized_tokens(text, missing, scratch, out);
+  }
+
   template <class Missing>
   void append_with_normalized_tokens(std::string_view text, const Missing& missing,
                                      Scratch& scratch, std::vector<Id>& out) const {
-    normalized_tokens_.split(pipeline_.normalize(text, scratch), [&](const Segment& segment) {
+    const auto normal = pipeline_.normalize(text, scratch);
+    bool begins = true;
+    if constexpr (requires { scratch.begins_text; }) begins = scratch.begins_text;
+    normalized_tokens_.split(normal, [&](const Segment& segment) {
       if (segment.id) {
         out.push_back(*segment.id);
       } else {
+        note_begin(begins && segment.text.data() == normal.data(), scratch);
         pipeline_.encode_normalized(segment.text, missing(), scratch, out);
       }
       return missing() > 0;
@@ -172,15 +221,20 @@ class BasicTokenizer {
   Pipeline pipeline_;
   AddedTokens tokens_;
   AddedTokens normalized_tokens_;
+  bool normalized_tokens_are_words_ = true;  ///< none of them has whitespace in it
   Templates templates_;
   Id pad_id_;
   std::size_t vocab_size_;
+  std::vector<std::string> names_;
 };
 
 /// A new family is a new alias of parts.
 using BertTokenizer = BasicTokenizer<BertPipeline>;
 using RobertaTokenizer = BasicTokenizer<ByteLevelPipeline>;
+using NormalizedByteLevelTokenizer = BasicTokenizer<NormalizedByteLevelPipeline>;
+using AssembledTokenizer = BasicTokenizer<AssembledPipeline>;
 
-static_assert(Tokenizer<BertTokenizer> && Tokenizer<RobertaTokenizer>);
+static_assert(Tokenizer<BertTokenizer> && Tokenizer<RobertaTokenizer> &&
+              Tokenizer<NormalizedByteLevelTokenizer> && Tokenizer<AssembledTokenizer>);
 
 }  // namespace seqtrain::text

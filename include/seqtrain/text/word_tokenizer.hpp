@@ -10,10 +10,10 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/models/string_hash.hpp>
+#include <seqtrain/text/normalizers/word_marks.hpp>
 #include <seqtrain/text/pipeline.hpp>
-#include <seqtrain/text/string_hash.hpp>
 #include <seqtrain/text/tokenizer.hpp>
-#include <seqtrain/text/word_marks.hpp>
 
 namespace seqtrain::text {
 
@@ -66,7 +66,7 @@ inline constexpr std::string_view filler_word = "xxfake";
                .between = {ids.contains(Mark::field) ? id(Mark::field) : begin}}};
   const Id padding = id(Mark::padding);
   return {WordPipeline{{}, {}, {std::move(ids), unknown}},
-          {.templates = templates, .pad_id = padding, .vocab_size = words.size()}};
+          {.templates = templates, .pad_id = padding, .vocab_size = words.size(), .names = words}};
 }
 
 }  // namespace seqtrain::text

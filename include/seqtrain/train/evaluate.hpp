@@ -71,13 +71,20 @@ class Scoring {
     return 1;
   }
 
-  template <class B>
-  void add(M& model, std::span<const B> batches) {
+  /// Scores batches, and calls `tell` with an `EvalAnswers` without a split for each.
+  template <class B, class Tell>
+  void add(M& model, std::span<const B> batches, const Tell& tell) {
+    const auto take = [&](const auto& logits, const B& batch) {
+      score(logits, batch);
+      if constexpr (std::same_as<std::remove_cvref_t<decltype(logits)>, metrics::Logits>) {
+        tell(answers(logits, batch));
+      }
+    };
     if constexpr (AnswersWindows<M>) {
       const auto logits = model.logits_of(batches);
-      for (std::size_t i = 0; i < batches.size(); ++i) score(logits[i], batches[i]);
+      for (std::size_t i = 0; i < batches.size(); ++i) take(logits[i], batches[i]);
     } else {
-      for (const B& batch : batches) score(model.logits(batch), batch);
+      for (const B& batch : batches) take(model.logits(batch), batch);
     }
   }
 
@@ -90,6 +97,17 @@ class Scoring {
   }
 
  private:
+  template <class B>
+  EvalAnswers answers(const metrics::Logits& logits, const B& batch) const {
+    EvalAnswers event{.split = {},
+                      .problem_type = type_,
+                      .logits = logits,
+                      .labels = batch.labels,
+                      .targets = targets_of(batch)};
+    if constexpr (requires { batch.row_ids; }) event.row_ids = batch.row_ids;
+    return event;
+  }
+
   template <class Logits, class B>
   void score(const Logits& logits, const B& batch) {
     evaluation_.add(logits, batch.labels, targets_of(batch));
@@ -109,8 +127,8 @@ class Perplexity {
  public:
   static std::int64_t window(const M&) { return 1; }
 
-  template <class B>
-  void add(M& model, std::span<const B> batches) {
+  template <class B, class Tell>
+  void add(M& model, std::span<const B> batches, const Tell&) {
     for (const B& batch : batches) {
       const auto words = static_cast<double>(batch.tokens());
       loss_ += static_cast<double>(model.evaluate(batch)) * words;
@@ -163,9 +181,13 @@ requires(Classifier<M> || LanguageModel<M>) metrics::ClassificationReport
   std::int64_t done = 0;
   auto scoring = detail::scoring_of(model, observers...);
   Window<typename M::batch_type> window{scoring.window(model), 0, batches};
+  const auto tell = [&](EvalAnswers answers) {
+    answers.split = point.split;
+    notify(answers, observers...);
+  };
   for (const typename M::batch_type& batch : loader.epoch(0)) {
     if (point.stop.stop_requested()) throw Stopped{"stopped during an evaluation"};
-    if (window.add(batch)) scoring.add(model, window.batches());
+    if (window.add(batch)) scoring.add(model, window.batches(), tell);
     notify(EvalStep{.split = point.split,
                     .batch = ++done,
                     .batches = batches,

@@ -3,9 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string_view>
 
+#include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/train/state.hpp>
 
 namespace seqtrain::train {
@@ -67,6 +70,16 @@ struct EvalStep {
   std::int64_t batches = 0;   ///< batches of the evaluation
   std::int64_t examples = 0;  ///< examples in this batch
   std::int64_t tokens = 0;    ///< tokens in this batch, without padding
+};
+
+/// A classifier has answered a batch of an evaluation. The members refer to memory of the batch.
+struct EvalAnswers {
+  std::string_view split;  ///< "dev", "test"
+  ProblemType problem_type = ProblemType::single_label;
+  const metrics::Logits& logits;               ///< [rows, labels]
+  std::span<const std::int64_t> labels;        ///< [rows], -1 where a row has none
+  std::span<const float> targets = {};         ///< [rows, labels], in place of labels
+  std::span<const std::int64_t> row_ids = {};  ///< [rows], places in the encoded set, if known
 };
 
 /// An evaluation has ended.

@@ -13,8 +13,8 @@ concept Hears = requires(O& observer, const Event& event) {
 /// Hears the events of a fit: it overloads `on` for those it wants.
 template <class O>
 concept Observer = Hears<O, FitBegin> || Hears<O, StepEnd> || Hears<O, StepSkipped> ||
-    Hears<O, EvalBegin> || Hears<O, EvalStep> || Hears<O, EvalEnd> || Hears<O, EpochEnd> ||
-    Hears<O, FitEnd> || Hears<O, Notice>;
+    Hears<O, EvalBegin> || Hears<O, EvalStep> || Hears<O, EvalAnswers> || Hears<O, EvalEnd> ||
+    Hears<O, EpochEnd> || Hears<O, FitEnd> || Hears<O, Notice>;
 
 /// Calls `observer.on(event)` if the observer has that overload.
 template <class Event, class O>

@@ -7,9 +7,11 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/optim/schedule.hpp>
+#include <seqtrain/optim/step.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/selection.hpp>
 
@@ -50,6 +52,13 @@ struct FitOptions {
 
   [[nodiscard]] Selection selection() const { return {metric_for_best_model, greater_is_better}; }
 
+  /// Returns what the optimizer is told at `step` (counted from 0) of `steps`.
+  [[nodiscard]] optim::Step step(std::int64_t step, std::int64_t steps) const {
+    return {.lr_scale = schedule.lr_scale(step, steps),
+            .max_grad_norm = max_grad_norm,
+            .momentum = schedule.momentum(step, steps)};
+  }
+
   void validate() const {
     const auto demand = [](bool good, const char* field, const char* expected) {
       if (!good) throw InputError{expected, {.object = "fit", .field = field}};
@@ -71,7 +80,7 @@ struct FitOptions {
       std::snprintf(text, sizeof text, "%.17g", value);
       return std::string{text};
     };
-    return {
+    Pairs pairs{
         {"gradient_accumulation_steps", std::to_string(gradient_accumulation_steps)},
         {"max_grad_norm", exact(max_grad_norm)},
         {"lr_scheduler_type", std::string{name(schedule.type)}},
@@ -81,6 +90,17 @@ struct FitOptions {
         {"early_stopping_patience", std::to_string(early_stopping_patience)},
         {"metric_for_best_model", metric_for_best_model},
         {"greater_is_better", greater_is_better ? (*greater_is_better ? "true" : "false") : ""}};
+    if (schedule.type == optim::Schedule::Type::one_cycle) {
+      const auto& cycle = schedule.one_cycle;
+      for (const auto& [name, value] : {std::pair{"div", cycle.div},
+                                        {"div_final", cycle.div_final},
+                                        {"pct_start", cycle.pct_start},
+                                        {"momentum_high", cycle.momentum_high},
+                                        {"momentum_low", cycle.momentum_low}}) {
+        pairs.emplace_back(name, exact(value));
+      }
+    }
+    return pairs;
   }
 };
 

@@ -12,6 +12,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
+#include <seqtrain/train/calibrate.hpp>
 #include <seqtrain/train/figures.hpp>
 #include <seqtrain/train/pairs.hpp>
 
@@ -39,7 +40,8 @@ struct Results {
   std::optional<metrics::ClassificationReport> test = {};
   FitFigures train = {};
   double peak_memory_mib = 0;
-  std::vector<MachineFigure> machine = {};  ///< left out of the file if there is none
+  std::vector<MachineFigure> machine = {};     ///< left out of the file if there is none
+  std::optional<Calibrated> calibration = {};  ///< saved with the model as well
   Pairs flags = {};
   Pairs versions = {};
 };
@@ -112,6 +114,7 @@ inline std::string to_json(const Results& results) {
       .end_object();
   out.member("peak_memory_mib", results.peak_memory_mib);
   detail::append(out, results.machine);
+  if (results.calibration) append(out, *results.calibration);
   append(out, "flags", results.flags);
   append(out, "versions", results.versions);
   return out.end_object().text() + "\n";

@@ -12,6 +12,7 @@
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/core/writable.hpp>
+#include <seqtrain/sink/publish_once.hpp>
 
 namespace seqtrain::train {
 
@@ -39,6 +40,8 @@ struct RunDirectoryOptions {
 ///     model/            the model in Hugging Face's layout
 ///     model.pth         its state_dict, under a name that the user may choose
 ///     metrics.json
+///     predictions.jsonl what the model says about each example of the dev and the test file
+///     report.html       a page of pictures
 ///     train_log.jsonl
 ///     checkpoints/      what a killed run continues from
 ///
@@ -61,9 +64,17 @@ class RunDirectory {
   [[nodiscard]] std::filesystem::path checkpoints() const { return path() / "checkpoints"; }
   [[nodiscard]] std::filesystem::path log() const { return path() / "train_log.jsonl"; }
 
-  /// Returns the names of a finished run's results: the model in both forms and the metrics.
+  [[nodiscard]] std::filesystem::path predictions() const { return path() / "predictions.jsonl"; }
+  [[nodiscard]] std::filesystem::path report() const { return path() / "report.html"; }
+
+  /// Returns the names of a finished run's results: the model in both forms, the metrics, and of
+  /// the predictions, the page and the log those that there are.
   [[nodiscard]] std::vector<std::string> results() const {
-    return {"model", options_.model_name, "metrics.json"};
+    std::vector<std::string> names{"model", options_.model_name, "metrics.json"};
+    for (const auto& file : {predictions(), report(), log()}) {
+      if (std::filesystem::exists(file)) names.push_back(file.filename().string());
+    }
+    return names;
   }
 
   /// Creates the directory. If it exists, repairs what a killed run left there: puts the old model
@@ -79,10 +90,11 @@ class RunDirectory {
     });
   }
 
-  /// Removes the checkpoints of earlier runs. Keeps locks, and run.json, which tells another
-  /// program that it is replaced.
+  /// Removes the checkpoints of earlier runs, and the record of where they published their results.
+  /// Keeps locks, and run.json, which tells another program that it is replaced.
   void remove_checkpoints() const {
     with_file_errors([this] {
+      std::filesystem::remove(path() / sink::Published::file_name);
       std::error_code none;
       std::vector<std::filesystem::path> folders;
       for (const auto& entry : std::filesystem::directory_iterator{checkpoints(), none}) {
@@ -153,7 +165,8 @@ class RunDirectory {
              is_temporary_suffix(std::string_view{name}.substr(target.size()));
     };
     return is_of(options_.model_name) || is_of(metrics().filename().string()) || is_of(log_name) ||
-           is_of(partial_log);
+           is_of(partial_log) || is_of(predictions().filename().string()) ||
+           is_of(report().filename().string());
   }
 
   /// Whether a suffix is `.partial`, or `.<process>-<number>.partial`, which seqtrain 0.1 wrote.
@@ -180,7 +193,8 @@ class RunDirectory {
                        {.object = "run directory", .field = "model_name"}};
     }
     bool is_taken = name.extension() == ".partial";
-    for (const auto& taken : {model(), old_model(), metrics(), log(), checkpoints()}) {
+    for (const auto& taken :
+         {model(), old_model(), metrics(), predictions(), report(), log(), checkpoints()}) {
       is_taken = is_taken || state_dict() == taken;
     }
     if (is_taken) {

@@ -7,10 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/core/peak_memory.hpp>
 #include <seqtrain/train/results.hpp>
 #include <seqtrain/train/run_directory.hpp>
+#include <seqtrain/weights/calibration.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 
 namespace seqtrain::train {
@@ -34,12 +37,18 @@ inline void save_parts(const std::vector<std::pair<std::string, std::function<vo
 }
 
 /// Saves a finished run in its directory: the model in Hugging Face's layout with the tokenizer's
-/// files, its state_dict and the results. Each of the three appears whole or not at all.
+/// files and, if it was chosen, its calibration; its state_dict and the results. Each of the three
+/// appears whole or not at all.
 template <class M>
 void save_run(const RunDirectory& run, const M& model,
               std::span<const std::filesystem::path> tokenizer_files, Results results) {
   const auto fill = [&](const std::filesystem::path& directory) {
     model.save_pretrained(directory);
+    if (results.calibration) {
+      const auto config = directory / "config.json";
+      const std::string text{MappedFile{config}.text()};
+      write_file_atomically(config, weights::with_calibration(text, results.calibration->chosen));
+    }
     for (const auto& file : tokenizer_files) {
       std::filesystem::copy_file(file, directory / file.filename(),
                                  std::filesystem::copy_options::overwrite_existing);

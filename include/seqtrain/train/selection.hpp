@@ -47,10 +47,24 @@ struct Selection {
   /// "perplexity" or "mean_squared_error".
   std::optional<bool> greater_is_better = {};
 
+  /// Returns the name of the figure that decides with this problem type.
+  [[nodiscard]] std::string metric_of(ProblemType type) const {
+    if (!metric.empty()) return metric;
+    if (type == ProblemType::single_label) return "accuracy";
+    return type == ProblemType::multi_label ? "micro_f1" : "loss";
+  }
+
+  /// Whether a larger value of the figure is better.
+  [[nodiscard]] bool is_greater_better(std::string_view name) const {
+    const bool is_cost =
+        name.ends_with("loss") || name == "perplexity" || name == "mean_squared_error";
+    return greater_is_better.value_or(!is_cost);
+  }
+
   /// Returns the figure that `metric` names, or nothing if the report lacks it.
   [[nodiscard]] std::optional<metrics::Figure> figure(
       const metrics::ClassificationReport& report) const {
-    const std::string wanted = metric.empty() ? default_metric(report.problem_type) : metric;
+    const std::string wanted = metric_of(report.problem_type);
     for (auto& figure : named_figures(report)) {
       if (figure.name == wanted) return std::move(figure);
     }
@@ -94,18 +108,6 @@ struct Selection {
     throw InputError{"there is no metric '" + metric + "'",
                      {.object = "fit", .field = "metric_for_best_model"},
                      "use one of: " + joined(names)};
-  }
-
- private:
-  static std::string default_metric(ProblemType type) {
-    if (type == ProblemType::single_label) return "accuracy";
-    return type == ProblemType::multi_label ? "micro_f1" : "loss";
-  }
-
-  [[nodiscard]] bool is_greater_better(std::string_view name) const {
-    const bool is_cost =
-        name.ends_with("loss") || name == "perplexity" || name == "mean_squared_error";
-    return greater_is_better.value_or(!is_cost);
   }
 };
 

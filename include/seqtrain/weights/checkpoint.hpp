@@ -46,11 +46,11 @@ inline std::vector<std::filesystem::path> weights_files(const std::filesystem::p
   return files;
 }
 
-/// The tensors of a Hugging Face directory: of the first that is there of model.safetensors, its
-/// index, pytorch_model.bin and its index, where an index lists the files of a model in several.
-/// Files are mapped, so opening one costs next to nothing; the tensors' bytes live as long as this
-/// does. Throws `InputError` with the directory and what was looked for, or with the file and the
-/// tensor.
+/// The tensors of a Hugging Face directory. It reads the first file that exists of
+/// model.safetensors, its index, pytorch_model.bin and its index; an index lists the shards of a
+/// model. Files are mapped, so opening them costs next to nothing. The tensors' bytes live as long
+/// as this object. Throws `InputError` with the directory and the names that it looked for, or with
+/// the file and the tensor.
 class Checkpoint {
  public:
   explicit Checkpoint(std::filesystem::path directory) : directory_{std::move(directory)} {
@@ -59,14 +59,14 @@ class Checkpoint {
     open();
   }
 
-  /// The tensor of that state_dict key, or nothing where there is none.
+  /// Returns the tensor of a state_dict key, or nothing if there is none.
   [[nodiscard]] std::optional<TensorView> find(std::string_view name) const {
     const auto place = tensors_.find(name);
     if (place == tensors_.end()) return {};
     return place->second;
   }
 
-  /// All names, sorted.
+  /// Returns all names, sorted.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> result;
     for (const auto& [name, tensor] : tensors_) result.push_back(name);
@@ -106,7 +106,7 @@ class Checkpoint {
     return result;
   }
 
-  /// weight_map says which file has which tensor.
+  /// Reads an index, whose weight_map gives the file of each tensor.
   void read_index(const std::string& file) {
     const auto document = json::Document::load(directory_ / file);
     std::map<std::string, Tensors, std::less<>> shards;

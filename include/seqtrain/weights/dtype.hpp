@@ -13,7 +13,7 @@ namespace seqtrain::weights {
 
 static_assert(std::endian::native == std::endian::little, "model files hold little-endian numbers");
 
-/// What the elements of a tensor in a file are.
+/// The type of a tensor's elements in a file.
 enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean };
 
 namespace detail {
@@ -36,12 +36,12 @@ inline constexpr std::array<DTypeTraits, 10> dtype_traits{{{"F64", 8},
 
 }  // namespace detail
 
-/// The name that safetensors uses: `F32`, `I64`, `BOOL`, ….
+/// Returns the name that safetensors uses: `F32`, `I64`, `BOOL`, ….
 constexpr std::string_view name(DType dtype) {
   return detail::dtype_traits[static_cast<std::size_t>(dtype)].name;
 }
 
-/// Bytes an element takes.
+/// Returns the bytes of an element.
 constexpr std::size_t size_of(DType dtype) {
   return detail::dtype_traits[static_cast<std::size_t>(dtype)].size;
 }
@@ -50,7 +50,7 @@ constexpr bool is_floating(DType dtype) {
   return dtype <= DType::bf16;
 }
 
-/// The type of that name, or nothing where it is not one of ours.
+/// Returns the type of that name, or nothing if there is none.
 constexpr std::optional<DType> dtype_named(std::string_view text) {
   for (std::size_t i = 0; i < detail::dtype_traits.size(); ++i) {
     if (detail::dtype_traits[i].name == text) return static_cast<DType>(i);
@@ -58,7 +58,7 @@ constexpr std::optional<DType> dtype_named(std::string_view text) {
   return {};
 }
 
-/// The value of an IEEE 754 binary16 number. Exact.
+/// Returns the exact value of an IEEE 754 binary16 number.
 constexpr float half_to_float(std::uint16_t bits) {
   const auto sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
   const std::uint32_t exponent = (bits >> 10) & 0x1fu;
@@ -69,7 +69,7 @@ constexpr float half_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(magnitude));
 }
 
-/// The value of a bfloat16 number: the upper half of a float. Exact.
+/// Returns the exact value of a bfloat16 number, which is the upper half of a float.
 constexpr float bfloat_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
@@ -79,7 +79,7 @@ namespace detail {
 template <class Stored, class Convert>
 void convert_each(std::span<const std::byte> bytes, std::span<float> out, Convert convert) {
   for (std::size_t i = 0; i < out.size(); ++i) {
-    Stored stored;  // by memcpy, for bytes in a file may lie at any address
+    Stored stored;  // by memcpy, because bytes in a file may lie at any address
     std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
     out[i] = convert(stored);
   }
@@ -88,7 +88,7 @@ void convert_each(std::span<const std::byte> bytes, std::span<float> out, Conver
 }  // namespace detail
 
 /// Fills `out` with the numbers in `bytes`, which hold out.size() elements of a floating `dtype`.
-/// From F64 it rounds to the nearest float; all else is exact.
+/// F64 is rounded to the nearest float; all other types are exact.
 inline void to_floats(DType dtype, std::span<const std::byte> bytes, std::span<float> out) {
   using detail::convert_each;
   if (dtype == DType::f32) {

@@ -20,8 +20,8 @@
 
 namespace seqtrain::weights {
 
-/// A .pth file that fastai has saved of an AWD-LSTM model: a state_dict, or one as `model` beside
-/// the optimizer's state. The tensors' bytes live as long as this does.
+/// A .pth file of an AWD-LSTM model that fastai has saved: a state_dict, or a dict with it under
+/// `model` beside the optimizer's state. The tensors' bytes live as long as this object.
 class FastaiFile {
  public:
   explicit FastaiFile(const std::filesystem::path& path) : path_{path.string()}, file_{path} {
@@ -35,10 +35,13 @@ class FastaiFile {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// The tensor of that name; some files have it only under the name of its copy.
+  /// Returns the tensor of that name, or nothing. Some files have it only under the name of its
+  /// copy.
   [[nodiscard]] std::optional<TensorView> find(std::string_view name) const {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 2> copies{
-        {{"weight_hh_l0_raw", "module.weight_hh_l0"}, {"encoder.weight", "encoder_dp.emb.weight"}}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 3> copies{
+        {{"weight_hh_l0_raw", "module.weight_hh_l0"},
+         {"linear.weight_raw", "linear.module.weight"},
+         {"encoder.weight", "encoder_dp.emb.weight"}}};
     if (const auto found = tensors_.find(name); found != tensors_.end()) return found->second;
     for (const auto& [ending, other] : copies) {
       if (!name.ends_with(ending)) continue;
@@ -49,7 +52,7 @@ class FastaiFile {
     return {};
   }
 
-  /// The same. Throws `InputError` where it is missing.
+  /// Returns the tensor of that name. Throws `InputError` if it is missing.
   [[nodiscard]] TensorView at(std::string_view name) const {
     if (const auto found = find(name)) return *found;
     throw InputError{"there is no such tensor", {.object = path_, .field = std::string{name}}};
@@ -61,8 +64,8 @@ class FastaiFile {
   std::map<std::string, TensorView, std::less<>> tensors_;
 };
 
-/// The strings of a pickled list, such as fastai's `itos.pkl`. Nothing in it is executed. Throws
-/// `InputError` where it is anything else.
+/// Returns the strings of a pickled list, such as fastai's `itos.pkl`. Nothing in it is executed.
+/// Throws `InputError` if it is anything else.
 inline std::vector<std::string> read_pickled_words(const std::filesystem::path& path) {
   const MappedFile file{path};
   const Pickle pickle = parse_pickle(file.bytes(), path.string(), {});
@@ -77,7 +80,7 @@ inline std::vector<std::string> read_pickled_words(const std::filesystem::path& 
   return words;
 }
 
-/// Where the words of one vocabulary are in another: a place, or -1 for words that it lacks.
+/// Returns the positions of one vocabulary's words in another, and -1 for words that it lacks.
 inline std::vector<std::int64_t> places_of(const std::vector<std::string>& words,
                                            const std::vector<std::string>& known) {
   std::unordered_map<std::string_view, std::int64_t> places;
@@ -92,8 +95,9 @@ inline std::vector<std::int64_t> places_of(const std::vector<std::string>& words
   return result;
 }
 
-/// Rows of a matrix, or elements of a vector, in other places: row i is that at `places[i]`, or the
-/// mean of all rows where that is -1. `tensor` must have a dimension and a row.
+/// Returns the rows of a matrix, or the elements of a vector, in another order. Row i is row
+/// `places[i]` of the tensor, or the mean of all rows if that is -1. `tensor` must have a dimension
+/// and a row.
 inline std::vector<float> rearranged_rows(const TensorView& tensor,
                                           const std::vector<std::int64_t>& places) {
   const std::vector<float> numbers = to_floats(tensor);

@@ -21,8 +21,8 @@
 
 namespace seqtrain::weights {
 
-/// What config.json of a Hugging Face checkpoint says about a BERT or RoBERTa encoder with a
-/// classifier. The fields have its keys' names and, where a key is absent, transformers' values.
+/// The config.json of a Hugging Face checkpoint of a BERT or RoBERTa classifier. Fields are named
+/// after its keys. A key that is absent has transformers' default.
 struct ModelConfig {
   std::string model_type = "bert";  ///< bert or roberta
   std::int64_t vocab_size = 30522;
@@ -34,20 +34,22 @@ struct ModelConfig {
   double hidden_dropout_prob = 0.1;
   double attention_probs_dropout_prob = 0.1;
   std::optional<double> classifier_dropout = {};
-  std::int64_t max_position_embeddings = 512;  ///< rows of the table; RoBERTa leaves some unused
+  std::int64_t max_position_embeddings =
+      512;  ///< rows of the table, of which RoBERTa leaves some unused
   std::int64_t type_vocab_size = 2;
   double initializer_range = 0.02;
   double layer_norm_eps = 1e-12;
   std::int64_t pad_token_id = 0;
-  /// id2label as a list: the name of label i is labels[i].
+  /// id2label as a list: label i has the name labels[i].
   std::vector<std::string> labels = {"LABEL_0", "LABEL_1"};
-  /// Whether the file has an id2label.
+  /// True if the file has an id2label.
   bool names_labels = false;
-  std::optional<ProblemType> problem_type = {};  ///< where the file says so
+  std::optional<ProblemType> problem_type = {};  ///< if the file has one
 
   [[nodiscard]] std::int64_t num_labels() const { return static_cast<std::int64_t>(labels.size()); }
 
-  /// What the file says, else, as in transformers, regression where there is one label.
+  /// Returns the file's problem type, or, as transformers does, regression if there is one label
+  /// and single-label classification otherwise.
   [[nodiscard]] ProblemType problem() const {
     return problem_type.value_or(num_labels() == 1 ? ProblemType::regression
                                                    : ProblemType::single_label);
@@ -57,17 +59,18 @@ struct ModelConfig {
     return classifier_dropout.value_or(hidden_dropout_prob);
   }
 
-  /// Throws `InputError` at the first field that is out of its range.
+  /// Throws `InputError` at the first field that is out of range.
   inline void validate(const std::string& file = "config.json") const;
 };
 
 /// Reads and validates a config.json. Throws `InputError` with the file and the field.
 inline ModelConfig load_config(const std::filesystem::path& file);
 
-/// The same from its text; `file` stands for it in errors.
+/// Reads and validates the text of a config.json. Errors call it `file`.
 inline ModelConfig parse_config(std::string_view text, const std::string& file = "config.json");
 
-/// What an object has for a problem_type, if anything. Throws `InputError` on one that is none.
+/// Returns the problem_type of an object, if it has one. Throws `InputError` if it is not a known
+/// type.
 inline std::optional<ProblemType> problem_type_in(const json::Value& object) {
   const auto value = object.find("problem_type");
   if (!value) return {};
@@ -125,7 +128,7 @@ inline void read(const json::Value& root, std::string_view key, std::string& fie
   if (const auto value = root.find(key)) field = value->string();
 }
 
-/// {"0": "no", "1": "yes"} → {no, yes}; the ids must be 0 … n-1, in any order.
+/// Reads an id2label: {"0": "no", "1": "yes"} → {no, yes}. The ids must be 0 … n-1, in any order.
 inline std::vector<std::string> read_id2label(const json::Value& id2label) {
   const auto members = id2label.members();
   std::vector<std::optional<std::string>> labels(members.size());
@@ -161,7 +164,7 @@ inline void read_labels(const json::Value& root, ModelConfig& config) {
   }
 }
 
-/// What would make the network another one than ours.
+/// Throws `InputError` at a field that asks for a network which is not implemented.
 inline void refuse_other_architectures(const json::Value& root) {
   for (const auto* key : {"is_decoder", "add_cross_attention"}) {
     const auto flag = root.find(key);

@@ -9,9 +9,10 @@
 
 namespace seqtrain::weights {
 
-/// A Python pickle as plain data. Nothing is ever executed: a class or function is its name, a call
-/// is the name and the arguments. Values lie in one array and refer to each other by index, so a
-/// value may be referred to several times, even by itself; strings are the pickle's own bytes.
+/// A Python pickle as plain data. Nothing is executed: a class or a function is its name, and a
+/// call is the name and the arguments. Values are in one array and refer to each other by index, so
+/// several values may refer to one, and a value even to itself. Strings refer to the pickle's
+/// bytes.
 struct Pickle {
   using Ref = std::uint32_t;
 
@@ -33,7 +34,7 @@ struct Pickle {
     Ref arguments;  ///< a Tuple
   };
   struct Persistent {
-    Ref id;  ///< what it stands for lies outside the pickle
+    Ref id;  ///< the object itself is outside the pickle
   };
   using Value = std::variant<None, bool, std::int64_t, double, std::string_view, Tuple, List, Dict,
                              Global, Call, Persistent>;
@@ -43,7 +44,7 @@ struct Pickle {
 
   [[nodiscard]] const Value& operator[](Ref ref) const { return values[ref]; }
 
-  /// The value as a T, or null.
+  /// Returns the value as a T, or null.
   template <class T>
   [[nodiscard]] const T* get_if(Ref ref) const {
     return std::get_if<T>(&values[ref]);

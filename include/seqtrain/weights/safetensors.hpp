@@ -22,14 +22,14 @@
 
 namespace seqtrain::weights {
 
-/// The tensors in the bytes of a safetensors file, in the order of its header: eight bytes with the
-/// header's length, a JSON header with dtype, shape and data_offsets of each tensor, the data. The
-/// data must be covered by the tensors without overlap or gap. Whatever does not fit throws
-/// `InputError` with `file` and the tensor.
+/// Returns the tensors in the bytes of a safetensors file, in the order of its header. The file has
+/// eight bytes with the header's length, a JSON header with dtype, shape and data_offsets of each
+/// tensor, and the data. The tensors must cover the data without overlap or gap. Throws
+/// `InputError` with `file` and the tensor if anything does not fit.
 inline std::vector<TensorView> parse_safetensors(std::span<const std::byte> bytes,
                                                  const std::string& file);
 
-/// A safetensors file, mapped: the tensors' bytes are the file's and live as long as this does.
+/// A mapped safetensors file. The tensors' bytes are the file's and live as long as this object.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path)
@@ -42,21 +42,22 @@ class SafetensorsFile {
   std::vector<TensorView> tensors_;
 };
 
-/// Writes the tensors, in that order in the header, straight from their bytes. The data of types
-/// with larger elements comes first, so that each element lies at a multiple of its size. Names
-/// must differ and bytes fit the shape, else `InputError`. `metadata` is what transformers wants.
+/// Writes tensors to a file without copying their bytes. The header has the given order. Data of
+/// types with larger elements comes first, so that each element is at a multiple of its size.
+/// Throws `InputError` if names repeat or bytes do not fit a shape. transformers requires
+/// `metadata`.
 inline void write_safetensors(const std::filesystem::path& path,
                               std::span<const TensorView> tensors,
                               const std::map<std::string, std::string>& metadata = {
                                   {"format", "pt"}});
 
-/// The bytes of a safetensors file in order: `head`, then the tensors' own.
+/// The bytes of a safetensors file in order: `head`, then the tensors' bytes.
 struct SafetensorsPieces {
   std::string head;
   std::vector<std::span<const std::byte>> data;
 };
 
-/// Returns what `write_safetensors` writes. `file` is named in errors.
+/// Returns the bytes that `write_safetensors` writes. Errors name `file`.
 inline SafetensorsPieces safetensors_pieces(std::span<const TensorView> tensors,
                                             const std::string& file,
                                             const std::map<std::string, std::string>& metadata = {
@@ -66,7 +67,7 @@ namespace detail {
 
 inline constexpr std::string_view safetensors_metadata = "__metadata__";
 inline constexpr std::size_t safetensors_prefix = sizeof(std::uint64_t);
-/// A longer header is refused by the format's own library too.
+/// The longest header in bytes, which is the limit of the format's own library too.
 inline constexpr std::uint64_t safetensors_header_limit = 100'000'000;
 
 inline std::string_view safetensors_header(std::span<const std::byte> bytes,
@@ -118,7 +119,7 @@ inline TensorView safetensors_tensor(std::string_view key, const json::Value& en
   return tensor;
 }
 
-/// The tensors must cover the data, each byte once.
+/// Throws `InputError` unless the tensors cover each byte of the data once.
 inline void check_coverage(const std::vector<TensorView>& tensors, std::span<const std::byte> data,
                            const std::string& file) {
   std::vector<const TensorView*> order;
@@ -135,7 +136,7 @@ inline void check_coverage(const std::vector<TensorView>& tensors, std::span<con
     covered += tensor->bytes.size();
   }
   if (covered != data.data() + data.size()) {
-    throw InputError{"bytes behind the last tensor", {.object = file}};
+    throw InputError{"bytes after the last tensor", {.object = file}};
   }
 }
 
@@ -146,7 +147,8 @@ inline void check_names_allowed(std::span<const TensorView> tensors, const std::
   }
 }
 
-/// The tensors as their data is laid out: by descending size of an element, else as they came.
+/// Returns the tensors in the order of their data: by descending size of an element, otherwise in
+/// the given order.
 inline std::vector<const TensorView*> safetensors_layout(std::span<const TensorView> tensors) {
   std::vector<const TensorView*> order;
   for (const auto& tensor : tensors) order.push_back(&tensor);

@@ -11,15 +11,16 @@
 
 namespace seqtrain::weights {
 
-/// How elements of a storage make a tensor; all in elements, strides[i] apart along dimension i.
+/// The layout of a tensor in a storage, counted in elements: strides[i] apart along dimension i.
 struct Strided {
   std::int64_t offset = 0;
   std::vector<std::int64_t> shape = {};
   std::vector<std::int64_t> strides = {};
 };
 
-/// The first element behind all that the tensor touches, or nothing where the layout is none:
-/// negative numbers, a stride too few, no 63-bit number. Tensors without elements touch nothing.
+/// Returns one more than the last element of the storage that the tensor uses, which is 0 for a
+/// tensor without elements. Returns nothing if the layout is invalid: a negative number, a missing
+/// stride, a result of more than 63 bits.
 inline std::optional<std::int64_t> extent(const Strided& layout) {
   if (layout.offset < 0 || layout.shape.size() != layout.strides.size()) return {};
   std::int64_t last = layout.offset;
@@ -36,7 +37,7 @@ inline std::optional<std::int64_t> extent(const Strided& layout) {
   return empty ? 0 : last + 1;
 }
 
-/// Whether the elements lie row by row without gaps. Only for a layout that has an `extent`.
+/// Tells whether the elements lie row by row without gaps. The layout must have an `extent`.
 inline bool contiguous(const Strided& layout) {
   if (std::ranges::count(layout.shape, 0) > 0) return true;
   std::int64_t expected = 1;
@@ -48,8 +49,8 @@ inline bool contiguous(const Strided& layout) {
   return true;
 }
 
-/// Copies the elements into `out`, row by row. `extent` must lie in the storage, and `out` have
-/// room for the shape's elements, of which there is at least one.
+/// Copies the elements to `out`, row by row. The storage must have `extent` elements, and `out`
+/// must have room for all elements of the shape, which has at least one.
 inline void gather(std::span<const std::byte> storage, const Strided& layout,
                    std::size_t element_size, std::span<std::byte> out) {
   std::vector<std::int64_t> index(layout.shape.size(), 0);

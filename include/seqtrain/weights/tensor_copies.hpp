@@ -9,13 +9,13 @@
 
 namespace seqtrain::weights {
 
-/// Tensors with bytes of their own. Assigned again, the memory is used again.
+/// Copies of tensors with memory of their own, which is used again when other tensors are assigned.
 class TensorCopies {
  public:
   TensorCopies() = default;
   TensorCopies(TensorCopies&&) noexcept = default;
   TensorCopies& operator=(TensorCopies&&) noexcept = default;
-  TensorCopies(const TensorCopies&) = delete;  // the views would be the other's
+  TensorCopies(const TensorCopies&) = delete;  // the views would refer to the other object
   TensorCopies& operator=(const TensorCopies&) = delete;
   ~TensorCopies() = default;
 

@@ -15,8 +15,8 @@
 
 namespace seqtrain::weights {
 
-/// A dense row-major tensor whose bytes belong to somebody else. They may lie at any address, so
-/// read them by `to_floats` or memcpy.
+/// A dense row-major tensor whose bytes belong to somebody else. The bytes may be at any address,
+/// so read them by `to_floats` or memcpy.
 struct TensorView {
   std::string name;
   DType dtype = DType::f32;
@@ -24,8 +24,8 @@ struct TensorView {
   std::span<const std::byte> bytes = {};
 };
 
-/// How many elements a tensor of this shape has; nothing where a dimension is negative or the
-/// number is no 63-bit one.
+/// Returns the number of elements of a shape, or nothing if a dimension is negative or the number
+/// has more than 63 bits.
 inline std::optional<std::int64_t> numel(std::span<const std::int64_t> shape) {
   std::int64_t count = 1;
   bool empty = false;
@@ -41,7 +41,8 @@ inline std::optional<std::int64_t> numel(std::span<const std::int64_t> shape) {
   return count;
 }
 
-/// Bytes that a tensor of this shape takes; nothing where `numel` has no answer or they overflow.
+/// Returns the number of bytes of a tensor, or nothing if `numel` returns nothing or the number
+/// overflows.
 inline std::optional<std::uint64_t> byte_size(DType dtype, std::span<const std::int64_t> shape) {
   const auto count = numel(shape);
   const auto limit = std::numeric_limits<std::int64_t>::max();
@@ -49,7 +50,7 @@ inline std::optional<std::uint64_t> byte_size(DType dtype, std::span<const std::
   return static_cast<std::uint64_t>(*count) * size_of(dtype);
 }
 
-/// A shape as people write it: `[2, 384]`.
+/// Returns a shape as people write it: `[2, 384]`.
 inline std::string to_string(std::span<const std::int64_t> shape) {
   std::string text = "[";
   for (const auto size : shape) {
@@ -59,7 +60,7 @@ inline std::string to_string(std::span<const std::int64_t> shape) {
   return text + "]";
 }
 
-/// Throws `InputError` with `file` where two tensors have one name.
+/// Throws `InputError` with `file` if two tensors have the same name.
 inline void check_names_differ(std::span<const TensorView> tensors, const std::string& file) {
   std::unordered_set<std::string_view> names;
   for (const auto& tensor : tensors) {
@@ -69,8 +70,7 @@ inline void check_names_differ(std::span<const TensorView> tensors, const std::s
   }
 }
 
-/// Throws `InputError` with `file` unless the tensors can be written to it: names that differ,
-/// bytes that fit the shapes.
+/// Throws `InputError` with `file` unless all names differ and all bytes fit the shapes.
 inline void check_consistent(std::span<const TensorView> tensors, const std::string& file) {
   check_names_differ(tensors, file);
   for (const auto& tensor : tensors) {
@@ -82,7 +82,7 @@ inline void check_consistent(std::span<const TensorView> tensors, const std::str
   }
 }
 
-/// The tensor's numbers as floats. Throws `InputError` where they are not floating-point.
+/// Returns the tensor's numbers as floats. Throws `InputError` if its type is not floating-point.
 inline std::vector<float> to_floats(const TensorView& tensor) {
   if (!is_floating(tensor.dtype)) {
     throw InputError{"expected floating-point numbers, found " + std::string{name(tensor.dtype)},

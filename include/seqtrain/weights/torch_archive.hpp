@@ -26,7 +26,7 @@ struct Storage {
   std::span<const std::byte> bytes;
 };
 
-/// torch's class for a storage of each dtype.
+/// The names of torch's storage classes, and their dtypes.
 inline constexpr std::array<std::pair<std::string_view, DType>, 10> storage_classes{
     {{"torch.DoubleStorage", DType::f64},
      {"torch.FloatStorage", DType::f32},
@@ -54,7 +54,7 @@ inline std::vector<std::string_view> torch_globals() {
   return names;
 }
 
-/// What torch.save wrote: the archive, the pickle in it, and the tensors that the pickle tells of.
+/// A file of torch.save: the zip archive, its pickle, and the tensors that the pickle describes.
 class TorchArchive {
  public:
   TorchArchive(std::span<const std::byte> bytes, const std::string& file)
@@ -71,7 +71,7 @@ class TorchArchive {
   [[nodiscard]] const Pickle& pickle() const { return pickle_; }
   [[nodiscard]] const std::string& file() const { return file_; }
 
-  /// The tensor at `ref`, without a name; null where there is none.
+  /// Returns the tensor at `ref`, without a name, or null if there is none.
   [[nodiscard]] const TensorView* tensor(Pickle::Ref ref) const {
     const auto place = tensors_.find(ref);
     return place == tensors_.end() ? nullptr : &place->second;
@@ -79,7 +79,7 @@ class TorchArchive {
 
  private:
   using Ref = Pickle::Ref;
-  static constexpr std::size_t dimension_limit = 64;  // torch's own
+  static constexpr std::size_t dimension_limit = 64;  // torch's own limit
 
   void refuse_old_format(std::span<const std::byte> bytes) const {
     if (bytes.empty() || bytes.front() != std::byte{0x80}) return;
@@ -91,7 +91,7 @@ class TorchArchive {
             file_};
   }
 
-  /// Everything lies in one folder, whose name is nobody's business.
+  /// Finds the folder that all entries are in. It may have any name.
   void find_prefix() {
     constexpr std::string_view pickle_name = "/data.pkl";
     for (const auto& [name, bytes] : entries_) {
@@ -127,7 +127,7 @@ class TorchArchive {
     }
   }
 
-  /// (storage, offset, size, strides, …) → the tensor
+  /// Returns the tensor for the arguments (storage, offset, size, strides, …).
   [[nodiscard]] TensorView rebuilt(const std::vector<Ref>& arguments) {
     require(arguments.size() >= 4, "a tensor with too few arguments");
     const auto [dtype, bytes] = storage(arguments[0]);
@@ -147,8 +147,8 @@ class TorchArchive {
     return tensor;
   }
 
-  /// The elements in a row, in memory of our own. An expanded tensor may be far larger than its
-  /// storage, so there is a limit.
+  /// Copies the elements row by row. An expanded tensor may be far larger than its storage, so
+  /// there is a limit.
   [[nodiscard]] std::span<const std::byte> copy(std::span<const std::byte> storage,
                                                 const Strided& layout, std::size_t element_size,
                                                 std::uint64_t size) {
@@ -159,7 +159,7 @@ class TorchArchive {
     return owned;
   }
 
-  /// ("storage", class, key, device, number of elements) → the entry data/<key>
+  /// Returns the entry data/<key> for ("storage", class, key, device, number of elements).
   [[nodiscard]] Storage storage(Ref ref) const {
     const auto* persistent = pickle_.get_if<Pickle::Persistent>(ref);
     const auto* id = persistent ? pickle_.get_if<Pickle::Tuple>(persistent->id) : nullptr;
@@ -209,7 +209,7 @@ class TorchArchive {
   std::string prefix_;
   Pickle pickle_;
   std::unordered_map<Ref, TensorView> tensors_;
-  std::vector<std::vector<std::byte>> copies_;  // their memory stays where it is
+  std::vector<std::vector<std::byte>> copies_;  // the inner vectors' memory does not move
 };
 
 }  // namespace seqtrain::weights::detail

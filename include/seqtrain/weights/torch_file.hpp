@@ -20,14 +20,14 @@
 
 namespace seqtrain::weights {
 
-/// A value inside a `TorchFile`, valid as long as that lives. Every access that does not fit throws
-/// an `InputError` with the file and the path of the value.
+/// A value inside a `TorchFile`, which must outlive it. An access that does not fit the value
+/// throws `InputError` with the file and the path of the value.
 class TorchValue {
  public:
   TorchValue(const detail::TorchArchive& archive, Pickle::Ref ref, std::string path)
       : archive_{&archive}, ref_{ref}, path_{std::move(path)} {}
 
-  /// The member `key` of a dict, or nothing where there is none.
+  /// Returns the member `key` of a dict, or nothing if there is none.
   [[nodiscard]] std::optional<TorchValue> find(std::string_view key) const {
     const auto& members = get<Pickle::Dict>("a dict").members;
     const auto last = std::find_if(members.rbegin(), members.rend(), [&](const auto& member) {
@@ -44,7 +44,7 @@ class TorchValue {
     return *std::move(member);
   }
 
-  /// The members of a dict whose keys are strings, in the file's order.
+  /// Returns the members of a dict whose keys are strings, in the file's order.
   [[nodiscard]] std::vector<std::pair<std::string_view, TorchValue>> members() const {
     std::vector<std::pair<std::string_view, TorchValue>> result;
     for (const auto& [name, value] : get<Pickle::Dict>("a dict").members) {
@@ -55,7 +55,7 @@ class TorchValue {
     return result;
   }
 
-  /// The items of a list or tuple.
+  /// Returns the items of a list or a tuple.
   [[nodiscard]] std::vector<TorchValue> items() const {
     const auto* tuple = archive_->pickle().get_if<Pickle::Tuple>(ref_);
     const auto& refs = tuple ? tuple->items : get<Pickle::List>("a list").items;
@@ -74,7 +74,7 @@ class TorchValue {
   [[nodiscard]] bool is_dict() const { return is<Pickle::Dict>(); }
   [[nodiscard]] bool is_tensor() const { return archive_->tensor(ref_) != nullptr; }
 
-  /// The tensor, named by its key.
+  /// Returns the tensor, named by its key.
   [[nodiscard]] TensorView tensor() const {
     const auto* found = archive_->tensor(ref_);
     if (found == nullptr) throw error("expected a tensor");
@@ -83,7 +83,7 @@ class TorchValue {
     return tensor;
   }
 
-  /// A state_dict's tensors, in its order.
+  /// Returns the tensors of a state_dict, in its order.
   [[nodiscard]] std::vector<TensorView> tensors() const {
     std::vector<TensorView> result;
     for (const auto& [key, value] : members()) result.push_back(value.tensor());
@@ -91,7 +91,7 @@ class TorchValue {
     return result;
   }
 
-  /// An error at this place, ready to be thrown.
+  /// Returns an error at this place, to be thrown.
   [[nodiscard]] InputError error(const std::string& problem) const {
     return InputError{problem, {.object = archive_->file(), .field = path_}};
   }
@@ -122,16 +122,16 @@ class TorchValue {
   std::string key_;
 };
 
-/// A file of torch.save in its zip format (torch 1.6 and later), read without Python: tensors,
-/// numbers, strings, lists, tuples and dicts. Nothing in it is executed. The file is mapped, and a
-/// contiguous tensor's bytes are the file's own; all live as long as this does.
+/// Reads a file of torch.save in zip format (torch 1.6 and later) without Python: tensors, numbers,
+/// strings, lists, tuples and dicts. Nothing in it is executed. The file is mapped, and the bytes
+/// of a contiguous tensor are the file's. All values live as long as this object.
 class TorchFile {
  public:
   explicit TorchFile(const std::filesystem::path& path)
       : file_{MappedFile{path}},
         archive_{std::make_unique<Archive>(file_->bytes(), path.string())} {}
 
-  /// Over `bytes` that somebody else keeps; `name` stands for the file in errors.
+  /// Reads `bytes`, which must outlive this object. Errors call them `name`.
   TorchFile(std::span<const std::byte> bytes, const std::string& name)
       : archive_{std::make_unique<Archive>(bytes, name)} {}
 

@@ -22,8 +22,8 @@ namespace seqtrain::weights {
 
 namespace detail {
 
-/// Runs a pickle's program, of which each opcode adds a value to the array or changes the stack.
-/// Memory is bounded by a multiple of the pickle's size, and there is no recursion.
+/// Interprets a pickle. Each opcode adds a value to the array or changes the stack. Memory is
+/// limited to a multiple of the pickle's size, and nothing is recursive.
 class Unpickler {
  public:
   Unpickler(std::span<const std::byte> bytes, const std::string& file,
@@ -42,7 +42,7 @@ class Unpickler {
   using Ref = Pickle::Ref;
   static constexpr std::size_t size_limit = std::size_t{1} << 26;  // a value takes some 40 bytes
 
-  /// Executes one opcode; true at the last one. The letters are those of Python's pickle.py.
+  /// Executes one opcode. Returns true at the last one. The letters are from Python's pickle.py.
   bool step(std::uint8_t opcode) {
     switch (opcode) {
       case 0x80:
@@ -194,7 +194,7 @@ class Unpickler {
     push_global(*module, *name);
   }
 
-  /// A call becomes data, but an OrderedDict without arguments becomes a dict like any other.
+  /// Turns a call into data. An OrderedDict without arguments becomes an ordinary dict.
   void reduce() {
     const auto call = pop(2);
     const auto* function = pickle_.get_if<Pickle::Global>(call[0]);
@@ -207,7 +207,7 @@ class Unpickler {
     }
   }
 
-  /// Attributes of an object are nothing that we need; a state_dict has its `_metadata` there.
+  /// Skips an object's attributes, which nobody needs; a state_dict has its `_metadata` there.
   void build() {
     pop();
     const bool fits = pickle_.get_if<Pickle::Dict>(top()) || pickle_.get_if<Pickle::Call>(top());
@@ -267,7 +267,7 @@ class Unpickler {
     return items;
   }
 
-  /// What lies under the last mark cannot be taken.
+  /// Returns the height of the stack below which nothing may be taken: that of the last mark.
   [[nodiscard]] std::size_t bottom() const { return marks_.empty() ? 0 : marks_.back(); }
 
   // ---- reading ----
@@ -286,7 +286,7 @@ class Unpickler {
     return value;
   }
 
-  /// Little-endian two's complement, as many bytes as it takes.
+  /// Reads an integer in little-endian two's complement of any number of bytes.
   std::int64_t long_integer() {
     const auto bytes = take(number<std::uint8_t>());
     require(bytes.size() <= 8, "an integer of more than 64 bits");
@@ -349,9 +349,9 @@ class Unpickler {
 
 }  // namespace detail
 
-/// Reads a pickle of protocol 2 to 5, of what torch.save makes of dicts, lists, tuples, strings,
-/// numbers and tensors. Throws `InputError` with `file`; a class or function that is not among
-/// `globals`, and any other opcode, is named.
+/// Reads a pickle of protocol 2 to 5 as torch.save writes it: dicts, lists, tuples, strings,
+/// numbers and tensors. Throws `InputError` with `file`, which names a class or a function that is
+/// not among `globals`, or an unknown opcode.
 inline Pickle parse_pickle(std::span<const std::byte> bytes, const std::string& file,
                            std::span<const std::string_view> globals) {
   return detail::Unpickler{bytes, file, globals}.run();

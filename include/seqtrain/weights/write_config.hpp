@@ -20,10 +20,11 @@ namespace seqtrain::weights {
 
 namespace detail {
 
-/// What a trained classifier's config.json says anew, with the names that this had in the past.
-inline constexpr std::array<std::string_view, 8> classifier_keys{
-    "architectures", "id2label",     "label2id", "num_labels",
-    "_num_labels",   "problem_type", "dtype",    "torch_dtype"};
+/// The keys of config.json that a trained classifier sets anew, including their former names.
+/// `seqtrain` is there because a calibration belongs to the old weights.
+inline constexpr std::array<std::string_view, 9> classifier_keys{
+    "architectures", "id2label", "label2id",    "num_labels", "_num_labels",
+    "problem_type",  "dtype",    "torch_dtype", "seqtrain"};
 
 inline void check_labels(std::span<const std::string> labels, ProblemType type,
                          const std::string& file) {
@@ -57,9 +58,10 @@ inline void write_classifier_keys(json::Writer& out, std::span<const std::string
 
 }  // namespace detail
 
-/// The config.json of a classifier of `labels`, made from `source`, the one of the checkpoint it
-/// was trained from: every key that does not depend on the labels stays as it is. Throws
-/// `InputError` where labels repeat, or there is but one, which only regression has.
+/// Returns the config.json of a classifier of `labels`, made from `source`, the config.json of the
+/// checkpoint that it was trained from. Every key that does not depend on the labels stays as it
+/// is. Throws `InputError` if labels repeat, or if there is only one and the task is not
+/// regression.
 inline std::string classifier_config(std::string_view source, std::span<const std::string> labels,
                                      ProblemType type = ProblemType::single_label,
                                      const std::string& file = "config.json") {
@@ -78,7 +80,7 @@ inline std::string classifier_config(std::string_view source, std::span<const st
   return out.text() + "\n";
 }
 
-/// Writes `classifier_config` to the file `path`, whole or not at all.
+/// Writes `classifier_config` to the file `path`, as a whole or not at all.
 inline void write_config(const std::filesystem::path& path, std::string_view source,
                          std::span<const std::string> labels,
                          ProblemType type = ProblemType::single_label) {

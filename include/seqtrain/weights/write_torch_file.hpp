@@ -20,8 +20,8 @@ namespace seqtrain::weights {
 
 namespace detail {
 
-/// Writes the pickle, protocol 2, that torch.save makes of a state_dict of contiguous tensors on
-/// the CPU, each with a storage of its own.
+/// Writes the pickle of protocol 2 that torch.save makes of a state_dict of contiguous tensors on
+/// the CPU, each with its own storage.
 class StateDictPickler {
  public:
   std::string pickle(std::span<const TensorView> tensors) {
@@ -64,7 +64,7 @@ class StateDictPickler {
     return {};
   }
 
-  /// torch's strides of a contiguous tensor; an empty dimension counts as one of 1.
+  /// Returns torch's strides of a contiguous tensor. An empty dimension counts as 1.
   static std::vector<std::int64_t> strides(std::span<const std::int64_t> shape) {
     std::vector<std::int64_t> result(shape.size());
     std::int64_t stride = 1;
@@ -104,9 +104,9 @@ class StateDictPickler {
 
 }  // namespace detail
 
-/// Writes the tensors, in that order, as a state_dict that torch.load(weights_only=True) reads:
-/// whole or not at all, straight from their bytes. Names must differ and bytes fit the shapes, else
-/// `InputError`.
+/// Writes tensors, in this order, as a state_dict that torch.load(weights_only=True) reads. The
+/// file appears as a whole or not at all, and bytes are not copied. Throws `InputError` if names
+/// repeat or bytes do not fit a shape.
 inline void write_torch_file(const std::filesystem::path& path,
                              std::span<const TensorView> tensors) {
   check_consistent(tensors, path.string());

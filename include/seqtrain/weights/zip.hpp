@@ -17,12 +17,12 @@
 
 namespace seqtrain::weights {
 
-/// The entries of a zip archive by name. Their bytes are the archive's own.
+/// The entries of a zip archive by name. The bytes are the archive's.
 using ZipEntries = std::map<std::string, std::span<const std::byte>, std::less<>>;
 
 namespace detail {
 
-/// Layouts and signatures are those of PKWARE's APPNOTE.TXT 6.3.10, sections 4.3 and 4.5.3.
+/// Layouts and signatures from PKWARE's APPNOTE.TXT 6.3.10, sections 4.3 and 4.5.3.
 struct ZipFormat {
   static constexpr std::uint32_t local_header = 0x04034b50;
   static constexpr std::uint32_t central_header = 0x02014b50;
@@ -38,7 +38,7 @@ struct ZipFormat {
   static constexpr std::uint32_t in_extra = 0xffffffff;  ///< "look into the zip64 extra field"
 };
 
-/// Reads an archive front to back of its central directory, every access checked.
+/// Reads an archive by its central directory. Every access is checked.
 class ZipReader {
  public:
   ZipReader(std::span<const std::byte> bytes, const std::string& file)
@@ -88,7 +88,8 @@ class ZipReader {
     return {number<std::uint64_t>(end, 32), number<std::uint64_t>(end, 48)};
   }
 
-  /// Where the last record of the archive begins; a comment of up to 65535 bytes may follow it.
+  /// Returns the position of the archive's last record. A comment of up to 65535 bytes may follow
+  /// it.
   [[nodiscard]] std::size_t find_end() const {
     const std::size_t size = bytes_.size();
     for (std::size_t back = ZipFormat::end_size; back <= size; ++back) {
@@ -119,7 +120,7 @@ class ZipReader {
     return local_content(offset, size);
   }
 
-  /// The zip64 extra field among the others, or nothing.
+  /// Returns the zip64 extra field among the others, or nothing.
   [[nodiscard]] Bytes zip64(Bytes extra) const {
     while (extra.size() >= 4) {
       const std::size_t size = number<std::uint16_t>(extra, 2);
@@ -140,7 +141,7 @@ class ZipReader {
 
   [[nodiscard]] Bytes part(std::uint64_t offset, std::uint64_t size) const {
     if (offset > bytes_.size() || size > bytes_.size() - offset) {
-      throw error("its zip directory points behind its end", "was the file cut off?");
+      throw error("its zip directory points past its end", "was the file cut off?");
     }
     return bytes_.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size));
   }
@@ -170,9 +171,9 @@ class ZipReader {
 
 }  // namespace detail
 
-/// The entries of a zip archive as torch writes them: stored, not compressed, with zip64 where
-/// sizes ask for it. Checksums are not looked at: that would read the whole file before its time.
-/// Throws `InputError` with `file` on whatever else is no such archive.
+/// Returns the entries of a zip archive as torch writes it: stored, not compressed, with zip64 if
+/// sizes need it. Checksums are not checked, because that would read the whole file. Throws
+/// `InputError` with `file` if the archive is anything else.
 inline ZipEntries parse_zip(std::span<const std::byte> bytes, const std::string& file) {
   return detail::ZipReader{bytes, file}.read();
 }

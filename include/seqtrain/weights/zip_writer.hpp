@@ -17,14 +17,14 @@
 namespace seqtrain::weights {
 
 /// Writes a zip archive of stored entries, whose content begins at multiples of 64 bytes as torch
-/// wants it. Sizes and offsets always go into zip64 fields, so that an archive of 5 GB takes no way
-/// that one of 5 kB does not. Nothing is visible before `commit`. The same content gives the same
-/// bytes: there are no times in it.
+/// wants it. Sizes and offsets always go into zip64 fields, so that small and large archives use
+/// the same code. Nothing is visible before `commit`. An archive has no times: equal content gives
+/// equal bytes.
 class ZipWriter {
  public:
   explicit ZipWriter(std::filesystem::path target) : file_{std::move(target)} {}
 
-  /// Streams `content` to the disk; it need not live longer than the call.
+  /// Writes `content` to the disk. It need not outlive the call.
   void add(std::string_view name, std::span<const std::byte> content) {
     const std::uint64_t offset = file_.size();
     const std::uint32_t checksum = crc32(content);
@@ -110,7 +110,7 @@ class ZipWriter {
     return out;
   }
 
-  /// The number, or all ones where it does not fit: "look into the zip64 record".
+  /// Returns the number, or all ones if it does not fit, which means "look into the zip64 record".
   template <class T>
   static T clamp(std::uint64_t number) {
     return static_cast<T>(std::min<std::uint64_t>(number, static_cast<T>(-1)));

@@ -1,0 +1,76 @@
+// Compares finished runs: flags, figures, McNemar's test, curves, examples that one gets right.
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/run.hpp>
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/gcs/uri.hpp>
+#include <seqtrain/report/compare.hpp>
+#include <seqtrain/report/log.hpp>
+#include <seqtrain/sink/gcs.hpp>
+
+using namespace seqtrain;
+
+/// Returns a function that reads a file of a run, which is empty if there is none.
+std::function<std::string(std::string_view)> reader_of(const std::string& place) {
+  if (!gcs::is_gs(place)) {
+    return [place](std::string_view name) {
+      std::ifstream file{std::filesystem::path{place} / name, std::ios::binary};
+      return std::string{std::istreambuf_iterator<char>{file}, {}};
+    };
+  }
+  const auto log = report::log_on_stderr().warnings();
+  const auto bucket = std::make_shared<sink::Gcs>(place, sink::GcsOptions{.client = {.log = log}});
+  return [bucket](std::string_view name) {
+    const auto stored = bucket->get(name);
+    return stored ? stored->bytes : std::string{};
+  };
+}
+
+/// Reads a run from its directory, or from the folder of its results in a bucket.
+report::ComparedRun load(const std::string& place) {
+  const auto text = reader_of(place);
+  const report::RunFiles files{.name = place,
+                               .metrics = text("metrics.json"),
+                               .predictions = text("predictions.jsonl"),
+                               .log = text("train_log.jsonl")};
+  if (files.metrics.empty()) {
+    throw InputError{
+        "holds no metrics.json", {.object = place}, "name the place of a finished run"};
+  }
+  return report::read_run(files);
+}
+
+int main(int argc, char** argv) {
+  return cli::run([&] {
+    std::string page;
+    cli::Flags flags{"compare", "compares finished runs: compare RUN RUN… [--html FILE]"};
+    flags.add("html", page, "also write the comparison as a page into this file");
+    // What is neither a flag nor the value of one is a run.
+    std::vector<std::string> places;
+    std::vector<const char*> others{"compare"};
+    for (int i = 1; i < argc; ++i) {
+      const bool is_value = std::string_view{others.back()} == "--html";
+      if (is_value || std::string_view{argv[i]}.starts_with("-")) {
+        others.push_back(argv[i]);
+      } else {
+        places.emplace_back(argv[i]);
+      }
+    }
+    if (!flags.parse(static_cast<int>(others.size()), others.data())) return;
+    if (places.size() < 2) throw InputError{"needs two runs to compare", {}, "see compare --help"};
+    std::vector<report::ComparedRun> runs;
+    for (const auto& place : places) runs.push_back(load(place));
+    std::cout << report::comparison_text(runs) << std::flush;
+    if (!page.empty()) write_file_atomically(page, report::comparison_page(runs));
+  });
+}

@@ -1,0 +1,182 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/one_hot.hpp>
+#include <seqtrain/data/random_split.hpp>
+#include <seqtrain/metrics/threshold_scores.hpp>
+#include <seqtrain/report/log.hpp>
+#include <seqtrain/train/pairs.hpp>
+
+/// What a bucket with folders `pretrained/<lang>` brings: one data set with a column for each
+/// label, language models forward and backward, and results under names of their own.
+struct Published {
+  std::string dataset_file = "labelled_dataset.csv";
+  std::string model_file = "fastai_model.pth";
+  std::string score_file = "label_scores.json";
+  std::string text_column = "text";
+  std::string label_delimiter = ",";
+  std::string label_list = "categ1,categ2";
+  std::string other_label = "other";
+  std::string monitored_metric = "valid_loss";
+  std::string pretrained = {};  ///< folder of a language model, in place of the language's own
+  double drop_mult = 0.3;
+  double threshold = 0.3;
+  bool backwards = false;
+
+  /// Returns the labels that the user asks for.
+  [[nodiscard]] std::vector<std::string> labels() const {
+    std::vector<std::string> labels;
+    for (std::size_t begin = 0; begin <= label_list.size();) {
+      const auto end = std::min(label_list.find(label_delimiter, begin), label_list.size());
+      labels.push_back(label_list.substr(begin, end - begin));
+      begin = end + label_delimiter.size();
+    }
+    return labels;
+  }
+
+  /// Returns the name of the monitored metric in seqtrain.
+  [[nodiscard]] std::string metric() const {
+    return monitored_metric == "valid_loss" ? "loss" : monitored_metric;
+  }
+
+  void add_flags(seqtrain::cli::Flags& flags) {
+    flags.add("model-filename", model_file, "name of the model in a published layout")
+        .add("score-filename", score_file, "name of the file with its labels' scores")
+        .add("dataset-filename", dataset_file, "name of a language's data set")
+        .add("drop-mult", drop_mult, "factor on the classifier's dropout rates")
+        .add_switch("bw", backwards, "read texts from the end, from a model that does so too")
+        .add("monitored-metric", monitored_metric, "decides which epoch of a cycle is the best")
+        .add("prediction-threshold", threshold, "probability above which a label is predicted")
+        .add("text-col", text_column, "column of the texts")
+        .add("label-delim", label_delimiter, "what is between the names in --label-list")
+        .add("label-list", label_list, "columns of the labels")
+        .add("other-label", other_label, "label of a text that has none of them")
+        .add("pretrained", pretrained,
+             "folder of a language model, in place of the language's own");
+  }
+
+  void validate() const {
+    using seqtrain::cli::require;
+    const auto is_name = [](const std::string& name) {
+      return !name.empty() && name.find('/') == std::string::npos;
+    };
+    require(is_name(model_file), "model-filename", "must be the name of a file");
+    require(is_name(score_file), "score-filename", "must be the name of a file");
+    require(is_name(dataset_file), "dataset-filename", "must be the name of a file");
+    require(drop_mult >= 0 && drop_mult <= 2, "drop-mult", "must be 0 to 2");
+    require(threshold >= 0 && threshold < 1, "prediction-threshold",
+            "must be at least 0 and below 1");
+    require(label_delimiter.size() == 1, "label-delim", "must be a character");
+    const std::array known{"valid_loss", "accuracy", "macro_f1", "micro_f1"};
+    require(std::ranges::count(known, monitored_metric) > 0 &&
+                (monitored_metric != "micro_f1" || labels().size() > 1),
+            "monitored-metric",
+            "is unknown: use valid_loss, accuracy, macro_f1 or, with several "
+            "labels, micro_f1");
+  }
+
+  [[nodiscard]] seqtrain::train::Pairs settings() const {
+    return {{"label-list", label_list},
+            {"monitored-metric", monitored_metric},
+            {"drop-mult", std::to_string(drop_mult)},
+            {"bw", backwards ? "true" : "false"}};
+  }
+
+  /// Gathers in `to` what a training needs of a language's folder, under the names that other
+  /// layouts have. Throws `InputError` if the language model is not whole; English may have none.
+  void gather(const std::filesystem::path& from, const std::filesystem::path& to,
+              bool may_be_fresh) const {
+    using namespace seqtrain;
+    const auto folder = pretrained.empty() ? from / (backwards ? "backward" : "forward")
+                                           : std::filesystem::path{pretrained};
+    const bool fresh = may_be_fresh && !std::filesystem::exists(folder);
+    const auto link = [&](const std::filesystem::path& file, const char* name, bool needed) {
+      std::filesystem::remove(to / name);
+      if (std::filesystem::exists(file)) {
+        return std::filesystem::create_symlink(std::filesystem::absolute(file), to / name);
+      }
+      if (needed) throw InputError{"is missing", {.object = file.string()}};
+    };
+    std::filesystem::create_directories(to);
+    link(folder / "weights.pth", "pretrained.pth", !fresh);
+    link(folder / "vocab.pkl", "vocabulary.pkl", !fresh);
+    link(folder / "config.json", "model.json", !fresh && !may_be_fresh);
+    link(from / "spm/spm.model", "subwords.model", !may_be_fresh);
+  }
+
+  /// Splits the data set in `from` and writes `train.csv`, `valid.csv` and `test.csv` to `to`. The
+  /// rows are those that the job with pandas, scikit-learn and fastai chooses. Returns the labels.
+  [[nodiscard]] seqtrain::data::Labels split(const std::filesystem::path& from,
+                                             const std::filesystem::path& to,
+                                             const seqtrain::report::Log& log) const {
+    using namespace seqtrain;
+    const auto asked = labels();
+    const MappedFile file{from / dataset_file};
+    const auto table =
+        data::read_one_hot({.text = file.text(), .name = (from / dataset_file).string()},
+                           {.text_column = text_column, .labels = asked, .other = other_label});
+    if (table.left_out > 0) {
+      log.warning(std::to_string(table.left_out) + " rows have a missing value and are left out");
+    }
+    const auto test = data::split_like_sklearn(table.rows.size(), 0.25, 42);
+    const auto valid = data::split_like_fastai(test.train.size(), 0.2, 42);
+    if (valid.held_out.empty()) {
+      throw InputError{"has too few rows for a training, a validation and a test part",
+                       {.object = file_name(from)}};
+    }
+    const auto of_rest = [&test](std::vector<std::size_t> rows) {
+      for (std::size_t& row : rows) row = test.train[row];
+      return rows;
+    };
+    const bool several = asked.size() > 1;
+    std::filesystem::create_directories(to);
+    data::write_labelled_csv(to / "train.csv", table, of_rest(valid.train), several);
+    data::write_labelled_csv(to / "valid.csv", table, of_rest(valid.held_out), several);
+    data::write_labelled_csv(to / "test.csv", table, test.held_out, several);
+    return data::Labels{table.names(asked),
+                        several ? ProblemType::multi_label : ProblemType::single_label};
+  }
+
+  /// Writes the scores of the labels that the user asks for. What is undefined is null, and said.
+  void save_scores(const std::filesystem::path& file, const seqtrain::data::Labels& all,
+                   const std::vector<seqtrain::metrics::BinaryScores>& scores,
+                   const seqtrain::report::Log& log) const {
+    using namespace seqtrain;
+    json::Writer out;
+    out.begin_object();
+    for (const auto& label : labels()) {
+      const auto& of_label = scores.at(static_cast<std::size_t>(*all.find(label)));
+      const auto add = [&](const char* name, std::optional<double> value, const char* reason) {
+        out.key(name);
+        value ? out.value(*value) : out.null();
+        if (!value) log.warning(std::string{name} + " of " + label + " is undefined: " + reason);
+      };
+      out.key(label).begin_object();
+      add("Accuracy", of_label.accuracy, "");
+      add("Precision", of_label.precision, "no text of the test part was predicted to have it");
+      add("Recall", of_label.recall, "no text of the test part has it");
+      out.end_object();
+    }
+    const std::string text = out.end_object().text();
+    log.info(text);
+    write_file_atomically(file, text);
+  }
+
+ private:
+  [[nodiscard]] std::string file_name(const std::filesystem::path& from) const {
+    return (from / dataset_file).string();
+  }
+};

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/model/awd_lstm_classifier.hpp>
+#include <seqtrain/optim/adam.hpp>
+#include <seqtrain/report/curve.hpp>
+#include <seqtrain/train/best_model.hpp>
+#include <seqtrain/train/find_learning_rate.hpp>
+#include <seqtrain/train/stages.hpp>
+
+#include "language_model.hpp"
+#include "published_model.hpp"
+
+/// ULMFiT as the published job trains it with fastai: a language model, then a classifier on its
+/// encoder, each by one cycle with the body frozen, at a rate that a range test suggests, and one
+/// with all of it at 1e-3. A cycle ends with the weights of its best epoch.
+template <class Tokenizer>
+class UlmfitCycles {
+ public:
+  UlmfitCycles(const Job& job, std::vector<std::string> words, Tokenizer tokenizer)
+      : job_{job},
+        words_{std::move(words)},
+        tokenizer_{std::move(tokenizer)},
+        from_{read_published_model(job.data, {.embedding = job.embedding, .hidden = job.hidden})},
+        stages_{job.work / "ulmfit", job.settings(), seqtrain::report::notices_to(job.log)} {}
+
+  seqtrain::metrics::ClassificationReport run() {
+    const auto texts = job_.encode("train.csv", tokenizer_);
+    const auto train = [&] { return job_.load(texts); };
+    auto valid = job_.load(job_.encode("valid.csv", tokenizer_));
+    auto test = job_.load(job_.encode("test.csv", tokenizer_));
+    seqtrain::model::AwdLstmClassifier classifier{
+        static_cast<std::int64_t>(words_.size()),
+        {.labels = job_.labels.names(),
+         .problem_type = job_.labels.problem_type(),
+         .shape = from_.shape,
+         .dropout = from_.dropout.scaled(job_.published->drop_mult),
+         .bptt = bptt,
+         .padding_id = tokenizer_.pad_id(),
+         .seed = static_cast<std::uint64_t>(job_.seed)}};
+    classifier.take_encoder(train_language_model());
+    cycle("classifier_frozen", classifier, 1, train, valid, job_.published->metric());
+    cycle("classifier", classifier, classifier.groups().size(), train, valid,
+          job_.published->metric());
+    seqtrain::text::write_word_list(job_.work / "vocabulary.txt", words_);
+    seqtrain::model::save_for_fastai(job_.model_file(), classifier);
+    return job_.evaluate(classifier, std::move(test));
+  }
+
+ private:
+  static constexpr std::int64_t bptt = 72;
+
+  seqtrain::model::LanguageModel train_language_model() {
+    seqtrain::model::LanguageModel model{static_cast<std::int64_t>(words_.size()),
+                                         {.shape = from_.shape,
+                                          .dropout = from_.dropout,
+                                          .padding_id = tokenizer_.pad_id(),
+                                          .seed = static_cast<std::uint64_t>(job_.seed)}};
+    const bool pretrained = load_pretrained(job_, model, words_);
+    if (job_.language_model_epochs == 0) return model;
+    const auto texts = job_.encode("train.csv", tokenizer_, false);
+    const auto train = [&] { return streams(job_, texts, bptt); };
+    auto valid = streams(job_, job_.encode("valid.csv", tokenizer_, false), bptt);
+    // A fresh body has nothing worth keeping: it learns from the first cycle on.
+    const std::size_t all = model.groups().size();
+    cycle("language_model_frozen", model, pretrained ? 1 : all, train, valid, "loss");
+    cycle("language_model", model, all, train, valid, "loss");
+    return model;
+  }
+
+  /// Trains the last groups for one cycle: at 1e-3, or, if the stage is a first one, at the rate of
+  /// a range test, with a tenth of it below the last group.
+  template <class M, class Train, class L>
+  void cycle(const std::string& stage, M& given, std::size_t groups, const Train& train, L& valid,
+             const std::string& metric) {
+    using namespace seqtrain;
+    stages_.run(stage, given, [&](auto& model, auto place, auto saved) {
+      model.train_last(groups);
+      const bool tests = stage.ends_with("_frozen");
+      auto options = adam(tests ? suggested_rate(stage, model, train()) : 1e-3);
+      if (tests) options.lr_factors = optim::last_group_first(model.groups());
+      job_.fit(model, optim::AdamW{std::move(options)}, train(), place,
+               {.epochs = job_.epochs,
+                .schedule = {.type = optim::Schedule::Type::one_cycle},
+                .metric_for_best_model = metric,
+                .checkpoint = saved},
+               valid, train::BestModel{});
+    });
+  }
+
+  /// fastai's defaults.
+  static seqtrain::optim::AdamOptions adam(double rate) {
+    return {.lr = rate, .beta1 = 0.9, .beta2 = 0.99, .eps = 1e-5, .weight_decay = 0.01};
+  }
+
+  /// The rate that a range test suggests. It is kept beside its curve, so that a job that is
+  /// started again does not repeat the test.
+  template <class M, class L>
+  double suggested_rate(const std::string& stage, M& model, L loader) const {
+    using namespace seqtrain;
+    const auto file = job_.work / ("learning_rate_" + stage + ".json");
+    if (std::filesystem::exists(file)) {
+      return json::Document::load(file).root().at("suggestion").number();
+    }
+    const auto curve =
+        train::find_learning_rate(model, optim::AdamW{adam(1)}, loader, {.stop = job_.stop});
+    const double rate = curve.suggestion();
+    job_.log.info("The range test suggests a learning rate of " + report::fixed(rate, 7) + " for " +
+                  stage);
+    write_file_atomically(job_.work / ("learning_rate_" + stage + ".svg"), report::svg(curve));
+    json::Writer out{2};
+    write_file_atomically(file,
+                          out.begin_object().member("suggestion", rate).end_object().text() + "\n");
+    return rate;
+  }
+
+  const Job& job_;
+  std::vector<std::string> words_;
+  Tokenizer tokenizer_;
+  PublishedModel from_;
+  seqtrain::train::Stages stages_;
+};

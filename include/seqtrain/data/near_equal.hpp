@@ -1,0 +1,133 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <seqtrain/core/random.hpp>
+
+namespace seqtrain::data {
+
+/// Two hashes of a text, or a pair, in which case, punctuation and spaces do not count.
+struct TextKey {
+  std::uint64_t words = 0;  ///< of all words in their order
+  /// A hash that differs in few bits where few words differ (Charikar 2002); 0 of a text of fewer
+  /// than 20 words, in which a single word may change what it says.
+  std::uint64_t similar = 0;
+};
+
+namespace detail {
+
+inline bool in_word(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x80 || (byte >= '0' && byte <= '9') ||
+         ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z');
+}
+
+/// Appends a hash of each word, in lower case.
+inline void append_words(std::string_view text, std::vector<std::uint64_t>& words) {
+  std::string word;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && in_word(text[i])) {
+      const char c = text[i];
+      word += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    } else if (!word.empty()) {
+      words.push_back(std::hash<std::string_view>{}(word));
+      word.clear();
+    }
+  }
+}
+
+/// Returns a hash whose bits are those of most of the hashes of three words that follow each other.
+inline std::uint64_t similar_hash(std::span<const std::uint64_t> words) {
+  std::array<int, 64> votes{};
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    const std::uint64_t hash = random::mix(words[i - 2], words[i - 1], words[i]);
+    for (std::size_t bit = 0; bit < 64; ++bit) votes[bit] += (hash >> bit & 1) != 0 ? 1 : -1;
+  }
+  std::uint64_t result = 0;
+  for (std::size_t bit = 0; bit < 64; ++bit) result |= std::uint64_t{votes[bit] > 0} << bit;
+  return result;
+}
+
+/// Sets that grow together: each item leads to the first of its set.
+class Groups {
+ public:
+  explicit Groups(std::size_t items) : first_(items) {
+    std::iota(first_.begin(), first_.end(), std::size_t{0});
+  }
+  std::size_t find(std::size_t item) {
+    while (first_[item] != item) item = first_[item] = first_[first_[item]];
+    return item;
+  }
+  void join(std::size_t a, std::size_t b) {
+    a = find(a);
+    b = find(b);
+    first_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  std::vector<std::size_t> first_;
+};
+
+}  // namespace detail
+
+[[nodiscard]] inline TextKey text_key(std::string_view text,
+                                      std::optional<std::string_view> pair = {}) {
+  constexpr std::size_t long_text = 20;
+  std::vector<std::uint64_t> words;
+  detail::append_words(text, words);
+  if (pair) {
+    words.push_back(1);  // where the second text begins
+    detail::append_words(*pair, words);
+  }
+  TextKey key{.words = words.size()};
+  for (const std::uint64_t word : words) key.words = random::mix(key.words, word);
+  if (words.size() >= long_text) key.similar = detail::similar_hash(words);
+  return key;
+}
+
+/// Returns the groups of two or more texts that are equal but for case, punctuation and spaces, or
+/// are long and differ in a few words: places in `keys`, in their order.
+[[nodiscard]] inline std::vector<std::vector<std::size_t>> near_equal(
+    std::span<const TextKey> keys) {
+  constexpr int most_bits = 3;
+  constexpr std::size_t most_compared = 20;  // of those that share a quarter of their bits
+  detail::Groups groups{keys.size()};
+  std::unordered_map<std::uint64_t, std::size_t> equal;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> quarters;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    groups.join(i, equal.emplace(keys[i].words, i).first->second);
+    if (keys[i].similar == 0) continue;
+    // Hashes that differ in three bits are equal in one of four quarters.
+    for (unsigned quarter = 0; quarter < 4; ++quarter) {
+      const std::uint64_t bits = keys[i].similar >> (16 * quarter) & 0xFFFF;
+      auto& others = quarters[bits | std::uint64_t{quarter} << 16];
+      for (const std::size_t other : others) {
+        const auto differing = keys[i].similar ^ keys[other].similar;
+        if (std::popcount(differing) <= most_bits) groups.join(i, other);
+      }
+      if (others.size() < most_compared) others.push_back(i);
+    }
+  }
+  std::unordered_map<std::size_t, std::vector<std::size_t>> members;
+  for (std::size_t i = 0; i < keys.size(); ++i) members[groups.find(i)].push_back(i);
+  std::vector<std::vector<std::size_t>> result;
+  for (auto& [first, items] : members) {
+    if (items.size() > 1) result.push_back(std::move(items));
+  }
+  std::ranges::sort(result);
+  return result;
+}
+
+}  // namespace seqtrain::data

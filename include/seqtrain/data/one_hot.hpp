@@ -1,0 +1,190 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/joined.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/data/csv.hpp>
+#include <seqtrain/data/source.hpp>
+
+namespace seqtrain::data {
+
+/// The columns of a CSV file with a column for each label, which holds 0 or 1, or True or False.
+struct OneHotOptions {
+  std::string text_column = "text";
+  std::vector<std::string> labels = {};
+  std::string other = "other";  ///< label of a text that has none of them
+
+  void validate() const {
+    const auto demand = [](bool good, const char* field, const std::string& expected) {
+      if (!good) throw InputError{expected, {.object = "one-hot labels", .field = field}};
+    };
+    demand(!labels.empty(), "labels", "name no label");
+    for (const auto& label : labels) {
+      demand(!label.empty(), "labels", "have an empty name");
+      demand(std::ranges::count(labels, label) == 1, "labels", "name '" + label + "' twice");
+      demand(label != other, "labels", "contain '" + other + "', which texts without a label get");
+    }
+  }
+};
+
+/// Texts with the names of their labels, one or more each.
+struct OneHotTable {
+  struct Row {
+    std::string text;
+    std::vector<std::string> labels;
+  };
+  std::vector<Row> rows = {};
+  std::size_t left_out = 0;  ///< rows of the file with a missing value
+
+  /// Returns the names of all labels that rows have, and of those asked for, sorted.
+  [[nodiscard]] std::vector<std::string> names(std::vector<std::string> asked) const {
+    for (const Row& row : rows) {
+      for (const auto& label : row.labels) {
+        if (std::ranges::count(asked, label) == 0) asked.push_back(label);
+      }
+    }
+    std::ranges::sort(asked);
+    return asked;
+  }
+};
+
+namespace detail {
+
+/// Whether pandas takes a cell for a missing value.
+[[nodiscard]] inline bool is_missing(std::string_view cell) {
+  constexpr std::array<std::string_view, 19> missing{
+      "",     "#N/A",   "#N/A N/A", "#NA",  "-1.#IND", "-1.#QNAN", "-NaN",
+      "-nan", "1.#IND", "1.#QNAN",  "<NA>", "N/A",     "NA",       "NULL",
+      "NaN",  "None",   "n/a",      "nan",  "null"};
+  return std::ranges::count(missing, cell) > 0;
+}
+
+/// Reads the table's records one after the other.
+class OneHotReader {
+ public:
+  OneHotReader(const Source& source, const OneHotOptions& options)
+      : source_{&source}, options_{&options}, parser_{source}, rest_{source.text} {
+    if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
+    if (rest_.empty()) throw InputError{"holds no example", {.object = source.name}};
+    source.demand_utf8(rest_);
+    parser_.take_record(rest_);
+    const std::vector<std::string> header{parser_.cells().begin(), parser_.cells().end()};
+    columns_ = header.size();
+    text_ = column(header, options.text_column, "--text-col");
+    for (const auto& label : options.labels) {
+      labels_.push_back(column(header, label, "--label-list"));
+    }
+  }
+
+  [[nodiscard]] OneHotTable read() {
+    OneHotTable table;
+    while (!rest_.empty()) {
+      if (rest_.starts_with('\n') || rest_.starts_with("\r\n")) {
+        take_line(rest_);
+        continue;
+      }
+      const std::string_view record = parser_.take_record(rest_);
+      const auto& cells = parser_.cells();
+      if (cells.size() != columns_) {
+        throw source_->error("expected " + std::to_string(columns_) + " columns, found " +
+                                 std::to_string(cells.size()),
+                             record);
+      }
+      if (std::ranges::any_of(cells, is_missing)) {
+        ++table.left_out;
+      } else {
+        table.rows.push_back({std::string{cells[text_]}, labels_of(cells, record)});
+      }
+    }
+    return table;
+  }
+
+ private:
+  [[nodiscard]] std::size_t column(const std::vector<std::string>& header, const std::string& name,
+                                   const char* flag) const {
+    const auto found = std::ranges::find(header, name);
+    if (found != header.end()) return static_cast<std::size_t>(found - header.begin());
+    throw InputError{"no such column; there are: " + joined(header),
+                     {.object = source_->name, .field = name},
+                     std::string{"name the columns with "} + flag};
+  }
+
+  [[nodiscard]] std::vector<std::string> labels_of(std::span<const std::string_view> cells,
+                                                   std::string_view record) const {
+    std::vector<std::string> labels;
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      if (is_one(cells[labels_[i]], record, options_->labels[i])) {
+        labels.push_back(options_->labels[i]);
+      }
+    }
+    if (labels.empty()) labels.push_back(options_->other);
+    return labels;
+  }
+
+  [[nodiscard]] bool is_one(std::string_view cell, std::string_view record,
+                            const std::string& column) const {
+    constexpr std::array<std::string_view, 5> ones{"1", "True", "1.0", "true", "TRUE"};
+    constexpr std::array<std::string_view, 5> zeros{"0", "False", "0.0", "false", "FALSE"};
+    if (std::ranges::count(ones, cell) > 0) return true;
+    if (std::ranges::count(zeros, cell) > 0) return false;
+    throw source_->error("expected 0 or 1, or True or False, found '" + std::string{cell} + "'",
+                         record, column);
+  }
+
+  const Source* source_;
+  const OneHotOptions* options_;
+  CsvParser parser_;
+  std::string_view rest_;
+  std::size_t columns_ = 0;
+  std::size_t text_ = 0;
+  std::vector<std::size_t> labels_;
+};
+
+/// Returns a cell of a CSV file, in quotes.
+[[nodiscard]] inline std::string csv_cell(std::string_view text) {
+  std::string cell{'"'};
+  for (const char c : text) {
+    if (c == '"') cell += '"';
+    cell += c;
+  }
+  return cell + '"';
+}
+
+}  // namespace detail
+
+/// Reads a CSV file with a column for each label. Rows with a missing value in any column are left
+/// out, as pandas' `dropna` does. Throws `InputError` if a column is missing or holds other values.
+[[nodiscard]] inline OneHotTable read_one_hot(const Source& source, const OneHotOptions& options) {
+  options.validate();
+  return detail::OneHotReader{source, options}.read();
+}
+
+/// Writes rows of a table, by their numbers, to a CSV file with the columns `text` and `label`,
+/// which `encode_file` reads: as multi-label examples, whose label is a JSON array of names, or
+/// with the first label alone.
+inline void write_labelled_csv(const std::filesystem::path& file, const OneHotTable& table,
+                               std::span<const std::size_t> rows, bool multi_label) {
+  std::string out = "text,label\n";
+  for (const std::size_t number : rows) {
+    const auto& row = table.rows.at(number);
+    json::Writer names;
+    names.begin_array();
+    for (const auto& label : row.labels) names.value(std::string_view{label});
+    const std::string label = multi_label ? names.end_array().text() : row.labels.front();
+    out += detail::csv_cell(row.text) + "," + detail::csv_cell(label) + "\n";
+  }
+  write_file_atomically(file, out);
+}
+
+}  // namespace seqtrain::data

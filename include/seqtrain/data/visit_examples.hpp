@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/example.hpp>
+#include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/read_options.hpp>
+#include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/text_folder.hpp>
+
+namespace seqtrain::data {
+
+/// Where an example is.
+struct ExamplePlace {
+  std::size_t row = 0;     ///< in the set that `encode_file` makes, counted from 0
+  std::size_t record = 0;  ///< in the file, counted from 1, including records without a gold label
+};
+
+/// Calls `visit(place, example)` with the examples that `encode_file` encodes, in their order.
+/// Throws `InputError` on a record that is wrong.
+template <class Visit>
+void visit_examples(const std::filesystem::path& path, ReadOptions options, const Labels& labels,
+                    const Visit& visit) {
+  options.problem_type = labels.problem_type();
+  ExamplePlace place;
+  const auto each = [&](const Example& example) {
+    ++place.record;
+    if (example.label == no_label && labels.targets() == 0) return;
+    visit(std::as_const(place), example);
+    ++place.row;
+  };
+  if (is_text_folder(path)) {
+    const TextFolder folder{path};
+    for (const auto& part : folder.parts(std::numeric_limits<std::size_t>::max() / 2)) {
+      folder.read(part, each);
+    }
+    return;
+  }
+  const MappedFile file{path};
+  Reader{{.text = file.text(), .name = path.string()}, options}.read_all(each);
+}
+
+/// Returns the number of each row's record in a file, counted from 1.
+[[nodiscard]] inline std::vector<std::int64_t> record_numbers(const std::filesystem::path& path,
+                                                              const ReadOptions& options,
+                                                              const Labels& labels) {
+  std::vector<std::int64_t> numbers;
+  visit_examples(path, options, labels, [&](const ExamplePlace& place, const Example&) {
+    numbers.push_back(static_cast<std::int64_t>(place.record));
+  });
+  return numbers;
+}
+
+}  // namespace seqtrain::data

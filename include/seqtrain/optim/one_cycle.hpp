@@ -1,0 +1,60 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::optim {
+
+/// The one-cycle policy of Smith 2018, "A disciplined approach to neural network hyper-parameters",
+/// in fastai's form: the learning rate climbs along half a cosine from 1/div to 1 and falls along
+/// another to 1/div_final, while the momentum, which is Adam's beta1, does the opposite. Both are
+/// closed-form in the step. Defaults are fastai's for texts.
+struct OneCycle {
+  double div = 25;
+  double div_final = 1e5;
+  double pct_start = 0.25;     ///< share of the steps in which the learning rate climbs
+  double momentum_high = 0.8;  ///< at the first step and after the last
+  double momentum_low = 0.7;   ///< at the highest learning rate
+
+  /// Returns the learning rate's factor at `step` (counted from 0) of `steps`.
+  [[nodiscard]] double lr_scale(std::int64_t step, std::int64_t steps) const {
+    return at(step, steps, 1 / div, 1, 1 / div_final);
+  }
+
+  /// Returns the momentum at `step` (counted from 0) of `steps`.
+  [[nodiscard]] double momentum(std::int64_t step, std::int64_t steps) const {
+    return at(step, steps, momentum_high, momentum_low, momentum_high);
+  }
+
+  void validate() const {
+    const auto demand = [](bool good, const char* field, const char* expected) {
+      if (!good) throw InputError{expected, {.object = "one cycle", .field = field}};
+    };
+    demand(std::isfinite(div) && div >= 1, "div", "must be at least 1");
+    demand(std::isfinite(div_final) && div_final >= 1, "div_final", "must be at least 1");
+    demand(pct_start > 0 && pct_start < 1, "pct_start", "must be above 0 and below 1");
+    demand(momentum_high >= 0 && momentum_high < 1, "momentum_high",
+           "must be at least 0 and below 1");
+    demand(momentum_low >= 0 && momentum_low < 1, "momentum_low", "must be at least 0 and below 1");
+  }
+
+ private:
+  /// Half a cosine from `from` to `to`; `part` is how much of it is done.
+  static double cosine(double from, double to, double part) {
+    return from + (to - from) * (1 - std::cos(std::numbers::pi * part)) / 2;
+  }
+
+  [[nodiscard]] double at(std::int64_t step, std::int64_t steps, double begin, double middle,
+                          double end) const {
+    const auto whole = static_cast<double>(std::max<std::int64_t>(1, steps));
+    const double done = std::min(1.0, static_cast<double>(step) / whole);
+    if (done < pct_start) return cosine(begin, middle, done / pct_start);
+    return cosine(middle, end, (done - pct_start) / (1 - pct_start));
+  }
+};
+
+}  // namespace seqtrain::optim

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <seqtrain/data/encoded_file.hpp>
+#include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/read_options.hpp>
+#include <seqtrain/metrics/point.hpp>
+#include <seqtrain/report/run_log.hpp>
+#include <seqtrain/train/answers.hpp>
+#include <seqtrain/train/calibrate.hpp>
+#include <seqtrain/train/pairs.hpp>
+#include <seqtrain/train/selection.hpp>
+
+namespace seqtrain::report {
+
+/// What a page tells about a file of examples.
+struct SetFacts {
+  std::string file = {};
+  std::size_t examples = 0;
+  std::size_t left_out = 0;                  ///< records without a gold label
+  std::size_t at_max_length = 0;             ///< examples that were cut, or just fit
+  std::vector<metrics::Point> lengths = {};  ///< share of examples by length in tokens
+  std::vector<std::int64_t> labels = {};     ///< examples with each label
+};
+
+/// Counts lengths and labels of a file.
+[[nodiscard]] inline SetFacts set_facts(const std::string& name, const data::EncodedFile& file,
+                                        const predict::Task& task) {
+  constexpr std::size_t bins = 40;
+  const auto& set = file.set;
+  SetFacts facts{.file = name,
+                 .examples = set.size(),
+                 .left_out = file.left_out,
+                 .at_max_length = file.at_max_length,
+                 .labels = std::vector<std::int64_t>(task.labels.size())};
+  std::size_t longest = 1;
+  for (const std::size_t length : set.lengths()) longest = std::max(longest, length);
+  const std::size_t width = (longest + bins) / bins;
+  std::vector<std::size_t> counts(longest / width + 1);
+  for (std::size_t row = 0; row < set.size(); ++row) {
+    ++counts[set.length(row) / width];
+    if (task.problem_type == ProblemType::single_label && set.label(row) >= 0) {
+      ++facts.labels[static_cast<std::size_t>(set.label(row))];
+    }
+    if (task.problem_type != ProblemType::multi_label) continue;
+    for (std::size_t label = 0; const float target : set.targets(row)) {
+      facts.labels[label++] += target > 0.5F ? 1 : 0;
+    }
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    facts.lengths.push_back({static_cast<double>(i * width) + static_cast<double>(width) / 2,
+                             static_cast<double>(counts[i]) / static_cast<double>(set.size())});
+  }
+  return facts;
+}
+
+/// What is known about a run before it begins.
+struct RunFacts {
+  std::string name = {};         ///< the program and the directory
+  std::string command = {};      ///< repeats the run
+  std::string model_place = {};  ///< where the model will be
+  train::Pairs changed = {};     ///< flags that differ from their defaults
+  train::Pairs versions = {};
+  train::Pairs machine = {};
+  predict::Task task = {};
+  train::Selection selection = {};
+  std::int64_t max_length = 0;
+  SetFacts train = {};
+  SetFacts dev = {};
+  bool texts = true;  ///< whether the page may show texts
+};
+
+/// The text of an example.
+struct ExampleText {
+  std::size_t row = 0;  ///< in the encoded set
+  std::int64_t record = 0;
+  std::string text = {};
+  std::optional<std::string> pair = {};
+};
+
+/// Examples whose texts are nearly equal and whose labels differ.
+using Conflict = std::vector<ExampleText>;
+
+/// Everything that a page shows.
+struct PageContent {
+  const RunFacts* facts = nullptr;
+  RunLog log = {};
+  const train::Answers* dev = nullptr;   ///< null: there are none
+  const train::Answers* test = nullptr;  ///< null: there are none, or they are those of dev
+  std::vector<ExampleText> texts = {};   ///< of examples of `dev`, ordered by row
+  std::vector<Conflict> conflicts = {};
+  std::size_t conflicts_left_out = 0;
+  const train::Calibrated* calibrated = nullptr;
+  std::string status = {};  ///< such as "finished"
+};
+
+}  // namespace seqtrain::report

@@ -1,0 +1,203 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <seqtrain/text/added_tokens.hpp>
+#include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/models/bpe.hpp>
+#include <seqtrain/text/models/character_bpe.hpp>
+#include <seqtrain/text/models/long_word_cache.hpp>
+#include <seqtrain/text/models/unigram.hpp>
+#include <seqtrain/text/models/word_cache.hpp>
+#include <seqtrain/text/models/wordpiece.hpp>
+#include <seqtrain/text/normalizers/normalizers.hpp>
+#include <seqtrain/text/pre_tokenizers/pre_tokenizers.hpp>
+#include <seqtrain/text/pre_tokenizers/spaced_words.hpp>
+
+namespace seqtrain::text {
+
+/// Normalizers, pre-tokenizers and a model that are chosen at run time. Where words can be cut at
+/// spaces before they are normalized, their ids are remembered.
+class AssembledPipeline {
+ public:
+  using Model = std::variant<Unigram, CharacterBpe, WordPiece, Bpe>;
+
+  /// One thread's working memory. It may serve several pipelines in turn.
+  class Scratch {
+    friend AssembledPipeline;
+
+    std::string normal_form_;
+    std::string other_;
+    PieceScratch pieces_;
+    Unigram::Scratch steps_;
+    WordCache short_;
+    LongWordCache long_;
+    std::uint64_t cached_for_ = 0;
+
+   public:
+    bool begins_text = true;  ///< whether what is encoded next is the front of its text
+  };
+
+  AssembledPipeline(NormalizerSequence normalizers, PreTokenizerSequence splitters, Model model)
+      : normalizers_{std::move(normalizers)},
+        splitters_{std::move(splitters)},
+        rule_{SpacedWords::rule(normalizers_, splitters_)},
+        model_{std::move(model)} {
+    asks_for_front_ = std::ranges::any_of(splitters_.parts(), [](const PreTokenizer& part) {
+      const auto* metaspace = std::get_if<Metaspace>(&part);
+      return metaspace && metaspace->scheme == Metaspace::Scheme::first;
+    });
+    Scratch scratch;
+    if (rule_.cuts) encode_word(rule_.replacement, scratch, lone_space_);
+  }
+
+  /// Appends the ids of `text`, all of them or at least `limit`.
+  void encode(std::string_view text, std::size_t limit, Scratch& scratch,
+              std::vector<Id>& out) const {
+    static const AddedTokens none;
+    if (encode_words(text, none, limit, scratch, out)) return;
+    encode_normalized(normalize(text, scratch), limit, scratch, out);
+  }
+
+  /// The normal form of `text`, valid until `scratch` is used again.
+  [[nodiscard]] std::string_view normalize(std::string_view text, Scratch& scratch) const {
+    if (asks_for_front_ && scratch.begins_text) {
+      scratch.begins_text = normalizers_.keeps_front(text);
+    }
+    return normalizers_.normalize(text, scratch.normal_form_, scratch.other_);
+  }
+
+  /// `encode` for text in its normal form.
+  void encode_normalized(std::string_view text, std::size_t limit, Scratch& scratch,
+                         std::vector<Id>& out) const {
+    const std::size_t before = out.size();
+    splitters_.split(text, scratch.begins_text, scratch.pieces_);
+    for (const Piece& piece : scratch.pieces_.pieces) {
+      if (out.size() - before >= limit) break;
+      encode_word(piece.text, scratch, out);
+    }
+  }
+
+  /// `encode`, a word at a time, of a text that has none of `tokens` in its normal form. Returns
+  /// false and appends nothing where words cannot be told from each other so, or a token is there.
+  /// All calls with a scratch must have the same tokens.
+  bool encode_words(std::string_view text, const AddedTokens& tokens, std::size_t limit,
+                    Scratch& scratch, std::vector<Id>& out) const {
+    if (!rule_.cuts) return false;
+    if (std::exchange(scratch.cached_for_, identity_) != identity_) {
+      scratch.short_.reset();
+      scratch.long_.reset();
+    }
+    const std::size_t before = out.size();
+    SpacedWords words{text};
+    while (words.next_batch()) {
+      if (!encode_batch(words, tokens, scratch, out)) {
+        out.resize(before);
+        return false;
+      }
+      if (out.size() - before >= limit) return true;
+    }
+    if (words.empty()) return text.empty();
+    if (rule_.keeps_last_spaces) add_spaces(words.spaces_after(), true, out);
+    return true;
+  }
+
+ private:
+  static std::uint64_t next_identity() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
+
+  void encode_word(std::string_view word, Scratch& scratch, std::vector<Id>& out) const {
+    if (const auto* unigram = std::get_if<Unigram>(&model_)) {
+      return unigram->encode_word(word, scratch.steps_, out);
+    }
+    std::visit(
+        [&](const auto& model) {
+          if constexpr (requires { model.encode_word(word, out); }) model.encode_word(word, out);
+        },
+        model_);
+  }
+
+  /// Spaces that are words of their own.
+  void add_spaces(std::size_t count, bool all, std::vector<Id>& out) const {
+    if (rule_.joins_spaces) count = std::min<std::size_t>(count, 1);
+    for (std::size_t i = all ? 0 : 1; i < count; ++i) {
+      out.insert(out.end(), lone_space_.begin(), lone_space_.end());
+    }
+  }
+
+  bool encode_batch(const SpacedWords& words, const AddedTokens& tokens, Scratch& scratch,
+                    std::vector<Id>& out) const {
+    std::array<WordKey, SpacedWords::batch> keys;
+    std::array<std::size_t, SpacedWords::batch> places;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      keys[i] = words.key(i);
+      places[i] = scratch.short_.place(keys[i]);
+      scratch.short_.prefetch(places[i]);
+    }
+    std::array<Id, (SpacedWords::batch + 1) * WordCache::max_ids> ids;
+    Id* end = ids.data();
+    const auto flush = [&] { out.insert(out.end(), ids.data(), std::exchange(end, ids.data())); };
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words.spaces_before(i) > 1 && !rule_.joins_spaces &&
+          (rule_.keeps_first_spaces || !words.is_first(i))) {
+        flush();
+        add_spaces(words.spaces_before(i), false, out);
+      }
+      const auto* entry = scratch.short_.find(keys[i], places[i]);
+      if (entry && !entry->many()) [[likely]] {
+        std::memcpy(end, entry->ids.data(), sizeof entry->ids);
+        end += entry->count();
+      } else {
+        flush();
+        if (!encode_rare(words[i], keys[i], entry, tokens, scratch, out)) return false;
+      }
+    }
+    flush();
+    return true;
+  }
+
+  /// A word that is new, or `known` as one of many ids, or too long for a key.
+  [[gnu::noinline]] bool encode_rare(std::string_view word, const WordKey& key,
+                                     const WordCache::Entry* known, const AddedTokens& tokens,
+                                     Scratch& scratch, std::vector<Id>& out) const {
+    const bool is_long = known || word.size() > WordKey::max_bytes;
+    const auto ids = is_long ? scratch.long_.find(word) : std::span<const Id>{};
+    if (!ids.empty()) {
+      out.insert(out.end(), ids.begin(), ids.end());
+      return true;
+    }
+    const auto normal = rule_.local.normalize(word, scratch.normal_form_, scratch.other_);
+    if (!rule_.stands_alone(word, normal) || tokens.contained_in(normal)) return false;
+    const std::size_t before = out.size();
+    encode_normalized(normal, std::numeric_limits<std::size_t>::max(), scratch, out);
+    const auto fresh = std::span<const Id>{out}.subspan(before);
+    if (!is_long) scratch.short_.insert(key, fresh);
+    if (is_long || fresh.size() > WordCache::max_ids) scratch.long_.insert(word, fresh);
+    return true;
+  }
+
+  NormalizerSequence normalizers_;
+  PreTokenizerSequence splitters_;
+  SpacedWords::Rule rule_;
+  Model model_;
+  bool asks_for_front_ = false;  ///< a part treats the front of a text in its own way
+  std::vector<Id> lone_space_ = {};
+  std::uint64_t identity_ = next_identity();  ///< says whose ids a cache holds
+};
+
+}  // namespace seqtrain::text

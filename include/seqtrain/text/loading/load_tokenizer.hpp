@@ -1,0 +1,71 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/text/any_tokenizer.hpp>
+#include <seqtrain/text/loading/special_tokens.hpp>
+#include <seqtrain/text/loading/tokenizer_files.hpp>
+#include <seqtrain/text/loading/tokenizer_json.hpp>
+#include <seqtrain/text/loading/word_list.hpp>
+
+namespace seqtrain::text {
+
+/// Returns the files of a folder that a tokenizer consists of, in whichever format.
+[[nodiscard]] inline std::vector<std::filesystem::path> tokenizer_files(
+    const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const char* name :
+       {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+        "vocab.txt", "vocab.json", "merges.txt", "vocabulary.txt"}) {
+    if (std::filesystem::is_regular_file(folder / name)) files.push_back(folder / name);
+  }
+  return files;
+}
+
+/// The tokenizer in a Hugging Face folder: from tokenizer.json; else BERT's from vocab.txt, or
+/// RoBERTa's from vocab.json and merges.txt, both with tokenizer_config.json; else that of the
+/// words in vocabulary.txt. Throws `InputError` where there is none, or one that is damaged or not
+/// supported.
+[[nodiscard]] inline AnyTokenizer load_tokenizer(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    throw InputError{"no such directory", {.object = folder.string()}};
+  }
+  const auto has = [&](const char* name) { return std::filesystem::exists(folder / name); };
+  const TokenizerConfig config{folder};
+  auto files = tokenizer_files(folder);
+  const auto read = [&](const char* source, const auto& reader) {
+    try {
+      return AnyTokenizer{reader(), std::move(files)};
+    } catch (const InputError& error) {
+      if (!error.where().object.empty()) throw;
+      throw InputError{error.what(), {.object = (folder / source).string()}};
+    }
+  };
+  if (has("tokenizer.json")) {
+    const auto document = json::Document::load(folder / "tokenizer.json");
+    return read("tokenizer.json", [&] { return TokenizerJson{document, config}.read(); });
+  }
+  if (has("vocab.txt")) {
+    return read("vocab.txt", [&] { return read_bert_files(folder, config); });
+  }
+  if (has("vocab.json") && has("merges.txt")) {
+    return read("vocab.json", [&] { return read_roberta_files(folder, config); });
+  }
+  if (has("vocabulary.txt")) {
+    return read("vocabulary.txt",
+                [&] { return make_word_tokenizer(read_word_list(folder / "vocabulary.txt")); });
+  }
+  throw InputError{"no tokenizer here",
+                   {.object = folder.string()},
+                   "tokenizer.json, vocab.txt, vocab.json with merges.txt, or vocabulary.txt is "
+                   "needed"};
+}
+
+}  // namespace seqtrain::text

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/text/added_tokens.hpp>
+#include <seqtrain/text/encoding.hpp>
+
+namespace seqtrain::text {
+
+/// Tokens and ids while a tokenizer is being read; the ids may have gaps. The tokens' bytes must
+/// outlive it.
+class Vocabulary {
+ public:
+  using Entry = std::pair<std::string_view, Id>;
+
+  /// The last id of a token counts. Throws `InputError` on an id that is negative or too large.
+  void add(std::string_view token, std::int64_t id) {
+    entries_.emplace_back(token, checked(token, id));
+    ids_.insert_or_assign(std::string{token}, static_cast<Id>(id));
+    size_ = std::max(size_, static_cast<std::size_t>(id) + 1);
+  }
+
+  /// Gives each token its id: the one it has already, else the next above all, as Hugging Face
+  /// does, whatever a file says. Drops repeated and empty tokens.
+  void give_ids(std::vector<AddedToken>& tokens) {
+    std::unordered_set<std::string> seen;
+    std::erase_if(tokens, [&](const AddedToken& token) {
+      return token.content.empty() || !seen.insert(token.content).second;
+    });
+    auto next = static_cast<std::int64_t>(entries_.size());
+    for (AddedToken& token : tokens) {
+      const auto found = ids_.try_emplace(token.content, checked(token.content, next)).first;
+      token.id = found->second;
+      next = std::max(next, std::int64_t{token.id} + 1);
+      size_ = std::max(size_, static_cast<std::size_t>(token.id) + 1);
+    }
+  }
+
+  /// Throws `InputError` where there is no such token; `role` says what it is for.
+  [[nodiscard]] Id at(const std::string& token, const std::string& role) const {
+    const auto found = ids_.find(token);
+    if (found != ids_.end()) return found->second;
+    throw InputError{"the vocabulary has no " + role + " " + token};
+  }
+
+  [[nodiscard]] bool contains(const std::string& token) const { return ids_.contains(token); }
+
+  /// In the order in which they were added, without those of `give_ids`.
+  [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
+
+  /// Returns the tokens by their ids, those of `give_ids` included; an id without one has "".
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> names(size_);
+    for (const auto& [token, id] : ids_) names[static_cast<std::size_t>(id)] = token;
+    return names;
+  }
+
+  /// The greatest id and one.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  static Id checked(std::string_view token, std::int64_t id) {
+    if (id >= 0 && id < std::numeric_limits<Id>::max()) return static_cast<Id>(id);
+    throw InputError{"the id " + std::to_string(id) + " of \"" + std::string{token} +
+                     "\" is out of range"};
+  }
+
+  std::vector<Entry> entries_;
+  std::unordered_map<std::string, Id> ids_;
+  std::size_t size_ = 0;
+};
+
+/// An object of tokens and ids.
+[[nodiscard]] inline Vocabulary read_vocabulary(const json::Value& value) {
+  simdjson::dom::object object;
+  if (value.element().get(object) != simdjson::SUCCESS) throw value.error("expected an object");
+  Vocabulary vocabulary;
+  for (const auto& [token, element] : object) {
+    std::int64_t id = 0;
+    if (element.get(id) != simdjson::SUCCESS) {
+      throw value.error("the id of \"" + std::string{token} + "\" is no integer");
+    }
+    vocabulary.add(token, id);
+  }
+  return vocabulary;
+}
+
+/// The two tokens of a merge written as "left right"; nothing if it is not.
+[[nodiscard]] inline std::optional<std::pair<std::string_view, std::string_view>> split_merge(
+    std::string_view text) {
+  const std::size_t space = text.find(' ');
+  if (space == std::string_view::npos) return {};
+  const std::string_view right = text.substr(space + 1);
+  if (right.find(' ') != std::string_view::npos) return {};
+  return std::pair{text.substr(0, space), right};
+}
+
+}  // namespace seqtrain::text

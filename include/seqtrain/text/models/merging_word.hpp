@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/models/merge_queue.hpp>
+#include <seqtrain/text/models/merge_table.hpp>
+
+namespace seqtrain::text {
+
+/// Symbols and a queue of the merges that were possible when they were queued. A symbol is kept
+/// at the first place of its span, and the span at the first and at the last, where both
+/// neighbours look for it: half of a linked list's memory.
+class MergingWord {
+  using Position = std::uint32_t;  ///< of a symbol, among those the word began as
+  using Span = std::uint16_t;      ///< how many of those a symbol has become of
+  static constexpr Id absent = -1;
+
+ public:
+  static constexpr std::size_t max_symbols = std::numeric_limits<Position>::max();
+  static constexpr std::size_t longest_token = std::numeric_limits<Span>::max();
+
+  /// `results` are those of the merges by rank; `size` is about how many symbols will be added.
+  MergingWord(const MergeTable& merges, std::span<const Id> results, std::size_t size)
+      : merges_{merges}, results_{results}, queue_{size} {
+    ids_.reserve(size);
+  }
+
+  void add(Id id) { ids_.push_back(id); }
+
+  void merge_all() {
+    spans_.assign(ids_.size(), 1);
+    for (Position i = 0; i + 1 < size(); ++i) queue_pair(i);
+    while (!queue_.empty()) {
+      const auto [rank, position] = queue_.pop();
+      const Id result = results_[rank];
+      if (is_current(position, result)) merge(position, result);
+    }
+  }
+
+  template <class Fn>
+  void for_each(Fn&& fn) const {
+    for (Position i = 0; i < size(); i = next(i)) fn(ids_[i]);
+  }
+
+ private:
+  [[nodiscard]] Position size() const { return static_cast<Position>(ids_.size()); }
+  [[nodiscard]] Position next(Position position) const { return position + spans_[position]; }
+  [[nodiscard]] Position previous(Position position) const {
+    return position - spans_[position - 1];
+  }
+
+  [[nodiscard]] Merge merge_at(Position position) const {
+    return merges_.find(ids_[position], ids_[next(position)]);
+  }
+
+  void queue_pair(Position position) {
+    if (const Merge found = merge_at(position); found.rank != Merge::none) {
+      queue_.push({found.rank, position});
+    }
+  }
+
+  /// Whether the two symbols still merge to the same. Their own merge may have another rank by
+  /// now, if several pairs give that result; the reference takes the queued one all the same.
+  [[nodiscard]] bool is_current(Position position, Id result) const {
+    if (ids_[position] == absent || next(position) >= size()) return false;
+    const Merge now = merge_at(position);
+    return now.rank != Merge::none && now.result == result;
+  }
+
+  void merge(Position position, Id result) {
+    const Position right = next(position);
+    const Position end = next(right);
+    ids_[position] = result;
+    ids_[right] = absent;
+    spans_[position] = spans_[end - 1] = static_cast<Span>(end - position);
+    if (position > 0) queue_pair(previous(position));
+    if (end < size()) queue_pair(position);
+  }
+
+  const MergeTable& merges_;
+  std::span<const Id> results_;
+  std::vector<Id> ids_;
+  std::vector<Span> spans_;
+  MergeQueue queue_;
+};
+
+}  // namespace seqtrain::text

@@ -1,0 +1,181 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <seqtrain/text/normalizers/bert_normalizer.hpp>
+#include <seqtrain/text/normalizers/character_map.hpp>
+#include <seqtrain/text/unicode/normal_form.hpp>
+#include <seqtrain/text/unicode/unicode.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
+
+namespace seqtrain::text {
+
+/// NFC, NFD, NFKC or NFKD.
+struct UnicodeNormalizer {
+  NormalForm form = NormalForm::nfc;
+  void normalize(std::string_view text, std::string& out) const {
+    NormalFormWriter{form}.append(text, out);
+  }
+  [[nodiscard]] bool keeps(std::string_view text) const noexcept {
+    return ascii_length(text) == text.size();
+  }
+};
+
+/// Lower case, character by character.
+struct Lowercase {
+  void normalize(std::string_view text, std::string& out) const {
+    for (std::size_t i = 0; i < text.size();) {
+      for (const char32_t part : lower(decode(text, i))) append_utf8(out, part);
+    }
+  }
+};
+
+/// Drops marks, Unicode category M. It decomposes nothing.
+struct StripAccents {
+  void normalize(std::string_view text, std::string& out) const {
+    for (std::size_t i = 0; i < text.size();) {
+      const std::size_t begin = i;
+      if (!is_mark(decode(text, i))) out += text.substr(begin, i - begin);
+    }
+  }
+};
+
+/// Drops whitespace from the ends of a text.
+struct StripWhitespace {
+  bool left = true;
+  bool right = true;
+
+  void normalize(std::string_view text, std::string& out) const {
+    std::size_t begin = 0;
+    std::size_t end = text.size();
+    for (std::size_t i = 0; left && i < text.size() && is_whitespace(decode(text, i));) begin = i;
+    while (right && begin < end) {
+      std::size_t last = end - 1;
+      while (is_continuation(text[last])) --last;
+      std::size_t i = last;
+      if (!is_whitespace(decode(text, i))) break;
+      end = last;
+    }
+    out += text.substr(begin, end - begin);
+  }
+};
+
+/// Replaces what a pattern matches: a text, or one of the two regular expressions that published
+/// tokenizers have.
+struct Replace {
+  enum class Pattern { text, spaces, blanks };
+  static constexpr std::string_view spaces_regex = " {2,}";
+  static constexpr std::string_view blanks_regex = R"(\s{2,}|[\n\r\t])";
+
+  Pattern pattern = Pattern::text;
+  std::string text_pattern = {};  ///< not empty where the pattern is a text
+  std::string content = {};
+
+  void normalize(std::string_view text, std::string& out) const {
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < text.size();) {
+      if (const std::size_t size = match(text, i)) {
+        out += text.substr(done, i - done);
+        out += content;
+        done = i += size;
+      } else {
+        i += utf8_length(text[i]);
+      }
+    }
+    out += text.substr(done);
+  }
+
+  /// Bytes of the match that begins at `i`; 0 where there is none.
+  [[nodiscard]] std::size_t match(std::string_view text, std::size_t i) const {
+    if (pattern == Pattern::text) {
+      return text.substr(i).starts_with(text_pattern) ? text_pattern.size() : 0;
+    }
+    std::size_t end = i;
+    std::size_t count = 0;
+    for (std::size_t next = i; next < text.size(); end = next, ++count) {
+      const char32_t code = decode(text, next);
+      if (pattern == Pattern::spaces ? code != U' ' : !is_whitespace(code)) break;
+    }
+    if (count >= 2) return end - i;
+    const char c = text[i];
+    return pattern == Pattern::blanks && (c == '\n' || c == '\r' || c == '\t') ? 1 : 0;
+  }
+};
+
+/// Puts a text before one that is not empty.
+struct Prepend {
+  std::string text = {};
+  void normalize(std::string_view input, std::string& out) const {
+    if (!input.empty()) out += text;
+    out += input;
+  }
+};
+
+/// Any of the normalizers, chosen at run time.
+using Normalizer = std::variant<BertNormalizer, UnicodeNormalizer, Lowercase, StripAccents,
+                                StripWhitespace, Replace, CharacterMap, Prepend>;
+
+/// Normalizers, one after the other.
+class NormalizerSequence {
+ public:
+  NormalizerSequence() = default;
+  explicit NormalizerSequence(std::vector<Normalizer> parts) : parts_{std::move(parts)} {}
+
+  /// The normal form of `text`: the text itself, or one of the two buffers.
+  std::string_view normalize(std::string_view text, std::string& buffer, std::string& other) const {
+    for (const Normalizer& part : parts_) {
+      if (const auto* form = std::get_if<UnicodeNormalizer>(&part); form && form->keeps(text)) {
+        continue;
+      }
+      other.clear();
+      std::visit([&](const auto& one) { one.normalize(text, other); }, part);
+      std::swap(buffer, other);
+      text = buffer;
+    }
+    return text;
+  }
+
+  /// Whether the reference takes the front of the normal form for that of `text`: not where a part
+  /// drops the first character, or replaces several by others.
+  [[nodiscard]] bool keeps_front(std::string_view text) const {
+    std::string buffer;
+    std::string other;
+    for (const Normalizer& part : parts_) {
+      if (text.empty() || drops_front(part, text)) return false;
+      other.clear();
+      std::visit([&](const auto& one) { one.normalize(text, other); }, part);
+      std::swap(buffer, other);
+      text = buffer;
+    }
+    return true;
+  }
+
+  [[nodiscard]] const std::vector<Normalizer>& parts() const noexcept { return parts_; }
+
+ private:
+  static bool drops_front(const Normalizer& part, std::string_view text) {
+    std::size_t size = 0;
+    const char32_t front = decode(text, size);
+    if (std::holds_alternative<StripAccents>(part)) return is_mark(front);
+    if (const auto* strip = std::get_if<StripWhitespace>(&part)) {
+      return strip->left && is_whitespace(front);
+    }
+    if (const auto* replace = std::get_if<Replace>(&part)) {
+      const std::size_t match = replace->match(text, 0);
+      return match > size || (match > 0 && replace->content.empty());
+    }
+    const auto* bert = std::get_if<BertNormalizer>(&part);
+    if (!bert) return false;
+    if (bert->clean_text && (front == 0 || front == 0xFFFD || is_control(front))) return true;
+    return bert->strips_accents() && is_nonspacing_mark(*decompose(front).begin());
+  }
+
+  std::vector<Normalizer> parts_;
+};
+
+}  // namespace seqtrain::text

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <seqtrain/text/unicode/unicode.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
+
+namespace seqtrain::text {
+
+/// GPT-2's printable character for each byte: a byte that Latin-1 prints is itself, the other 68
+/// are U+0100 onwards in order. Vocabularies and merges of byte-level BPE are written in it.
+[[nodiscard]] inline const std::array<std::string, 256>& byte_symbols() {
+  static const auto symbols = [] {
+    std::array<std::string, 256> table;
+    char32_t next = 0x100;
+    for (char32_t byte = 0; byte < 256; ++byte) {
+      const bool printable =
+          (0x21 <= byte && byte <= 0x7E) || (0xA1 <= byte && byte <= 0xFF && byte != 0xAD);
+      append_utf8(table[byte], printable ? byte : next++);
+    }
+    return table;
+  }();
+  return symbols;
+}
+
+/// Bytes of the contraction that begins with the apostrophe at `position`: 's 't 'm 'd 're 've 'll;
+/// 0 if there is none.
+[[nodiscard]] constexpr std::size_t contraction_length(std::string_view text,
+                                                       std::size_t position) noexcept {
+  const std::string_view tail = text.substr(position + 1, 2);
+  if (tail.empty()) return 0;
+  if (tail[0] == 's' || tail[0] == 't' || tail[0] == 'm' || tail[0] == 'd') return 2;
+  return tail == "re" || tail == "ve" || tail == "ll" ? 3 : 0;
+}
+
+/// GPT-2's splitting rule, in which nothing is lost:
+/// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+struct ByteLevelSplitter {
+  bool add_prefix_space = false;  ///< puts a space before text that begins with none
+
+  /// Calls `fn(std::string_view)` for each word of `text`, which must be valid UTF-8.
+  template <class Fn>
+  void for_each_word(std::string_view text, Fn&& fn) const {
+    if (!add_prefix_space || text.empty() || text.front() == ' ') return split(text, fn);
+    split(std::string{' '}.append(text), fn);
+  }
+
+  /// Where the word that begins at `begin` ends, whatever `add_prefix_space`.
+  [[nodiscard]] static std::size_t word_end(std::string_view text, std::size_t begin) {
+    if (text[begin] == '\'') {
+      if (const std::size_t length = contraction_length(text, begin)) return begin + length;
+    }
+    std::size_t next = begin + (text[begin] == ' ' ? 1 : 0);
+    if (next < text.size()) {
+      const int kind = class_at(text, next);
+      if (kind != CharacterTable::whitespace) return run_end(text, next, kind);
+    }
+    return whitespace_end(text, begin);
+  }
+
+ private:
+  static constexpr int word_classes = CharacterTable::letter | CharacterTable::number;
+
+  template <class Fn>
+  static void split(std::string_view text, Fn& fn) {
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = word_end(text, begin);
+      fn(text.substr(begin, end - begin));
+      begin = end;
+    }
+  }
+
+  /// Which of letter, number and whitespace the character is, 0 for all others; moves behind it.
+  [[nodiscard]] static int class_at(std::string_view text, std::size_t& position) {
+    const int properties = CharacterTable::instance().properties(decode(text, position));
+    return properties & (word_classes | CharacterTable::whitespace);
+  }
+
+  [[nodiscard]] static std::size_t run_end(std::string_view text, std::size_t position, int kind) {
+    for (std::size_t next = position; next < text.size(); position = next) {
+      if (class_at(text, next) != kind) break;
+    }
+    return position;
+  }
+
+  /// Of several whitespace characters before a word the last is left to the word.
+  [[nodiscard]] static std::size_t whitespace_end(std::string_view text, std::size_t begin) {
+    std::size_t last = begin;
+    for (std::size_t end = begin; end < text.size();) {
+      std::size_t next = end;
+      if (class_at(text, next) != CharacterTable::whitespace) return last == begin ? end : last;
+      last = end;
+      end = next;
+    }
+    return text.size();
+  }
+};
+
+}  // namespace seqtrain::text

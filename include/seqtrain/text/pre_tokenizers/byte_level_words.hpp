@@ -1,0 +1,167 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include <seqtrain/text/pre_tokenizers/bit_positions.hpp>
+#include <seqtrain/text/pre_tokenizers/byte_level.hpp>
+#include <seqtrain/text/pre_tokenizers/byte_level_classes.hpp>
+#include <seqtrain/text/unicode/unicode.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
+
+namespace seqtrain::text {
+
+/// A chunk of text, cut by GPT-2's splitting rule: the words of `ByteLevelSplitter`, sooner. All
+/// bytes of a character share its class, so where words begin follows from neighbouring bits.
+/// 16 bytes from the start of any word may be read.
+class ByteLevelWords {
+ public:
+  static constexpr std::size_t chunk = 2048;
+
+  /// Cuts words off the front of `text`, which must be valid UTF-8 and begin with a word, and
+  /// returns how many bytes they take; a word that may go on behind the chunk is left for the next
+  /// call. Returns 0 where `text` begins with a word that fills the chunk.
+  std::size_t scan(std::string_view text) {
+    const std::size_t end = chunk_end(text);
+    std::memcpy(bytes_.data(), text.data(), end);
+    std::memset(bytes_.data() + end, 0, 64);
+    classify(text, end);
+    find_begins(end);
+    find_contractions(text, end);
+    list_begins(end);
+    return end == text.size() ? end : begins_[--size_];
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
+    return {bytes_.data() + begins_[i], static_cast<std::size_t>(begins_[i + 1] - begins_[i])};
+  }
+
+ private:
+  using Bits = std::uint64_t;
+
+  /// What is known of 64 bytes.
+  struct Block {
+    ByteLevelClasses classes;
+    Bits wide_tail = 0;   ///< bytes of a character but its first
+    Bits wide_begin = 0;  ///< whitespace beyond ASCII that begins a word
+  };
+
+  [[nodiscard]] static std::size_t chunk_end(std::string_view text) noexcept {
+    if (text.size() <= chunk) return text.size();
+    std::size_t end = chunk;
+    while (is_continuation(text[end])) --end;
+    return end;
+  }
+
+  [[nodiscard]] static Bits bit(std::size_t position) noexcept { return Bits{1} << position % 64; }
+
+  void classify(std::string_view text, std::size_t end) {
+    Bits beyond_ascii = 0;
+    for (std::size_t at = 0; at < end; at += 64) {
+      blocks_[at / 64] = {.classes = classify_byte_level(bytes_.data() + at)};
+      beyond_ascii |= blocks_[at / 64].classes.beyond_ascii;
+    }
+    if (beyond_ascii == 0) return;
+    for (std::size_t at = 0; (at = next_beyond_ascii(at, end)) < end;) {
+      at = classify_character(text, at);
+    }
+  }
+
+  [[nodiscard]] std::size_t next_beyond_ascii(std::size_t at, std::size_t end) const noexcept {
+    Bits mask = ~Bits{0} << at % 64;
+    for (std::size_t block = at / 64; block * 64 < end; ++block, mask = ~Bits{0}) {
+      const Bits found = blocks_[block].classes.beyond_ascii & mask;
+      if (found != 0) return block * 64 + static_cast<std::size_t>(std::countr_zero(found));
+    }
+    return end;
+  }
+
+  /// Gives all bytes of a character beyond ASCII its class. Returns where it ends.
+  std::size_t classify_character(std::string_view text, std::size_t begin) {
+    std::size_t end = begin;
+    const auto properties = CharacterTable::instance().properties(decode(text, end));
+    const bool whitespace = properties & CharacterTable::whitespace;
+    for (std::size_t i = begin; i < end; ++i) {
+      Block& block = blocks_[i / 64];
+      if (properties & CharacterTable::letter) block.classes.letter |= bit(i);
+      if (properties & CharacterTable::number) block.classes.number |= bit(i);
+      if (whitespace) block.classes.whitespace |= bit(i);
+      if (i > begin) block.wide_tail |= bit(i);
+    }
+    if (whitespace && end < text.size()) {
+      std::size_t next = end;
+      if (!is_whitespace(decode(text, next))) blocks_[begin / 64].wide_begin |= bit(begin);
+    }
+    return end;
+  }
+
+  /// A word begins where the class changes, but behind a space; and whitespace, with its first
+  /// character and with its last, unless the text ends there.
+  void find_begins(std::size_t end) {
+    static constexpr Block nothing{};
+    const Block* before = &nothing;
+    Bits other_before = 0;
+    for (std::size_t at = 0; at < end; at += 64) {
+      const auto& [here, wide_tail, wide_begin] = blocks_[at / 64];
+      const auto& prior = before->classes;
+      const auto previous = [](Bits bits, Bits earlier) { return bits << 1 | earlier >> 63; };
+      const Bits other = ~(here.letter | here.number | here.whitespace);
+      const Bits goes_on = (here.letter & previous(here.letter, prior.letter)) |
+                           (here.number & previous(here.number, prior.number)) |
+                           (other & previous(other, other_before)) |
+                           (here.whitespace & previous(here.whitespace, prior.whitespace)) |
+                           (~here.whitespace & previous(here.space, prior.space));
+      const Bits last_whitespace =
+          here.whitespace & ~wide_tail & ~next_whitespace(at, here.whitespace, end);
+      begin_bits_[at / 64] = ~goes_on | last_whitespace | wide_begin;
+      before = &blocks_[at / 64];
+      other_before = other;
+    }
+    if (end % 64 != 0) begin_bits_[end / 64] &= bit(end) - 1;
+  }
+
+  /// Bytes that whitespace, or the chunk's end, follows.
+  [[nodiscard]] Bits next_whitespace(std::size_t at, Bits whitespace, std::size_t end) const {
+    Bits next = whitespace >> 1;
+    if (at + 64 < end) return next | blocks_[at / 64 + 1].classes.whitespace << 63;
+    return next | bit(end - 1);
+  }
+
+  /// An apostrophe that begins a word may take letters from the next.
+  void find_contractions(std::string_view text, std::size_t end) {
+    for (std::size_t at = 0; at < end; at += 64) {
+      Bits found = blocks_[at / 64].classes.apostrophe & begin_bits_[at / 64];
+      for (; found != 0; found &= found - 1) {
+        const std::size_t begin = at + static_cast<std::size_t>(std::countr_zero(found));
+        const std::size_t length = contraction_length(text, begin);
+        if (length == 0) continue;
+        begin_bits_[(begin + 1) / 64] &= ~bit(begin + 1);
+        if (begin + length < end) begin_bits_[(begin + length) / 64] |= bit(begin + length);
+      }
+    }
+  }
+
+  /// The places of the begins, and the end.
+  void list_begins(std::size_t end) {
+    std::uint16_t* out = begins_.data();
+    for (std::size_t at = 0; at < end; at += 64) {
+      out = write_positions(begin_bits_[at / 64], at, out);
+    }
+    *out = static_cast<std::uint16_t>(end);
+    size_ = static_cast<std::size_t>(out - begins_.data());
+  }
+
+  std::array<char, chunk + 64> bytes_{};
+  std::array<Block, chunk / 64 + 1> blocks_{};
+  std::array<Bits, chunk / 64 + 1> begin_bits_{};
+  std::array<std::uint16_t, chunk + 64> begins_{};
+  std::size_t size_ = 0;
+};
+
+}  // namespace seqtrain::text

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <seqtrain/text/unicode/unicode.hpp>
+#include <seqtrain/text/unicode/unicode_tables.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
+
+namespace seqtrain::text {
+
+enum class NormalForm { nfc, nfd, nfkc, nfkd };
+
+/// The compositions and the compatibility decompositions that `CharacterTable` leaves out.
+class NormalFormTable {
+ public:
+  static const NormalFormTable& instance() {
+    static const NormalFormTable table;
+    return table;
+  }
+
+  /// Appends the full decomposition of a character.
+  void decompose(char32_t code, bool compatibility, std::u32string& out) const {
+    if (code >= 0x80 && compatibility) {
+      if (const auto found = compatibility_.find(code); found != compatibility_.end()) {
+        for (const std::int32_t part : found->second) out.push_back(static_cast<char32_t>(part));
+        return;
+      }
+    }
+    for (const char32_t part : text::decompose(code)) out.push_back(part);
+  }
+
+  /// What two characters compose to, or 0.
+  [[nodiscard]] char32_t compose(char32_t first, char32_t second) const {
+    constexpr char32_t leads = 0x1100, vowels = 0x1161, trails = 0x11A7, syllables = 0xAC00;
+    if (first - leads < 19 && second - vowels < 21) {
+      return syllables + ((first - leads) * 21 + (second - vowels)) * 28;
+    }
+    if (first - syllables < 11172 && (first - syllables) % 28 == 0 && second - trails - 1 < 27) {
+      return first + (second - trails);
+    }
+    const auto found = compositions_.find(key(first, second));
+    return found == compositions_.end() ? 0 : found->second;
+  }
+
+ private:
+  static std::uint64_t key(char32_t first, char32_t second) noexcept {
+    return std::uint64_t{first} << 32 | second;
+  }
+
+  NormalFormTable() {
+    const std::span<const std::int32_t> all{unicode_tables::compatibility};
+    std::int32_t code = 0;
+    for (std::size_t i = 0; i < all.size();) {
+      code += all[i];
+      const auto parts = all.subspan(i + 2, static_cast<std::size_t>(all[i + 1]));
+      compatibility_.emplace(static_cast<char32_t>(code), parts);
+      i += 2 + parts.size();
+    }
+    const std::span<const std::int32_t> pairs{unicode_tables::compositions};
+    std::int32_t first = 0;
+    for (std::size_t i = 0; i < pairs.size(); i += 3) {
+      first += pairs[i];
+      compositions_.emplace(key(static_cast<char32_t>(first), static_cast<char32_t>(pairs[i + 1])),
+                            static_cast<char32_t>(pairs[i + 2]));
+    }
+  }
+
+  std::unordered_map<char32_t, std::span<const std::int32_t>> compatibility_;
+  std::unordered_map<std::uint64_t, char32_t> compositions_;
+};
+
+/// Appends a text in one of the four normal forms of the Unicode standard, section 3.11.
+class NormalFormWriter {
+ public:
+  explicit NormalFormWriter(NormalForm form)
+      : composes_{form == NormalForm::nfc || form == NormalForm::nfkc},
+        compatibility_{form == NormalForm::nfkc || form == NormalForm::nfkd} {}
+
+  /// `text` must be valid UTF-8. An ASCII character composes with nothing before it, so what lies
+  /// between two that are neighbours is copied.
+  void append(std::string_view text, std::string& out) {
+    for (std::size_t done = 0; done < text.size();) {
+      const std::size_t wide = done + ascii_length(text.substr(done));
+      if (wide == text.size()) return void(out += text.substr(done));
+      const std::size_t begin = std::max(done + 1, wide) - 1;
+      std::size_t end = wide;
+      while (end < text.size() && static_cast<unsigned char>(text[end]) >= 0x80) ++end;
+      out += text.substr(done, begin - done);
+      const auto stretch = text.substr(begin, end - begin);
+      if (composes_ && !compatibility_ && is_composed(stretch)) {
+        out += stretch;
+      } else {
+        append_stretch(stretch, out);
+      }
+      done = end;
+    }
+  }
+
+ private:
+  /// Whether a text is sure to be its own NFC: no character of it changes, or joins another.
+  static bool is_composed(std::string_view text) {
+    for (std::size_t i = 0; i < text.size();) {
+      const char32_t code = decode(text, i);
+      if (code < 0x300) continue;
+      if (code < 0x900 || (0x2000 <= code && code < 0x10000)) {
+        if (has_property(code, CharacterTable::mapped)) return false;
+        continue;
+      }
+      return false;
+    }
+    return true;
+  }
+
+  void append_stretch(std::string_view text, std::string& out) {
+    const NormalFormTable& table = NormalFormTable::instance();
+    codes_.clear();
+    for (std::size_t i = 0; i < text.size();)
+      table.decompose(decode(text, i), compatibility_, codes_);
+    order();
+    if (composes_) compose(table);
+    for (const char32_t code : codes_) append_utf8(out, code);
+  }
+
+  /// Sorts each stretch of characters of a combining class above 0 by it.
+  void order() {
+    for (std::size_t i = 0; i < codes_.size(); ++i) {
+      if (combining_class(codes_[i]) == 0) continue;
+      std::size_t end = i + 1;
+      while (end < codes_.size() && combining_class(codes_[end]) != 0) ++end;
+      const auto at = [&](std::size_t k) {
+        return codes_.begin() + static_cast<std::ptrdiff_t>(k);
+      };
+      std::stable_sort(at(i), at(end), [](char32_t a, char32_t b) {
+        return combining_class(a) < combining_class(b);
+      });
+      i = end;
+    }
+  }
+
+  /// A character joins the last starter unless one between them has its class or a higher one.
+  void compose(const NormalFormTable& table) {
+    constexpr std::size_t none = static_cast<std::size_t>(-1);
+    std::size_t starter = none;
+    std::size_t size = 0;
+    int last_class = -1;  ///< of what follows the starter; -1 where nothing does
+    for (const char32_t code : codes_) {
+      const int rank = combining_class(code);
+      if (starter != none && last_class < rank) {
+        if (const char32_t composed = table.compose(codes_[starter], code)) {
+          codes_[starter] = composed;
+          continue;
+        }
+      }
+      if (rank == 0) {
+        starter = size;
+        last_class = -1;
+      } else {
+        last_class = rank;
+      }
+      codes_[size++] = code;
+    }
+    codes_.resize(size);
+  }
+
+  bool composes_;
+  bool compatibility_;
+  std::u32string codes_;
+};
+
+}  // namespace seqtrain::text

@@ -1,0 +1,254 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <seqtrain/text/unicode/unicode_tables.hpp>
+
+namespace seqtrain::text {
+
+/// What a character becomes: up to four, in order.
+struct CodePoints {
+  char32_t values[4];
+  std::size_t size;
+
+  [[nodiscard]] const char32_t* begin() const noexcept { return values; }
+  [[nodiscard]] const char32_t* end() const noexcept { return values + size; }
+};
+
+/// Character data as the `tokenizers` package has it, which is that of no single edition of the
+/// Unicode standard. Code points must be at most U+10FFFF.
+class CharacterTable {
+ public:
+  enum Property : std::uint8_t {
+    letter = 1,
+    number = 2,
+    whitespace = 4,
+    punctuation = 8,
+    control = 16,
+    ideograph = 32,
+    nonspacing_mark = 64,
+    mapped = 128,  ///< has a lower case, a decomposition or a combining class
+  };
+
+  static const CharacterTable& instance() {
+    static const CharacterTable table;
+    return table;
+  }
+
+  /// The `Property` bits of a character.
+  [[nodiscard]] std::uint8_t properties(char32_t code) const noexcept { return properties_[code]; }
+
+  [[nodiscard]] bool is_word_character(char32_t code) const { return words_[code]; }
+  [[nodiscard]] bool is_numeric(char32_t code) const { return numeric_[code]; }
+  [[nodiscard]] bool is_mark(char32_t code) const { return marks_[code]; }
+
+  /// Lower case, of each character alone (a final sigma is none); more than one only for U+0130.
+  [[nodiscard]] CodePoints lower(char32_t code) const noexcept {
+    if (code == U'\u0130') return {{U'i', U'\u0307'}, 2};
+    const LowerCase* entry = find(lower_, code);
+    return {{entry ? entry->lower : code}, 1};
+  }
+
+  /// The full canonical decomposition (NFD of one character).
+  [[nodiscard]] CodePoints decompose(char32_t code) const noexcept {
+    if (hangul_first <= code && code < hangul_first + hangul_count) return decompose_hangul(code);
+    const Decomposition* entry = find(decompositions_, code);
+    if (!entry) return {{code}, 1};
+    CodePoints result{{}, entry->parts.size()};
+    std::ranges::copy(entry->parts, result.values);
+    return result;
+  }
+
+  /// Marks between two of class 0 are sorted by it, in canonical order.
+  [[nodiscard]] std::uint8_t combining_class(char32_t code) const noexcept {
+    const CombiningClass* entry = find(classes_, code);
+    return entry ? entry->value : std::uint8_t{0};
+  }
+
+ private:
+  static constexpr char32_t hangul_first = 0xAC00;
+  static constexpr char32_t hangul_count = 11172;
+
+  struct LowerCase {
+    char32_t code;
+    char32_t lower;
+  };
+  struct Decomposition {
+    char32_t code;
+    std::span<const std::int32_t> parts;
+  };
+  struct CombiningClass {
+    char32_t code;
+    std::uint8_t value;
+  };
+
+  CharacterTable() : properties_(0x110000), words_(0x110000), numeric_(0x110000), marks_(0x110000) {
+    using namespace unicode_tables;
+    mark(letters, letter);
+    mark(numbers, number);
+    mark(unicode_tables::whitespace, whitespace);
+    mark(unicode_tables::punctuation, punctuation);
+    mark(controls, control);
+    mark(ideographs, ideograph);
+    mark(nonspacing_marks, nonspacing_mark);
+    for_each(word_characters, [&](std::size_t code) { words_[code] = true; });
+    for_each(numeric, [&](std::size_t code) { numeric_[code] = true; });
+    for_each(marks, [&](std::size_t code) { marks_[code] = true; });
+    read_lower_case();
+    read_combining_classes();
+    read_decompositions();
+    for (const auto& entry : lower_) properties_[entry.code] |= mapped;
+    for (const auto& entry : classes_) properties_[entry.code] |= mapped;
+    for (const auto& entry : decompositions_) properties_[entry.code] |= mapped;
+    for (auto code = hangul_first; code < hangul_first + hangul_count; ++code) {
+      properties_[code] |= mapped;
+    }
+    properties_[U'\u0130'] |= mapped;
+  }
+
+  void mark(std::span<const std::int32_t> runs, Property property) {
+    for_each(runs, [&](std::size_t code) { properties_[code] |= property; });
+  }
+
+  template <class Fn>
+  static void for_each(std::span<const std::int32_t> runs, Fn&& fn) {
+    std::int32_t first = 0;
+    for (std::size_t i = 0; i < runs.size(); i += 2) {
+      first += runs[i];
+      for (std::int32_t k = 0; k < runs[i + 1]; ++k) fn(static_cast<std::size_t>(first + k));
+    }
+  }
+
+  void read_lower_case() {
+    const std::span<const std::int32_t> runs{unicode_tables::lower_case};
+    std::int32_t code = 0;
+    for (std::size_t i = 0; i < runs.size(); i += 4) {
+      code += runs[i];
+      for (std::int32_t k = 0; k < runs[i + 1]; ++k) {
+        const std::int32_t upper = code + k * runs[i + 2];
+        lower_.push_back(
+            {static_cast<char32_t>(upper), static_cast<char32_t>(upper + runs[i + 3])});
+      }
+    }
+  }
+
+  void read_combining_classes() {
+    const std::span<const std::int32_t> runs{unicode_tables::combining_classes};
+    std::int32_t code = 0;
+    for (std::size_t i = 0; i < runs.size(); i += 3) {
+      code += runs[i];
+      for (std::int32_t k = 0; k < runs[i + 1]; ++k) {
+        classes_.push_back(
+            {static_cast<char32_t>(code + k), static_cast<std::uint8_t>(runs[i + 2])});
+      }
+    }
+  }
+
+  void read_decompositions() {
+    const std::span<const std::int32_t> all{unicode_tables::decompositions};
+    std::int32_t code = 0;
+    for (std::size_t i = 0; i < all.size();) {
+      code += all[i];
+      const auto parts = all.subspan(i + 2, static_cast<std::size_t>(all[i + 1]));
+      decompositions_.push_back({static_cast<char32_t>(code), parts});
+      i += 2 + parts.size();
+    }
+  }
+
+  /// Unicode, section 3.12: a syllable is a leading consonant, a vowel, and maybe a trailing one.
+  static CodePoints decompose_hangul(char32_t code) noexcept {
+    constexpr char32_t vowels = 21, trails = 28;
+    const char32_t index = code - hangul_first;
+    const char32_t trail = index % trails;
+    return {{0x1100 + index / (vowels * trails), 0x1161 + index / trails % vowels, 0x11A7 + trail},
+            trail == 0 ? 2u : 3u};
+  }
+
+  template <class Entry>
+  const Entry* find(const std::vector<Entry>& entries, char32_t code) const noexcept {
+    if (!(properties_[code] & mapped)) return nullptr;
+    const auto at = std::ranges::lower_bound(entries, code, {}, &Entry::code);
+    return at != entries.end() && at->code == code ? &*at : nullptr;
+  }
+
+  std::vector<std::uint8_t> properties_;
+  std::vector<bool> words_;
+  std::vector<bool> numeric_;
+  std::vector<bool> marks_;
+  std::vector<LowerCase> lower_;
+  std::vector<CombiningClass> classes_;
+  std::vector<Decomposition> decompositions_;
+};
+
+[[nodiscard]] inline bool has_property(char32_t code, CharacterTable::Property property) noexcept {
+  return (CharacterTable::instance().properties(code) & property) != 0;
+}
+
+/// \p{L} and \p{N}, as in the splitting rule of byte-level BPE.
+[[nodiscard]] inline bool is_letter(char32_t code) noexcept {
+  return has_property(code, CharacterTable::letter);
+}
+[[nodiscard]] inline bool is_number(char32_t code) noexcept {
+  return has_property(code, CharacterTable::number);
+}
+
+/// \s of that rule, and what BERT splits at: they are the same.
+[[nodiscard]] inline bool is_whitespace(char32_t code) noexcept {
+  return has_property(code, CharacterTable::whitespace);
+}
+
+/// What BERT isolates: ASCII symbols, and category P of a past edition.
+[[nodiscard]] inline bool is_punctuation(char32_t code) noexcept {
+  return has_property(code, CharacterTable::punctuation);
+}
+
+/// What BERT's clean_text drops (but for U+0000 and U+FFFD, which are no controls): categories Cc,
+/// Cf and Co without tab, line feed and carriage return.
+[[nodiscard]] inline bool is_control(char32_t code) noexcept {
+  return has_property(code, CharacterTable::control);
+}
+
+/// What BERT's handle_chinese_chars sets apart.
+[[nodiscard]] inline bool is_ideograph(char32_t code) noexcept {
+  return has_property(code, CharacterTable::ideograph);
+}
+
+/// Category Mn, which BERT's strip_accents drops.
+[[nodiscard]] inline bool is_nonspacing_mark(char32_t code) noexcept {
+  return has_property(code, CharacterTable::nonspacing_mark);
+}
+
+/// \w, which tells whether an added token stands alone.
+[[nodiscard]] inline bool is_word_character(char32_t code) {
+  return CharacterTable::instance().is_word_character(code);
+}
+
+/// What the pre-tokenizer Digits sets apart.
+[[nodiscard]] inline bool is_numeric(char32_t code) {
+  return CharacterTable::instance().is_numeric(code);
+}
+
+/// Category M, which the normalizer StripAccents drops.
+[[nodiscard]] inline bool is_mark(char32_t code) {
+  return CharacterTable::instance().is_mark(code);
+}
+
+[[nodiscard]] inline CodePoints lower(char32_t code) noexcept {
+  return CharacterTable::instance().lower(code);
+}
+
+/// NFD of one character. NFD of a text is that of its characters, with each stretch of characters
+/// of a `combining_class` above 0 stably sorted by it.
+[[nodiscard]] inline CodePoints decompose(char32_t code) noexcept {
+  return CharacterTable::instance().decompose(code);
+}
+
+[[nodiscard]] inline std::uint8_t combining_class(char32_t code) noexcept {
+  return CharacterTable::instance().combining_class(code);
+}
+
+}  // namespace seqtrain::text

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <simdjson.h>
+
+namespace seqtrain::text {
+
+[[nodiscard]] inline bool is_valid_utf8(std::string_view text) {
+  return simdjson::validate_utf8(text.data(), text.size());
+}
+
+/// A byte that continues a character, 10xxxxxx.
+[[nodiscard]] constexpr bool is_continuation(char byte) noexcept {
+  return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80u;
+}
+
+/// Bytes before the first that is not ASCII.
+[[nodiscard]] inline std::size_t ascii_length(std::string_view text) noexcept {
+  std::size_t i = 0;
+  for (; i + 32 <= text.size(); i += 32) {
+    std::array<std::uint64_t, 4> words;
+    std::memcpy(words.data(), text.data() + i, sizeof words);
+    if (((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080) != 0) break;
+  }
+  while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
+  return i;
+}
+
+/// Bytes of the character that begins with `lead`, which must be one that valid UTF-8 can have.
+[[nodiscard]] constexpr std::size_t utf8_length(char lead) noexcept {
+  const auto byte = static_cast<unsigned char>(lead);
+  return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
+/// The character at `position`, which moves behind it. `text` must be valid UTF-8 and `position`
+/// the start of a character.
+[[nodiscard]] constexpr char32_t decode(std::string_view text, std::size_t& position) noexcept {
+  const auto byte = [&](std::size_t i) {
+    return static_cast<char32_t>(static_cast<unsigned char>(text[position + i]));
+  };
+  const auto tail = [&](std::size_t i) { return byte(i) & 0x3F; };
+  const std::size_t length = utf8_length(text[position]);
+  char32_t code = byte(0);
+  if (length == 2) code = (code & 0x1F) << 6 | tail(1);
+  if (length == 3) code = (code & 0x0F) << 12 | tail(1) << 6 | tail(2);
+  if (length == 4) code = (code & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3);
+  position += length;
+  return code;
+}
+
+/// Appends a scalar value: at most U+10FFFF and no surrogate.
+constexpr void append_utf8(std::string& out, char32_t code) {
+  const auto put = [&](char32_t byte) { out.push_back(static_cast<char>(byte)); };
+  const auto tail = [&](int shift) { put(0x80 | (code >> shift & 0x3F)); };
+  if (code < 0x80) return put(code);
+  if (code < 0x800) {
+    put(0xC0 | code >> 6);
+  } else if (code < 0x10000) {
+    put(0xE0 | code >> 12);
+    tail(6);
+  } else {
+    put(0xF0 | code >> 18);
+    tail(12);
+    tail(6);
+  }
+  tail(0);
+}
+
+/// Characters of a valid UTF-8 text.
+[[nodiscard]] constexpr std::size_t count_characters(std::string_view text) noexcept {
+  std::size_t count = 0;
+  for (const char byte : text) count += is_continuation(byte) ? 0u : 1u;
+  return count;
+}
+
+/// Bytes of the well-formed character at the front of `text`, 0 if there is none (Unicode 15,
+/// table 3-7).
+[[nodiscard]] constexpr std::size_t well_formed_prefix(std::string_view text) noexcept {
+  const auto within = [&](std::size_t i, unsigned low, unsigned high) {
+    if (i >= text.size()) return false;
+    const auto byte = static_cast<unsigned char>(text[i]);
+    return low <= byte && byte <= high;
+  };
+  if (within(0, 0x00, 0x7F)) return 1;
+  if (within(0, 0xC2, 0xDF)) return within(1, 0x80, 0xBF) ? 2 : 0;
+  if (within(0, 0xE0, 0xEF)) {
+    const unsigned low = within(0, 0xE0, 0xE0) ? 0xA0 : 0x80;   // no over-long forms
+    const unsigned high = within(0, 0xED, 0xED) ? 0x9F : 0xBF;  // no surrogates
+    return within(1, low, high) && within(2, 0x80, 0xBF) ? 3 : 0;
+  }
+  if (!within(0, 0xF0, 0xF4)) return 0;
+  const unsigned low = within(0, 0xF0, 0xF0) ? 0x90 : 0x80;
+  const unsigned high = within(0, 0xF4, 0xF4) ? 0x8F : 0xBF;  // nothing above U+10FFFF
+  return within(1, low, high) && within(2, 0x80, 0xBF) && within(3, 0x80, 0xBF) ? 4 : 0;
+}
+
+/// The offset of the first byte that is not part of valid UTF-8, or nothing where all is well.
+[[nodiscard]] inline std::optional<std::size_t> first_invalid(std::string_view text) {
+  if (is_valid_utf8(text)) return {};
+  std::size_t position = 0;
+  while (const std::size_t length = well_formed_prefix(text.substr(position))) position += length;
+  return position;
+}
+
+}  // namespace seqtrain::text

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
+
+namespace seqtrain::weights {
+
+/// How the scores of a trained classifier become decisions, chosen on a dev set: the object
+/// "seqtrain" of its config.json, which transformers ignores. No logit depends on it.
+struct Calibration {
+  double temperature = 1;  ///< what the logits of single-label classification are divided by
+  /// The score that a label's must be above for a text to have it, in multi-label classification;
+  /// all 0.5 if empty.
+  std::vector<double> thresholds = {};
+
+  friend bool operator==(const Calibration&, const Calibration&) = default;
+};
+
+/// Returns the calibration in the root of a config.json, if it has one. Throws `InputError` on
+/// numbers out of range or another number of thresholds than labels.
+[[nodiscard]] inline std::optional<Calibration> calibration_in(const json::Value& root,
+                                                               std::size_t labels) {
+  const auto object = root.find("seqtrain");
+  if (!object) return {};
+  Calibration result;
+  if (const auto value = object->find("temperature")) {
+    result.temperature = value->number();
+    if (!(result.temperature > 0)) throw value->error("must be above 0");
+  }
+  if (const auto list = object->find("thresholds")) {
+    for (const auto& value : list->items()) {
+      result.thresholds.push_back(value.number());
+      const double threshold = result.thresholds.back();
+      if (!(threshold >= 0 && threshold <= 1))
+        throw value.error("must be at least 0 and at most 1");
+    }
+    if (!result.thresholds.empty() && result.thresholds.size() != labels) {
+      throw list->error("there are " + std::to_string(labels) + " labels");
+    }
+  }
+  return result;
+}
+
+/// Returns the text of a config.json with this calibration in place of any other.
+[[nodiscard]] inline std::string with_calibration(std::string_view config,
+                                                  const Calibration& calibration,
+                                                  const std::string& file = "config.json") {
+  const auto document = json::Document::parse(config, file);
+  json::Writer out{2};
+  out.begin_object();
+  for (const auto& [key, value] : document.root().members()) {
+    if (key != "seqtrain") out.key(key).raw(simdjson::minify(value.element()));
+  }
+  out.key("seqtrain").begin_object().member("temperature", calibration.temperature);
+  out.key("thresholds").begin_array();
+  for (const double threshold : calibration.thresholds) out.value(threshold);
+  return out.end_array().end_object().end_object().text() + "\n";
+}
+
+}  // namespace seqtrain::weights

@@ -1,0 +1,86 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/one_hot.hpp>
+#include <seqtrain/data/reader.hpp>
+
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::data {
+namespace {
+
+using Names = std::vector<std::string>;
+
+OneHotTable read(std::string_view text, const OneHotOptions& options = {.labels = {"a", "b"}}) {
+  return read_one_hot({.text = text, .name = "set.csv"}, options);
+}
+
+void expect_error(std::string_view text, const OneHotOptions& options, const std::string& says) {
+  try {
+    (void)read(text, options);
+    FAIL() << "nothing was thrown";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string{error.what()}.find(says), std::string::npos) << error.what();
+  }
+}
+
+TEST(OneHot, ReadsLabelsAndGivesOtherToTextsWithoutOne) {
+  const auto table =
+      read("id,b,text,a\n1,0,x,1\n2,True,\"y, \"\"z\"\"\",True\n3,False,w,0\n\n4,1.0,v,0.0\n");
+  ASSERT_EQ(table.rows.size(), 4U);
+  EXPECT_EQ(table.rows[0].labels, Names{"a"});
+  EXPECT_EQ(table.rows[1].text, "y, \"z\"");
+  EXPECT_EQ(table.rows[1].labels, (Names{"a", "b"}));
+  EXPECT_EQ(table.rows[2].labels, Names{"other"});
+  EXPECT_EQ(table.rows[3].labels, Names{"b"});
+  EXPECT_EQ(table.names({"b", "a"}), (Names{"a", "b", "other"}));
+  EXPECT_EQ(table.left_out, 0U);
+}
+
+TEST(OneHot, LeavesOutRowsWithAMissingValueInAnyColumn) {
+  const auto table = read("text,a,b,note\nx,1,0,\n,1,0,n\ny,NaN,0,n\nnull,1,0,n\nz,1,0,n\n");
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.rows[0].text, "z");
+  EXPECT_EQ(table.left_out, 4U);
+}
+
+TEST(OneHot, NamesOnlyLabelsThatOccurOrAreAskedFor) {
+  EXPECT_EQ(read("text,a,b\nx,1,0\n").names({"a", "b"}), (Names{"a", "b"}));
+}
+
+TEST(OneHot, TellsWhatIsWrong) {
+  const OneHotOptions both{.labels = {"a", "b"}};
+  expect_error("text,a\nx,1\n", both, "set.csv: b: no such column; there are: text, a");
+  expect_error("words,a,b\nx,1,0\n", both, "set.csv: text: no such column");
+  expect_error("text,a,b\nx,1,0\ny,2,0\n", both, "set.csv:3: a: expected 0 or 1");
+  expect_error("text,a,b\nx,1\n", both, "set.csv:2: expected 3 columns, found 2");
+  expect_error("", both, "holds no example");
+  expect_error("text,a\nx,1\n", {.labels = {"a", "a"}}, "name 'a' twice");
+  expect_error("text,a\nx,1\n", {.labels = {"a", "other"}}, "contain 'other'");
+  expect_error("text,a\nx,1\n", {}, "name no label");
+}
+
+TEST(OneHot, WritesRowsThatTheReaderReads) {
+  const tests::TemporaryDirectory directory;
+  const auto table = read("text,a,b\nx,1,1\n\"y\n\"\"z\"\"\",0,0\nw,0,1\n");
+  const std::vector<std::size_t> rows{1, 0};
+  write_labelled_csv(directory / "multi.csv", table, rows, true);
+  write_labelled_csv(directory / "single.csv", table, rows, false);
+  const auto labels = [&](const char* name) {
+    Names found;
+    const MappedFile file{directory / name};
+    Reader{{.text = file.text(), .name = name}}.read_all([&](const Example& example) {
+      found.emplace_back(example.text);
+      found.emplace_back(*example.label);
+    });
+    return found;
+  };
+  EXPECT_EQ(labels("multi.csv"), (Names{"y\n\"z\"", R"(["other"])", "x", R"(["a","b"])"}));
+  EXPECT_EQ(labels("single.csv"), (Names{"y\n\"z\"", "other", "x", "a"}));
+}
+
+}  // namespace
+}  // namespace seqtrain::data

@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/record_stream.hpp>
+
+#include "examples.hpp"
+
+namespace seqtrain::fuzz {
+
+/// Text that comes in parts of so many bytes.
+struct Parts {
+  std::string_view rest;
+  std::size_t size;
+
+  std::size_t read(std::span<char> to) {
+    const std::size_t count = std::min({size, rest.size(), to.size()});
+    std::copy_n(rest.begin(), count, to.begin());
+    rest.remove_prefix(count);
+    return count;
+  }
+  [[nodiscard]] bool ready() const { return !rest.empty(); }
+};
+
+/// What a stream shows: examples with their lines, and what is wrong.
+struct Shown {
+  std::vector<std::string> examples = {};
+  std::vector<std::string> all = {};
+};
+
+/// Reads a text in parts of a size. Nothing if the stream throws: then its format or its fields
+/// cannot be recognised, or it is empty.
+std::optional<Shown> shown(std::string_view text, std::size_t part_size,
+                           const data::ReadOptions& options) {
+  data::RecordStream<Parts> records{{text, part_size}, "fuzz", options};
+  Shown found;
+  const auto visit = [&](const data::Example& example) {
+    require(text::is_valid_utf8(example.text));
+    require(text::is_valid_utf8(example.text_pair.value_or("")));
+    require(text::is_valid_utf8(example.label.value_or("")));
+    const std::int64_t line = records.line_of(example);
+    require(line >= 1 && line <= 1 + std::ranges::count(text, '\n'));
+    found.examples.push_back(copy_of(example));
+    found.all.push_back(std::to_string(line) + found.examples.back());
+  };
+  const auto wrong = [&](const InputError& error) {
+    require(*error.what() != '\0');
+    found.all.push_back(std::to_string(error.where().line) + "! " + error.what());
+  };
+  const bool accepted = accepts([&] {
+    while (records.read(visit, wrong)) {
+    }
+    require(records.bytes() == std::ssize(text));
+  });
+  require(records.records() == std::ssize(found.all));
+  return accepted ? std::optional{found} : std::nullopt;
+}
+
+/// A stream shows the same in parts of any size, and what a file of the same text has if nothing
+/// in that is wrong.
+void run(Input input) {
+  constexpr std::array<std::optional<data::Format>, 5> formats{
+      std::nullopt, data::Format::json_lines, data::Format::tsv, data::Format::csv,
+      data::Format::lines};
+  const std::uint8_t choice = input.take();
+  const data::ReadOptions options{.labelled = choice / 5 % 2 == 0, .format = formats[choice % 5]};
+  const std::size_t part_size = 1 + input.take();
+  const auto whole = shown(input.text(), std::string_view::npos, options);
+  const auto parts = shown(input.text(), part_size, options);
+  require(whole.has_value() == parts.has_value());
+  if (!whole) return;
+  require(whole->all == parts->all);
+  accepts([&] {
+    std::vector<std::string> examples;
+    const data::Reader reader{{input.text(), "fuzz"}, options};
+    reader.read_all([&](const data::Example& example) { examples.push_back(copy_of(example)); });
+    require(examples == whole->examples && whole->all.size() == examples.size());
+  });
+}
+
+}  // namespace seqtrain::fuzz

@@ -1,0 +1,92 @@
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/metrics/bootstrap.hpp>
+
+#include "support/shared_data.hpp"
+
+namespace seqtrain::metrics {
+namespace {
+
+json::Document golden_decisions() {
+  return json::Document::load(tests::golden() / "decisions.json");
+}
+
+void expect_interval(const Interval& interval, const json::Value& expected) {
+  EXPECT_NEAR(interval.low, expected.items()[0].number(), 1e-12);
+  EXPECT_NEAR(interval.high, expected.items()[1].number(), 1e-12);
+}
+
+void expect_intervals(const Decisions& decisions, const json::Value& golden) {
+  const auto made = bootstrap(decisions, {.seed = 42, .resamples = 50});
+  expect_interval(made.accuracy, golden.at("accuracy"));
+  expect_interval(made.macro_f1, golden.at("macro_f1"));
+  const auto labels = golden.at("labels").items();
+  ASSERT_EQ(made.labels.size(), labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    expect_interval(made.labels[i].precision, labels[i].items()[0]);
+    expect_interval(made.labels[i].recall, labels[i].items()[1]);
+    expect_interval(made.labels[i].f1, labels[i].items()[2]);
+  }
+}
+
+TEST(Bootstrap, HasTheIntervalsOfScikitLearnOnTheSameResamples) {
+  const auto document = golden_decisions();
+  const auto golden = document.root().at("single");
+  const auto gold = golden.at("gold").items();
+  const auto said = golden.at("said").items();
+  Decisions decisions{3};
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    const auto is = static_cast<Decisions::Label>(gold[i].integer());
+    const auto was = static_cast<Decisions::Label>(said[i].integer());
+    decisions.add({&is, 1}, {&was, 1});
+  }
+  expect_intervals(decisions, golden);
+}
+
+TEST(Bootstrap, HasThoseOfSeveralLabelsAnExample) {
+  const auto document = golden_decisions();
+  const auto golden = document.root().at("multi");
+  const auto set = [](const json::Value& row) {
+    std::vector<Decisions::Label> labels;
+    for (Decisions::Label label = 0; const auto& is : row.items()) {
+      if (is.integer() == 1) labels.push_back(label);
+      ++label;
+    }
+    return labels;
+  };
+  Decisions decisions{3};
+  const auto gold = golden.at("gold").items();
+  const auto said = golden.at("said").items();
+  for (std::size_t i = 0; i < gold.size(); ++i) decisions.add(set(gold[i]), set(said[i]));
+  expect_intervals(decisions, golden);
+}
+
+TEST(Bootstrap, OfNoExamplesIsZero) {
+  const auto made = bootstrap(Decisions{2});
+  EXPECT_EQ(made.labels.size(), 2U);
+  EXPECT_EQ(made.accuracy.high, 0);
+}
+
+TEST(Bootstrap, TakesFewerResamplesOfManyExamples) {
+  EXPECT_EQ(BootstrapOptions::for_examples(0).resamples, 1000U);
+  EXPECT_EQ(BootstrapOptions::for_examples(25'000).resamples, 800U);
+  EXPECT_EQ(BootstrapOptions::for_examples(10'000'000).resamples, 100U);
+}
+
+TEST(Quantile, IsThatOfNumPy) {
+  const auto document = golden_decisions();
+  const auto golden = document.root().at("quantiles");
+  std::vector<double> numbers;
+  for (const auto& number : golden.at("numbers").items()) numbers.push_back(number.number());
+  const auto shares = golden.at("shares").items();
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    EXPECT_NEAR(quantile(numbers, shares[i].number()), golden.at("values").items()[i].number(),
+                1e-15);
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain::metrics

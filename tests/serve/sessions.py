@@ -1,0 +1,102 @@
+"""sessions.py --serve PATH DOCS...: runs the commands that start with curl in documentation pages
+against a model. Each answer has to have the shape of the one that follows the command: the same
+members with values of the same types. So do the examples of the contracts' own documents."""
+
+import argparse
+import json
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import made_model  # noqa: E402
+from load import Server  # noqa: E402
+
+SKIPPED = 77
+RANKED = '[{"score":0.5,"label":"a"}]'
+JSON_TYPE = "-H 'Content-Type: application/json'"
+
+# Requests as the documents of text-embeddings-inference, Vertex AI and TorchServe have them, and the
+# shapes that they promise.
+CONTRACTS = [
+    (f"curl 127.0.0.1:8080/predict -X POST -d '{{\"inputs\":\"I like you.\"}}' {JSON_TYPE}", RANKED),
+    ("curl 127.0.0.1:8080/predict -X POST -d '{\"inputs\":[\"I like you.\", \"I like pineapples\"]}' "
+     + JSON_TYPE, RANKED),
+    ("curl 127.0.0.1:8080/predict -X POST -d '{\"inputs\":[[\"I like you.\"], [\"I hate pineapples\"]],"
+     f" \"raw_scores\": true, \"truncation_direction\": \"Right\"}}' {JSON_TYPE}", f"[{RANKED}]"),
+    ("curl 127.0.0.1:8080/tokenize -X POST -d '{\"inputs\":[\"a b\"],\"add_special_tokens\":false}' "
+     + JSON_TYPE, '[[{"id":0,"text":"test","special":false,"start":0,"stop":2}]]'),
+    ("curl 127.0.0.1:8080/predict -X POST -d '{\"inputs\":\"\"}' " + JSON_TYPE,
+     '{"error":"a","error_type":"a"}'),
+    ("curl 127.0.0.1:8080/vertex -X POST -d '{\"instances\":[{\"inputs\":\"I like you.\"}]}' " + JSON_TYPE,
+     f'{{"predictions":[{RANKED}]}}'),
+    ("curl 127.0.0.1:8080/predict -X POST -d '{\"instances\":[\"a\",\"b\"],\"parameters\":{}}' "
+     + JSON_TYPE, '{"predictions":[{"label":"a","scores":{"a":0.5}}]}'),
+    ("curl 127.0.0.1:8080/ping", '{"status":"Healthy"}'),
+]
+
+
+def sessions(page):
+    """The pairs of a command and its answer, in blocks that are indented by four."""
+    command = None
+    for line in page.read_text().splitlines():
+        if line.startswith("    curl "):
+            command = line.strip()
+        elif command and line.startswith("    "):
+            yield command, line.strip()
+            command = None
+
+
+def read_elided(text):
+    return json.loads(text.replace(", …", ""))
+
+
+def shape(value):
+    """What a value looks like. Labels are members of `scores`, whatever their names; lists are like
+    their first items."""
+    if isinstance(value, dict):
+        return {name: "labels" if name == "scores" else shape(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [shape(value[0])] if value else []
+    return "number" if type(value) in (int, float) else type(value).__name__
+
+
+def run(command, port):
+    words = shlex.split(command.replace("localhost:8080", f"127.0.0.1:{port}")
+                        .replace("127.0.0.1:8080", f"127.0.0.1:{port}"))
+    return subprocess.run([*words, "--silent", "--show-error"], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--serve", required=True)
+    parser.add_argument("pages", nargs="+", type=pathlib.Path)
+    arguments = parser.parse_args()
+    if not shutil.which("curl"):
+        print("skipped: there is no curl here")
+        return SKIPPED
+    commands = CONTRACTS + [session for page in arguments.pages for session in sessions(page)]
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        made_model.make(folder)
+        server = Server(arguments.serve, folder)
+        try:
+            port = server.wait_for("Listening")["port"]
+            server.wait_for("Ready")
+            for command, documented in commands:
+                answer = run(command, port)
+                same = shape(read_elided(documented)) == shape(json.loads(answer))
+                failed += not same
+                print("ok  " if same else "FAIL", command, "\n    ", answer[:300])
+        finally:
+            server.process.kill()
+    print(f"{len(commands) - failed} of {len(commands)} answers are as documented")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+#include <array>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/text/pre_tokenizers/byte_level_words.hpp>
+
+namespace seqtrain::text {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words by_rule(std::string_view text) {
+  Words words;
+  ByteLevelSplitter{}.for_each_word(text, [&](auto word) { words.emplace_back(word); });
+  return words;
+}
+
+Words by_chunks(std::string_view text) {
+  ByteLevelWords scanned;
+  Words words;
+  while (!text.empty()) {
+    std::size_t done = scanned.scan(text);
+    for (std::size_t i = 0; done > 0 && i < scanned.size(); ++i) words.emplace_back(scanned[i]);
+    if (done == 0) {
+      done = ByteLevelSplitter::word_end(text, 0);
+      words.emplace_back(text.substr(0, done));
+    }
+    text.remove_prefix(done);
+  }
+  return words;
+}
+
+TEST(ByteLevelClasses, EqualTheirPlainDefinitionForEveryByte) {
+  std::array<char, 64> block{};
+  for (int byte = 0; byte < 256; ++byte) {
+    block.fill('x');
+    block[static_cast<std::size_t>(byte % 64)] = static_cast<char>(byte);
+    EXPECT_EQ(classify_byte_level(block.data()), classify_byte_level_plain(block.data())) << byte;
+  }
+}
+
+TEST(ByteLevelWords, EqualTheRuleOnRandomText) {
+  const Words parts{" ",      "  ",     "\n",   "\t\n",   "a",    "Word",   "'",
+                    "'s",     "'ll",    "'re",  "7",      "2024", "!",      "...",
+                    "\u00e9", "日本",   "²",    "½",      "🙂", "\u00a0", "'v",
+                    "\u3000", "\u0301", "\x1c", "\u2019", "x's",  "''",     "\x7f"};
+  std::mt19937 random{9};
+  for (int round = 0; round < 4'000; ++round) {
+    std::string text;
+    const auto some = 1 + random() % parts.size();  // few kinds of parts make long runs
+    for (auto left = random() % (round % 20 == 0 ? 3000 : 120); left > 0; --left) {
+      text += parts[(random() % some + static_cast<unsigned>(round)) % parts.size()];
+    }
+    ASSERT_EQ(by_chunks(text), by_rule(text)) << text;
+  }
+}
+
+TEST(ByteLevelWords, EqualTheRuleWhereverAChunkEnds) {
+  const Words tails{"don't stop", "'re 's",  "   x", "\u3000\u3000\u3000x", "日本語 日本", " \n ",
+                    "  ",         "\u00a0a", "''s",  "🙂🙂 🙂"};
+  for (const auto& tail : tails) {
+    for (std::size_t before = ByteLevelWords::chunk - 20; before < ByteLevelWords::chunk + 4;
+         ++before) {
+      for (const char* filler : {"ab ", "a", " ", "x'", "..", "1 "}) {
+        std::string text;
+        while (text.size() < before) text += filler;
+        text.resize(before);
+        ASSERT_EQ(by_chunks(text + tail + tail), by_rule(text + tail + tail)) << before << tail;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain::text
