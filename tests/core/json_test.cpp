@@ -54,5 +54,13 @@ TEST(Json, RefusesWhatIsNotJson) {
   EXPECT_THROW(Document::load("no/such/file.json"), InputError);
 }
 
+TEST(Json, TakesIntegersThatNoMachineWordHolds) {
+  const auto document = Document::parse(
+      R"({"a": 1000000000000000019884624838656, "b": "\\\"123456789012345678901", "c": 7})", "t");
+  EXPECT_DOUBLE_EQ(document.root().at("a").number(), 1e30);
+  EXPECT_EQ(document.root().at("b").string(), "\\\"123456789012345678901");
+  EXPECT_EQ(document.root().at("c").integer(), 7);
+}
+
 }  // namespace
 }  // namespace seqtrain::json

@@ -401,7 +401,7 @@ struct TrainFlags {
         .add("adam-beta2", adam_beta2, "decay of the second moment", determines_results)
         .add("adam-epsilon", adam_epsilon, "added to the denominator", determines_results)
         .add("lr-scheduler-type", lr_scheduler_type,
-             "constant, linear, cosine or slanted_triangular", determines_results)
+             "constant, linear, cosine, slanted_triangular or one_cycle", determines_results)
         .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0",
              determines_results)
         .add("warmup-ratio", warmup_ratio, "--warmup-steps as a share of all steps",

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -89,6 +91,35 @@ class Value {
   std::string path_;
 };
 
+namespace detail {
+
+/// Writes integers of more than 18 digits as floating-point numbers. The parser takes no others
+/// that large, and files of Hugging Face say 10^30 for "no limit".
+[[nodiscard]] inline std::string with_wide_integers(std::string_view text) {
+  constexpr std::string_view number = "+-.0123456789Ee";
+  std::string out;
+  bool inside_string = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t end =
+        inside_string ? i : std::min(text.find_first_not_of(number, i), text.size());
+    if (end > i) {
+      const auto digits = text.substr(i, end - i);
+      out += digits;
+      if (digits.size() > 18 && digits.find_first_of(".Ee") == digits.npos) out += "e0";
+      i = end;
+    } else {
+      if (inside_string && text[i] == '\\' && i + 1 < text.size())
+        out.push_back(text[i++]);
+      else if (text[i] == '"')
+        inside_string = !inside_string;
+      out.push_back(text[i++]);
+    }
+  }
+  return out;
+}
+
+}  // namespace detail
+
 /// A parsed JSON text. Its strings are valid UTF-8, which the parser checks.
 class Document {
  public:
@@ -122,7 +153,11 @@ class Document {
   explicit Document(std::string name) : source_{new Source{.name = std::move(name)}} {}
 
   void parse_text(const simdjson::padded_string& text) {
-    const auto code = source_->parser.parse(text).get(root_);
+    auto code = source_->parser.parse(text).get(root_);
+    if (code == simdjson::NUMBER_ERROR) {
+      const simdjson::padded_string other{detail::with_wide_integers(text)};
+      code = source_->parser.parse(other).get(root_);
+    }
     if (code != simdjson::SUCCESS) {
       throw InputError{std::string{"not valid JSON: "} + simdjson::error_message(code),
                        {.object = source_->name}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -9,6 +10,10 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>
@@ -50,6 +55,7 @@ class AddedTokens {
     if (!tokens_.empty() && lead(tokens_.front().content) == lead(tokens_.back().content)) {
       only_lead_ = tokens_.front().content[0];
     }
+    list_openings();
   }
 
   [[nodiscard]] bool empty() const noexcept { return tokens_.empty(); }
@@ -104,10 +110,61 @@ class AddedTokens {
     return static_cast<unsigned char>(content.front());
   }
 
+  /// The first bytes that tokens have, each with the second one where all that begin with it share
+  /// one.
+  void list_openings() {
+    for (const AddedToken& token : tokens_) {
+      const bool has_second = token.content.size() > 1;
+      const auto known = std::ranges::find(openings_, token.content[0], &Opening::first);
+      if (known == openings_.end()) {
+        openings_.push_back({token.content[0], has_second ? token.content[1] : '\0', has_second});
+      } else if (!has_second || token.content[1] != known->second) {
+        known->has_second = false;
+      }
+    }
+  }
+
+#if defined(__SSE2__)
+  /// The first of 16 places at which a token may begin, or 16. 17 bytes can be read.
+  [[nodiscard]] std::size_t first_opening(const char* block) const noexcept {
+    const auto load = [](const char* at) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    };
+    const __m128i here = load(block);
+    const __m128i next = load(block + 1);
+    __m128i found = _mm_setzero_si128();
+    for (const Opening& opening : openings_) {
+      __m128i begins = _mm_cmpeq_epi8(here, _mm_set1_epi8(opening.first));
+      if (opening.has_second) {
+        begins = _mm_and_si128(begins, _mm_cmpeq_epi8(next, _mm_set1_epi8(opening.second)));
+      }
+      found = _mm_or_si128(found, begins);
+    }
+    const auto bits = static_cast<unsigned>(_mm_movemask_epi8(found));
+    return static_cast<std::size_t>(std::countr_zero(bits | 0x10000u));
+  }
+#endif
+
+  /// Skips places at which no token may begin.
+  [[nodiscard]] std::size_t skip(std::string_view text, std::size_t at) const noexcept {
+#if defined(__SSE2__)
+    if (openings_.size() > 6) return at;
+    for (; at + 17 <= text.size(); at += 16) {
+      if (const std::size_t first = first_opening(text.data() + at); first < 16) return at + first;
+    }
+    std::array<char, 32> rest{};
+    std::memcpy(rest.data(), text.data() + at, text.size() - at);
+    return std::min(text.size(), at + first_opening(rest.data()));
+#else
+    return at;
+#endif
+  }
+
   /// The next place where the first byte of a token is.
   [[nodiscard]] std::size_t next_candidate(std::string_view text, std::size_t at) const {
     if (tokens_.empty()) return text.size();
     if (only_lead_) return std::min(text.find(*only_lead_, at), text.size());
+    at = skip(text, at);
     while (at < text.size() && by_lead_[lead(text.substr(at))].end == 0) ++at;
     return at;
   }
@@ -156,6 +213,13 @@ class AddedTokens {
     return end;
   }
 
+  struct Opening {
+    char first;
+    char second;
+    bool has_second;
+  };
+
+  std::vector<Opening> openings_;
   std::vector<AddedToken> tokens_;      ///< by first byte, the longest first
   std::array<Range, 256> by_lead_{};    ///< first byte → its tokens
   std::optional<char> only_lead_ = {};  ///< the first byte, if all have the same

@@ -16,7 +16,8 @@ namespace seqtrain::text {
 /// is a type.
 class AnyTokenizer {
  public:
-  using Family = std::variant<BertTokenizer, RobertaTokenizer, AssembledTokenizer, WordTokenizer>;
+  using Family = std::variant<BertTokenizer, RobertaTokenizer, NormalizedByteLevelTokenizer,
+                              AssembledTokenizer, WordTokenizer>;
 
   /// `files` are those it was read from, or belong to it.
   explicit AnyTokenizer(Family tokenizer, std::vector<std::filesystem::path> files = {})

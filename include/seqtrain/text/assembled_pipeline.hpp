@@ -56,6 +56,10 @@ class AssembledPipeline {
         splitters_{std::move(splitters)},
         rule_{SpacedWords::rule(normalizers_, splitters_)},
         model_{std::move(model)} {
+    asks_for_front_ = std::ranges::any_of(splitters_.parts(), [](const PreTokenizer& part) {
+      const auto* metaspace = std::get_if<Metaspace>(&part);
+      return metaspace && metaspace->scheme == Metaspace::Scheme::first;
+    });
     Scratch scratch;
     if (rule_.cuts) encode_word(rule_.replacement, scratch, lone_space_);
   }
@@ -70,6 +74,9 @@ class AssembledPipeline {
 
   /// The normal form of `text`, valid until `scratch` is used again.
   [[nodiscard]] std::string_view normalize(std::string_view text, Scratch& scratch) const {
+    if (asks_for_front_ && scratch.begins_text) {
+      scratch.begins_text = normalizers_.keeps_front(text);
+    }
     return normalizers_.normalize(text, scratch.normal_form_, scratch.other_);
   }
 
@@ -142,22 +149,25 @@ class AssembledPipeline {
       places[i] = scratch.short_.place(keys[i]);
       scratch.short_.prefetch(places[i]);
     }
+    std::array<Id, (SpacedWords::batch + 1) * WordCache::max_ids> ids;
+    Id* end = ids.data();
+    const auto flush = [&] { out.insert(out.end(), ids.data(), std::exchange(end, ids.data())); };
     for (std::size_t i = 0; i < words.size(); ++i) {
-      if (words.spaces_before(i) > 1 && !rule_.joins_spaces) {
-        if (!(words.is_first(i) && !rule_.keeps_first_spaces)) {
-          add_spaces(words.spaces_before(i), false, out);
-        }
+      if (words.spaces_before(i) > 1 && !rule_.joins_spaces &&
+          (rule_.keeps_first_spaces || !words.is_first(i))) {
+        flush();
+        add_spaces(words.spaces_before(i), false, out);
       }
       const auto* entry = scratch.short_.find(keys[i], places[i]);
       if (entry && !entry->many()) [[likely]] {
-        const std::size_t size = out.size();
-        out.resize(size + WordCache::max_ids);
-        std::memcpy(out.data() + size, entry->ids.data(), sizeof entry->ids);
-        out.resize(size + entry->count());
-      } else if (!encode_rare(words[i], keys[i], entry, tokens, scratch, out)) {
-        return false;
+        std::memcpy(end, entry->ids.data(), sizeof entry->ids);
+        end += entry->count();
+      } else {
+        flush();
+        if (!encode_rare(words[i], keys[i], entry, tokens, scratch, out)) return false;
       }
     }
+    flush();
     return true;
   }
 
@@ -185,6 +195,7 @@ class AssembledPipeline {
   PreTokenizerSequence splitters_;
   SpacedWords::Rule rule_;
   Model model_;
+  bool asks_for_front_ = false;  ///< a part treats the front of a text in its own way
   std::vector<Id> lone_space_ = {};
   std::uint64_t identity_ = next_identity();  ///< says whose ids a cache holds
 };

@@ -15,6 +15,7 @@
 #include <seqtrain/text/bert_pipeline.hpp>
 #include <seqtrain/text/byte_level_pipeline.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/normalized_byte_level.hpp>
 #include <seqtrain/text/pipeline.hpp>
 #include <seqtrain/text/post_processing/templates.hpp>
 #include <seqtrain/text/post_processing/truncation.hpp>
@@ -237,9 +238,10 @@ class BasicTokenizer {
 /// A new family is a new alias of parts.
 using BertTokenizer = BasicTokenizer<BertPipeline>;
 using RobertaTokenizer = BasicTokenizer<ByteLevelPipeline>;
+using NormalizedByteLevelTokenizer = BasicTokenizer<NormalizedByteLevelPipeline>;
 using AssembledTokenizer = BasicTokenizer<AssembledPipeline>;
 
 static_assert(Tokenizer<BertTokenizer> && Tokenizer<RobertaTokenizer> &&
-              Tokenizer<AssembledTokenizer>);
+              Tokenizer<NormalizedByteLevelTokenizer> && Tokenizer<AssembledTokenizer>);
 
 }  // namespace seqtrain::text

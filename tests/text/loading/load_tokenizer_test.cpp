@@ -83,12 +83,14 @@ TEST_F(LoadTokenizer, ReadsWhatIsSupported) {
 
 TEST_F(LoadTokenizer, NamesThePartThatIsNotSupported) {
   const std::vector<std::array<std::string, 3>> cases{
-      {R"("normalizer": null)", R"("normalizer": {"type": "NFC"})", "normalizer.type: \"NFC\""},
-      {"\"ByteLevel\"", "\"Metaspace\"", "pre_tokenizer.type: \"Metaspace\""},
-      {"\"use_regex\": true", "\"use_regex\": false", "pre_tokenizer.use_regex"},
-      {R"("post_processor": null)", R"("post_processor": {"type": "Sequence"})",
-       "post_processor.type: \"Sequence\""},
-      {"\"BPE\"", "\"Unigram\"", "model.type: \"Unigram\""},
+      {R"("normalizer": null)", R"("normalizer": {"type": "Nmt"})", "normalizer.type: \"Nmt\""},
+      {"\"ByteLevel\"", "\"UnicodeScripts\"", "pre_tokenizer.type: \"UnicodeScripts\""},
+      {R"({"type": "ByteLevel", "add_prefix_space": false, "use_regex": true})",
+       R"({"type": "Split", "pattern": {"Regex": "\\d+"}, "behavior": "Isolated"})",
+       "pre_tokenizer.pattern.Regex: \"\\d+\""},
+      {R"("post_processor": null)", R"("post_processor": {"type": "Else"})",
+       "post_processor.type: \"Else\""},
+      {"\"BPE\"", "\"WordLevel\"", "model.type: \"WordLevel\""},
       {R"("dropout": null)", R"("dropout": 0.1)", "model.dropout"},
       {R"("end_of_word_suffix": "")", R"("end_of_word_suffix": "</w>")",
        "model.end_of_word_suffix: \"</w>\""},

@@ -66,7 +66,7 @@ inline std::string names_of(const std::vector<std::size_t>& labels, const predic
 inline std::string scores_cell(std::span<const float> logits, const predict::Task& task) {
   const auto scores = predict::scores(logits, task);
   std::string out;
-  for (const std::size_t label : predict::detail::greatest(scores, 3)) {
+  for (const std::size_t label : predict::greatest(scores, 3)) {
     out += (out.empty() ? "" : "<br>") +
            html::escaped(html::cut(metrics::label_name(task.labels, label), 40)) + " " +
            fixed(scores[label], 3);

@@ -34,7 +34,10 @@ class TokenizerJson {
     const auto model = root_.at("model");
     const std::string_view name = model_name(model);
     if (name == "WordPiece" && has_bert_parts()) return read_bert(model);
-    if (name == "BPE" && has_byte_level_parts()) return read_byte_level(model);
+    if (name == "BPE" && has_byte_level_parts()) {
+      if (!root_.find("normalizer")) return read_byte_level(model);
+      return read_normalized_byte_level(model);
+    }
     if (name == "WordPiece") return assemble_wordpiece(model);
     if (name == "BPE") return assemble_bpe(model);
     if (name == "Unigram") return assemble_unigram(model);
@@ -62,8 +65,7 @@ class TokenizerJson {
 
   [[nodiscard]] bool has_byte_level_parts() const {
     const auto splitter = root_.find("pre_tokenizer");
-    return is_of(splitter, "ByteLevel") && !root_.find("normalizer") &&
-           flag(*splitter, "use_regex").value_or(true);
+    return is_of(splitter, "ByteLevel") && flag(*splitter, "use_regex").value_or(true);
   }
 
   static std::optional<std::string> find_string(const json::Value& object, std::string_view key) {
@@ -100,6 +102,15 @@ class TokenizerJson {
     const auto normalizer = root_.find("normalizer");
     if (!normalizer) return {false, false, false, false};
     return detail::read_bert_normalizer(*normalizer);
+  }
+
+  [[nodiscard]] NormalizedByteLevelTokenizer read_normalized_byte_level(
+      const json::Value& model) const {
+    const auto splitter = root_.at("pre_tokenizer");
+    Vocabulary vocabulary = read_vocabulary(model.at("vocab"));
+    ByteLevelPipeline words{ByteLevelSplitter{flag(splitter, "add_prefix_space").value_or(true)},
+                            read_bpe(model, vocabulary)};
+    return {{read_normalizers(root_), std::move(words)}, read_surroundings(vocabulary)};
   }
 
   [[nodiscard]] RobertaTokenizer read_byte_level(const json::Value& model) const {

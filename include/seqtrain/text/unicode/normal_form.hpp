@@ -87,19 +87,37 @@ class NormalFormWriter {
   /// between two that are neighbours is copied.
   void append(std::string_view text, std::string& out) {
     for (std::size_t done = 0; done < text.size();) {
-      std::size_t wide = done;
-      while (wide < text.size() && static_cast<unsigned char>(text[wide]) < 0x80) ++wide;
+      const std::size_t wide = done + ascii_length(text.substr(done));
       if (wide == text.size()) return void(out += text.substr(done));
       const std::size_t begin = std::max(done + 1, wide) - 1;
       std::size_t end = wide;
       while (end < text.size() && static_cast<unsigned char>(text[end]) >= 0x80) ++end;
       out += text.substr(done, begin - done);
-      append_stretch(text.substr(begin, end - begin), out);
+      const auto stretch = text.substr(begin, end - begin);
+      if (composes_ && !compatibility_ && is_composed(stretch)) {
+        out += stretch;
+      } else {
+        append_stretch(stretch, out);
+      }
       done = end;
     }
   }
 
  private:
+  /// Whether a text is sure to be its own NFC: no character of it changes, or joins another.
+  static bool is_composed(std::string_view text) {
+    for (std::size_t i = 0; i < text.size();) {
+      const char32_t code = decode(text, i);
+      if (code < 0x300) continue;
+      if (code < 0x900 || (0x2000 <= code && code < 0x10000)) {
+        if (has_property(code, CharacterTable::mapped)) return false;
+        continue;
+      }
+      return false;
+    }
+    return true;
+  }
+
   void append_stretch(std::string_view text, std::string& out) {
     const NormalFormTable& table = NormalFormTable::instance();
     codes_.clear();

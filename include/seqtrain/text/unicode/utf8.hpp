@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +19,18 @@ namespace seqtrain::text {
 /// A byte that continues a character, 10xxxxxx.
 [[nodiscard]] constexpr bool is_continuation(char byte) noexcept {
   return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80u;
+}
+
+/// Bytes before the first that is not ASCII.
+[[nodiscard]] inline std::size_t ascii_length(std::string_view text) noexcept {
+  std::size_t i = 0;
+  for (; i + 32 <= text.size(); i += 32) {
+    std::array<std::uint64_t, 4> words;
+    std::memcpy(words.data(), text.data() + i, sizeof words);
+    if (((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080) != 0) break;
+  }
+  while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
+  return i;
 }
 
 /// Bytes of the character that begins with `lead`, which must be one that valid UTF-8 can have.

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/text/byte_level_pipeline.hpp>
+#include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/normalizers/normalizers.hpp>
+
+namespace seqtrain::text {
+
+/// Byte-level BPE of a text's normal form, as ModernBERT has it with NFC.
+class NormalizedByteLevelPipeline {
+ public:
+  /// One thread's working memory. It may serve several pipelines in turn.
+  class Scratch {
+    friend NormalizedByteLevelPipeline;
+
+    std::string normal_form_;
+    std::string other_;
+    ByteLevelPipeline::Scratch words_;
+  };
+
+  NormalizedByteLevelPipeline(NormalizerSequence normalizers, ByteLevelPipeline words)
+      : normalizers_{std::move(normalizers)}, words_{std::move(words)} {}
+
+  /// Appends the ids of `text`, all of them or at least `limit`.
+  void encode(std::string_view text, std::size_t limit, Scratch& scratch,
+              std::vector<Id>& out) const {
+    encode_normalized(normalize(text, scratch), limit, scratch, out);
+  }
+
+  /// The normal form of `text`, valid until `scratch` is used again.
+  [[nodiscard]] std::string_view normalize(std::string_view text, Scratch& scratch) const {
+    return normalizers_.normalize(text, scratch.normal_form_, scratch.other_);
+  }
+
+  /// `encode` for text in its normal form.
+  void encode_normalized(std::string_view text, std::size_t limit, Scratch& scratch,
+                         std::vector<Id>& out) const {
+    words_.encode(text, limit, scratch.words_, out);
+  }
+
+ private:
+  NormalizerSequence normalizers_;
+  ByteLevelPipeline words_;
+};
+
+}  // namespace seqtrain::text
