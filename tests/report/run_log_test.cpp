@@ -7,7 +7,7 @@
 namespace seqtrain::report {
 namespace {
 
-constexpr std::string_view text =
+constexpr std::string_view log_text =
     R"({"event":"begin","time":"2026-01-01T00:00:00.000Z","epochs":2,"steps":9,"examples":5,"step":0}
 {"event":"step","time":"t","step":1,"epoch":1,"loss":0.5,"gradient_norm":null,"learning_rate":1e-5,"machine":{"memory_mib":7}}
 {"event":"skipped","time":"t","step":2,"problem":"p"}
@@ -19,7 +19,7 @@ not a record
 {"event":"step","time":"v","ste)";
 
 TEST(RunLog, ReadsWhatJsonLinesWrites) {
-  const RunLog log = read_run_log(text);
+  const RunLog log = read_run_log(log_text);
   EXPECT_EQ(log.begin, "2026-01-01T00:00:00.000Z");
   EXPECT_EQ(log.last, "u");
   EXPECT_EQ(log.steps, 9);
