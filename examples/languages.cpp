@@ -2,7 +2,9 @@
 // docs/languages.md tells how to call it. What it trains is chosen in languages/framework.hpp.
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/job_dir.hpp>
@@ -51,23 +53,23 @@ void save_description(const std::filesystem::path& file, const Job& job) {
   write_file_atomically(file, out.end_object().text() + "\n");
 }
 
-/// Publishes those of the files that are there, and says where.
-void publish(const Job& job, const Languages& languages, const std::string& model_dir,
+/// Publishes those of the files that are there to `place`, which is called `where`: in a published
+/// layout right there, else in a dated folder.
+void publish(const Job& job, sink::Any& place, const std::string& where,
              std::vector<std::string> files) {
   std::erase_if(files, [&](const auto& file) { return !std::filesystem::exists(job.work / file); });
-  if (model_dir.empty()) return job.log.info("The model is in " + job.work.string());
-  auto place = cli::open_job_dir(languages.place(), job.log);
-  const std::string dated_folder = job.lang + "_" + dated(std::chrono::system_clock::now());
-  const auto folder = sink::publish_once(
-      place, job.work, files, job.published ? model_dir : model_dir + "/" + dated_folder);
-  job.log.info("The model is in " + languages.models(folder));
+  const std::string fresh =
+      job.published ? "" : job.lang + "_" + dated(std::chrono::system_clock::now());
+  const auto folder = sink::publish_once(place, job.work, files, fresh);
+  job.log.info("The model is in " + sink::key_below(where, folder));
 }
 
 void run(Job job, const Languages& languages, const Languages::Found& found,
          const std::string& model_dir) {
   const report::Log& log = job.log;
   const auto folder = languages.fetch(job.lang, found, log);
-  if (!model_dir.empty()) cli::open_job_dir(languages.models(model_dir), log);
+  std::optional<sink::Any> place;
+  if (!model_dir.empty()) place = cli::open_job_dir(languages.models(model_dir), log);
   if (job.published) {
     job.data = job.work / "data";
     job.published->gather(folder, job.data, job.lang == "en");
@@ -82,14 +84,14 @@ void run(Job job, const Languages& languages, const Languages::Found& found,
   log.info(report::tables(report, job.labels.names()));
   if (job.published) {
     save_description(job.work / "description.json", job);
-    publish(job, languages, model_dir,
-            {job.published->model_file, job.published->score_file, "description.json",
-             "vocabulary.txt", "subwords.model"});
   } else {
     save_performance(job.work / "performance.json", report, job.labels);
-    publish(job, languages, model_dir,
-            {"model.pth", "performance.json", "vocabulary.txt", "subwords.model"});
   }
+  if (!place) return log.info("The model is in " + job.work.string());
+  publish(job, *place, languages.models(model_dir),
+          {job.model_file().filename().string(),
+           job.published ? job.published->score_file : "performance.json", "description.json",
+           "vocabulary.txt", "subwords.model"});
 }
 
 int main(int argc, char** argv) {

@@ -39,20 +39,15 @@ struct Languages {
           "no folder with a train.csv, and none in pretrained/ with a data set, for the language "
           "'" +
               lang + "'",
-          {.object = place()},
+          {.object = bucket.empty() ? local.string() : "gs://" + bucket},
           known.empty() ? "there are no languages" : "there are: " + seqtrain::joined(known)};
     }
     const std::string folder = (published ? "pretrained/" : "") + lang;
     if (bucket.empty()) return local / folder;
-    return seqtrain::cli::local_input(place() + "/" + folder + "/", log);
+    return seqtrain::cli::local_input("gs://" + bucket + "/" + folder + "/", log);
   }
 
-  /// The bucket, or the directory in its place: `cli::open_job_dir` opens it.
-  [[nodiscard]] std::string place() const {
-    return bucket.empty() ? local.string() : "gs://" + bucket;
-  }
-
-  /// Where models go.
+  /// Where models go: a place that `cli::open_job_dir` opens.
   [[nodiscard]] std::string models(const std::string& folder) const {
     return bucket.empty() ? (local / folder).string() : "gs://" + bucket + "/" + folder;
   }

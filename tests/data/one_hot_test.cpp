@@ -14,13 +14,14 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-OneHotTable read(std::string_view text, const OneHotOptions& options = {.labels = {"a", "b"}}) {
+OneHotTable read_one_hot(std::string_view text,
+                         const OneHotOptions& options = {.labels = {"a", "b"}}) {
   return read_one_hot({.text = text, .name = "set.csv"}, options);
 }
 
 void expect_error(std::string_view text, const OneHotOptions& options, const std::string& says) {
   try {
-    (void)read(text, options);
+    (void)read_one_hot(text, options);
     FAIL() << "nothing was thrown";
   } catch (const InputError& error) {
     EXPECT_NE(std::string{error.what()}.find(says), std::string::npos) << error.what();
@@ -28,8 +29,8 @@ void expect_error(std::string_view text, const OneHotOptions& options, const std
 }
 
 TEST(OneHot, ReadsLabelsAndGivesOtherToTextsWithoutOne) {
-  const auto table =
-      read("id,b,text,a\n1,0,x,1\n2,True,\"y, \"\"z\"\"\",True\n3,False,w,0\n\n4,1.0,v,0.0\n");
+  const auto table = read_one_hot(
+      "id,b,text,a\n1,0,x,1\n2,True,\"y, \"\"z\"\"\",True\n3,False,w,0\n\n4,1.0,v,0.0\n");
   ASSERT_EQ(table.rows.size(), 4U);
   EXPECT_EQ(table.rows[0].labels, Names{"a"});
   EXPECT_EQ(table.rows[1].text, "y, \"z\"");
@@ -41,14 +42,15 @@ TEST(OneHot, ReadsLabelsAndGivesOtherToTextsWithoutOne) {
 }
 
 TEST(OneHot, LeavesOutRowsWithAMissingValueInAnyColumn) {
-  const auto table = read("text,a,b,note\nx,1,0,\n,1,0,n\ny,NaN,0,n\nnull,1,0,n\nz,1,0,n\n");
+  const auto table =
+      read_one_hot("text,a,b,note\nx,1,0,\n,1,0,n\ny,NaN,0,n\nnull,1,0,n\nz,1,0,n\n");
   ASSERT_EQ(table.rows.size(), 1U);
   EXPECT_EQ(table.rows[0].text, "z");
   EXPECT_EQ(table.left_out, 4U);
 }
 
 TEST(OneHot, NamesOnlyLabelsThatOccurOrAreAskedFor) {
-  EXPECT_EQ(read("text,a,b\nx,1,0\n").names({"a", "b"}), (Names{"a", "b"}));
+  EXPECT_EQ(read_one_hot("text,a,b\nx,1,0\n").names({"a", "b"}), (Names{"a", "b"}));
 }
 
 TEST(OneHot, TellsWhatIsWrong) {
@@ -65,7 +67,7 @@ TEST(OneHot, TellsWhatIsWrong) {
 
 TEST(OneHot, WritesRowsThatTheReaderReads) {
   const tests::TemporaryDirectory directory;
-  const auto table = read("text,a,b\nx,1,1\n\"y\n\"\"z\"\"\",0,0\nw,0,1\n");
+  const auto table = read_one_hot("text,a,b\nx,1,1\n\"y\n\"\"z\"\"\",0,0\nw,0,1\n");
   const std::vector<std::size_t> rows{1, 0};
   write_labelled_csv(directory / "multi.csv", table, rows, true);
   write_labelled_csv(directory / "single.csv", table, rows, false);

@@ -12,7 +12,7 @@
 namespace seqtrain::kernels {
 namespace {
 
-constexpr std::size_t columns = 64;
+constexpr std::size_t int8_columns = 64;
 
 std::vector<float> made_numbers(std::size_t count, std::uint32_t seed) {
   std::vector<float> result(count);
@@ -30,15 +30,15 @@ struct Factors {
         k{depth},
         bytes(rows * k),
         row_scales(rows),
-        weights(k * columns),
-        excess(columns),
-        scales(columns) {}
+        weights(k * int8_columns),
+        excess(int8_columns),
+        scales(int8_columns) {}
 
   [[nodiscard]] QuantizedRows x() { return {bytes.data(), row_scales.data()}; }
   [[nodiscard]] Int8Panel panel() { return {weights.data(), excess.data(), scales.data()}; }
 
   [[nodiscard]] std::int32_t weight(std::size_t i, std::size_t column) const {
-    return weights[(i / 4 * columns + column) * 4 + i % 4];
+    return weights[(i / 4 * int8_columns + column) * 4 + i % 4];
   }
   [[nodiscard]] std::int32_t sum(std::size_t row, std::size_t column) const {
     std::int32_t sum = 0;
@@ -91,12 +91,12 @@ TEST(Int8, QuantizesBfloat16AsTheFloatsItStandsFor) {
 
 TEST(Int8, QuantizesEachOutputChannelByItsLargestWeight) {
   const std::size_t k = 20;
-  auto weights = made_numbers(columns * k, 3);
+  auto weights = made_numbers(int8_columns * k, 3);
   std::fill_n(weights.begin() + 7 * k, k, 0.0F);
   weights[3 * k + 2] = 100;
   Factors factors{1, k};
-  quantize_panel(weights.data(), k, columns, factors.panel());
-  for (std::size_t column = 0; column < columns; ++column) {
+  quantize_panel(weights.data(), k, int8_columns, factors.panel());
+  for (std::size_t column = 0; column < int8_columns; ++column) {
     std::int32_t sum = 0;
     for (std::size_t i = 0; i < k; ++i) {
       const float error = weights[column * k + i] -
@@ -124,11 +124,11 @@ void fill_extremes(Factors& factors) {
 template <class Dot>
 std::vector<std::int32_t> sums_by(const Factors& factors) {
   using Ints = Width<4>::Ints;
-  std::vector<std::int32_t> sums(factors.rows * columns);
+  std::vector<std::int32_t> sums(factors.rows * int8_columns);
   dot_product<Dot, Ints>(
-      {factors.bytes.data(), factors.k / 4, factors.weights.data(), columns, factors.k / 4},
-      factors.rows, columns, [&](std::size_t row, std::size_t column, const Ints& found) {
-        std::memcpy(&sums[row * columns + column], &found, sizeof found);
+      {factors.bytes.data(), factors.k / 4, factors.weights.data(), int8_columns, factors.k / 4},
+      factors.rows, int8_columns, [&](std::size_t row, std::size_t column, const Ints& found) {
+        std::memcpy(&sums[row * int8_columns + column], &found, sizeof found);
       });
   return sums;
 }
@@ -138,14 +138,15 @@ TEST(Int8, ProductsAreExact) {
     for (const std::size_t k : {4U, 64U, 384U}) {
       Factors factors{rows, k};
       fill_extremes(factors);
-      std::vector<float> y(rows * columns, -1);
+      std::vector<float> y(rows * int8_columns, -1);
       float* const to = y.data();
-      multiply_int8(factors.x(), rows, k, factors.panel(), columns,
-                    [=](std::size_t row, std::size_t column, const auto& values)
-                        SEQTRAIN_INLINE_LAMBDA { store(to + row * columns + column, values); });
+      multiply_int8(
+          factors.x(), rows, k, factors.panel(), int8_columns,
+          [=](std::size_t row, std::size_t column, const auto& values)
+              SEQTRAIN_INLINE_LAMBDA { store(to + row * int8_columns + column, values); });
       const auto portable = sums_by<dot::BytesAsHalves>(factors);
       for (std::size_t i = 0; i < y.size(); ++i) {
-        const std::int32_t expected = factors.sum(i / columns, i % columns);
+        const std::int32_t expected = factors.sum(i / int8_columns, i % int8_columns);
         ASSERT_LT(std::abs(expected), 1 << 24);  // exact in a float
         EXPECT_EQ(y[i], static_cast<float>(expected));
         EXPECT_EQ(portable[i], expected);
@@ -157,23 +158,23 @@ TEST(Int8, ProductsAreExact) {
 TEST(Int8, ProductsOfQuantizedFactorsAreNearThoseOfTheNumbers) {
   const std::size_t rows = 9, k = 384;
   const auto x = made_numbers(rows * k, 4);
-  const auto weights = made_numbers(columns * k, 5);
+  const auto weights = made_numbers(int8_columns * k, 5);
   Factors factors{rows, k};
   quantize_rows(x.data(), rows, k, factors.x());
-  quantize_panel(weights.data(), k, columns, factors.panel());
-  std::vector<float> y(rows * columns);
+  quantize_panel(weights.data(), k, int8_columns, factors.panel());
+  std::vector<float> y(rows * int8_columns);
   float* const to = y.data();
-  multiply_int8(factors.x(), rows, k, factors.panel(), columns,
+  multiply_int8(factors.x(), rows, k, factors.panel(), int8_columns,
                 [=](std::size_t row, std::size_t column, const auto& values)
-                    SEQTRAIN_INLINE_LAMBDA { store(to + row * columns + column, values); });
+                    SEQTRAIN_INLINE_LAMBDA { store(to + row * int8_columns + column, values); });
   for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t column = 0; column < columns; ++column) {
+    for (std::size_t column = 0; column < int8_columns; ++column) {
       const float scale = factors.row_scales[row] * factors.scales[column];
       const float sum = static_cast<float>(factors.sum(row, column) - factors.excess[column]);
-      EXPECT_FLOAT_EQ(y[row * columns + column], sum * scale);
+      EXPECT_FLOAT_EQ(y[row * int8_columns + column], sum * scale);
       double exact = 0;
       for (std::size_t i = 0; i < k; ++i) exact += double{x[row * k + i]} * weights[column * k + i];
-      EXPECT_NEAR(y[row * columns + column], exact, 4);  // of sums of about 100
+      EXPECT_NEAR(y[row * int8_columns + column], exact, 4);  // of sums of about 100
     }
   }
 }

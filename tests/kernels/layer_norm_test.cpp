@@ -9,7 +9,7 @@
 namespace seqtrain::kernels {
 namespace {
 
-constexpr std::size_t rows = 3;
+constexpr std::size_t norm_rows = 3;
 constexpr std::size_t n = 48;
 constexpr float eps = 1e-5F;
 
@@ -21,15 +21,16 @@ std::vector<float> noise(std::uint64_t seed, std::size_t count) {
 }
 
 struct Norm {
-  std::vector<float> x = noise(1, rows*n), bias = noise(2, n), residual = noise(3, rows*n);
-  std::vector<float> gamma = noise(4, n), beta = noise(5, n), weights = noise(6, rows*n);
+  std::vector<float> x = noise(1, norm_rows*n), bias = noise(2, n),
+                     residual = noise(3, norm_rows*n);
+  std::vector<float> gamma = noise(4, n), beta = noise(5, n), weights = noise(6, norm_rows*n);
   Dropout dropout{77, 0.25};
 };
 
 /// sum(weights * LayerNorm(dropout(x + bias) + residual)) in double.
 double objective(const Norm& p) {
   double total = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
+  for (std::size_t row = 0; row < norm_rows; ++row) {
     std::vector<double> line(n);
     double mean = 0, variance = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -61,19 +62,20 @@ double difference(Norm& p, float& value) {
 
 TEST(LayerNorm, BothPassesAgreeWithTheFormula) {
   Norm p;
-  std::vector<float> x = p.x, y(rows * n), compact(rows * n), normal(rows * n), inverse(rows);
+  std::vector<float> x = p.x, y(norm_rows * n), compact(norm_rows * n), normal(norm_rows * n),
+                     inverse(norm_rows);
   add_and_norm<float>(x.data(), p.bias.data(), p.residual.data(), p.dropout, 0,
                       {p.gamma.data(), p.beta.data(), eps},
-                      {y.data(), compact.data(), normal.data(), inverse.data()}, rows, n);
+                      {y.data(), compact.data(), normal.data(), inverse.data()}, norm_rows, n);
   double value = 0;
   for (std::size_t i = 0; i < y.size(); ++i) value += static_cast<double>(y[i]) * p.weights[i];
   EXPECT_NEAR(value, objective(p), 1e-4);
   EXPECT_EQ(y, compact);
 
-  std::vector<float> gradient = p.weights, x_gradient(rows * n), d_gamma(n), d_beta(n);
+  std::vector<float> gradient = p.weights, x_gradient(norm_rows * n), d_gamma(n), d_beta(n);
   add_and_norm_backward(gradient.data(), normal.data(), inverse.data(), p.gamma.data(), p.dropout,
-                        0, x_gradient.data(), d_gamma.data(), d_beta.data(), rows, n);
-  for (std::size_t i = 0; i < rows * n; ++i) {
+                        0, x_gradient.data(), d_gamma.data(), d_beta.data(), norm_rows, n);
+  for (std::size_t i = 0; i < norm_rows * n; ++i) {
     EXPECT_NEAR(gradient[i], difference(p, p.residual[i]), 2e-3);
     EXPECT_NEAR(x_gradient[i], difference(p, p.x[i]), 2e-3);
   }
@@ -85,38 +87,41 @@ TEST(LayerNorm, BothPassesAgreeWithTheFormula) {
 
 TEST(LayerNorm, LeavesNothingForABackwardPassIfThereIsNone) {
   const Norm p;
-  std::vector<float> x = p.x, y(rows * n), compact(rows * n), normal(rows * n), inverse(rows);
+  std::vector<float> x = p.x, y(norm_rows * n), compact(norm_rows * n), normal(norm_rows * n),
+                     inverse(norm_rows);
   const LayerNormWeights weights{p.gamma.data(), p.beta.data(), eps};
   add_and_norm<float>(x.data(), p.bias.data(), p.residual.data(), {}, 0, weights,
-                      {y.data(), compact.data(), normal.data(), inverse.data()}, rows, n);
-  std::vector<float> again = p.x, alone(rows * n);
+                      {y.data(), compact.data(), normal.data(), inverse.data()}, norm_rows, n);
+  std::vector<float> again = p.x, alone(norm_rows * n);
   add_and_norm<float>(again.data(), p.bias.data(), p.residual.data(), {}, 0, weights,
-                      {alone.data(), compact.data(), nullptr, nullptr}, rows, n);
+                      {alone.data(), compact.data(), nullptr, nullptr}, norm_rows, n);
   EXPECT_EQ(y, alone);
 }
 
 TEST(LayerNorm, NormAndDropIsTheSameWithoutAResidual) {
   Norm p;
-  const std::vector<float> zeros(rows * n);
-  std::vector<float> x = p.x, expected(rows * n), y(rows * n), compact(rows * n), normal(rows * n);
-  std::vector<float> inverse(rows);
+  const std::vector<float> zeros(norm_rows * n);
+  std::vector<float> x = p.x, expected(norm_rows * n), y(norm_rows * n), compact(norm_rows * n),
+                     normal(norm_rows * n);
+  std::vector<float> inverse(norm_rows);
   const LayerNormWeights weights{p.gamma.data(), p.beta.data(), eps};
   add_and_norm<float>(x.data(), zeros.data(), zeros.data(), {}, 0, weights,
-                      {expected.data(), compact.data(), normal.data(), inverse.data()}, rows, n);
+                      {expected.data(), compact.data(), normal.data(), inverse.data()}, norm_rows,
+                      n);
   norm_and_drop<float>(p.x.data(), weights, p.dropout, 0,
-                       {y.data(), compact.data(), normal.data(), inverse.data()}, rows, n);
+                       {y.data(), compact.data(), normal.data(), inverse.data()}, norm_rows, n);
   std::vector<float> gradient = p.weights, d_gamma(n), d_beta(n);
-  std::vector<float> dropped = p.weights, unused(rows * n), d_gamma2(n), d_beta2(n);
-  for (std::size_t i = 0; i < rows * n; ++i) {
+  std::vector<float> dropped = p.weights, unused(norm_rows * n), d_gamma2(n), d_beta2(n);
+  for (std::size_t i = 0; i < norm_rows * n; ++i) {
     Width<4>::Floats keep = Width<4>::Floats{} + 1;
     p.dropout.apply(static_cast<std::uint32_t>(i), keep);
     EXPECT_EQ(y[i], expected[i] * keep[0]);
     dropped[i] *= keep[0];
   }
   norm_and_drop_backward(gradient.data(), normal.data(), inverse.data(), p.gamma.data(), p.dropout,
-                         0, d_gamma.data(), d_beta.data(), rows, n);
+                         0, d_gamma.data(), d_beta.data(), norm_rows, n);
   add_and_norm_backward(dropped.data(), normal.data(), inverse.data(), p.gamma.data(), {}, 0,
-                        unused.data(), d_gamma2.data(), d_beta2.data(), rows, n);
+                        unused.data(), d_gamma2.data(), d_beta2.data(), norm_rows, n);
   EXPECT_EQ(gradient, dropped);
   EXPECT_EQ(d_gamma, d_gamma2);
   EXPECT_EQ(d_beta, d_beta2);

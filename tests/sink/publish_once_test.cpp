@@ -51,6 +51,12 @@ TEST_F(PublishOnce, CompletesTheFolderThatAStoppedJobBegan) {
   EXPECT_FALSE(std::filesystem::exists(place_ / "second"));
 }
 
+TEST_F(PublishOnce, TakesAnEmptyFolderForThePlaceItself) {
+  EXPECT_EQ(publish(""), "");
+  EXPECT_EQ(publish(""), "");
+  Manifest::load(place_ / "manifest.json").check(place_.path());
+}
+
 TEST_F(PublishOnce, PublishesOtherResultsAnew) {
   publish("first");
   write_file(work_ / "model.pth", "others!");

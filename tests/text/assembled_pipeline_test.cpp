@@ -53,13 +53,17 @@ TEST_P(Assembled, HasTheIdsOfTheReference) {
   });
 }
 
+std::string assembled_name(const testing::TestParamInfo<const char*>& param) {
+  return param.param;
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Assembled,
                          testing::Values("unigram_nfkc", "unigram_albert", "unigram_deberta",
                                          "unigram_camembert", "unigram_plain", "unigram_first",
                                          "unigram_unsplit", "unigram_bytes", "unigram_bare",
                                          "bpe_fallback", "bpe_suffix", "bpe_prefix",
                                          "bpe_nfc_bytes", "bpe_digits_bytes", "wordpiece_words"),
-                         [](const auto& info) { return std::string{info.param}; });
+                         assembled_name);
 
 TEST(AssembledPipeline, CutsAtSpacesWhereThatChangesNothing) {
   const auto cuts = [](const char* name) {

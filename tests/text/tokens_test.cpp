@@ -1,4 +1,5 @@
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ std::vector<Token> tokens_in(const std::string& name, std::string_view text, boo
         if constexpr (requires { tokenizer.tokens(text, special); }) {
           return tokenizer.tokens(text, special);
         } else {
-          throw Error{"a family that does not tell its tokens"};
+          throw std::logic_error{"cannot name its tokens"};
         }
       });
 }

@@ -27,7 +27,7 @@ inline std::string describe(const LoadReport& report) {
 /// be faster.
 inline std::string describe(Precision used, c10::Device device) {
   if (used == Precision::int8) {
-    std::string line = "Precision: int8 linear maps, bf16 attention, fp32 weights and sums";
+    std::string line = "Precision: int8 linear maps, fp32 norms, softmax and head";
     if (!has_native_int8()) {
       line += "; warning: this processor has no VNNI, so bf16 or fp32 may be faster";
     }

@@ -16,7 +16,7 @@ namespace seqtrain::model {
 enum class Precision {
   fp32,
   bf16,
-  int8,       ///< of linear maps, for predictions on a processor; other products are bf16
+  int8,       ///< of linear maps, for predictions on a processor
   automatic,  ///< bf16 where the device computes it natively, else fp32
 };
 

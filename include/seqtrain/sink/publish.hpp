@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <seqtrain/concepts.hpp>
@@ -34,6 +35,11 @@ inline std::vector<std::string> files_below(const std::filesystem::path& directo
   return files;
 }
 
+/// Returns the key of a file below a prefix; an empty prefix is the sink itself.
+[[nodiscard]] inline std::string key_below(const std::string& prefix, std::string_view name) {
+  return prefix.empty() ? std::string{name} : prefix + "/" + std::string{name};
+}
+
 /// Puts files and directories of `directory` into the sink under `prefix`, then `manifest.json`
 /// with their sizes and checksums, and waits until all of it is durable. A folder without a
 /// manifest is incomplete. `before_each` is called before each file and may throw to end the
@@ -46,12 +52,12 @@ void publish(
   try {
     for (const std::string& name : files_below(directory, names)) {
       before_each();
-      sink.put_file(prefix + "/" + name, directory / name);
+      sink.put_file(key_below(prefix, name), directory / name);
       manifest.add(directory, name);
     }
     sink.flush();
     const std::string text = manifest.to_json();
-    sink.put(prefix + "/" + std::string{Manifest::file_name}, std::as_bytes(std::span{text}));
+    sink.put(key_below(prefix, Manifest::file_name), std::as_bytes(std::span{text}));
     sink.flush();
   } catch (const Error& error) {
     throw Error{error.what(), {}, "all of it is still in " + directory.string()};

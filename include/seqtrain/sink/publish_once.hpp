@@ -74,7 +74,7 @@ std::string publish_once(
   now.files = manifest.entries();
   if (const auto before = Published::load(directory); before.same_results(now)) {
     now.folder = before.folder;
-    if (sink.get(now.folder + "/" + std::string{Manifest::file_name})) return now.folder;
+    if (sink.get(key_below(now.folder, Manifest::file_name))) return now.folder;
   }
   now.save(directory);
   publish(sink, directory, names, now.folder, before_each);

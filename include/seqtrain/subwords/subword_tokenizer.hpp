@@ -107,11 +107,13 @@ static_assert(text::Tokenizer<SubwordTokenizer>);
   const text::Id padding = pieces.id_of(text::Mark::padding, unpadded);
   if (padding < 0) throw InputError{"has no unknown piece", {.object = path.string()}};
   const std::size_t size = pieces.size();
+  auto names = pieces.texts();
   return {std::move(pieces),
           {.templates = {.single = {.before = {begin}},
                          .pair = {.before = {begin}, .between = {between}}},
            .pad_id = padding,
-           .vocab_size = size}};
+           .vocab_size = size,
+           .names = std::move(names)}};
 }
 
 }  // namespace seqtrain::subwords

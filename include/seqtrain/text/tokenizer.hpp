@@ -79,24 +79,31 @@ class BasicTokenizer {
     return encode_pair(text, *pair, {.type_zero_between = type_zero_between}, budget, scratch, out);
   }
 
-  /// Returns the tokens of a text, with special tokens around them or without. Throws `InputError`
-  /// on text that is not UTF-8. It is slower than `encode`.
-  [[nodiscard]] std::vector<Token> tokens(std::string_view text,
-                                          bool special) const requires HasParts<Pipeline> {
+  /// Returns the tokens of a text, with special tokens around them or without. They have places in
+  /// the text if the pipeline has parts. Throws `InputError` on text that is not UTF-8. It is
+  /// slower than `encode`.
+  [[nodiscard]] std::vector<Token> tokens(std::string_view text, bool special) const {
     check_utf8(text);
     TokenCollector<Pipeline> collector{pipeline_, text, names_, templates_.trims_spaces};
     const auto add = [&](const std::vector<Id>& ids) {
       for (const Id id : ids) collector.add_special(id);
     };
     if (special) add(templates_.single.before);
-    tokens_.split(text, [&](const Segment& segment) {
-      if (segment.id) {
-        collector.add_added(*segment.id, segment.text);
-      } else {
-        collector.add_stretch(segment.text, normalized_tokens_);
-      }
-      return true;
-    });
+    if constexpr (HasParts<Pipeline>) {
+      tokens_.split(text, [&](const Segment& segment) {
+        if (segment.id) {
+          collector.add_added(*segment.id, segment.text);
+        } else {
+          collector.add_stretch(segment.text, normalized_tokens_);
+        }
+        return true;
+      });
+    } else {
+      Scratch scratch;
+      std::vector<Id> ids;
+      append_ids(text, unlimited, scratch, ids);
+      for (const Id id : ids) collector.add_named(id);
+    }
     if (special) add(templates_.single.after);
     return std::move(collector).take();
   }

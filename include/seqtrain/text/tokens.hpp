@@ -21,8 +21,8 @@ struct Token {
   Id id = 0;
   std::string text = {};  ///< what it stands for in the text; of others the vocabulary's token
   bool special = false;   ///< it comes from the template, not from the text
-  /// The bytes of the text that it stands for. Absent of special tokens, and where the normal form
-  /// of a text does not follow from that of its characters.
+  /// The bytes of the text that it stands for. Absent of special tokens, if the pipeline has no
+  /// parts, and if the normal form of a text does not follow from that of its characters.
   std::optional<std::size_t> begin = {};
   std::optional<std::size_t> end = {};
 
@@ -40,7 +40,7 @@ concept HasParts = requires(const P& pipeline) {
 
 /// Collects the tokens of a text with their places in it. It takes the parts of `Pipeline` one
 /// after the other, which is slower than to encode the text.
-template <HasParts Pipeline>
+template <class Pipeline>
 class TokenCollector {
  public:
   /// `names` are the vocabulary's tokens by their ids. All that is given must outlive this.
@@ -49,6 +49,9 @@ class TokenCollector {
       : pipeline_{pipeline}, text_{text}, names_{names}, trims_spaces_{trims_spaces} {}
 
   void add_special(Id id) { tokens_.push_back({.id = id, .text = name(id), .special = true}); }
+
+  /// Adds a token whose place is not known.
+  void add_named(Id id) { tokens_.push_back({.id = id, .text = name(id)}); }
 
   /// Adds an added token that stands in the text as `found`.
   void add_added(Id id, std::string_view found) {
@@ -156,7 +159,7 @@ class TokenCollector {
   /// Adds the token of bytes of the normal form. Its place leaves out `spaces` if the tokenizer
   /// trims them.
   void add_aligned(Id id, std::size_t begin, std::size_t end, std::string_view spaces) {
-    if (places_.empty()) return void(tokens_.push_back({.id = id, .text = name(id)}));
+    if (places_.empty()) return add_named(id);
     // The space before the text that was added stands for the first character, as the reference
     // has it.
     const std::size_t last = std::max(end, begin + 1) - 1;

@@ -12,7 +12,8 @@ namespace {
 
 const std::vector<Bpe::Entry> letters{{"a", 0},  {"b", 1},   {"c", 2},    {"ab", 3},
                                       {"aa", 4}, {"abc", 5}, {"aaab", 6}, {"ca", 9}};
-const std::vector<Bpe::Pair> merges{{"a", "b"}, {"a", "a"}, {"c", "a"}, {"ab", "c"}, {"aa", "ab"}};
+const std::vector<Bpe::Pair> bpe_merges{
+    {"a", "b"}, {"a", "a"}, {"c", "a"}, {"ab", "c"}, {"aa", "ab"}};
 
 std::vector<Id> encode(const Bpe& bpe, std::string_view word) {
   std::vector<Id> ids;
@@ -26,9 +27,10 @@ std::vector<Id> by_definition(std::string_view word) {
   for (const char c : word) symbols.emplace_back(1, c);
   for (bool merged = true; merged;) {
     merged = false;
-    for (std::size_t rank = 0; rank < merges.size() && !merged; ++rank) {
+    for (std::size_t rank = 0; rank < bpe_merges.size() && !merged; ++rank) {
       for (std::size_t i = 0; i + 1 < symbols.size() && !merged; ++i) {
-        if (symbols[i] != merges[rank].first || symbols[i + 1] != merges[rank].second) continue;
+        if (symbols[i] != bpe_merges[rank].first || symbols[i + 1] != bpe_merges[rank].second)
+          continue;
         symbols[i] += symbols[i + 1];
         symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(i) + 1);
         merged = true;
@@ -42,7 +44,7 @@ std::vector<Id> by_definition(std::string_view word) {
 }
 
 TEST(Bpe, MergesByRankAtEveryLength) {
-  const Bpe bpe{letters, merges};
+  const Bpe bpe{letters, bpe_merges};
   std::mt19937 random{3};
   for (std::size_t length = 0; length < 120; ++length) {
     for (int round = 0; round < 20; ++round) {
@@ -55,8 +57,8 @@ TEST(Bpe, MergesByRankAtEveryLength) {
 
 TEST(Bpe, AVeryLongWordIsMergedAsItsPartsAre) {
   std::vector<Bpe::Entry> with_a_wall = letters;
-  with_a_wall.emplace_back("d", 8);  // merges with nothing
-  const Bpe bpe{with_a_wall, merges};
+  with_a_wall.emplace_back("d", 8);  // bpe_merges with nothing
+  const Bpe bpe{with_a_wall, bpe_merges};
   std::mt19937 random{5};
   std::string word;
   std::vector<Id> expected;
@@ -91,7 +93,7 @@ TEST(Bpe, RefusesMergesOfTokensThatAreNotThere) {
   const std::vector<Bpe::Pair> missing_result{{"b", "b"}};
   EXPECT_THROW((Bpe{letters, missing}), InputError);
   EXPECT_THROW((Bpe{letters, missing_result}), InputError);
-  EXPECT_THROW((Bpe{letters, merges, {.unknown_token = "<unk>"}}), InputError);
+  EXPECT_THROW((Bpe{letters, bpe_merges, {.unknown_token = "<unk>"}}), InputError);
 }
 
 TEST(Bpe, RefusesATokenOfOver65535Bytes) {
@@ -103,7 +105,7 @@ TEST(Bpe, RefusesATokenOfOver65535Bytes) {
 }
 
 TEST(Bpe, AMillionBytesInOneWord) {
-  const Bpe bpe{letters, merges};
+  const Bpe bpe{letters, bpe_merges};
   EXPECT_EQ(encode(bpe, std::string(1'000'000, 'a')).size(), 500'000u);
   EXPECT_TRUE(encode(bpe, std::string(1'000'000, 'x')).empty());
 }

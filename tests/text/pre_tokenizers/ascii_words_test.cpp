@@ -13,7 +13,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr std::string_view spaces = " \t\n\r";
-constexpr std::string_view marks = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+constexpr std::string_view ascii_marks = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
 Words words_of(std::string_view text, bool lowercase = false) {
   AsciiWords scanner;
@@ -34,7 +34,7 @@ Words plain_words_of(std::string_view text) {
   Words result;
   bool in_word = false;
   for (const char c : text) {
-    const bool mark = marks.find(c) != marks.npos;
+    const bool mark = ascii_marks.find(c) != ascii_marks.npos;
     const bool part = !mark && spaces.find(c) == spaces.npos;
     if (mark || (part && !in_word)) result.emplace_back();
     if (mark || part) result.back() += c;

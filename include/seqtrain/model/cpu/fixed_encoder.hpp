@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,7 @@
 
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/kernels/activation.hpp>
-#include <seqtrain/kernels/bf16_attention.hpp>
+#include <seqtrain/kernels/attention.hpp>
 #include <seqtrain/kernels/int8.hpp>
 #include <seqtrain/kernels/layer_norm.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
@@ -46,10 +47,11 @@ struct FixedLayer {
   std::size_t heads;
 };
 
-/// BERT's and RoBERTa's encoder for predictions on the processor: linear maps in int8 or bf16,
-/// attention in bf16, norms and sums in fp32. Nothing is kept for a backward pass. A thread takes a
-/// run of sequences through all layers; where there are fewer than threads, they share the parts of
-/// each step. A sequence's result is the same bits whatever the others and the threads are.
+/// BERT's and RoBERTa's encoder for predictions on the processor: linear maps in int8 or bf16, what
+/// is between them kept in bf16 and computed in fp32. Nothing is kept for a backward pass. A thread
+/// takes a run of sequences through all layers; where there are fewer than threads, they share the
+/// parts of each step. A sequence's result is the same bits whatever the others and the threads
+/// are.
 class FixedEncoder {
  public:
   FixedEncoder(EncoderParts<Bf16> parts, bool int8)
@@ -239,13 +241,8 @@ class FixedEncoder {
                                      .size = size,
                                      .dropout = {},
                                      .first = 0};
-      Bf16* const to = rows_.context + to_row * hidden() + head * size;
-      const kernels::AttentionScratch scratch{encoder_.scratch_[worker].data()};
-      if (kernels::has_bf16_attention(size)) {
-        kernels::attend_in_bf16(view, to, hidden(), scratch);
-      } else {
-        kernels::attend(view, to, hidden(), scratch);
-      }
+      kernels::attend(view, rows_.context + to_row * hidden() + head * size, hidden(),
+                      {encoder_.scratch_[worker].data()});
     }
 
     /// Moves what belongs to the first tokens to the front, where it lies together.

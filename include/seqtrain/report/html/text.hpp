@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -71,9 +72,13 @@ inline void append_character(std::string& out, std::string_view character) {
 
 /// Returns a whole number with commas between thousands.
 [[nodiscard]] inline std::string count(std::int64_t value) {
-  std::string text = std::to_string(value);
+  const std::string digits = std::to_string(value);
   const std::size_t first = value < 0 ? 1 : 0;
-  for (std::size_t at = text.size(); at > first + 3;) text.insert(at -= 3, ",");
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > first && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
   return text;
 }
 
