@@ -63,6 +63,21 @@ void add_split(const text::RobertaTokenizer&, const Texts& texts) {
   });
 }
 
+void add_split(const text::NormalizedByteLevelTokenizer&, const Texts& texts) {
+  add("split", texts, [words = text::ByteLevelWords{}](std::string_view text) mutable {
+    split(
+        text, words, [](auto& all, auto rest) { return all.scan(rest); },
+        [](auto rest) { return text::ByteLevelSplitter::word_end(rest, 0); });
+  });
+}
+
+void add_split(const text::AssembledTokenizer&, const Texts& texts) {
+  add("split", texts, [](std::string_view text) {
+    text::SpacedWords words{text};
+    while (words.next_batch()) benchmark::DoNotOptimize(words.size());
+  });
+}
+
 void add_split(const text::WordTokenizer&, const Texts& texts) {
   add("split", texts, [](std::string_view text) {
     text::WordSplitter{}.for_each_word(

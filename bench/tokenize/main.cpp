@@ -110,6 +110,32 @@ void check(const T& tokenizer, const Texts& texts) {
   }
 }
 
+/// Throws where the ids are not those of the parts, one after the other on whole texts.
+template <class Tokenizer>
+void check_parts(const Tokenizer& tokenizer, const Texts& texts) {
+  const auto& pipeline = tokenizer.pipeline();
+  typename Tokenizer::Scratch scratch;
+  typename Tokenizer::Scratch plain_scratch;
+  std::vector<text::Id> ids;
+  std::vector<text::Id> expected;
+  constexpr auto all = std::numeric_limits<std::size_t>::max();
+  for (const std::string& text : texts.singles) {
+    ids.clear();
+    expected.clear();
+    pipeline.encode(text, all, scratch, ids);
+    pipeline.encode_parts(text, plain_scratch, expected);
+    if (ids != expected) throw Error{"other ids than those of the parts for: " + text};
+  }
+}
+
+void check(const text::AssembledTokenizer& tokenizer, const Texts& texts) {
+  check_parts(tokenizer, texts);
+}
+
+void check(const text::NormalizedByteLevelTokenizer& tokenizer, const Texts& texts) {
+  check_parts(tokenizer, texts);
+}
+
 /// Its pipeline is its parts.
 void check(const text::WordTokenizer&, const Texts&) {}
 

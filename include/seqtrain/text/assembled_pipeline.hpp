@@ -91,6 +91,12 @@ class AssembledPipeline {
     }
   }
 
+  /// Appends the ids of `text` as the parts give them, with nothing remembered.
+  void encode_parts(std::string_view text, Scratch& scratch, std::vector<Id>& out) const {
+    encode_normalized(normalize(text, scratch), std::numeric_limits<std::size_t>::max(), scratch,
+                      out);
+  }
+
   /// `encode`, a word at a time, of a text that has none of `tokens` in its normal form. Returns
   /// false and appends nothing where words cannot be told from each other so, or a token is there.
   /// All calls with a scratch must have the same tokens.

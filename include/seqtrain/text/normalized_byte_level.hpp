@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,13 @@ class NormalizedByteLevelPipeline {
   void encode_normalized(std::string_view text, std::size_t limit, Scratch& scratch,
                          std::vector<Id>& out) const {
     words_.encode(text, limit, scratch.words_, out);
+  }
+
+  /// Appends the ids of `text` as the parts give them, with nothing remembered.
+  void encode_parts(std::string_view text, Scratch& scratch, std::vector<Id>& out) const {
+    ByteLevelPipeline::Plain::Scratch words;
+    words_.plain().encode(normalize(text, scratch), std::numeric_limits<std::size_t>::max(), words,
+                          out);
   }
 
  private:
