@@ -14,7 +14,8 @@ namespace seqtrain::model {
 /// A function of each element.
 using Activation = at::Tensor (*)(const at::Tensor&);
 
-/// The activation that config.json's `hidden_act` names. Throws `InputError` on another one.
+/// Returns the activation that config.json's `hidden_act` names. Throws `InputError` if it is
+/// unknown.
 [[nodiscard]] inline Activation activation(std::string_view name) {
   if (name == "gelu") return [](const at::Tensor& x) { return at::gelu(x); };
   if (name == "gelu_new" || name == "gelu_pytorch_tanh") {

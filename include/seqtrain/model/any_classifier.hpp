@@ -23,8 +23,7 @@
 
 namespace seqtrain::model {
 
-/// A classifier of a family that is known at run time only. It is a `seqtrain::Model` itself; the
-/// choice is looked at once a batch.
+/// A classifier whose family is known at run time only. It is a `seqtrain::Model`.
 class AnyClassifier {
  public:
   using batch_type = data::Batch;
@@ -81,15 +80,15 @@ class AnyClassifier {
     std::visit([&](const auto& model) { model.save_pretrained(directory); }, classifier_);
   }
 
-  /// The classifier as what it is, for code that depends on the family.
+  /// Returns the classifier of its own type, for code that depends on the family.
   [[nodiscard]] Variant& get() { return classifier_; }
 
  private:
   Variant classifier_;
 };
 
-/// The classifier in a Hugging Face directory, of the family that its config.json names. Throws
-/// `InputError` for other families and where the files do not fit together.
+/// Loads the classifier in a Hugging Face directory, of the family that its config.json names.
+/// Throws `InputError` if the family is not supported or the files do not fit together.
 [[nodiscard]] inline AnyClassifier load_classifier(const std::filesystem::path& directory,
                                                    const ClassifierOptions& options = {}) {
   const weights::Checkpoint checkpoint{directory};

@@ -17,11 +17,11 @@
 
 namespace seqtrain::model {
 
-/// Which keys a query may attend to: bool [rows, 1, 1, width]; nothing where all of them.
+/// The keys that a query may attend to: bool [rows, 1, 1, width], or nothing for all keys.
 using AttentionMask = std::optional<at::Tensor>;
 
-/// softmax(q kᵀ / √size) v with dropout on the probabilities, which are fp32 also under autocast;
-/// all are [rows, heads, width, size].
+/// Computes softmax(q kᵀ / √size) v with dropout on the probabilities, which are fp32 also under
+/// autocast. All tensors are [rows, heads, width, size].
 inline at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                          const AttentionMask& mask, double probability, Dropout& dropout) {
   if (!dropout.active(probability)) return at::scaled_dot_product_attention(q, k, v, mask);
@@ -32,7 +32,8 @@ inline at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Ten
   return at::matmul(dropout(at::softmax(scores, -1, at::kFloat), probability), v);
 }
 
-/// Every token looks at every other of its row, in several heads (Vaswani et al. 2017).
+/// Self-attention with several heads (Vaswani et al. 2017): every token attends to every token of
+/// its row.
 class SelfAttention {
  public:
   SelfAttention(const Scope& scope, const weights::ModelConfig& config)

@@ -23,7 +23,7 @@ namespace seqtrain::model {
 /// Sizes; the defaults are those of Howard and Ruder 2018.
 struct AwdLstmShape {
   std::int64_t embedding = 400;
-  std::int64_t hidden = 1152;  ///< of all layers but the last, whose output is like an embedding
+  std::int64_t hidden = 1152;  ///< outputs of each layer but the last, which has `embedding`
   std::int64_t layers = 3;
   bool qrnn = false;  ///< layers are quasi-recurrent, as fastai's AWD_QRNN has them
 
@@ -52,12 +52,12 @@ struct AwdLstmDropout {
   double hidden = 0.15;     ///< between layers
   double output = 0.1;      ///< behind the last
 
-  /// fastai's for a classifier.
+  /// Returns fastai's rates for a classifier.
   [[nodiscard]] static AwdLstmDropout classifier() {
     return {.embedding = 0.05, .input = 0.4, .weight = 0.5, .hidden = 0.3, .output = 0.4};
   }
 
-  /// All rates times a factor.
+  /// Returns all rates times a factor.
   [[nodiscard]] AwdLstmDropout scaled(double factor) const {
     return {embedding * factor, input * factor, weight * factor, hidden * factor, output * factor};
   }
@@ -89,7 +89,8 @@ class AwdLstm {
   }
 
   /// Hidden states of the last layer [rows, width, embedding] for ids [rows, width]. `state` is
-  /// that before the first of them and becomes that behind the last, cut off from the gradients.
+  /// that before the first of them and becomes that after the last layer, cut off from the
+  /// gradients.
   at::Tensor operator()(const at::Tensor& ids, RecurrentState& state, Dropout& dropout) const {
     at::Tensor x = shared_over_time(embed(ids, dropout), dropout_.input, dropout);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -99,7 +100,7 @@ class AwdLstm {
     return x;
   }
 
-  /// The state before the first word.
+  /// Returns the state before the first word.
   [[nodiscard]] RecurrentState zero_state(std::int64_t rows) const {
     RecurrentState state;
     const auto options = embedding_.options().requires_grad(false);
@@ -112,7 +113,7 @@ class AwdLstm {
     return state;
   }
 
-  /// Leaves elements out of x [rows, width, size] with one mask a row for its whole width.
+  /// Applies dropout to x [rows, width, size] with one mask for the whole width of a row.
   static at::Tensor shared_over_time(const at::Tensor& x, double rate, Dropout& dropout) {
     return dropout.masked(x, {x.size(0), 1, x.size(2)}, rate);
   }
@@ -123,7 +124,7 @@ class AwdLstm {
   [[nodiscard]] const AwdLstmShape& shape() const { return shape_; }
   [[nodiscard]] const AwdLstmDropout& dropout() const { return dropout_; }
 
-  /// The embedding, then the layers.
+  /// Returns the embedding, then the layers.
   [[nodiscard]] const LayerGroups& groups() const { return groups_; }
 
  private:
@@ -155,7 +156,7 @@ class AwdLstm {
                        .bias_hh = add("module.bias_hh_l0", {4 * out}, out)});
   }
 
-  /// [rows, width, embedding]; the row of padding is never trained.
+  /// Returns embeddings [rows, width, embedding]. The row of padding is never trained.
   at::Tensor embed(const at::Tensor& ids, Dropout& dropout) const {
     const at::Tensor x = at::embedding(embedding_, ids, padding_id_);
     if (!dropout.active(dropout_.embedding)) return x;

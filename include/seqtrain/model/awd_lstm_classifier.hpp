@@ -66,7 +66,7 @@ class AwdLstmClassifier {
   using output_type = metrics::Logits;
   using loss_type = Loss;
 
-  /// A fresh model. Throws `InputError` on options out of range.
+  /// Makes a model with random weights. Throws `InputError` if an option is out of range.
   explicit AwdLstmClassifier(std::int64_t vocab_size, const AwdLstmClassifierOptions& options)
       : AwdLstmClassifier{vocab_size, options, FreshParameters{options.seed, options.device}} {}
 
@@ -76,15 +76,15 @@ class AwdLstmClassifier {
   AwdLstmClassifier& operator=(const AwdLstmClassifier&) = delete;
   ~AwdLstmClassifier() = default;
 
-  /// Adds weight · d(mean loss)/dp to the gradients; the loss is `ProblemLoss`. Throws `Error` with
-  /// the batch's size where there is too little memory for it.
+  /// Adds weight · d(mean loss)/dp to the gradients. The loss is `ProblemLoss`. Throws `Error` with
+  /// the batch's size if there is too little memory for it.
   Loss accumulate(const data::Batch& batch, double weight) {
     check(batch);
     check_labels(batch, labels(), problem_type());
     return within_memory(batch, [&] { return add_gradients(batch, weight); });
   }
 
-  /// [rows, labels], in evaluation mode. Throws as `accumulate` does.
+  /// Returns logits [rows, labels], in evaluation mode. Throws as `accumulate` does.
   metrics::Logits logits(const data::Batch& batch) {
     check(batch);
     return within_memory(batch, [&] {
@@ -99,7 +99,7 @@ class AwdLstmClassifier {
   [[nodiscard]] std::int64_t vocab_size() const { return encoder_.vocab_size(); }
   [[nodiscard]] ProblemType problem_type() const { return options_.problem_type; }
 
-  /// The embedding, the layers, the head.
+  /// Returns the embedding, the layers and the head.
   [[nodiscard]] LayerGroups groups() const {
     LayerGroups groups = encoder_.groups();
     groups.push_back(head_.names());
@@ -109,8 +109,8 @@ class AwdLstmClassifier {
   /// Freezes all but the last `count` groups.
   void train_last(std::size_t count) { train_last_groups(parameters_, groups(), count); }
 
-  /// Takes the embedding and the layers of a language model of the same sizes. Throws `InputError`
-  /// where they are others.
+  /// Copies the embedding and the layers of a language model. Throws `InputError` if its sizes
+  /// differ.
   void take_encoder(const LanguageModel& language_model) {
     const auto source = language_model.state_dict();
     tensor::SavedTensors saved{source.views()};
@@ -120,15 +120,15 @@ class AwdLstmClassifier {
     }
   }
 
-  /// The parameters and the running figures of batch normalisation.
+  /// Returns the parameters and the running statistics of batch normalization.
   [[nodiscard]] tensor::StateDict state_dict() const {
     tensor::StateDict state{parameters_};
     for (const auto& [name, value] : head_.buffers()) state.add(name, value);
     return state;
   }
 
-  /// Takes on the values of `state_dict().views()`. Throws `InputError` where names or shapes do
-  /// not fit; some parameters may then have changed.
+  /// Copies the values of `state_dict().views()`. Throws `InputError` if names or shapes do not
+  /// fit; some parameters may then have changed.
   void load_state_dict(std::span<const weights::TensorView> tensors) {
     tensor::SavedTensors saved{tensors};
     for (const auto& parameter : parameters_) saved.take(parameter.name, parameter.value);

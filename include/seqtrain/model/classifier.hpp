@@ -47,14 +47,13 @@
 namespace seqtrain::model {
 
 /// A pre-trained encoder with a head for sequence classification: a `seqtrain::Model`. On the
-/// processor the encoder's passes are those of model/cpu/ where it has kernels for its shape; else,
-/// and on other devices, they are ATen's operators and autograd, as the head's always are; there
-/// bf16 is torch's autocast, of the head too. Parameters have the names and the order of the
-/// state_dict of transformers' Bert- and RobertaForSequenceClassification. Dropout is a pure
-/// function of the seed and the batch's epoch and index; equal seeds and thread counts give equal
-/// bits. What a frozen encoder makes of a row of a loader's set, on the processor, is computed once
-/// and kept, evaluated sets' too: `hidden_size` floats a row. The bits are those that it would
-/// compute again.
+/// processor the kernels in model/cpu/ compute the encoder if they support its shape. Otherwise,
+/// and on other devices, ATen's operators and autograd do, with torch's autocast for bf16; they
+/// always compute the head. Parameters have the names and the order of the state_dict of
+/// transformers' BertForSequenceClassification and RobertaForSequenceClassification. Dropout is a
+/// pure function of the seed and the batch's epoch and index; equal seeds and thread counts give
+/// equal bits. On the processor a frozen encoder computes each row of a loader's set once and keeps
+/// `hidden_size` floats of it; the bits do not change by that.
 template <class Family>
 class Classifier {
  public:
@@ -63,7 +62,7 @@ class Classifier {
   using output_type = metrics::Logits;
   using loss_type = Loss;
 
-  /// Throws `InputError` where the checkpoint, its config.json and the options do not fit together.
+  /// Throws `InputError` if the checkpoint, its config.json and the options do not fit together.
   explicit Classifier(const weights::Checkpoint& checkpoint, const ClassifierOptions& options = {})
       : Classifier{
             checkpoint, options,
@@ -77,8 +76,8 @@ class Classifier {
   Classifier& operator=(const Classifier&) = delete;
   ~Classifier() = default;
 
-  /// Adds weight · d(mean loss)/dp to the gradients, the loss being `ProblemLoss`. Throws `Error`
-  /// with the batch's size where there is too little memory for it.
+  /// Adds weight · d(mean loss)/dp to the gradients. The loss is `ProblemLoss`. Throws `Error` with
+  /// the batch's size if there is too little memory for it.
   Loss accumulate(const data::Batch& batch, double weight) {
     return accumulate(batch, weight, [](std::size_t) {});
   }
@@ -92,34 +91,34 @@ class Classifier {
     return within_memory(batch, [&] { return add_gradients(batch, weight, ready); });
   }
 
-  /// [rows, labels], in evaluation mode. Throws as `accumulate` does.
+  /// Returns logits [rows, labels], in evaluation mode. Throws as `accumulate` does.
   metrics::Logits logits(const data::Batch& batch) {
     check_ids(batch, config_, max_length());
     return within_memory(batch, [&] { return compute_logits(batch); });
   }
 
-  /// What a batch counts for in a mean over several: its rows, by their labels' weights. By it
-  /// accumulated gradients are those of one batch of all rows.
+  /// Returns the weight of a batch in a mean over several batches: the sum of its rows' label
+  /// weights. With it accumulated gradients equal the gradients of one batch of all rows.
   [[nodiscard]] double weight_of(const data::Batch& batch) const {
     check_labels(batch, config_);
     return loss_.weight_of(batch);
   }
 
-  /// As `ClassifierOptions::class_weights`, which they replace.
+  /// Replaces `ClassifierOptions::class_weights`.
   void set_class_weights(std::vector<double> weights) {
     loss_.set_class_weights(std::move(weights), config_.num_labels(), device_);
   }
 
   [[nodiscard]] ProblemType problem_type() const { return loss_.type(); }
 
-  /// What the encoder's products are computed in.
+  /// Returns the precision of the encoder's products.
   [[nodiscard]] Precision precision() const { return precision_; }
 
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
   [[nodiscard]] tensor::StateDict state_dict() const { return tensor::StateDict{parameters_}; }
 
-  /// Takes on the values of `state_dict().views()`. Throws `InputError` where names or shapes do
-  /// not fit; some parameters may then have changed.
+  /// Copies the values of `state_dict().views()`. Throws `InputError` if names or shapes do not
+  /// fit; some parameters may then have changed.
   void load_state_dict(std::span<const weights::TensorView> tensors) {
     tensor::SavedTensors saved{tensors};
     for (const auto& parameter : parameters_) saved.take(parameter.name, parameter.value);
@@ -129,7 +128,7 @@ class Classifier {
   [[nodiscard]] const weights::ModelConfig& config() const { return config_; }
   [[nodiscard]] const LoadReport& load_report() const { return report_; }
 
-  /// Tokens that a row may have, special ones included.
+  /// Returns the number of tokens that a row may have, including special tokens.
   [[nodiscard]] std::int64_t max_length() const { return Family::Embeddings::max_length(config_); }
 
   /// Writes config.json and model.safetensors as `from_pretrained` reads them.
@@ -199,8 +198,8 @@ class Classifier {
     return to_host(head_in_blocks(first));
   }
 
-  /// Logits of hidden states [rows, hidden], the same bits for a row whatever the others are: the
-  /// operators are always given as many rows, because what they compute depends on how many.
+  /// Returns logits of hidden states [rows, hidden]. A row's bits do not depend on the other rows:
+  /// the operators always get the same number of rows, because their results depend on it.
   [[nodiscard]] at::Tensor head_in_blocks(const at::Tensor& first) const {
     constexpr std::int64_t block = 8;
     Dropout off;
@@ -225,14 +224,15 @@ class Classifier {
 
   [[nodiscard]] Part encoder_part() const { return {.required = true, .frozen = encoder_frozen_}; }
 
-  /// Hidden state of each row's first token [rows, hidden], a leaf whose gradient goes on from here
-  /// to the kernels.
+  /// Returns the hidden state of each row's first token [rows, hidden]. It is a leaf, whose
+  /// gradient the kernels take.
   at::Tensor first_token_by_kernels(const data::Batch& batch, const random::Stream& stream) {
     if (encoder_frozen_) return evaluated_first_token(batch);
     return cpu_encoder_.forward(batch, stream).set_requires_grad(true);
   }
 
-  /// The same in evaluation mode; of a frozen encoder where it was computed before, what it was.
+  /// Returns the hidden state of each row's first token in evaluation mode. For a frozen encoder it
+  /// may be one that was computed before.
   at::Tensor evaluated_first_token(const data::Batch& batch) {
     if (!encoder_frozen_) return cpu_encoder_.forward(batch, {});
     const auto numbers = [](const at::Tensor& first) {
@@ -254,7 +254,7 @@ class Classifier {
     if (std::exchange(frozen_changes_, changes) != changes) first_tokens_.clear();
   }
 
-  /// Hidden state of each row's first token [rows, hidden].
+  /// Returns the hidden state of each row's first token [rows, hidden].
   at::Tensor first_token(const tensor::Batch& batch, Dropout& dropout) const {
     const auto narrow = autocast();
     if (!encoder_frozen_) return encoder_(batch, dropout).select(1, 0);
@@ -263,20 +263,20 @@ class Classifier {
     return encoder_(batch, off).select(1, 0);
   }
 
-  /// Hidden states [rows, hidden] → logits [rows, labels], fp32 for the loss.
+  /// Returns logits [rows, labels] in fp32 for hidden states [rows, hidden].
   at::Tensor head(const at::Tensor& first, Dropout& dropout) const {
     const auto narrow = autocast();
     return head_(first, dropout).to(at::kFloat);
   }
 
-  /// Has ATen's operators multiply in bf16 where that is the precision. With the kernels, which see
-  /// to theirs themselves, the head stays in fp32.
+  /// Turns on autocast if ATen's operators compute the encoder in bf16. With the kernels the head
+  /// stays in fp32.
   [[nodiscard]] std::optional<tensor::Autocast> autocast() const {
     if (cpu_encoder_ || precision_ != Precision::bf16) return {};
     return std::optional<tensor::Autocast>{std::in_place, device_.type()};
   }
 
-  /// Beside the kernels' threads there are no others for the head.
+  /// Lets the head run on one thread beside the kernels' threads.
   [[nodiscard]] std::optional<tensor::OneThread> alone() const {
     if (!cpu_encoder_) return {};
     return std::optional<tensor::OneThread>{std::in_place};

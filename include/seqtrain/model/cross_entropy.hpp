@@ -21,19 +21,19 @@
 
 namespace seqtrain::model {
 
-/// The loss of classification, as torch's `cross_entropy` with `weight`, `label_smoothing` and
-/// reduction "mean": each row counts as much as its label does, and the mean is by that. So a batch
-/// counts for `weight_of` in a mean over several.
+/// The loss of classification: torch's `cross_entropy` with `weight`, `label_smoothing` and
+/// reduction "mean". It is a mean weighted by the rows' label weights, so the weight of a batch in
+/// a mean over several batches is `weight_of`.
 class CrossEntropy {
  public:
-  /// `label_smoothing` is the share of a row's target that is spread evenly over all labels.
+  /// `label_smoothing` is the fraction of a row's target that is spread evenly over all labels.
   explicit CrossEntropy(double label_smoothing = 0) : label_smoothing_{label_smoothing} {
     if (label_smoothing >= 0 && label_smoothing <= 1) return;
     throw InputError{"must be at least 0 and at most 1", {.object = "label_smoothing"}};
   }
 
-  /// One weight for each of `num_labels` labels; all rows count the same where there are none.
-  /// Throws `InputError` on others, or one that is not above 0.
+  /// Sets one weight for each of `num_labels` labels. Without weights all rows count the same.
+  /// Throws `InputError` if their number is wrong or a weight is not above 0.
   void set_class_weights(std::vector<double> weights, std::int64_t num_labels, c10::Device device) {
     const auto demand = [](bool good, const std::string& problem) {
       if (!good) throw InputError{problem, {.object = "class_weights"}};
@@ -49,14 +49,14 @@ class CrossEntropy {
     weights_ = std::move(weights);
   }
 
-  /// Logits [rows, labels] and labels [rows] of int64 → a number.
+  /// Returns the loss of logits [rows, labels] for int64 labels [rows], a scalar.
   [[nodiscard]] at::Tensor operator()(const at::Tensor& logits, const at::Tensor& labels) const {
     constexpr std::int64_t ignore_index = -100;
     return at::cross_entropy_loss(logits, labels, tensor_, at::Reduction::Mean, ignore_index,
                                   label_smoothing_);
   }
 
-  /// The sum of the rows' weights.
+  /// Returns the sum of the rows' weights.
   [[nodiscard]] double weight_of(std::span<const std::int64_t> labels) const {
     if (weights_.empty()) return static_cast<double>(labels.size());
     return std::transform_reduce(

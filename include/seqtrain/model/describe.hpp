@@ -12,7 +12,8 @@
 
 namespace seqtrain::model {
 
-/// The lines that a log should have about a checkpoint: what is new, and what was left out.
+/// Returns the log's lines about a checkpoint: the parameters that are new and the tensors that
+/// were left out.
 inline std::string describe(const LoadReport& report) {
   const auto line = [](const std::string& what, const std::vector<std::string>& names) {
     std::string text;
@@ -23,8 +24,7 @@ inline std::string describe(const LoadReport& report) {
          line("Left out of the checkpoint", report.left_out);
 }
 
-/// The log's line about the precision that a model computes in, with a warning where another would
-/// be faster.
+/// Returns the log's line about a model's precision, with a warning if another one would be faster.
 inline std::string describe(Precision used, c10::Device device) {
   if (used == Precision::int8) {
     std::string line = "Precision: int8 linear maps, fp32 norms, softmax and head";
@@ -41,14 +41,13 @@ inline std::string describe(Precision used, c10::Device device) {
   return line;
 }
 
-/// All that a log should have about a model that was loaded with these options.
+/// Returns the log's lines about a model that was loaded with these options.
 template <class M>
 std::string describe(const M& model, const ClassifierOptions& options) {
   return describe(model.load_report()) + describe(model.precision(), options.device);
 }
 
-/// Throws `InputError` where a model that is meant to be used as it is has parts that its
-/// checkpoint lacks.
+/// Throws `InputError` if the checkpoint of a model for prediction lacks some of its parameters.
 inline void check_trained(const LoadReport& report) {
   if (report.fresh.empty()) return;
   throw InputError{"the checkpoint has no such tensor, so the model is not trained",

@@ -14,8 +14,8 @@
 
 namespace seqtrain::model {
 
-/// The random stream of a batch's dropout: a pure function of the seed and the batch's place in
-/// training.
+/// Returns the random stream of a batch's dropout, a pure function of the seed and the batch's
+/// place in training.
 template <class Batch>
 [[nodiscard]] random::Stream dropout_stream(std::uint64_t seed, const Batch& batch) {
   return {seed, random::Purpose::dropout, static_cast<std::uint64_t>(batch.epoch),
@@ -28,7 +28,7 @@ template <class Batch>
 /// autocast makes x bfloat16, in which 1 / (1 - probability) would be another number.
 class Dropout {
  public:
-  /// Leaves everything as it is: evaluation.
+  /// Makes a dropout that leaves everything as it is, for evaluation.
   Dropout() = default;
 
   Dropout(std::uint64_t seed, c10::Device device)
@@ -42,12 +42,12 @@ class Dropout {
     return x.mul(draw(keep, probability));
   }
 
-  /// The same with a mask of this shape, which is broadcast: a dimension of size 1 shares it.
+  /// Applies dropout with a mask of this shape, which is broadcast over dimensions of size 1.
   at::Tensor masked(const at::Tensor& x, at::IntArrayRef mask_shape, double probability) {
     return active(probability) ? x.mul(mask(mask_shape, x.options(), probability)) : x;
   }
 
-  /// 0 or 1 / (1 - probability) in each place. The dropout must be active.
+  /// Returns a mask of 0 and 1 / (1 - probability). The dropout must be active.
   at::Tensor mask(at::IntArrayRef shape, const at::TensorOptions& options, double probability) {
     return draw(at::empty(shape, options.requires_grad(false)), probability);
   }

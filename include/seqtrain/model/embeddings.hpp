@@ -33,7 +33,7 @@ class BertEmbeddings {
     return dropout(norm_(sum), dropout_);
   }
 
-  /// How many tokens of a row there are positions for.
+  /// Returns the number of tokens that a row has positions for.
   static std::int64_t max_length(const weights::ModelConfig& config) {
     return config.max_position_embeddings;
   }
@@ -44,8 +44,8 @@ class BertEmbeddings {
   double dropout_;
 };
 
-/// RoBERTa's input: every token is of type 0; positions count the tokens that are not padding and
-/// begin behind the pad id, whose own position is that of padding.
+/// RoBERTa's input: every token has type 0. Positions count the tokens that are not padding, from
+/// pad_token_id + 1 on; padding has the position pad_token_id.
 class RobertaEmbeddings {
  public:
   RobertaEmbeddings(const Scope& scope, const weights::ModelConfig& config)

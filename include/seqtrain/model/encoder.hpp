@@ -16,7 +16,7 @@
 
 namespace seqtrain::model {
 
-/// A linear map with dropout, added to what it is meant to change, and normalised.
+/// A linear map with dropout, a residual connection and layer normalization.
 class ResidualOutput {
  public:
   ResidualOutput(const Scope& scope, std::int64_t in, const weights::ModelConfig& config)

@@ -8,8 +8,8 @@
 
 namespace seqtrain::model {
 
-/// What BERT and RoBERTa do differently. `model_type` is config.json's, `prefix` begins the names
-/// of the encoder's parameters.
+/// The differences between BERT and RoBERTa. `model_type` is config.json's. The names of the
+/// encoder's parameters begin with `prefix`.
 struct Bert {
   static constexpr std::string_view model_type = "bert";
   static constexpr std::string_view prefix = "bert.";

@@ -16,13 +16,13 @@
 
 namespace seqtrain::model {
 
-/// Makes the parameters of a model that begins without a checkpoint, one after another in the order
-/// of its state_dict, each from a random stream of its own place.
+/// Makes the parameters of a model without a checkpoint, in the order of its state_dict. Each has a
+/// random stream of its own.
 class FreshParameters {
  public:
   FreshParameters(std::uint64_t seed, c10::Device device) : seed_{seed}, device_{device} {}
 
-  /// Numbers between -bound and bound, each equally likely.
+  /// Makes a parameter of numbers that are uniform between -bound and bound.
   at::Tensor uniform(const std::string& name, at::IntArrayRef shape, double bound) {
     const std::uint64_t place = parameters_.size();
     const random::Stream stream{seed_, random::Purpose::initialization, place};
@@ -52,8 +52,8 @@ class FreshParameters {
 /// Groups of a model's parameters, by their names, from the input to the output.
 using LayerGroups = std::vector<std::vector<std::string>>;
 
-/// Lets the parameters of the last `count` groups learn and freezes all others: they get no
-/// gradient. Gradients begin at zero.
+/// Freezes all parameters but those of the last `count` groups. Gradients of the others begin at
+/// zero.
 inline void train_last_groups(std::vector<tensor::Parameter>& parameters, const LayerGroups& groups,
                               std::size_t count) {
   for (std::size_t group = 0; group < groups.size(); ++group) {

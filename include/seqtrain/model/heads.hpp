@@ -12,7 +12,7 @@
 
 namespace seqtrain::model {
 
-/// BERT's head: the pooler, which checkpoints keep with the encoder, and one linear map.
+/// BERT's head: the pooler, which checkpoints store with the encoder, and one linear map.
 class BertHead {
  public:
   BertHead(const Scope& root, const weights::ModelConfig& config)

@@ -30,8 +30,8 @@ void check_below(const std::vector<T>& numbers, std::int64_t limit, const char* 
 
 }  // namespace detail
 
-/// Throws `InputError` if the batch's parts do not fit together, an id has no row in its embedding
-/// or a row no positions.
+/// Throws `InputError` if the sizes of the batch's members do not fit together, if an id has no row
+/// in its embedding, or if a row is too long for the positions.
 inline void check_ids(const data::Batch& batch, const weights::ModelConfig& config,
                       std::int64_t max_length) {
   detail::check_below(batch.input_ids, config.vocab_size, "input_ids", "vocabulary entries");
@@ -44,8 +44,8 @@ inline void check_ids(const data::Batch& batch, const weights::ModelConfig& conf
   tensor::check_sizes(batch);
 }
 
-/// Throws `InputError` if a row's label is none of the model's; where the model learns numbers, if
-/// rows lack them.
+/// Throws `InputError` if a row's label is not one of the model's, or if rows lack the numbers that
+/// the model learns.
 inline void check_labels(const data::Batch& batch, std::int64_t labels, ProblemType problem) {
   detail::check_below(batch.labels, labels, "labels", "labels");
   if (problem == ProblemType::single_label) return;

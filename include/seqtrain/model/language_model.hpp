@@ -35,25 +35,25 @@ namespace seqtrain::model {
 struct LanguageModelOptions {
   AwdLstmShape shape = {};
   AwdLstmDropout dropout = {};
-  double alpha = 2;  ///< of activation regularisation: the mean square of what the decoder reads
-  double beta = 1;   ///< of temporal activation regularisation: the mean square of its changes
+  double alpha = 2;  ///< factor of the mean square of the decoder's input
+  double beta = 1;   ///< factor of the mean square of the hidden states' changes
   std::int64_t padding_id = 1;
   std::uint64_t seed = 0;
   c10::Device device = c10::Device{c10::kCPU};
 };
 
-/// An AWD-LSTM that predicts the next word, its decoder tied to the embedding: a
-/// `seqtrain::LanguageModel`, which `evaluate` scores by its perplexity. In training the state of
-/// the layers is carried from a batch to the next one of the epoch, without gradients; it belongs
-/// to the state_dict. A row whose state is not finite begins anew. Dropout is a pure function of
-/// the seed and the batch's epoch and index.
+/// An AWD-LSTM that predicts the next word: a `seqtrain::LanguageModel`, which `evaluate` scores by
+/// its perplexity. The decoder shares the embedding's weights. In training each batch of an epoch
+/// continues the state of the batch before, without gradients; the state is a part of the
+/// state_dict. A row whose state is not finite starts again from zero. Dropout is a pure function
+/// of the seed and the batch's epoch and index.
 class LanguageModel {
  public:
   using batch_type = data::LanguageBatch;
   using parameter_type = tensor::Parameter;
   using loss_type = Loss;
 
-  /// A fresh model. Throws `InputError` on options out of range.
+  /// Makes a model with random weights. Throws `InputError` if an option is out of range.
   explicit LanguageModel(std::int64_t vocab_size, const LanguageModelOptions& options = {})
       : LanguageModel{vocab_size, options, FreshParameters{options.seed, options.device}} {}
 
@@ -78,8 +78,8 @@ class LanguageModel {
     return Loss{loss.detach()};
   }
 
-  /// Mean cross-entropy of a batch without dropout and gradients. What the layers hold is carried
-  /// here too, apart from what is carried in training.
+  /// Returns the mean cross-entropy of a batch, without dropout and gradients. Evaluation has its
+  /// own state, which each batch continues.
   double evaluate(const data::LanguageBatch& batch) {
     check(batch);
     detail::check_below(batch.labels, encoder_.vocab_size(), "labels", "words");
@@ -89,7 +89,8 @@ class LanguageModel {
         .item<double>();
   }
 
-  /// [rows, vocab_size]: which word follows each row, read alone, in evaluation mode.
+  /// Returns logits [rows, vocab_size] of the word after each row, in evaluation mode and without a
+  /// state.
   metrics::Logits next_word_logits(const data::LanguageBatch& batch) {
     check(batch);
     const at::NoGradGuard no_gradients;
@@ -98,8 +99,8 @@ class LanguageModel {
     return to_host(decode(encoder_(ids(batch), state, off).select(1, -1)));
   }
 
-  /// Returns what a batch counts for in a mean over several, its words, by which accumulated
-  /// gradients of the cross-entropy are those of one batch of all words.
+  /// Returns the weight of a batch in a mean over several batches: its number of words. With it
+  /// accumulated gradients of the cross-entropy equal the gradients of one batch of all words.
   [[nodiscard]] double weight_of(const data::LanguageBatch& batch) const {
     return static_cast<double>(batch.labels.size());
   }
@@ -108,7 +109,7 @@ class LanguageModel {
   [[nodiscard]] std::int64_t vocab_size() const { return encoder_.vocab_size(); }
   [[nodiscard]] const AwdLstm& encoder() const { return encoder_; }
 
-  /// The layers from the input to the output, then the embedding, which is the decoder too.
+  /// Returns the layers from the input to the output, then the embedding, which is the decoder too.
   [[nodiscard]] LayerGroups groups() const {
     LayerGroups groups{encoder_.groups().begin() + 1, encoder_.groups().end()};
     groups.push_back({"0.encoder.weight", "1.decoder.bias"});
@@ -118,7 +119,7 @@ class LanguageModel {
   /// Freezes all but the last `count` groups.
   void train_last(std::size_t count) { train_last_groups(parameters_, groups(), count); }
 
-  /// The parameters and, inside an epoch, what is carried.
+  /// Returns the parameters and, inside an epoch, the state of the layers.
   [[nodiscard]] tensor::StateDict state_dict() const {
     tensor::StateDict state{parameters_};
     for (std::size_t i = 0; i < trained_.state.layers.size(); ++i) {
@@ -134,8 +135,8 @@ class LanguageModel {
     return state;
   }
 
-  /// Takes on the values of `state_dict().views()`. Throws `InputError` where names or shapes do
-  /// not fit; some parameters may then have changed.
+  /// Copies the values of `state_dict().views()`. Throws `InputError` if names or shapes do not
+  /// fit; some parameters may then have changed.
   void load_state_dict(std::span<const weights::TensorView> tensors) {
     tensor::SavedTensors saved{tensors};
     for (const auto& parameter : parameters_) saved.take(parameter.name, parameter.value);
@@ -144,7 +145,7 @@ class LanguageModel {
   }
 
  private:
-  /// The state behind a batch, for the one that follows it.
+  /// The state after a batch, for the batch that follows it.
   struct Carried {
     std::int64_t epoch = 0;
     std::int64_t next = -1;
@@ -173,7 +174,8 @@ class LanguageModel {
     return host.to(options_.device);
   }
 
-  /// The state to begin a batch with, at the end of which it will be that for the next one.
+  /// Returns the state at the beginning of a batch. The batch turns it into the state for the next
+  /// one.
   RecurrentState& begin_of(const data::LanguageBatch& batch, Carried& carried) const {
     const bool follows = carried.epoch == batch.epoch && carried.next == batch.index &&
                          batch.index > 0 && carried.state.rows() == batch.rows;
@@ -199,7 +201,8 @@ class LanguageModel {
     return at::cross_entropy_loss(decode(read.flatten(0, 1)), labels.to(options_.device));
   }
 
-  /// Merity et al. 2017, section 4.3; `raw` is without dropout, `read` what the decoder is shown.
+  /// Returns the regularization of Merity et al. 2017, section 4.3. `raw` is without dropout,
+  /// `read` is the decoder's input.
   [[nodiscard]] at::Tensor regularisation(const at::Tensor& raw, const at::Tensor& read) const {
     const at::Tensor activation = read.square().mean().mul(options_.alpha);
     if (raw.size(1) < 2) return activation;

@@ -11,7 +11,7 @@
 
 namespace seqtrain::model {
 
-/// x Wᵀ + b over the last dimension.
+/// Computes x Wᵀ + b over the last dimension.
 struct Linear {
   Linear(const Scope& scope, std::int64_t in, std::int64_t out)
       : weight{scope.make("weight", {out, in}, Init::normal)},
@@ -23,7 +23,8 @@ struct Linear {
   at::Tensor bias;    ///< [out]
 };
 
-/// Normalises the last dimension to mean 0 and variance 1, then scales and shifts (Ba et al. 2016).
+/// Normalizes the last dimension to mean 0 and variance 1, then scales and shifts it (Ba et al.
+/// 2016).
 struct LayerNorm {
   LayerNorm(const Scope& scope, std::int64_t size, double epsilon)
       : weight{scope.make("weight", {size}, Init::ones)},

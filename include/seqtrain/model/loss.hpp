@@ -6,7 +6,8 @@
 
 namespace seqtrain::model {
 
-/// A mean loss that stays on its device until somebody asks for the number, which waits for it.
+/// A mean loss that stays on its device until it is converted to a number, which waits for the
+/// device.
 class Loss {
  public:
   explicit Loss(at::Tensor value) : value_{std::move(value)} {}

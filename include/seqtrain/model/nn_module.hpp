@@ -25,13 +25,13 @@
 
 namespace seqtrain::model {
 
-/// A `seqtrain::Model` of any torch::nn::Module whose forward takes a `tensor::Batch` and gives
-/// logits [rows, labels]; trained by cross-entropy. Parameters keep the module's names; those that
-/// do not require gradients are frozen, and one that several layers share has its first name. The
-/// module's buffers, such as the running figures of batch normalisation, belong to the state_dict;
-/// they keep their values where a batch would make them infinite or NaN. Dropout follows torch's
-/// global generator, which no checkpoint holds: a run repeats only as far as the program seeds
-/// that.
+/// Makes a `seqtrain::Model` of any torch::nn::Module whose forward takes a `tensor::Batch` and
+/// returns logits [rows, labels]. The loss is cross-entropy. Parameters keep the module's names;
+/// those that do not require gradients are frozen, and a parameter that several layers share has
+/// its first name. The module's buffers, such as the running statistics of batch normalization, are
+/// in the state_dict. They keep their values if a batch would make them infinite or NaN. Dropout
+/// uses torch's global generator, which no checkpoint holds, so a run can be repeated only if the
+/// program seeds it.
 template <class Module>
 class NnModule {
  public:
@@ -81,8 +81,8 @@ class NnModule {
     return state;
   }
 
-  /// Takes on the values of `state_dict().views()`. Throws `InputError` where names, shapes or
-  /// types do not fit; some values may then have changed.
+  /// Copies the values of `state_dict().views()`. Throws `InputError` if names, shapes or types do
+  /// not fit; some values may then have changed.
   void load_state_dict(std::span<const weights::TensorView> tensors) {
     tensor::SavedTensors saved{tensors};
     for (const auto& parameter : parameters_) saved.take(parameter.name, parameter.value);

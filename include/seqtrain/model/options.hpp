@@ -19,8 +19,8 @@
 namespace seqtrain::model {
 
 struct ClassifierOptions {
-  std::vector<std::string> labels = {};          ///< by label id; those of config.json where empty
-  std::optional<ProblemType> problem_type = {};  ///< config.json's where not given
+  std::vector<std::string> labels = {};          ///< by label id; if empty, those of config.json
+  std::optional<ProblemType> problem_type = {};  ///< if not given, config.json's
   std::optional<double> dropout = {};            ///< instead of all of the configuration's
   std::size_t tokenizer_size = 0;  ///< entries of the tokenizer's vocabulary, for a check
   bool freeze_encoder = false;     ///< only the head learns; the encoder runs as in evaluation
@@ -29,9 +29,9 @@ struct ClassifierOptions {
   std::uint64_t seed = 0;                  ///< of a fresh head and of dropout
   c10::Device device = c10::Device{c10::kCPU};
   Precision precision = Precision::fp32;
-  /// Whether no gradients are asked for, so that the encoder may be one that only predicts.
+  /// True if no gradients are needed, so that the encoder may be one that only predicts.
   bool only_predicts = false;
-  /// Whether ATen's operators and autograd compute the encoder also where there are kernels for it.
+  /// True if ATen's operators and autograd compute the encoder even if there are kernels for it.
   bool autograd = false;
 
   /// fp32, bf16, int8 or auto.
@@ -49,7 +49,7 @@ struct ClassifierOptions {
   }
 };
 
-/// Throws `InputError` where the problem's type asks for another number of labels.
+/// Throws `InputError` if the problem type needs another number of labels.
 inline void check_label_count(const weights::ModelConfig& config) {
   if (allows_labels(config.problem(), config.labels.size())) return;
   throw InputError{config.problem() == ProblemType::regression
@@ -58,7 +58,7 @@ inline void check_label_count(const weights::ModelConfig& config) {
                    {.object = "labels"}};
 }
 
-/// The configuration of the model of that type that the options ask for, checked.
+/// Returns the checked configuration of a model of that type with these options.
 [[nodiscard]] inline weights::ModelConfig configure(weights::ModelConfig config,
                                                     const ClassifierOptions& options,
                                                     std::string_view model_type) {

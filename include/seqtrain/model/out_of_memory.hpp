@@ -11,15 +11,16 @@
 
 namespace seqtrain::model {
 
-/// Whether torch threw this because memory was not to be had, on the processor or on a device.
+/// Tells whether torch threw this error because there was too little memory, on the processor or on
+/// a GPU.
 [[nodiscard]] inline bool is_out_of_memory(const c10::Error& error) {
   // The processor's allocator has no type of its own for it.
   return dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
          std::string_view{error.what()}.find("DefaultCPUAllocator") != std::string_view::npos;
 }
 
-/// Returns use(), which works on `batch`. Throws `Error` with the batch's size where memory does
-/// not suffice; gradients may then be half added.
+/// Returns use(), which works on `batch`. Throws `Error` with the batch's size if there is too
+/// little memory; gradients may then be incomplete.
 template <class Use>
 auto within_memory(const data::Batch& batch, const Use& use) {
   const auto too_large = [&] {

@@ -22,24 +22,24 @@
 
 namespace seqtrain::model {
 
-/// How a parameter begins that no checkpoint brings: normal(0, initializer_range), 0 or 1.
+/// The initial values of a parameter that a checkpoint lacks: normal(0, initializer_range), 0 or 1.
 enum class Init { normal, zeros, ones };
 
-/// What became of a checkpoint's tensors.
+/// The parameters and tensors for which a checkpoint and a model differ.
 struct LoadReport {
   std::vector<std::string> fresh;     ///< parameters that the checkpoint lacks, initialised
   std::vector<std::string> left_out;  ///< its tensors that the model has no place for
 };
 
-/// How one part of a model comes about.
+/// Options for the parameters of one part of a model.
 struct Part {
   bool required = false;            ///< the checkpoint must have it
   bool frozen = false;              ///< it gets no gradients
   double initializer_range = 0.02;  ///< standard deviation of Init::normal
 };
 
-/// Makes a model's parameters, one after another in the order of its state_dict: each from a
-/// checkpoint if that has it, else fresh from a random stream of its own place.
+/// Makes a model's parameters in the order of its state_dict. A parameter comes from the checkpoint
+/// if that has it, else from a random stream of its own.
 class ParameterMaker {
  public:
   struct Options {
@@ -51,8 +51,8 @@ class ParameterMaker {
   ParameterMaker(const weights::Checkpoint& checkpoint, Options options)
       : checkpoint_{&checkpoint}, options_{options} {}
 
-  /// Throws `InputError` where a required tensor is missing and where one has another shape or
-  /// numbers that are not floating-point.
+  /// Throws `InputError` if a required tensor is missing, has another shape or is not
+  /// floating-point.
   at::Tensor make(const std::string& name, at::IntArrayRef shape, Init init, Part part) {
     const auto stored = find(name);
     if (!stored && part.required) {
@@ -80,8 +80,8 @@ class ParameterMaker {
   }
 
  private:
-  /// The names under which checkpoints keep a parameter: with and without the family's prefix,
-  /// layer normalisations also as the first BERT files have them.
+  /// Returns the names that a parameter has in checkpoints: with and without the family's prefix,
+  /// and for layer normalizations also the names in the first BERT files.
   [[nodiscard]] std::vector<std::string> aliases(const std::string& name) const {
     std::vector<std::string> names{name};
     if (name.starts_with(options_.prefix)) names.push_back(name.substr(options_.prefix.size()));

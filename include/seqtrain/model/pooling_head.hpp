@@ -25,7 +25,7 @@
 
 namespace seqtrain::model {
 
-/// Last, greatest and mean hidden state of each row's tokens, of which there are `lengths` [rows]:
+/// Returns the last, the greatest and the mean hidden state of each row's `lengths` [rows] tokens:
 /// [rows, width, size] → [rows, 3 · size] (Howard and Ruder 2018, section 3.3).
 [[nodiscard]] inline at::Tensor concat_pooling(const at::Tensor& hidden,
                                                const at::Tensor& lengths) {
@@ -40,8 +40,8 @@ namespace seqtrain::model {
   return at::cat({last, greatest, mean}, 1);
 }
 
-/// Two linear maps with batch normalisation and dropout before each and ReLU between them, as the
-/// head of fastai's text classifiers, whose names the parameters have.
+/// The head of fastai's text classifiers: two linear maps with batch normalization and dropout
+/// before each and ReLU between them. Parameters have fastai's names.
 class PoolingHead {
  public:
   struct Options {
@@ -57,13 +57,14 @@ class PoolingHead {
         second_{make,           "1.layers.1.",          options.hidden,
                 options.labels, options.dropout_hidden, device} {}
 
-  /// [rows, in] → logits [rows, labels]. Where `training` and there are two rows or more, those of
-  /// the batch give the means and variances, and move the running ones where they are finite.
+  /// Returns logits [rows, labels] for [rows, in]. With `training` and at least two rows, the
+  /// batch's means and variances are used, and the running ones move if they stay finite.
   at::Tensor operator()(const at::Tensor& pooled, bool training, Dropout& dropout) {
     return second_(at::relu(first_(pooled, training, dropout)), training, dropout);
   }
 
-  /// Running means and variances by their names: part of the state, but not learned by gradients.
+  /// Returns the running means and variances by name. They are a part of the state but have no
+  /// gradients.
   [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> buffers() const {
     return {{first_.name + "0.running_mean", first_.mean},
             {first_.name + "0.running_var", first_.variance},
@@ -105,7 +106,8 @@ class PoolingHead {
                             /*momentum=*/0.1, /*eps=*/1e-5, /*cudnn_enabled=*/true);
     }
 
-    /// By the batch's mean and variance. The running ones move unless they would not be finite.
+    /// Normalizes by the batch's mean and variance. The running ones move unless they would not be
+    /// finite.
     at::Tensor normalise_and_move(const at::Tensor& x) const {
       const at::Tensor moved_mean = mean.clone();
       const at::Tensor moved_variance = variance.clone();

@@ -12,12 +12,12 @@
 
 namespace seqtrain::model {
 
-/// What the products of an encoder are computed in. Weights, sums and norms are fp32 always.
+/// The precision of an encoder's products. Weights, sums and norms are always fp32.
 enum class Precision {
   fp32,
   bf16,
   int8,       ///< of linear maps, for predictions on a processor
-  automatic,  ///< bf16 where the device computes it natively, else fp32
+  automatic,  ///< bf16 if the device computes it natively, else fp32
 };
 
 [[nodiscard]] inline Precision precision_named(std::string_view name) {
@@ -49,22 +49,22 @@ enum class Precision {
   return precision == Precision::bf16 ? "bfloat16" : "float32";
 }
 
-/// Whether the processor multiplies bytes by an instruction that adds up their products.
+/// Tells whether the processor has an instruction that multiplies bytes and adds their products.
 [[nodiscard]] inline bool has_native_int8() {
   return kernels::has_int8_instructions();
 }
 
-/// Whether the processor multiplies bfloat16 itself rather than by way of fp32.
+/// Tells whether the processor multiplies bfloat16 itself rather than by way of fp32.
 [[nodiscard]] inline bool has_native_bf16() {
   return kernels::has_bf16_instructions();
 }
 
-/// The same of a device.
+/// Tells whether a device multiplies bfloat16 itself.
 [[nodiscard]] inline bool has_native_bf16(c10::Device device) {
   return device.is_cpu() ? has_native_bf16() : device.is_cuda() && tensor::cuda_has_bf16();
 }
 
-/// What `automatic` means on a device; the others as they are.
+/// Returns the precision that `automatic` stands for on a device, and any other precision as it is.
 [[nodiscard]] inline Precision resolve(Precision precision, c10::Device device) {
   if (precision != Precision::automatic) return precision;
   return has_native_bf16(device) ? Precision::bf16 : Precision::fp32;

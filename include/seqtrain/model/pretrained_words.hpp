@@ -24,8 +24,8 @@ namespace detail {
   return name == "0.encoder.weight" || name == "1.decoder.bias";
 }
 
-/// Throws `InputError` with both sizes unless the file's tensor is what the model needs: as the
-/// parameter, but with `words` rows where rows are words.
+/// Throws `InputError` with both shapes unless the file's tensor has the parameter's shape, but
+/// with `words` rows if rows are words.
 inline void check_shape(const weights::FastaiFile& file, const weights::TensorView& stored,
                         const tensor::Parameter& parameter, std::size_t words) {
   std::vector<std::int64_t> expected = parameter.value.sizes().vec();
@@ -45,9 +45,9 @@ inline void check_shape(const weights::FastaiFile& file, const weights::TensorVi
 
 }  // namespace detail
 
-/// Gives a language model over `words` the weights of one over `words_of_file`: rows of words that
-/// both know are copied, the others become the mean. Throws `InputError` where a tensor is missing
-/// or the sizes do not fit; some parameters may then have changed.
+/// Copies the weights of a language model over `words_of_file` to a model over `words`. Rows of
+/// words that both have are copied; the others become the mean of all rows. Throws `InputError` if
+/// a tensor is missing or the sizes do not fit; some parameters may then have changed.
 inline void load_pretrained(LanguageModel& model, const std::vector<std::string>& words,
                             const weights::FastaiFile& file,
                             const std::vector<std::string>& words_of_file) {
@@ -70,8 +70,8 @@ inline void load_pretrained(LanguageModel& model, const std::vector<std::string>
   }
 }
 
-/// Writes a model's parameters and running figures as the state_dict that fastai loads: those that
-/// it has twice, under both names.
+/// Writes a model's parameters and running statistics as a state_dict that fastai loads. Tensors
+/// that fastai has under two names are written under both.
 template <class M>
 void save_for_fastai(const std::filesystem::path& path, const M& model) {
   const auto state = model.state_dict();

@@ -17,12 +17,13 @@
 
 namespace seqtrain::model {
 
-/// What a classifier is trained by, as in transformers: cross-entropy; of regression the mean
-/// squared error; of multi-label classification binary cross-entropy, its mean over rows and
-/// labels.
+/// The loss of a classifier, as in transformers: cross-entropy, the mean squared error for
+/// regression, and the mean binary cross-entropy over rows and labels for multi-label
+/// classification.
 class ProblemLoss {
  public:
-  /// As `CrossEntropy`. Throws `InputError` on a smoothing where targets are no labels.
+  /// Takes the options of `CrossEntropy`. Throws `InputError` if there is label smoothing and
+  /// targets are not labels.
   ProblemLoss(ProblemType type, double label_smoothing)
       : type_{type}, cross_entropy_{label_smoothing} {
     check(label_smoothing == 0, "label_smoothing");
@@ -30,13 +31,13 @@ class ProblemLoss {
 
   [[nodiscard]] ProblemType type() const { return type_; }
 
-  /// As `CrossEntropy`. Throws `InputError` on weights where targets are no labels.
+  /// Sets the weights of `CrossEntropy`. Throws `InputError` if targets are not labels.
   void set_class_weights(std::vector<double> weights, std::int64_t num_labels, c10::Device device) {
     check(weights.empty(), "class_weights");
     cross_entropy_.set_class_weights(std::move(weights), num_labels, device);
   }
 
-  /// Logits [rows, labels] and what the rows truly are → a number.
+  /// Returns the loss of logits [rows, labels] for the labels or targets of a batch, a scalar.
   [[nodiscard]] at::Tensor operator()(const at::Tensor& logits, const tensor::Batch& batch) const {
     if (type_ == ProblemType::regression) return at::mse_loss(logits, batch.targets);
     if (type_ == ProblemType::multi_label) {
@@ -45,7 +46,7 @@ class ProblemLoss {
     return cross_entropy_(logits, batch.labels.to(at::kLong));
   }
 
-  /// What a batch counts for in a mean over several.
+  /// Returns the weight of a batch in a mean over several batches.
   [[nodiscard]] double weight_of(const data::Batch& batch) const {
     return cross_entropy_.weight_of(batch.labels);
   }

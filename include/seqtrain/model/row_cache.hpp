@@ -12,12 +12,12 @@
 
 namespace seqtrain::model {
 
-/// Vectors that were computed for rows of sets, to be had again in whatever batches the rows come.
-/// Keeps each row's on its own: `size` floats and about 60 bytes beside them.
+/// Keeps vectors that were computed for rows of sets, for later batches with these rows. A row
+/// takes `size` floats and about 60 bytes.
 class RowCache {
  public:
-  /// Copies the vectors of a batch's rows to `out` [rows, size]. False where one is not there, or
-  /// the batch does not tell which set it is of; what is in `out` then means nothing.
+  /// Copies the vectors of a batch's rows to `out` [rows, size]. Returns false if one is missing or
+  /// the batch does not tell its set; `out` then has no meaning.
   [[nodiscard]] bool find(const data::Batch& batch, std::span<float> out) const {
     const auto set = sets_.find(batch.set);
     if (set == sets_.end()) return false;

@@ -47,8 +47,8 @@ struct AdamOptions {
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 0;
-  /// False: weight_decay · value is added to every gradient, as torch's `Adam` does. True: the
-  /// value shrinks by lr · weight_decay, apart from the gradient, as torch's `AdamW` does
+  /// If false, weight_decay · value is added to every gradient, as torch's `Adam` does. If true,
+  /// the value shrinks by lr · weight_decay, apart from the gradient, as torch's `AdamW` does
   /// (Loshchilov and Hutter 2019); biases and layer normalizations do not decay.
   bool decoupled_weight_decay = false;
   LrFactors lr_factors = {};  ///< 1 for parameters that are not named
@@ -74,16 +74,17 @@ struct AdamTensors {
   std::vector<at::Tensor> values, gradients, exp_avgs, exp_avg_sqs, steps;
 };
 
-/// Adam (Kingma and Ba 2015) with bias correction. The moments are kept by the parameters' names
-/// and begin with the first gradient, so a parameter may be thawed at any step.
+/// Adam (Kingma and Ba 2015) with bias correction. Moments are stored by parameter name and begin
+/// with a parameter's first gradient, so a parameter may be unfrozen at any step.
 class Adam {
  public:
   using parameter_type = tensor::Parameter;
 
   explicit Adam(AdamOptions options = {}) : options_{std::move(options)} { options_.validate(); }
 
-  /// Clips the gradients, applies them at lr · step.lr_scale and leaves them zero. Parameters
-  /// without a gradient stay as they are. Where a gradient is not finite, none is applied.
+  /// Clips the gradients, applies them with the learning rate lr · step.lr_scale and sets them to
+  /// zero. Parameters without a gradient stay as they are. If a gradient is not finite, none is
+  /// applied.
   Outcome step(std::span<const tensor::Parameter> parameters, Step step) {
     const at::NoGradGuard no_grad;
     return fits_kernels(parameters) ? step_by_kernels(parameters, step)
@@ -93,8 +94,8 @@ class Adam {
   [[nodiscard]] double learning_rate() const { return options_.lr; }
   [[nodiscard]] const AdamOptions& options() const { return options_; }
 
-  /// Everything that has been gathered so far, sorted by name: for a parameter `p` the moments
-  /// `p.exp_avg` and `p.exp_avg_sq` and the number of steps it has seen, `p.step`.
+  /// Returns the optimizer's state, sorted by name: for a parameter `p` the moments `p.exp_avg` and
+  /// `p.exp_avg_sq`, and its number of steps `p.step`.
   [[nodiscard]] tensor::StateDict state() const {
     tensor::StateDict state;
     for (const auto& [name, moments] : moments_) {
@@ -105,8 +106,8 @@ class Adam {
     return state;
   }
 
-  /// Goes on from the views of what `state` gave: copies the tensors, in any order. Throws
-  /// `InputError` if one belongs to no parameter, is missing or has not the parameter's shape.
+  /// Copies a state that `state` returned. The tensors may be in any order. Throws `InputError` if
+  /// a tensor belongs to no parameter, is missing or has another shape than its parameter.
   void load_state(std::span<const weights::TensorView> state,
                   std::span<const tensor::Parameter> parameters) {
     tensor::SavedTensors saved{state};
@@ -127,8 +128,8 @@ class Adam {
  private:
   struct Moments {
     at::Tensor exp_avg, exp_avg_sq, step;
-    /// The rows that ever had a gradient, where that is known: zero moments and a zero gradient
-    /// leave a row exactly as it is, but for weight decay.
+    /// The rows that ever had a gradient, if known. Zero moments and a zero gradient leave a row
+    /// exactly as it is, except for weight decay.
     std::optional<tensor::RowSet> moving = {};
 
     void find_moving(std::size_t rows) {
@@ -137,7 +138,7 @@ class Adam {
     }
   };
 
-  /// What parameters that are updated together have in common.
+  /// The properties that parameters of one fused update share.
   struct Kind {
     double lr_factor;
     bool plain;  ///< weights do not decay
@@ -198,7 +199,7 @@ class Adam {
             .factors = {}};
   }
 
-  /// Counts the step.
+  /// Counts the step and sets its factors.
   void set_factors(AdamItem& item, double norm, const Step& step) const {
     const Kind kind = kind_of(item.parameter->name);
     const double lr = options_.lr * step.lr_scale * kind.lr_factor;

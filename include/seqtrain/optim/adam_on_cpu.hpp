@@ -19,12 +19,12 @@ namespace seqtrain::optim {
 struct AdamItem {
   const tensor::Parameter* parameter;
   at::Tensor exp_avg, exp_avg_sq;
-  at::Tensor step;               ///< how many there were
-  const tensor::RowSet* moving;  ///< the rows that the update changes; nullptr where it may be any
+  at::Tensor step;               ///< number of steps so far
+  const tensor::RowSet* moving;  ///< the rows that the update changes; null if it may be any
   kernels::AdamFactors factors;
 };
 
-/// Whether the kernels can work on these tensors.
+/// Tells whether the kernels can work on these tensors.
 [[nodiscard]] inline bool fits_kernels(std::span<const tensor::Parameter> parameters) {
   const auto fits = [](const at::Tensor& t) {
     return t.is_cpu() && t.scalar_type() == at::kFloat && t.is_contiguous();
@@ -36,14 +36,14 @@ struct AdamItem {
 
 namespace detail {
 
-/// Numbers `begin` to `end` of an item's.
+/// The numbers `begin` to `end` - 1 of an item.
 struct Stretch {
   std::size_t item;
   std::size_t begin;
   std::size_t end;
 };
 
-/// The items' rows, or all their numbers where rows_of(item) is nullptr, in stretches that threads
+/// Returns the items' rows, or all their numbers if rows_of(item) is null, in parts that threads
 /// can share.
 template <class RowsOf>
 std::vector<Stretch> stretches(std::span<const AdamItem> items, const RowsOf& rows_of) {
@@ -67,7 +67,8 @@ std::vector<Stretch> stretches(std::span<const AdamItem> items, const RowsOf& ro
 
 }  // namespace detail
 
-/// The 2-norm of all gradients taken as one vector, the same at any number of threads.
+/// Returns the 2-norm of all gradients as one vector, which does not depend on the number of
+/// threads.
 [[nodiscard]] inline double gradient_norm(std::span<const AdamItem> items) {
   const auto parts =
       detail::stretches(items, [](const AdamItem& item) { return item.parameter->touched.get(); });
@@ -82,7 +83,7 @@ std::vector<Stretch> stretches(std::span<const AdamItem> items, const RowsOf& ro
   return std::sqrt(sum);
 }
 
-/// Updates values and moments, and leaves the gradients zero.
+/// Updates values and moments, and sets the gradients to zero.
 inline void update(std::span<const AdamItem> items) {
   const auto parts = detail::stretches(items, [](const AdamItem& item) { return item.moving; });
   tensor::for_each_task(parts.size(), [&](std::size_t i, std::size_t) {

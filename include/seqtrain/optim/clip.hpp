@@ -10,12 +10,12 @@
 
 namespace seqtrain::optim {
 
-/// The 2-norm of all gradients taken as one vector, a scalar on their device.
+/// Returns the 2-norm of all gradients as one vector, a scalar on their device.
 [[nodiscard]] inline at::Tensor global_norm(at::TensorList gradients) {
   return at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2)), 2);
 }
 
-/// What gradients of that common norm are multiplied by so that it is at most `max_norm`.
+/// Returns the factor that clips gradients with this common norm to `max_norm`.
 [[nodiscard]] inline double clip_factor(double norm, double max_norm) {
   return std::min(1.0, max_norm / (norm + 1e-6));
 }

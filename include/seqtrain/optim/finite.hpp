@@ -15,7 +15,7 @@
 
 namespace seqtrain::optim {
 
-/// `the gradient of <name> is not finite`; empty where all are.
+/// Returns `the gradient of <name> is not finite`, or an empty text if all are finite.
 inline std::string nonfinite_gradient(std::span<const tensor::Parameter> parameters) {
   for (const auto& parameter : parameters) {
     const at::Tensor& gradient = parameter.gradient;
@@ -26,8 +26,8 @@ inline std::string nonfinite_gradient(std::span<const tensor::Parameter> paramet
   return {};
 }
 
-/// Whether gradients are finite, told by their common norm: one pass over them, which clipping
-/// needs as well. On a device the answer stays there, for the fused update to obey.
+/// Tells by their common norm whether gradients are finite. That is one pass over them, which
+/// clipping needs too. On a GPU the answer stays there for the fused update.
 class Finite {
  public:
   explicit Finite(at::TensorList gradients) : norm_{global_norm(gradients)} {
@@ -37,16 +37,17 @@ class Finite {
 
   [[nodiscard]] const at::Tensor& norm() const { return norm_; }
 
-  /// 1 where a gradient is not finite, else 0; nothing on the processor, where it is known.
+  /// Returns a tensor with 1 if a gradient is not finite, else 0. Returns nothing on the processor,
+  /// where the answer is known.
   [[nodiscard]] const std::optional<at::Tensor>& found_inf() const { return found_inf_; }
 
-  /// What a step with these gradients comes to. A norm beyond what a float holds is no problem on
-  /// the processor, if no gradient is.
+  /// Returns the outcome of a step with these gradients. A norm that is too large for a float is no
+  /// problem on the processor if all gradients are finite.
   [[nodiscard]] Outcome outcome(std::span<const tensor::Parameter> parameters) {
     return judge(parameters).with_gradient_norm([norm = norm_] { return norm.item<double>(); });
   }
 
-  /// Whether it is known that the step must not be taken.
+  /// Tells whether it is known that the step must not be taken.
   [[nodiscard]] bool known_bad() const { return bad_; }
 
  private:

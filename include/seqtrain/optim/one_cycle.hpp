@@ -43,7 +43,7 @@ struct OneCycle {
   }
 
  private:
-  /// Half a cosine from `from` to `to`; `part` is how much of it is done.
+  /// Returns the value of half a cosine from `from` to `to` after the fraction `part` of it.
   static double cosine(double from, double to, double part) {
     return from + (to - from) * (1 - std::cos(std::numbers::pi * part)) / 2;
   }

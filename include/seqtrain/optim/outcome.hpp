@@ -12,17 +12,18 @@ namespace seqtrain::optim {
 /// device knows, asking waits for it.
 class Outcome {
  public:
-  /// The step was taken.
+  /// Makes the outcome of a step that was taken.
   Outcome() = default;
 
-  /// The step was not taken; `problem` names the gradient.
+  /// Makes the outcome of a step that was not taken. `problem` names the gradient.
   static Outcome not_taken(std::string problem) {
     Outcome outcome;
     outcome.problem_ = std::move(problem);
     return outcome;
   }
 
-  /// `ask` waits for the device and returns the problem, or an empty string if there is none.
+  /// Makes the outcome of a step on a device. `ask` waits for the device and returns the problem,
+  /// or an empty string if there is none.
   static Outcome on_device(std::function<std::string()> ask) {
     Outcome outcome;
     outcome.ask_ = std::move(ask);
@@ -36,7 +37,7 @@ class Outcome {
     return std::move(*this);
   }
 
-  /// Whether `problem` answers without waiting.
+  /// Tells whether `problem` answers without waiting.
   [[nodiscard]] bool known() const { return !ask_; }
 
   /// Returns why the step was not taken; empty if it was.

@@ -13,8 +13,8 @@ namespace seqtrain::optim {
 /// Factors on the learning rate by parameters' names.
 using LrFactors = std::map<std::string, double, std::less<>>;
 
-/// Discriminative learning rates: the last group's factor is 1, that of each group before another
-/// is smaller by `ratio` (Howard and Ruder 2018, section 3.2).
+/// Returns factors for discriminative learning rates: 1 for the last group, and `ratio` times less
+/// for each group before it (Howard and Ruder 2018, section 3.2).
 [[nodiscard]] inline LrFactors discriminative(std::span<const std::vector<std::string>> groups,
                                               double ratio = 2.6) {
   LrFactors factors;
@@ -25,8 +25,8 @@ using LrFactors = std::map<std::string, double, std::less<>>;
   return factors;
 }
 
-/// Learning rates as fastai's `slice(lr)` sets them: the last group's factor is 1, that of all others
-/// `ratio`.
+/// Returns factors as fastai's `slice(lr)` sets them: 1 for the last group and `ratio` for all
+/// others.
 [[nodiscard]] inline LrFactors last_group_first(std::span<const std::vector<std::string>> groups,
                                                 double ratio = 0.1) {
   LrFactors factors;
@@ -36,8 +36,8 @@ using LrFactors = std::map<std::string, double, std::less<>>;
   return factors;
 }
 
-/// Whether decoupled weight decay applies to the parameter of this name: to all but biases and the
-/// weights of layer normalisations, as in the training of BERT and RoBERTa.
+/// Tells whether decoupled weight decay applies to a parameter: to all but biases and weights of
+/// layer normalizations, as in the training of BERT and RoBERTa.
 [[nodiscard]] constexpr bool decays(std::string_view name) {
   return !name.ends_with("bias") && name.find("LayerNorm") == std::string_view::npos &&
          name.find("layer_norm") == std::string_view::npos;

@@ -13,21 +13,21 @@
 
 namespace seqtrain::optim {
 
-/// The learning rate's factor over a run, closed-form in the step, so that a resumed run needs no
-/// history. The shapes are those of transformers' `get_scheduler`: the factor climbs linearly from
-/// 0 over the warm-up, then stays (`constant`), falls linearly to 0 (`linear`), or follows half a
-/// cosine down to 0 (`cosine`). `slanted_triangular` is that of Howard and Ruder 2018, section 3.2:
-/// it climbs linearly from 1/32 and falls linearly to it; without a warm-up, a tenth of the steps
-/// are one. `one_cycle` schedules the momentum too and has no warm-up besides its own rise.
+/// The learning rate's factor over a run. It is a closed form of the step, so a resumed run needs
+/// no history. As in transformers' `get_scheduler`, the factor climbs linearly from 0 during the
+/// warm-up, then stays (`constant`), falls linearly to 0 (`linear`) or follows half a cosine down
+/// to 0 (`cosine`). `slanted_triangular` (Howard and Ruder 2018, section 3.2) climbs linearly from
+/// 1/32 and falls linearly to it; without a warm-up, the climb takes a tenth of the steps.
+/// `one_cycle` schedules the momentum too and has no warm-up besides its own rise.
 struct Schedule {
   enum class Type { constant, linear, cosine, slanted_triangular, one_cycle };
 
   Type type = Type::constant;
   std::int64_t warmup_steps = 0;
-  double warmup_ratio = 0;  ///< a share of all steps, rounded up; used where warmup_steps is 0
+  double warmup_ratio = 0;  ///< a fraction of all steps, rounded up; used if warmup_steps is 0
   OneCycle one_cycle = {};  ///< of that type alone
 
-  /// The factor at `step` (counted from 0) of `steps`.
+  /// Returns the factor at `step` (counted from 0) of `steps`.
   [[nodiscard]] double lr_scale(std::int64_t step, std::int64_t steps) const {
     if (type == Type::one_cycle) return one_cycle.lr_scale(step, steps);
     const std::int64_t warmup = warmup_of(steps);
@@ -40,7 +40,7 @@ struct Schedule {
     return 0.5 * (1 + std::cos(std::numbers::pi * progress));
   }
 
-  /// Adam's beta1 at `step` (counted from 0) of `steps`, if the schedule has one.
+  /// Returns Adam's beta1 at `step` (counted from 0) of `steps`, if the schedule sets it.
   [[nodiscard]] std::optional<double> momentum(std::int64_t step, std::int64_t steps) const {
     if (type == Type::one_cycle) return one_cycle.momentum(step, steps);
     return {};
@@ -97,7 +97,7 @@ constexpr std::string_view name(Schedule::Type type) {
   return "";
 }
 
-/// Returns the schedule of that name. Throws `InputError` where there is none.
+/// Returns the schedule of that name. Throws `InputError` if there is none.
 inline Schedule::Type schedule_type(std::string_view text) {
   using enum Schedule::Type;
   for (const auto type : {constant, linear, cosine, slanted_triangular, one_cycle}) {

@@ -5,7 +5,7 @@
 
 namespace seqtrain::optim {
 
-/// What an optimizer is told at each step.
+/// The arguments of an optimizer's step.
 struct Step {
   double lr_scale = 1;  ///< the schedule's factor on the learning rate
   /// Gradients are scaled down so that their common 2-norm is at most this.
