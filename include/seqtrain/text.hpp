@@ -2,19 +2,25 @@
 
 #include <seqtrain/text/added_tokens.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
+#include <seqtrain/text/assembled_pipeline.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
 #include <seqtrain/text/models/bpe.hpp>
+#include <seqtrain/text/models/character_bpe.hpp>
+#include <seqtrain/text/models/unigram.hpp>
 #include <seqtrain/text/models/wordpiece.hpp>
+#include <seqtrain/text/normalized_byte_level.hpp>
 #include <seqtrain/text/normalizers/bert_normalizer.hpp>
 #include <seqtrain/text/normalizers/html_fixes.hpp>
+#include <seqtrain/text/normalizers/normalizers.hpp>
 #include <seqtrain/text/normalizers/word_marks.hpp>
 #include <seqtrain/text/pipeline.hpp>
 #include <seqtrain/text/post_processing/templates.hpp>
 #include <seqtrain/text/post_processing/truncation.hpp>
 #include <seqtrain/text/pre_tokenizers/bert_splitter.hpp>
 #include <seqtrain/text/pre_tokenizers/byte_level.hpp>
+#include <seqtrain/text/pre_tokenizers/pre_tokenizers.hpp>
 #include <seqtrain/text/tokenizer.hpp>
 #include <seqtrain/text/tokens.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>

@@ -13,11 +13,11 @@ namespace seqtrain::text {
 namespace {
 
 /// The map of "a" to "b": the root leads to place 'a', whose value is at place 256.
-struct Units {
+struct MapUnits {
   std::vector<std::uint32_t> units = std::vector<std::uint32_t>(512);
   std::string strings = std::string{"b\0", 2};
 
-  Units() {
+  MapUnits() {
     units['a'] = 'a' | 1u << 8 | ('a' ^ 256u) << 10;
     units[256] = 1u << 31;
   }
@@ -30,36 +30,36 @@ struct Units {
   }
 };
 
-std::string normalized(std::string_view text) {
+std::string mapped(std::string_view text) {
   std::string out;
-  CharacterMap{Units{}.bytes()}.normalize(text, out);
+  CharacterMap{MapUnits{}.bytes()}.normalize(text, out);
   return out;
 }
 
 TEST(CharacterMap, ReplacesAShortGraphemeByWhatItsBeginningBecomes) {
-  EXPECT_EQ(normalized("xaya"), "xbyb");
-  EXPECT_EQ(normalized("a\u0301"), "b");
-  EXPECT_EQ(normalized("a\u0301\u0301"), "b");
-  EXPECT_EQ(normalized("a\u0301\u0301\u0301"), "b\u0301\u0301\u0301") << "of more than 5 bytes";
+  EXPECT_EQ(mapped("xaya"), "xbyb");
+  EXPECT_EQ(mapped("a\u0301"), "b");
+  EXPECT_EQ(mapped("a\u0301\u0301"), "b");
+  EXPECT_EQ(mapped("a\u0301\u0301\u0301"), "b\u0301\u0301\u0301") << "of more than 5 bytes";
 }
 
 TEST(CharacterMap, RefusesDamage) {
   EXPECT_THROW(CharacterMap{""}, InputError);
   EXPECT_THROW(CharacterMap{std::string(8, '\0')}, InputError);
-  EXPECT_THROW(CharacterMap{Units{}.bytes().substr(0, 100)}, InputError);
+  EXPECT_THROW(CharacterMap{MapUnits{}.bytes().substr(0, 100)}, InputError);
   const auto expect_damage = [](auto change) {
-    Units map;
+    MapUnits map;
     change(map);
     EXPECT_THROW(CharacterMap{map.bytes()}, InputError);
   };
-  expect_damage([](Units& map) { map.strings = "b"; });
-  expect_damage([](Units& map) { map.strings = std::string{"\xff\0", 2}; });
-  expect_damage([](Units& map) { map.units[256] = 1u << 31 | 2; });
-  expect_damage([](Units& map) { map.units['a'] |= 1u << 30; });
+  expect_damage([](MapUnits& map) { map.strings = "b"; });
+  expect_damage([](MapUnits& map) { map.strings = std::string{"\xff\0", 2}; });
+  expect_damage([](MapUnits& map) { map.units[256] = 1u << 31 | 2; });
+  expect_damage([](MapUnits& map) { map.units['a'] |= 1u << 30; });
 }
 
 TEST(CharacterMap, EndsWhereATrieLoops) {
-  Units map;
+  MapUnits map;
   map.units['a'] = 'a' | 'a' << 10;  // leads to the root's children again
   std::string out;
   CharacterMap{map.bytes()}.normalize(std::string(1000, 'a'), out);
