@@ -40,9 +40,10 @@ svg a:focus-visible .cell{stroke:var(--c1);stroke-width:3}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
 caption{text-align:left;font-weight:600;padding:.25rem 0}
 th,td{padding:.25rem .7rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top;
-overflow-wrap:anywhere}
+overflow-wrap:break-word}
 thead th{position:sticky;top:0;background:var(--soft)}tbody th{font-weight:400}
-th:first-child,td:first-child,#example-table td,#run td,.files td{text-align:left}
+th:first-child,td:first-child,#example-table td,#example-table th,#run td{
+text-align:left}
 th button{all:unset;cursor:pointer}th button:focus-visible{outline:3px solid var(--c1)}
 tr:target{background:var(--soft);outline:2px solid var(--c1)}
 .text{white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate}#example-table td:last-child{
