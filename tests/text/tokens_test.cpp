@@ -1,5 +1,4 @@
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,14 +15,9 @@ namespace seqtrain::text {
 namespace {
 
 std::vector<Token> tokens_in(const std::string& name, std::string_view text, bool special = true) {
-  return load_tokenizer(tests::golden() / "tokenizers" / name)
-      .visit([&](const auto& tokenizer) -> std::vector<Token> {
-        if constexpr (requires { tokenizer.tokens(text, special); }) {
-          return tokenizer.tokens(text, special);
-        } else {
-          throw std::logic_error{"cannot name its tokens"};
-        }
-      });
+  return load_tokenizer(tests::golden() / "tokenizers" / name).visit([&](const auto& tokenizer) {
+    return tokenizer.tokens(text, special);
+  });
 }
 
 TEST(Tokens, StandWhereTheReferenceSaysTheyDo) {
