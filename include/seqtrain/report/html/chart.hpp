@@ -62,6 +62,16 @@ inline double tick_step(const Range& range, int count) {
   return 10 * power;
 }
 
+/// Returns the multiples of `step` in a range, at most 50.
+[[nodiscard]] inline std::vector<double> ticks(const Range& range, double step) {
+  std::vector<double> result;
+  const double first = std::ceil(range.low / step);
+  for (int i = 0; i < 50 && (first + i) * step <= range.high; ++i) {
+    result.push_back(first + i == 0 ? 0 : (first + i) * step);  // never -0
+  }
+  return result;
+}
+
 /// Draws a chart.
 class Plot {
  public:
@@ -97,8 +107,10 @@ class Plot {
       }
     }
     if (found.low > found.high) return {0, 1};
-    const double room = found.high > found.low ? (found.high - found.low) * 0.04
-                                               : std::max(std::abs(found.low) * 0.1, 1e-9);
+    // Numbers that hardly differ are drawn as one, because no tick fits between them.
+    const double size = std::max({std::abs(found.low), std::abs(found.high), 1e-8});
+    const double room =
+        found.high - found.low > size * 1e-9 ? (found.high - found.low) * 0.04 : size * 0.1;
     return {found.low - room, found.high + room};
   }
 
@@ -121,14 +133,12 @@ class Plot {
     std::string out = "<g class=\"axes\">";
     const double step_y = tick_step(y_, 6);
     const double step_x = std::max(tick_step(x_, 8), chart_->whole_x ? 1.0 : 0.0);
-    for (double y = std::ceil(y_.low / step_y) * step_y; y <= y_.high; y += step_y) {
-      const double shown = std::abs(y) < step_y / 1e6 ? 0 : y;
+    for (const double y : ticks(y_, step_y)) {
       out += "<path d=\"M" + place(left, at_y(y)) + " H" + fixed(right, 1) + "\"/>" +
-             text(left - 6, at_y(y) + 4, "end", tick(shown));
+             text(left - 6, at_y(y) + 4, "end", tick(y));
     }
-    for (double x = std::ceil(x_.low / step_x) * step_x; x <= x_.high; x += step_x) {
-      const double shown = std::abs(x) < step_x / 1e6 ? 0 : x;
-      out += text(at_x(x), bottom + 16, "middle", tick(shown));
+    for (const double x : ticks(x_, step_x)) {
+      out += text(at_x(x), bottom + 16, "middle", tick(x));
     }
     out += "<path class=\"base\" d=\"M" + place(left, bottom) + " H" + fixed(right, 1) + "\"/>";
     out += text((left + right) / 2, bottom + 33, "middle", chart_->x);
