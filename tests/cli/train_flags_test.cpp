@@ -51,6 +51,8 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
       "test-file", "device", "threads", "dataloader-num-workers", "log-every", "output-dir",
       "overwrite", "model-name", "job-dir", "checkpoint-dir", "checkpoint-every",
       "checkpoint-minutes", "keep-checkpoints", "resume", "grace-seconds", "logging-dir", "hp-tune",
+      // what follows from the trained model
+      "calibrate", "report-texts",
       // how many processes share the work; the program adds the parts of a step
       "replicas", "reduction", "dist-interface"};
   auto expected = names(parser.values());

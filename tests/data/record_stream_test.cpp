@@ -141,7 +141,8 @@ TEST(RecordStream, SkipsAByteOrderMarkAtTheBeginningOnly) {
   expect("[]\n\xEF\xBB\xBF{\"text\": \"a\"}\n{\"text\": \"b\"}\n",
          {"! in:1: expected a JSON object", "! in:2: not JSON", "3: b|~"}, json);
   expect("\xEF\xBB\xBF\"text\",\"a\nb\"\nc,d\n", {"3: c|~"}, {.format = Format::csv});
-  expect("\xEF\xBB", {"1: \xEF|~"}, {.format = Format::lines});
+  expect("\xEF\xBB", {"! in:1: not valid UTF-8; convert the file to UTF-8"},
+         {.format = Format::lines});
 }
 
 }  // namespace
