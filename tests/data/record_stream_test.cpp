@@ -139,7 +139,11 @@ TEST(RecordStream, SkipsAByteOrderMarkAtTheBeginningOnly) {
   const ReadOptions json{.format = Format::json_lines};
   expect("\xEF\xBB\xBF{\"text\": \"a\"}\n", {"1: a|~"});
   expect("[]\n\xEF\xBB\xBF{\"text\": \"a\"}\n{\"text\": \"b\"}\n",
-         {"! in:1: expected a JSON object", "! in:2: not JSON", "3: b|~"}, json);
+         {"! in:1: expected a JSON object; write one object a line",
+          "! in:2: not valid JSON: The JSON document has an improper structure: missing or "
+          "superfluous commas, braces, missing keys, etc.",
+          "3: b|~"},
+         json);
   expect("\xEF\xBB\xBF\"text\",\"a\nb\"\nc,d\n", {"3: c|~"}, {.format = Format::csv});
   expect("\xEF\xBB", {"! in:1: not valid UTF-8; convert the file to UTF-8"},
          {.format = Format::lines});
