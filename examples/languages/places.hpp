@@ -67,8 +67,9 @@ struct Languages {
       }
       return names;
     }
+    const auto place = seqtrain::gcs::Uri::parse("gs://" + bucket);
     const auto client = seqtrain::gcs::open_client({.log = log.warnings()});
-    for (const auto& object : client.list(seqtrain::gcs::Uri::parse("gs://" + bucket))) {
+    for (const auto& object : client.list(place)) {
       const auto path = std::filesystem::path{object.uri.name};
       const auto folder = path.parent_path().filename().string();
       if (!folder.empty() && path == parent + folder + "/" + file) names.insert(folder);

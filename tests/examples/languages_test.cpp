@@ -201,7 +201,7 @@ TEST_F(LanguagesExample, ContinuesAStoppedJobToTheSameBits) {
   ASSERT_EQ(whole.code, 0) << whole.output;
   int stops = 0;
   tests::Ended part;
-  for (double seconds = 0.4; stops < 100; seconds += 0.2) {
+  for (double seconds = 0.1; stops < 100; seconds += 0.1) {
     part = tests::run_example_for(seconds, "languages", flags("--model-dir made"));
     if (part.code == 0) break;
     // 143: before the program handles signals
