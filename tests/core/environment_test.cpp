@@ -1,8 +1,7 @@
-#include <seqtrain/core/environment.hpp>
-
 #include <gtest/gtest.h>
-
 #include <support/environment.hpp>
+
+#include <seqtrain/core/environment.hpp>
 
 namespace seqtrain {
 namespace {

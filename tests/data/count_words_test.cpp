@@ -46,7 +46,8 @@ TEST(CountWords, PlainLinesAreExamplesWithoutLabels) {
   const tests::TemporaryDirectory directory;
   const auto file = tests::write_file(directory / "unlabelled.txt", "a b\r\n\r\nb, \"b\nc");
   const auto tokenizer = text::make_word_tokenizer({"xxunk", "xxpad", "xxbos", "a", "b"});
-  const auto encoded = encode_file(file, tokenizer, Labels::sentiment(), {.read = {.format = Format::lines}});
+  const auto encoded =
+      encode_file(file, tokenizer, Labels::sentiment(), {.read = {.format = Format::lines}});
   ASSERT_EQ(encoded.set.size(), 3U);
   EXPECT_EQ(encoded.set.length(0), 3U);
   EXPECT_EQ(encoded.set.label(0), -1);

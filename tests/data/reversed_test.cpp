@@ -1,9 +1,9 @@
-#include <seqtrain/data/reversed.hpp>
-
 #include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <seqtrain/data/reversed.hpp>
 
 namespace seqtrain::data {
 namespace {

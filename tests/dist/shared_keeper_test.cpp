@@ -39,9 +39,9 @@ struct FakeKeeper {
                            [this](std::string_view owner) -> std::span<const weights::TensorView> {
                              if (owner == "best_model") throw InputError{"has none"};
                              views = {{.name = owner == "model" ? "m" : "o",
-                                        .dtype = weights::DType::f32,
-                                        .shape = {3},
-                                        .bytes = std::as_bytes(std::span{numbers})}};
+                                       .dtype = weights::DType::f32,
+                                       .shape = {3},
+                                       .bytes = std::as_bytes(std::span{numbers})}};
                              return views;
                            }};
   }

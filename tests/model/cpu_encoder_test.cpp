@@ -124,8 +124,8 @@ TEST_P(CpuEncoder, EvaluatesToTheBitsOfAPassThatIsKept) {
   const auto model = load(false);
   const std::string family = GetParam().model.family;
   std::vector<tensor::Parameter> parameters{model.parameters().begin(), model.parameters().end()};
-  cpu::AnyEncoder encoder{parameters, family + ".", model.config(), family == "roberta",
-                          GetParam().precision, false};
+  cpu::AnyEncoder encoder{parameters,          family + ".",         model.config(),
+                          family == "roberta", GetParam().precision, false};
   for (std::int64_t rows = 1; rows < 30; rows += 4) {
     const auto batch = MadeCheckpoint::batch(rows, rows);
     const random::Stream stream{1, random::Purpose::dropout};

@@ -56,14 +56,15 @@ TEST_F(JsonLinesTest, WritesARecordForEachEvent) {
   log.on(train::EvalEnd{"dev", 1, 3, 1.5, report});
   log.on(train::EpochEnd{1, 1});
   log.on(train::FitEnd{3, 20.25});
-  EXPECT_EQ(lines(file),
-            (std::vector<std::string>{
-                R"({"event":"begin","epochs":1,"steps":3,"examples":30,"step":0})",
-                R"({"event":"eval","split":"dev","step":3,"epoch":1,"accuracy":0.75,"macro_f1":0.75,)"
-                R"("loss":0.5625,"examples":8,"seconds":1.5})",
-                R"({"event":"eval","split":"dev","step":3,"epoch":1,"accuracy":0.75,"macro_f1":0.75,)"
-                R"("loss":0.5625,"metrics":{"own":0.5},"examples":8,"seconds":1.5})",
-                R"({"event":"epoch","epoch":1})", R"({"event":"end","step":3,"seconds":20.25})"}));
+  EXPECT_EQ(
+      lines(file),
+      (std::vector<std::string>{
+          R"({"event":"begin","epochs":1,"steps":3,"examples":30,"step":0})",
+          R"({"event":"eval","split":"dev","step":3,"epoch":1,"accuracy":0.75,"macro_f1":0.75,)"
+          R"("loss":0.5625,"examples":8,"seconds":1.5})",
+          R"({"event":"eval","split":"dev","step":3,"epoch":1,"accuracy":0.75,"macro_f1":0.75,)"
+          R"("loss":0.5625,"metrics":{"own":0.5},"examples":8,"seconds":1.5})",
+          R"({"event":"epoch","epoch":1})", R"({"event":"end","step":3,"seconds":20.25})"}));
 }
 
 TEST_F(JsonLinesTest, WritesNoAccuracyOfRegression) {

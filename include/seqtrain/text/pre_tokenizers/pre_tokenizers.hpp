@@ -130,12 +130,11 @@ class PatternSplitter {
     const bool backwards = delimiter_ == Delimiter::merged_with_next;
     if (backwards) std::ranges::reverse(matches);
     bool previous = false;
+    const bool merges = delimiter_ == Delimiter::merged_with_previous || backwards;
     for (const auto& [text, is_match] : matches) {
-      const bool joins = !pieces.empty() && [&] {
-        if (delimiter_ == Delimiter::contiguous) return is_match == previous;
-        const bool merges = delimiter_ == Delimiter::merged_with_previous || backwards;
-        return merges && is_match && !previous;
-      }();
+      const bool fits = delimiter_ == Delimiter::contiguous ? is_match == previous
+                                                            : merges && is_match && !previous;
+      const bool joins = fits && !pieces.empty();
       if (joins) {
         pieces.back() = backwards ? joined(text, pieces.back()) : joined(pieces.back(), text);
       } else if (!(delimiter_ == Delimiter::removed && is_match)) {
