@@ -135,6 +135,10 @@ TEST(RecordStream, HandsOutWhatIsCompleteAtOnce) {
   EXPECT_EQ(seen, 1);
 }
 
+TEST(RecordStream, TakesALineOfSpacesForATextInAnyParts) {
+  expect(" \n\na\n", {"1:  |~", "3: a|~"}, {.format = Format::lines});
+}
+
 TEST(RecordStream, SkipsAByteOrderMarkAtTheBeginningOnly) {
   const ReadOptions json{.format = Format::json_lines};
   expect("\xEF\xBB\xBF{\"text\": \"a\"}\n", {"1: a|~"});

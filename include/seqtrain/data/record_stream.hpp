@@ -140,7 +140,7 @@ class RecordStream {
       reader_ = reader_->continued(std::move(source));
       return true;
     }
-    while (!is_blank(source.text)) {
+    while (options_.format == Format::lines || !is_blank(source.text)) {
       try {
         reader_.emplace(source, options_);
         return true;

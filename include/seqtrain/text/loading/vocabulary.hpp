@@ -61,10 +61,14 @@ class Vocabulary {
   /// In the order in which they were added, without those of `give_ids`.
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
 
-  /// Returns the tokens by their ids, those of `give_ids` included; an id without one has "".
+  /// Returns the tokens by their ids, including those of `give_ids`. An id without a token has "".
+  /// Ids that are far greater than the number of tokens are left out.
   [[nodiscard]] std::vector<std::string> names() const {
-    std::vector<std::string> names(size_);
-    for (const auto& [token, id] : ids_) names[static_cast<std::size_t>(id)] = token;
+    std::vector<std::string> names(std::min(size_, 4 * ids_.size() + 1024));
+    for (const auto& [token, id] : ids_) {
+      if (const auto place = static_cast<std::size_t>(id); place < names.size())
+        names[place] = token;
+    }
     return names;
   }
 
