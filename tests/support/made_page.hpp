@@ -24,7 +24,7 @@ inline std::vector<std::string> hostile_texts() {
           "&lt;b&gt; & 'quotes' \" ` </td></table></script><!-- <style>*{display:none}</style>",
           "\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D \xE2\x80\xAE"
           "desrever",
-          std::string{"null \0 bell \a escape \x1b[31m delete \x7f", 37},
+          std::string{"null "} + '\0' + " bell \a escape \x1b[31m delete \x7f",
           "![CDATA[ ]]> {{7*7}} ${7*7} javascript:alert(1)",
           std::string(1'000'000, '"')};
 }
