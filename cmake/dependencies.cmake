@@ -11,6 +11,8 @@ find_package(Threads REQUIRED)
 seqtrain_find(Eigen3 libeigen3-dev 3.4 NO_MODULE)
 seqtrain_find(simdjson libsimdjson-dev 3.0)
 seqtrain_find(OpenSSL libssl-dev)
+seqtrain_find(ZLIB zlib1g-dev)
+seqtrain_find(zstd libzstd-dev 1.5)
 seqtrain_find(Boost "libboost-dev libboost-program-options-dev" 1.74 COMPONENTS program_options)
 
 # For subwords alone; what does not use them does without it.

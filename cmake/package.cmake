@@ -37,5 +37,6 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # What the headers need, for those who compile with them.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-  "libsimdjson-dev, libboost-dev, libgloo-dev, libboost-program-options-dev, libeigen3-dev, libssl-dev")
+  "libsimdjson-dev, libboost-dev, libgloo-dev, libboost-program-options-dev, libeigen3-dev, libssl-dev,\
+ libzstd-dev, zlib1g-dev")
 include(CPack)

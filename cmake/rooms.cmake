@@ -17,7 +17,7 @@ endfunction()
 
 seqtrain_room(host core simdjson::simdjson Threads::Threads)
 seqtrain_room(host text seqtrain::core)
-seqtrain_room(host data seqtrain::text)
+seqtrain_room(host data seqtrain::text ZLIB::ZLIB zstd::libzstd_shared)
 seqtrain_room(host weights seqtrain::core)
 seqtrain_room(host kernels)
 seqtrain_room(host metrics seqtrain::core Eigen3::Eigen)

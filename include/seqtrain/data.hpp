@@ -1,5 +1,6 @@
 #pragma once
 
+#include <seqtrain/data/archive.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/class_weights.hpp>
@@ -7,11 +8,13 @@
 #include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/count_words.hpp>
 #include <seqtrain/data/csv.hpp>
+#include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/encoded_file_writer.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/example.hpp>
+#include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/json_lines.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/language_batch.hpp>
@@ -24,6 +27,7 @@
 #include <seqtrain/data/random_split.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/record_file.hpp>
 #include <seqtrain/data/record_stream.hpp>
 #include <seqtrain/data/reversed.hpp>
 #include <seqtrain/data/shard.hpp>

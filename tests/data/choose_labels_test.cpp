@@ -35,6 +35,13 @@ TEST(FindLabels, SortsNumbersByValueAndNamesByLetters) {
   EXPECT_EQ(found({"not_entailment", "entailment"}), (Names{"entailment", "not_entailment"}));
 }
 
+TEST(FindLabels, TakeMinusOneForNoLabelBesideThreeIds) {
+  EXPECT_EQ(found({"-1", "0", "1", "2"}), (Names{"0", "1", "2"}));
+  EXPECT_EQ(found({"-1", "0", "1"}), (Names{"-1", "0", "1"}));
+  EXPECT_EQ(found({"-1", "1"}), (Names{"-1", "1"}));
+  EXPECT_EQ(found({"-1", "0", "1", "3"}), (Names{"-1", "0", "1", "3"}));
+}
+
 TEST(FindLabels, RefusesWhatCannotBeLabels) {
   EXPECT_NE(problem_of([] {
               found({"a", "-", "a"});

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/encode_file.hpp>
 
+#include "support/compressed.hpp"
 #include "support/letter_tokenizer.hpp"
 #include "support/problem_of.hpp"
 #include "support/row_of.hpp"
@@ -71,6 +73,35 @@ TEST(EncodeFile, MakesRowsOfPairs) {
   EXPECT_EQ(encoded.at_max_length, 1u);
 }
 
+TEST(EncodeFile, LeavesOutMinusOneUnlessItIsALabel) {
+  const std::string rows = "text\tlabel\na\t-1\nb\t0\nc\t1\n";
+  const auto of = [&](const Labels& labels) {
+    return encode_text({.text = rows, .name = "f"}, tokenizer, labels);
+  };
+  EXPECT_EQ(of(Labels::sentiment()).left_out, 1u);
+  EXPECT_EQ(of(Labels::sentiment()).set.size(), 2u);
+  EXPECT_EQ(of(Labels{{"-1", "0", "1"}}).left_out, 0u);
+  EXPECT_EQ(of(Labels{{"-1", "0", "1"}}).set.label(0), 0);
+}
+
+TEST(EncodeFile, MakesTheSameSetOfACompressedFile) {
+  const std::string text = many_records(20'000);
+  const tests::TemporaryFile plain{text, ".jsonl"};
+  const auto expected = encode_file(plain.path(), tokenizer, Labels::nli());
+  for (const auto& [suffix, bytes] : {std::pair{".jsonl.gz", tests::gzipped(text)},
+                                      std::pair{".jsonl.zst", tests::zstd_compressed(text)}}) {
+    const tests::TemporaryFile file{bytes, suffix};
+    EncodeProgress last;
+    const auto encoded =
+        encode_file(file.path(), tokenizer, Labels::nli(),
+                    {.progress = [&](const EncodeProgress& progress) { last = progress; }});
+    EXPECT_TRUE(same(encoded.set, expected.set)) << suffix;
+    EXPECT_EQ(last.bytes, bytes.size());
+    EXPECT_EQ(last.total_bytes, bytes.size());
+    EXPECT_EQ(last.examples, 20'000u);
+  }
+}
+
 TEST(EncodeFile, IsTheSameAtAnyNumberOfWorkers) {
   const std::string text = many_records(20'000);
   const auto one = encode(text, {.workers = 1});
@@ -115,7 +146,7 @@ TEST(EncodeFile, NamesLabelsThatAreNotKnown) {
   EXPECT_EQ(problem_of([] { encode("text\tlabel\nb\tmaybe\n"); }),
             "f:2: label: unknown label 'maybe'; known are: entailment, neutral, contradiction; "
             "--labels names them in order");
-  EXPECT_NE(problem_of([] { encode("text\tlabel\nb\t-1\n"); }).find("out of range"),
+  EXPECT_NE(problem_of([] { encode("text\tlabel\nb\t-2\n"); }).find("out of range"),
             std::string::npos);
 }
 

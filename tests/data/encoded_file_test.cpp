@@ -140,7 +140,7 @@ TEST_F(EncodedFileOpening, RefusesAnotherVersion) {
   std::string text = bytes();
   text[offsetof(detail::EncodedHead, version)] = 9;
   replace_by(text);
-  EXPECT_EQ(problem(), "has version 9 of the format, not 1; encode it again");
+  EXPECT_EQ(problem(), "has version 9 of the format, not 2; encode it again");
 }
 
 TEST_F(EncodedFileOpening, RefusesASetForAnotherRun) {

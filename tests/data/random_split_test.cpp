@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -30,6 +31,17 @@ TEST(RandomSplit, HasTheRowsOfScikitLearnAndFastai) {
     expect_parts(split_like_sklearn(rows, 0.25, seed), golden.at("sklearn"));
     expect_parts(split_like_fastai(rows, 0.2, seed), golden.at("fastai"));
   }
+}
+
+TEST(RandomSplit, LeavesALabelOfOneRowToTheTrainingPart) {
+  const std::vector<std::int32_t> labels{0, 0, 0, 0, 0, 1, 2, 2};
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const auto split = split_by_label(labels, 0.5, seed);
+    EXPECT_EQ(split.held_out.size(), 4u);
+    EXPECT_EQ(std::ranges::count(split.train, 5u), 1);
+    EXPECT_TRUE(std::ranges::is_sorted(split.held_out));
+  }
+  EXPECT_THROW(split_by_label(std::vector<std::int32_t>{0, 1}, 0.5, 1), InputError);
 }
 
 TEST(RandomSplit, RefusesTooFewRowsAndSharesOutOfRange) {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <ranges>
 #include <set>
@@ -14,10 +13,10 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/record_file.hpp>
 #include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
 
@@ -100,6 +99,17 @@ inline void add_label_arrays(const Reader& reader, std::string_view part, Names&
   });
 }
 
+/// Removes -1 from the labels 0 to n-1 of a data set with examples that have no gold label.
+inline void remove_no_label_id(Names& names) {
+  constexpr std::size_t least = 3;  // -1, 0 and 1 may be negative, neutral and positive
+  const std::size_t others = names.size() - names.count(no_label_id);
+  if (others < least) return;
+  for (std::size_t id = 0; id < others; ++id) {
+    if (!names.contains(std::to_string(id))) return;
+  }
+  if (const auto found = names.find(no_label_id); found != names.end()) names.erase(found);
+}
+
 /// Throws `InputError` unless a place has at least two labels.
 inline void demand_two(std::size_t found, const Where& place) {
   if (found >= 2) return;
@@ -107,23 +117,47 @@ inline void demand_two(std::size_t found, const Where& place) {
                    "name all of them with --labels a,b,c"};
 }
 
+/// Adds the labels of all examples of a reader. Calls `done` with each part that has been read.
+template <class Done>
+void add_labels_of(const Reader& reader, Names& names, const Done& done) {
+  for (const std::string_view part : reader.parts(std::size_t{1} << 20)) {
+    (reader.fields().label_as_json ? add_label_arrays : add_labels)(reader, part, names);
+    done(part);
+  }
+}
+
+/// Returns the labels of a file with these fields, all of which `add_all` adds to a set.
+template <class AddAll>
+Labels labels_of(const std::string& file, const Fields& fields, const AddAll& add_all) {
+  const bool arrays = fields.label_as_json;
+  if (fields.label == "gold_label" && !arrays) return Labels::nli();
+  Names found;
+  add_all(found);
+  if (!arrays) remove_no_label_id(found);
+  demand_two(found.size(), {.object = file, .field = fields.label});
+  return Labels{in_standard_order({found.begin(), found.end()}),
+                arrays ? ProblemType::multi_label : ProblemType::single_label};
+}
+
 }  // namespace detail
 
-/// Returns the labels of a reader's examples, or the three labels of MultiNLI if the label field is
-/// MultiNLI's. Calls `done` with each part that has been read. Throws `InputError` if there are
-/// fewer than two labels, or so many that they cannot be labels.
-inline Labels find_labels(const Reader& reader,
-                          const std::function<void(std::string_view)>& done = {}) {
-  const bool arrays = reader.fields().label_as_json;
-  if (reader.fields().label == "gold_label" && !arrays) return Labels::nli();
-  detail::Names found;
-  for (const std::string_view part : reader.parts(std::size_t{1} << 20)) {
-    (arrays ? detail::add_label_arrays : detail::add_labels)(reader, part, found);
-    if (done) done(part);
-  }
-  detail::demand_two(found.size(), {.object = reader.name(), .field = reader.fields().label});
-  return Labels{detail::in_standard_order({found.begin(), found.end()}),
-                arrays ? ProblemType::multi_label : ProblemType::single_label};
+/// Returns the labels of a text's examples, or the three labels of MultiNLI if the label field is
+/// MultiNLI's. "-1" is no label beside the labels 0 to n-1 if there are three or more; beside 0 and
+/// 1 it is one. Throws `InputError` if there are fewer than two labels, or so many that they cannot
+/// be labels.
+inline Labels find_labels(const Reader& reader) {
+  return detail::labels_of(reader.name(), reader.fields(), [&](detail::Names& found) {
+    detail::add_labels_of(reader, found, [](std::string_view) {});
+  });
+}
+
+/// Returns the labels of a file's examples, as those of a text.
+inline Labels find_labels(RecordFile& file) {
+  return detail::labels_of(file.name(), file.fields(), [&](detail::Names& found) {
+    file.each_text([&](const Reader& reader) {
+      detail::add_labels_of(reader, found, [&](std::string_view part) { file.forget(part); });
+    });
+  });
 }
 
 /// Returns the labels that the folders of a directory are named after.
@@ -145,9 +179,8 @@ inline Labels choose_labels(const std::vector<std::string>& given,
   if (is_text_folder(train_file)) {
     return Labels{find_labels(TextFolder{train_file}).names(), problem};
   }
-  const MappedFile file{train_file};
-  const Reader reader{{.text = file.text(), .name = train_file.string()}, options};
-  return find_labels(reader, [&file](std::string_view part) { file.forget(part); });
+  RecordFile file{train_file, options};
+  return find_labels(file);
 }
 
 }  // namespace seqtrain::data

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/core/ordered_workers.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/record_file.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
 
 namespace seqtrain::data {
@@ -18,19 +18,19 @@ namespace seqtrain::data {
 /// and line on the first record that is wrong.
 inline void count_words(const std::filesystem::path& path, const ReadOptions& options,
                         std::size_t workers, text::WordCounts& counts) {
-  const MappedFile file{path};
-  const Reader reader{{.text = file.text(), .name = path.string()}, options};
-  const auto parts = reader.parts(detail::part_bytes(file.size(), workers));
-  const auto count = [&](std::size_t index, std::size_t, text::WordCounts& part) {
-    part.clear();
-    reader.read(parts[index], [&part](const Example& example) {
-      part.add(example.text);
-      if (example.text_pair) part.add(*example.text_pair);
-    });
-  };
-  OrderedWorkers<text::WordCounts> threads{0, parts.size(), workers,
-                                           std::vector<text::WordCounts>(workers + 1), count};
-  while (const text::WordCounts* part = threads.next()) counts.merge(*part);
+  RecordFile{path, options}.each_text([&](const Reader& reader) {
+    const auto parts = reader.parts(detail::part_bytes(reader.bytes(), workers));
+    const auto count = [&](std::size_t index, std::size_t, text::WordCounts& part) {
+      part.clear();
+      reader.read(parts[index], [&part](const Example& example) {
+        part.add(example.text);
+        if (example.text_pair) part.add(*example.text_pair);
+      });
+    };
+    OrderedWorkers<text::WordCounts> threads{0, parts.size(), workers,
+                                             std::vector<text::WordCounts>(workers + 1), count};
+    while (const text::WordCounts* part = threads.next()) counts.merge(*part);
+  });
 }
 
 }  // namespace seqtrain::data

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/core/ordered_workers.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/encoded_file_writer.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/record_file.hpp>
 #include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/text/encoding.hpp>
@@ -57,10 +57,22 @@ struct EncodeFileOptions {
 
 namespace detail {
 
+/// Counts of the records of a file or a part of it.
+struct Counts {
+  std::size_t left_out = 0;     ///< records without a gold label
+  std::size_t empty_texts = 0;  ///< examples with a text of whitespace alone
+
+  Counts& operator+=(const Counts& other) {
+    left_out += other.left_out;
+    empty_texts += other.empty_texts;
+    return *this;
+  }
+};
+
 /// The encoded examples of a part of a file.
 struct EncodedPart {
   EncodedSet set;
-  std::size_t left_out = 0;
+  Counts counts = {};
 };
 
 /// The memory of one thread.
@@ -95,12 +107,15 @@ template <class R, class Part, text::Tokenizer T>
 void encode_part(const R& reader, const Part& part, const T& tokenizer, const Labels& labels,
                  const EncodeFileOptions& options, EncodeScratch<T>& scratch, EncodedPart& out) {
   out.set.truncate(0);
-  out.left_out = 0;
+  out.counts = {};
   const auto none = Targets::none(labels);
   reader.read(part, [&](const Example& example) {
-    if (example.label == no_label && labels.targets() == 0) return void(++out.left_out);
+    if (example.label && labels.is_no_label(*example.label)) return void(++out.counts.left_out);
     const LabelOf label = example.label ? label_of(reader, example, labels, scratch.targets)
                                         : LabelOf{.targets = none};
+    if (is_blank(example.text) || is_blank(example.text_pair.value_or("-"))) {
+      ++out.counts.empty_texts;
+    }
     scratch.ids.clear();
     const std::size_t first_segment = tokenizer.encode(
         example.text, example.text_pair, options.encode, scratch.tokenizer, scratch.ids);
@@ -141,11 +156,11 @@ inline std::size_t kept_of(std::size_t total, const std::string& name, double fr
 
 /// Encodes all examples of a `Reader` or a `TextFolder` and appends them to `out`, an `EncodedSet`
 /// or an `EncodedFileWriter`. Calls `done` on the caller's thread with each part that has been
-/// encoded. Returns the number of records that were left out.
+/// encoded and the examples so far. Returns counts of what happened.
 template <class R, text::Tokenizer T, class Done, class Out>
-std::size_t append_parts(const R& reader, const T& tokenizer, const Labels& labels,
-                         const EncodeFileOptions& options, const Done& done,
-                         const EncodedSet& empty, Out& out) {
+Counts append_parts(const R& reader, const T& tokenizer, const Labels& labels,
+                    const EncodeFileOptions& options, const Done& done, Out& out) {
+  const EncodedSet empty{tokenizer.vocab_size(), tokenizer.pad_id(), labels.targets()};
   const auto parts = reader.parts(part_bytes(reader.bytes(), options.workers));
   std::vector<EncodedPart> slots;
   while (slots.size() < 2 * options.workers + 1) slots.push_back({.set = empty});
@@ -155,43 +170,52 @@ std::size_t append_parts(const R& reader, const T& tokenizer, const Labels& labe
       [&](std::size_t index, std::size_t worker, EncodedPart& made) {
         encode_part(reader, parts[index], tokenizer, labels, options, scratch[worker], made);
       }};
-  std::size_t left_out = 0;
+  Counts counts;
   for (const auto& part : parts) {
     const EncodedPart& encoded = *workers.next();
     out.append(encoded.set);
-    left_out += encoded.left_out;
-    done(part);
-    if (!options.progress) continue;
-    options.progress(
-        {.bytes = reader.end_of(part), .total_bytes = reader.bytes(), .examples = out.size()});
+    counts += encoded.counts;
+    done(part, out.size());
   }
-  return left_out;
+  return counts;
 }
 
-/// Encodes all examples of a `Reader` or a `TextFolder` into memory or a file.
-template <class R, text::Tokenizer T, class Done>
-EncodedFile encode_parts(const R& reader, const T& tokenizer, const Labels& labels,
-                         const EncodeFileOptions& options, const Done& done) {
+/// Encodes examples into memory or a file. `append_to(out)` appends all of the source called `name`
+/// and returns their counts.
+template <class T, class Append>
+EncodedFile encode_all(const std::string& name, const T& tokenizer, const Labels& labels,
+                       const EncodeFileOptions& options, const Append& append_to) {
   const EncodedSet empty{tokenizer.vocab_size(), tokenizer.pad_id(), labels.targets()};
-  const auto append_to = [&](auto& out) {
-    return append_parts(reader, tokenizer, labels, options, done, empty, out);
-  };
-  const auto kept = [&](const auto& out) {
-    return kept_of(out.size(), reader.name(), options.fraction);
-  };
+  const auto kept = [&](const auto& out) { return kept_of(out.size(), name, options.fraction); };
   if (!options.file.empty()) {
     EncodedFileWriter writer{options.file, empty, options.encode.max_length};
-    const std::size_t left_out = append_to(writer);
-    writer.commit(kept(writer), left_out);
+    const Counts counts = append_to(writer);
+    writer.commit(kept(writer), counts.left_out, counts.empty_texts);
     return open_encoded_file(options.file, tokenizer, labels);
   }
   EncodedFile result{.set = empty};
-  result.left_out = append_to(result.set);
+  const Counts counts = append_to(result.set);
+  result.left_out = counts.left_out;
+  result.empty_texts = counts.empty_texts;
   result.total = result.set.size();
   result.set.truncate(kept(result.set));
   result.set.shrink_to_fit();
   result.at_max_length = count_at_length(result.set, options.encode.max_length);
   return result;
+}
+
+/// Encodes all examples of a `Reader` or a `TextFolder`.
+template <class R, class T>
+EncodedFile encode_whole(const R& reader, const T& tokenizer, const Labels& labels,
+                         const EncodeFileOptions& options) {
+  const auto done = [&](const auto& part, std::size_t examples) {
+    if (options.progress) options.progress({reader.end_of(part), reader.bytes(), examples});
+  };
+  return with_tokenizer(tokenizer, [&](const auto& known) {
+    return encode_all(reader.name(), known, labels, options, [&](auto& out) {
+      return append_parts(reader, known, labels, options, done, out);
+    });
+  });
 }
 
 }  // namespace detail
@@ -204,9 +228,7 @@ EncodedFile encode_text(const Source& source, const T& tokenizer, const Labels& 
                         const EncodeFileOptions& options = {}) {
   options.validate();
   const Reader reader{source, detail::read_options(options, labels)};
-  return detail::with_tokenizer(tokenizer, [&](const auto& known) {
-    return detail::encode_parts(reader, known, labels, options, [](std::string_view) {});
-  });
+  return detail::encode_whole(reader, tokenizer, labels, options);
 }
 
 /// Encodes the texts in the folders of a directory, as `TextFolder` reads them.
@@ -214,25 +236,29 @@ template <class T>
 EncodedFile encode_folder(const std::filesystem::path& directory, const T& tokenizer,
                           const Labels& labels, const EncodeFileOptions& options = {}) {
   options.validate();
-  const TextFolder folder{directory};
-  return detail::with_tokenizer(tokenizer, [&](const auto& known) {
-    return detail::encode_parts(folder, known, labels, options, [](const TextFolder::Part&) {});
-  });
+  return detail::encode_whole(TextFolder{directory}, tokenizer, labels, options);
 }
 
-/// Encodes the examples of a file, or of a directory as `TextFolder` reads it. Takes no more memory
-/// than the encoded set and a few parts.
+/// Encodes the examples of a file, which may be compressed, or of a directory as `TextFolder` reads
+/// it. Takes no more memory than the encoded set and a few parts.
 template <class T>
 EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, const Labels& labels,
                         const EncodeFileOptions& options = {}) {
   if (is_text_folder(path)) return encode_folder(path, tokenizer, labels, options);
   options.validate();
-  const MappedFile file{path};
-  const Reader reader{{.text = file.text(), .name = path.string()},
-                      detail::read_options(options, labels)};
+  RecordFile file{path, detail::read_options(options, labels)};
+  const auto done = [&](std::string_view part, std::size_t examples) {
+    if (options.progress) options.progress({file.end_of(part), file.bytes(), examples});
+    file.forget(part);
+  };
   return detail::with_tokenizer(tokenizer, [&](const auto& known) {
-    return detail::encode_parts(reader, known, labels, options,
-                                [&](std::string_view part) { file.forget(part); });
+    return detail::encode_all(file.name(), known, labels, options, [&](auto& out) {
+      detail::Counts counts;
+      file.each_text([&](const Reader& reader) {
+        counts += detail::append_parts(reader, known, labels, options, done, out);
+      });
+      return counts;
+    });
   });
 }
 

@@ -25,7 +25,8 @@ namespace seqtrain::data {
 struct EncodedFile {
   EncodedSet set;
   std::size_t total = 0;          ///< examples before `fraction` was applied
-  std::size_t left_out = 0;       ///< records with "-" for a label
+  std::size_t left_out = 0;       ///< records without a gold label
+  std::size_t empty_texts = 0;    ///< examples before `fraction` with a text of whitespace alone
   std::size_t at_max_length = 0;  ///< examples that were cut, or just fit
 };
 
@@ -47,7 +48,7 @@ inline std::size_t count_at_length(const EncodedSet& set, std::size_t max_length
 /// order of the machine.
 struct EncodedHead {
   std::array<char, 24> name = {"seqtrain encoded set"};
-  std::uint64_t version = 1;
+  std::uint64_t version = 2;
 };
 
 /// The last bytes of an encoded set's file.
@@ -60,6 +61,7 @@ struct EncodedTrailer {
   std::uint64_t rows = 0;  ///< in the file
   std::uint64_t kept = 0;  ///< rows to be used: the first ones
   std::uint64_t left_out = 0;
+  std::uint64_t empty_texts = 0;
   std::uint64_t max_length = 0;  ///< ids that an example could have
   std::uint32_t checksum = 0;    ///< CRC-32C of all bytes before the trailer
   std::uint32_t own_checksum = 0;
@@ -87,8 +89,9 @@ class EncodedFileReader {
     demand(file_->text().starts_with(head.name.data()), "is not an encoded set");
     demand(rest_.size() >= sizeof head + sizeof trailer_, "is cut off");
     std::memcpy(&head, rest_.data(), sizeof head);
-    demand(head.version == EncodedHead{}.version,
-           "has version " + std::to_string(head.version) + " of the format, not 1");
+    demand(head.version == EncodedHead{}.version, "has version " + std::to_string(head.version) +
+                                                      " of the format, not " +
+                                                      std::to_string(EncodedHead{}.version));
     std::memcpy(&trailer_, rest_.last(sizeof trailer_).data(), sizeof trailer_);
     demand(trailer_.name == EncodedTrailer{}.name && trailer_.own_checksum == trailer_.sum(),
            "is cut off or damaged at its end");
@@ -113,8 +116,10 @@ class EncodedFileReader {
     demand(rest_.empty(), "is damaged");
     check_bytes(ids);
     file_->expect_jumps({reinterpret_cast<const char*>(ids.data()), ids.size()});
-    EncodedFile result{
-        .set = set_over(arrays), .total = trailer_.rows, .left_out = trailer_.left_out};
+    EncodedFile result{.set = set_over(arrays),
+                       .total = trailer_.rows,
+                       .left_out = trailer_.left_out,
+                       .empty_texts = trailer_.empty_texts};
     result.set.truncate(trailer_.kept);
     result.at_max_length = count_at_length(result.set, trailer_.max_length);
     return result;

@@ -60,7 +60,7 @@ class EncodedFileWriter {
   }
 
   /// Makes the file visible. A reader of it gets the first `kept` rows.
-  void commit(std::size_t kept, std::size_t left_out) {
+  void commit(std::size_t kept, std::size_t left_out, std::size_t empty_texts = 0) {
     const std::array<std::byte, 8> zeros = {};
     put(std::span{zeros}.first(detail::bytes_to_fill(file_.size())));
     for (SpoolFile* part : {&rows_, &labels_, &targets_}) {
@@ -68,6 +68,7 @@ class EncodedFileWriter {
     }
     trailer_.kept = kept;
     trailer_.left_out = left_out;
+    trailer_.empty_texts = empty_texts;
     trailer_.checksum = sum_.value();
     trailer_.own_checksum = trailer_.sum();
     file_.write(std::as_bytes(std::span{&trailer_, 1}));

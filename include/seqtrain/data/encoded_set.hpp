@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/flat_array.hpp>
@@ -143,6 +144,19 @@ class EncodedSet {
     rows_.push_back(std::uint64_t{begin} << 24 | first_segment);
     labels_.push_back(label);
     if (!targets.empty()) targets_.append(targets);
+  }
+
+  /// Returns a set of some of the rows, in the order given.
+  [[nodiscard]] EncodedSet select(std::span<const std::size_t> rows) const {
+    EncodedSet chosen{vocab_size_, pad_id_, targets_a_row_};
+    std::vector<std::int32_t> ids;
+    for (const std::size_t row : rows) {
+      ids.resize(length(row));
+      copy_row(row, ids.data());
+      chosen.push_back(ids, first_segment(row), label(row), targets(row));
+    }
+    chosen.shrink_to_fit();
+    return chosen;
   }
 
   /// Adds the rows of a set over the same vocabulary.

@@ -16,4 +16,7 @@ struct Example {
 /// The label that MultiNLI and SNLI write if the annotators did not agree.
 constexpr std::string_view no_label = "-";
 
+/// The label id that Hugging Face's data sets write where there is no gold label.
+constexpr std::string_view no_label_id = "-1";
+
 }  // namespace seqtrain::data

@@ -15,6 +15,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/data/example.hpp>
 
 namespace seqtrain::data {
 
@@ -101,6 +102,13 @@ class Labels {
       return only([value](const auto& name) { return detail::whole_value(name) == value; });
     }
     return only([text](const auto& name) { return equal_but_case(name, text); });
+  }
+
+  /// Tells whether a label says that an example has no gold label: "-", or "-1" if that is none of
+  /// the labels. Only single-label tasks have such examples.
+  [[nodiscard]] bool is_no_label(std::string_view text) const {
+    if (targets() > 0) return false;
+    return text == no_label || (text == no_label_id && !find(text));
   }
 
   /// Returns what is wrong with a label that `find` does not know.

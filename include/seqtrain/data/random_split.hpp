@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <numeric>
 #include <random>
 #include <span>
@@ -11,6 +14,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/random.hpp>
 
 namespace seqtrain::data {
 
@@ -68,7 +72,61 @@ inline RandomSplit cut_off(std::span<const std::size_t> rows, std::size_t held_o
   return {.train = {rest.begin(), rest.end()}, .held_out = {first.begin(), first.end()}};
 }
 
+/// The rows of a label, of which some are to be held out.
+struct RowsOfLabel {
+  std::vector<std::size_t> rows = {};
+  std::size_t held_out = 0;
+  double rest = 0;  ///< what rounding has taken from the share
+};
+
+/// Chooses how many rows of each label are held out: the share of all rows, rounded, and of each
+/// label as near to its share as can be. At least one row of each label is not held out.
+inline void share_out(std::map<std::int32_t, RowsOfLabel>& labels, std::size_t count,
+                      double share) {
+  auto left = static_cast<std::size_t>(std::nearbyint(share * static_cast<double>(count)));
+  std::vector<RowsOfLabel*> by_rest;
+  for (auto& [label, of_label] : labels) {
+    const double exact = share * static_cast<double>(of_label.rows.size());
+    of_label.held_out = static_cast<std::size_t>(exact);
+    of_label.rest = exact - std::floor(exact);
+    left -= std::min(left, of_label.held_out);
+    by_rest.push_back(&of_label);
+  }
+  std::ranges::stable_sort(by_rest, std::greater{}, &RowsOfLabel::rest);
+  for (RowsOfLabel* of_label : by_rest) {
+    if (left == 0) break;
+    if (of_label->held_out + 1 >= of_label->rows.size()) continue;
+    ++of_label->held_out;
+    --left;
+  }
+}
+
 }  // namespace detail
+
+/// Splits rows so that about the same share of each label is held out. Which rows follows from the
+/// seed. Both parts are in ascending order. Throws `InputError` if no row can be held out.
+[[nodiscard]] inline RandomSplit split_by_label(std::span<const std::int32_t> labels, double share,
+                                                std::uint64_t seed) {
+  detail::check_split(labels.size(), share);
+  std::map<std::int32_t, detail::RowsOfLabel> rows_of;
+  for (std::size_t row = 0; row < labels.size(); ++row) rows_of[labels[row]].rows.push_back(row);
+  detail::share_out(rows_of, labels.size(), share);
+  RandomSplit split;
+  for (auto& [label, of_label] : rows_of) {
+    random::Stream stream{seed, random::Purpose::data, static_cast<std::uint32_t>(label)};
+    random::shuffle(of_label.rows, stream);
+    const auto middle = of_label.rows.begin() + static_cast<std::ptrdiff_t>(of_label.held_out);
+    split.held_out.insert(split.held_out.end(), of_label.rows.begin(), middle);
+    split.train.insert(split.train.end(), middle, of_label.rows.end());
+  }
+  if (split.held_out.empty()) {
+    throw InputError{"the share holds out no row of " + std::to_string(labels.size()),
+                     {.object = "split", .field = "share"}};
+  }
+  std::ranges::sort(split.held_out);
+  std::ranges::sort(split.train);
+  return split;
+}
 
 /// Splits rows as scikit-learn's `train_test_split(rows, test_size=share, random_state=seed)` does:
 /// the same rows in the same order. Throws `InputError` on fewer than two rows.

@@ -18,15 +18,24 @@
 
 namespace seqtrain::data {
 
+/// Returns a file's name without the `.gz` or `.zst` at its end.
+[[nodiscard]] inline std::string_view without_archive_suffix(std::string_view name) {
+  for (const std::string_view suffix : {".gz", ".zst"}) {
+    if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
+  }
+  return name;
+}
+
 /// Recognises a file's format by its first character, its name or its first line. Throws
 /// `InputError` if none of them tells.
-inline Format recognise_format(std::string_view text, const std::string& name) {
+inline Format recognise_format(std::string_view text, const std::string& file) {
+  const std::string_view name = without_archive_suffix(file);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) throw InputError{"holds no example", {.object = name}};
+  if (first == std::string_view::npos) throw InputError{"holds no example", {.object = file}};
   if (text[first] == '{') return Format::json_lines;
   const bool is_array = text[first] == '[' && !name.ends_with(".tsv") && !name.ends_with(".csv");
   if (is_array) {
-    throw InputError{"expected a JSON object", {.object = name}, "write one object a line"};
+    throw InputError{"expected a JSON object", {.object = file}, "write one object a line"};
   }
   if (name.ends_with(".jsonl") || name.ends_with(".json")) return Format::json_lines;
   if (name.ends_with(".tsv")) return Format::tsv;
@@ -35,8 +44,20 @@ inline Format recognise_format(std::string_view text, const std::string& name) {
   if (line.find('\t') != std::string_view::npos) return Format::tsv;
   if (line.find(',') != std::string_view::npos) return Format::csv;
   throw InputError{"neither JSON lines nor a table",
-                   {.object = name},
+                   {.object = file},
                    "use .jsonl, or .tsv or .csv with a header"};
+}
+
+/// Returns the number of bytes of `text` up to the end of its last complete record. `text` must
+/// start with a record.
+[[nodiscard]] inline std::size_t whole_records(std::string_view text, Format format) {
+  if (format != Format::csv) return text.rfind('\n') + 1;  // npos + 1 is 0
+  std::size_t end = 0;
+  for (;;) {
+    const std::size_t length = csv_record_length(text.substr(end));
+    if (length == std::string_view::npos) return end;
+    end += length;
+  }
 }
 
 /// Calls `visit` with each line of `part`, a part of the source, as a text. Empty lines are

@@ -91,14 +91,8 @@ class RecordStream {
   std::size_t whole_records(bool more) {
     if (!options_.format) recognise(more);
     if (!more) return buffer_.size();
-    if (options_.format != Format::csv) return buffer_.rfind('\n') + 1;  // npos + 1 is 0
-    std::size_t end = 0;
-    for (std::string_view rest{buffer_};;) {
-      const std::size_t length = csv_record_length(rest);
-      if (length == npos) return end;
-      end += length;
-      rest.remove_prefix(length);
-    }
+    return options_.format ? data::whole_records(buffer_, *options_.format)
+                           : buffer_.rfind('\n') + 1;
   }
 
   /// Recognises the format as soon as there is a line.

@@ -4,14 +4,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/record_file.hpp>
 #include <seqtrain/data/text_folder.hpp>
 
 namespace seqtrain::data {
@@ -22,16 +23,21 @@ struct ExamplePlace {
   std::size_t record = 0;  ///< in the file, counted from 1, including records without a gold label
 };
 
-/// Calls `visit(place, example)` with the examples that `encode_file` encodes, in their order.
+/// Calls `visit(place, example)` with the examples that `encode_file` encodes, in their order. If
+/// rows are given, ascending, it is called with these alone, whose rows are then counted from 0.
 /// Throws `InputError` on a record that is wrong.
 template <class Visit>
 void visit_examples(const std::filesystem::path& path, ReadOptions options, const Labels& labels,
-                    const Visit& visit) {
+                    const Visit& visit, std::span<const std::size_t> rows = {}) {
   options.problem_type = labels.problem_type();
   ExamplePlace place;
+  std::size_t row = 0;  // among all
   const auto each = [&](const Example& example) {
     ++place.record;
-    if (example.label == no_label && labels.targets() == 0) return;
+    if (example.label && labels.is_no_label(*example.label)) return;
+    const bool wanted = rows.empty() || (place.row < rows.size() && rows[place.row] == row);
+    ++row;
+    if (!wanted) return;
     visit(std::as_const(place), example);
     ++place.row;
   };
@@ -42,18 +48,20 @@ void visit_examples(const std::filesystem::path& path, ReadOptions options, cons
     }
     return;
   }
-  const MappedFile file{path};
-  Reader{{.text = file.text(), .name = path.string()}, options}.read_all(each);
+  RecordFile{path, options}.each_text([&](const Reader& reader) { reader.read_all(each); });
 }
 
-/// Returns the number of each row's record in a file, counted from 1.
-[[nodiscard]] inline std::vector<std::int64_t> record_numbers(const std::filesystem::path& path,
-                                                              const ReadOptions& options,
-                                                              const Labels& labels) {
+/// Returns the number of each row's record in a file, counted from 1; of the rows given, if any.
+[[nodiscard]] inline std::vector<std::int64_t> record_numbers(
+    const std::filesystem::path& path, const ReadOptions& options, const Labels& labels,
+    std::span<const std::size_t> rows = {}) {
   std::vector<std::int64_t> numbers;
-  visit_examples(path, options, labels, [&](const ExamplePlace& place, const Example&) {
-    numbers.push_back(static_cast<std::int64_t>(place.record));
-  });
+  visit_examples(
+      path, options, labels,
+      [&](const ExamplePlace& place, const Example&) {
+        numbers.push_back(static_cast<std::int64_t>(place.record));
+      },
+      rows);
   return numbers;
 }
 

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encoded_file.hpp>
+#include <seqtrain/data/random_split.hpp>
+
+namespace seqtrain::data {
+
+/// A training file's examples, some of which are held out to evaluate on.
+struct HeldOut {
+  EncodedFile train;
+  EncodedFile dev;
+  std::vector<std::size_t> dev_rows = {};  ///< rows of `dev` in the whole file, ascending
+};
+
+/// How `hold_out` splits a file.
+struct HoldOutOptions {
+  double share = 0.1;          ///< of all examples, held out
+  std::uint64_t seed = 0;      ///< decides which
+  double train_fraction = 1;   ///< fraction of the other examples to keep: the first ones
+  std::size_t max_length = 0;  ///< ids that an example could have
+};
+
+/// Holds out a share of a file's examples, about the same share of each label. Both parts are in
+/// memory, in the order of the file. Counts of the whole file go to `train`. Throws `InputError` if
+/// no example is left for one of the two.
+[[nodiscard]] inline HeldOut hold_out(const EncodedFile& whole, const HoldOutOptions& options) {
+  RandomSplit split = split_by_label(whole.set.arrays().labels, options.share, options.seed);
+  const std::size_t total = split.train.size();
+  split.train.resize(detail::kept_of(total, "training set", options.train_fraction));
+  const auto part = [&](const std::vector<std::size_t>& rows) {
+    EncodedFile file{.set = whole.set.select(rows), .total = rows.size()};
+    file.at_max_length = detail::count_at_length(file.set, options.max_length);
+    return file;
+  };
+  HeldOut parts{.train = part(split.train),
+                .dev = part(split.held_out),
+                .dev_rows = std::move(split.held_out)};
+  parts.train.total = total;
+  parts.train.left_out = whole.left_out;
+  parts.train.empty_texts = whole.empty_texts;
+  return parts;
+}
+
+}  // namespace seqtrain::data

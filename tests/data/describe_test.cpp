@@ -1,0 +1,106 @@
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/data/describe.hpp>
+#include <seqtrain/data/encode_file.hpp>
+
+#include "support/letter_tokenizer.hpp"
+
+namespace seqtrain::data {
+namespace {
+
+using Sizes = std::vector<std::size_t>;
+
+const tests::LetterTokenizer letters;
+
+EncodedFile sentiments(const std::string& rows, std::size_t max_length = 100) {
+  return encode_text({.text = rows, .name = "f"}, letters, Labels::sentiment(),
+                     {.encode = {.max_length = max_length}});
+}
+
+TEST(Describe, CountsWhatASetIsMadeOf) {
+  const auto train = sentiments("text\tlabel\nab\t0\nabc\t1\nab\t1\n \t1\nq\t-1\nr\t-\n");
+  const auto dev = sentiments("text\tlabel\nabc\t0\nzz\t0\nzz\t0\n", 4);
+  const auto data = describe(train, dev, Labels::sentiment());
+  EXPECT_EQ(data.train.examples, 4u);
+  EXPECT_EQ(data.train.left_out, 2u);
+  EXPECT_EQ(data.train.empty_texts, 1u);
+  EXPECT_EQ(data.train.labels, (Sizes{1, 3}));
+  EXPECT_EQ(data.train.repeated, 1u);
+  EXPECT_EQ(data.train.in_train, 0u);
+  EXPECT_EQ(data.dev.examples, 3u);
+  EXPECT_EQ(data.dev.labels, (Sizes{3, 0}));
+  EXPECT_EQ(data.dev.at_max_length, 3u);
+  EXPECT_EQ(data.dev.repeated, 1u);
+  EXPECT_EQ(data.dev.longest, 4u);
+}
+
+TEST(Describe, MeasuresLengthsByRank) {
+  std::string rows = "text\tlabel\n";
+  for (std::size_t i = 1; i <= 20; ++i) rows += std::string(i, 'a') + "\t0\n";
+  const auto all = sentiments(rows);
+  const auto special = all.set.length(0) - 1;
+  const auto data = describe(all, all, Labels::sentiment());
+  EXPECT_EQ(data.train.median, 10 + special);
+  EXPECT_EQ(data.train.percentile_95, 19 + special);
+  EXPECT_EQ(data.train.longest, 20 + special);
+  EXPECT_EQ(data.dev.in_train, 20u);
+}
+
+TEST(Describe, WarnsOfExamplesThatAreInBothSets) {
+  const auto train = sentiments("text\tlabel\na\t0\nb\t1\n");
+  const auto other = sentiments("text\tlabel\nc\t0\nd\t1\n");
+  const auto leaking = sentiments("text\tlabel\nc\t0\nb\t0\n");
+  EXPECT_EQ(leak_warning(describe(train, other, Labels::sentiment())), "");
+  EXPECT_EQ(leak_warning(describe(train, leaking, Labels::sentiment())),
+            "1 (50.0 %) of the dev examples are in the training set too, so figures on dev are too "
+            "good; remove them from one of the two");
+}
+
+TEST(Describe, TellsPairsThatAreSplitElsewhereApart) {
+  const auto pairs = [](const std::string& rows) {
+    return encode_text({.text = "text\ttext_pair\tlabel\n" + rows, .name = "f"}, letters,
+                       Labels::sentiment(), {.encode = {.max_length = 100}});
+  };
+  EXPECT_EQ(describe(pairs("a\tb\t0\n"), pairs("a\tb\t0\n"), Labels::sentiment()).dev.in_train, 1u);
+  EXPECT_EQ(describe(pairs("a\tb\t0\n"), pairs("b\ta\t0\n"), Labels::sentiment()).dev.in_train, 0u);
+}
+
+TEST(Describe, SaysItInWords) {
+  const auto train = sentiments("text\tlabel\nab\t0\nabc\t1\nab\t1\n \t1\nq\t-1\n");
+  const auto dev = sentiments("text\tlabel\nzz\t0\n");
+  EXPECT_EQ(to_text(describe(train, dev, Labels::sentiment())),
+            "Train: 4 examples; tokens: median 4, 95 % up to 5, longest 5; 1 (25.0 %) repeated; 1 "
+            "with an empty text; 1 without a gold label left out\n"
+            "  negative 1 (25.0 %), positive 3 (75.0 %)\n"
+            "Dev: 1 examples; tokens: median 4, 95 % up to 4, longest 4\n"
+            "  negative 1 (100.0 %), positive 0 (0.0 %)");
+}
+
+TEST(Describe, ListsTheMostFrequentOfManyLabels) {
+  std::string rows = "text\tlabel\n";
+  std::vector<std::string> names;
+  for (int i = 0; i < 12; ++i) {
+    names.push_back("n" + std::to_string(i));
+    for (int j = 0; j <= i; ++j) rows += "a\tn" + std::to_string(i) + "\n";
+  }
+  const Labels labels{names};
+  const auto file = encode_text({.text = rows, .name = "f"}, letters, labels, {});
+  const auto text = to_text(describe(file, file, labels));
+  EXPECT_NE(text.find("\n  n11 12 (15.4 %), n10 11"), std::string::npos) << text;
+  EXPECT_NE(text.find(", … and 4 more labels"), std::string::npos) << text;
+}
+
+TEST(Describe, HasNoLabelsForRegression) {
+  const auto file =
+      encode_text({.text = "text\tlabel\na\t0.5\n", .name = "f"}, letters, Labels::regression());
+  const auto data = describe(file, file, Labels::regression());
+  EXPECT_TRUE(data.labels.empty());
+  EXPECT_TRUE(data.train.labels.empty());
+}
+
+}  // namespace
+}  // namespace seqtrain::data
