@@ -8,10 +8,11 @@ using namespace seqtrain;
 
 int main(int argc, char** argv) {
   return cli::run([&](report::Log& log) {
-    cli::TrainFlags flags{.train_file = "aclImdb/train",
-                          .dev_file = "aclImdb/test",
-                          .max_length = 512,
-                          .learning_rate = 2e-5};
+    cli::TrainFlags flags;
+    flags.train_file = "aclImdb/train";
+    flags.dev_file = "aclImdb/test";
+    flags.max_length = 512;
+    flags.learning_rate = 2e-5;
     cli::Flags parser{"imdb", "fine-tunes a BERT or RoBERTa classifier on film reviews", log};
     if (flags.parse(parser, argc, argv)) fine_tune(log, "imdb", flags, parser);
   });

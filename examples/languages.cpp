@@ -120,6 +120,7 @@ int main(int argc, char** argv) {
         .add("threads", job.threads, "threads that compute")
         .add("seed", job.seed, "of the order, the dropout and what is new");
     published.add_flags(flags);
+    flags.add_for_training();
     if (!flags.parse(argc, argv)) return;
     if (const int size = dist::World::from_environment().size; size > 1) {
       throw InputError{"trains on one machine, in one process; there are " + std::to_string(size),

@@ -9,9 +9,11 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/cli/flags.hpp>
+#include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/report/log.hpp>
 
 #include "support/problem_of.hpp"
+#include "support/temporary_file.hpp"
 
 namespace seqtrain::cli {
 namespace {
@@ -34,12 +36,11 @@ Parsed parse(std::vector<const char*> arguments) {
   Parsed parsed;
   Flags flags{"program", "does something"};
   flags.add("batch-size", parsed.values.batch_size, "")
-      .alias("train-batch-size")
-      .alias("bs")
       .add("learning-rate", parsed.values.learning_rate, "")
       .add("job-dir", parsed.values.job_dir, "")
       .add_switch("freeze-encoder", parsed.values.freeze_encoder, "")
       .add("labels", parsed.values.labels, "");
+  flags.add_for_training();
   arguments.insert(arguments.begin(), "program");
   parsed.go_on = flags.parse(static_cast<int>(arguments.size()), arguments.data());
   parsed.texts = flags.values();
@@ -65,30 +66,143 @@ TEST(Flags, LeaveUnderscoresInValuesAlone) {
 }
 
 TEST(Flags, TakeOtherNames) {
-  for (const char* argument : {"--train-batch-size=8", "--train_batch_size=8", "--bs=8"}) {
+  for (const char* argument :
+       {"--per-device-train-batch-size=8", "--per_device_train_batch_size=8"}) {
     const auto parsed = parse({argument});
     EXPECT_EQ(parsed.values.batch_size, 8) << argument;
     EXPECT_EQ(parsed.texts[0].first, "batch-size");
   }
-  EXPECT_EQ(parse({"--train-batch-size", "8", "--job-dir", "bs"}).values.job_dir, "bs");
+  EXPECT_EQ(parse({"--per_device_train_batch_size", "8", "--job-dir", "bs"}).values.job_dir, "bs");
 }
 
-TEST(Flags, RefuseTwoNamesOfOneFlag) {
+TEST(Flags, RefuseTwoNamesOfOneFlagWithDifferentValues) {
   EXPECT_EQ(tests::problem_of([] {
-              parse({"--batch_size", "8", "--bs=8"});
+              parse({"--batch_size", "8", "--per-device-train-batch-size=9"});
             }),
-            "--bs: is the same flag as --batch-size, which is given too");
-  EXPECT_EQ(tests::problem_of([] {
-              parse({"--bs=8", "--train-batch-size=8"});
-            }),
-            "--train-batch-size: is the same flag as --bs, which is given too");
-  EXPECT_THROW(parse({"--bs=8", "--bs=8"}), InputError);
+            "--per-device-train-batch-size: has another value than --batch-size, which is the same "
+            "flag");
+  EXPECT_EQ(parse({"--batch_size", "8", "--per-device-train-batch-size=8"}).values.batch_size, 8);
+  EXPECT_THROW(parse({"--batch-size=8", "--batch-size=8"}), InputError);
 }
 
-TEST(Flags, ListAFlagWithOtherNamesOnce) {
+TEST(Flags, ListOtherNamesOfTheFlagsThatTheyHave) {
   testing::internal::CaptureStdout();
   EXPECT_FALSE(parse({"--help"}).go_on);
-  EXPECT_EQ(testing::internal::GetCapturedStdout().find("--bs"), std::string::npos);
+  const std::string help = testing::internal::GetCapturedStdout();
+  EXPECT_NE(help.find("--per-device-train-batch-size"), std::string::npos) << help;
+  EXPECT_EQ(help.find("--num-train-epochs"), std::string::npos) << help;
+}
+
+TEST(Flags, TakeTrueAloneForWhatTheyAlwaysDo) {
+  for (const std::vector<const char*>& arguments :
+       {std::vector<const char*>{"--do_train", "true"},
+        {"--do-train=True", "--do_eval", "--batch-size=16"},
+        {"--do_eval"}}) {
+    EXPECT_TRUE(parse(arguments).go_on);
+  }
+  EXPECT_EQ(tests::problem_of([] {
+              parse({"--do_eval", "false"});
+            }),
+            "--do-eval: can only be true: the program evaluates on the dev file after each epoch");
+}
+
+Parsed parse_with(const std::string& config, std::vector<const char*> arguments = {}) {
+  const tests::TemporaryFile file{config, ".json"};
+  const std::string path = file.path().string();
+  arguments.insert(arguments.end(), {"--config", path.c_str()});
+  try {
+    return parse(std::move(arguments));
+  } catch (const InputError& error) {
+    std::string text = error.what();
+    if (const auto at = text.find(path); at != text.npos) text.replace(at, path.size(), "FILE");
+    throw InputError{text};
+  }
+}
+
+TEST(Flags, ReadAConfigurationFile) {
+  const auto parsed = parse_with(
+      R"({"per_device_train_batch_size": 8, "learning_rate": 0.000030000001, "job-dir": "a b",
+          "freeze-encoder": true, "labels": ["no", "yes"], "do_train": true, "seed": null})");
+  EXPECT_EQ(parsed.values.batch_size, 8);
+  EXPECT_EQ(parsed.values.learning_rate, 0.000030000001);
+  EXPECT_EQ(parsed.values.job_dir, "a b");
+  EXPECT_TRUE(parsed.values.freeze_encoder);
+  EXPECT_EQ(parsed.values.labels, (std::vector<std::string>{"no", "yes"}));
+}
+
+TEST(Flags, PreferTheCommandLineToTheFileAndTheFileToDefaults) {
+  const auto parsed = parse_with(R"({"batch-size": 8, "learning-rate": 1e-3})",
+                                 {"--per_device_train_batch_size=4"});
+  EXPECT_EQ(parsed.values.batch_size, 4);
+  EXPECT_EQ(parsed.values.learning_rate, 1e-3);
+  EXPECT_EQ(parsed.values.job_dir, "");
+}
+
+TEST(Flags, ReadTheirOwnRecordBack) {
+  const auto first = parse({"--batch-size=3", "--learning-rate=0.12345678901234567",
+                            "--freeze-encoder", "--labels=a,b", "--job-dir", ""});
+  json::Writer record{2};
+  record.begin_object();
+  train::append(record, "flags", first.texts);
+  const auto again = parse_with(record.end_object().text());
+  EXPECT_EQ(again.texts, first.texts);
+  EXPECT_EQ(again.values.learning_rate, 0.12345678901234567);
+  EXPECT_TRUE(again.values.freeze_encoder);
+  json::Writer defaults{2};
+  defaults.begin_object();
+  train::append(defaults, "flags", parse({}).texts);
+  EXPECT_EQ(parse_with(defaults.end_object().text()).texts, parse({}).texts);
+}
+
+TEST(Flags, LeaveThePlacesOfARecordedRunToIt) {
+  EXPECT_TRUE(parse_with(R"({"flags": {"output-dir": "runs/a", "resume": "auto"}})").go_on);
+  EXPECT_THROW(parse_with(R"({"output-dir": "runs/a"})"), InputError);  // no flag of this program
+}
+
+TEST(Flags, NameTheFileAndTheKeyThatIsWrong) {
+  const auto problem = [](const std::string& config) {
+    return tests::problem_of([&] { (void)parse_with(config); });
+  };
+  EXPECT_EQ(problem(R"({"batch_sise": 8})"),
+            "FILE: batch_sise: is no flag of program; see program --help");
+  EXPECT_EQ(problem(R"({"batch-size": "many"})"),
+            "FILE: the argument ('many') for option 'batch-size' is invalid; see program --help");
+  EXPECT_EQ(problem(R"({"batch-size": {}})"),
+            "FILE: batch-size: expected a text, a number, true or false, or an array of these");
+  EXPECT_EQ(
+      problem(R"({"batch-size": 8, "per_device_train_batch_size": 9})"),
+      "FILE: --per-device-train-batch-size: has another value than --batch-size, which is the "
+      "same flag");
+  EXPECT_EQ(problem(R"({"do_eval": false})").substr(0, 34), "FILE: --do-eval: can only be true:");
+  EXPECT_THROW(parse_with("[]"), InputError);
+  EXPECT_THROW(parse({"--config", "/nowhere.json"}), InputError);
+}
+
+TEST(Flags, TellWhichAreGiven) {
+  std::string place;
+  std::int64_t seed = 1;
+  Flags flags{"program", "does something"};
+  flags.add("place", place, "").add("seed", seed, "");
+  const std::array<const char*, 3> arguments{"program", "--place", ""};
+  ASSERT_TRUE(flags.parse(3, arguments.data()));
+  EXPECT_TRUE(flags.is_given("place"));
+  EXPECT_FALSE(flags.is_given("seed"));
+}
+
+TEST(Flags, ShowTheirSectionsInTheHelp) {
+  std::int64_t seed = 1;
+  std::string place;
+  Flags flags{"program", "does something"};
+  flags.section("Training").add("seed", seed, "").section("Output").add("place", place, "");
+  testing::internal::CaptureStdout();
+  const std::array<const char*, 2> arguments{"program", "--help"};
+  flags.parse(2, arguments.data());
+  const std::string help = testing::internal::GetCapturedStdout();
+  const auto training = help.find("Training:\n"), output = help.find("Output:\n");
+  EXPECT_LT(help.find("--help"), training) << help;
+  EXPECT_LT(training, help.find("--seed"));
+  EXPECT_LT(help.find("--seed"), output);
+  EXPECT_LT(output, help.find("--place"));
 }
 
 TEST(Flags, TakeAnEmptyValue) {

@@ -41,11 +41,11 @@ TEST_F(Places, InputsFromBucketsAreFetched) {
   server_.storage.write("m/config.json", "{}");
   server_.storage.write("m/deep/file", "deep");
   server_.storage.write("train.jsonl", "lines");
-  const auto flags = cli::with_local_inputs({.model = "gs://bucket/m",
-                                             .train_file = "gs://bucket/train.jsonl",
-                                             .dev_file = "dev.jsonl",
-                                             .test_file = "gs://bucket/train.jsonl"},
-                                            report::Log{});
+  cli::TrainFlags given;
+  given.model = "gs://bucket/m";
+  given.train_file = given.test_file = "gs://bucket/train.jsonl";
+  given.dev_file = "dev.jsonl";
+  const auto flags = cli::with_local_inputs(given, report::Log{});
   EXPECT_EQ(read_file(flags.model + "/config.json"), "{}");
   EXPECT_EQ(read_file(flags.model + "/deep/file"), "deep");
   EXPECT_EQ(read_file(flags.train_file), "lines");
@@ -57,17 +57,19 @@ TEST_F(Places, InputsFromBucketsAreFetched) {
 }
 
 TEST_F(Places, InputsThatAreNotThereAreWrongInput) {
-  EXPECT_NE(problem_of([] {
-              cli::with_local_inputs({.train_file = "gs://bucket/absent"}, report::Log{});
-            }).find("gs://bucket/absent"),
+  const auto problem_with = [](std::string cli::TrainFlags::*place, const std::string& value) {
+    cli::TrainFlags flags;
+    flags.model = flags.train_file = flags.dev_file = "here";
+    flags.*place = value;
+    return problem_of([&] { cli::with_local_inputs(flags, report::Log{}); });
+  };
+  using cli::TrainFlags;
+  EXPECT_NE(problem_with(&TrainFlags::train_file, "gs://bucket/absent").find("gs://bucket/absent"),
             std::string::npos);
-  EXPECT_NE(problem_of([] {
-              cli::with_local_inputs({.model = "gs://other-bucket/m"}, report::Log{});
-            }).find("gs://other-bucket/m/: no such bucket"),
+  EXPECT_NE(problem_with(&TrainFlags::model, "gs://other-bucket/m")
+                .find("gs://other-bucket/m/: no such bucket"),
             std::string::npos);
-  EXPECT_NE(problem_of([] {
-              cli::with_local_inputs({.output_dir = "gs://bucket/runs"}, report::Log{});
-            }).find("--job-dir"),
+  EXPECT_NE(problem_with(&TrainFlags::output_dir, "gs://bucket/runs").find("--job-dir"),
             std::string::npos);
 }
 

@@ -109,6 +109,21 @@ TEST(RunSettings, HaveFingerprintsInPlaceOfPaths) {
   EXPECT_EQ(value("train-file").substr(0, 7), "1 bytes");
   EXPECT_EQ(value("dev-file").substr(0, 7), "2 bytes");
   EXPECT_EQ(value("model").substr(0, 7), "3 bytes");
+  EXPECT_EQ(value("dev-fraction"), "");  // as in checkpoints that do not know it
+}
+
+TEST(RunSettings, HaveTheFractionInPlaceOfADevFile) {
+  const tests::TemporaryDirectory directory;
+  TrainFlags flags;
+  flags.model = directory.path().string();
+  write_file(directory / "config.json", "333");
+  flags.train_file = write_file(directory / "train.jsonl", "1").string();
+  flags.dev_file = "";
+  flags.dev_fraction = 0.25;
+  const auto settings = run_settings({}, flags, "bf16");
+  EXPECT_EQ(std::ranges::count(settings, std::pair<std::string, std::string>{"dev-file", ""}), 1);
+  EXPECT_EQ(
+      std::ranges::count(settings, std::pair<std::string, std::string>{"dev-fraction", "0.25"}), 1);
 }
 
 }  // namespace

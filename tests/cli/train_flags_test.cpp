@@ -8,9 +8,11 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/core/json_writer.hpp>
 
 #include "support/environment.hpp"
 #include "support/problem_of.hpp"
+#include "support/temporary_file.hpp"
 
 namespace seqtrain::cli {
 namespace {
@@ -44,7 +46,7 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
   ASSERT_TRUE(flags.parse(parser, 1, arguments.data()));
   const std::set<std::string> others{
       // run_settings tells what these hold
-      "model", "train-file", "dev-file", "precision",
+      "model", "train-file", "dev-file", "dev-fraction", "precision",
       // a resumed run may be longer
       "epochs", "max-steps",
       // where a run computes, and what it leaves where
@@ -99,9 +101,66 @@ TEST_F(TrainFlagsTest, TakeTheNamesThatOthersGiveTheEpochs) {
   EXPECT_EQ(parsed({"--num-epochs", "7"}).epochs, 7);
   EXPECT_EQ(parsed({"--num_train_epochs=7"}).epochs, 7);
   EXPECT_EQ(tests::problem_of([] {
-              (void)parsed({"--epochs=1", "--num-epochs=1"});
+              (void)parsed({"--epochs=1", "--num-epochs=2"});
             }),
-            "--num-epochs: is the same flag as --epochs, which is given too");
+            "--num-epochs: has another value than --epochs, which is the same flag");
+}
+
+TEST_F(TrainFlagsTest, TakeALineOfHuggingFaces) {
+  const auto flags = parsed({"--model_name_or_path", "m", "--train_file", "t", "--validation_file",
+                             "d", "--do_train", "--do_eval", "true", "--max_seq_length", "128",
+                             "--per_device_train_batch_size", "32", "--learning_rate", "2e-5",
+                             "--num_train_epochs", "3", "--output_dir", "out"});
+  EXPECT_EQ(flags.model, "m");
+  EXPECT_EQ(flags.train_file, "t");
+  EXPECT_EQ(flags.dev_file, "d");
+  EXPECT_EQ(flags.max_length, 128);
+  EXPECT_EQ(flags.batch_size, 32);
+  EXPECT_EQ(flags.epochs, 3);
+  EXPECT_EQ(flags.output_dir, "out");
+}
+
+TEST_F(TrainFlagsTest, HoldDevExamplesOutOfTheTrainingFile) {
+  const auto flags = parsed({"--train-file", "t", "--dev-fraction", "0.1"});
+  EXPECT_EQ(flags.dev_fraction, 0.1);
+  EXPECT_EQ(flags.dev_file, "");
+  EXPECT_EQ(flags.test_file, "");
+  EXPECT_EQ(parsed({"--dev-fraction", "0.1", "--dev-file", "", "--test-file", "x"}).test_file, "x");
+  EXPECT_EQ(parsed({"--dev-file", "d"}).test_file, "d");
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--dev-fraction", "0.1", "--dev-file", "d"});
+            }),
+            "--dev-fraction: does not go with --dev-file: it takes the dev examples from the "
+            "training file");
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--dev-fraction", "1"});
+            }),
+            "--dev-fraction: must be at least 0 and below 1");
+}
+
+TEST_F(TrainFlagsTest, RepeatARunFromItsRecord) {
+  for (const std::vector<const char*>& arguments :
+       {std::vector<const char*>{},
+        {"--dev-fraction=0.1", "--learning-rate=3.00000012e-5", "--output-dir=out", "--overwrite",
+         "--dropout=0.25", "--class-weights=auto", "--freeze-encoder"}}) {
+    TrainFlags flags, again;
+    Flags parser{"program", "does something"}, reader{"program", "does something"};
+    std::vector<const char*> all{"program"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    ASSERT_TRUE(flags.parse(parser, static_cast<int>(all.size()), all.data()));
+    json::Writer record;
+    record.begin_object();
+    train::append(record, "flags", parser.values());
+    const tests::TemporaryFile file{record.end_object().text(), ".json"};
+    const std::string path = file.path().string();
+    const std::array<const char*, 3> config{"program", "--config", path.c_str()};
+    ASSERT_TRUE(again.parse(reader, 3, config.data()));
+    EXPECT_EQ(reader.determining_values(), parser.determining_values());
+    EXPECT_EQ(again.learning_rate, flags.learning_rate);
+    EXPECT_EQ(again.dev_file, flags.dev_file);
+    EXPECT_EQ(again.output_dir, "");
+    EXPECT_FALSE(again.overwrite);
+  }
 }
 
 TEST_F(TrainFlagsTest, TakeWhatAServiceThatTunesPasses) {

@@ -57,6 +57,9 @@ class FileEncoder {
     return encoded;
   }
 
+  /// Returns how many ids an example may have.
+  [[nodiscard]] std::size_t max_length() const { return options_.encode.max_length; }
+
   /// Opens what was encoded into a file.
   [[nodiscard]] data::EncodedFile open(const std::filesystem::path& place) const {
     return data::open_encoded_file(place, *tokenizer_, *labels_);

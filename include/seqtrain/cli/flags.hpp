@@ -1,16 +1,14 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <deque>
 #include <functional>
-#include <initializer_list>
 #include <iostream>
-#include <map>
 #include <optional>
-#include <sstream>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -19,16 +17,16 @@
 
 #include <boost/program_options.hpp>
 
+#include <seqtrain/cli/config_file.hpp>
+#include <seqtrain/cli/flag_names.hpp>
+#include <seqtrain/cli/flag_text.hpp>
+#include <seqtrain/cli/other_names.hpp>
+#include <seqtrain/cli/require.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/report/log.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::cli {
-
-/// Throws an `InputError` that names the flag unless its value is good.
-inline void require(bool good, const std::string& flag, const std::string& problem) {
-  if (!good) throw InputError{problem, {.object = "--" + flag}};
-}
 
 /// Whether a flag determines a run's results. A run can be resumed with other values of the flags
 /// that leave its results alone.
@@ -41,11 +39,9 @@ class Flags {
   /// With a log there is a flag `--log-format`, which sets its format; errors in other flags have
   /// that format too.
   Flags(std::string program, std::string purpose, std::optional<report::Log> log = {})
-      : program_{std::move(program)},
-        purpose_{std::move(purpose)},
-        log_{std::move(log)},
-        options_{"Flags", 100, 60} {
-    options_.add_options()("help,h", "print this and stop");
+      : program_{std::move(program)}, purpose_{std::move(purpose)}, log_{std::move(log)} {
+    section("Flags");
+    options().add_options()("help,h", "print this and stop");
     if (!log_) return;
     add("log-format", log_format_,
         "text, json (an object a line with severity, message and time), or auto (json in a cloud "
@@ -54,73 +50,104 @@ class Flags {
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;
 
+  /// Begins a section of the help, to which the flags that are added next belong.
+  Flags& section(const std::string& name) {
+    constexpr unsigned line = 100, description = 60;
+    sections_.emplace_back(name, line, description);
+    return *this;
+  }
+
   /// Adds a flag with a value. A `std::vector<std::string>` is split at commas.
   template <class T>
   Flags& add(const std::string& name, T& target, const std::string& help,
              Role role = leaves_results_alone) {
     namespace po = boost::program_options;
     const auto value = po::value<T>(&target)->default_value(target, default_text(target));
-    options_.add_options()(name.c_str(), value, help.c_str());
-    return remember(name, role, [&target] { return streamed(target); });
+    options().add_options()(name.c_str(), value, help.c_str());
+    return remember(name, role, [&target] { return flag_text(target); });
   }
 
   Flags& add(const std::string& name, std::vector<std::string>& target, const std::string& help,
              Role role = leaves_results_alone) {
     namespace po = boost::program_options;
     const auto split = [&target](const std::string& text) { target = split_at_commas(text); };
-    options_.add_options()(name.c_str(), po::value<std::string>()->notifier(split), help.c_str());
-    return remember(name, role, [&target] { return joined_by_commas(target); });
+    options().add_options()(name.c_str(), po::value<std::string>()->notifier(split), help.c_str());
+    return remember(name, role, [&target] { return flag_text(target); });
   }
 
   /// Adds a flag without a value, which is given or not.
   Flags& add_switch(const std::string& name, bool& target, const std::string& help,
                     Role role = leaves_results_alone) {
-    options_.add_options()(name.c_str(), boost::program_options::bool_switch(&target),
-                           help.c_str());
+    options().add_options()(name.c_str(), boost::program_options::bool_switch(&target),
+                            help.c_str());
     remember(name, role, [&target] { return std::string{target ? "true" : "false"}; });
     flags_.back().is_switch = true;
     return *this;
   }
 
-  /// Gives the flag that was added last another name. The help does not list it.
-  Flags& alias(const std::string& name) {
-    aliases_.emplace(name, flags_.back().name);
+  /// Adds what all programs that train have: `--config`, and the names that Hugging Face's Trainer
+  /// gives to those of their flags that were added before.
+  Flags& add_for_training() {
+    namespace po = boost::program_options;
+    sections_.front().add_options()("config", po::value<std::string>(),
+                                    "JSON file with values of flags, or a run's metrics.json; the "
+                                    "command line comes first");
+    section("Other names, which Hugging Face's Trainer has");
+    for (const auto& [name, own] : other_names) {
+      if (find(own) == nullptr) continue;
+      names_.add(std::string{name}, std::string{own});
+      add_name(name, "--" + std::string{own});
+    }
+    for (const auto& [name, meaning] : only_true) {
+      names_.add_only_true(std::string{name}, std::string{meaning});
+      add_name(name, "only true: " + std::string{meaning});
+    }
     return *this;
   }
 
-  /// Fills the variables. Returns false if help was asked for, which is then printed. Throws
-  /// `InputError` on a flag that is unknown, is given twice or has no value of its type.
+  /// Fills the variables: from the command line, else from the file that `--config` names. Returns
+  /// false if help was asked for, which is then printed. Throws `InputError` on a flag that is
+  /// unknown, is given twice or has no value of its type.
   bool parse(int argc, const char* const* argv) {
     namespace po = boost::program_options;
-    auto arguments = normalized(argc, argv);
+    const auto arguments = names_.normalized(argc, argv);
     set_log_format(arguments);
-    resolve_aliases(arguments);
+    po::options_description all{100, 60};
+    for (const auto& section : sections_) all.add(section);
+    po::variables_map values;
+    const std::string advice = "see " + program_ + " --help";
     try {
-      const auto parsed = po::command_line_parser(arguments)
-                              .options(options_)
-                              .positional({})
-                              .style(po::command_line_style::default_style &
-                                     ~po::command_line_style::allow_guessing)
-                              .run();
-      po::variables_map values;
-      po::store(parsed, values);
-      if (values.contains("help")) {
-        std::cout << program_ << ": " << purpose_ << "\n\n" << options_ << std::flush;
-        return false;
+      auto given = po::command_line_parser(arguments)
+                       .options(all)
+                       .positional({})
+                       .style(po::command_line_style::default_style &
+                              ~po::command_line_style::allow_guessing)
+                       .run();
+      names_.use_own_names(given);
+      po::store(given, values);
+    } catch (const po::error& error) {
+      throw InputError{error.what(), {}, advice};
+    }
+    if (values.contains("help")) {
+      std::cout << program_ << ": " << purpose_ << "\n\n" << all << std::flush;
+      return false;
+    }
+    std::string file;
+    try {
+      if (values.contains("config")) {
+        file = values["config"].as<std::string>();
+        po::store(options_in(file, all), values);
       }
       po::notify(values);
     } catch (const po::error& error) {
-      throw InputError{error.what(), {}, "see " + program_ + " --help"};
+      throw InputError{error.what(), {.object = file}, advice};
     }
-    for (const Flag& flag : flags_) {
-      if (const std::string text = flag.text(); text != flag.initial) {
-        changed_.push_back({flag.name, text, flag.is_switch});
-      }
-    }
-    require(log_format_ == "auto" || log_format_ == "text" || log_format_ == "json", "log-format",
-            "is unknown: use auto, text or json");
+    note(values);
     return true;
   }
+
+  /// Tells whether the command line or the file of `--config` has a flag.
+  [[nodiscard]] bool is_given(const std::string& name) const { return given_.contains(name); }
 
   /// Returns all flags with their present values, in the order in which they were added.
   [[nodiscard]] train::Pairs values() const {
@@ -137,12 +164,12 @@ class Flags {
 
   /// Returns the command line that gives the program these values again, for a shell; without the
   /// flags in `but`.
-  [[nodiscard]] std::string command(std::initializer_list<std::string_view> but = {}) const {
+  [[nodiscard]] std::string command(std::span<const std::string_view> but = {}) const {
     std::string line = program_;
     for (const auto& [name, text, is_switch] : changed_) {
       if (std::ranges::find(but, name) != but.end()) continue;
       line += " --" + name;
-      if (!is_switch) line += " " + quoted(text);
+      if (!is_switch) line += " " + shell_word(text);
     }
     return line;
   }
@@ -167,26 +194,16 @@ class Flags {
     bool is_switch;
   };
 
-  /// Returns text as a word of a shell.
-  static std::string quoted(const std::string& text) {
-    constexpr std::string_view plain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-";
-    if (!text.empty() && text.find_first_not_of(plain) == text.npos) return text;
-    std::string word = "'";
-    for (const char c : text) word += c == '\'' ? std::string{"'\\''"} : std::string{c};
-    return word + "'";
+  boost::program_options::options_description& options() { return sections_.back(); }
+
+  void add_name(std::string_view name, const std::string& help) {
+    options().add_options()(std::string{name}.c_str(), boost::program_options::value<std::string>(),
+                            help.c_str());
   }
 
-  /// Looks for `--log-format` alone, because the others may be wrong.
-  void set_log_format(const std::vector<std::string>& arguments) const {
-    if (!log_) return;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const std::string& argument = arguments[i];
-      const bool apart = argument == "--log-format" && i + 1 < arguments.size();
-      const std::string given = apart ? "--log-format=" + arguments[i + 1] : argument;
-      if (given == "--log-format=json") log_->set_format(report::LogFormat::json);
-      if (given == "--log-format=text") log_->set_format(report::LogFormat::text);
-    }
+  [[nodiscard]] const Flag* find(std::string_view name) const {
+    const auto flag = std::ranges::find(flags_, name, &Flag::name);
+    return flag == flags_.end() ? nullptr : &*flag;
   }
 
   Flags& remember(const std::string& name, Role role, std::function<std::string()> text) {
@@ -204,77 +221,79 @@ class Flags {
     return values;
   }
 
-  template <class T>
-  static std::string streamed(const T& value) {
-    std::ostringstream text;
-    text << value;
-    return text.str();
-  }
-
-  /// Returns a default as the help shows it: the shortest text that reads back as the number. NaN,
-  /// which means that there is no default, is not shown.
+  /// Returns a default as the help shows it. NaN, which means that there is no default, is not
+  /// shown.
   template <class T>
   static std::string default_text(const T& value) {
     if constexpr (std::is_floating_point_v<T>) {
-      std::array<char, 32> digits{};
-      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-      return std::isnan(value) ? std::string{} : std::string{digits.data(), end};
-    } else {
-      return streamed(value);
+      if (std::isnan(value)) return {};
+    }
+    return flag_text(value);
+  }
+
+  /// Looks for `--log-format` alone, because the others may be wrong.
+  void set_log_format(const std::vector<std::string>& arguments) const {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::string& argument = arguments[i];
+      const bool apart = argument == "--log-format" && i + 1 < arguments.size();
+      const std::string given = apart ? "--log-format=" + arguments[i + 1] : argument;
+      if (given.starts_with("--log-format=")) set_log_format(given.substr(given.find('=') + 1));
     }
   }
 
-  static std::string joined_by_commas(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const auto& part : parts) text += (text.empty() ? "" : ",") + part;
-    return text;
+  void set_log_format(std::string_view name) const {
+    if (!log_) return;
+    if (name == "json") log_->set_format(report::LogFormat::json);
+    if (name == "text") log_->set_format(report::LogFormat::text);
   }
 
-  static std::vector<std::string> split_at_commas(const std::string& text) {
-    std::vector<std::string> parts(1);
-    for (const char c : text) {
-      if (c == ',') {
-        parts.emplace_back();
-      } else {
-        parts.back() += c;
+  /// Reads the flags in a configuration file. Throws `InputError` that names the file and the key
+  /// if one is no flag.
+  [[nodiscard]] boost::program_options::parsed_options options_in(
+      const std::string& file, const boost::program_options::options_description& all) const {
+    boost::program_options::parsed_options options{&all};
+    for (const auto& [key, text] : read_config_file(file)) {
+      std::string name = key;
+      std::ranges::replace(name, '_', '-');
+      if (find(name) == nullptr && !names_.contains(name)) {
+        throw InputError{"is no flag of " + program_,
+                         {.object = file, .field = key},
+                         "see " + program_ + " --help"};
+      }
+      options.options.emplace_back(name, std::vector{text});
+    }
+    try {
+      names_.use_own_names(options);
+    } catch (const InputError& error) {
+      throw InputError{error.what(), {.object = file}};
+    }
+    return options;
+  }
+
+  /// Notes which flags were given and what they changed.
+  void note(const boost::program_options::variables_map& values) {
+    for (const auto& [name, value] : values) {
+      if (!value.defaulted()) given_.insert(name);
+    }
+    for (const Flag& flag : flags_) {
+      if (const std::string text = flag.text(); text != flag.initial) {
+        changed_.push_back({flag.name, text, flag.is_switch});
       }
     }
-    return parts;
-  }
-
-  static std::vector<std::string> normalized(int argc, const char* const* argv) {
-    std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-    for (std::string& argument : arguments) {
-      if (!argument.starts_with("--")) continue;
-      const auto end = std::min(argument.find('='), argument.size());
-      std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
-    }
-    return arguments;
-  }
-
-  /// Puts a flag's own name in place of an alias. Throws `InputError` if a flag is given by two of
-  /// its names.
-  void resolve_aliases(std::vector<std::string>& arguments) const {
-    std::map<std::string, std::string> spelled;
-    for (std::string& argument : arguments) {
-      if (!argument.starts_with("--")) continue;
-      const std::string given = argument.substr(2, argument.find('=') - 2);
-      const auto alias = aliases_.find(given);
-      const std::string& name = alias == aliases_.end() ? given : alias->second;
-      const std::string& first = spelled.emplace(name, given).first->second;
-      require(first == given, given, "is the same flag as --" + first + ", which is given too");
-      argument.replace(2, given.size(), name);
-    }
+    require(log_format_ == "auto" || log_format_ == "text" || log_format_ == "json", "log-format",
+            "is unknown: use auto, text or json");
+    set_log_format(std::string_view{log_format_});
   }
 
   std::string program_;
   std::string purpose_;
   std::optional<report::Log> log_;
   std::string log_format_ = "auto";
-  boost::program_options::options_description options_;
+  std::deque<boost::program_options::options_description> sections_;
   std::vector<Flag> flags_;
   std::vector<Changed> changed_;
-  std::map<std::string, std::string> aliases_;  // other names of flags
+  std::set<std::string> given_;
+  FlagNames names_;
 };
 
 }  // namespace seqtrain::cli

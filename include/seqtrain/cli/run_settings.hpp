@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/mapped_file.hpp>
@@ -105,7 +106,10 @@ inline train::Pairs run_settings(train::Pairs determining, const TrainFlags& fla
                                  std::string_view precision) {
   determining.emplace_back("model", fingerprint_of_model(flags.model));
   determining.emplace_back("train-file", fingerprint_of_examples(flags.train_file));
-  determining.emplace_back("dev-file", fingerprint_of_examples(flags.dev_file));
+  // Empty values are those of checkpoints from before there was --dev-fraction.
+  const bool held_out = flags.dev_fraction > 0;
+  determining.emplace_back("dev-file", held_out ? "" : fingerprint_of_examples(flags.dev_file));
+  determining.emplace_back("dev-fraction", held_out ? flag_text(flags.dev_fraction) : "");
   determining.emplace_back("precision", precision);
   return determining;
 }

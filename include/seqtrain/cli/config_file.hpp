@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/cli/flag_text.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/train/pairs.hpp>
+
+namespace seqtrain::cli {
+
+/// Flags that are a single run's own: a run that repeats another one does without their values.
+inline constexpr std::array<std::string_view, 4> flags_of_one_run{"checkpoint-dir", "output-dir",
+                                                                  "overwrite", "resume"};
+
+namespace detail {
+
+/// Returns a value of a configuration file as a command line would have it.
+inline std::string config_text(const json::Value& value) {
+  if (value.is_string()) return std::string{value.string()};
+  if (value.is_boolean()) return value.boolean() ? "true" : "false";
+  if (value.is_integer()) return std::to_string(value.integer());
+  if (value.is_number()) return flag_text(value.number());
+  if (!value.is_array()) {
+    throw value.error("expected a text, a number, true or false, or an array of these");
+  }
+  std::vector<std::string> parts;
+  for (const auto& item : value.items()) {
+    if (item.is_array()) throw item.error("expected a text or a number");
+    parts.push_back(config_text(item));
+  }
+  return flag_text(parts);
+}
+
+}  // namespace detail
+
+/// Reads the flags of a JSON file: an object with a member for each flag, or a run's
+/// `metrics.json`, whose flags are those of its member `flags` but `flags_of_one_run`. A member
+/// that is null is left out. Throws `InputError` if the file cannot be read or a value cannot be a
+/// flag's.
+[[nodiscard]] inline train::Pairs read_config_file(const std::string& file) {
+  const auto document = json::Document::load(file);
+  const auto recorded = document.root().find("flags");
+  const bool of_run = recorded && recorded->is_object();
+  train::Pairs flags;
+  for (const auto& [key, value] : (of_run ? *recorded : document.root()).members()) {
+    if (value.element().is_null()) continue;
+    if (of_run && std::ranges::count(flags_of_one_run, key) > 0) continue;
+    flags.emplace_back(key, detail::config_text(value));
+  }
+  return flags;
+}
+
+}  // namespace seqtrain::cli

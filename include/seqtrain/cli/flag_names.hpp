@@ -1,0 +1,76 @@
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/program_options.hpp>
+
+#include <seqtrain/cli/require.hpp>
+
+namespace seqtrain::cli {
+
+/// The names of a program's flags besides their own.
+class FlagNames {
+ public:
+  /// Gives the flag `own` another name.
+  void add(std::string name, std::string own) { own_.emplace(std::move(name), std::move(own)); }
+
+  /// Adds a flag that can only be true. `meaning` says what is true.
+  void add_only_true(std::string name, std::string meaning) {
+    only_true_.emplace(std::move(name), std::move(meaning));
+  }
+
+  [[nodiscard]] bool contains(const std::string& name) const {
+    return own_.contains(name) || only_true_.contains(name);
+  }
+
+  /// Returns the arguments with `-` for `_` in names, and with =true where a flag that can only be
+  /// true has no value.
+  [[nodiscard]] std::vector<std::string> normalized(int argc, const char* const* argv) const {
+    std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      std::string& argument = arguments[i];
+      if (!argument.starts_with("--")) continue;
+      const auto end = std::min(argument.find('='), argument.size());
+      std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
+      const bool alone = i + 1 == arguments.size() || arguments[i + 1].starts_with("--");
+      if (alone && only_true_.contains(argument.substr(2))) argument += "=true";
+    }
+    return arguments;
+  }
+
+  /// Puts flags' own names in place of others. Throws `InputError` if two names of a flag have
+  /// different values, or a flag that can only be true is not.
+  void use_own_names(boost::program_options::parsed_options& given) const {
+    std::map<std::string, std::pair<std::string, std::vector<std::string>>> first;
+    std::erase_if(given.options, [&](auto& option) {
+      const std::string spelled = option.string_key;
+      if (only_true_.contains(spelled)) check_true(spelled, option.value);
+      const auto other = own_.find(spelled);
+      if (other != own_.end()) option.string_key = other->second;
+      const auto [seen, is_first] =
+          first.emplace(option.string_key, std::pair{spelled, option.value});
+      if (is_first || seen->second.first == spelled) return false;
+      require(seen->second.second == option.value, spelled,
+              "has another value than --" + seen->second.first + ", which is the same flag");
+      return true;
+    });
+  }
+
+ private:
+  void check_true(const std::string& name, const std::vector<std::string>& value) const {
+    std::string text = value.empty() ? "" : value.front();
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    require(text == "true", name, "can only be true: " + only_true_.at(name));
+  }
+
+  std::map<std::string, std::string> own_;        // flags' own names by their others
+  std::map<std::string, std::string> only_true_;  // meanings by names
+};
+
+}  // namespace seqtrain::cli

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace seqtrain::cli {
+
+/// Returns a flag's value as text that reads back as the value.
+template <class T>
+std::string flag_text(const T& value) {
+  std::ostringstream stream;
+  stream << value;
+  std::string text = stream.str();
+  if constexpr (std::is_floating_point_v<T>) {
+    T again{};
+    std::from_chars(text.data(), text.data() + text.size(), again);
+    if (again == value || std::isnan(value)) return text;
+    std::array<char, 32> digits{};  // more than the six that a stream writes
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    text.assign(digits.data(), end);
+  }
+  return text;
+}
+
+/// Returns the parts with commas between them.
+inline std::string flag_text(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const auto& part : parts) text += (text.empty() ? "" : ",") + part;
+  return text;
+}
+
+/// Returns the parts of a text between its commas; none if it is empty.
+inline std::vector<std::string> split_at_commas(std::string_view text) {
+  std::vector<std::string> parts(text.empty() ? 0 : 1);
+  for (const char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+/// Returns text as a word of a shell.
+inline std::string shell_word(const std::string& text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-";
+  if (!text.empty() && text.find_first_not_of(plain) == text.npos) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  return word + "'";
+}
+
+}  // namespace seqtrain::cli

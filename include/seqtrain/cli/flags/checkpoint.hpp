@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/require.hpp>
+
+namespace seqtrain::cli {
+
+/// The flags about checkpoints and resumption.
+struct CheckpointFlags {
+  std::string checkpoint_dir = "";
+  std::int64_t checkpoint_every = 0;
+  double checkpoint_minutes = 10;
+  std::int64_t keep_checkpoints = 2;
+  std::string resume = "";
+  double grace_seconds = 25;
+
+  /// Adds the flags as a section of the help.
+  void add_to(Flags& flags) {
+    flags.section("Checkpoints")
+        .add("checkpoint-dir", checkpoint_dir,
+             "where checkpoints are saved: a directory or gs://bucket/path (default: checkpoints "
+             "in the output directory)")
+        .add("checkpoint-every", checkpoint_every, "steps between two checkpoints (0: by time)")
+        .add("checkpoint-minutes", checkpoint_minutes,
+             "minutes between two checkpoints (0: by steps)")
+        .add("keep-checkpoints", keep_checkpoints, "how many of the newest checkpoints are kept")
+        .add("resume", resume,
+             "auto: continue from the newest complete checkpoint, if there is one; never; or a "
+             "checkpoint's path (default: auto if --checkpoint-dir is given)")
+        .add("grace-seconds", grace_seconds,
+             "seconds after SIGTERM in which the run is saved and ends");
+  }
+
+  /// Throws an `InputError` that names the flag if a value is out of range.
+  void validate() const {
+    require(checkpoint_every >= 0, "checkpoint-every", "must not be negative");
+    require(checkpoint_minutes >= 0 && std::isfinite(checkpoint_minutes), "checkpoint-minutes",
+            "must be a number, not negative");
+    require(keep_checkpoints >= 1, "keep-checkpoints", "must be at least 1");
+    require(grace_seconds > 0 && grace_seconds < 1e6, "grace-seconds",
+            "must be above 0 and below a million");
+  }
+};
+
+}  // namespace seqtrain::cli

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/require.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/data/read_options.hpp>
+
+namespace seqtrain::cli {
+
+/// The flags about examples. An empty string means: not given.
+struct DataFlags {
+  std::string train_file = "examples/data/nli/train.jsonl";
+  std::string dev_file = "examples/data/nli/dev.jsonl";
+  std::string test_file = "";
+  double dev_fraction = 0;
+  double fraction_of_train_data = 1;
+  std::int64_t max_length = 0;
+  std::string problem_type = "";
+  std::vector<std::string> labels = {};
+  std::string text_field = "";
+  std::string pair_field = "";
+  std::string label_field = "";
+
+  /// Adds the flags as a section of the help.
+  void add_to(Flags& flags) {
+    flags.section("Data")
+        .add("train-file", train_file,
+             "examples to train on: .jsonl, .tsv or .csv, also with .gz or .zst, or a directory "
+             "with <label>/*.txt")
+        .add("dev-file", dev_file, "examples to evaluate on after each epoch")
+        .add("test-file", test_file, "examples to evaluate on at the end (default: the dev file)")
+        .add("dev-fraction", dev_fraction,
+             "share of the training file's examples to evaluate on instead of a dev file, with "
+             "about the same share of each label")
+        .add("fraction-of-train-data", fraction_of_train_data, "train on the first part only",
+             determines_results)
+        .add("max-length", max_length,
+             "ids an example may have; longer ones are cut (0: as many as the model takes)",
+             determines_results)
+        .add("problem-type", problem_type,
+             "regression, single_label_classification or multi_label_classification (default: the "
+             "model's, else one label an example)",
+             determines_results)
+        .add("labels", labels, "names of the labels in the order of their ids: a,b,c",
+             determines_results)
+        .add("text-field", text_field, "field or column of the text (default: recognised)",
+             determines_results)
+        .add("pair-field", pair_field, "field or column of the second text", determines_results)
+        .add("label-field", label_field, "field or column of the label", determines_results);
+  }
+
+  /// Throws an `InputError` that names the flag if a value is out of range.
+  void validate() const {
+    require(dev_fraction >= 0 && dev_fraction < 1, "dev-fraction",
+            "must be at least 0 and below 1");
+    require(fraction_of_train_data > 0 && fraction_of_train_data <= 1, "fraction-of-train-data",
+            "must be above 0 and at most 1");
+    require(problem_type.empty() || problem_type_named(problem_type), "problem-type",
+            "is unknown: use " + listed_problem_types());
+  }
+
+  [[nodiscard]] data::ReadOptions read_options() const {
+    return {.text_field = text_field, .pair_field = pair_field, .label_field = label_field};
+  }
+};
+
+}  // namespace seqtrain::cli

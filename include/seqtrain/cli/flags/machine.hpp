@@ -1,0 +1,63 @@
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/require.hpp>
+#include <seqtrain/core/environment.hpp>
+
+namespace seqtrain::cli {
+
+/// Returns the processor cores that each process of this machine has, at least 1. `torchrun` tells
+/// their number in `LOCAL_WORLD_SIZE`.
+[[nodiscard]] inline std::int64_t default_threads() {
+  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  std::int64_t processes = 1;
+  const std::string text = process_environment("LOCAL_WORLD_SIZE").value_or("");
+  std::from_chars(text.data(), text.data() + text.size(), processes);
+  return std::max<std::int64_t>(1, cores / std::max<std::int64_t>(1, processes));
+}
+
+/// The flags about the machine and the processes that share a run.
+struct MachineFlags {
+  std::string device = "auto";
+  std::string precision = "auto";
+  std::int64_t threads = default_threads();
+  std::int64_t dataloader_num_workers = 1;
+  std::int64_t replicas = 0;
+  std::string reduction = "exact";
+  std::string dist_interface = "";
+
+  /// Adds the flags as a section of the help.
+  void add_to(Flags& flags) {
+    flags.section("Machine")
+        .add("device", device, "auto, cpu or cuda")
+        .add("precision", precision,
+             "precision of matrix products: fp32, bf16 or auto (bf16 where it is native)")
+        .add("threads", threads, "threads that compute (default: the cores of a process)")
+        .add("dataloader-num-workers", dataloader_num_workers, "threads that prepare batches")
+        .add("replicas", replicas,
+             "parts of a step, each of --batch-size examples; as many processes or fewer share "
+             "them with equal results (0: as many as processes, or as the checkpoint has)")
+        .add("reduction", reduction,
+             "how processes add up gradients: exact, or ring, which is the engine's own all-reduce")
+        .add("dist-interface", dist_interface,
+             "network interface or address for the other processes (default: the one that "
+             "reaches rank 0)");
+  }
+
+  /// Throws an `InputError` that names the flag if a value is out of range.
+  void validate() const {
+    require(threads >= 1, "threads", "must be at least 1");
+    require(dataloader_num_workers >= 0, "dataloader-num-workers", "must not be negative");
+    require(replicas >= 0, "replicas", "must not be negative");
+    require(reduction == "exact" || reduction == "ring", "reduction",
+            "is unknown: use exact or ring");
+  }
+};
+
+}  // namespace seqtrain::cli

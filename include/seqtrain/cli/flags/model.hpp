@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/require.hpp>
+
+namespace seqtrain::cli {
+
+/// The flags about the model.
+struct ModelFlags {
+  static constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
+
+  std::string model = "checkpoints/all-MiniLM-L6-v2";
+  double dropout = not_given;
+  bool freeze_encoder = false;
+
+  /// Adds the flags as a section of the help.
+  void add_to(Flags& flags) {
+    flags.section("Model")
+        .add("model", model,
+             "pre-trained checkpoint: a directory in Hugging Face's layout, or gs://")
+        .add("dropout", dropout, "every dropout rate, instead of the configuration's",
+             determines_results)
+        .add_switch("freeze-encoder", freeze_encoder, "train the classification head alone",
+                    determines_results);
+  }
+
+  /// Throws an `InputError` that names the flag if a value is out of range.
+  void validate() const {
+    require(!model.empty(), "model", "names no directory");
+    require(std::isnan(dropout) || (dropout >= 0 && dropout < 1), "dropout",
+            "must be at least 0 and below 1");
+  }
+};
+
+}  // namespace seqtrain::cli

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/require.hpp>
+
+namespace seqtrain::cli {
+
+/// The flags about what a run leaves.
+struct OutputFlags {
+  std::string output_dir = "";
+  bool overwrite = false;
+  std::string model_name = "model.pth";
+  std::string job_dir = "";
+  std::string logging_dir = "";
+  std::int64_t log_every = 50;
+  std::string calibrate = "no";
+  std::string report_texts = "true";
+  std::string hp_tune = "n";
+
+  /// Adds the flags as a section of the help.
+  void add_to(Flags& flags) {
+    flags.section("Output")
+        .add("output-dir", output_dir, "where the run is kept (default: runs/<name>_<date>)")
+        .add_switch("overwrite", overwrite, "replace a run that the output directory holds")
+        .add("model-name", model_name, "file name of the state_dict")
+        .add("job-dir", job_dir,
+             "also leave the results in a dated folder here: a directory or gs://bucket/path "
+             "(default: AIP_MODEL_DIR)")
+        .add("logging-dir", logging_dir,
+             "where TensorBoard's event files go: a directory or gs://bucket/path (default: "
+             "AIP_TENSORBOARD_LOG_DIR, else none are written)")
+        .add("log-every", log_every, "batches between two lines of the training log")
+        .add(
+            "calibrate", calibrate,
+            "choose on the dev file a temperature for the scores of the model; with several labels "
+            "an example a threshold for each: yes (of the highest F1) or a precision such as 0.9 "
+            "(of the highest recall with it)")
+        .add("report-texts", report_texts,
+             "whether report.html shows texts of examples: true, false")
+        .add("hp-tune", hp_tune,
+             "y: report the dev figures to the service that tunes hyperparameters; n: do not");
+  }
+
+  /// Throws an `InputError` that names the flag if a value is out of range.
+  void validate() const {
+    require(log_every >= 1, "log-every", "must be at least 1");
+    require(calibrate == "no" || calibrates(), "calibrate",
+            "must be yes, no, or a precision above 0 and at most 1");
+    require(report_texts == "true" || report_texts == "false", "report-texts",
+            "must be true or false");
+    require(hp_tune == "y" || hp_tune == "n", "hp-tune", "must be y or n");
+  }
+
+  /// Returns the precision that each label of multi-label classification is to have on dev, if one
+  /// is asked for.
+  [[nodiscard]] std::optional<double> calibration_precision() const {
+    double value = 0;
+    const char* const end = calibrate.data() + calibrate.size();
+    const auto [rest, error] = std::from_chars(calibrate.data(), end, value);
+    if (error != std::errc{} || rest != end || !(value > 0 && value <= 1)) return {};
+    return value;
+  }
+
+  /// Returns whether a temperature or thresholds are chosen on dev.
+  [[nodiscard]] bool calibrates() const {
+    return calibrate == "yes" || calibration_precision().has_value();
+  }
+
+  /// Returns whether the run reports its figures to a service that tunes hyperparameters.
+  [[nodiscard]] bool reports_trial() const { return hp_tune == "y"; }
+};
+
+}  // namespace seqtrain::cli

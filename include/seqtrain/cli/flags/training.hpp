@@ -1,0 +1,164 @@
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/require.hpp>
+#include <seqtrain/data/class_weights.hpp>
+#include <seqtrain/data/encoded_set.hpp>
+#include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/plan.hpp>
+
+namespace seqtrain::cli {
+
+/// The flags about batches, the optimizer and when training ends.
+struct TrainingFlags {
+  std::int64_t batch_size = 16;
+  std::int64_t tokens_per_batch = 0;
+  std::int64_t pad_to_multiple_of = 1;
+  std::string order = "bucket";
+  std::int64_t epochs = 2;
+  std::int64_t max_steps = 0;
+  double learning_rate = 5e-5;
+  std::string optim = "adam";
+  double weight_decay = 0;
+  double adam_beta1 = 0.9;
+  double adam_beta2 = 0.999;
+  double adam_epsilon = 1e-8;
+  std::string lr_scheduler_type = "constant";
+  std::int64_t warmup_steps = 0;
+  double warmup_ratio = 0;
+  double max_grad_norm = 0;
+  std::int64_t gradient_accumulation_steps = 1;
+  std::vector<std::string> class_weights = {};
+  double label_smoothing_factor = 0;
+  std::int64_t early_stopping_patience = 0;
+  bool best_model = false;
+  std::string metric_for_best_model = "";
+  std::string greater_is_better = "";
+  std::string on_nonfinite = "stop";
+  std::int64_t seed = 1234;
+
+  /// Adds the flags as a section of the help.
+  void add_to(Flags& flags) {
+    flags.section("Training")
+        .add("batch-size", batch_size, "examples in a batch", determines_results)
+        .add("tokens-per-batch", tokens_per_batch,
+             "cap on batch x padded width; if above 0 it decides instead of --batch-size",
+             determines_results)
+        .add("pad-to-multiple-of", pad_to_multiple_of, "round a batch's width up",
+             determines_results)
+        .add("order", order, "bucket: shuffled, similar lengths together; file: as in the file",
+             determines_results)
+        .add("epochs", epochs, "passes over the training data")
+        .add("max-steps", max_steps, "optimizer steps; if above 0 it decides instead of --epochs")
+        .add("learning-rate", learning_rate, "highest learning rate of the schedule",
+             determines_results)
+        .add("optim", optim, "adam: decay added to the gradient; adamw: decoupled",
+             determines_results)
+        .add("weight-decay", weight_decay, "see --optim", determines_results)
+        .add("adam-beta1", adam_beta1, "decay of the first moment", determines_results)
+        .add("adam-beta2", adam_beta2, "decay of the second moment", determines_results)
+        .add("adam-epsilon", adam_epsilon, "added to the denominator", determines_results)
+        .add("lr-scheduler-type", lr_scheduler_type,
+             "constant, linear, cosine, slanted_triangular or one_cycle", determines_results)
+        .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0",
+             determines_results)
+        .add("warmup-ratio", warmup_ratio, "--warmup-steps as a share of all steps",
+             determines_results)
+        .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: do not)",
+             determines_results)
+        .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step",
+             determines_results)
+        .add("class-weights", class_weights,
+             "how much each label's examples count in the training loss: w0,w1,… in the order of "
+             "the label ids, or auto: the rarer, the more (default: all the same)",
+             determines_results)
+        .add("label-smoothing-factor", label_smoothing_factor,
+             "share of an example's target that is spread over all labels", determines_results)
+        .add("early-stopping-patience", early_stopping_patience,
+             "end after so many epochs that were no better on the dev file (0: do not)",
+             determines_results)
+        .add_switch("best-model", best_model, "end with the model of the best dev epoch",
+                    determines_results)
+        .add("metric-for-best-model", metric_for_best_model,
+             "metric that decides which epoch is best: loss, accuracy, macro_f1, micro_f1 or a "
+             "metric's own name (default: accuracy; micro_f1 for several labels an example; loss "
+             "for regression)",
+             determines_results)
+        .add("greater-is-better", greater_is_better,
+             "whether a larger value is better (default: true unless the name ends in loss or is "
+             "perplexity or mean_squared_error)",
+             determines_results)
+        .add("on-nonfinite", on_nonfinite,
+             "what to do if a gradient is not finite: stop, or skip the step", determines_results)
+        .add("seed", seed, "seed of the order, the dropout and the new head", determines_results);
+  }
+
+  /// Throws an `InputError` that names the flag if a value is out of range.
+  void validate() const {
+    require(batch_size >= 1, "batch-size", "must be at least 1");
+    require(tokens_per_batch >= 0, "tokens-per-batch", "must not be negative");
+    require(pad_to_multiple_of >= 1, "pad-to-multiple-of", "must be at least 1");
+    (void)data::order_named(order);
+    require(learning_rate >= 0 && std::isfinite(learning_rate), "learning-rate",
+            "must be a number, not negative");
+    require(optim == "adam" || optim == "adamw", "optim", "is unknown: use adam or adamw");
+    require(max_grad_norm >= 0, "max-grad-norm", "must not be negative");
+    (void)given_class_weights();
+    require(label_smoothing_factor >= 0 && label_smoothing_factor <= 1, "label-smoothing-factor",
+            "must be at least 0 and at most 1");
+    require(early_stopping_patience >= 0, "early-stopping-patience", "must not be negative");
+    require(
+        greater_is_better.empty() || greater_is_better == "true" || greater_is_better == "false",
+        "greater-is-better", "must be true or false");
+    require(on_nonfinite == "stop" || on_nonfinite == "skip", "on-nonfinite",
+            "is unknown: use stop or skip");
+  }
+
+  /// Returns the weights that `--class-weights` asks for with this training set; empty if all
+  /// classes count the same.
+  [[nodiscard]] std::vector<double> class_weights_for(const data::EncodedSet& train,
+                                                      const data::Labels& names) const {
+    if (balances_classes()) return data::balanced_weights(train, names);
+    require(class_weights.empty() || class_weights.size() == names.size(), "class-weights",
+            "needs one for each of: " + names.listed());
+    return given_class_weights();
+  }
+
+  /// `Options` is `optim::AdamOptions`.
+  template <class Options>
+  [[nodiscard]] Options adam() const {
+    return {.lr = learning_rate,
+            .beta1 = adam_beta1,
+            .beta2 = adam_beta2,
+            .eps = adam_epsilon,
+            .weight_decay = weight_decay,
+            .decoupled_weight_decay = optim == "adamw"};
+  }
+
+ private:
+  [[nodiscard]] bool balances_classes() const {
+    return class_weights == std::vector<std::string>{"auto"};
+  }
+
+  [[nodiscard]] std::vector<double> given_class_weights() const {
+    std::vector<double> weights;
+    if (balances_classes()) return weights;
+    for (const std::string& text : class_weights) {
+      double& weight = weights.emplace_back();
+      const char* const end = text.data() + text.size();
+      const auto [rest, error] = std::from_chars(text.data(), end, weight);
+      require(error == std::errc{} && rest == end && weight > 0 && std::isfinite(weight),
+              "class-weights", "must be auto, or numbers above 0 with commas between them");
+    }
+    return weights;
+  }
+};
+
+}  // namespace seqtrain::cli
