@@ -1,10 +1,15 @@
 #include "fine_tune.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <seqtrain/cli.hpp>
 #include <seqtrain/cli/places.hpp>
+#include <seqtrain/data/describe.hpp>
+#include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/dist.hpp>
 #include <seqtrain/metrics.hpp>
 #include <seqtrain/model.hpp>
@@ -31,10 +36,29 @@ struct LastDev {
 /// Returns an answered split for predictions.jsonl.
 train::PredictedSplit predicted(const std::string& name, const train::Answers* answers,
                                 const std::string& file, std::size_t left_out,
-                                const cli::TrainFlags& flags, const data::Labels& labels) {
+                                const cli::TrainFlags& flags, const data::Labels& labels,
+                                std::span<const std::size_t> rows = {}) {
   train::PredictedSplit split{.name = name, .answers = answers};
-  if (left_out > 0) split.records = data::record_numbers(file, flags.read_options(), labels);
+  if (left_out > 0 || !rows.empty()) {
+    split.records = data::record_numbers(file, flags.read_options(), labels, rows);
+  }
   return split;
+}
+
+/// Encodes the training file and the dev file, or holds the dev examples out of the training file.
+data::HeldOut encode_train_and_dev(Processes& processes,
+                                   cli::FileEncoder<text::AnyTokenizer>& encode,
+                                   const cli::TrainFlags& flags) {
+  const double fraction = flags.fraction_of_train_data;
+  if (flags.dev_fraction == 0) {
+    return {.train = processes.encode_once(encode, flags.train_file, fraction),
+            .dev = processes.encode_once(encode, flags.dev_file)};
+  }
+  return data::hold_out(processes.encode_once(encode, flags.train_file),
+                        {.share = flags.dev_fraction,
+                         .seed = static_cast<std::uint64_t>(flags.seed),
+                         .train_fraction = fraction,
+                         .max_length = encode.max_length()});
 }
 
 void train_together(Processes& processes, c10::Device device, const report::Log& log,
@@ -60,12 +84,18 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
       first ? checkpoints->stop_options(flags)
             : cli::StopSignalsOptions{.grace_seconds = flags.grace_seconds}};
   cli::FileEncoder encode{flags, tokenizer, labels, model.max_length(), log};
-  auto train = processes.encode_once(encode, flags.train_file, flags.fraction_of_train_data);
-  auto dev_file = processes.encode_once(encode, flags.dev_file);
-  auto test_file = processes.encode_once(encode, flags.test_file);
+  auto [train, dev_file, dev_rows] = encode_train_and_dev(processes, encode, flags);
+  const std::string& dev_name = dev_rows.empty() ? flags.dev_file : flags.train_file;
+  auto test_file =
+      flags.test_file.empty() ? dev_file : processes.encode_once(encode, flags.test_file);
   const std::int64_t max_length = model.max_length();
   model.set_class_weights(flags.class_weights_for(train.set, labels));
   log.lines(data::describe(train));
+  if (first) {
+    results.data = data::describe(train, dev_file, labels);
+    log.lines(data::to_text(*results.data));
+    if (const auto leak = data::leak_warning(*results.data); !leak.empty()) log.warning(leak);
+  }
 
   dist::Replicated replicated{std::move(model),
                               processes.group(),
@@ -82,7 +112,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
     page = {.file = run.report(),
             .log = run.log(),
             .facts = {.name = program + " · " + run.path().filename().string(),
-                      .command = parser.command({"output-dir", "overwrite", "resume"}),
+                      .command = parser.command(cli::flags_of_one_run),
                       .model_place = run.model().string(),
                       .changed = parser.changed_values(),
                       .versions = results.versions,
@@ -91,10 +121,11 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
                       .selection = options_of_fit.selection(),
                       .max_length = flags.max_length == 0 ? max_length : flags.max_length,
                       .train = report::set_facts(flags.train_file, train, task),
-                      .dev = report::set_facts(flags.dev_file, dev_file, task),
+                      .dev = report::set_facts(dev_name, dev_file, task),
                       .texts = flags.report_texts == "true"},
             .labels = labels,
             .read = flags.read_options(),
+            .dev_rows = dev_rows,
             .warn = log.warnings()};
   }
   data::BucketLoader batches{std::move(train.set), flags.train_batches(replicated.shard())};
@@ -140,7 +171,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   std::vector<train::PredictedSplit> splits;
   if (dev_answers != nullptr) {
     splits.push_back(
-        predicted("dev", dev_answers, flags.dev_file, dev_file.left_out, flags, labels));
+        predicted("dev", dev_answers, dev_name, dev_file.left_out, flags, labels, dev_rows));
   }
   if (const auto* const test_answers = answers.find("test"); test_answers && !test_is_dev) {
     splits.push_back(

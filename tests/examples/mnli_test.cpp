@@ -12,6 +12,7 @@
 #include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/torch_file.hpp>
 
+#include "support/compressed.hpp"
 #include "support/program.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -47,6 +48,27 @@ class Mnli : public testing::Test {
   tests::TemporaryDirectory directory_;
   std::filesystem::path file_ = some_pairs(directory_ / "pairs.jsonl", 32);
 };
+
+TEST_F(Mnli, RepeatsARunFromItsRecord) {
+  const auto archive = write_file(directory_ / "pairs.jsonl.gz", tests::gzipped(read_file(file_)));
+  const auto first = run_example(
+      "mnli", "--model_name_or_path " + tests::default_checkpoint().string() + " --train_file " +
+                  archive.string() + " --dev-fraction 0.25 --output_dir " +
+                  (directory_ / "first").string() +
+                  " --max_seq_length 24 --per_device_train_batch_size 8 --num_train_epochs 1 "
+                  "--threads 1 --do_train --do_eval true --learning-rate 3.1234567e-5");
+  ASSERT_EQ(first.code, 0) << first.output;
+  EXPECT_NE(first.output.find("\nTrain: 24 examples; tokens: "), std::string::npos) << first.output;
+  EXPECT_NE(first.output.find("\nDev: 8 examples; tokens: "), std::string::npos);
+  const auto again =
+      run_example("mnli", "--config " + (directory_ / "first/metrics.json").string() +
+                              " --output-dir " + (directory_ / "again").string());
+  ASSERT_EQ(again.code, 0) << again.output;
+  for (const char* name : {"model.pth", "predictions.jsonl"}) {
+    EXPECT_EQ(read_file(directory_ / "first" / name), read_file(directory_ / "again" / name))
+        << name;
+  }
+}
 
 TEST_F(Mnli, LeavesAWholeRun) {
   const auto run = run_example("mnli", flags("run", "--job_dir " + (directory_ / "job").string()));

@@ -73,6 +73,34 @@ TEST(Results, AsJson) {
 )");
 }
 
+TEST(Results, TellWhatTheExamplesAre) {
+  Results results{.data =
+                      data::DataSummary{.labels = {"no", "yes"},
+                                        .train = {.examples = 3, .labels = {1, 2}, .median = 9},
+                                        .dev = {.examples = 2, .labels = {1, 1}, .in_train = 1}}};
+  const auto text = to_json(results);
+  EXPECT_NE(text.find(R"("data": {
+    "train": {
+      "examples": 3,
+      "labels": {
+        "no": 1,
+        "yes": 2
+      },
+      "tokens": {
+        "median": 9,
+        "percentile_95": 0,
+        "longest": 0
+      },
+      "at_max_length": 0,
+      "repeated": 0,
+      "empty_texts": 0,
+      "left_out": 0
+    },)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\"in_train\": 1"), std::string::npos) << text;
+}
+
 TEST(Results, WhatIsNotANumberIsNull) {
   Results results{.test = metrics::Classification{2}.report()};
   const auto text = to_json(results);

@@ -129,7 +129,7 @@ class Flags {
       throw InputError{error.what(), {}, advice};
     }
     if (values.contains("help")) {
-      std::cout << program_ << ": " << purpose_ << "\n\n" << all << std::flush;
+      std::cout << program_ << ": " << purpose_ << "\n" << all << std::flush;
       return false;
     }
     std::string file;

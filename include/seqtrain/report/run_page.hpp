@@ -78,6 +78,8 @@ struct RunPageOptions {
   RunFacts facts = {};
   std::optional<data::Labels> labels = {};  ///< with them texts are read from the dev file
   data::ReadOptions read = {};
+  /// Rows of the dev file that are dev's examples, ascending; empty if all are.
+  std::vector<std::size_t> dev_rows = {};
   /// Called with the reason if the page cannot be written.
   std::function<void(std::string_view)> warn = {};
 };
@@ -143,7 +145,8 @@ class RunPage {
 
   template <class Visit>
   void visit(const Visit& each) const {
-    data::visit_examples(options_.facts.dev.file, options_.read, *options_.labels, each);
+    data::visit_examples(options_.facts.dev.file, options_.read, *options_.labels, each,
+                         options_.dev_rows);
   }
 
   /// Returns the answers to the rows of a group if their gold labels differ.

@@ -10,6 +10,7 @@
 
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/data/describe.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/train/calibrate.hpp>
@@ -38,6 +39,7 @@ struct Results {
   std::vector<std::string> labels = {};  ///< names, in the order of the label ids
   std::optional<metrics::ClassificationReport> dev = {};
   std::optional<metrics::ClassificationReport> test = {};
+  std::optional<data::DataSummary> data = {};
   FitFigures train = {};
   double peak_memory_mib = 0;
   std::vector<MachineFigure> machine = {};     ///< left out of the file if there is none
@@ -89,6 +91,25 @@ inline void append(json::Writer& out, std::string_view split,
   out.end_object();
 }
 
+/// Appends what a set of examples is made of.
+inline void append(json::Writer& out, std::string_view split, const data::SetSummary& set,
+                   const std::vector<std::string>& labels) {
+  const auto count = [](std::size_t value) { return static_cast<std::int64_t>(value); };
+  out.key(split).begin_object().member("examples", count(set.examples));
+  if (!labels.empty()) {
+    out.key("labels").begin_object();
+    for (std::size_t i = 0; i < labels.size(); ++i) out.member(labels[i], count(set.labels[i]));
+    out.end_object();
+  }
+  out.key("tokens").begin_object();
+  out.member("median", count(set.median)).member("percentile_95", count(set.percentile_95));
+  out.member("longest", count(set.longest)).end_object();
+  out.member("at_max_length", count(set.at_max_length)).member("repeated", count(set.repeated));
+  out.member("empty_texts", count(set.empty_texts)).member("left_out", count(set.left_out));
+  if (split != "train") out.member("in_train", count(set.in_train));
+  out.end_object();
+}
+
 inline void append(json::Writer& out, const std::vector<MachineFigure>& machine) {
   if (machine.empty()) return;
   out.key("machine").begin_object();
@@ -105,6 +126,12 @@ inline std::string to_json(const Results& results) {
   out.begin_object();
   if (results.dev) detail::append(out, "dev", *results.dev, results.labels);
   if (results.test) detail::append(out, "test", *results.test, results.labels);
+  if (results.data) {
+    out.key("data").begin_object();
+    detail::append(out, "train", results.data->train, results.data->labels);
+    detail::append(out, "dev", results.data->dev, results.data->labels);
+    out.end_object();
+  }
   out.key("train")
       .begin_object()
       .member("examples_per_second", results.train.examples_per_second)

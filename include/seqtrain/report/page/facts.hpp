@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
@@ -38,21 +39,15 @@ struct SetFacts {
   SetFacts facts{.file = name,
                  .examples = set.size(),
                  .left_out = file.left_out,
-                 .at_max_length = file.at_max_length,
-                 .labels = std::vector<std::int64_t>(task.labels.size())};
+                 .at_max_length = file.at_max_length};
+  const auto labels = data::label_counts(set, task.problem_type, task.labels.size());
+  facts.labels.assign(labels.begin(), labels.end());
   std::size_t longest = 1;
   for (const std::size_t length : set.lengths()) longest = std::max(longest, length);
   const std::size_t width = (longest + bins) / bins;
   std::vector<std::size_t> counts(longest / width + 1);
   for (std::size_t row = 0; row < set.size(); ++row) {
     ++counts[set.length(row) / width];
-    if (task.problem_type == ProblemType::single_label && set.label(row) >= 0) {
-      ++facts.labels[static_cast<std::size_t>(set.label(row))];
-    }
-    if (task.problem_type != ProblemType::multi_label) continue;
-    for (std::size_t label = 0; const float target : set.targets(row)) {
-      facts.labels[label++] += target > 0.5F ? 1 : 0;
-    }
   }
   for (std::size_t i = 0; i < counts.size(); ++i) {
     facts.lengths.push_back({static_cast<double>(i * width) + static_cast<double>(width) / 2,
