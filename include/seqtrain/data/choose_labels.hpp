@@ -15,6 +15,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
@@ -68,8 +69,8 @@ inline std::vector<std::string> in_standard_order(std::vector<std::string> found
 using Names = std::set<std::string, std::less<>>;
 
 /// Adds the label of an example.
-inline void add_label(const Reader& reader, const Example& example, std::string_view label,
-                      Names& names) {
+template <class R>
+void add_label(const R& reader, const Example& example, std::string_view label, Names& names) {
   if (names.contains(label)) return;
   names.emplace(label);
   if (names.size() > most_labels) {
@@ -79,7 +80,8 @@ inline void add_label(const Reader& reader, const Example& example, std::string_
 }
 
 /// Adds the labels of a part's examples.
-inline void add_labels(const Reader& reader, std::string_view part, Names& names) {
+template <class R, class Part>
+void add_labels(const R& reader, const Part& part, Names& names) {
   reader.read(part, [&](const Example& example) {
     if (!example.label || *example.label == no_label) return;
     add_label(reader, example, *example.label, names);
@@ -88,7 +90,8 @@ inline void add_labels(const Reader& reader, std::string_view part, Names& names
 
 /// Adds the labels of a part's examples if each example has an array of labels. For an array of
 /// numbers it adds their positions.
-inline void add_label_arrays(const Reader& reader, std::string_view part, Names& names) {
+template <class R, class Part>
+void add_label_arrays(const R& reader, const Part& part, Names& names) {
   LabelArray array;
   reader.read(part, [&](const Example& example) {
     if (!example.label) return;
@@ -100,11 +103,26 @@ inline void add_label_arrays(const Reader& reader, std::string_view part, Names&
   });
 }
 
+/// Adds the labels of a part's examples, which are arrays or not.
+template <class R, class Part>
+void add_labels(const R& reader, const Part& part, bool arrays, Names& names) {
+  arrays ? add_label_arrays(reader, part, names) : add_labels(reader, part, names);
+}
+
 /// Throws `InputError` unless a place has at least two labels.
 inline void demand_two(std::size_t found, const Where& place) {
   if (found >= 2) return;
   throw InputError{"has fewer than two different labels", place,
                    "name all of them with --labels a,b,c"};
+}
+
+/// Returns the labels that have been found among a reader's examples.
+template <class R>
+Labels labels_among(const Names& found, const R& reader) {
+  demand_two(found.size(), {.object = reader.name(), .field = reader.fields().label});
+  return Labels{in_standard_order({found.begin(), found.end()}), reader.fields().label_as_json
+                                                                     ? ProblemType::multi_label
+                                                                     : ProblemType::single_label};
 }
 
 }  // namespace detail
@@ -118,12 +136,21 @@ inline Labels find_labels(const Reader& reader,
   if (reader.fields().label == "gold_label" && !arrays) return Labels::nli();
   detail::Names found;
   for (const std::string_view part : reader.parts(std::size_t{1} << 20)) {
-    (arrays ? detail::add_label_arrays : detail::add_labels)(reader, part, found);
+    detail::add_labels(reader, part, arrays, found);
     if (done) done(part);
   }
-  detail::demand_two(found.size(), {.object = reader.name(), .field = reader.fields().label});
-  return Labels{detail::in_standard_order({found.begin(), found.end()}),
-                arrays ? ProblemType::multi_label : ProblemType::single_label};
+  return detail::labels_among(found, reader);
+}
+
+/// Returns the labels that a file names, in the order of their ids, else those of its examples.
+inline Labels find_labels(const ExampleFile& file) {
+  const bool arrays = file.fields().label_as_json;
+  if (const auto names = file.label_names(); !names.empty()) {
+    return Labels{names, arrays ? ProblemType::multi_label : ProblemType::single_label};
+  }
+  detail::Names found;
+  for (const auto& part : file.parts()) detail::add_labels(file, part, arrays, found);
+  return detail::labels_among(found, file);
 }
 
 /// Returns the labels that the folders of a directory are named after.
@@ -142,6 +169,7 @@ inline Labels choose_labels(const std::vector<std::string>& given,
   if (!given.empty()) return Labels{given, problem};
   if (problem == ProblemType::regression) return Labels::regression();
   if (!of_model.empty()) return Labels{of_model, problem};
+  if (const auto file = open_example_file(train_file, options)) return find_labels(*file);
   if (is_text_folder(train_file)) {
     return Labels{find_labels(TextFolder{train_file}).names(), problem};
   }

@@ -18,6 +18,7 @@
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/encoded_file_writer.hpp>
 #include <seqtrain/data/encoded_set.hpp>
+#include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/targets.hpp>
@@ -139,9 +140,9 @@ inline std::size_t kept_of(std::size_t total, const std::string& name, double fr
                    {.object = name}};
 }
 
-/// Encodes all examples of a `Reader` or a `TextFolder` and appends them to `out`, an `EncodedSet`
-/// or an `EncodedFileWriter`. Calls `done` on the caller's thread with each part that has been
-/// encoded. Returns the number of records that were left out.
+/// Encodes all examples of a `Reader`, a `TextFolder` or an `ExampleFile` and appends them to
+/// `out`, an `EncodedSet` or an `EncodedFileWriter`. Calls `done` on the caller's thread with each
+/// part that has been encoded. Returns the number of records that were left out.
 template <class R, text::Tokenizer T, class Done, class Out>
 std::size_t append_parts(const R& reader, const T& tokenizer, const Labels& labels,
                          const EncodeFileOptions& options, const Done& done,
@@ -220,13 +221,18 @@ EncodedFile encode_folder(const std::filesystem::path& directory, const T& token
   });
 }
 
-/// Encodes the examples of a file, or of a directory as `TextFolder` reads it. Takes no more memory
-/// than the encoded set and a few parts.
+/// Encodes the examples of a file, or of a directory as `TextFolder` reads it, or of what
+/// `options.read.open` opens. Takes no more memory than the encoded set and a few parts.
 template <class T>
 EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, const Labels& labels,
                         const EncodeFileOptions& options = {}) {
-  if (is_text_folder(path)) return encode_folder(path, tokenizer, labels, options);
   options.validate();
+  if (const auto file = open_example_file(path, detail::read_options(options, labels))) {
+    return detail::with_tokenizer(tokenizer, [&](const auto& known) {
+      return detail::encode_parts(*file, known, labels, options, [](const ExampleFile::Part&) {});
+    });
+  }
+  if (is_text_folder(path)) return encode_folder(path, tokenizer, labels, options);
   const MappedFile file{path};
   const Reader reader{{.text = file.text(), .name = path.string()},
                       detail::read_options(options, labels)};

@@ -21,6 +21,11 @@ namespace seqtrain::data {
 /// Recognises a file's format by its first character, its name or its first line. Throws
 /// `InputError` if none of them tells.
 inline Format recognise_format(std::string_view text, const std::string& name) {
+  if (text.starts_with("PAR1")) {
+    throw InputError{"holds Parquet, which is not read here",
+                     {.object = name},
+                     "train with a program that is built with pyarrow, or write JSON lines"};
+  }
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) throw InputError{"holds no example", {.object = name}};
   if (text[first] == '{') return Format::json_lines;
