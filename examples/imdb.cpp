@@ -3,6 +3,7 @@
 #include <seqtrain/cli/run.hpp>
 
 #include "fine_tune.hpp"
+#include "open_file.hpp"
 
 using namespace seqtrain;
 
@@ -11,7 +12,8 @@ int main(int argc, char** argv) {
     cli::TrainFlags flags{.train_file = "aclImdb/train",
                           .dev_file = "aclImdb/test",
                           .max_length = 512,
-                          .learning_rate = 2e-5};
+                          .learning_rate = 2e-5,
+                          .open = open_file};
     cli::Flags parser{"imdb", "fine-tunes a BERT or RoBERTa classifier on film reviews", log};
     if (flags.parse(parser, argc, argv)) fine_tune(log, "imdb", flags, parser);
   });

@@ -77,13 +77,15 @@ struct BundledPairs {
   std::vector<std::pair<std::string, std::vector<std::string>>> columns{
       {"gold_label", {}}, {"sentence1", {}}, {"sentence2", {}}};
 
+  /// Each copy's texts end in its number, so that they differ.
   explicit BundledPairs(int copies = 1) {
     const MappedFile file{lines};
     const data::Reader reader{{.text = file.text(), .name = "train"}};
     for (int i = 0; i < copies; ++i) {
       reader.read_all([&](const data::Example& example) {
         columns[0].second.emplace_back(*example.label);
-        columns[1].second.emplace_back(example.text);
+        columns[1].second.push_back(std::string{example.text} +
+                                    std::string(static_cast<std::size_t>(i), '.'));
         columns[2].second.emplace_back(*example.text_pair);
       });
     }
@@ -188,7 +190,7 @@ TEST(ParquetSplit, ReadsLabelsOfEachType) {
 
 TEST(ParquetSplit, ReadsNumbersAndListsAsJson) {
   const auto multi = ProblemType::multi_label;
-  EXPECT_EQ(joined_labels("names", multi).substr(0, 35), R"(["a","b"] [] none ["c"] ["d\"e"] ["a)");
+  EXPECT_EQ(joined_labels("names", multi).substr(0, 35), R"(["a","b"] [] none ["c"] ["d\"e"] [")");
   EXPECT_EQ(joined_labels("flags", multi).substr(0, 16), "[0,1,1] [1,0,0] ");
   EXPECT_EQ(joined_labels("ids", multi).substr(0, 30), R"(["x","z"] ["y"] [] ["z"] ["x"])");
   EXPECT_EQ(joined_labels("half", ProblemType::regression).substr(0, 6), "0 2.5 ");

@@ -116,6 +116,9 @@ struct TrainFlags {
   std::string report_texts = "true";
   std::string calibrate = "no";
 
+  /// No flag: opens files in one more format, such as `parquet::open`.
+  data::OpenFile open = nullptr;
+
   /// Fills the members from a command line, and from the environment of a cloud job where a flag is
   /// not given, and checks them. Returns false if help was asked for.
   bool parse(Flags& flags, int argc, const char* const* argv) {
@@ -178,7 +181,10 @@ struct TrainFlags {
   }
 
   [[nodiscard]] data::ReadOptions read_options() const {
-    return {.text_field = text_field, .pair_field = pair_field, .label_field = label_field};
+    return {.text_field = text_field,
+            .pair_field = pair_field,
+            .label_field = label_field,
+            .open = open};
   }
 
   /// Returns the names of the labels: those given, else the model's, else those of the training

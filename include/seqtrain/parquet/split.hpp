@@ -125,7 +125,7 @@ class Split final : public data::ExampleFile {
       for (std::size_t group = 0; group < files_[file]->groups().size(); ++group) {
         const File::Group& size = files_[file]->groups()[group];
         const std::int64_t bytes_a_row = std::max<std::int64_t>(1, size.bytes / (size.rows + 1));
-        const std::int64_t slice = std::clamp(slice_bytes / bytes_a_row, fewest, fewest << 10);
+        const std::int64_t slice = std::clamp(slice_bytes / bytes_a_row, fewest, fewest << 6);
         for (std::int64_t begin = 0; begin < size.rows; begin += slice) {
           const std::int64_t end = std::min(begin + slice, size.rows);
           part.first = part.end;
