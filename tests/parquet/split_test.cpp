@@ -133,6 +133,13 @@ TEST(ParquetSplit, SeveralFilesAreOneSplit) {
       (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 9, 10}));
 }
 
+TEST(ParquetSplit, FilesAreFoundWhateverTheLabels) {
+  const auto kinds = golden_parquet("kinds.parquet");
+  EXPECT_EQ(data::files_at(kinds, options_for("names")), std::vector{kinds});
+  EXPECT_EQ(data::files_at(golden_parquet("nli-*.parquet"), {.open = open}).size(), 2U);
+  EXPECT_EQ(data::files_at("a,b", {.open = open}), std::vector<std::filesystem::path>{"a,b"});
+}
+
 TEST(ParquetSplit, GivesRowsOfJsonLines) {
   const tests::TemporaryDirectory directory;
   const BundledPairs pairs;

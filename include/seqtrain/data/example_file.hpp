@@ -63,9 +63,11 @@ class ExampleFile {
   return options.open == nullptr ? nullptr : options.open(place, options);
 }
 
-/// Returns the files of a split that `options.open` opens; else the place itself.
+/// Returns the files of a split that `options.open` opens; else the place itself. Labels do not
+/// matter.
 [[nodiscard]] inline std::vector<std::filesystem::path> files_at(const std::filesystem::path& place,
-                                                                 const ReadOptions& options) {
+                                                                 ReadOptions options) {
+  options.labelled = false;
   const auto opened = open_example_file(place, options);
   return opened ? opened->files() : std::vector{place};
 }
