@@ -17,12 +17,23 @@ if(PYARROW_PYTHON)
   endif()
 endif()
 
+set(PyArrow_advice
+  "`pip install pyarrow==25.0.1` into .venv, or name a Python that has it by -DPYARROW_PYTHON=…")
+# From 26 on libparquet exports a simdjson of its own, under the names of the one that seqtrain uses. A
+# program with both would call functions of one on objects of the other.
+if(PyArrow_parquet_LIBRARY)
+  file(STRINGS ${PyArrow_parquet_LIBRARY} names REGEX "^_ZN8simdjson13validate_utf8" LIMIT_COUNT 1)
+  if(names)
+    set(PyArrow_advice "pyarrow ${PyArrow_VERSION} exports simdjson; ${PyArrow_advice}")
+    unset(PyArrow_parquet_LIBRARY)
+  endif()
+endif()
+
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(PyArrow
-  REQUIRED_VARS PyArrow_arrow_LIBRARY PyArrow_parquet_LIBRARY PyArrow_INCLUDE_DIR
+  REQUIRED_VARS PyArrow_parquet_LIBRARY PyArrow_arrow_LIBRARY PyArrow_INCLUDE_DIR
   VERSION_VAR PyArrow_VERSION
-  REASON_FAILURE_MESSAGE
-    "`pip install pyarrow` into .venv, or name a Python that has it by -DPYARROW_PYTHON=…")
+  REASON_FAILURE_MESSAGE "${PyArrow_advice}")
 
 if(PyArrow_FOUND AND NOT TARGET PyArrow::parquet)
   foreach(library arrow parquet)

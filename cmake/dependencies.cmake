@@ -28,10 +28,9 @@ endif()
 set(SEQTRAIN_WITH_PARQUET AUTO CACHE STRING "Build the room of Parquet: ON, OFF or AUTO (if found)")
 if(SEQTRAIN_WITH_PARQUET)
   list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
-  find_package(PyArrow 22 QUIET)
+  find_package(PyArrow 24 QUIET)
   if(NOT PyArrow_FOUND AND NOT SEQTRAIN_WITH_PARQUET STREQUAL "AUTO")
-    message(FATAL_ERROR "pyarrow not found. `make setup` puts it into .venv; or name a Python that "
-      "has it by -DPYARROW_PYTHON=…, or pass -DSEQTRAIN_WITH_PARQUET=OFF.")
+    message(FATAL_ERROR "pyarrow not found: ${PyArrow_advice}, or pass -DSEQTRAIN_WITH_PARQUET=OFF")
   endif()
 endif()
 

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 torch=2.13.0
-pyarrow=26.0.1
+pyarrow=25.0.1 # from 26 on it exports a simdjson, beside the one of the programs
 
 # pip writes INSTALLER after all the other files of a wheel.
 complete() { compgen -G ".venv/lib/python3*/site-packages/$1-$2*.dist-info/INSTALLER" >/dev/null; }

@@ -52,6 +52,7 @@ kinds = {
     "struct": pa.array([{"a": 1}] * 10),
     "text": pa.array([f"text {i}" for i in range(10)]).dictionary_encode(),
     "pair": pa.array([None if i % 3 == 0 else f"pair {i}" for i in range(10)], pa.large_string()),
+    "cut": pa.array([b"good", b"\xc3", b"\xa4"] + [b"good"] * 7, pa.binary()),
     "bytes": pa.array([b"good"] * 6 + [b"\xff"] + [b"good"] * 3, pa.binary()),
 }
 listed = {"feature": class_label(["x", "y", "z"]), "_type": "LargeList"}

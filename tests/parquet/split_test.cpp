@@ -224,6 +224,8 @@ TEST(ParquetSplit, NamesFileRowAndColumnOfErrors) {
   const auto kinds = golden_parquet("kinds.parquet");
   EXPECT_EQ(why_refused(kinds, {.text_field = "bytes", .label_field = "int8"}),
             "kinds.parquet:7: bytes: not valid UTF-8; convert the texts to UTF-8");
+  EXPECT_EQ(why_refused(kinds, {.text_field = "cut", .label_field = "int8"}),
+            "kinds.parquet:2: cut: not valid UTF-8; convert the texts to UTF-8");
   EXPECT_EQ(why_refused(kinds, {.text_field = "int8", .label_field = "int8"}),
             "kinds.parquet: int8: holds int8, expected strings");
   EXPECT_EQ(why_refused(kinds, options_for("half")),

@@ -100,6 +100,7 @@ class Texts {
       dictionary_ = static_cast<const arrow::DictionaryArray*>(&array);
       values_ = dictionary_->dictionary().get();
     }
+    if (const auto all = all_strings(); text::is_valid_utf8(all)) utf8_ = all;
   }
 
   /// Returns a row's string, or nothing if it is null. Throws `InputError` if it is not UTF-8.
@@ -114,13 +115,39 @@ class Texts {
     }
     if (values_->IsNull(index)) return {};
     const std::string_view text = view(index);
-    if (!text::is_valid_utf8(text)) {
+    if (utf8_.empty() ? !text::is_valid_utf8(text) : is_cut(text)) {
       throw place_->error("not valid UTF-8", row, "convert the texts to UTF-8");
     }
     return text;
   }
 
  private:
+  /// Returns all strings one after the other, if the array has them so.
+  [[nodiscard]] std::string_view all_strings() const {
+    const auto of = [](const auto& array) -> std::string_view {
+      const auto bytes = static_cast<std::size_t>(array.total_values_length());
+      if (bytes == 0) return {};
+      return {reinterpret_cast<const char*>(array.raw_data()) + array.value_offset(0), bytes};
+    };
+    switch (values_->type_id()) {
+      case arrow::Type::STRING:
+      case arrow::Type::BINARY:
+        return of(static_cast<const arrow::BinaryArray&>(*values_));
+      case arrow::Type::LARGE_STRING:
+      case arrow::Type::LARGE_BINARY:
+        return of(static_cast<const arrow::LargeBinaryArray&>(*values_));
+      default:
+        return {};
+    }
+  }
+
+  /// Tells whether a text, a part of `utf8_`, begins or ends inside of a character.
+  [[nodiscard]] bool is_cut(std::string_view text) const {
+    const char* const end = text.data() + text.size();
+    return !text.empty() && (text::is_continuation(text.front()) ||
+                             (end != utf8_.data() + utf8_.size() && text::is_continuation(*end)));
+  }
+
   [[nodiscard]] std::string_view view(std::int64_t index) const {
     switch (values_->type_id()) {
       case arrow::Type::STRING:
@@ -137,6 +164,7 @@ class Texts {
   const arrow::Array* values_;
   const Place* place_;
   const arrow::DictionaryArray* dictionary_ = nullptr;
+  std::string_view utf8_;  ///< all strings one after the other, if that is UTF-8
 };
 
 /// How the labels of a column are read.
