@@ -24,7 +24,7 @@ set(PyArrow_advice
 if(PyArrow_parquet_LIBRARY)
   file(STRINGS ${PyArrow_parquet_LIBRARY} names REGEX "^_ZN8simdjson13validate_utf8" LIMIT_COUNT 1)
   if(names)
-    set(PyArrow_advice "pyarrow ${PyArrow_VERSION} exports simdjson; ${PyArrow_advice}")
+    set(PyArrow_advice "pyarrow ${PyArrow_VERSION} exports simdjson: ${PyArrow_advice}")
     unset(PyArrow_parquet_LIBRARY)
   endif()
 endif()
