@@ -26,6 +26,18 @@ if(SEQTRAIN_WITH_SENTENCEPIECE AND NOT SEQTRAIN_FOUND_SENTENCEPIECE)
   message(FATAL_ERROR "SentencePiece not found. On Debian: apt-get install libsentencepiece-dev")
 endif()
 
+# For parquet alone: Arrow's C++ libraries, from the wheel pyarrow.
+set(SEQTRAIN_WITH_PARQUET AUTO CACHE STRING "Build the room of Parquet: ON, OFF or AUTO (if found)")
+if(SEQTRAIN_WITH_PARQUET)
+  list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
+  find_package(PyArrow 24 QUIET)
+  if(NOT PyArrow_FOUND AND SEQTRAIN_WITH_PARQUET STREQUAL "AUTO")
+    message(STATUS "Without Parquet: ${PyArrow_advice}")
+  elseif(NOT PyArrow_FOUND)
+    message(FATAL_ERROR "pyarrow not found: ${PyArrow_advice}, or pass -DSEQTRAIN_WITH_PARQUET=OFF")
+  endif()
+endif()
+
 if(SEQTRAIN_WITH_TORCH)
   # A LibTorch that CMAKE_PREFIX_PATH names comes first, then the project's venv.
   file(GLOB venv_torch "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")

@@ -9,6 +9,11 @@ if(SEQTRAIN_WITH_TORCH)
   install(EXPORT seqtrain_torch FILE seqtrain_torch.cmake NAMESPACE seqtrain::
     DESTINATION ${package_dir})
 endif()
+if(TARGET seqtrain::parquet)
+  install(EXPORT seqtrain_parquet FILE seqtrain_parquet.cmake NAMESPACE seqtrain::
+    DESTINATION ${package_dir})
+  install(FILES cmake/FindPyArrow.cmake DESTINATION ${package_dir})
+endif()
 
 configure_package_config_file(cmake/seqtrainConfig.cmake.in
   ${PROJECT_BINARY_DIR}/seqtrainConfig.cmake INSTALL_DESTINATION ${package_dir})

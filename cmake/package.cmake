@@ -1,4 +1,4 @@
-# The programs with the libraries of LibTorch that they load, stripped: `cmake --install build/release
+# The programs with the libraries of LibTorch and Arrow that they load, stripped: `cmake --install build/release
 # --component programs --strip` for an image, and `cpack` for packages that hold the headers as well.
 set(SEQTRAIN_PROGRAMS mnli imdb languages predict serve compare)
 add_custom_target(programs DEPENDS ${SEQTRAIN_PROGRAMS})
@@ -22,6 +22,14 @@ file(GLOB torch_license "${TORCH_INSTALL_PREFIX}/../torch-*.dist-info/licenses/L
 if(torch_license)
   install(FILES ${torch_license} DESTINATION share/doc/seqtrain RENAME copyright.libtorch
     COMPONENT programs)
+endif()
+if(TARGET PyArrow::parquet)
+  file(GLOB arrow_licenses "${PyArrow_INCLUDE_DIR}/../../pyarrow-*.dist-info/licenses/*.txt")
+  foreach(license IN LISTS arrow_licenses)
+    cmake_path(GET license STEM stem)
+    install(FILES ${license} DESTINATION share/doc/seqtrain RENAME copyright.arrow.${stem}
+      COMPONENT programs)
+  endforeach()
 endif()
 
 set(CPACK_GENERATOR DEB TGZ)

@@ -47,3 +47,7 @@ endif()
 if(SEQTRAIN_WITH_SENTENCEPIECE)
   seqtrain_room(host subwords seqtrain::text sentencepiece)
 endif()
+# So is Parquet, which is installed by itself: what uses it looks for Arrow.
+if(TARGET PyArrow::parquet)
+  seqtrain_room(parquet parquet seqtrain::data PyArrow::parquet)
+endif()

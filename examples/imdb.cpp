@@ -3,6 +3,7 @@
 #include <seqtrain/cli/run.hpp>
 
 #include "fine_tune.hpp"
+#include "open_file.hpp"
 
 using namespace seqtrain;
 
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
     flags.dev_file = "aclImdb/test";
     flags.max_length = 512;
     flags.learning_rate = 2e-5;
+    flags.open = open_file;
     cli::Flags parser{"imdb", "fine-tunes a BERT or RoBERTa classifier on film reviews", log};
     if (flags.parse(parser, argc, argv)) fine_tune(log, "imdb", flags, parser);
   });

@@ -2,12 +2,14 @@
 #include <seqtrain/cli/run.hpp>
 
 #include "fine_tune.hpp"
+#include "open_file.hpp"
 
 using namespace seqtrain;
 
 int main(int argc, char** argv) {
   return cli::run([&](report::Log& log) {
     cli::TrainFlags flags;
+    flags.open = open_file;
     cli::Flags parser{"mnli", "fine-tunes a BERT or RoBERTa classifier on sentence pairs", log};
     if (flags.parse(parser, argc, argv)) fine_tune(log, "mnli", flags, parser);
   });

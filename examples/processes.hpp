@@ -5,7 +5,6 @@
 #include <exception>
 #include <filesystem>
 #include <string>
-#include <system_error>
 
 #include <ATen/Version.h>
 
@@ -78,7 +77,8 @@ class Processes {
   template <class Encode>
   [[nodiscard]] seqtrain::data::EncodedFile encode_once(Encode& encode, const std::string& file,
                                                         double fraction = 1) {
-    if (group_.size() == 1 && !is_large(file)) return encode(file, fraction);
+    const bool is_large = encode.bytes_of(file) > std::uintmax_t{512} << 20;
+    if (group_.size() == 1 && !is_large) return encode(file, fraction);
     const auto& world = group_.world();
     const std::string name = group_.broadcast(seqtrain::train::random_token());
     const auto place = seqtrain::cache_directory() / "encoded" /
@@ -115,13 +115,6 @@ class Processes {
   }
 
  private:
-  /// Whether encoded examples of a file should not take memory.
-  static bool is_large(const std::string& file) {
-    std::error_code none;
-    const auto size = std::filesystem::file_size(file, none);
-    return !none && size > std::uintmax_t{512} << 20;
-  }
-
   /// Calls `work` on the processes with `mine` and waits for them on all. If it throws on one of
   /// them, an error is thrown on all.
   template <class Work>

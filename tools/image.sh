@@ -40,12 +40,16 @@ make_base() {
 if [[ ${BASE:-} == localhost/debian:12 ]]; then
   "$engine" inspect --type image "$BASE" >/dev/null 2>&1 || make_base
 fi
-# The torch that this checkout builds on, by its pip: the build of the image does not know which index,
-# proxy and certificates pip is set up with here.
+# The torch and the pyarrow that this checkout builds on, by its pip: the build of the image does not
+# know which index, proxy and certificates pip is set up with here.
 if [[ -x .venv/bin/python && -z ${TORCH_INDEX:-} ]]; then
-  torch=$(.venv/bin/python -c 'from importlib.metadata import version; print(version("torch"))')
+  wheels=$(.venv/bin/python -c '
+from importlib.metadata import distributions
+for wheel in distributions():
+    if wheel.name in ("torch", "pyarrow"):
+        print(f"{wheel.name}=={wheel.version}")')
   .venv/bin/python -m pip download --disable-pip-version-check --quiet --python-version 3.11 \
-    --only-binary :all: --dest build/wheels "torch==$torch"
+    --only-binary :all: --dest build/wheels $wheels
 else
   rm -rf build/wheels
 fi

@@ -1,15 +1,24 @@
 #!/usr/bin/env bash
-# Puts the PyTorch wheel, whose LibTorch seqtrain builds on, into .venv. Does nothing when it is
-# there; starts over where an earlier run was interrupted.
+# Puts the PyTorch wheel, whose LibTorch seqtrain builds on, into .venv, and the wheel pyarrow, whose
+# Arrow its programs read Parquet with. Does nothing when they are there; starts over where an earlier
+# run was interrupted. The programs are built without Parquet where pyarrow cannot be had.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-version=2.13.0
+torch=2.13.0
+pyarrow=25.0.1 # from 26 on it exports a simdjson, beside the one of the programs
 
 # pip writes INSTALLER after all the other files of a wheel.
-complete() { compgen -G ".venv/lib/python3*/site-packages/torch-$version*.dist-info/INSTALLER"; }
+complete() { compgen -G ".venv/lib/python3*/site-packages/$1-$2*.dist-info/INSTALLER" >/dev/null; }
 
-complete >/dev/null && exit 0
-python3 -m venv .venv
-rm -rf .venv/lib/python3*/site-packages/{torch,torch-*.dist-info}
-.venv/bin/python -m pip install --disable-pip-version-check "torch==$version"
-complete >/dev/null
+# install NAME VERSION [OPTION...]: by pip, over what is left of an interrupted run.
+install() {
+  rm -rf .venv/lib/python3*/site-packages/{"$1","$1"-*.dist-info}
+  .venv/bin/python -m pip install --disable-pip-version-check "${@:3}" "$1==$2" && complete "$1" "$2"
+}
+
+if ! complete torch "$torch"; then
+  python3 -m venv .venv
+  install torch "$torch"
+fi
+complete pyarrow "$pyarrow" || install pyarrow "$pyarrow" --no-deps --retries 1 --timeout 10 ||
+  echo "warning: pyarrow could not be installed; the programs are built without Parquet" >&2

@@ -15,9 +15,11 @@ struct Input {
   text::AnyTokenizer tokenizer;
   data::Labels labels;
   text::EncodeOptions options;
+  std::filesystem::path parquet = {};  ///< the same records as Parquet, if given
 };
 
 void add_seqtrain(const Input& input);
 void add_usual(const Input& input);
+void add_parquet(const Input& input);
 
 }  // namespace seqtrain::bench

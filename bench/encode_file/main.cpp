@@ -1,6 +1,6 @@
 // From a file of JSON lines to ids in memory.
 //
-//   encode_file [--file FILE.jsonl] [--tokenizer DIR] [--max-length N]
+//   encode_file [--file FILE.jsonl] [--parquet FILE.parquet] [--tokenizer DIR] [--max-length N]
 #include <benchmark/benchmark.h>
 
 #include <seqtrain/cli/run.hpp>
@@ -21,9 +21,11 @@ int main(int argc, char** argv) {
         .file = file,
         .tokenizer = text::load_tokenizer(take("tokenizer", "checkpoints/all-MiniLM-L6-v2")),
         .labels = data::choose_labels({}, {}, file, {}),
-        .options = {.max_length = std::stoul(take("max-length", "128"))}};
+        .options = {.max_length = std::stoul(take("max-length", "128"))},
+        .parquet = take("parquet", "")};
     bench::add_seqtrain(input);
     bench::add_usual(input);
+    if (!input.parquet.empty()) bench::add_parquet(input);
     benchmark::Initialize(&argc, argv);
     if (!benchmark::ReportUnrecognizedArguments(argc, argv)) benchmark::RunSpecifiedBenchmarks();
   });

@@ -14,6 +14,7 @@
 #include <seqtrain/data/encoded_file_writer.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/example.hpp>
+#include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/json_lines.hpp>
 #include <seqtrain/data/labels.hpp>

@@ -56,6 +56,20 @@ TEST_F(Places, InputsFromBucketsAreFetched) {
   EXPECT_EQ(server_.count("train.jsonl?alt=media"), 1);
 }
 
+TEST_F(Places, SeveralFilesOfASplitAreFetched) {
+  server_.storage.write("a,1.parquet", "a");
+  server_.storage.write("b.parquet", "b");
+  const auto flags =
+      cli::with_local_inputs({.model = "m",
+                              .train_file = "gs://bucket/a,1.parquet,gs://bucket/b.parquet",
+                              .dev_file = "a.parquet,b.parquet"},
+                             report::Log{});
+  const std::size_t cut = flags.train_file.find(".parquet,") + 8;
+  EXPECT_EQ(read_file(flags.train_file.substr(0, cut)), "a");
+  EXPECT_EQ(read_file(flags.train_file.substr(cut + 1)), "b");
+  EXPECT_EQ(flags.dev_file, "a.parquet,b.parquet");
+}
+
 TEST_F(Places, InputsThatAreNotThereAreWrongInput) {
   const auto problem_with = [](std::string cli::TrainFlags::*place, const std::string& value) {
     cli::TrainFlags flags;

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/example_file.hpp>
 #include <seqtrain/report/bar.hpp>
 #include <seqtrain/report/log.hpp>
 
@@ -59,6 +61,17 @@ class FileEncoder {
 
   /// Returns how many ids an example may have.
   [[nodiscard]] std::size_t max_length() const { return options_.encode.max_length; }
+
+  /// Returns the bytes of a file, or of all files of a split; 0 for a directory of texts.
+  [[nodiscard]] std::uintmax_t bytes_of(const std::string& file) const {
+    std::uintmax_t sum = 0;
+    for (const auto& path : data::files_at(file, options_.read)) {
+      std::error_code none;
+      const auto size = std::filesystem::file_size(path, none);
+      if (!none) sum += size;
+    }
+    return sum;
+  }
 
   /// Opens what was encoded into a file.
   [[nodiscard]] data::EncodedFile open(const std::filesystem::path& place) const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
@@ -14,6 +16,20 @@ namespace seqtrain::cli {
 /// logged.
 inline std::filesystem::path local_input(const std::string& place, const report::Log& log) {
   return gcs::localize(place, cache_directory(), log.warnings());
+}
+
+/// Returns the names of local copies of a split's files, with commas between them as in `places`.
+/// Names without `gs://` stay as they are.
+inline std::string local_inputs(const std::string& places, const report::Log& log) {
+  if (places.find("gs://") == std::string::npos) return places;
+  std::string result;
+  for (std::size_t begin = 0; begin <= places.size();) {
+    const std::size_t end = std::min(places.find(",gs://", begin), places.size());
+    if (begin > 0) result += ',';
+    result += local_input(places.substr(begin, end - begin), log).string();
+    begin = end + 1;
+  }
+  return result;
 }
 
 }  // namespace seqtrain::cli

@@ -33,8 +33,9 @@ inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log) {
   if (gcs::is_gs(flags.output_dir)) {
     throw InputError{"must be a local directory", {.object = "--output-dir"}, "see --job-dir"};
   }
-  for (std::string* place : {&flags.model, &flags.train_file, &flags.dev_file, &flags.test_file}) {
-    *place = local_input(*place, log).string();
+  flags.model = local_input(flags.model, log).string();
+  for (std::string* place : {&flags.train_file, &flags.dev_file, &flags.test_file}) {
+    *place = local_inputs(*place, log);
   }
   return flags;
 }

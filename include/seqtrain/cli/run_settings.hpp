@@ -17,6 +17,7 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/train/pairs.hpp>
@@ -85,10 +86,14 @@ inline std::string fingerprint_before_0_2(const std::filesystem::path& directory
   return fingerprint(directory);
 }
 
-/// Returns the size and the checksum of examples: of their file, or of the labels and texts in a
+/// Returns the size and the checksum of examples: of their files, or of the labels and texts in a
 /// directory.
-inline std::string fingerprint_of_examples(const std::filesystem::path& path) {
-  if (!data::is_text_folder(path)) return fingerprint(path);
+inline std::string fingerprint_of_examples(const std::filesystem::path& path,
+                                           const data::ReadOptions& options = {}) {
+  const auto files = data::files_at(path, options);
+  if (files.front() != path || !data::is_text_folder(path)) {
+    return fingerprint(std::span<const std::filesystem::path>{files});
+  }
   const data::TextFolder folder{path};
   Fingerprint print;
   for (const auto& part : folder.parts(folder.bytes())) {
@@ -105,10 +110,13 @@ inline std::string fingerprint_of_examples(const std::filesystem::path& path) {
 inline train::Pairs run_settings(train::Pairs determining, const TrainFlags& flags,
                                  std::string_view precision) {
   determining.emplace_back("model", fingerprint_of_model(flags.model));
-  determining.emplace_back("train-file", fingerprint_of_examples(flags.train_file));
+  const auto fingerprint_of = [&](const std::string& file) {
+    return fingerprint_of_examples(file, flags.read_options());
+  };
+  determining.emplace_back("train-file", fingerprint_of(flags.train_file));
   // Empty values are those of checkpoints from before there was --dev-fraction.
   const bool held_out = flags.dev_fraction > 0;
-  determining.emplace_back("dev-file", held_out ? "" : fingerprint_of_examples(flags.dev_file));
+  determining.emplace_back("dev-file", held_out ? "" : fingerprint_of(flags.dev_file));
   determining.emplace_back("dev-fraction", held_out ? flag_text(flags.dev_fraction) : "");
   determining.emplace_back("precision", precision);
   return determining;

@@ -13,6 +13,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
@@ -67,8 +68,8 @@ inline std::vector<std::string> in_standard_order(std::vector<std::string> found
 using Names = std::set<std::string, std::less<>>;
 
 /// Adds the label of an example.
-inline void add_label(const Reader& reader, const Example& example, std::string_view label,
-                      Names& names) {
+template <class R>
+void add_label(const R& reader, const Example& example, std::string_view label, Names& names) {
   if (names.contains(label)) return;
   names.emplace(label);
   if (names.size() > most_labels) {
@@ -78,7 +79,8 @@ inline void add_label(const Reader& reader, const Example& example, std::string_
 }
 
 /// Adds the labels of a part's examples.
-inline void add_labels(const Reader& reader, std::string_view part, Names& names) {
+template <class R, class Part>
+void add_labels(const R& reader, const Part& part, Names& names) {
   reader.read(part, [&](const Example& example) {
     if (!example.label || *example.label == no_label) return;
     add_label(reader, example, *example.label, names);
@@ -87,7 +89,8 @@ inline void add_labels(const Reader& reader, std::string_view part, Names& names
 
 /// Adds the labels of a part's examples if each example has an array of labels. For an array of
 /// numbers it adds their positions.
-inline void add_label_arrays(const Reader& reader, std::string_view part, Names& names) {
+template <class R, class Part>
+void add_label_arrays(const R& reader, const Part& part, Names& names) {
   LabelArray array;
   reader.read(part, [&](const Example& example) {
     if (!example.label) return;
@@ -97,6 +100,19 @@ inline void add_label_arrays(const Reader& reader, std::string_view part, Names&
       add_label(reader, example, std::to_string(i), names);
     }
   });
+}
+
+/// Adds the labels of all examples of a reader. Calls `done` with each part that has been read.
+template <class R, class Done>
+void add_labels_of(const R& reader, Names& names, const Done& done) {
+  for (const auto& part : reader.parts(std::size_t{1} << 20)) {
+    if (reader.fields().label_as_json) {
+      add_label_arrays(reader, part, names);
+    } else {
+      add_labels(reader, part, names);
+    }
+    done(part);
+  }
 }
 
 /// Removes -1 from the labels 0 to n-1 of a data set with examples that have no gold label.
@@ -115,15 +131,6 @@ inline void demand_two(std::size_t found, const Where& place) {
   if (found >= 2) return;
   throw InputError{"has fewer than two different labels", place,
                    "name all of them with --labels a,b,c"};
-}
-
-/// Adds the labels of all examples of a reader. Calls `done` with each part that has been read.
-template <class Done>
-void add_labels_of(const Reader& reader, Names& names, const Done& done) {
-  for (const std::string_view part : reader.parts(std::size_t{1} << 20)) {
-    (reader.fields().label_as_json ? add_label_arrays : add_labels)(reader, part, names);
-    done(part);
-  }
 }
 
 /// Returns the labels of a file with these fields, all of which `add_all` adds to a set.
@@ -160,6 +167,17 @@ inline Labels find_labels(RecordFile& file) {
   });
 }
 
+/// Returns the labels that a file names, in the order of their ids, else those of its examples.
+inline Labels find_labels(const ExampleFile& file) {
+  if (const auto names = file.label_names(); !names.empty()) {
+    return Labels{
+        names, file.fields().label_as_json ? ProblemType::multi_label : ProblemType::single_label};
+  }
+  return detail::labels_of(file.name(), file.fields(), [&](detail::Names& found) {
+    detail::add_labels_of(file, found, [](const ExampleFile::Part&) {});
+  });
+}
+
 /// Returns the labels that the folders of a directory are named after.
 inline Labels find_labels(const TextFolder& folder) {
   detail::demand_two(folder.labels().size(), {.object = folder.name()});
@@ -176,6 +194,7 @@ inline Labels choose_labels(const std::vector<std::string>& given,
   if (!given.empty()) return Labels{given, problem};
   if (problem == ProblemType::regression) return Labels::regression();
   if (!of_model.empty()) return Labels{of_model, problem};
+  if (const auto file = open_example_file(train_file, options)) return find_labels(*file);
   if (is_text_folder(train_file)) {
     return Labels{find_labels(TextFolder{train_file}).names(), problem};
   }

@@ -17,6 +17,7 @@
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/encoded_file_writer.hpp>
 #include <seqtrain/data/encoded_set.hpp>
+#include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/record_file.hpp>
@@ -154,9 +155,9 @@ inline std::size_t kept_of(std::size_t total, const std::string& name, double fr
                    {.object = name}};
 }
 
-/// Encodes all examples of a `Reader` or a `TextFolder` and appends them to `out`, an `EncodedSet`
-/// or an `EncodedFileWriter`. Calls `done` on the caller's thread with each part that has been
-/// encoded and the examples so far. Returns counts of what happened.
+/// Encodes all examples of a `Reader`, a `TextFolder` or an `ExampleFile` and appends them to
+/// `out`, an `EncodedSet` or an `EncodedFileWriter`. Calls `done` on the caller's thread with each
+/// part that has been encoded and the examples so far. Returns counts of what happened.
 template <class R, text::Tokenizer T, class Done, class Out>
 Counts append_parts(const R& reader, const T& tokenizer, const Labels& labels,
                     const EncodeFileOptions& options, const Done& done, Out& out) {
@@ -239,14 +240,19 @@ EncodedFile encode_folder(const std::filesystem::path& directory, const T& token
   return detail::encode_whole(TextFolder{directory}, tokenizer, labels, options);
 }
 
-/// Encodes the examples of a file, which may be compressed, or of a directory as `TextFolder` reads
-/// it. Takes no more memory than the encoded set and a few parts.
+/// Encodes the examples of a file, which may be compressed, of a directory as `TextFolder` reads
+/// it, or of what `options.read.open` opens. Takes no more memory than the encoded set and a few
+/// parts.
 template <class T>
 EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, const Labels& labels,
                         const EncodeFileOptions& options = {}) {
-  if (is_text_folder(path)) return encode_folder(path, tokenizer, labels, options);
   options.validate();
-  RecordFile file{path, detail::read_options(options, labels)};
+  const ReadOptions read = detail::read_options(options, labels);
+  if (const auto other = open_example_file(path, read)) {
+    return detail::encode_whole(*other, tokenizer, labels, options);
+  }
+  if (is_text_folder(path)) return encode_folder(path, tokenizer, labels, options);
+  RecordFile file{path, read};
   const auto done = [&](std::string_view part, std::size_t examples) {
     if (options.progress) options.progress({file.end_of(part), file.bytes(), examples});
     file.forget(part);

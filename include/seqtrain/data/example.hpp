@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -11,6 +12,7 @@ struct Example {
   std::optional<std::string_view> text_pair = {};
   std::optional<std::string_view> label = {};  ///< as it is written: a name, a number, an array
   std::string_view record = {};                ///< the whole record, a part of its `Source`
+  std::int64_t row = 0;  ///< the number of its row, from 1, in an `ExampleFile`
 };
 
 /// The label that MultiNLI and SNLI write if the annotators did not agree.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +35,14 @@ inline Format format_named(std::string_view name) {
       "unknown format '" + std::string{name} + "'", {}, "use jsonl, tsv, csv or lines"};
 }
 
+class ExampleFile;
+struct ReadOptions;
+
+/// Opens a file, or several that are one split, in a format that another component reads. Returns
+/// null if the format is not its own.
+using OpenFile = std::unique_ptr<ExampleFile> (*)(const std::filesystem::path& place,
+                                                  const ReadOptions& options);
+
 /// The fields or columns of an example. Empty names are recognised from the first record.
 struct ReadOptions {
   std::string text_field = {};
@@ -41,6 +51,7 @@ struct ReadOptions {
   bool labelled = true;               ///< if false, labels are not read
   std::optional<Format> format = {};  ///< recognised if not given, except `lines`
   ProblemType problem_type = ProblemType::single_label;  ///< the kind of labels
+  OpenFile open = nullptr;  ///< opens files in one more format, such as `parquet::open`
 };
 
 /// The fields of a file. `pair` and `label` are empty if it has none.

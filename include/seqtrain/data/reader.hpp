@@ -30,6 +30,11 @@ namespace seqtrain::data {
 /// `InputError` if none of them tells.
 inline Format recognise_format(std::string_view text, const std::string& file) {
   const std::string_view name = without_archive_suffix(file);
+  if (text.starts_with("PAR1")) {
+    throw InputError{"holds Parquet, which is not read here",
+                     {.object = file},
+                     "train with a program that is built with pyarrow, or write JSON lines"};
+  }
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) throw InputError{"holds no example", {.object = file}};
   if (text[first] == '{') return Format::json_lines;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <seqtrain/data/example.hpp>
+#include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
@@ -41,6 +42,10 @@ void visit_examples(const std::filesystem::path& path, ReadOptions options, cons
     visit(std::as_const(place), example);
     ++place.row;
   };
+  if (const auto file = open_example_file(path, options)) {
+    for (const auto& part : file->parts()) file->read(part, each);
+    return;
+  }
   if (is_text_folder(path)) {
     const TextFolder folder{path};
     for (const auto& part : folder.parts(std::numeric_limits<std::size_t>::max() / 2)) {

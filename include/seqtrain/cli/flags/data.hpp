@@ -25,12 +25,19 @@ struct DataFlags {
   std::string pair_field = "";
   std::string label_field = "";
 
+  /// No flag: opens files in one more format, such as `parquet::open`.
+  data::OpenFile open = nullptr;
+
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
     flags.section("Data")
-        .add("train-file", train_file,
-             "examples to train on: .jsonl, .tsv or .csv, also with .gz or .zst, or a directory "
-             "with <label>/*.txt")
+        .add(
+            "train-file", train_file,
+            open
+                ? "examples to train on: .parquet, or .jsonl, .tsv or .csv, also with .gz or .zst; "
+                  "or a directory with <label>/*.txt"
+                : "examples to train on: .jsonl, .tsv or .csv, also with .gz or .zst, or a "
+                  "directory with <label>/*.txt")
         .add("dev-file", dev_file, "examples to evaluate on after each epoch")
         .add("test-file", test_file, "examples to evaluate on at the end (default: the dev file)")
         .add("dev-fraction", dev_fraction,
@@ -64,7 +71,10 @@ struct DataFlags {
   }
 
   [[nodiscard]] data::ReadOptions read_options() const {
-    return {.text_field = text_field, .pair_field = pair_field, .label_field = label_field};
+    return {.text_field = text_field,
+            .pair_field = pair_field,
+            .label_field = label_field,
+            .open = open};
   }
 };
 

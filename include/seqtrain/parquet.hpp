@@ -1,0 +1,9 @@
+#pragma once
+
+#include <seqtrain/parquet/cells.hpp>
+#include <seqtrain/parquet/class_names.hpp>
+#include <seqtrain/parquet/file.hpp>
+#include <seqtrain/parquet/row_group.hpp>
+#include <seqtrain/parquet/split.hpp>
+#include <seqtrain/parquet/split_files.hpp>
+#include <seqtrain/parquet/status.hpp>

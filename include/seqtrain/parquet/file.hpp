@@ -1,0 +1,230 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <arrow/io/file.h>
+#include <arrow/type.h>
+#include <arrow/util/key_value_metadata.h>
+#include <parquet/arrow/reader.h>
+#include <parquet/arrow/schema.h>
+#include <parquet/file_reader.h>
+#include <parquet/metadata.h>
+
+#include <seqtrain/data/columns.hpp>
+#include <seqtrain/data/read_options.hpp>
+#include <seqtrain/parquet/cells.hpp>
+#include <seqtrain/parquet/class_names.hpp>
+#include <seqtrain/parquet/row_group.hpp>
+#include <seqtrain/parquet/status.hpp>
+
+namespace seqtrain::parquet {
+
+/// The bytes with which a Parquet file begins and ends.
+inline constexpr std::string_view magic = "PAR1";
+
+/// Returns the first four bytes of a file, or the last ones; fewer if it is shorter or cannot be
+/// read.
+[[nodiscard]] inline std::string four_bytes(const std::filesystem::path& file, bool last = false) {
+  std::string bytes(magic.size(), '\0');
+  std::ifstream in{file, std::ios::binary};
+  if (last) in.seekg(-static_cast<std::streamoff>(bytes.size()), std::ios::end);
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
+}
+
+/// A Parquet file whose columns of text, pair and label are read. Threads may share it.
+class File {
+ public:
+  /// A row group's size.
+  struct Group {
+    std::int64_t first_row = 0;
+    std::int64_t rows = 0;
+    std::int64_t bytes = 0;  ///< of the columns that are read
+  };
+
+  /// Reads the footer. Throws `InputError` that names the file if it is no Parquet file or is
+  /// damaged, and the column too if that is missing or has another type.
+  File(const std::filesystem::path& path, const data::ReadOptions& options,
+       const std::optional<data::Fields>& fields = {})
+      : whole_{.file = path.string()} {
+    demand_parquet(path);
+    guarded(whole_, [&] {
+      source_ = value_of(arrow::io::ReadableFile::Open(path.string()), whole_);
+      const auto reader = open_reader(1);
+      metadata_ = reader->parquet_reader()->metadata();
+      find_columns(*reader, options, fields);
+      find_groups();
+      return true;
+    });
+  }
+
+  [[nodiscard]] const std::string& name() const { return whole_.file; }
+  [[nodiscard]] const data::Fields& fields() const { return fields_; }
+  [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
+  [[nodiscard]] const LabelForm& label_form() const { return form_; }
+  /// The columns of the text, then of the pair and the label if there are such.
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  [[nodiscard]] bool has_pair() const { return has_pair_; }
+  [[nodiscard]] bool has_label() const { return !fields_.label.empty(); }
+
+  /// Returns a slice of a row group, which has `rows_a_slice` rows unless it is the last one.
+  [[nodiscard]] Slice slice(std::size_t group, std::int64_t rows_a_slice,
+                            std::int64_t index) const {
+    const auto row_group = open_group(group, rows_a_slice);
+    Slice slice = row_group->take(index);
+    if (row_group->is_done()) close(group, row_group);
+    return slice;
+  }
+
+ private:
+  void demand_parquet(const std::filesystem::path& path) const {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) throw whole_.error("no such file");
+    const std::string first = four_bytes(path);
+    if (first == "PARE") throw whole_.error("is encrypted", 0, "decrypt it first");
+    if (first != magic) {
+      throw whole_.error("is no Parquet file: it does not begin with PAR1", 0, "see what it is");
+    }
+    if (std::filesystem::file_size(path, error) < 12 || four_bytes(path, true) != magic) {
+      throw whole_.error("is cut off: it does not end with PAR1", 0, "fetch it again");
+    }
+  }
+
+  [[nodiscard]] std::unique_ptr<::parquet::arrow::FileReader> open_reader(
+      std::int64_t batch_size) const {
+    ::parquet::ReaderProperties properties;
+    properties.enable_buffered_stream();
+    properties.set_buffer_size(std::int64_t{1} << 18);
+    properties.set_page_checksum_verification(true);
+    ::parquet::ArrowReaderProperties arrow_properties{/*use_threads=*/false};
+    arrow_properties.set_pre_buffer(false);
+    arrow_properties.set_batch_size(batch_size);
+    ::parquet::arrow::FileReaderBuilder builder;
+    demand(builder.Open(source_, properties, metadata_), whole_);
+    std::unique_ptr<::parquet::arrow::FileReader> reader;
+    demand(builder.properties(arrow_properties)->Build(&reader), whole_);
+    return reader;
+  }
+
+  void find_columns(::parquet::arrow::FileReader& reader, const data::ReadOptions& options,
+                    const std::optional<data::Fields>& fields) {
+    std::shared_ptr<arrow::Schema> schema;
+    demand(reader.GetSchema(&schema), whole_);
+    const auto names = schema->field_names();
+    fields_ = fields ? *fields : data::choose_fields(names, options, name());
+    const auto found = data::find_columns(names, fields_, name());
+    const auto add = [&](std::size_t i) -> const arrow::DataType& {
+      Column& column = columns_.emplace_back(Column{.place = whole_, .leaves = {}});
+      column.place.column = names[i];
+      add_leaves(reader.manifest().schema_fields.at(i), column.leaves);
+      return *schema->field(static_cast<int>(i))->type();
+    };
+    check_text(add(found.text));
+    has_pair_ = found.pair.has_value();
+    if (found.pair) check_text(add(*found.pair));
+    if (found.label) check_label(add(*found.label), schema->metadata().get());
+  }
+
+  static void add_leaves(const ::parquet::arrow::SchemaField& field, std::vector<int>& leaves) {
+    if (field.is_leaf()) leaves.push_back(field.column_index);
+    for (const auto& child : field.children) add_leaves(child, leaves);
+  }
+
+  [[nodiscard]] InputError wrong_type(const arrow::DataType& type, const std::string& expected,
+                                      const std::string& advice = {}) const {
+    return InputError{"holds " + type.ToString() + ", expected " + expected,
+                      {.object = name(), .field = columns_.back().place.column},
+                      advice};
+  }
+
+  void check_text(const arrow::DataType& type) const {
+    if (detail::is_text(type) || type.id() == arrow::Type::NA) return;
+    throw wrong_type(type, "strings");
+  }
+
+  void check_label(const arrow::DataType& type, const arrow::KeyValueMetadata* metadata) {
+    form_.as_json = fields_.label_as_json;
+    const bool lists = detail::is_list(type);
+    const arrow::DataType& item =
+        lists ? *static_cast<const arrow::BaseListType&>(type).value_type() : type;
+    if (lists && !form_.as_json) {
+      throw wrong_type(type, "a label a row",
+                       "several labels a row are --problem-type multi_label_classification");
+    }
+    const bool known =
+        detail::is_text(item) || detail::is_number(item) || item.id() == arrow::Type::NA;
+    if (!known) throw wrong_type(type, "names, numbers or lists of them");
+    if (!arrow::is_integer(item.id()) || metadata == nullptr) return;
+    const int key = metadata->FindKey("huggingface");
+    if (key >= 0) form_.names = class_names(metadata->value(key), fields_.label, name());
+  }
+
+  void find_groups() {
+    std::int64_t first = 0;
+    for (int i = 0; i < metadata_->num_row_groups(); ++i) {
+      const auto group = metadata_->RowGroup(i);
+      const std::int64_t rows = group->num_rows();
+      if (rows < 0 || rows > most_rows - first) {
+        throw whole_.damage("it says that it has " + std::to_string(rows) + " rows in a row group");
+      }
+      std::int64_t bytes = 0;
+      for (const Column& column : columns_) {
+        for (const int leaf : column.leaves) {
+          const std::int64_t size = group->ColumnChunk(leaf)->total_uncompressed_size();
+          bytes += std::clamp(size, std::int64_t{0}, most_bytes);
+        }
+      }
+      groups_.push_back({.first_row = first, .rows = rows, .bytes = bytes});
+      first += rows;
+    }
+  }
+
+  std::shared_ptr<RowGroup> open_group(std::size_t group, std::int64_t rows_a_slice) const {
+    const std::lock_guard lock{mutex_};
+    auto& known = open_[group];
+    if (!known) {
+      known = std::make_shared<RowGroup>(guarded(whole_, [&] { return open_reader(rows_a_slice); }),
+                                         GroupRows{.number = static_cast<int>(group),
+                                                   .first_row = groups_[group].first_row,
+                                                   .rows = groups_[group].rows,
+                                                   .rows_a_slice = rows_a_slice},
+                                         columns_);
+    }
+    return known;
+  }
+
+  void close(std::size_t group, const std::shared_ptr<RowGroup>& row_group) const {
+    const std::lock_guard lock{mutex_};
+    const auto found = open_.find(group);
+    if (found != open_.end() && found->second == row_group) open_.erase(found);
+  }
+
+  static constexpr std::int64_t most_rows = std::int64_t{1} << 32;
+  static constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
+
+  Place whole_;
+  std::shared_ptr<arrow::io::RandomAccessFile> source_;
+  std::shared_ptr<::parquet::FileMetaData> metadata_;
+  data::Fields fields_;
+  std::vector<Column> columns_;
+  bool has_pair_ = false;
+  LabelForm form_;
+  std::vector<Group> groups_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::size_t, std::shared_ptr<RowGroup>> open_;
+};
+
+}  // namespace seqtrain::parquet

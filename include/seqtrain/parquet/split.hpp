@@ -1,0 +1,167 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/data/example.hpp>
+#include <seqtrain/data/example_file.hpp>
+#include <seqtrain/data/read_options.hpp>
+#include <seqtrain/parquet/cells.hpp>
+#include <seqtrain/parquet/file.hpp>
+#include <seqtrain/parquet/split_files.hpp>
+
+namespace seqtrain::parquet {
+
+/// The examples of Parquet files, one after the other. No more is in memory than a slice for each
+/// thread, and what threads have decoded for each other: at most a row group.
+class Split final : public data::ExampleFile {
+ public:
+  /// Reads the footers. The columns are chosen by those of the first file. Throws `InputError` that
+  /// names the file if one is no Parquet file, is damaged or does not fit the others.
+  Split(std::string name, const std::vector<std::filesystem::path>& files,
+        const data::ReadOptions& options)
+      : name_{std::move(name)} {
+    for (const auto& file : files) add(file, options);
+    find_slices();
+  }
+
+  [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] const data::Fields& fields() const override { return files_.front()->fields(); }
+  [[nodiscard]] std::size_t bytes() const override {
+    return slices_.empty() ? 0 : slices_.back().part.bytes_to_end;
+  }
+  [[nodiscard]] std::vector<std::filesystem::path> files() const override {
+    std::vector<std::filesystem::path> paths;
+    for (const auto& file : files_) paths.emplace_back(file->name());
+    return paths;
+  }
+  [[nodiscard]] std::vector<std::string> label_names() const override {
+    return files_.front()->label_form().names;
+  }
+
+  using ExampleFile::parts;
+  [[nodiscard]] std::vector<Part> parts() const override {
+    std::vector<Part> parts;
+    for (const auto& slice : slices_) parts.push_back(slice.part);
+    return parts;
+  }
+
+  void read(const Part& part, const Visit& visit) const override {
+    const SlicePlace& place = slice_at(part.first);
+    const File& file = *files_[place.file];
+    const Slice slice = file.slice(place.group, place.rows_a_slice, place.index);
+    std::vector<Place> places;
+    for (const Column& column : file.columns()) {
+      places.push_back(column.place);
+      places.back().first_row = slice.first_row;
+    }
+    const Texts texts{*slice.columns.front(), places.front()};
+    std::optional<Texts> pairs;
+    if (file.has_pair()) pairs.emplace(*slice.columns[1], places[1]);
+    std::optional<LabelCells> labels;
+    if (file.has_label()) labels.emplace(*slice.columns.back(), file.label_form(), places.back());
+    for (std::int64_t row = 0; row < slice.rows; ++row) {
+      data::Example example{.row = static_cast<std::int64_t>(part.first) + row + 1};
+      example.text = demand_text(texts.at(row), places.front(), row);
+      if (pairs) example.text_pair = pairs->at(row);
+      if (pairs && file.fields().pair_required) demand_text(example.text_pair, places[1], row);
+      if (labels) example.label = labels->at(row);
+      visit(example);
+    }
+  }
+
+  [[nodiscard]] InputError label_error(const std::string& problem, const data::Example& example,
+                                       const std::string& advice) const override {
+    const SlicePlace& place = slice_at(static_cast<std::size_t>(example.row - 1));
+    const File& file = *files_[place.file];
+    return file.columns().back().place.error(problem, example.row - 1 - place.rows_before, advice);
+  }
+
+ private:
+  /// The place of a slice.
+  struct SlicePlace {
+    Part part;
+    std::size_t file = 0;
+    std::int64_t rows_before = 0;  ///< rows of the files before
+    std::size_t group = 0;
+    std::int64_t rows_a_slice = 0;
+    std::int64_t index = 0;  ///< in the row group
+  };
+
+  static std::string_view demand_text(const std::optional<std::string_view>& text,
+                                      const Place& place, std::int64_t row) {
+    if (!text) throw place.error("expected a string, found null", row);
+    return *text;
+  }
+
+  void add(const std::filesystem::path& path, const data::ReadOptions& options) {
+    std::optional<data::Fields> fields;
+    if (!files_.empty()) fields = files_.front()->fields();
+    const auto& file = files_.emplace_back(std::make_unique<File>(path, options, fields));
+    if (file->label_form().names != label_names()) {
+      throw InputError{"has other names of labels than " + files_.front()->name(),
+                       {.object = path.string(), .field = file->fields().label}};
+    }
+  }
+
+  /// Cuts the row groups into slices, about a million at most.
+  void find_slices() {
+    std::int64_t rows = 0;
+    for (const auto& file : files_) {
+      for (const File::Group& group : file->groups()) rows += group.rows;
+    }
+    const std::int64_t fewest = std::max<std::int64_t>(64, rows >> 20);
+    Part part;
+    for (std::size_t file = 0; file < files_.size(); ++file) {
+      const auto rows_before = static_cast<std::int64_t>(part.end);
+      for (std::size_t group = 0; group < files_[file]->groups().size(); ++group) {
+        const File::Group& size = files_[file]->groups()[group];
+        const std::int64_t bytes_a_row = std::max<std::int64_t>(1, size.bytes / (size.rows + 1));
+        const std::int64_t slice = std::clamp(slice_bytes / bytes_a_row, fewest, fewest << 6);
+        for (std::int64_t begin = 0; begin < size.rows; begin += slice) {
+          const std::int64_t end = std::min(begin + slice, size.rows);
+          part.first = part.end;
+          part.end += static_cast<std::size_t>(end - begin);
+          part.bytes_to_end += static_cast<std::size_t>((end - begin) * bytes_a_row);
+          slices_.push_back({part, file, rows_before, group, slice, begin / slice});
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] const SlicePlace& slice_at(std::size_t row) const {
+    const auto after = std::ranges::upper_bound(
+        slices_, row, {}, [](const SlicePlace& place) { return place.part.first; });
+    return *std::prev(after);
+  }
+
+  static constexpr std::int64_t slice_bytes = std::int64_t{1} << 18;
+
+  std::string name_;
+  std::vector<std::unique_ptr<File>> files_;
+  std::vector<SlicePlace> slices_;
+};
+
+/// Opens the Parquet files of a split, as `split_files` finds them, for
+/// `data::ReadOptions{.open = parquet::open}`. Returns null if none of them ends in .parquet or
+/// begins with PAR1, or if the options give another format.
+[[nodiscard]] inline std::unique_ptr<data::ExampleFile> open(const std::filesystem::path& place,
+                                                             const data::ReadOptions& options) {
+  if (options.format) return nullptr;
+  const auto files = split_files(place);
+  const auto is_parquet = [](const std::filesystem::path& file) {
+    return file.extension() == ".parquet" || four_bytes(file) == magic;
+  };
+  if (std::ranges::none_of(files, is_parquet)) return nullptr;
+  return std::make_unique<Split>(place.string(), files, options);
+}
+
+}  // namespace seqtrain::parquet

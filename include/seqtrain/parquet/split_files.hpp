@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/data/text_folder.hpp>
+
+namespace seqtrain::parquet {
+
+namespace detail {
+
+/// Tells whether a name fits a pattern, in which each * stands for any text.
+[[nodiscard]] constexpr bool fits(std::string_view name, std::string_view pattern) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return name == pattern;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  name.remove_prefix(star);
+  pattern.remove_prefix(star + 1);
+  for (;; name.remove_prefix(1)) {
+    if (fits(name, pattern)) return true;
+    if (name.empty()) return false;
+  }
+}
+
+/// Adds the files whose names fit the pattern's last part, in the order of their names.
+inline void add_fitting(const std::filesystem::path& pattern,
+                        std::vector<std::filesystem::path>& files) {
+  const auto directory = pattern.has_parent_path() ? pattern.parent_path() : ".";
+  const std::string wanted = pattern.filename().string();
+  const auto entries = data::detail::sorted_entries(
+      directory, [&](const auto& entry) { return fits(entry.path().filename().string(), wanted); });
+  for (const auto& entry : entries) files.push_back(entry.path());
+}
+
+}  // namespace detail
+
+/// Returns the files of a split: one file; all `*.parquet` of a directory; or several names with
+/// commas between them, in which a * in a file's name stands for any text. Returns none if a
+/// directory has no such file. Throws `InputError` if no file fits a pattern.
+[[nodiscard]] inline std::vector<std::filesystem::path> split_files(
+    const std::filesystem::path& place) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  if (std::filesystem::is_directory(place, error)) {
+    detail::add_fitting(place / "*.parquet", files);
+    return files;
+  }
+  if (std::filesystem::exists(place, error)) return {place};
+  const std::string names = place.string();
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t end = std::min(names.find(',', begin), names.size());
+    const std::filesystem::path name = names.substr(begin, end - begin);
+    const std::size_t before = files.size();
+    if (name.filename().string().find('*') == std::string::npos) {
+      files.push_back(name);
+    } else {
+      detail::add_fitting(name, files);
+    }
+    if (files.size() == before) throw InputError{"no file fits", {.object = name.string()}};
+    begin = end + 1;
+  }
+  return files;
+}
+
+}  // namespace seqtrain::parquet
