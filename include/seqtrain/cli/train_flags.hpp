@@ -350,8 +350,10 @@ struct TrainFlags {
 
   void describe_data(Flags& flags) {
     flags
-        .add("model", model,
-             "pre-trained checkpoint: a directory in Hugging Face's layout, or gs://")
+        .add(
+            "model", model,
+            "pre-trained checkpoint: a directory in Hugging Face's layout, gs://, or a name on the "
+            "hub, org/name[@revision]")
         .add("train-file", train_file,
              "examples to train on: .jsonl, .tsv or .csv, or a directory with <label>/*.txt")
         .add("dev-file", dev_file, "examples to evaluate on after each epoch")
