@@ -23,7 +23,8 @@ class Places : public testing::Test {
     ::unsetenv("AIP_MODEL_DIR");
   }
   ~Places() override {
-    for (const char* name : {"STORAGE_EMULATOR_HOST", "XDG_CACHE_HOME", "HF_HUB_OFFLINE", "AIP_MODEL_DIR"})
+    for (const char* name :
+         {"STORAGE_EMULATOR_HOST", "XDG_CACHE_HOME", "HF_HUB_OFFLINE", "AIP_MODEL_DIR"})
       ::unsetenv(name);
   }
 

@@ -7,9 +7,14 @@
 namespace seqtrain::text {
 
 /// The names of the files that a tokenizer consists of, in whichever format.
-inline constexpr std::string_view tokenizer_file_names[] = {
-    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
-    "vocab.txt",      "vocab.json",            "merges.txt",              "vocabulary.txt"};
+inline constexpr std::string_view tokenizer_file_names[] = {"tokenizer.json",
+                                                            "tokenizer_config.json",
+                                                            "special_tokens_map.json",
+                                                            "added_tokens.json",
+                                                            "vocab.txt",
+                                                            "vocab.json",
+                                                            "merges.txt",
+                                                            "vocabulary.txt"};
 
 /// Returns the files of a folder that a tokenizer consists of.
 [[nodiscard]] inline std::vector<std::filesystem::path> tokenizer_files(
