@@ -144,8 +144,8 @@ struct Response {
   /// Returns the address of a redirect, or nothing. A 308 without an address belongs to resumable
   /// uploads.
   [[nodiscard]] std::optional<std::string> redirection() const {
-    const bool redirects = status == 301 || status == 302 || status == 303 || status == 307 ||
-                           status == 308;
+    const bool redirects =
+        status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
     return redirects ? find("Location") : std::nullopt;
   }
 };
