@@ -166,7 +166,9 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   observers.complete(results);
   log.info(observers.describe_machine());
   log.info(report::tables(*results.test, labels.names()));
-  train::save_run(run, trainer.model().model(), tokenizer.files(), results);
+  train::save_run(
+      run, trainer.model().model(), tokenizer.files(), results,
+      {.base_model = cli::name_on_hub(given.model), .license = train::license_of(flags.model)});
   const bool test_is_dev = flags.test_file == flags.dev_file;
   std::vector<train::PredictedSplit> splits;
   if (dev_answers != nullptr) {

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include <seqtrain/cli/local_input.hpp>
+#include <seqtrain/cli/local_model.hpp>
 #include <seqtrain/cli/predict_flags.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/descriptors.hpp>
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
   return cli::run([&] {
     cli::PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
-    flags.model = cli::local_input(flags.model, report::log_on_stderr()).string();
+    flags.model = cli::local_model(flags.model, report::log_on_stderr()).string();
     predict_stdin(flags);
   });
 }

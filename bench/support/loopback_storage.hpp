@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include <seqtrain/core/crc32c.hpp>
-#include <seqtrain/gcs/base64.hpp>
+#include <seqtrain/gcs/crc32c_text.hpp>
 
 namespace seqtrain::bench {
 

@@ -18,6 +18,7 @@
 #include <seqtrain/train/fits.hpp>
 #include <seqtrain/train/gradients.hpp>
 #include <seqtrain/train/keeper.hpp>
+#include <seqtrain/train/model_card.hpp>
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/pairs.hpp>

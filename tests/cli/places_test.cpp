@@ -19,10 +19,12 @@ class Places : public testing::Test {
   Places() {
     ::setenv("STORAGE_EMULATOR_HOST", ("127.0.0.1:" + server_.port()).c_str(), 1);
     ::setenv("XDG_CACHE_HOME", directory_.path().c_str(), 1);
+    ::setenv("HF_HUB_OFFLINE", "1", 1);
     ::unsetenv("AIP_MODEL_DIR");
   }
   ~Places() override {
-    for (const char* name : {"STORAGE_EMULATOR_HOST", "XDG_CACHE_HOME", "AIP_MODEL_DIR"})
+    for (const char* name :
+         {"STORAGE_EMULATOR_HOST", "XDG_CACHE_HOME", "HF_HUB_OFFLINE", "AIP_MODEL_DIR"})
       ::unsetenv(name);
   }
 

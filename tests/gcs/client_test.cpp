@@ -133,7 +133,7 @@ TEST_F(Client, TellsThatThereIsNoBucket) {
 gcs::Client told(const std::string& answer) {
   return gcs::Client{
       std::make_unique<gcs::Service>(std::make_unique<FakeTransport>([answer](const auto&) {
-                                       return gcs::http::Response{200, {}, answer};
+                                       return http::Response{200, {}, answer};
                                      }),
                                      std::make_unique<gcs::Anonymous>(), gcs::ServiceOptions{})};
 }
@@ -153,7 +153,7 @@ TEST(ClientAnswers, ThatMakeNoSenseAreErrors) {
 
 TEST(ClientList, EndsWhereAPageTokenRepeats) {
   auto repeating = std::make_unique<FakeTransport>([](const FakeTransport::Seen&) {
-    return gcs::http::Response{200, {}, R"({"nextPageToken": "again"})"};
+    return http::Response{200, {}, R"({"nextPageToken": "again"})"};
   });
   const gcs::Client client{std::make_unique<gcs::Service>(
       std::move(repeating), std::make_unique<gcs::Anonymous>(), gcs::ServiceOptions{})};

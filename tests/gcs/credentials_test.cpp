@@ -6,15 +6,17 @@
 #include <openssl/rsa.h>
 
 #include <seqtrain/gcs/credentials_file.hpp>
+#include <seqtrain/http/beast_transport.hpp>
 
 #include "support/fake_transport.hpp"
+#include "support/fault_server.hpp"
 #include "support/sleepless_time.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain::tests {
 namespace {
 
-using gcs::http::Response;
+using http::Response;
 
 std::string pem_of(EVP_PKEY* key) {
   BIO* memory = BIO_new(BIO_s_mem());
@@ -90,9 +92,9 @@ class Credentials : public testing::Test {
   std::string private_key_ = pem_of(key_.get());
   TemporaryDirectory directory_;
   SleeplessTime time_;
-  gcs::RetryPolicy retry_;
-  gcs::Timing timing_ = time_.timing();
-  gcs::Log log_;
+  http::RetryPolicy retry_;
+  http::Timing timing_ = time_.timing();
+  http::Log log_;
   std::vector<Response> answers_{{200, {}, R"({"access_token": "t", "expires_in": 1799})"}};
   FakeTransport transport_{[this](const FakeTransport::Seen&) {
     const auto answer = answers_.front();
@@ -105,7 +107,7 @@ TEST_F(Credentials, AServiceAccountSignsAStatement) {
   const auto account = load(service_account("https://tokens.example.com/token"));
   const auto token = fetch(*account);
   EXPECT_EQ(token.value, "t");
-  EXPECT_EQ(token.lifetime, gcs::Seconds{1799});
+  EXPECT_EQ(token.lifetime, http::Seconds{1799});
   EXPECT_EQ(account->account(), "robot@example.iam.gserviceaccount.com");
   EXPECT_EQ(account->quota_project(), "payer");
   const auto seen = transport_.seen().at(0);
@@ -190,7 +192,7 @@ TEST_F(Credentials, AnImpersonatedAccountActsThroughItsSource) {
 }
 
 TEST_F(Credentials, TheMachineAsksItsMetadataServer) {
-  const gcs::MachineAccount machine{gcs::http::Url::parse("http://metadata.google.internal", "x")};
+  const gcs::MachineAccount machine{http::Url::parse("http://metadata.google.internal", "x")};
   answers_ = {{503}, {500}, answers_.front()};
   EXPECT_EQ(fetch(machine).value, "t");
   EXPECT_EQ(transport_.seen().size(), 3u);
@@ -292,6 +294,36 @@ TEST_F(Search, SaysWhatToDoWhenThereIsNothing) {
   answers_ = {{404}};
   EXPECT_NE(problem([&] { find(); }).find("GOOGLE_APPLICATION_CREDENTIALS"), std::string::npos);
   EXPECT_EQ(transport_.seen().size(), 3u);
+}
+
+TEST(MetadataServer, ThatIsSlowIsAskedAgain) {
+  FaultServer server;
+  server.script({.kind = Fault::stall, .times = 2});
+  server.script({.kind = Fault::answer, .response = {503}});
+  server.script({.kind = Fault::answer, .response = {200, {}, R"({"access_token": "t"})"}});
+  http::BeastTransport transport{{.deadlines = {.read = http::Seconds{0.1}}}};
+  SleeplessTime time;
+  const auto timing = time.timing();
+  const http::RetryPolicy retry;
+  const http::Log log;
+  const gcs::MachineAccount machine{http::Url{"http", "127.0.0.1", server.port()}};
+  const auto token = machine.fetch({transport, retry, timing, log}, gcs::scope::storage);
+  EXPECT_EQ(token.value, "t");
+  EXPECT_EQ(server.count("service-accounts/default/token"), 4);
+}
+
+TEST(MetadataServer, ThatNeverAnswersIsGivenUp) {
+  FaultServer server;
+  server.script({.kind = Fault::stall, .times = 1000});
+  http::BeastTransport transport{{.deadlines = {.read = http::Seconds{0.02}}}};
+  SleeplessTime time;
+  const auto timing = time.timing();
+  const http::RetryPolicy retry;
+  const http::Log log;
+  const gcs::MachineAccount machine{http::Url{"http", "127.0.0.1", server.port()}};
+  EXPECT_THROW(
+      static_cast<void>(machine.fetch({transport, retry, timing, log}, gcs::scope::storage)),
+      http::TransportError);
 }
 
 }  // namespace

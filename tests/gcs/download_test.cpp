@@ -16,18 +16,18 @@ class Download : public GcsFixture {
  protected:
   Download() { server_.storage.write("a", text_); }
 
-  void download(gcs::http::Deadlines deadlines = {}, std::size_t threads = 2) {
+  void download(http::Deadlines deadlines = {}, std::size_t threads = 2) {
     gcs::download(make_client(false, deadlines), {"bucket", "a"}, file_,
                   {.range_bytes = range, .threads = threads});
   }
-  void expect_success(Fault fault, gcs::http::Deadlines deadlines = {}) {
+  void expect_success(Fault fault, http::Deadlines deadlines = {}) {
     server_.script(std::move(fault));
     download(deadlines);
     EXPECT_TRUE(read_file(file_) == text_);
     expect_no_rests(1);
   }
   template <class E>
-  std::string expect_failure(gcs::http::Deadlines deadlines = {}) {
+  std::string expect_failure(http::Deadlines deadlines = {}) {
     const auto message = message_of<E>([&] { download(deadlines); });
     expect_no_rests(0);
     return message;
@@ -91,11 +91,11 @@ TEST_F(Download, GoesOnAfterALostAnswer) {
 
 TEST_F(Download, GoesOnAfterAStallInMidAnswer) {
   expect_success({.kind = Fault::stall_within, .contains = "alt=media", .skip = 1},
-                 {.read = gcs::Seconds{0.2}});
+                 {.read = http::Seconds{0.2}});
 }
 
 TEST_F(Download, GoesOnAfterAStall) {
-  expect_success({.kind = Fault::stall, .contains = "alt=media"}, {.read = gcs::Seconds{0.2}});
+  expect_success({.kind = Fault::stall, .contains = "alt=media"}, {.read = http::Seconds{0.2}});
 }
 
 TEST_F(Download, GoesOnAfter503) {
@@ -127,28 +127,28 @@ TEST_F(Download, LeavesNothingOfWhatArrivesDamagedTwice) {
 
 TEST_F(Download, EndsAnAnswerThatIsEndless) {
   server_.script({.kind = Fault::endless, .contains = "alt=media"});
-  EXPECT_NE(expect_failure<gcs::http::TrustError>().find("longer than"), std::string::npos);
+  EXPECT_NE(expect_failure<http::TrustError>().find("longer than"), std::string::npos);
 }
 
 TEST_F(Download, EndsMetadataThatAreEndless) {
   server_.script({.kind = Fault::endless});
-  expect_failure<gcs::http::TrustError>();
+  expect_failure<http::TrustError>();
 }
 
 TEST_F(Download, GivesUpOnAServerThatOnlyStalls) {
   server_.script({.kind = Fault::stall, .times = 1000});
-  expect_failure<Error>({.read = gcs::Seconds{0.02}});
+  expect_failure<Error>({.read = http::Seconds{0.02}});
 }
 
 TEST_F(Download, ABoundOnTheWholeEndsWhatOnlyTrickles) {
   server_.script({.kind = Fault::endless, .times = 1000});
-  const auto client = make_client(false, {.whole = gcs::Seconds{0.05}});
+  const auto client = make_client(false, {.whole = http::Seconds{0.05}});
   EXPECT_THROW(static_cast<void>(client.stat({"bucket", "a"})), Error);
 }
 
 TEST_F(Download, OfAServerThatIsNotThereIsAnError) {
   const auto nobody = gcs::Client{std::make_unique<gcs::Service>(
-      std::make_unique<gcs::BeastTransport>(), std::make_unique<gcs::Anonymous>(),
+      std::make_unique<http::BeastTransport>(), std::make_unique<gcs::Anonymous>(),
       gcs::ServiceOptions{.endpoint = {"http", "127.0.0.1", "1"},
                           .is_emulator = true,
                           .timing = time_.timing(),

@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/gcs/beast_transport.hpp>
 #include <seqtrain/gcs/client.hpp>
 #include <seqtrain/gcs/credentials.hpp>
 #include <seqtrain/gcs/service.hpp>
+#include <seqtrain/http/beast_transport.hpp>
 
 #include "support/fault_server.hpp"
 
@@ -29,13 +29,13 @@ class HangingResolver {
     shared_->changed.notify_all();
   }
 
-  [[nodiscard]] gcs::Resolve resolve() const {
+  [[nodiscard]] http::Resolve resolve() const {
     return [shared = shared_](const std::string&, const std::string&, auto&) {
       std::unique_lock lock{shared->mutex};
       shared->asked = true;
       shared->changed.notify_all();
       shared->changed.wait(lock, [&] { return shared->released; });
-      return gcs::Endpoints{};
+      return http::Endpoints{};
     };
   }
 
@@ -57,10 +57,10 @@ class HangingResolver {
 /// A client that really waits, as long as a program's would.
 class ServiceTest : public testing::Test {
  protected:
-  gcs::Client make_client(gcs::TransportOptions options = {},
+  gcs::Client make_client(http::TransportOptions options = {},
                           const std::string& host = "127.0.0.1") {
     return gcs::Client{std::make_unique<gcs::Service>(
-        std::make_unique<gcs::BeastTransport>(std::move(options)),
+        std::make_unique<http::BeastTransport>(std::move(options)),
         std::make_unique<gcs::Anonymous>(),
         gcs::ServiceOptions{.endpoint = {"http", host, server_.port()}})};
   }
@@ -73,7 +73,7 @@ class ServiceTest : public testing::Test {
       std::this_thread::sleep_for(50ms);
       client.cancel();
     }};
-    const auto begin = gcs::Clock::now();
+    const auto begin = http::Clock::now();
     std::string problem = "nothing thrown";
     try {
       client.put({"bucket", "name"}, "text");
@@ -81,7 +81,7 @@ class ServiceTest : public testing::Test {
       problem = error.what();
     }
     canceller.join();
-    EXPECT_LT(gcs::Clock::now() - begin, 20s);
+    EXPECT_LT(http::Clock::now() - begin, 20s);
     return problem;
   }
 
@@ -111,19 +111,19 @@ TEST_F(ServiceTest, ACancelEndsTheWaitForASilentServer) {
 TEST_F(ServiceTest, ACancelEndsALookUpThatHangs) {
   const HangingResolver hanging;
   const auto client =
-      make_client({.deadlines = {.connect = gcs::Seconds{600}}, .resolve = hanging.resolve()});
+      make_client({.deadlines = {.connect = http::Seconds{600}}, .resolve = hanging.resolve()});
   EXPECT_EQ(cancelled_put(client, [&] { hanging.wait_until_asked(); }),
             "gs://bucket/name: was cancelled");
 }
 
 TEST_F(ServiceTest, ALookUpThatHangsEndsAtItsDeadline) {
   const HangingResolver hanging;
-  gcs::BeastTransport transport{
-      {.deadlines = {.connect = gcs::Seconds{0.05}}, .resolve = hanging.resolve()}};
-  const auto begin = gcs::Clock::now();
+  http::BeastTransport transport{
+      {.deadlines = {.connect = http::Seconds{0.05}}, .resolve = hanging.resolve()}};
+  const auto begin = http::Clock::now();
   EXPECT_THROW(transport.send({.url = {"http", "storage.example.com", "80"}}),
-               gcs::http::TransportError);
-  EXPECT_LT(gcs::Clock::now() - begin, 20s);
+               http::TransportError);
+  EXPECT_LT(http::Clock::now() - begin, 20s);
 }
 
 TEST_F(ServiceTest, AfterACancelNothingIsAsked) {

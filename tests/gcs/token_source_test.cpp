@@ -22,7 +22,7 @@ class Scripted final : public gcs::Credentials {
     const int number = ++fetched;
     const std::lock_guard lock{gate};
     if (failing) throw InputError{"refused"};
-    return {"token-" + std::to_string(number), gcs::Seconds{3600}};
+    return {"token-" + std::to_string(number), http::Seconds{3600}};
   }
   [[nodiscard]] std::string account() const override { return "scripted"; }
 
@@ -33,11 +33,11 @@ class Scripted final : public gcs::Credentials {
 
 class TokenSource : public testing::Test {
  protected:
-  FakeTransport transport_{[](const auto&) { return gcs::http::Response{500}; }};
+  FakeTransport transport_{[](const auto&) { return http::Response{500}; }};
   SleeplessTime time_;
-  gcs::Timing timing_ = time_.timing();
-  gcs::RetryPolicy retry_;
-  gcs::Log log_;
+  http::Timing timing_ = time_.timing();
+  http::RetryPolicy retry_;
+  http::Log log_;
   std::unique_ptr<Scripted> owned_ = std::make_unique<Scripted>();
   Scripted& credentials_ = *owned_;
   gcs::TokenSource tokens_{std::move(owned_), {transport_, retry_, timing_, log_}};
@@ -45,9 +45,9 @@ class TokenSource : public testing::Test {
 
 TEST_F(TokenSource, KeepsATokenUntilItsLastMinutes) {
   EXPECT_EQ(tokens_.get(), "token-1");
-  time_.sleep(gcs::Seconds{3600 - 226});
+  time_.sleep(http::Seconds{3600 - 226});
   EXPECT_EQ(tokens_.get(), "token-1");
-  time_.sleep(gcs::Seconds{226 - 59});
+  time_.sleep(http::Seconds{226 - 59});
   EXPECT_EQ(tokens_.get(), "token-2");
   EXPECT_EQ(tokens_.get(), "token-2");
 }
@@ -72,7 +72,7 @@ TEST_F(TokenSource, FetchesOnceForManyThreads) {
 
 TEST_F(TokenSource, OthersGoOnWithTheOldTokenWhileOneRenews) {
   EXPECT_EQ(tokens_.get(), "token-1");
-  time_.sleep(gcs::Seconds{3500});
+  time_.sleep(http::Seconds{3500});
   std::unique_lock lock{credentials_.gate};
   std::jthread renewing{[this] { EXPECT_EQ(tokens_.get(), "token-2"); }};
   while (credentials_.fetched < 2) std::this_thread::yield();
@@ -84,15 +84,15 @@ TEST_F(TokenSource, OthersGoOnWithTheOldTokenWhileOneRenews) {
 
 TEST_F(TokenSource, AnEarlyRenewalThatFailsIsPutOff) {
   EXPECT_EQ(tokens_.get(), "token-1");
-  time_.sleep(gcs::Seconds{3500});
+  time_.sleep(http::Seconds{3500});
   credentials_.failing = true;
   EXPECT_EQ(tokens_.get(), "token-1");
   EXPECT_EQ(tokens_.get(), "token-1");
   EXPECT_EQ(credentials_.fetched, 2);
-  time_.sleep(gcs::Seconds{11});
+  time_.sleep(http::Seconds{11});
   EXPECT_EQ(tokens_.get(), "token-1");
   EXPECT_EQ(credentials_.fetched, 3);
-  time_.sleep(gcs::Seconds{100});
+  time_.sleep(http::Seconds{100});
   EXPECT_THROW(tokens_.get(), InputError);
 }
 

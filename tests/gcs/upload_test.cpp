@@ -19,10 +19,10 @@ class Upload : public GcsFixture {
       .write = {.if_generation = 0}, .chunk_bytes = 2 * granule, .one_request_bytes = 0};
 
   gcs::ObjectInfo upload(const gcs::Client& client, const gcs::UploadOptions& options) {
-    return gcs::upload(client, uri_, gcs::http::bytes_of(text_), options);
+    return gcs::upload(client, uri_, http::bytes_of(text_), options);
   }
   /// Uploads through the scripted fault; the object must be there, every byte right.
-  void expect_success(Fault fault, gcs::http::Deadlines deadlines = {}) {
+  void expect_success(Fault fault, http::Deadlines deadlines = {}) {
     server_.script(std::move(fault));
     const auto info = upload(make_client(false, deadlines), once_);
     EXPECT_EQ(info.size, text_.size());
@@ -49,7 +49,7 @@ TEST_F(Upload, OfEverySizeArrives) {
                                  2 * granule, 4 * granule, 4 * granule + 7}) {
     const auto text = random_text(size);
     for (const auto& options : {gcs::UploadOptions{}, chunked_}) {
-      const auto info = gcs::upload(client, uri_, gcs::http::bytes_of(text), options);
+      const auto info = gcs::upload(client, uri_, http::bytes_of(text), options);
       EXPECT_EQ(info.size, size);
       EXPECT_TRUE(server_.storage.read("dir/name") == text) << size;
     }
@@ -122,7 +122,7 @@ TEST_F(Upload, SendsTheRestOfAChunkOfWhichLessWasKept) {
 
 TEST_F(Upload, RefusesAServiceThatConfirmsMoreThanWasSent) {
   server_.storage.claim_more = 1;
-  EXPECT_NE(expect_failure<gcs::http::TrustError>(chunked_).find("not sent"), std::string::npos);
+  EXPECT_NE(expect_failure<http::TrustError>(chunked_).find("not sent"), std::string::npos);
 }
 
 TEST_F(Upload, SurvivesADoubledChunk) {
@@ -162,13 +162,13 @@ TEST_F(Upload, GoesOnAfterAResetInMidAnswer) {
 }
 
 TEST_F(Upload, GoesOnAfterAStall) {
-  expect_success({.kind = Fault::stall, .method = "PUT", .skip = 1}, {.read = gcs::Seconds{0.2}});
+  expect_success({.kind = Fault::stall, .method = "PUT", .skip = 1}, {.read = http::Seconds{0.2}});
   EXPECT_NE(logged().find("took too long"), std::string::npos);
 }
 
 TEST_F(Upload, GoesOnAfterAStallInMidAnswer) {
   expect_success({.kind = Fault::stall_within, .method = "PUT", .skip = 2},
-                 {.read = gcs::Seconds{0.2}});
+                 {.read = http::Seconds{0.2}});
 }
 
 TEST_F(Upload, ReadsAChunkedAnswer) {
@@ -266,12 +266,12 @@ TEST_F(Upload, FollowsNoRedirectionElsewhere) {
 TEST_F(Upload, SendsNothingToASessionElsewhere) {
   server_.script({.kind = Fault::answer,
                   .response = {200, {{"Location", "http://127.0.0.1:1/?upload_id=secret"}}}});
-  expect_failure<gcs::http::TrustError>(chunked_);
+  expect_failure<http::TrustError>(chunked_);
 }
 
 TEST_F(Upload, EndsAnAnswerThatIsEndless) {
   server_.script({.kind = Fault::endless, .method = "PUT", .skip = 2});
-  const auto message = message_of<gcs::http::TrustError>([&] { upload(make_client(), chunked_); });
+  const auto message = message_of<http::TrustError>([&] { upload(make_client(), chunked_); });
   EXPECT_NE(message.find("longer than"), std::string::npos);
   EXPECT_EQ(server_.storage.objects(), 0u);
 }

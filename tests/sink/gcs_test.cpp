@@ -138,7 +138,7 @@ TEST(Gcs, TakesAnEmulatorWithAndWithoutScheme) {
 
 TEST(Gcs, AnEmulatorThatDoesNotAnswerIsWrongInput) {
   auto options = surroundings({{"STORAGE_EMULATOR_HOST", "127.0.0.1:1"}});
-  options.retry = {.first = gcs::Seconds{0.001}, .total = gcs::Seconds{0.02}};
+  options.retry = {.first = http::Seconds{0.001}, .total = http::Seconds{0.02}};
   EXPECT_THROW((sink::Gcs{"gs://bucket/runs", {options}}.check_writable()), InputError);
 }
 

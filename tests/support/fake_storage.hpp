@@ -15,8 +15,8 @@
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/gcs/base64.hpp>
-#include <seqtrain/gcs/http.hpp>
+#include <seqtrain/gcs/crc32c_text.hpp>
+#include <seqtrain/http/message.hpp>
 
 namespace seqtrain::tests {
 
@@ -24,12 +24,12 @@ namespace seqtrain::tests {
 struct ServerRequest {
   std::string method;
   std::string target;
-  std::vector<gcs::http::Header> headers;
+  std::vector<http::Header> headers;
   std::string body;
 
   [[nodiscard]] std::string header(std::string_view name) const {
     for (const auto& one : headers) {
-      if (gcs::http::same_ignoring_case(one.name, name)) return one.value;
+      if (http::same_ignoring_case(one.name, name)) return one.value;
     }
     return {};
   }
@@ -39,7 +39,7 @@ struct ServerRequest {
 /// pages, ranges, uploads in chunks, copies in steps, joining. Errors carry the service's JSON.
 class FakeStorage {
  public:
-  using Answer = gcs::http::Response;
+  using Answer = http::Response;
 
   FakeStorage() { buckets_["bucket"]; }
 

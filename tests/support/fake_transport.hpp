@@ -6,29 +6,29 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/gcs/http.hpp>
+#include <seqtrain/http/message.hpp>
 
 namespace seqtrain::tests {
 
 /// Answers requests by a function, without a network.
-class FakeTransport final : public gcs::http::Transport {
+class FakeTransport final : public http::Transport {
  public:
   struct Seen {
     std::string method;
     std::string origin;
     std::string target;
-    std::vector<gcs::http::Header> headers;
+    std::vector<http::Header> headers;
     std::string body;
 
     [[nodiscard]] std::string header(std::string_view name) const {
-      return gcs::http::Response{0, headers, {}}.find(name).value_or("");
+      return http::Response{0, headers, {}}.find(name).value_or("");
     }
   };
-  using Handler = std::function<gcs::http::Response(const Seen&)>;
+  using Handler = std::function<http::Response(const Seen&)>;
 
   explicit FakeTransport(Handler handler) : handler_{std::move(handler)} {}
 
-  gcs::http::Response send(const gcs::http::Request& request) override {
+  http::Response send(const http::Request& request) override {
     Seen seen{request.method, request.url.origin(), request.url.target, request.headers, {}};
     for (const auto& piece : request.body) {
       seen.body.append(reinterpret_cast<const char*>(piece.data()), piece.size());
@@ -39,7 +39,8 @@ class FakeTransport final : public gcs::http::Transport {
     }
     auto response = handler_(seen);
     if (request.sink && (response.status == 200 || response.status == 206)) {
-      request.sink(gcs::http::bytes_of(response.body));
+      if (request.before_body) request.before_body(response);
+      request.sink(http::bytes_of(response.body));
       response.body.clear();
     }
     return response;

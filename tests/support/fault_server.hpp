@@ -39,23 +39,25 @@ struct Fault {
   };
   Kind kind;
   std::string method = {};    ///< empty: any
-  std::string contains = {};  ///< in the target or in Content-Range; empty: any
+  std::string contains = {};  ///< in the target or in a range; empty: any
   int skip = 0;               ///< matching requests that pass before
   int times = 1;
-  gcs::http::Response response = {};
+  http::Response response = {};
   std::size_t bytes = 0;
 };
 
-/// A storage service on a port of this machine's own, in this process, with faults as scripted.
-class FaultServer {
+/// A service on a port of this machine's own, in this process, with faults as scripted. `Service`
+/// answers requests by `handle`.
+template <class Service>
+class FaultyServer {
  public:
   /// With a context it speaks TLS.
-  explicit FaultServer(boost::asio::ssl::context* tls = nullptr) : tls_{tls} {
+  explicit FaultyServer(boost::asio::ssl::context* tls = nullptr) : tls_{tls} {
     listener_ = std::thread{[this] { listen(); }};
   }
-  FaultServer(const FaultServer&) = delete;
-  FaultServer& operator=(const FaultServer&) = delete;
-  ~FaultServer() {
+  FaultyServer(const FaultyServer&) = delete;
+  FaultyServer& operator=(const FaultyServer&) = delete;
+  ~FaultyServer() {
     {
       const std::lock_guard lock{mutex_};
       stopping_ = true;
@@ -89,7 +91,7 @@ class FaultServer {
     return authorizations_;
   }
 
-  FakeStorage storage;
+  Service service;
 
  private:
   using Tcp = boost::asio::ip::tcp;
@@ -137,8 +139,8 @@ class FaultServer {
     http::read(stream, buffer, parser);
     auto request = head_of(parser.get());
     request.body = std::move(parser.get().body());
-    return fault ? misbehave(stream, socket, request, *fault)
-                 : send(stream, storage.handle(request));
+    if (fault) return misbehave(stream, socket, request, *fault);
+    return send(stream, service.handle(request), request.method == "HEAD");
   }
 
   template <class Message>
@@ -153,7 +155,8 @@ class FaultServer {
 
   std::optional<Fault> next_fault(const ServerRequest& request) {
     const std::lock_guard lock{mutex_};
-    lines_.push_back(request.method + " " + request.target + " " + request.header("Content-Range"));
+    lines_.push_back(request.method + " " + request.target + " " + request.header("Content-Range") +
+                     request.header("Range"));
     authorizations_.push_back(request.header("Authorization"));
     for (auto fault = faults_.begin(); fault != faults_.end(); ++fault) {
       if (!fault->method.empty() && fault->method != request.method) continue;
@@ -187,8 +190,8 @@ class FaultServer {
                  const Fault& fault) {
     if (fault.kind == Fault::answer) return send(stream, fault.response);
     if (fault.kind == Fault::endless) return send_endlessly(stream);
-    if (fault.kind == Fault::twice) storage.handle(request);
-    const auto answer = storage.handle(request);
+    if (fault.kind == Fault::twice) service.handle(request);
+    const auto answer = service.handle(request);
     const auto text = text_of(answer);
     switch (fault.kind) {
       case Fault::cut_answer:
@@ -214,12 +217,12 @@ class FaultServer {
     return false;
   }
 
-  static std::string head_text(const gcs::http::Response& answer) {
+  static std::string head_text(const http::Response& answer) {
     auto text = "HTTP/1.1 " + std::to_string(answer.status) + " Said\r\n";
     for (const auto& header : answer.headers) text += header.name + ": " + header.value + "\r\n";
     return text;
   }
-  static std::string text_of(const gcs::http::Response& answer) {
+  static std::string text_of(const http::Response& answer) {
     const auto length = answer.status == 204
                             ? ""
                             : "Content-Length: " + std::to_string(answer.body.size()) + "\r\n";
@@ -232,13 +235,14 @@ class FaultServer {
   }
 
   template <class Stream>
-  static bool send(Stream& stream, const gcs::http::Response& answer) {
-    write(stream, text_of(answer));
+  static bool send(Stream& stream, const http::Response& answer, bool head_only = false) {
+    const auto text = text_of(answer);
+    write(stream, head_only ? text.substr(0, text.size() - answer.body.size()) : text);
     return true;
   }
 
   template <class Stream>
-  static bool send_in_chunks(Stream& stream, const gcs::http::Response& answer) {
+  static bool send_in_chunks(Stream& stream, const http::Response& answer) {
     auto text = head_text(answer) + "Transfer-Encoding: chunked\r\n\r\n";
     char size[32];
     for (std::size_t i = 0; i < answer.body.size(); i += 1000) {
@@ -270,6 +274,14 @@ class FaultServer {
   std::list<std::thread> threads_;
   std::atomic<int> connections_ = 0;
   std::thread listener_;
+};
+
+/// A storage service with faults.
+class FaultServer : public FaultyServer<FakeStorage> {
+ public:
+  using FaultyServer::FaultyServer;
+
+  FakeStorage& storage = service;
 };
 
 }  // namespace seqtrain::tests

@@ -14,9 +14,9 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/gcs/beast_transport.hpp>
 #include <seqtrain/gcs/client.hpp>
 #include <seqtrain/gcs/credentials.hpp>
+#include <seqtrain/http/beast_transport.hpp>
 
 #include "support/fault_server.hpp"
 #include "support/sleepless_time.hpp"
@@ -28,7 +28,7 @@ namespace seqtrain::tests {
 class CountingCredentials final : public gcs::Credentials {
  public:
   [[nodiscard]] gcs::Token fetch(const gcs::TokenContext&, std::string_view) const override {
-    return {"token-" + std::to_string(++fetched_), gcs::Seconds{3600}};
+    return {"token-" + std::to_string(++fetched_), http::Seconds{3600}};
   }
   [[nodiscard]] std::string account() const override { return "someone@example.com"; }
 
@@ -39,11 +39,11 @@ class CountingCredentials final : public gcs::Credentials {
 /// A fault server and a client that talks to it without ever sleeping.
 class GcsFixture : public testing::Test {
  protected:
-  gcs::Client make_client(bool with_credentials = false, gcs::http::Deadlines deadlines = {}) {
+  gcs::Client make_client(bool with_credentials = false, http::Deadlines deadlines = {}) {
     std::unique_ptr<gcs::Credentials> credentials = std::make_unique<gcs::Anonymous>();
     if (with_credentials) credentials = std::make_unique<CountingCredentials>();
     auto transport =
-        std::make_unique<gcs::BeastTransport>(gcs::TransportOptions{.deadlines = deadlines});
+        std::make_unique<http::BeastTransport>(http::TransportOptions{.deadlines = deadlines});
     return gcs::Client{std::make_unique<gcs::Service>(
         std::move(transport), std::move(credentials),
         gcs::ServiceOptions{.endpoint = {"http", "127.0.0.1", server_.port()},

@@ -20,7 +20,7 @@ struct OfflineStorage {
   gcs::Client client() {
     auto fake = std::make_unique<FakeTransport>([this](const FakeTransport::Seen& seen) {
       ++requests;
-      if (refuses && refuses(seen)) return gcs::http::Response{403};
+      if (refuses && refuses(seen)) return http::Response{403};
       ServerRequest request{seen.method, seen.target, seen.headers, seen.body};
       request.headers.push_back({"Host", "storage.googleapis.com"});
       auto response = storage.handle(request);

@@ -8,20 +8,20 @@
 #include <stop_token>
 #include <vector>
 
-#include <seqtrain/gcs/timing.hpp>
+#include <seqtrain/http/timing.hpp>
 
 namespace seqtrain::tests {
 
 /// A clock that moves when somebody sleeps, and remembers how long.
 class SleeplessTime {
  public:
-  gcs::Timing timing() {
-    return {.now = [this] { return gcs::Clock::time_point{std::chrono::hours{1} + elapsed()}; },
-            .sleep = [this](gcs::Seconds time, const std::stop_token&) { sleep(time); },
+  http::Timing timing() {
+    return {.now = [this] { return http::Clock::time_point{std::chrono::hours{1} + elapsed()}; },
+            .sleep = [this](http::Seconds time, const std::stop_token&) { sleep(time); },
             .random = [] { return 0.5; },
             .wall_seconds = [this] { return wall_seconds.load(); }};
   }
-  void sleep(gcs::Seconds time) {
+  void sleep(http::Seconds time) {
     const std::lock_guard lock{mutex_};
     sleeps_.push_back(time.count());
     nanoseconds_ += static_cast<std::int64_t>(time.count() * 1e9);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <seqtrain/cli/local_input.hpp>
+#include <seqtrain/cli/local_model.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/report/log.hpp>
@@ -109,9 +110,10 @@ struct FoundModel {
 };
 
 /// Finds the model at a place: a model's folder, a run's folder with a model in it, or a folder of
-/// dated runs, of which the newest complete one is taken. The place is local or `gs://`; of a
-/// bucket only the model is fetched. Throws `InputError` if there is no model.
+/// dated runs, of which the newest complete one is taken. The place is local, `gs://` or a name on
+/// the hub; of a bucket only the model is fetched. Throws `InputError` if there is no model.
 inline FoundModel find_model(const std::string& place, const report::Log& log) {
+  if (is_on_hub(place)) return {.place = place, .directory = local_model(place, log)};
   const bool remote = gcs::is_gs(place);
   const auto names = remote ? detail::names_below(gcs::Uri::parse(place), log)
                             : detail::names_below(std::filesystem::path{place});

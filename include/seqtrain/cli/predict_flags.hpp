@@ -33,7 +33,7 @@ struct PredictFlags {
     flags
         .add("model", model,
              "fine-tuned model: a directory in Hugging Face's layout, a run, what languages left, "
-             "or gs://")
+             "gs://, or a name on the hub")
         .add("format", format, "jsonl, tsv, csv, lines (a text a line), or auto (recognised)")
         .add("batch-size", batch_size, "examples that are labelled together")
         .add("max-length", max_length, "ids an example may have (0: as many as the model takes)")

@@ -45,7 +45,7 @@ struct ServeFlags {
     flags
         .add("model", model,
              "a model's folder, a run's, or one of dated runs, of which the newest complete one is "
-             "taken: a directory or gs:// (AIP_STORAGE_URI)")
+             "taken: a directory, gs:// or a name on the hub (AIP_STORAGE_URI)")
         .add("host", host, "IP address to listen on (HOSTNAME, if it is an address)")
         .add("port", port, "port to listen on, 0: any that is free (AIP_HTTP_PORT, PORT)")
         .add("threads", threads, "threads that compute")

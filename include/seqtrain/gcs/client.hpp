@@ -13,6 +13,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/gcs/object_info.hpp>
 #include <seqtrain/gcs/service.hpp>
+#include <seqtrain/http/percent_encode.hpp>
 
 namespace seqtrain::gcs {
 
@@ -56,8 +57,8 @@ class Client {
     const Operation operation{prefix.text(), "storage.objects.list", "no such bucket"};
     std::string page;
     do {
-      auto query = "maxResults=1000&prefix=" + percent_encode(prefix.name);
-      if (!page.empty()) query += "&pageToken=" + percent_encode(page);
+      auto query = "maxResults=1000&prefix=" + http::percent_encode(prefix.name);
+      if (!page.empty()) query += "&pageToken=" + http::percent_encode(page);
       const auto url = service_->url(objects_path("/storage/v1", prefix), query);
       const auto response = service_->call({.url = url}, operation);
       if (!response.succeeded()) service_->fail(response, operation);
@@ -161,12 +162,12 @@ class Client {
     const Operation operation{to.text(), "storage.objects.create"};
     const auto source = stat(from);
     const auto path =
-        object_path(from) + "/rewriteTo/b/" + to.bucket + "/o/" + percent_encode(to.name);
+        object_path(from) + "/rewriteTo/b/" + to.bucket + "/o/" + http::percent_encode(to.name);
     const auto query =
         with_precondition("sourceGeneration=" + std::to_string(source.generation), options);
     std::string token;
     while (true) {
-      const auto more = token.empty() ? "" : "&rewriteToken=" + percent_encode(token);
+      const auto more = token.empty() ? "" : "&rewriteToken=" + http::percent_encode(token);
       bool repeated = false;
       const auto response = service_->call(
           {.method = "POST", .url = service_->url(path, query + more)}, operation, &repeated);
@@ -223,7 +224,7 @@ class Client {
   /// Returns the address of a new upload, with the write's conditions.
   [[nodiscard]] http::Url upload_url(const Uri& uri, const WriteOptions& options) const {
     const auto query =
-        with_precondition("uploadType=resumable&name=" + percent_encode(uri.name), options);
+        with_precondition("uploadType=resumable&name=" + http::percent_encode(uri.name), options);
     return service_->url(objects_path("/upload/storage/v1", uri), query);
   }
 
@@ -233,7 +234,7 @@ class Client {
   }
   static std::string object_path(const Uri& uri) {
     if (uri.name.empty()) throw InputError{"names a bucket, not an object", {.object = uri.text()}};
-    return objects_path("/storage/v1", uri) + "/" + percent_encode(uri.name);
+    return objects_path("/storage/v1", uri) + "/" + http::percent_encode(uri.name);
   }
   [[nodiscard]] http::Url object_url(const Uri& uri) const {
     return service_->url(object_path(uri));
@@ -256,7 +257,7 @@ class Client {
     const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     std::string boundary = "seqtrain";
     while (text.find(boundary) != std::string_view::npos) {
-      boundary += std::to_string(static_cast<int>(random_unit() * 1e9));
+      boundary += std::to_string(static_cast<int>(http::random_unit() * 1e9));
     }
     return boundary;
   }

@@ -11,7 +11,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/gcs/jwt.hpp>
 #include <seqtrain/gcs/token.hpp>
-#include <seqtrain/gcs/uri.hpp>
+#include <seqtrain/http/percent_encode.hpp>
 
 /// The identities that Google's own libraries know and the storage service needs.
 namespace seqtrain::gcs {
@@ -23,7 +23,7 @@ inline http::Request form_post(
     std::string& body) {
   for (const auto& [name, value] : fields) {
     if (!body.empty()) body += '&';
-    body += percent_encode(name) + "=" + percent_encode(value);
+    body += http::percent_encode(name) + "=" + http::percent_encode(value);
   }
   return {.method = "POST",
           .url = std::move(url),

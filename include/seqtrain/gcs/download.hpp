@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/run_parallel.hpp>
 #include <seqtrain/gcs/client.hpp>
-#include <seqtrain/gcs/parallel.hpp>
 #include <seqtrain/gcs/resumable_upload.hpp>
 
 namespace seqtrain::gcs {

@@ -52,7 +52,7 @@ class ExternalAccount final : public Credentials {
     auto request = detail::form_post(options_.token_url, fields, body);
     if (!options_.client_id.empty()) {
       const auto pair = options_.client_id + ":" + options_.client_secret;
-      request.headers.push_back({"Authorization", "Basic " + base64(pair)});
+      request.headers.push_back({"Authorization", "Basic " + http::base64(pair)});
     }
     return read_token(ask_for_token(context, request, "token exchange"), context.timing, account());
   }

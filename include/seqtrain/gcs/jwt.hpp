@@ -10,7 +10,7 @@
 #include <openssl/pem.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/gcs/base64.hpp>
+#include <seqtrain/http/base64.hpp>
 
 namespace seqtrain::gcs {
 
@@ -30,7 +30,7 @@ class SigningKey {
 
   /// `header.claims.signature`, both parts given as JSON.
   [[nodiscard]] std::string sign(std::string_view header, std::string_view claims) const {
-    auto text = base64url(header) + "." + base64url(claims);
+    auto text = http::base64url(header) + "." + http::base64url(claims);
     const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context{EVP_MD_CTX_new(),
                                                                      &EVP_MD_CTX_free};
     const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
@@ -45,7 +45,7 @@ class SigningKey {
       throw Error{"OpenSSL cannot sign with this key"};
     }
     signature.resize(size);
-    return text + "." + base64url(signature);
+    return text + "." + http::base64url(signature);
   }
 
  private:

@@ -8,7 +8,7 @@
 
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/gcs/base64.hpp>
+#include <seqtrain/gcs/crc32c_text.hpp>
 #include <seqtrain/gcs/uri.hpp>
 
 namespace seqtrain::gcs {

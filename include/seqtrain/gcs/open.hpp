@@ -8,22 +8,22 @@
 #include <utility>
 
 #include <seqtrain/core/environment.hpp>
-#include <seqtrain/gcs/beast_transport.hpp>
 #include <seqtrain/gcs/cache.hpp>
 #include <seqtrain/gcs/client.hpp>
 #include <seqtrain/gcs/credentials_file.hpp>
+#include <seqtrain/http/beast_transport.hpp>
 
 /// Opens a client as the environment says. This header includes Beast and TLS, which take long to
 /// compile; the other headers do not.
 namespace seqtrain::gcs {
 
 struct ClientOptions {
-  RetryPolicy retry = {};
+  http::RetryPolicy retry = {};
   http::Deadlines deadlines = {};
   std::filesystem::path ca_file = {};  ///< authorities in PEM, trusted beside the system's
   std::string user_project = {};       ///< pays for requests to "requester pays" buckets
   bool anonymous = false;              ///< public objects, without credentials
-  Log log = {};
+  http::Log log = {};
   Environment environment = &process_environment;
 };
 
@@ -39,7 +39,7 @@ inline ServiceOptions service_options(const ClientOptions& options) {
     service.endpoint = http::Url::parse(*host, "STORAGE_EMULATOR_HOST");
     service.is_emulator = true;
     // An emulator runs on this machine or near it: it answers soon, or it was not started.
-    service.retry.total = std::min(service.retry.total, Seconds{20});
+    service.retry.total = std::min(service.retry.total, http::Seconds{20});
   }
   return service;
 }
@@ -47,7 +47,8 @@ inline ServiceOptions service_options(const ClientOptions& options) {
 inline std::unique_ptr<Credentials> credentials_for(const ClientOptions& options,
                                                     bool is_emulator) {
   if (is_emulator || options.anonymous) return std::make_unique<Anonymous>();
-  BeastTransport probe{{.deadlines = {Seconds{1}, Seconds{1}, Seconds{2}, Seconds{3}}}};
+  http::BeastTransport probe{
+      {.deadlines = {http::Seconds{1}, http::Seconds{1}, http::Seconds{2}, http::Seconds{3}}}};
   return find_credentials(options.environment, probe);
 }
 
@@ -59,10 +60,10 @@ inline std::unique_ptr<Credentials> credentials_for(const ClientOptions& options
 inline Client open_client(const ClientOptions& options = {}) {
   auto service = detail::service_options(options);
   auto credentials = detail::credentials_for(options, service.is_emulator);
-  auto transport = std::make_unique<BeastTransport>(
-      TransportOptions{.deadlines = options.deadlines,
-                       .proxies = ProxyRules::from(options.environment),
-                       .ca_file = options.ca_file});
+  auto transport = std::make_unique<http::BeastTransport>(
+      http::TransportOptions{.deadlines = options.deadlines,
+                             .proxies = http::ProxyRules::from(options.environment),
+                             .ca_file = options.ca_file});
   return Client{
       std::make_unique<Service>(std::move(transport), std::move(credentials), std::move(service))};
 }
@@ -71,7 +72,7 @@ inline Client open_client(const ClientOptions& options = {}) {
 /// in `cache_directory`. Throws `InputError` if it cannot be fetched.
 inline std::filesystem::path localize(const std::string& path_or_uri,
                                       const std::filesystem::path& cache_directory,
-                                      const Log& log = {}) {
+                                      const http::Log& log = {}) {
   if (!is_gs(path_or_uri)) return path_or_uri;
   const auto uri = Uri::parse(path_or_uri);
   const auto client = open_client({.log = log});

@@ -179,7 +179,7 @@ class ResumableUpload {
   const Progress& progress_;
   std::size_t capacity_;
   Operation operation_;
-  Retry attempts_;
+  http::Retry attempts_;
   http::Url session_ = {};  ///< a secret
   std::unique_ptr<std::byte[]> buffer_;
   std::uint64_t start_ = 0;     ///< offset of the buffer's first byte

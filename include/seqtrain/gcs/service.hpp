@@ -10,10 +10,11 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/gcs/http.hpp>
-#include <seqtrain/gcs/retry.hpp>
 #include <seqtrain/gcs/token_source.hpp>
 #include <seqtrain/gcs/uri.hpp>
+#include <seqtrain/http/message.hpp>
+#include <seqtrain/http/percent_encode.hpp>
+#include <seqtrain/http/retry.hpp>
 
 namespace seqtrain::gcs {
 
@@ -39,9 +40,9 @@ struct ServiceOptions {
   http::Url endpoint = {"https", "storage.googleapis.com", "443"};
   bool is_emulator = false;
   std::string user_project = {};  ///< pays for requests to buckets whose owner does not
-  RetryPolicy retry = {};
-  Timing timing = {};
-  Log log = {};
+  http::RetryPolicy retry = {};
+  http::Timing timing = {};
+  http::Log log = {};
 };
 
 /// An operation, for error messages.
@@ -79,8 +80,8 @@ class Service {
     auto url = options_.endpoint;
     url.target = path + (query.empty() ? "" : "?" + query);
     if (!options_.user_project.empty()) {
-      url.target +=
-          (query.empty() ? "?" : "&") + ("userProject=" + percent_encode(options_.user_project));
+      url.target += (query.empty() ? "?" : "&") +
+                    ("userProject=" + http::percent_encode(options_.user_project));
     }
     return url;
   }
@@ -88,12 +89,7 @@ class Service {
   /// Checks an address that the service sent. Throws `TrustError` unless it is the endpoint or an
   /// https address of Google's, because requests carry secrets and data.
   [[nodiscard]] http::Url trusted(const std::string& location, const http::Url& base) const {
-    auto url = base;
-    if (location.starts_with('/') && !location.starts_with("//")) {
-      url.target = location;
-    } else {
-      url = http::Url::parse(location, "an address that the service sent");
-    }
+    const auto url = base.at(location, "an address that the service sent");
     const bool own = url.origin() == options_.endpoint.origin();
     if (own || (url.scheme == "https" && url.port == "443" && is_google(url.host))) return url;
     throw http::TrustError{"the service points to " + url.origin() + ", which is not followed",
@@ -104,7 +100,7 @@ class Service {
   http::Response exchange(http::Request request) {
     for (int redirects = 0; redirects <= 5; ++redirects) {
       auto response = authorised(request);
-      const auto location = redirection(response);
+      const auto location = response.redirection();
       if (!location) return response;
       request.url = trusted(*location, request.url);
       if (response.status == 303) request.method = "GET", request.body.clear();
@@ -112,7 +108,7 @@ class Service {
     throw http::TrustError{"redirected too often", {.object = options_.endpoint.origin()}};
   }
 
-  [[nodiscard]] Retry retry(const Operation& operation) const {
+  [[nodiscard]] http::Retry retry(const Operation& operation) const {
     return {options_.retry, options_.timing, options_.log, operation.object};
   }
 
@@ -130,12 +126,12 @@ class Service {
 
   /// Makes one attempt. Returns nothing if it failed and the wait before the next one is over.
   /// Throws if no more attempts are allowed.
-  std::optional<http::Response> attempt(Retry& attempts, const http::Request& request,
+  std::optional<http::Response> attempt(http::Retry& attempts, const http::Request& request,
                                         const Operation& operation) {
     throw_if_cancelled(operation);
     try {
       auto response = exchange(request);
-      if (!is_retryable(response.status)) return response;
+      if (!http::is_retryable(response.status)) return response;
       const auto at_least = http::retry_after(response, options_.timing);
       const auto reason = "status " + std::to_string(response.status);
       if (attempts.wait(reason, at_least)) return {};
@@ -183,20 +179,6 @@ class Service {
   static bool is_google(const std::string& host) {
     const auto below = [&](std::string_view domain) { return host.ends_with(domain); };
     return below(".googleapis.com") || below(".google.com") || below(".googleusercontent.com");
-  }
-
-  /// Returns the address of a redirect. A 308 without an address belongs to resumable uploads.
-  static std::optional<std::string> redirection(const http::Response& response) {
-    switch (response.status) {
-      case 301:
-      case 302:
-      case 303:
-      case 307:
-      case 308:
-        return response.find("Location");
-      default:
-        return {};
-    }
   }
 
   http::Response authorised(const http::Request& request) {

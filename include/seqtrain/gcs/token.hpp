@@ -7,15 +7,15 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/gcs/http.hpp>
-#include <seqtrain/gcs/retry.hpp>
+#include <seqtrain/http/message.hpp>
+#include <seqtrain/http/retry.hpp>
 
 namespace seqtrain::gcs {
 
 /// The access token of a request.
 struct Token {
-  std::string value;   ///< a secret
-  Seconds lifetime{};  ///< from the moment it was asked for
+  std::string value;         ///< a secret
+  http::Seconds lifetime{};  ///< from the moment it was asked for
 };
 
 namespace scope {
@@ -26,9 +26,9 @@ inline constexpr const char* platform = "https://www.googleapis.com/auth/cloud-p
 /// The services that credentials need to fetch a token.
 struct TokenContext {
   http::Transport& transport;
-  const RetryPolicy& retry;
-  const Timing& timing;
-  const Log& log;
+  const http::RetryPolicy& retry;
+  const http::Timing& timing;
+  const http::Log& log;
 };
 
 /// An identity for which tokens can be fetched. `TokenSource` keeps the tokens.
@@ -54,11 +54,11 @@ class Credentials {
 /// OAuth's `error` and `error_description`.
 inline http::Response ask_for_token(const TokenContext& context, const http::Request& request,
                                     const std::string& what) {
-  Retry retry{context.retry, context.timing, context.log, what};
+  http::Retry retry{context.retry, context.timing, context.log, what};
   while (true) {
     try {
       auto response = context.transport.send(request);
-      if (!is_retryable(response.status)) return response;
+      if (!http::is_retryable(response.status)) return response;
       const auto reason = "status " + std::to_string(response.status);
       if (retry.wait(reason, http::retry_after(response, context.timing))) continue;
       throw Error{reason, {.object = what + " at " + request.url.origin()}};
@@ -87,7 +87,7 @@ inline std::string oauth_problem(const http::Response& response) {
 
 /// Returns advice if this machine's clock differs from the answer's date: requests that are signed
 /// by a wrong clock are refused.
-inline std::string clock_advice(const http::Response& response, const Timing& timing) {
+inline std::string clock_advice(const http::Response& response, const http::Timing& timing) {
   const auto date = http::date_of(response);
   if (!date) return {};
   const auto off = static_cast<long long>(timing.wall_seconds() - *date);
@@ -98,7 +98,7 @@ inline std::string clock_advice(const http::Response& response, const Timing& ti
 }  // namespace detail
 
 /// Reads the answer `{"<token_field>": …, "expires_in": …}`.
-inline Token read_token(const http::Response& response, const Timing& timing,
+inline Token read_token(const http::Response& response, const http::Timing& timing,
                         const std::string& who, std::string_view token_field = "access_token") {
   if (!response.succeeded()) {
     throw InputError{"no token was given: " + detail::oauth_problem(response),
@@ -106,9 +106,9 @@ inline Token read_token(const http::Response& response, const Timing& timing,
                      detail::clock_advice(response, timing)};
   }
   const auto document = json::Document::parse(response.body, "token for " + who);
-  Token token{std::string{document.root().at(token_field).string()}, Seconds{3600}};
+  Token token{std::string{document.root().at(token_field).string()}, http::Seconds{3600}};
   if (const auto left = document.root().find("expires_in"))
-    token.lifetime = Seconds{left->number()};
+    token.lifetime = http::Seconds{left->number()};
   const bool plain =
       token.value.find_first_of(std::string_view{" \t\r\n\0", 5}) == std::string::npos;
   if (plain && !token.value.empty()) return token;

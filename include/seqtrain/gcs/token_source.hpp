@@ -45,8 +45,8 @@ class TokenSource {
   [[nodiscard]] const Credentials& credentials() const noexcept { return *credentials_; }
 
  private:
-  static Clock::duration as_duration(Seconds time) {
-    return std::chrono::duration_cast<Clock::duration>(time);
+  static http::Clock::duration as_duration(http::Seconds time) {
+    return std::chrono::duration_cast<http::Clock::duration>(time);
   }
 
   std::string renew(std::unique_lock<std::mutex>& lock, bool old_is_usable) {
@@ -74,16 +74,16 @@ class TokenSource {
     return value_;
   }
 
-  void accept(const Token& token, Clock::time_point asked) {
+  void accept(const Token& token, http::Clock::time_point asked) {
     known_ = true;
     value_ = token.value;
     if (value_.empty()) {
-      end_ = renew_ = Clock::time_point::max();
+      end_ = renew_ = http::Clock::time_point::max();
       return;
     }
-    const auto lifetime = std::clamp(token.lifetime, Seconds{1}, Seconds{12 * 3600});
+    const auto lifetime = std::clamp(token.lifetime, http::Seconds{1}, http::Seconds{12 * 3600});
     const auto early =
-        std::min(Seconds{60} + context_.timing.random() * Seconds{165}, lifetime / 4);
+        std::min(http::Seconds{60} + context_.timing.random() * http::Seconds{165}, lifetime / 4);
     end_ = asked + as_duration(lifetime * 0.98);
     renew_ = asked + as_duration(lifetime - early);
     renew_ = std::min(renew_, end_);
@@ -94,8 +94,8 @@ class TokenSource {
   std::mutex mutex_;
   std::condition_variable renewed_;
   std::string value_;
-  Clock::time_point end_{};
-  Clock::time_point renew_{};
+  http::Clock::time_point end_{};
+  http::Clock::time_point renew_{};
   bool known_ = false;
   bool renewing_ = false;
 };

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/gcs/parallel.hpp>
+#include <seqtrain/core/run_parallel.hpp>
 #include <seqtrain/gcs/resumable_upload.hpp>
 
 namespace seqtrain::gcs {
@@ -68,8 +68,8 @@ class ParallelUpload {
     part_bytes_ = (wanted + granule - 1) / granule * granule;
     parts_.resize((size - 1) / part_bytes_ + 1);
     done_.resize(parts_.size());
-    prefix_ =
-        uri.name + ".parts-" + std::to_string(static_cast<std::uint64_t>(random_unit() * 1e18));
+    prefix_ = uri.name + ".parts-" +
+              std::to_string(static_cast<std::uint64_t>(http::random_unit() * 1e18));
   }
   ParallelUpload(const ParallelUpload&) = delete;
   ParallelUpload& operator=(const ParallelUpload&) = delete;

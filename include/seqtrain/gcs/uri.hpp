@@ -16,24 +16,6 @@ inline bool is_gs(std::string_view text) {
   return text.starts_with("gs://");
 }
 
-/// Replaces every byte but letters, digits and `-._~` by `%XX` (RFC 3986), as one segment of a path
-/// or a value in a query needs it.
-inline std::string percent_encode(std::string_view text) {
-  constexpr std::string_view hex = "0123456789ABCDEF";
-  constexpr std::string_view plain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-  std::string encoded;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (plain.find(c) != std::string_view::npos) {
-      encoded += c;
-    } else {
-      encoded += {'%', hex[byte >> 4], hex[byte & 15]};
-    }
-  }
-  return encoded;
-}
-
 namespace detail {
 
 inline bool is_lower_or_digit(char c) {

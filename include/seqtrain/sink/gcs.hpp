@@ -47,7 +47,7 @@ class Gcs {
   /// results go here: it throws `InputError`, which names account and permission, if the bucket is
   /// missing or must not be written.
   void check_writable() const {
-    const auto number = static_cast<unsigned long long>(gcs::random_unit() * 1e15);
+    const auto number = static_cast<unsigned long long>(http::random_unit() * 1e15);
     const auto uri = prefix_.child(".seqtrain-check-" + std::to_string(number));
     const auto written = client_.put(uri, "written to see whether it can be", {.if_generation = 0});
     client_.remove(uri, written.generation);

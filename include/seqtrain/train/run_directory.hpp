@@ -37,7 +37,7 @@ struct RunDirectoryOptions {
 
 /// The directory of a run's results:
 ///
-///     model/            the model in Hugging Face's layout
+///     model/            the model in Hugging Face's layout, with a model card
 ///     model.pth         its state_dict, under a name that the user may choose
 ///     metrics.json
 ///     predictions.jsonl what the model says about each example of the dev and the test file

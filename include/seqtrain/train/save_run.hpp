@@ -11,6 +11,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/core/peak_memory.hpp>
+#include <seqtrain/train/model_card.hpp>
 #include <seqtrain/train/results.hpp>
 #include <seqtrain/train/run_directory.hpp>
 #include <seqtrain/weights/calibration.hpp>
@@ -37,11 +38,12 @@ inline void save_parts(const std::vector<std::pair<std::string, std::function<vo
 }
 
 /// Saves a finished run in its directory: the model in Hugging Face's layout with the tokenizer's
-/// files and, if it was chosen, its calibration; its state_dict and the results. Each of the three
-/// appears whole or not at all.
+/// files, a model card and, if it was chosen, its calibration; its state_dict and the results. Each
+/// of the three appears whole or not at all.
 template <class M>
 void save_run(const RunDirectory& run, const M& model,
-              std::span<const std::filesystem::path> tokenizer_files, Results results) {
+              std::span<const std::filesystem::path> tokenizer_files, Results results,
+              CardFacts facts = {}) {
   const auto fill = [&](const std::filesystem::path& directory) {
     model.save_pretrained(directory);
     if (results.calibration) {
@@ -53,10 +55,12 @@ void save_run(const RunDirectory& run, const M& model,
       std::filesystem::copy_file(file, directory / file.filename(),
                                  std::filesystem::copy_options::overwrite_existing);
     }
+    write_file_atomically(directory / "README.md", model_card(results, facts));
   };
   const auto state_dict = model.state_dict();
   results.labels = model.config().labels;
   results.peak_memory_mib = peak_memory_mib();
+  facts.name = run.path().filename().string();
   run.create();
   save_parts({{run.model().string(), [&] { run.replace_model(fill); }},
               {run.state_dict().string(),

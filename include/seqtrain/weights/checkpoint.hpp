@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -16,35 +15,9 @@
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/torch_file.hpp>
+#include <seqtrain/weights/weights_file.hpp>
 
 namespace seqtrain::weights {
-
-/// Returns the name of the file that a Hugging Face directory's weights are read from: of the first
-/// that is there of model.safetensors, its index, pytorch_model.bin and its index.
-inline std::optional<std::string> weights_file(const std::filesystem::path& directory) {
-  for (const char* name : {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
-                           "pytorch_model.bin.index.json"}) {
-    std::error_code ignored;
-    if (std::filesystem::exists(directory / name, ignored)) return name;
-  }
-  return {};
-}
-
-/// Returns the files that a Hugging Face directory's weights are read from, including the index and
-/// the shards that it names. Throws `InputError` if the index is damaged.
-inline std::vector<std::filesystem::path> weights_files(const std::filesystem::path& directory) {
-  const auto file = weights_file(directory);
-  if (!file) return {};
-  std::vector<std::filesystem::path> files{directory / *file};
-  if (!file->ends_with(".index.json")) return files;
-  const auto document = json::Document::load(files.front());
-  std::set<std::string, std::less<>> shards;
-  for (const auto& [tensor, shard] : document.root().at("weight_map").members()) {
-    shards.emplace(shard.string());
-  }
-  for (const auto& shard : shards) files.push_back(directory / shard);
-  return files;
-}
 
 /// The tensors of a Hugging Face directory. It reads the first file that exists of
 /// model.safetensors, its index, pytorch_model.bin and its index; an index lists the shards of a

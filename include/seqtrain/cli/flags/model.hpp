@@ -20,8 +20,10 @@ struct ModelFlags {
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
     flags.section("Model")
-        .add("model", model,
-             "pre-trained checkpoint: a directory in Hugging Face's layout, or gs://")
+        .add(
+            "model", model,
+            "pre-trained checkpoint: a directory in Hugging Face's layout, gs://, or a name on the "
+            "hub, org/name[@revision]")
         .add("dropout", dropout, "every dropout rate, instead of the configuration's",
              determines_results)
         .add_switch("freeze-encoder", freeze_encoder, "train the classification head alone",

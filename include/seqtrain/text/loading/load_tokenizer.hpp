@@ -10,23 +10,12 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/loading/special_tokens.hpp>
+#include <seqtrain/text/loading/tokenizer_file_names.hpp>
 #include <seqtrain/text/loading/tokenizer_files.hpp>
 #include <seqtrain/text/loading/tokenizer_json.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
 
 namespace seqtrain::text {
-
-/// Returns the files of a folder that a tokenizer consists of, in whichever format.
-[[nodiscard]] inline std::vector<std::filesystem::path> tokenizer_files(
-    const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> files;
-  for (const char* name :
-       {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
-        "vocab.txt", "vocab.json", "merges.txt", "vocabulary.txt"}) {
-    if (std::filesystem::is_regular_file(folder / name)) files.push_back(folder / name);
-  }
-  return files;
-}
 
 /// The tokenizer in a Hugging Face folder: from tokenizer.json; else BERT's from vocab.txt, or
 /// RoBERTa's from vocab.json and merges.txt, both with tokenizer_config.json; else that of the

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/gcs/timing.hpp>
+#include <seqtrain/http/timing.hpp>
 
-namespace seqtrain::gcs {
+namespace seqtrain::http {
 
 /// How long to repeat failed requests.
 struct RetryPolicy {
@@ -80,4 +80,4 @@ class Retry {
   int attempts_ = 0;
 };
 
-}  // namespace seqtrain::gcs
+}  // namespace seqtrain::http

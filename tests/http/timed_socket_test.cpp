@@ -9,9 +9,9 @@
 #include <boost/asio/ip/address_v4.hpp>
 #include <gtest/gtest.h>
 
-#include <seqtrain/gcs/timed_socket.hpp>
+#include <seqtrain/http/timed_socket.hpp>
 
-namespace seqtrain::gcs::detail {
+namespace seqtrain::http::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -99,4 +99,4 @@ TEST_F(TimedSocketTest, GoesOnToTheAddressThatAnswers) {
 }
 
 }  // namespace
-}  // namespace seqtrain::gcs::detail
+}  // namespace seqtrain::http::detail

@@ -6,9 +6,9 @@
 #include <boost/asio/error.hpp>
 #include <gtest/gtest.h>
 
-#include <seqtrain/gcs/look_up.hpp>
+#include <seqtrain/http/look_up.hpp>
 
-namespace seqtrain::gcs {
+namespace seqtrain::http {
 namespace {
 
 class LookUp : public testing::Test {
@@ -47,4 +47,4 @@ TEST_F(LookUp, AnExceptionIsAFailure) {
 }
 
 }  // namespace
-}  // namespace seqtrain::gcs
+}  // namespace seqtrain::http

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/gcs/proxy.hpp>
+#include <seqtrain/http/proxy.hpp>
 
-namespace seqtrain::gcs {
+namespace seqtrain::http {
 namespace {
 
 /// The proxy for an address, as `host:port`, or "".
@@ -68,4 +68,4 @@ TEST(Url, IsReadWithCare) {
 }
 
 }  // namespace
-}  // namespace seqtrain::gcs
+}  // namespace seqtrain::http

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,34 +10,16 @@
 #include <openssl/evp.h>
 
 #include <seqtrain/core/crc32c.hpp>
+#include <seqtrain/http/base64.hpp>
 
 namespace seqtrain::gcs {
-
-/// Encodes bytes in base64 with padding (RFC 4648, section 4).
-inline std::string base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const auto length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                      reinterpret_cast<const unsigned char*>(bytes.data()),
-                                      static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(length));
-  return text;
-}
-
-/// Encodes bytes in the alphabet for URLs without padding (RFC 4648, section 5), as a JWT needs it.
-inline std::string base64url(std::string_view bytes) {
-  auto text = base64(bytes);
-  std::replace(text.begin(), text.end(), '+', '-');
-  std::replace(text.begin(), text.end(), '/', '_');
-  text.erase(std::find(text.begin(), text.end(), '='), text.end());
-  return text;
-}
 
 /// Returns a checksum as the service writes it: four bytes, the highest first, in base64.
 inline std::string crc32c_text(Crc32c checksum) {
   const auto value = checksum.value();
   const char bytes[4] = {static_cast<char>(value >> 24), static_cast<char>(value >> 16),
                          static_cast<char>(value >> 8), static_cast<char>(value)};
-  return base64({bytes, 4});
+  return http::base64({bytes, 4});
 }
 
 /// Reads a checksum as the service writes it. Returns nothing if `text` is not one.

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace seqtrain::gcs {
+namespace seqtrain::http {
 
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
@@ -52,4 +52,4 @@ inline std::optional<std::time_t> parse_http_date(const std::string& text) {
   return ::timegm(&parts);
 }
 
-}  // namespace seqtrain::gcs
+}  // namespace seqtrain::http

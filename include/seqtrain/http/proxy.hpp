@@ -9,9 +9,9 @@
 
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/gcs/http.hpp>
+#include <seqtrain/http/message.hpp>
 
-namespace seqtrain::gcs {
+namespace seqtrain::http {
 
 /// Decides which requests go through a proxy: https requests, if `HTTPS_PROXY` is set, except to
 /// hosts in `NO_PROXY`. `NO_PROXY` lists domain names, which include their subdomains, each with or
@@ -31,7 +31,7 @@ class ProxyRules {
     return rules;
   }
 
-  [[nodiscard]] std::optional<http::Url> proxy_for(const http::Url& target) const {
+  [[nodiscard]] std::optional<Url> proxy_for(const Url& target) const {
     if (target.scheme != "https" || !proxy_) return {};
     const auto excepted = [&](const std::string& rule) { return matches(rule, target); };
     if (std::any_of(exceptions_.begin(), exceptions_.end(), excepted)) return {};
@@ -39,9 +39,9 @@ class ProxyRules {
   }
 
  private:
-  static http::Url parse(const std::string& text) {
+  static Url parse(const std::string& text) {
     const bool bare = text.find("://") == std::string::npos;
-    auto url = http::Url::parse(bare ? "http://" + text : text, "HTTPS_PROXY");
+    auto url = Url::parse(bare ? "http://" + text : text, "HTTPS_PROXY");
     if (url.scheme == "http") return url;
     throw InputError{"only proxies that are spoken to by http:// are supported",
                      {.object = "HTTPS_PROXY"}};
@@ -60,19 +60,19 @@ class ProxyRules {
     return rules;
   }
 
-  static bool matches(const std::string& rule, const http::Url& target) {
+  static bool matches(const std::string& rule, const Url& target) {
     if (rule == "*") return true;
     const auto below = [&](const std::string& name) {
       if (name.size() < rule.size()) return false;
       const auto tail = std::string_view{name}.substr(name.size() - rule.size());
       const bool at_dot = name.size() == rule.size() || name[name.size() - rule.size() - 1] == '.';
-      return at_dot && http::same_ignoring_case(tail, rule);
+      return at_dot && same_ignoring_case(tail, rule);
     };
     return below(target.host) || below(target.host + ":" + target.port);
   }
 
-  std::optional<http::Url> proxy_;
+  std::optional<Url> proxy_;
   std::vector<std::string> exceptions_;
 };
 
-}  // namespace seqtrain::gcs
+}  // namespace seqtrain::http

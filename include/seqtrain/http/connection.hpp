@@ -24,14 +24,16 @@
 #include <sys/socket.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/gcs/base64.hpp>
-#include <seqtrain/gcs/http.hpp>
-#include <seqtrain/gcs/look_up.hpp>
-#include <seqtrain/gcs/timed_socket.hpp>
+#include <seqtrain/http/base64.hpp>
+#include <seqtrain/http/look_up.hpp>
+#include <seqtrain/http/message.hpp>
+#include <seqtrain/http/timed_socket.hpp>
 
-namespace seqtrain::gcs {
+namespace seqtrain::http {
 
 namespace detail {
+
+namespace beast_http = beast::http;
 
 /// A body that consists of several pieces of memory, which are not copied.
 struct PiecesBody {
@@ -41,7 +43,7 @@ struct PiecesBody {
    public:
     using const_buffers_type = value_type;
     template <bool is_request, class Fields>
-    writer(const beast::http::header<is_request, Fields>&, const value_type& pieces)
+    writer(const beast_http::header<is_request, Fields>&, const value_type& pieces)
         : pieces_{pieces} {}
     static void init(beast::error_code& error) { error = {}; }
     boost::optional<std::pair<const_buffers_type, bool>> get(beast::error_code& error) {
@@ -61,8 +63,8 @@ struct PiecesBody {
 class Connection {
  public:
   /// `context` must verify peers; the host's name is checked here.
-  Connection(detail::asio::ssl::context& context, http::Url origin, std::optional<http::Url> proxy,
-             const http::Deadlines& deadlines, const Resolve& resolve = &resolve_by_system,
+  Connection(detail::asio::ssl::context& context, Url origin, std::optional<Url> proxy,
+             const Deadlines& deadlines, const Resolve& resolve = &resolve_by_system,
              const std::stop_token& stop = {})
       : origin_{std::move(origin)},
         proxy_{std::move(proxy)},
@@ -76,7 +78,7 @@ class Connection {
   }
 
   /// Sends the request and waits for the answer. After an exception the connection is of no use.
-  http::Response exchange(const http::Request& request) {
+  Response exchange(const Request& request) {
     end_ = Clock::now() + as_duration(deadlines_.whole);
     keep_ = false;
     return origin_.scheme == "https" ? exchange_on(stream_, request)
@@ -94,7 +96,7 @@ class Connection {
  private:
   using Tls = detail::beast::ssl_stream<detail::TimedSocket>;
   using ErrorCode = detail::beast::error_code;
-  using Parser = detail::beast::http::response_parser<detail::beast::http::buffer_body>;
+  using Parser = detail::beast_http::response_parser<detail::beast_http::buffer_body>;
 
   static Clock::duration as_duration(Seconds time) {
     return std::chrono::duration_cast<Clock::duration>(time);
@@ -108,8 +110,8 @@ class Connection {
 
   [[noreturn]] void fail(const std::string& doing, ErrorCode error) const {
     const bool late = error == detail::beast::error::timeout;
-    const bool short_answer = error == detail::beast::http::error::partial_message ||
-                              error == detail::beast::http::error::end_of_stream ||
+    const bool short_answer = error == detail::beast_http::error::partial_message ||
+                              error == detail::beast_http::error::end_of_stream ||
                               error == detail::asio::error::eof ||
                               error == detail::asio::ssl::error::stream_truncated;
     const auto reason = error == detail::asio::error::operation_aborted
@@ -117,7 +119,8 @@ class Connection {
                         : late         ? std::string{"took too long"}
                         : short_answer ? std::string{"the far end closed the connection early"}
                                        : error.message();
-    throw http::TransportError{doing + ": " + reason, {.object = origin_.origin()}};
+    if (!connected_) throw Unreachable{doing + ": " + reason, {.object = origin_.origin()}};
+    throw TransportError{doing + ": " + reason, {.object = origin_.origin()}};
   }
   void check(const std::string& doing, ErrorCode error) const {
     if (error) fail(doing, error);
@@ -131,26 +134,27 @@ class Connection {
     within(deadlines_.connect);
     tcp().connect(endpoints, error);
     check("connecting", error);
+    connected_ = true;
   }
 
   void open_tunnel() {
-    namespace http = detail::beast::http;
+    namespace beast_http = detail::beast_http;
     const auto name =
         origin_.host.find(':') == std::string::npos ? origin_.host : "[" + origin_.host + "]";
     const auto authority = name + ":" + origin_.port;
-    http::request<http::empty_body> request{http::verb::connect, authority, 11};
-    request.set(http::field::host, authority);
+    beast_http::request<beast_http::empty_body> request{beast_http::verb::connect, authority, 11};
+    request.set(beast_http::field::host, authority);
     if (!proxy_->credentials.empty()) {
-      request.set(http::field::proxy_authorization,
+      request.set(beast_http::field::proxy_authorization,
                   "Basic " + base64(percent_decode(proxy_->credentials)));
     }
-    http::response_parser<http::empty_body> parser;
+    beast_http::response_parser<beast_http::empty_body> parser;
     parser.skip(true);
     ErrorCode error;
     within(deadlines_.connect);
-    http::write(tcp(), request, error);
+    beast_http::write(tcp(), request, error);
     check("asking the proxy", error);
-    http::read_header(tcp(), buffer_, parser, error);
+    beast_http::read_header(tcp(), buffer_, parser, error);
     check("waiting for the proxy", error);
     refuse_unless_open(static_cast<int>(parser.get().result_int()));
     buffer_.clear();
@@ -159,7 +163,7 @@ class Connection {
   void refuse_unless_open(int status) const {
     if (status >= 200 && status < 300) return;
     const auto problem = "the proxy answered " + std::to_string(status);
-    if (status >= 500) throw http::TransportError{problem, {.object = proxy_->origin()}};
+    if (status >= 500) throw TransportError{problem, {.object = proxy_->origin()}};
     throw InputError{problem, {.object = proxy_->origin()}, "see HTTPS_PROXY and NO_PROXY"};
   }
 
@@ -192,7 +196,7 @@ class Connection {
     stream_.handshake(detail::asio::ssl::stream_base::client, error);
     const auto verdict = SSL_get_verify_result(tls);
     if (error && verdict != X509_V_OK) {
-      throw http::TrustError{
+      throw TrustError{
           std::string{"the certificate is refused: "} + X509_verify_cert_error_string(verdict),
           {.object = origin_.origin()},
           "an authority of your own is named by SSL_CERT_FILE, and by --ca-file of the program "
@@ -202,33 +206,34 @@ class Connection {
   }
 
   template <class Stream>
-  http::Response exchange_on(Stream& stream, const http::Request& request) {
+  Response exchange_on(Stream& stream, const Request& request) {
     const auto written = write(stream, request);
     Parser parser;
     parser.body_limit(std::numeric_limits<std::uint64_t>::max());
     parser.header_limit(64 * 1024);
+    parser.skip(request.method == "HEAD");
     // The server may have sent an answer that says why it stopped reading.
     const auto patience = written ? std::min(deadlines_.read, Seconds{1}) : deadlines_.read;
     ErrorCode error;
     within(patience);
-    detail::beast::http::read_header(stream, buffer_, parser, error);
+    detail::beast_http::read_header(stream, buffer_, parser, error);
     check("sending", error ? written : ErrorCode{});
     check("waiting for the answer", error);
     auto response = head_of(parser);
-    read_body(stream, parser, request, response);
+    if (request.method != "HEAD") read_body(stream, parser, request, response);
     keep_ = !written && parser.keep_alive();
     return response;
   }
 
   template <class Stream>
-  ErrorCode write(Stream& stream, const http::Request& request) {
-    namespace http = detail::beast::http;
-    http::request<detail::PiecesBody> message;
+  ErrorCode write(Stream& stream, const Request& request) {
+    namespace beast_http = detail::beast_http;
+    beast_http::request<detail::PiecesBody> message;
     message.version(11);
     message.method_string(request.method);
     message.target(request.url.target);
-    message.set(http::field::host, request.url.authority());
-    message.set(http::field::user_agent, "seqtrain");
+    message.set(beast_http::field::host, request.url.authority());
+    message.set(beast_http::field::user_agent, "seqtrain");
     for (const auto& header : request.headers) {
       const bool one_line = header.value.find_first_of("\r\n") == std::string::npos;
       if (!one_line) throw InputError{"a line break in the value of " + header.name};
@@ -238,17 +243,17 @@ class Connection {
       message.body().emplace_back(piece.data(), piece.size());
     }
     if (request.method != "GET" || !request.body.empty()) message.prepare_payload();
-    http::serializer<true, detail::PiecesBody> serializer{message};
+    beast_http::serializer<true, detail::PiecesBody> serializer{message};
     ErrorCode error;
     while (!error && !serializer.is_done()) {
       within(deadlines_.write);
-      http::write_some(stream, serializer, error);
+      beast_http::write_some(stream, serializer, error);
     }
     return error;
   }
 
-  static http::Response head_of(const Parser& parser) {
-    http::Response response{static_cast<int>(parser.get().result_int())};
+  static Response head_of(const Parser& parser) {
+    Response response{static_cast<int>(parser.get().result_int())};
     for (const auto& field : parser.get()) {
       response.headers.push_back({std::string{field.name_string()}, std::string{field.value()}});
     }
@@ -257,20 +262,20 @@ class Connection {
 
   /// Moves a successful body of known length from the socket to the sink without another copy.
   template <class Stream>
-  void read_body(Stream& stream, Parser& parser, const http::Request& request,
-                 http::Response& response) {
+  void read_body(Stream& stream, Parser& parser, const Request& request, Response& response) {
     const bool streamed = request.sink && (response.status == 200 || response.status == 206);
     const auto length = parser.content_length();
     if (length) refuse_if_longer(*length, request.max_answer);
+    if (streamed && request.before_body) request.before_body(response);
     if (streamed && length && !parser.chunked()) return stream_body(stream, *length, request.sink);
     const auto keep = [&response](std::span<const std::byte> bytes) {
       response.body.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     };
-    parse_body(stream, parser, request.max_answer, streamed ? request.sink : http::BodySink{keep});
+    parse_body(stream, parser, request.max_answer, streamed ? request.sink : BodySink{keep});
   }
 
   template <class Stream>
-  void stream_body(Stream& stream, std::uint64_t left, const http::BodySink& sink) {
+  void stream_body(Stream& stream, std::uint64_t left, const BodySink& sink) {
     std::vector<std::byte> piece(std::min<std::uint64_t>(left, std::size_t{256} << 10));
     const auto early = std::min<std::uint64_t>(left, buffer_.size());
     if (early > 0) sink({static_cast<const std::byte*>(buffer_.data().data()), early});
@@ -287,7 +292,7 @@ class Connection {
   }
 
   template <class Stream>
-  void parse_body(Stream& stream, Parser& parser, std::uint64_t limit, const http::BodySink& sink) {
+  void parse_body(Stream& stream, Parser& parser, std::uint64_t limit, const BodySink& sink) {
     std::vector<std::byte> piece(std::size_t{16} << 10);
     buffer_.reserve(piece.size());  // as much is read at a time as there is room for
     std::uint64_t total = 0;
@@ -297,8 +302,8 @@ class Connection {
       body.size = piece.size();
       ErrorCode error;
       within(deadlines_.read);
-      detail::beast::http::read_some(stream, buffer_, parser, error);
-      if (error == detail::beast::http::error::need_buffer) error = {};
+      detail::beast_http::read_some(stream, buffer_, parser, error);
+      if (error == detail::beast_http::error::need_buffer) error = {};
       check("reading the answer", error);
       const auto got = std::span{piece}.first(piece.size() - body.size);
       total += got.size();
@@ -309,18 +314,19 @@ class Connection {
 
   void refuse_if_longer(std::uint64_t size, std::uint64_t limit) const {
     if (size <= limit) return;
-    throw http::TrustError{"the answer is longer than " + std::to_string(limit) + " bytes",
-                           {.object = origin_.origin()}};
+    throw TrustError{"the answer is longer than " + std::to_string(limit) + " bytes",
+                     {.object = origin_.origin()}};
   }
 
-  http::Url origin_;
-  std::optional<http::Url> proxy_;
-  http::Deadlines deadlines_;
+  Url origin_;
+  std::optional<Url> proxy_;
+  Deadlines deadlines_;
   Clock::time_point end_;
   detail::asio::io_context io_{1};
   Tls stream_;
   detail::beast::flat_buffer buffer_;
+  bool connected_ = false;
   bool keep_ = false;
 };
 
-}  // namespace seqtrain::gcs
+}  // namespace seqtrain::http

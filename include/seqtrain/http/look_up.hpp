@@ -15,9 +15,9 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/system/error_code.hpp>
 
-#include <seqtrain/gcs/timing.hpp>
+#include <seqtrain/http/timing.hpp>
 
-namespace seqtrain::gcs {
+namespace seqtrain::http {
 
 using Endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
 
@@ -72,4 +72,4 @@ inline Endpoints look_up(const Resolve& resolve, const std::string& host, const 
   return {};
 }
 
-}  // namespace seqtrain::gcs
+}  // namespace seqtrain::http

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace seqtrain::gcs::detail {
+namespace seqtrain {
 
 /// Calls `task(i)` for each i below `count` on up to `threads` threads. Calls start in order. After
 /// an exception no new call starts; the first exception is thrown when all calls have ended.
@@ -36,4 +36,4 @@ void run_parallel(std::size_t threads, std::size_t count, const Task& task) {
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace seqtrain::gcs::detail
+}  // namespace seqtrain

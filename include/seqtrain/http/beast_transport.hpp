@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/gcs/connection.hpp>
-#include <seqtrain/gcs/http.hpp>
-#include <seqtrain/gcs/proxy.hpp>
+#include <seqtrain/http/connection.hpp>
+#include <seqtrain/http/message.hpp>
+#include <seqtrain/http/proxy.hpp>
 
-namespace seqtrain::gcs {
+namespace seqtrain::http {
 
 struct TransportOptions {
-  http::Deadlines deadlines = {};
+  Deadlines deadlines = {};
   ProxyRules proxies = {};
   std::filesystem::path ca_file = {};  ///< more certificate authorities to trust, in PEM
   Seconds longest_idle{30};            ///< a connection unused for longer is not used again
@@ -27,7 +27,7 @@ struct TransportOptions {
 /// Sends requests by HTTP/1.1 over TCP and TLS with Boost.Beast. Connections are kept and used
 /// again. It trusts the system's certificate authorities, or those of `SSL_CERT_FILE` and
 /// `SSL_CERT_DIR` if these are set.
-class BeastTransport final : public http::Transport {
+class BeastTransport final : public Transport {
  public:
   /// Throws `InputError` if `ca_file` cannot be read.
   explicit BeastTransport(TransportOptions options = {}) : options_{std::move(options)} {
@@ -42,7 +42,7 @@ class BeastTransport final : public http::Transport {
     throw InputError{"no certificates in PEM can be read", {.object = options_.ca_file.string()}};
   }
 
-  http::Response send(const http::Request& request) override {
+  Response send(const Request& request) override {
     const auto key = request.url.origin();
     auto connection = take(key);
     if (!connection) {
@@ -87,4 +87,4 @@ class BeastTransport final : public http::Transport {
   std::map<std::string, std::vector<Idle>> idle_;
 };
 
-}  // namespace seqtrain::gcs
+}  // namespace seqtrain::http

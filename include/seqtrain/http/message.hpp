@@ -16,11 +16,11 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/gcs/timing.hpp>
+#include <seqtrain/http/timing.hpp>
 
-/// HTTP messages and the interface of a transport, as the client of the storage service uses them.
-/// Nothing here opens a socket; `beast_transport.hpp` does.
-namespace seqtrain::gcs::http {
+/// HTTP messages and the interface of a transport. Nothing here opens a socket;
+/// `beast_transport.hpp` does.
+namespace seqtrain::http {
 
 inline bool same_ignoring_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
@@ -50,6 +50,15 @@ struct Url {
       url.target = (rest[slash] == '/' ? "" : "/") + std::string{rest.substr(slash)};
     url.target = url.target.substr(0, url.target.find('#'));
     if (!url.parse_authority(rest.substr(0, slash))) throw wrong;
+    return url;
+  }
+
+  /// Returns the address that a `Location` header names, which may be a path on the same host.
+  /// Throws `InputError` like `parse`.
+  [[nodiscard]] Url at(const std::string& location, const std::string& what) const {
+    if (!location.starts_with('/') || location.starts_with("//")) return parse(location, what);
+    auto url = *this;
+    url.target = location.substr(0, location.find('#'));
     return url;
   }
 
@@ -104,6 +113,8 @@ struct Deadlines {
   Seconds whole{15 * 60};  ///< the whole request
 };
 
+struct Response;
+
 /// A request. The memory that it refers to must live until `send` returns.
 struct Request {
   std::string method = "GET";
@@ -112,6 +123,8 @@ struct Request {
   std::vector<std::span<const std::byte>> body = {};   ///< the pieces, one after the other
   std::uint64_t max_answer = std::uint64_t{16} << 20;  ///< bytes of the answer's body, at most
   BodySink sink = {};  ///< if set, gets a successful body instead of `Response::body`
+  /// If set, is called with the status and the headers of an answer whose body goes to `sink`.
+  std::function<void(const Response&)> before_body = {};
 };
 
 struct Response {
@@ -127,6 +140,14 @@ struct Response {
     return {};
   }
   [[nodiscard]] bool succeeded() const noexcept { return status >= 200 && status < 300; }
+
+  /// Returns the address of a redirect, or nothing. A 308 without an address belongs to resumable
+  /// uploads.
+  [[nodiscard]] std::optional<std::string> redirection() const {
+    const bool redirects =
+        status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+    return redirects ? find("Location") : std::nullopt;
+  }
 };
 
 /// An exchange that broke off: no connection, a reset, a time-out, an incomplete answer. The
@@ -134,6 +155,12 @@ struct Response {
 class TransportError : public Error {
  public:
   using Error::Error;
+};
+
+/// A failure to reach a server at all: no address, no connection.
+class Unreachable : public TransportError {
+ public:
+  using TransportError::TransportError;
 };
 
 /// A server that is not the one it claims to be, or that breaks the protocol. No second attempt
@@ -184,4 +211,4 @@ inline std::optional<Seconds> retry_after(const Response& response, const Timing
   return Seconds{static_cast<double>(std::clamp<std::int64_t>(seconds, 0, 3600))};
 }
 
-}  // namespace seqtrain::gcs::http
+}  // namespace seqtrain::http

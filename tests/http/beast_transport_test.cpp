@@ -5,12 +5,10 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <seqtrain/gcs/beast_transport.hpp>
-#include <seqtrain/gcs/credentials.hpp>
+#include <seqtrain/http/beast_transport.hpp>
 
 #include "support/certificates.hpp"
 #include "support/fault_server.hpp"
-#include "support/sleepless_time.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/tunnel.hpp"
 
@@ -28,18 +26,18 @@ class Tls : public testing::Test {
     context.use_private_key(boost::asio::buffer(key), boost::asio::ssl::context::pem);
     FaultServer server{&context};
     Tunnel tunnel{server.port()};
-    gcs::TransportOptions options{.ca_file = ca_file};
+    http::TransportOptions options{.ca_file = ca_file};
     if (through_a_proxy_) options.proxies = proxy_at(tunnel.port());
-    gcs::BeastTransport transport{options};
+    http::BeastTransport transport{options};
     const auto address = "https://" + host + ":" + server.port() + "/storage/v1/b/bucket/o";
-    const auto response = transport.send({.url = gcs::http::Url::parse(address, "test")});
+    const auto response = transport.send({.url = http::Url::parse(address, "test")});
     if (through_a_proxy_) {
       EXPECT_EQ(tunnel.asked(), "CONNECT " + host + ":" + server.port() + " HTTP/1.1");
     }
     return response.status;
   }
-  static gcs::ProxyRules proxy_at(const std::string& port) {
-    return gcs::ProxyRules::from([&](const std::string& name) -> std::optional<std::string> {
+  static http::ProxyRules proxy_at(const std::string& port) {
+    return http::ProxyRules::from([&](const std::string& name) -> std::optional<std::string> {
       if (name != "HTTPS_PROXY") return {};
       return "http://127.0.0.1:" + port;
     });
@@ -48,7 +46,7 @@ class Tls : public testing::Test {
                       const std::filesystem::path& ca_file) {
     try {
       ask(certificate, host, ca_file);
-    } catch (const gcs::http::TrustError& error) {
+    } catch (const http::TrustError& error) {
       return error.what();
     }
     ADD_FAILURE() << "not refused";
@@ -100,15 +98,40 @@ TEST_F(Tls, AWrongHostNameIsRefused) {
 
 TEST_F(Tls, AFileWithoutCertificatesIsWrongInput) {
   const auto file = write_file(directory_ / "none.pem", "text");
-  EXPECT_THROW(gcs::BeastTransport({.ca_file = file}), InputError);
-  EXPECT_THROW(gcs::BeastTransport({.ca_file = directory_ / "absent"}), InputError);
+  EXPECT_THROW(http::BeastTransport({.ca_file = file}), InputError);
+  EXPECT_THROW(http::BeastTransport({.ca_file = directory_ / "absent"}), InputError);
 }
 
 TEST_F(Tls, APlainServerIsNoTlsServer) {
   FaultServer server;
-  gcs::BeastTransport transport{{.deadlines = {.connect = gcs::Seconds{2}}}};
-  const auto address = gcs::http::Url::parse("https://localhost:" + server.port(), "test");
-  EXPECT_THROW(transport.send({.url = address}), gcs::http::TransportError);
+  http::BeastTransport transport{{.deadlines = {.connect = http::Seconds{2}}}};
+  const auto address = http::Url::parse("https://localhost:" + server.port(), "test");
+  EXPECT_THROW(transport.send({.url = address}), http::TransportError);
+}
+
+TEST(BeastTransport, KnowsAServerThatIsNotThere) {
+  http::BeastTransport transport;
+  std::string port;
+  {
+    const FaultServer server;
+    port = server.port();
+  }
+  const auto address = http::Url::parse("http://127.0.0.1:" + port, "test");
+  EXPECT_THROW(transport.send({.url = address}), http::Unreachable);
+}
+
+TEST(BeastTransport, TakesTheHeadOfAnAnswer) {
+  FaultServer server;
+  server.storage.write("name", std::string(1000, 'x'));
+  http::BeastTransport transport;
+  const auto address = http::Url::parse(
+      "http://127.0.0.1:" + server.port() + "/storage/v1/b/bucket/o/name?alt=media", "test");
+  for (int i = 0; i < 2; ++i) {
+    const auto head = transport.send({.method = "HEAD", .url = address, .max_answer = 10});
+    EXPECT_EQ(head.find("Content-Length"), "1000");
+    EXPECT_EQ(head.body, "");
+  }
+  EXPECT_EQ(server.connections(), 1);
 }
 
 /// A proxy that remembers what it was asked and answers with one status.
@@ -117,8 +140,8 @@ class RefusingProxy {
   explicit RefusingProxy(int status) {
     server_.script({.kind = Fault::answer, .times = 1000, .response = {status}});
   }
-  gcs::ProxyRules rules(const std::string& user) const {
-    return gcs::ProxyRules::from(
+  http::ProxyRules rules(const std::string& user) const {
+    return http::ProxyRules::from(
         [this, user](const std::string& name) -> std::optional<std::string> {
           if (name != "HTTPS_PROXY") return {};
           return "http://" + user + "127.0.0.1:" + server_.port();
@@ -129,8 +152,8 @@ class RefusingProxy {
 
 TEST(Proxy, IsAskedForATunnel) {
   RefusingProxy proxy{407};
-  gcs::BeastTransport transport{{.proxies = proxy.rules("me:p%40ss@")}};
-  const auto address = gcs::http::Url::parse("https://storage.example.com/secret", "test");
+  http::BeastTransport transport{{.proxies = proxy.rules("me:p%40ss@")}};
+  const auto address = http::Url::parse("https://storage.example.com/secret", "test");
   try {
     transport.send({.url = address});
     FAIL() << "went through";
@@ -144,39 +167,9 @@ TEST(Proxy, IsAskedForATunnel) {
 
 TEST(Proxy, ThatFailsIsWorthAnotherAttempt) {
   RefusingProxy proxy{503};
-  gcs::BeastTransport transport{{.proxies = proxy.rules("")}};
-  const auto address = gcs::http::Url::parse("https://storage.example.com/", "test");
-  EXPECT_THROW(transport.send({.url = address}), gcs::http::TransportError);
-}
-
-TEST(MetadataServer, ThatIsSlowIsAskedAgain) {
-  FaultServer server;
-  server.script({.kind = Fault::stall, .times = 2});
-  server.script({.kind = Fault::answer, .response = {503}});
-  server.script({.kind = Fault::answer, .response = {200, {}, R"({"access_token": "t"})"}});
-  gcs::BeastTransport transport{{.deadlines = {.read = gcs::Seconds{0.1}}}};
-  SleeplessTime time;
-  const auto timing = time.timing();
-  const gcs::RetryPolicy retry;
-  const gcs::Log log;
-  const gcs::MachineAccount machine{gcs::http::Url{"http", "127.0.0.1", server.port()}};
-  const auto token = machine.fetch({transport, retry, timing, log}, gcs::scope::storage);
-  EXPECT_EQ(token.value, "t");
-  EXPECT_EQ(server.count("service-accounts/default/token"), 4);
-}
-
-TEST(MetadataServer, ThatNeverAnswersIsGivenUp) {
-  FaultServer server;
-  server.script({.kind = Fault::stall, .times = 1000});
-  gcs::BeastTransport transport{{.deadlines = {.read = gcs::Seconds{0.02}}}};
-  SleeplessTime time;
-  const auto timing = time.timing();
-  const gcs::RetryPolicy retry;
-  const gcs::Log log;
-  const gcs::MachineAccount machine{gcs::http::Url{"http", "127.0.0.1", server.port()}};
-  EXPECT_THROW(
-      static_cast<void>(machine.fetch({transport, retry, timing, log}, gcs::scope::storage)),
-      gcs::http::TransportError);
+  http::BeastTransport transport{{.proxies = proxy.rules("")}};
+  const auto address = http::Url::parse("https://storage.example.com/", "test");
+  EXPECT_THROW(transport.send({.url = address}), http::TransportError);
 }
 
 }  // namespace

@@ -14,9 +14,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <seqtrain/gcs/timing.hpp>
+#include <seqtrain/http/timing.hpp>
 
-namespace seqtrain::gcs::detail {
+namespace seqtrain::http::detail {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
@@ -135,4 +135,4 @@ class TimedSocket {
   std::stop_token stop_;
 };
 
-}  // namespace seqtrain::gcs::detail
+}  // namespace seqtrain::http::detail

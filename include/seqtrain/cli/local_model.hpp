@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <seqtrain/cli/local_input.hpp>
+#include <seqtrain/gcs/uri.hpp>
+#include <seqtrain/hub/open.hpp>
+#include <seqtrain/report/log.hpp>
+
+namespace seqtrain::cli {
+
+/// Tells whether `place` names a model on the hub: it has the form of such a name, and nothing is
+/// there on this machine.
+inline bool is_on_hub(const std::string& place) {
+  std::error_code ignored;
+  return hub::Name::fits(place) && !std::filesystem::exists(place, ignored);
+}
+
+/// Returns the name of a model on the hub without its revision, or nothing if `place` is elsewhere.
+inline std::string name_on_hub(const std::string& place) {
+  return is_on_hub(place) ? hub::Name::parse(place).id : "";
+}
+
+/// Returns the local folder of a model: a directory as it is, the verified local copy of a gs://
+/// address, or the files of a name on the hub, `org/name` or `org/name@revision`, in the cache.
+/// Throws `InputError` if there is no such model or it may not be read.
+inline std::filesystem::path local_model(const std::string& place, const report::Log& log) {
+  if (!is_on_hub(place)) return local_input(place, log);
+  const auto client = hub::open_client(log.warnings());
+  const hub::Cache cache{client.settings().cache};
+  const hub::FetchOptions options{.tell = [&](std::string_view line) { log.info(line); },
+                                  .warn = log.warnings()};
+  try {
+    return hub::fetch_model(client, cache, hub::Name::parse(place), options);
+  } catch (const hub::NotFound& error) {
+    throw InputError{std::string{error.what()} + "; nor is there such a directory here"};
+  } catch (const hub::Unavailable& error) {
+    throw Error{std::string{error.what()} + "; nor is there such a directory here"};
+  }
+}
+
+}  // namespace seqtrain::cli

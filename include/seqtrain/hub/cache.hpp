@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_lock.hpp>
+#include <seqtrain/hub/client.hpp>
+#include <seqtrain/hub/name.hpp>
+#include <seqtrain/hub/partial_file.hpp>
+
+namespace seqtrain::hub {
+
+/// The cache of the Python package huggingface_hub, in its layout: a folder for each repository, in
+/// it `blobs/<hash>` with the contents, `snapshots/<commit>/<path>` with links to them, and
+/// `refs/<revision>` with the commit that a branch or tag stood for. Either finds what the other
+/// has fetched, and the locks in `.locks` keep both from fetching a file twice. Throws `Error` if
+/// the directory cannot be written.
+class Cache {
+ public:
+  explicit Cache(std::filesystem::path directory) : directory_{std::move(directory)} {}
+
+  [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
+
+  /// Returns the folder of a repository's files at a commit, which need not exist.
+  [[nodiscard]] std::filesystem::path snapshot(const Name& name, const std::string& commit) const {
+    return directory_ / name.folder() / "snapshots" / commit;
+  }
+
+  /// Returns the commit that the revision stood for when it was last fetched, or nothing.
+  [[nodiscard]] std::optional<std::string> commit_of(const Name& name) const {
+    if (is_commit(name.revision)) return name.revision;
+    std::ifstream file{ref(name), std::ios::binary};
+    const std::string commit{std::istreambuf_iterator<char>{file}, {}};
+    if (!is_commit(commit)) return {};
+    return commit;
+  }
+
+  /// Notes the commit that a branch or a tag stands for now.
+  void remember(const Name& name, const std::string& commit) const {
+    if (commit_of(name) == commit) return;
+    const auto file = ref(name);
+    create(file.parent_path());
+    write_file_atomically(file, commit);
+  }
+
+  [[nodiscard]] bool has(const Name& name, const std::string& commit,
+                         const std::string& path) const {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(snapshot(name, commit) / path, ignored);
+  }
+
+  /// Fetches a file of a commit unless its content is here already. Another process that fetches it
+  /// is waited for. What a fetch that broke off has left is continued. Throws what the client does,
+  /// and `Error` if the content has a wrong hash twice.
+  void fetch(const Client& client, const Name& name, const std::string& commit,
+             const RemoteFile& file) const {
+    const auto blob = directory_ / name.folder() / "blobs" / file.hash;
+    const auto lock_file = directory_ / ".locks" / name.folder() / (file.hash + ".lock");
+    create(blob.parent_path());
+    create(lock_file.parent_path());
+    tag();
+    const FileLock lock{lock_file, [&] {
+                          if (const auto& log = client.options().log) {
+                            log("waiting for another process that holds " + lock_file.string());
+                          }
+                        }};
+    std::error_code ignored;
+    if (!std::filesystem::exists(blob, ignored)) download(client, name, commit, file, blob);
+    link(blob, snapshot(name, commit) / file.path);
+  }
+
+ private:
+  [[nodiscard]] std::filesystem::path ref(const Name& name) const {
+    return directory_ / name.folder() / "refs" / name.revision;
+  }
+
+  void create(const std::filesystem::path& folder) const {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) {
+      throw Error{"cannot be created: " + error.message(),
+                  {.object = folder.string()},
+                  "HF_HUB_CACHE and HF_HOME may name another place"};
+    }
+  }
+
+  /// Marks the directory as a cache, so that programs for backups leave it out.
+  void tag() const {
+    const auto file = directory_ / "CACHEDIR.TAG";
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) return;
+    write_file_atomically(file,
+                          "Signature: 8a477f597d28d172789f06886806bc55\n"
+                          "# This directory is a cache: see https://bford.info/cachedir/\n");
+  }
+
+  static void download(const Client& client, const Name& name, const std::string& commit,
+                       const RemoteFile& file, const std::filesystem::path& blob) {
+    PartialFile partial{blob, file.hash, file.size};
+    check_room(blob.parent_path(), file.size - partial.size());
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      client.read(name, commit, file, partial);
+      if (partial.commit()) return;
+      const auto& log = client.options().log;
+      if (log && attempt == 0) {
+        log(name.text() + ": " + file.path + ": arrived with a wrong hash; fetching it again");
+      }
+    }
+    throw Error{"what arrived does not have the hash that the hub gives, " + file.hash,
+                {.object = name.text(), .field = file.path},
+                "try again later, or see what HF_ENDPOINT and HTTPS_PROXY name"};
+  }
+
+  static void check_room(const std::filesystem::path& folder, std::uint64_t needed) {
+    std::error_code error;
+    const auto space = std::filesystem::space(folder, error);
+    if (error || space.available >= needed) return;
+    throw Error{"has room for " + std::to_string(space.available >> 20) + " MB of " +
+                    std::to_string(needed >> 20) + " MB",
+                {.object = folder.string()},
+                "make room, or name another place by HF_HUB_CACHE"};
+  }
+
+  /// Makes `file` a relative link to the blob, as a whole or not at all.
+  void link(const std::filesystem::path& blob, const std::filesystem::path& file) const {
+    create(file.parent_path());
+    std::error_code error;
+    if (std::filesystem::exists(file, error)) return;
+    const auto target = blob.lexically_relative(file.parent_path());
+    std::filesystem::remove(file, error);  // a link to a blob that somebody has removed
+    std::filesystem::create_symlink(target, file, error);
+    if (!error || error == std::errc::file_exists) return;
+    throw Error{"cannot be linked: " + error.message(), {.object = file.string()}};
+  }
+
+  std::filesystem::path directory_;
+};
+
+}  // namespace seqtrain::hub

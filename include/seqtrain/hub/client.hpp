@@ -1,0 +1,261 @@
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/http/message.hpp>
+#include <seqtrain/http/percent_encode.hpp>
+#include <seqtrain/http/retry.hpp>
+#include <seqtrain/hub/digest.hpp>
+#include <seqtrain/hub/errors.hpp>
+#include <seqtrain/hub/name.hpp>
+#include <seqtrain/hub/settings.hpp>
+
+namespace seqtrain::hub {
+
+struct ClientOptions {
+  http::RetryPolicy retry = {.total = http::Seconds{60}};
+  http::Timing timing = {};
+  http::Log log = {};  ///< gets a line for each attempt that failed
+};
+
+/// A repository at one commit.
+struct Listing {
+  std::string commit;
+  std::vector<std::string> files;  ///< relative paths with `/` between folders
+};
+
+/// A file of a repository at one commit.
+struct RemoteFile {
+  std::string path;
+  std::string hash;  ///< of its content, see `Digest`; the name of its blob in the cache
+  std::uint64_t size = 0;
+};
+
+/// Asks the hub for names and contents of files. A failed request is repeated by the rules of
+/// `RetryPolicy`. The token is sent to the hub only, not to its storage. Throws
+/// `NotFound`, `Forbidden` or `Unavailable`. Several threads may use one client.
+class Client {
+ public:
+  Client(std::unique_ptr<http::Transport> transport, Settings settings, ClientOptions options = {})
+      : transport_{std::move(transport)},
+        settings_{std::move(settings)},
+        options_{std::move(options)} {
+    options_.retry.validate();
+  }
+
+  [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+  [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
+
+  /// Returns the commit that a name stands for now, and its files. A hub that no connection can be
+  /// made to is not tried again.
+  [[nodiscard]] Listing list(const Name& name) const {
+    const auto path = "/api/" + std::string{hub::name(name.kind)} + "s/" + name.id + "/revision/" +
+                      http::percent_encode(name.revision);
+    auto attempts = retry(name.text());
+    while (true) {
+      const auto answer = attempt(attempts, {.url = settings_.url(path)}, name, true, "");
+      if (answer) return read_listing(answer->body, name);
+    }
+  }
+
+  /// Returns size and hash of a file of a commit.
+  [[nodiscard]] RemoteFile look_at(const Name& name, const std::string& commit,
+                                   const std::string& path) const {
+    const http::Request request{.method = "HEAD",
+                                .url = file_url(name, commit, path),
+                                .headers = {{"Accept-Encoding", "identity"}}};
+    auto attempts = retry(name.text() + ": " + path);
+    while (true) {
+      const auto answer = attempt(attempts, request, name, false, path);
+      if (answer) return read_head(*answer, name, commit, path);
+    }
+  }
+
+  /// Reads a file's content into `target`, from the byte on that `target.size()` says. `target` has
+  /// also `append(bytes)`, and `clear()`, which is called before the content starts anew. After a
+  /// broken connection it continues at the byte that it had reached. Nothing is verified here.
+  template <class Target>
+  void read(const Name& name, const std::string& commit, const RemoteFile& file,
+            Target& target) const {
+    auto attempts = retry(name.text() + ": " + file.path);
+    while (target.size() < file.size) {
+      http::Request request{.url = file_url(name, commit, file.path),
+                            .headers = {{"Accept-Encoding", "identity"}},
+                            .max_answer = file.size};
+      const auto begin = target.size();
+      if (begin > 0) request.headers.push_back({"Range", "bytes=" + std::to_string(begin) + "-"});
+      request.before_body = [&](const http::Response& answer) {
+        if (answer.status == 200 && begin > 0) target.clear();
+        if (answer.status == 206) check_range(answer, begin, name, file.path);
+      };
+      request.sink = [&](std::span<const std::byte> bytes) {
+        target.append(bytes);
+        attempts.progressed();
+      };
+      const auto answer = attempt(attempts, std::move(request), name, true, file.path);
+      if (answer && answer->status == 416) target.clear();
+      const bool incomplete = answer && target.size() < file.size;
+      if (incomplete && !attempts.wait("the answer is too short")) {
+        throw Unavailable{"the hub's answers are too short", {name.text(), 0, file.path}};
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] http::Retry retry(const std::string& what) const {
+    return {options_.retry, options_.timing, options_.log, what};
+  }
+
+  [[nodiscard]] http::Url file_url(const Name& name, const std::string& commit,
+                                   const std::string& path) const {
+    auto target =
+        (name.kind == Kind::dataset ? "/datasets/" : "/") + name.id + "/resolve/" + commit;
+    for (std::size_t start = 0; start <= path.size();) {
+      const auto end = std::min(path.find('/', start), path.size());
+      target += '/' + http::percent_encode(std::string_view{path}.substr(start, end - start));
+      start = end + 1;
+    }
+    return settings_.url(target);
+  }
+
+  /// Makes one attempt. Returns nothing if it failed and the wait before the next one is over.
+  std::optional<http::Response> attempt(http::Retry& attempts, http::Request request,
+                                        const Name& name, bool elsewhere,
+                                        const std::string& file) const {
+    const Where where{.object = name.text(), .field = file};
+    try {
+      const auto answer = send(std::move(request), elsewhere);
+      const auto& response = answer.response;
+      // An address for a download may have run out, and the hub gives a new one.
+      const bool stale = !answer.by_hub && response.status >= 400 && response.status != 416;
+      if (!stale && !http::is_retryable(response.status)) {
+        const bool done = response.status < 400 || (!file.empty() && response.status == 416);
+        if (!done) Failure{settings_, name}.raise(response, file);
+        return response;
+      }
+      const auto reason = "status " + std::to_string(response.status);
+      if (attempts.wait(reason, http::retry_after(response, options_.timing))) return {};
+      if (!stale) Failure{settings_, name}.raise(response, file);
+      throw Unavailable{"the hub's storage answered " + std::to_string(response.status), where};
+    } catch (const http::Unreachable& error) {
+      if (!file.empty() && attempts.wait(error.what())) return {};
+      throw Unavailable{std::string{"the hub cannot be reached: "} + error.what(), where};
+    } catch (const http::TransportError& error) {
+      if (attempts.wait(error.what())) return {};
+      throw Unavailable{std::string{"the hub cannot be reached: "} + error.what(), where};
+    }
+  }
+
+  struct Answer {
+    http::Response response;
+    bool by_hub;  ///< the endpoint itself answered
+  };
+
+  /// Tells whether an address is of the endpoint, or of the public hub, which mirrors redirect to.
+  [[nodiscard]] bool is_hub(const http::Url& url) const {
+    const auto origin = url.origin();
+    return origin == settings_.endpoint.origin() || origin == "https://huggingface.co";
+  }
+
+  /// Sends a request and follows redirects, to other hosts only if `elsewhere` says so.
+  [[nodiscard]] Answer send(http::Request request, bool elsewhere) const {
+    const auto headers = request.headers;
+    for (int redirects = 0; redirects <= 10; ++redirects) {
+      const bool by_hub = is_hub(request.url);
+      request.headers = headers;
+      if (by_hub && !settings_.token.empty()) {
+        request.headers.push_back({"Authorization", "Bearer " + settings_.token});
+      }
+      auto response = transport_->send(request);
+      const auto location = response.redirection();
+      if (!location) return {std::move(response), by_hub};
+      const auto next = request.url.at(*location, "an address that the hub sent");
+      if (!elsewhere && !is_hub(next)) return {std::move(response), by_hub};
+      if (request.url.scheme == "https" && next.scheme != "https") {
+        throw http::TrustError{"the hub points to " + next.origin() + ", which is not encrypted",
+                               {.object = request.url.origin()}};
+      }
+      request.url = next;
+    }
+    throw http::TrustError{"redirected too often", {.object = settings_.endpoint.origin()}};
+  }
+
+  [[noreturn]] void refuse(const std::string& problem, const Name& name,
+                           const std::string& path = "") const {
+    throw Unavailable{
+        "what " + settings_.endpoint.origin() + " answered is not a hub's: " + problem,
+        {.object = name.text(), .field = path},
+        "see HF_ENDPOINT, and HTTPS_PROXY if there is a proxy"};
+  }
+
+  [[nodiscard]] Listing read_listing(const std::string& body, const Name& name) const {
+    try {
+      const auto document = json::Document::parse(body, "answer");
+      Listing listing{.commit = std::string{document.root().at("sha").string()}, .files = {}};
+      if (!is_commit(listing.commit)) refuse("no commit", name);
+      for (const auto& sibling : document.root().at("siblings").items()) {
+        std::string path{sibling.at("rfilename").string()};
+        if (is_local(path)) listing.files.push_back(std::move(path));
+      }
+      return listing;
+    } catch (const InputError& error) {
+      refuse(error.what(), name);
+    }
+  }
+
+  /// Tells whether a path stays below the folder that it is relative to.
+  static bool is_local(std::string_view path) {
+    if (path.find('\0') != path.npos) return false;
+    for (std::size_t start = 0; start <= path.size();) {
+      const auto end = std::min(path.find('/', start), path.size());
+      const auto part = path.substr(start, end - start);
+      if (part.empty() || part == "." || part == ".." || part.size() > 255) return false;
+      start = end + 1;
+    }
+    return true;
+  }
+
+  [[nodiscard]] RemoteFile read_head(const http::Response& head, const Name& name,
+                                     const std::string& commit, const std::string& path) const {
+    const bool redirects = head.redirection().has_value();
+    if (head.find("X-Repo-Commit") != commit) refuse("not of the commit " + commit, name, path);
+    auto hash = head.find("X-Linked-Etag");
+    if (!hash) hash = head.find("ETag");
+    if (hash && hash->starts_with("W/")) hash->erase(0, 2);
+    if (hash) std::erase(*hash, '"');
+    if (!hash || !Digest::is_hash(*hash)) refuse("no hash of the file", name, path);
+    auto length = head.find("X-Linked-Size");
+    if (!length && !redirects) length = head.find("Content-Length");
+    RemoteFile file{.path = path, .hash = *hash};
+    const auto* const end = length ? length->data() + length->size() : nullptr;
+    const bool whole =
+        length && !length->empty() && std::from_chars(length->data(), end, file.size).ptr == end;
+    if (!whole) refuse("no size of the file", name, path);
+    return file;
+  }
+
+  void check_range(const http::Response& answer, std::uint64_t begin, const Name& name,
+                   const std::string& path) const {
+    const auto range = answer.find("Content-Range").value_or("");
+    if (!range.starts_with("bytes " + std::to_string(begin) + "-")) {
+      refuse("another range than was asked for", name, path);
+    }
+  }
+
+  std::unique_ptr<http::Transport> transport_;
+  Settings settings_;
+  ClientOptions options_;
+};
+
+}  // namespace seqtrain::hub

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/http/message.hpp>
+#include <seqtrain/hub/name.hpp>
+#include <seqtrain/hub/settings.hpp>
+
+namespace seqtrain::hub {
+
+/// An error: there is no such repository, revision or file.
+class NotFound : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// An error: the token, or its absence, does not allow this.
+class Forbidden : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// An error: the hub cannot be reached, or does not do its work now.
+class Unavailable : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Turns failed answers of the hub into plain errors.
+class Failure {
+ public:
+  Failure(const Settings& settings, const Name& name) : settings_{settings}, name_{name} {}
+
+  /// Throws the error that an answer stands for. `file` is empty unless the request was for one.
+  [[noreturn]] void raise(const http::Response& response, const std::string& file = "") const {
+    const auto code = response.find("X-Error-Code").value_or("");
+    const Where where{.object = name_.text(), .field = file};
+    if (code == "GatedRepo") throw gated(where);
+    if (code == "RevisionNotFound") {
+      throw NotFound{"has no revision '" + name_.revision + "'", where, "see " + page()};
+    }
+    if (code == "EntryNotFound") throw NotFound{"has no such file", where, "see " + page()};
+    switch (response.status) {
+      case 401:
+        throw unauthorised(code, where);
+      case 403:
+        throw Forbidden{"the hub does not allow this" + said(response), where,
+                        "see HF_TOKEN and " + page()};
+      case 404:
+        throw absent(where);
+      case 429:
+        throw Unavailable{"the hub gets too many requests from here" + asked_wait(response), where,
+                          settings_.token.empty() ? "try again later, or with HF_TOKEN, which has "
+                                                    "a limit of its own"
+                                                  : "try again later"};
+      default:
+        throw Unavailable{"the hub answered " + std::to_string(response.status) + said(response),
+                          where};
+    }
+  }
+
+ private:
+  /// Returns the address of the repository's page, for people.
+  [[nodiscard]] std::string page() const {
+    const auto url = settings_.url((name_.kind == Kind::dataset ? "/datasets/" : "/") + name_.id);
+    return url.origin() + url.target;
+  }
+
+  [[nodiscard]] Forbidden gated(const Where& where) const {
+    const auto login = settings_.token.empty() ? ", then set HF_TOKEN to a token of that account"
+                                               : " with the account that HF_TOKEN belongs to";
+    return Forbidden{"its owners ask for conditions to be accepted first", where,
+                     "accept them at " + page() + login};
+  }
+
+  /// The hub answers 401 for private repositories and for those that do not exist.
+  [[nodiscard]] InputError unauthorised(const std::string& code, const Where& where) const {
+    if (settings_.token.empty() || code == "RepoNotFound") return absent(where);
+    return Forbidden{"the hub does not accept the token", where,
+                     "see HF_TOKEN, or the token file in HF_HOME"};
+  }
+
+  [[nodiscard]] NotFound absent(const Where& where) const {
+    return NotFound{"there is no such " + std::string{hub::name(name_.kind)} + " at " +
+                        settings_.endpoint.origin() + ", or it is private",
+                    where, "check the name; a private one needs HF_TOKEN"};
+  }
+
+  static std::string asked_wait(const http::Response& response) {
+    const auto wait = response.find("Retry-After");
+    const bool seconds = wait && wait->find_first_not_of("0123456789") == wait->npos;
+    return seconds ? ", and asks to wait " + *wait + " s" : "";
+  }
+
+  /// Returns the hub's own message as one line.
+  static std::string said(const http::Response& response) {
+    auto text = response.find("X-Error-Message").value_or("").substr(0, 300);
+    std::ranges::replace_if(
+        text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+    return text.empty() ? "" : ": " + text;
+  }
+
+  const Settings& settings_;
+  const Name& name_;
+};
+
+}  // namespace seqtrain::hub

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/run_parallel.hpp>
+#include <seqtrain/hub/cache.hpp>
+#include <seqtrain/hub/client.hpp>
+#include <seqtrain/hub/model_files.hpp>
+#include <seqtrain/hub/name.hpp>
+
+namespace seqtrain::hub {
+
+struct FetchOptions {
+  std::size_t threads = 4;  ///< files at the same time
+  http::Log tell = {};      ///< gets a line before files are fetched
+  http::Log warn = {};      ///< gets a line when the cache has to do because the hub is away
+};
+
+/// Fetches these files of a commit unless they are in the cache. Throws what `Cache::fetch` does.
+inline void fetch_files(const Client& client, const Cache& cache, const Name& name,
+                        const std::string& commit, const std::vector<std::string>& paths,
+                        const FetchOptions& options = {}) {
+  std::vector<std::string> missing;
+  for (const auto& path : paths) {
+    if (!cache.has(name, commit, path)) missing.push_back(path);
+  }
+  if (missing.empty()) return;
+  std::vector<RemoteFile> files(missing.size());
+  run_parallel(options.threads, files.size(),
+               [&](std::size_t i) { files[i] = client.look_at(name, commit, missing[i]); });
+  std::uint64_t bytes = 0;
+  for (const auto& file : files) bytes += file.size;
+  if (options.tell) {
+    options.tell("Fetching " + name.text() + ", " + std::to_string(files.size()) + " files of " +
+                 std::to_string((bytes + 500'000) / 1'000'000) + " MB, to " +
+                 cache.snapshot(name, commit).string());
+  }
+  // Files of one content are one blob, which one thread fetches.
+  std::ranges::stable_sort(files, {}, &RemoteFile::hash);
+  const auto is_first = [&](std::size_t i) { return i == 0 || files[i].hash != files[i - 1].hash; };
+  run_parallel(options.threads, files.size(), [&](std::size_t i) {
+    if (is_first(i)) cache.fetch(client, name, commit, files[i]);
+  });
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!is_first(i)) cache.fetch(client, name, commit, files[i]);
+  }
+}
+
+namespace detail {
+
+inline std::filesystem::path fetch_model_at(const Client& client, const Cache& cache,
+                                            const Name& name, const FetchOptions& options) {
+  const auto listing = client.list(name);
+  const auto folder = cache.snapshot(name, listing.commit);
+  fetch_files(client, cache, name, listing.commit, model_files(listing.files, name.text()),
+              options);
+  std::vector<std::string> shards;
+  for (const auto& file : weights::weights_files(folder)) {
+    shards.push_back(file.lexically_relative(folder).string());
+    const bool beside = std::filesystem::path{shards.back()}.filename() == shards.back();
+    if (!beside) throw InputError{"'" + shards.back() + "' is no file's name", {folder.string()}};
+  }
+  fetch_files(client, cache, name, listing.commit, shards, options);
+  cache.remember(name, listing.commit);
+  return folder;
+}
+
+}  // namespace detail
+
+/// Returns the folder with a model's configuration, tokenizer and weights, and fetches what of them
+/// is not in the cache. A model whose revision is a commit is used from the cache without a
+/// request, and so is any in offline mode. If the hub is away, the commit that was fetched last is
+/// used with a warning. Throws `NotFound`, `Forbidden`, `Unavailable` or `Error`.
+[[nodiscard]] inline std::filesystem::path fetch_model(const Client& client, const Cache& cache,
+                                                       const Name& name,
+                                                       const FetchOptions& options = {}) {
+  const auto commit = cache.commit_of(name);
+  const auto cached = commit ? cache.snapshot(name, *commit) : std::filesystem::path{};
+  const bool usable = commit && is_whole_model(cached);
+  if (usable && (is_commit(name.revision) || client.settings().offline)) return cached;
+  if (client.settings().offline) {
+    throw InputError{"is not in the cache, " + cache.directory().string() + ", as a whole",
+                     {.object = name.text()},
+                     "unset HF_HUB_OFFLINE to let it be fetched"};
+  }
+  try {
+    return detail::fetch_model_at(client, cache, name, options);
+  } catch (const Unavailable& error) {
+    if (!usable) throw;
+    if (options.warn)
+      options.warn(std::string{error.what()} + "; using " + *commit +
+                   " from the cache, which was fetched earlier");
+    return cached;
+  }
+}
+
+}  // namespace seqtrain::hub

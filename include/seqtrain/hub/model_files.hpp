@@ -1,0 +1,60 @@
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/text/loading/tokenizer_file_names.hpp>
+#include <seqtrain/weights/weights_file.hpp>
+
+namespace seqtrain::hub {
+
+/// Returns the files that a model is loaded from, of all files of its repository: the
+/// configuration, the tokenizer's and the weights, but the weights' shards, which an index names.
+/// Of weights in several formats only the preferred is returned. Throws `InputError` that names
+/// `model` if a part is missing.
+[[nodiscard]] inline std::vector<std::string> model_files(const std::vector<std::string>& all,
+                                                          const std::string& model) {
+  const auto has = [&](std::string_view name) { return std::ranges::find(all, name) != all.end(); };
+  std::vector<std::string> chosen;
+  const auto take = [&](std::string_view name) { chosen.emplace_back(name); };
+  if (!has("config.json")) {
+    throw InputError{"has no config.json", {.object = model}, "it is no model of transformers"};
+  }
+  take("config.json");
+  for (const auto name : text::tokenizer_file_names) {
+    if (has(name)) take(name);
+  }
+  const auto weights = std::ranges::find_if(weights::weights_file_names, has);
+  if (weights == std::end(weights::weights_file_names)) {
+    throw InputError{"has no weights that can be read",
+                     {.object = model},
+                     "model.safetensors or pytorch_model.bin is needed, or an index of either"};
+  }
+  take(*weights);
+  return chosen;
+}
+
+/// Tells whether a folder holds all parts of a model: configuration, tokenizer and weights with all
+/// shards.
+[[nodiscard]] inline bool is_whole_model(const std::filesystem::path& folder) {
+  const auto is_file = [](const std::filesystem::path& file) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(file, ignored);
+  };
+  const auto has = [&](const char* name) { return is_file(folder / name); };
+  const bool tokenizer =
+      has("tokenizer.json") || has("vocab.txt") || (has("vocab.json") && has("merges.txt"));
+  if (!has("config.json") || !tokenizer || !weights::weights_file(folder)) return false;
+  try {
+    return std::ranges::all_of(weights::weights_files(folder), is_file);
+  } catch (const InputError&) {  // a damaged index
+    return false;
+  }
+}
+
+}  // namespace seqtrain::hub

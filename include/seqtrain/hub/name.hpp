@@ -1,0 +1,102 @@
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::hub {
+
+/// What a repository of the hub holds.
+enum class Kind { model, dataset };
+
+/// Returns "model" or "dataset".
+[[nodiscard]] constexpr std::string_view name(Kind kind) {
+  return kind == Kind::model ? "model" : "dataset";
+}
+
+namespace detail {
+
+inline bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// Tells whether the hub takes `text` as the name of a repository, or of its owner.
+inline bool is_part_of_id(std::string_view text) {
+  const auto allowed = [](char c) { return is_word(c) || c == '-' || c == '.'; };
+  return !text.empty() && text.size() <= 96 && std::ranges::all_of(text, allowed) &&
+         is_word(text.front()) && is_word(text.back());
+}
+
+inline bool is_id(std::string_view text) {
+  const auto slash = text.find('/');
+  if (text.find("--") != text.npos || text.find("..") != text.npos) return false;
+  if (text.ends_with(".git")) return false;
+  if (slash == text.npos) return is_part_of_id(text);
+  return is_part_of_id(text.substr(0, slash)) && is_part_of_id(text.substr(slash + 1));
+}
+
+/// Tells whether `text` can be the name of a branch, a tag or a commit. A name that is accepted is
+/// a relative path that stays below its folder.
+inline bool is_revision(std::string_view text) {
+  if (text.empty() || text.size() > 200 || text.find("..") != text.npos) return false;
+  const auto refused = [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' ||
+           std::string_view{"~^:?*[\\@"}.find(c) != std::string_view::npos;
+  };
+  if (std::ranges::any_of(text, refused)) return false;
+  for (std::size_t start = 0; start <= text.size();) {
+    const auto end = std::min(text.find('/', start), text.size());
+    if (end == start || text[start] == '.') return false;
+    start = end + 1;
+  }
+  return true;
+}
+
+}  // namespace detail
+
+/// Tells whether `text` is the full name of a commit: 40 digits of a lower-case hexadecimal number.
+[[nodiscard]] inline bool is_commit(std::string_view text) {
+  return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+/// The name of a model or a data set on the hub, `org/name[@revision]`. Old names have no `org/`.
+struct Name {
+  std::string id;
+  std::string revision = "main";  ///< a branch, a tag or a commit
+  Kind kind = Kind::model;
+
+  /// Parses a name. Throws `InputError` if `text` cannot be one.
+  static Name parse(std::string_view text, Kind kind = Kind::model) {
+    const auto at = text.find('@');
+    Name name{.id = std::string{text.substr(0, at)}, .kind = kind};
+    if (at != text.npos) name.revision = text.substr(at + 1);
+    if (detail::is_id(name.id) && detail::is_revision(name.revision)) return name;
+    throw InputError{"is no name on the hub",
+                     {.object = std::string{text}},
+                     "a name is org/name, or org/name@revision"};
+  }
+
+  /// Tells whether `text` has the form of a name.
+  static bool fits(std::string_view text) {
+    const auto at = text.find('@');
+    return detail::is_id(text.substr(0, at)) &&
+           (at == text.npos || detail::is_revision(text.substr(at + 1)));
+  }
+
+  /// Returns the name as `parse` reads it.
+  [[nodiscard]] std::string text() const { return id + (revision == "main" ? "" : "@" + revision); }
+
+  /// Returns the folder of the repository in the cache, such as `models--org--name`.
+  [[nodiscard]] std::string folder() const {
+    auto folder = std::string{hub::name(kind)} + "s--" + id;
+    if (const auto slash = folder.find('/'); slash != folder.npos) folder.replace(slash, 1, "--");
+    return folder;
+  }
+};
+
+}  // namespace seqtrain::hub

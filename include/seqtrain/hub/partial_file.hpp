@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_system.hpp>
+#include <seqtrain/hub/digest.hpp>
+
+namespace seqtrain::hub {
+
+/// A file that grows by a download, `<target>.incomplete`. It stays when a download breaks off, and
+/// the next one continues it. The caller holds a lock against other writers. Throws `Error` with
+/// the system's reason.
+class PartialFile {
+ public:
+  /// Opens the file for a target whose content has that hash and size. A longer file than the
+  /// content is emptied.
+  PartialFile(std::filesystem::path target, std::string hash, std::uint64_t size)
+      : target_{std::move(target)},
+        path_{target_.string() + ".incomplete"},
+        hash_{std::move(hash)},
+        whole_{size},
+        digest_{hash_, whole_},
+        file_{::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)} {
+    check(file_.number >= 0);
+    digest_what_is_there();
+    if (size_ > whole_) clear();
+  }
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+  void append(std::span<const std::byte> bytes) {
+    digest_.update(bytes);
+    while (!bytes.empty()) {
+      const auto done =
+          ::pwrite(file_.number, bytes.data(), bytes.size(), static_cast<off_t>(size_));
+      if (done < 0 && errno == EINTR) continue;
+      check(done > 0);
+      size_ += static_cast<std::uint64_t>(done);
+      bytes = bytes.subspan(static_cast<std::size_t>(done));
+    }
+  }
+
+  /// Removes the content, for a download from the first byte on.
+  void clear() {
+    check(::ftruncate(file_.number, 0) == 0);
+    size_ = 0;
+    digest_ = Digest{hash_, whole_};
+  }
+
+  /// Gives the file its target's name if it has the expected content. Returns false, and removes
+  /// the content, if it has not.
+  [[nodiscard]] bool commit() {
+    if (size_ != whole_ || !digest_.matches()) {
+      clear();
+      return false;
+    }
+    check(::fsync(file_.number) == 0);
+    check(::rename(path_.c_str(), target_.c_str()) == 0);
+    errno = sync_directory(target_.parent_path());
+    check(errno == 0);
+    return true;
+  }
+
+ private:
+  struct Descriptor {
+    explicit Descriptor(int opened) : number{opened} {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() {
+      if (number >= 0) ::close(number);
+    }
+    int number;
+  };
+
+  void digest_what_is_there() {
+    std::vector<std::byte> piece(std::size_t{1} << 20);
+    while (true) {
+      const auto got = ::pread(file_.number, piece.data(), piece.size(), static_cast<off_t>(size_));
+      if (got < 0 && errno == EINTR) continue;
+      check(got >= 0);
+      if (got == 0) return;
+      digest_.update(std::span{piece}.first(static_cast<std::size_t>(got)));
+      size_ += static_cast<std::uint64_t>(got);
+    }
+  }
+
+  void check(bool succeeded) const {
+    if (succeeded) return;
+    const bool full = errno == ENOSPC || errno == EDQUOT;
+    throw Error{"cannot be written: " + std::generic_category().message(errno),
+                {.object = path_.string()},
+                full ? "make room, or name another place by HF_HUB_CACHE" : ""};
+  }
+
+  std::filesystem::path target_;
+  std::filesystem::path path_;
+  std::string hash_;
+  std::uint64_t whole_;
+  Digest digest_;
+  Descriptor file_;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace seqtrain::hub

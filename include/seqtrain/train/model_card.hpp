@@ -1,0 +1,162 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/train/results.hpp>
+
+namespace seqtrain::train {
+
+/// What a model card says beside the results of a run. Empty members are left out.
+struct CardFacts {
+  std::string name = {};        ///< the run's
+  std::string base_model = {};  ///< the pre-trained model, a name on the hub
+  std::string license = {};
+  std::vector<std::string> datasets = {};  ///< names on the hub
+};
+
+/// Returns the license that the card in a model's folder states, or an empty string.
+[[nodiscard]] inline std::string license_of(const std::filesystem::path& model) {
+  std::ifstream card{model / "README.md"};
+  std::string line;
+  if (!std::getline(card, line) || line != "---") return {};
+  constexpr std::string_view key = "license: ";
+  while (std::getline(card, line) && line != "---") {
+    if (!line.starts_with(key)) continue;
+    auto name = line.substr(key.size());
+    std::erase(name, '"');
+    const auto allowed = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+    };
+    return std::ranges::all_of(name, allowed) ? name : "";
+  }
+  return {};
+}
+
+namespace detail {
+
+/// Returns a text in quotes, as JSON and YAML have it.
+inline std::string in_quotes(std::string_view text) {
+  return json::Writer{}.value(text).text();
+}
+
+/// Returns a text as one cell of a table, in which it has no meaning to Markdown.
+inline std::string cell(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (std::string_view{"|\\`*_<>[]#"}.find(c) != std::string_view::npos) escaped += '\\';
+    escaped += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return escaped;
+}
+
+inline std::string rounded(double value) {
+  return json::Writer{}.value(std::round(value * 1e6) / 1e6).text();
+}
+
+/// Returns the figures of a split that are numbers, by the names that the hub has for them.
+inline std::vector<metrics::Figure> card_figures(const metrics::ClassificationReport& report) {
+  std::vector<metrics::Figure> figures;
+  if (has_labels(report.problem_type)) {
+    figures.push_back({"accuracy", report.accuracy});
+    figures.push_back({"f1", report.macro_average().f1});
+  }
+  figures.insert(figures.end(), report.figures.begin(), report.figures.end());
+  figures.push_back({"loss", report.loss});
+  std::erase_if(figures, [](const metrics::Figure& one) { return !std::isfinite(one.value); });
+  return figures;
+}
+
+inline std::string value_of_flag(const Results& results, std::string_view name) {
+  const auto found = std::ranges::find(
+      results.flags, name, [](const auto& flag) { return std::string_view{flag.first}; });
+  return found == results.flags.end() ? "" : found->second;
+}
+
+/// Returns a part of `model-index`: the figures on one split.
+inline std::string index_of(const Results& results, std::string_view split,
+                            const std::vector<metrics::Figure>& figures) {
+  const auto file = value_of_flag(results, std::string{split} + "-file");
+  const auto shown = std::filesystem::path{file}.filename().string();
+  const auto name = in_quotes(shown.empty() ? split : shown);
+  std::string text =
+      "  - task:\n      type: text-classification\n    dataset:\n      name: " + name +
+      "\n      type: " + name + "\n      split: " + std::string{split} + "\n    metrics:\n";
+  for (const auto& [metric, value] : figures) {
+    text += "    - type: " + in_quotes(metric) + "\n      value: " + rounded(value) + "\n";
+  }
+  return text;
+}
+
+inline std::string front_matter(const Results& results, const CardFacts& facts) {
+  std::string text = "---\n";
+  if (!facts.license.empty()) text += "license: " + facts.license + "\n";
+  if (!facts.base_model.empty()) text += "base_model: " + in_quotes(facts.base_model) + "\n";
+  if (!facts.datasets.empty()) text += "datasets:\n";
+  for (const auto& dataset : facts.datasets) text += "- " + in_quotes(dataset) + "\n";
+  text += "library_name: transformers\npipeline_tag: text-classification\n";
+  std::string names, index;
+  const auto add = [&](std::string_view split, const auto& report) {
+    const auto figures = report ? card_figures(*report) : std::vector<metrics::Figure>{};
+    if (figures.empty()) return;
+    for (const auto& [metric, value] : figures) {
+      if (index.empty() && metric != "loss") names += "- " + in_quotes(metric) + "\n";
+    }
+    index += index_of(results, split, figures);
+  };
+  add("dev", results.dev);
+  add("test", results.test);
+  if (!names.empty()) text += "metrics:\n" + names;
+  if (index.empty()) return text + "---\n";
+  return text + "model-index:\n- name: " + in_quotes(facts.name) + "\n  results:\n" + index +
+         "---\n";
+}
+
+inline std::string table_of(std::string_view title, const Pairs& pairs) {
+  if (pairs.empty()) return {};
+  auto text = "\n## " + std::string{title} + "\n\n| | |\n|---|---|\n";
+  for (const auto& [name, value] : pairs) {
+    if (!value.empty()) text += "| " + cell(name) + " | " + cell(value) + " |\n";
+  }
+  return text;
+}
+
+inline std::string results_table(std::string_view split,
+                                 const metrics::ClassificationReport& report) {
+  Pairs rows{{"examples", std::to_string(report.examples)}};
+  for (const auto& [name, value] : card_figures(report)) rows.emplace_back(name, rounded(value));
+  return table_of("Results on the " + std::string{split} + " file", rows);
+}
+
+}  // namespace detail
+
+/// Returns the model card of a run, the README.md in its model's folder: a header that the hub
+/// reads, then labels, results, hyperparameters and versions for people.
+[[nodiscard]] inline std::string model_card(const Results& results, const CardFacts& facts) {
+  auto text = detail::front_matter(results, facts) + "\n# " + detail::cell(facts.name) + "\n\n";
+  const auto base = detail::value_of_flag(results, "model");
+  const auto data = detail::value_of_flag(results, "train-file");
+  text += "A classifier of texts";
+  if (!base.empty()) text += ", fine-tuned from " + detail::cell(base);
+  if (!data.empty()) text += " on " + detail::cell(data);
+  text += " with seqtrain.\n";
+  if (!results.labels.empty()) text += "\n## Labels\n\n";
+  for (std::size_t i = 0; i < results.labels.size(); ++i) {
+    text += std::to_string(i) + ". " + detail::cell(results.labels[i]) + "\n";
+  }
+  if (results.dev) text += detail::results_table("dev", *results.dev);
+  if (results.test) text += detail::results_table("test", *results.test);
+  text += detail::table_of("Hyperparameters", results.flags);
+  return text + detail::table_of("Versions", results.versions);
+}
+
+}  // namespace seqtrain::train

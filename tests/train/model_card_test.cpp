@@ -1,0 +1,122 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/train/model_card.hpp>
+
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::train {
+namespace {
+
+Results made_results() {
+  metrics::Confusion confusion(2, 2);
+  confusion << 3, 1, 0, 4;
+  return {.labels = {"no", "yes"},
+          .dev = metrics::make_report(confusion, 0.25),
+          .flags = {{"model", "org/base"},
+                    {"train-file", "data/train.jsonl"},
+                    {"dev-file", "data/dev.jsonl"},
+                    {"label-field", ""},
+                    {"epochs", "2"}},
+          .versions = {{"torch", "2.9"}}};
+}
+
+TEST(ModelCard, HoldsWhatTheHubReads) {
+  EXPECT_EQ(model_card(made_results(), {.name = "mnli_1",
+                                        .base_model = "org/base",
+                                        .license = "mit",
+                                        .datasets = {"nyu-mll/multi_nli"}}),
+            R"(---
+license: mit
+base_model: "org/base"
+datasets:
+- "nyu-mll/multi_nli"
+library_name: transformers
+pipeline_tag: text-classification
+metrics:
+- "accuracy"
+- "f1"
+model-index:
+- name: "mnli_1"
+  results:
+  - task:
+      type: text-classification
+    dataset:
+      name: "dev.jsonl"
+      type: "dev.jsonl"
+      split: dev
+    metrics:
+    - type: "accuracy"
+      value: 0.875
+    - type: "f1"
+      value: 0.873016
+    - type: "loss"
+      value: 0.25
+---
+
+# mnli\_1
+
+A classifier of texts, fine-tuned from org/base on data/train.jsonl with seqtrain.
+
+## Labels
+
+0. no
+1. yes
+
+## Results on the dev file
+
+| | |
+|---|---|
+| examples | 8 |
+| accuracy | 0.875 |
+| f1 | 0.873016 |
+| loss | 0.25 |
+
+## Hyperparameters
+
+| | |
+|---|---|
+| model | org/base |
+| train-file | data/train.jsonl |
+| dev-file | data/dev.jsonl |
+| epochs | 2 |
+
+## Versions
+
+| | |
+|---|---|
+| torch | 2.9 |
+)");
+}
+
+TEST(ModelCard, LeavesOutWhatIsNotKnown) {
+  const auto card = model_card({}, {.name = "run"});
+  EXPECT_TRUE(card.starts_with("---\nlibrary_name: transformers\n")) << card;
+  for (const char* key : {"license", "base_model", "datasets", "metrics", "model-index", "nan"}) {
+    EXPECT_EQ(card.find(key), card.npos) << key;
+  }
+}
+
+TEST(ModelCard, KeepsNamesFromMeaningSomething) {
+  auto results = made_results();
+  results.labels = {"a\n---\n| b", "<i>"};
+  results.flags = {{"dev-file", "x\": \n- y.csv"}};
+  const auto card = model_card(results, {.name = "run"});
+  EXPECT_NE(card.find("0. a --- \\| b\n1. \\<i\\>\n"), card.npos) << card;
+  EXPECT_NE(card.find("name: \"x\\\": \\n- y.csv\"\n"), card.npos) << card;
+}
+
+TEST(ModelCard, TakesTheLicenseOfTheBaseModel) {
+  const tests::TemporaryDirectory folder;
+  EXPECT_EQ(license_of(folder.path()), "");
+  tests::write_file(folder / "README.md", "---\nlanguage: en\nlicense: apache-2.0\n---\n# M\n");
+  EXPECT_EQ(license_of(folder.path()), "apache-2.0");
+  tests::write_file(folder / "README.md", "---\nlanguage: en\n---\nlicense: mit\n");
+  EXPECT_EQ(license_of(folder.path()), "");
+  tests::write_file(folder / "README.md", "---\nlicense: [a: b]\n---\n");
+  EXPECT_EQ(license_of(folder.path()), "");
+}
+
+}  // namespace
+}  // namespace seqtrain::train
