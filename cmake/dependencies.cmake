@@ -13,17 +13,6 @@ seqtrain_find(simdjson libsimdjson-dev 3.0)
 seqtrain_find(OpenSSL libssl-dev)
 seqtrain_find(Boost "libboost-dev libboost-program-options-dev" 1.74 COMPONENTS program_options)
 
-# For subwords alone; what does not use them does without it.
-find_path(SENTENCEPIECE_HEADERS sentencepiece_processor.h)
-find_library(SENTENCEPIECE_LIBRARY sentencepiece)
-if(SENTENCEPIECE_HEADERS AND SENTENCEPIECE_LIBRARY)
-  set(SEQTRAIN_FOUND_SENTENCEPIECE ON)
-endif()
-option(SEQTRAIN_WITH_SENTENCEPIECE "Build the room of subwords" ${SEQTRAIN_FOUND_SENTENCEPIECE})
-if(SEQTRAIN_WITH_SENTENCEPIECE AND NOT SEQTRAIN_FOUND_SENTENCEPIECE)
-  message(FATAL_ERROR "SentencePiece not found. On Debian: apt-get install libsentencepiece-dev")
-endif()
-
 if(SEQTRAIN_WITH_TORCH)
   # A LibTorch that CMAKE_PREFIX_PATH names comes first, then the project's venv.
   file(GLOB venv_torch "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")

@@ -17,6 +17,7 @@ endfunction()
 
 seqtrain_room(host core simdjson::simdjson Threads::Threads)
 seqtrain_room(host text seqtrain::core)
+seqtrain_room(host subwords seqtrain::text)
 seqtrain_room(host data seqtrain::text)
 seqtrain_room(host weights seqtrain::core)
 seqtrain_room(host kernels)
@@ -41,9 +42,4 @@ if(SEQTRAIN_WITH_TORCH)
   seqtrain_room(torch seqtrain ${all_rooms})
 else()
   seqtrain_room(host seqtrain ${all_rooms})
-endif()
-
-# Apart from the others, which do without SentencePiece.
-if(SEQTRAIN_WITH_SENTENCEPIECE)
-  seqtrain_room(host subwords seqtrain::text sentencepiece)
 endif()
