@@ -7,6 +7,7 @@
 DIR holds a tokenizer.json. Each peer is given the texts as it likes them best, and its ids are
 compared with those of Hugging Face's `tokenizers`. Prints a row of results, see report.py, a line.
 """
+import base64
 import itertools
 import json
 import os
@@ -85,8 +86,31 @@ def use_tiktoken(path, texts):
     return lambda: [encoding.encode_ordinary(text) for text in texts]
 
 
+def character_map(part):
+    """The compiled rules of a normalizer, or of one of its parts."""
+    if not part or part["type"] == "Precompiled":
+        return base64.b64decode(part["precompiled_charsmap"]) if part else b""
+    return next(filter(None, map(character_map, part.get("normalizers", []))), b"")
+
+
+def use_sentence_piece(path, texts):
+    """Its own model of the pieces, scores and rules in the file, by the same ids."""
+    import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2
+    spec = json.loads((path / "tokenizer.json").read_text(encoding="utf-8"))
+    model = sentencepiece_model_pb2.ModelProto()
+    special = {token["content"] for token in spec["added_tokens"]}
+    for id, (piece, score) in enumerate(spec["model"]["vocab"]):
+        kind = "UNKNOWN" if id == spec["model"]["unk_id"] else "CONTROL" if piece in special else "NORMAL"
+        model.pieces.add(piece=piece, score=score, type=getattr(model.SentencePiece, kind))
+    model.normalizer_spec.precompiled_charsmap = character_map(spec["normalizer"])
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model.SerializeToString())
+    return lambda: processor.encode(texts, num_threads=1)
+
+
 PEERS = {
     "BPE": {"gigatoken": use_gigatoken, "tokie": use_tokie, "tiktoken": use_tiktoken},
+    "Unigram": {"SentencePiece": use_sentence_piece},
     "WordPiece": {"tokie": use_tokie, "flash-tokenizer": use_flash_tokenizer},
 }
 
@@ -131,7 +155,8 @@ def measure_texts(path, file):
     megabytes = sum(len(text.encode()) for text in texts) / 1e6
     on = f"{path.name}, {file.stem}"
     spec = json.loads((path / "tokenizer.json").read_text(encoding="utf-8"))
-    family = spec["model"].get("type", "BPE" if "merges" in spec["model"] else "WordPiece")
+    by_parts = "BPE" if "merges" in spec["model"] else "Unigram" if "unk_id" in spec["model"] else "WordPiece"
+    family = spec["model"].get("type", by_parts)
     expected = None
     for name, use in {"Hugging Face": use_hugging_face, **PEERS[family]}.items():
         try:

@@ -15,17 +15,6 @@ seqtrain_find(ZLIB zlib1g-dev)
 seqtrain_find(zstd libzstd-dev 1.5)
 seqtrain_find(Boost "libboost-dev libboost-program-options-dev" 1.74 COMPONENTS program_options)
 
-# For subwords alone; what does not use them does without it.
-find_path(SENTENCEPIECE_HEADERS sentencepiece_processor.h)
-find_library(SENTENCEPIECE_LIBRARY sentencepiece)
-if(SENTENCEPIECE_HEADERS AND SENTENCEPIECE_LIBRARY)
-  set(SEQTRAIN_FOUND_SENTENCEPIECE ON)
-endif()
-option(SEQTRAIN_WITH_SENTENCEPIECE "Build the room of subwords" ${SEQTRAIN_FOUND_SENTENCEPIECE})
-if(SEQTRAIN_WITH_SENTENCEPIECE AND NOT SEQTRAIN_FOUND_SENTENCEPIECE)
-  message(FATAL_ERROR "SentencePiece not found. On Debian: apt-get install libsentencepiece-dev")
-endif()
-
 # For parquet alone: Arrow's C++ libraries, from the wheel pyarrow.
 set(SEQTRAIN_WITH_PARQUET AUTO CACHE STRING "Build the room of Parquet: ON, OFF or AUTO (if found)")
 if(SEQTRAIN_WITH_PARQUET)

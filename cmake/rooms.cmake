@@ -17,6 +17,7 @@ endfunction()
 
 seqtrain_room(host core simdjson::simdjson Threads::Threads)
 seqtrain_room(host text seqtrain::core)
+seqtrain_room(host subwords seqtrain::text)
 seqtrain_room(host data seqtrain::text ZLIB::ZLIB zstd::libzstd_shared)
 seqtrain_room(host weights seqtrain::core)
 seqtrain_room(host kernels)
@@ -45,11 +46,7 @@ else()
   seqtrain_room(host seqtrain ${all_rooms})
 endif()
 
-# Apart from the others, which do without SentencePiece.
-if(SEQTRAIN_WITH_SENTENCEPIECE)
-  seqtrain_room(host subwords seqtrain::text sentencepiece)
-endif()
-# So is Parquet, which is installed by itself: what uses it looks for Arrow.
+# Apart from the others, and installed by itself: what uses it looks for Arrow.
 if(TARGET PyArrow::parquet)
   seqtrain_room(parquet parquet seqtrain::data PyArrow::parquet)
 endif()

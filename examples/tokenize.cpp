@@ -12,6 +12,7 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/subwords.hpp>
 #include <seqtrain/text.hpp>
 
 using namespace seqtrain;
@@ -47,7 +48,7 @@ int main(int argc, char** argv) {
     std::int64_t max_length = 0;
     bool no_special_tokens = false;
     cli::Flags flags{"tokenize", "turns JSON lines of texts into JSON lines of ids"};
-    flags.add("tokenizer", folder, "folder with the tokenizer, or gs://")
+    flags.add("tokenizer", folder, "folder with the tokenizer, or a SentencePiece .model, or gs://")
         .add("max-length", max_length, "ids that an example may have; 0: as many as it has")
         .add_switch("no-special-tokens", no_special_tokens, "add none");
     if (!flags.parse(argc, argv)) return;
@@ -56,6 +57,9 @@ int main(int argc, char** argv) {
     if (max_length > 0) options.max_length = static_cast<std::size_t>(max_length);
     std::ios::sync_with_stdio(false);
     folder = cli::local_input(folder, report::log_on_stderr()).string();
-    text::load_tokenizer(folder).visit([&](const auto& t) { tokenize(t, options); });
+    if (folder.ends_with(".model")) return tokenize(subwords::load_subwords(folder), options);
+    const auto tokenizer = text::load_tokenizer(folder);
+    for (const auto& warning : tokenizer.warnings()) report::log_on_stderr().warning(warning);
+    tokenizer.visit([&](const auto& t) { tokenize(t, options); });
   });
 }

@@ -7,7 +7,7 @@ command -v dpkg-query >/dev/null || exit 0  # not Debian: CMake names what it do
 
 build="g++ cmake ninja-build python3 python3-venv libsimdjson-dev libboost-dev
   libboost-program-options-dev libeigen3-dev libssl-dev libgtest-dev libbenchmark-dev
-  libsentencepiece-dev libgloo-dev libzstd-dev zlib1g-dev"
+  libgloo-dev libzstd-dev zlib1g-dev"
 develop="clang-format clang libclang-rt-14-dev ccache shellcheck strace"
 package="dpkg-dev file"
 

@@ -12,6 +12,7 @@
 #include <seqtrain/predict.hpp>
 #include <seqtrain/report.hpp>
 #include <seqtrain/sink.hpp>
+#include <seqtrain/subwords.hpp>
 #include <seqtrain/tensor.hpp>
 #include <seqtrain/text.hpp>
 #include <seqtrain/train.hpp>

@@ -108,6 +108,7 @@ CASES = {
     "unigram_camembert": ("unigram", ("map", "blanks"), ("always",), TOKENS),
     "unigram_plain": ("unigram", ("map",), ("always",), WORDS),
     "unigram_first": ("unigram", ("strip_right",), ("first",), TOKENS),
+    "unigram_front": ("unigram", ("nfkc", "accents"), ("bert", "first"), WORDS),
     "unigram_unsplit": ("unigram", ("nfc",), ("unsplit",), ()),
     "unigram_bytes": ("unigram", (), ("never",), (), dict(byte_fallback=True)),
     "unigram_bare": ("unigram", ("prepend", "space_marks"), (), ()),

@@ -60,9 +60,10 @@ std::string assembled_name(const testing::TestParamInfo<const char*>& param) {
 INSTANTIATE_TEST_SUITE_P(All, Assembled,
                          testing::Values("unigram_nfkc", "unigram_albert", "unigram_deberta",
                                          "unigram_camembert", "unigram_plain", "unigram_first",
-                                         "unigram_unsplit", "unigram_bytes", "unigram_bare",
-                                         "bpe_fallback", "bpe_suffix", "bpe_prefix",
-                                         "bpe_nfc_bytes", "bpe_digits_bytes", "wordpiece_words"),
+                                         "unigram_front", "unigram_unsplit", "unigram_bytes",
+                                         "unigram_bare", "bpe_fallback", "bpe_suffix",
+                                         "bpe_prefix", "bpe_nfc_bytes", "bpe_digits_bytes",
+                                         "wordpiece_words"),
                          assembled_name);
 
 TEST(AssembledPipeline, CutsAtSpacesWhereThatChangesNothing) {

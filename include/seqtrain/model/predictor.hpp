@@ -170,7 +170,7 @@ class Predictor {
     if (std::filesystem::exists(directory / "subwords.model")) {
       throw InputError{"needs SentencePiece, which this program does not use",
                        {.object = (directory / "subwords.model").string()},
-                       "build it with -DSEQTRAIN_WITH_SENTENCEPIECE=ON"};
+                       "load it by subwords::load_subwords and give it to the predictor"};
     }
     return predict::TextEncoder{text::load_tokenizer(directory)};
   }

@@ -1,21 +1,18 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <sentencepiece_processor.h>
-
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/mapped_file.hpp>
-#include <seqtrain/subwords/check_model.hpp>
 #include <seqtrain/text/encoding.hpp>
+#include <seqtrain/text/loading/sentence_piece_model.hpp>
 #include <seqtrain/text/normalizers/word_marks.hpp>
+#include <seqtrain/text/sentence_piece_pipeline.hpp>
 #include <seqtrain/text/tokenizer.hpp>
 
 namespace seqtrain::subwords {
@@ -25,15 +22,13 @@ namespace seqtrain::subwords {
 /// shown texts with marks, any other texts as they are.
 class Pieces {
  public:
-  using Model = sentencepiece::SentencePieceProcessor;
-
   /// One thread's working memory.
   struct Scratch {
-    std::string normal_form = {};
-    std::vector<int> ids = {};
+    std::string marked_text = {};
+    text::SentencePiecePipeline::Scratch pieces = {};
   };
 
-  explicit Pieces(std::unique_ptr<const Model> model) : model_{std::move(model)} {
+  explicit Pieces(text::SentencePiecePipeline pipeline) : pipeline_{std::move(pipeline)} {
     marks_ = id_of(text::Mark::capitalized, -1) >= 0;
   }
 
@@ -46,40 +41,43 @@ class Pieces {
   /// The text with marks where the model knows them, valid until `scratch` is used again.
   [[nodiscard]] std::string_view normalize(std::string_view text, Scratch& scratch) const {
     if (!marks_) return text;
-    scratch.normal_form.clear();
-    text::WordMarks{}.normalize(text, scratch.normal_form);
-    return scratch.normal_form;
+    scratch.marked_text.clear();
+    text::WordMarks{}.normalize(text, scratch.marked_text);
+    return scratch.marked_text;
   }
 
-  /// `encode` for text in its normal form. Cutting depends on all of it: no limit makes it shorter.
-  void encode_normalized(std::string_view text, std::size_t, Scratch& scratch,
+  /// `encode` for text with its marks. Cutting depends on all of it: no limit makes it shorter.
+  void encode_normalized(std::string_view text, std::size_t limit, Scratch& scratch,
                          std::vector<text::Id>& out) const {
-    if (const auto status = model_->Encode(text, &scratch.ids); !status.ok()) {
-      throw Error{"SentencePiece cannot cut a text: " + status.ToString()};
-    }
-    out.insert(out.end(), scratch.ids.begin(), scratch.ids.end());
+    pipeline_.encode(text, limit, scratch.pieces, out);
   }
 
-  [[nodiscard]] std::size_t size() const {
-    return static_cast<std::size_t>(model_->GetPieceSize());
-  }
-  [[nodiscard]] const Model& model() const { return *model_; }
+  [[nodiscard]] std::size_t size() const { return pipeline_.pieces().size(); }
 
   /// What each id stands for, with ▁ for the space before a word.
   [[nodiscard]] std::vector<std::string> texts() const {
     std::vector<std::string> texts;
-    for (int id = 0; id < model_->GetPieceSize(); ++id) texts.push_back(model_->IdToPiece(id));
+    for (const auto& piece : pipeline_.pieces().all()) texts.push_back(piece.text);
     return texts;
   }
 
   /// The id of fastai's piece for a mark, or `otherwise` where the model has none.
   [[nodiscard]] text::Id id_of(std::string_view mark, text::Id otherwise) const {
-    const text::Id id = model_->PieceToId("▁" + std::string{mark});
-    return model_->IsUnknown(id) ? otherwise : id;
+    const text::Id id = pipeline_.pieces().find("▁" + std::string{mark});
+    return id < 0 || id == unknown_id() ? otherwise : id;
   }
 
+  /// The id of a control symbol, or `otherwise` where the model has none of that name.
+  [[nodiscard]] text::Id control_id(std::string_view symbol, text::Id otherwise) const {
+    const text::Id id = pipeline_.pieces().find(symbol);
+    const bool found = id >= 0 && pipeline_.pieces()[id].type == text::SentencePiece::Type::control;
+    return found ? id : otherwise;
+  }
+
+  [[nodiscard]] text::Id unknown_id() const { return pipeline_.pieces().unknown(); }
+
  private:
-  std::unique_ptr<const Model> model_;
+  text::SentencePiecePipeline pipeline_;
   bool marks_ = false;
 };
 
@@ -89,23 +87,18 @@ using SubwordTokenizer = text::BasicTokenizer<Pieces>;
 
 static_assert(text::Tokenizer<SubwordTokenizer>);
 
-/// The tokenizer of a `.model` file. Batches are filled up with its piece for padding, or with the
-/// unknown one where it has none. Throws `InputError` where it is damaged, and where it has no
-/// piece to begin a text with.
-[[nodiscard]] inline SubwordTokenizer load_subwords(const std::filesystem::path& path) {
-  const MappedFile file{path};
-  detail::check_model(file.text(), path.string());
-  auto model = std::make_unique<Pieces::Model>();
-  if (const auto status = model->LoadFromSerializedProto(file.text()); !status.ok()) {
-    throw InputError{"is no SentencePiece model: " + status.ToString(), {.object = path.string()}};
-  }
-  Pieces pieces{std::move(model)};
-  const text::Id begin = pieces.id_of(text::Mark::begin, pieces.model().bos_id());
-  if (begin < 0) throw InputError{"has no xxbos and no <s>", {.object = path.string()}};
+namespace detail {
+
+/// The tokenizer of a model whose file has been read.
+[[nodiscard]] inline SubwordTokenizer make_subword_tokenizer(text::SentencePieceModel model) {
+  const std::string begin_symbol = model.begin;
+  const std::string padding_symbol = model.padding;
+  Pieces pieces{std::move(model).pipeline()};
+  const text::Id begin = pieces.id_of(text::Mark::begin, pieces.control_id(begin_symbol, -1));
+  if (begin < 0) throw InputError{"has no xxbos and no <s>"};
   const text::Id between = pieces.id_of(text::Mark::field, begin);
-  const text::Id unpadded = std::max(pieces.model().pad_id(), pieces.model().unk_id());
+  const text::Id unpadded = pieces.control_id(padding_symbol, pieces.unknown_id());
   const text::Id padding = pieces.id_of(text::Mark::padding, unpadded);
-  if (padding < 0) throw InputError{"has no unknown piece", {.object = path.string()}};
   const std::size_t size = pieces.size();
   auto names = pieces.texts();
   return {std::move(pieces),
@@ -114,6 +107,21 @@ static_assert(text::Tokenizer<SubwordTokenizer>);
            .pad_id = padding,
            .vocab_size = size,
            .names = std::move(names)}};
+}
+
+}  // namespace detail
+
+/// The tokenizer of a `.model` file. Batches are filled up with its piece for padding, or with the
+/// unknown one where it has none. Throws `InputError` where it is damaged, and where it has no
+/// piece to begin a text with.
+[[nodiscard]] inline SubwordTokenizer load_subwords(const std::filesystem::path& path) {
+  const MappedFile file{path};
+  try {
+    return detail::make_subword_tokenizer(text::parse_sentence_piece_model(file.text()));
+  } catch (const InputError& error) {
+    throw InputError{std::string{"is no SentencePiece model that can be used: "} + error.what(),
+                     {.object = path.string()}};
+  }
 }
 
 }  // namespace seqtrain::subwords

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -19,9 +20,13 @@ class AnyTokenizer {
   using Family = std::variant<BertTokenizer, RobertaTokenizer, NormalizedByteLevelTokenizer,
                               AssembledTokenizer, WordTokenizer>;
 
-  /// `files` are those it was read from, or belong to it.
-  explicit AnyTokenizer(Family tokenizer, std::vector<std::filesystem::path> files = {})
-      : tokenizer_{std::move(tokenizer)}, files_{std::move(files)} {}
+  /// `files` are those it was read from, or belong to it; `warnings` say what of them is left out
+  /// of account.
+  explicit AnyTokenizer(Family tokenizer, std::vector<std::filesystem::path> files = {},
+                        std::vector<std::string> warnings = {})
+      : tokenizer_{std::move(tokenizer)},
+        files_{std::move(files)},
+        warnings_{std::move(warnings)} {}
 
   /// Calls `fn(const T&)` with the tokenizer that it is, and returns what that returns.
   template <class Fn>
@@ -42,9 +47,13 @@ class AnyTokenizer {
   /// The files to copy where a model is saved with its tokenizer.
   [[nodiscard]] const std::vector<std::filesystem::path>& files() const noexcept { return files_; }
 
+  /// What its files ask for and encoding does not do, a sentence each, for a program to show once.
+  [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+
  private:
   Family tokenizer_;
   std::vector<std::filesystem::path> files_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace seqtrain::text

@@ -23,6 +23,7 @@
 #include <seqtrain/text/models/unigram.hpp>
 #include <seqtrain/text/models/word_cache.hpp>
 #include <seqtrain/text/models/wordpiece.hpp>
+#include <seqtrain/text/normalizers/front_of_text.hpp>
 #include <seqtrain/text/normalizers/normalizers.hpp>
 #include <seqtrain/text/pre_tokenizers/pre_tokenizers.hpp>
 #include <seqtrain/text/pre_tokenizers/spaced_words.hpp>
@@ -48,7 +49,9 @@ class AssembledPipeline {
     std::uint64_t cached_for_ = 0;
 
    public:
-    bool begins_text = true;  ///< whether what is encoded next is the front of its text
+    /// How many bytes of what is encoded next come from the first character of its text. Before
+    /// `normalize` it says only whether any do.
+    std::size_t front = 1;
   };
 
   AssembledPipeline(NormalizerSequence normalizers, PreTokenizerSequence splitters, Model model)
@@ -74,17 +77,20 @@ class AssembledPipeline {
 
   /// The normal form of `text`, valid until `scratch` is used again.
   [[nodiscard]] std::string_view normalize(std::string_view text, Scratch& scratch) const {
-    if (asks_for_front_ && scratch.begins_text) {
-      scratch.begins_text = normalizers_.keeps_front(text);
+    if (!asks_for_front_ || scratch.front == 0) {
+      return normalizers_.normalize(text, scratch.normal_form_, scratch.other_);
     }
-    return normalizers_.normalize(text, scratch.normal_form_, scratch.other_);
+    FrontOfText front{text};
+    for (const Normalizer& part : normalizers_.parts()) front.apply(part);
+    scratch.front = front.size();
+    return scratch.normal_form_ = front.text();
   }
 
   /// `encode` for text in its normal form.
   void encode_normalized(std::string_view text, std::size_t limit, Scratch& scratch,
                          std::vector<Id>& out) const {
     const std::size_t before = out.size();
-    splitters_.split(text, scratch.begins_text, scratch.pieces_);
+    splitters_.split(text, scratch.front, scratch.pieces_);
     for (const Piece& piece : scratch.pieces_.pieces) {
       if (out.size() - before >= limit) break;
       encode_word(piece.text, scratch, out);

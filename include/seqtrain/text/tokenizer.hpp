@@ -182,7 +182,7 @@ class BasicTokenizer {
       if (segment.id) {
         out.push_back(*segment.id);
       } else {
-        note_begin(segment.text.data() == text.data(), scratch);
+        note_front(segment.text.data() == text.data() ? 1 : 0, scratch);
         append_plain(segment.text, missing, scratch, out);
       }
       return missing() > 0;
@@ -190,9 +190,9 @@ class BasicTokenizer {
     return out.size() - before;
   }
 
-  /// Tells a pipeline that asks for it whether the front of a text comes next.
-  static void note_begin(bool begins_text, Scratch& scratch) {
-    if constexpr (requires { scratch.begins_text; }) scratch.begins_text = begins_text;
+  /// Tells a pipeline that asks for it how many bytes from the front of a text come next.
+  static void note_front(std::size_t front, Scratch& scratch) {
+    if constexpr (requires { scratch.front; }) scratch.front = front;
   }
 
   /// A stretch without added tokens but for normalized ones.
@@ -212,13 +212,14 @@ class BasicTokenizer {
   void append_with_normalized_tokens(std::string_view text, const Missing& missing,
                                      Scratch& scratch, std::vector<Id>& out) const {
     const auto normal = pipeline_.normalize(text, scratch);
-    bool begins = true;
-    if constexpr (requires { scratch.begins_text; }) begins = scratch.begins_text;
+    std::size_t front = 0;
+    if constexpr (requires { scratch.front; }) front = scratch.front;
     normalized_tokens_.split(normal, [&](const Segment& segment) {
       if (segment.id) {
         out.push_back(*segment.id);
       } else {
-        note_begin(begins && segment.text.data() == normal.data(), scratch);
+        const auto begin = static_cast<std::size_t>(segment.text.data() - normal.data());
+        note_front(front - std::min(front, begin), scratch);
         pipeline_.encode_normalized(segment.text, missing(), scratch, out);
       }
       return missing() > 0;

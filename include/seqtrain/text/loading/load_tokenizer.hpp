@@ -29,9 +29,11 @@ namespace seqtrain::text {
   const auto has = [&](const char* name) { return std::filesystem::exists(folder / name); };
   const TokenizerConfig config{folder};
   auto files = tokenizer_files(folder);
+  std::vector<std::string> warnings;
   const auto read = [&](const char* source, const auto& reader) {
     try {
-      return AnyTokenizer{reader(), std::move(files)};
+      auto tokenizer = reader();
+      return AnyTokenizer{std::move(tokenizer), std::move(files), std::move(warnings)};
     } catch (const InputError& error) {
       if (!error.where().object.empty()) throw;
       throw InputError{error.what(), {.object = (folder / source).string()}};
@@ -39,7 +41,11 @@ namespace seqtrain::text {
   };
   if (has("tokenizer.json")) {
     const auto document = json::Document::load(folder / "tokenizer.json");
-    return read("tokenizer.json", [&] { return TokenizerJson{document, config}.read(); });
+    return read("tokenizer.json", [&] {
+      const TokenizerJson file{document, config};
+      warnings = file.warnings();
+      return file.read();
+    });
   }
   if (has("vocab.txt")) {
     return read("vocab.txt", [&] { return read_bert_files(folder, config); });
@@ -50,6 +56,14 @@ namespace seqtrain::text {
   if (has("vocabulary.txt")) {
     return read("vocabulary.txt",
                 [&] { return make_word_tokenizer(read_word_list(folder / "vocabulary.txt")); });
+  }
+  for (const char* name :
+       {"sentencepiece.bpe.model", "spiece.model", "spm.model", "tokenizer.model"}) {
+    if (!has(name)) continue;
+    throw InputError{
+        "its ids do not follow from this file alone: each model family numbers them in its own way",
+        {.object = (folder / name).string()},
+        "add the tokenizer.json that transformers' save_pretrained writes"};
   }
   throw InputError{"no tokenizer here",
                    {.object = folder.string()},

@@ -20,8 +20,9 @@
 
 namespace seqtrain::text {
 
-/// Reads tokenizer.json of Hugging Face's `tokenizers`. Truncation, padding and decoder are left
-/// out of account; a part that is not supported throws `InputError` that names it.
+/// Reads tokenizer.json of Hugging Face's `tokenizers`. Truncation and padding are left out of
+/// account with a warning, the decoder without one; a part that is not supported throws
+/// `InputError` that names it.
 class TokenizerJson {
  public:
   TokenizerJson(const json::Document& document, const TokenizerConfig& config)
@@ -42,6 +43,18 @@ class TokenizerJson {
     if (name == "BPE") return assemble_bpe(model);
     if (name == "Unigram") return assemble_unigram(model);
     detail::refuse(model.at("type"), "BPE, Unigram and WordPiece");
+  }
+
+  /// What the file asks for and `read` leaves out of account, a sentence each.
+  [[nodiscard]] std::vector<std::string> warnings() const {
+    std::vector<std::string> warnings;
+    for (const std::string part : {"truncation", "padding"}) {
+      if (!root_.find(part)) continue;
+      warnings.push_back(part + " in tokenizer.json is left out of account; the " +
+                         (part == "padding" ? "batches are padded" : "maximum length is taken") +
+                         " as the program says");
+    }
+    return warnings;
   }
 
  private:

@@ -52,6 +52,17 @@ class DoubleArray {
     return text.empty() ? no_id : id(node);
   }
 
+  /// Bytes of the longest string that `text` begins with; 0 where there is none.
+  [[nodiscard]] std::size_t longest_prefix(std::string_view text) const noexcept {
+    std::size_t longest = 0;
+    std::uint32_t node = root;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if ((node = child(node, text[i])) == root) break;
+      if (id(node) != no_id) longest = i + 1;
+    }
+    return longest;
+  }
+
  private:
   static constexpr std::uint32_t free_check = 0xFFFFFFFF;
   using Strings = std::vector<std::pair<std::string_view, Id>>;

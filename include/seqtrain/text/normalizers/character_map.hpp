@@ -65,17 +65,34 @@ class CharacterMap {
     return found;
   }
 
+  /// Whether a rule begins with this byte.
+  [[nodiscard]] bool has_rules_from(char byte) const noexcept {
+    const auto label = static_cast<unsigned char>(byte);
+    const std::size_t at = offset(units_[0]) ^ label;
+    return at < units_.size() && (units_[at] & (leaf | 0xFF)) == label;
+  }
+
   /// Appends the normal form of `text` as Hugging Face's `Precompiled` makes it. A grapheme of less
   /// than six bytes becomes what the map has for its shortest beginning; where that is nothing, and
   /// in longer ones, each character does.
   void normalize(std::string_view text, std::string& out) const {
+    for_each_part(text, [&](std::string_view, std::string_view normal) {
+      if (normal.size() == 1) return out.push_back(normal[0]);
+      out += normal;
+    });
+  }
+
+  /// Calls `fn(part, normal form)` for the stretches of `text` that are normalized together.
+  template <class Fn>
+  void for_each_part(std::string_view text, Fn&& fn) const {
     for (std::size_t i = 0; i < text.size();) {
       if (is_plain(text, i)) {
-        out.push_back(text[i++]);
+        fn(text.substr(i, 1), text.substr(i, 1));
+        ++i;
         continue;
       }
       const std::size_t end = Graphemes::instance().end(text, i);
-      normalize_grapheme(text.substr(i, end - i), out);
+      for_each_part_of(text.substr(i, end - i), fn);
       i = end;
     }
   }
@@ -115,13 +132,14 @@ class CharacterMap {
     return !find(text.substr(i, 1));
   }
 
-  void normalize_grapheme(std::string_view grapheme, std::string& out) const {
+  template <class Fn>
+  void for_each_part_of(std::string_view grapheme, const Fn& fn) const {
     if (grapheme.size() < 6) {
-      if (const auto found = find(grapheme)) return void(out += *found);
+      if (const auto found = find(grapheme)) return void(fn(grapheme, *found));
     }
     for (std::size_t i = 0; i < grapheme.size();) {
       const auto character = grapheme.substr(i, utf8_length(grapheme[i]));
-      out += find(character).value_or(character);
+      fn(character, find(character).value_or(character));
       i += character.size();
     }
   }

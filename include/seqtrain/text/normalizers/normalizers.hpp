@@ -140,41 +140,9 @@ class NormalizerSequence {
     return text;
   }
 
-  /// Whether the reference takes the front of the normal form for that of `text`: not where a part
-  /// drops the first character, or replaces several by others.
-  [[nodiscard]] bool keeps_front(std::string_view text) const {
-    std::string buffer;
-    std::string other;
-    for (const Normalizer& part : parts_) {
-      if (text.empty() || drops_front(part, text)) return false;
-      other.clear();
-      std::visit([&](const auto& one) { one.normalize(text, other); }, part);
-      std::swap(buffer, other);
-      text = buffer;
-    }
-    return true;
-  }
-
   [[nodiscard]] const std::vector<Normalizer>& parts() const noexcept { return parts_; }
 
  private:
-  static bool drops_front(const Normalizer& part, std::string_view text) {
-    std::size_t size = 0;
-    const char32_t front = decode(text, size);
-    if (std::holds_alternative<StripAccents>(part)) return is_mark(front);
-    if (const auto* strip = std::get_if<StripWhitespace>(&part)) {
-      return strip->left && is_whitespace(front);
-    }
-    if (const auto* replace = std::get_if<Replace>(&part)) {
-      const std::size_t match = replace->match(text, 0);
-      return match > size || (match > 0 && replace->content.empty());
-    }
-    const auto* bert = std::get_if<BertNormalizer>(&part);
-    if (!bert) return false;
-    if (bert->clean_text && (front == 0 || front == 0xFFFD || is_control(front))) return true;
-    return bert->strips_accents() && is_nonspacing_mark(*decompose(front).begin());
-  }
-
   std::vector<Normalizer> parts_;
 };
 

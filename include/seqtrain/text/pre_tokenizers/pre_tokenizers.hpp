@@ -20,7 +20,15 @@ namespace seqtrain::text {
 /// A stretch of a text on its way to the model.
 struct Piece {
   std::string_view text;
-  bool begins_text = false;  ///< nothing is before it
+  std::size_t front = 0;  ///< how many of its bytes come from the first character of the whole text
+
+  /// Returns a part of it that begins `begin` bytes further on.
+  [[nodiscard]] Piece part(std::string_view part, std::size_t begin) const noexcept {
+    return {part, front - std::min(front, begin)};
+  }
+  [[nodiscard]] Piece part(std::string_view part_of_text) const noexcept {
+    return part(part_of_text, static_cast<std::size_t>(part_of_text.data() - text.data()));
+  }
 };
 
 /// What a splitter does with a stretch that its pattern matches.
@@ -44,26 +52,28 @@ struct Metaspace {
   void split_piece(const Piece& piece, PieceScratch& scratch) const {
     std::string& text = scratch.texts.emplace_back();
     const bool prefixed = !(piece.text.starts_with(' ') || piece.text.starts_with(replacement));
-    if (prefixed && (scheme == Scheme::always || (scheme == Scheme::first && piece.begins_text))) {
+    if (prefixed && (scheme == Scheme::always || (scheme == Scheme::first && piece.front > 0))) {
       text += replacement;
     }
-    for (const char c : piece.text) {
-      if (c == ' ') {
+    std::size_t front = 0;
+    for (std::size_t i = 0; i < piece.text.size(); ++i) {
+      if (piece.text[i] == ' ') {
         text += replacement;
       } else {
-        text.push_back(c);
+        text.push_back(piece.text[i]);
       }
+      if (i < piece.front) front = text.size();
     }
+    const Piece whole{text, front};
     std::size_t begin = 0;
     for (std::size_t end = 0; split && !text.empty();) {
       end = text.find(replacement, end + 1);
       if (end == std::string::npos) break;
-      scratch.next.push_back(
-          {std::string_view{text}.substr(begin, end - begin), piece.begins_text && begin == 0});
+      scratch.next.push_back(whole.part(whole.text.substr(begin, end - begin)));
       begin = end;
     }
-    const auto last = std::string_view{text}.substr(begin);
-    if (!last.empty()) scratch.next.push_back({last, piece.begins_text && begin == 0});
+    const auto last = whole.text.substr(begin);
+    if (!last.empty()) scratch.next.push_back(whole.part(last));
   }
 };
 
@@ -143,10 +153,7 @@ class PatternSplitter {
       previous = is_match;
     }
     if (backwards) std::ranges::reverse(pieces);
-    for (const auto text : pieces) {
-      const bool begins = piece.begins_text && text.data() == piece.text.data();
-      scratch.next.push_back({text, begins});
-    }
+    for (const auto text : pieces) scratch.next.push_back(piece.part(text));
   }
 
   Kind kind_;
@@ -158,9 +165,8 @@ class PatternSplitter {
 /// BERT's splitter, as a part.
 struct BertWords {
   void split_piece(const Piece& piece, PieceScratch& scratch) const {
-    BertSplitter{}.for_each_word(piece.text, [&](std::string_view word) {
-      scratch.next.push_back({word, piece.begins_text && word.data() == piece.text.data()});
-    });
+    BertSplitter{}.for_each_word(
+        piece.text, [&](std::string_view word) { scratch.next.push_back(piece.part(word)); });
   }
 };
 
@@ -174,20 +180,28 @@ struct ByteLevelPart {
     std::string& text = scratch.texts.emplace_back();
     if (add_prefix_space && !piece.text.starts_with(' ')) text = ' ';
     text += piece.text;
-    bool begins = piece.begins_text;
+    const std::size_t added = text.size() - piece.text.size();
+    const Piece whole{text, piece.front > 0 ? piece.front + added : 0};
     const auto add = [&](std::string_view word) {
-      if (to_symbols) {
-        std::string& symbols = scratch.texts.emplace_back();
-        for (const char c : word) symbols += byte_symbols()[static_cast<unsigned char>(c)];
-        word = symbols;
-      }
-      scratch.next.push_back({word, std::exchange(begins, false)});
+      const Piece part = whole.part(word);
+      scratch.next.push_back(to_symbols ? symbols_of(part, scratch) : part);
     };
     if (use_regex) {
       ByteLevelSplitter{}.for_each_word(text, add);
     } else {
       add(text);
     }
+  }
+
+ private:
+  static Piece symbols_of(const Piece& piece, PieceScratch& scratch) {
+    std::string& symbols = scratch.texts.emplace_back();
+    std::size_t front = 0;
+    for (std::size_t i = 0; i < piece.text.size(); ++i) {
+      symbols += byte_symbols()[static_cast<unsigned char>(piece.text[i])];
+      if (i < piece.front) front = symbols.size();
+    }
+    return {symbols, front};
   }
 };
 
@@ -200,11 +214,12 @@ class PreTokenizerSequence {
   PreTokenizerSequence() = default;
   explicit PreTokenizerSequence(std::vector<PreTokenizer> parts) : parts_{std::move(parts)} {}
 
-  /// Leaves the words of `text` in `scratch.pieces`, none of them empty.
-  void split(std::string_view text, bool begins_text, PieceScratch& scratch) const {
+  /// Leaves the words of `text` in `scratch.pieces`, none of them empty. `front` is how many of its
+  /// bytes come from the first character of the whole text.
+  void split(std::string_view text, std::size_t front, PieceScratch& scratch) const {
     scratch.texts.clear();
     scratch.pieces.clear();
-    if (!text.empty()) scratch.pieces.push_back({text, begins_text});
+    if (!text.empty()) scratch.pieces.push_back({text, front});
     for (const PreTokenizer& part : parts_) {
       scratch.next.clear();
       for (const Piece& piece : scratch.pieces) {

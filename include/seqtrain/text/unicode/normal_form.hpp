@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/text/unicode/unicode.hpp>
@@ -83,6 +84,19 @@ class NormalFormWriter {
       : composes_{form == NormalForm::nfc || form == NormalForm::nfkc},
         compatibility_{form == NormalForm::nfkc || form == NormalForm::nfkd} {}
 
+  /// A character of a normal form. By `change` it is put in (1), or takes the place of one
+  /// character of the text (0), or of one and as many more as the number says (below 0).
+  struct Part {
+    char32_t code;
+    int change;
+  };
+
+  /// Returns the normal form of `text`, which must be valid UTF-8, character by character.
+  [[nodiscard]] std::vector<Part> parts(std::string_view text) {
+    find_parts(text);
+    return std::move(parts_);
+  }
+
   /// `text` must be valid UTF-8. An ASCII character composes with nothing before it, so what lies
   /// between two that are neighbours is copied.
   void append(std::string_view text, std::string& out) {
@@ -119,26 +133,34 @@ class NormalFormWriter {
   }
 
   void append_stretch(std::string_view text, std::string& out) {
+    find_parts(text);
+    for (const Part& part : parts_) append_utf8(out, part.code);
+  }
+
+  void find_parts(std::string_view text) {
     const NormalFormTable& table = NormalFormTable::instance();
-    codes_.clear();
-    for (std::size_t i = 0; i < text.size();)
+    parts_.clear();
+    for (std::size_t i = 0; i < text.size();) {
+      codes_.clear();
       table.decompose(decode(text, i), compatibility_, codes_);
+      int change = 0;
+      for (const char32_t code : codes_) parts_.push_back({code, std::exchange(change, 1)});
+    }
     order();
     if (composes_) compose(table);
-    for (const char32_t code : codes_) append_utf8(out, code);
   }
 
   /// Sorts each stretch of characters of a combining class above 0 by it.
   void order() {
-    for (std::size_t i = 0; i < codes_.size(); ++i) {
-      if (combining_class(codes_[i]) == 0) continue;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (combining_class(parts_[i].code) == 0) continue;
       std::size_t end = i + 1;
-      while (end < codes_.size() && combining_class(codes_[end]) != 0) ++end;
+      while (end < parts_.size() && combining_class(parts_[end].code) != 0) ++end;
       const auto at = [&](std::size_t k) {
-        return codes_.begin() + static_cast<std::ptrdiff_t>(k);
+        return parts_.begin() + static_cast<std::ptrdiff_t>(k);
       };
-      std::stable_sort(at(i), at(end), [](char32_t a, char32_t b) {
-        return combining_class(a) < combining_class(b);
+      std::stable_sort(at(i), at(end), [](const Part& a, const Part& b) {
+        return combining_class(a.code) < combining_class(b.code);
       });
       i = end;
     }
@@ -150,11 +172,11 @@ class NormalFormWriter {
     std::size_t starter = none;
     std::size_t size = 0;
     int last_class = -1;  ///< of what follows the starter; -1 where nothing does
-    for (const char32_t code : codes_) {
-      const int rank = combining_class(code);
+    for (const Part part : parts_) {
+      const int rank = combining_class(part.code);
       if (starter != none && last_class < rank) {
-        if (const char32_t composed = table.compose(codes_[starter], code)) {
-          codes_[starter] = composed;
+        if (const char32_t composed = table.compose(parts_[starter].code, part.code)) {
+          parts_[starter] = {composed, parts_[starter].change + part.change - 1};
           continue;
         }
       }
@@ -164,14 +186,15 @@ class NormalFormWriter {
       } else {
         last_class = rank;
       }
-      codes_[size++] = code;
+      parts_[size++] = part;
     }
-    codes_.resize(size);
+    parts_.resize(size);
   }
 
   bool composes_;
   bool compatibility_;
-  std::u32string codes_;
+  std::u32string codes_;  ///< of one character
+  std::vector<Part> parts_;
 };
 
 }  // namespace seqtrain::text
