@@ -43,6 +43,7 @@ struct AwdLstmClassifierOptions {
   std::int64_t padding_id = 1;
   std::uint64_t seed = 0;
   c10::Device device = c10::Device{c10::kCPU};
+  RecurrentPasses passes = {};
 
   void validate() const {
     const auto demand = [](bool good, const char* field, const char* expected) {
@@ -144,7 +145,8 @@ class AwdLstmClassifier {
       : options_{(options.validate(), options)},
         encoder_{make,          std::string{encoder_prefix},
                  vocab_size,    options.padding_id,
-                 options.shape, options.dropout},
+                 options.shape, options.dropout,
+                 options.passes},
         head_{make,
               {.in = 3 * options.shape.embedding,
                .hidden = options.head_hidden,
