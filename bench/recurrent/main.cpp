@@ -21,6 +21,7 @@
 #include <seqtrain/model/awd_lstm_classifier.hpp>
 #include <seqtrain/model/language_model.hpp>
 #include <seqtrain/optim/adam.hpp>
+#include <seqtrain/tensor/freed_memory.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
 #include "support/arguments.hpp"
@@ -93,8 +94,7 @@ void check(const Settings& settings) {
 }
 
 template <class Model, class Batch>
-std::vector<double> time_steps(Model model, const Settings& settings,
-                                      const Batch& batch_of) {
+std::vector<double> time_steps(Model model, const Settings& settings, const Batch& batch_of) {
   optim::Adam optimizer{{.lr = 1e-3}};
   std::vector<double> seconds;
   for (std::int64_t i = 0; i <= settings.steps; ++i) {
@@ -120,6 +120,7 @@ int main(int argc, char** argv) {
       return bench::take_argument(argc, argv, name, otherwise);
     };
     const auto cores = std::to_string(std::thread::hardware_concurrency());
+    tensor::keep_freed_memory();  // as the program `languages` does
     tensor::set_threads(std::stoi(take("threads", cores)));
     const std::string task = take("task", "language");
     const bench::Settings settings{

@@ -12,7 +12,7 @@ import statistics
 import time
 
 import torch
-from fastai.text.all import (AWD_LSTM, Callback, CrossEntropyLossFlat, DataLoaders, LMDataLoader, RNNRegularizer,
+from fastai.text.all import (AWD_LSTM, Callback, CrossEntropyLossFlat, DataLoaders, L, RNNRegularizer,
                              TensorText, awd_lstm_clas_config, awd_lstm_lm_config, get_language_model,
                              get_text_classifier, language_model_learner, text_classifier_learner)
 
@@ -61,7 +61,7 @@ def learner(given):
     else:
         batches, config = classifier_batches(given), shape(awd_lstm_clas_config, given)
         loaders = DataLoaders(batches, batches)
-        loaders.vocab = [list(range(given.vocabulary)), ["no", "yes"]]
+        loaders.vocab = L(list(range(given.vocabulary)), ["no", "yes"])
         learn = text_classifier_learner(loaders, AWD_LSTM, config=config, pretrained=False, n_out=2,
                                         seq_len=given.bptt, max_len=None, loss_func=CrossEntropyLossFlat())
         learn.unfreeze()

@@ -10,35 +10,37 @@
 #include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include <seqtrain/model/cpu/lstm_pass.hpp>
+#include <seqtrain/model/cpu/lstm_backward.hpp>
+#include <seqtrain/model/cpu/lstm_forward.hpp>
+#include <seqtrain/model/cpu/lstm_layout.hpp>
 #include <seqtrain/model/recurrent_state.hpp>
 
 namespace seqtrain::model::cpu {
 
-/// Memory of the passes of LSTM layers, for one batch after the other.
+/// Memory of LSTM layers, for one batch after the other.
 template <class T>
 class LstmMemory {
  public:
-  /// Returns a pass that nobody else holds.
-  std::shared_ptr<LstmPass<T>> take() {
-    for (const auto& pass : passes_) {
-      if (pass.use_count() == 1) return pass;
+  /// Returns memory for a stretch of text that no other stretch waiting for its backward pass has.
+  std::shared_ptr<LstmKept<T>> take() {
+    for (const auto& stretch : stretches_) {
+      if (stretch.use_count() == 1) return stretch;
     }
-    return passes_.emplace_back(std::make_shared<LstmPass<T>>());
+    return stretches_.emplace_back(std::make_shared<LstmKept<T>>());
   }
 
   LstmWorkspace<T> space;
 
  private:
-  std::vector<std::shared_ptr<LstmPass<T>>> passes_;
+  std::vector<std::shared_ptr<LstmKept<T>>> stretches_;
 };
 
 namespace detail {
 
 template <class T>
-struct KeptPass : torch::CustomClassHolder {
+struct PassHolder : torch::CustomClassHolder {
   std::shared_ptr<LstmMemory<T>> memory;
-  std::shared_ptr<LstmPass<T>> pass;
+  std::shared_ptr<LstmKept<T>> pass;
 };
 
 [[nodiscard]] inline LstmWeights<const float> weights_of(const at::Tensor& input,
@@ -62,14 +64,14 @@ struct LstmFunction : torch::autograd::Function<LstmFunction<T>> {
     const LstmSizes sizes{size(x.size(0)), size(x.size(1)), size(x.size(2)), size(h.size(1))};
     const at::Tensor y = at::empty({x.size(0), x.size(1), h.size(1)}, h.options());
     const at::Tensor last = at::empty(h.sizes(), h.options());
-    auto kept = c10::make_intrusive<KeptPass<T>>();
+    auto kept = c10::make_intrusive<PassHolder<T>>();
     kept->memory = memory;
     kept->pass = memory->take();
     const at::Tensor values = x.contiguous(), whole = hidden.contiguous();
-    kept->pass->forward(sizes, weights_of(input, whole, bias_input, bias_hidden),
-                        values.const_data_ptr<float>(), h.const_data_ptr<float>(),
-                        c.const_data_ptr<float>(), y.mutable_data_ptr<float>(),
-                        last.mutable_data_ptr<float>(), memory->space);
+    LstmForward<T>{sizes, *kept->pass, memory->space}(
+        weights_of(input, whole, bias_input, bias_hidden), values.const_data_ptr<float>(),
+        h.const_data_ptr<float>(), c.const_data_ptr<float>(), y.mutable_data_ptr<float>(),
+        last.mutable_data_ptr<float>());
     context->saved_data["pass"] = c10::IValue::make_capsule(std::move(kept));
     context->save_for_backward({input, whole, bias_input, bias_hidden});
     context->mark_non_differentiable({last});
@@ -78,9 +80,9 @@ struct LstmFunction : torch::autograd::Function<LstmFunction<T>> {
 
   static Tensors backward(Context* context, const Tensors& gradients) {
     const auto capsule = context->saved_data["pass"].toCapsule();
-    const auto& kept = static_cast<const KeptPass<T>&>(*capsule);
+    const auto& kept = static_cast<const PassHolder<T>&>(*capsule);
     const Tensors saved = context->get_saved_variables();
-    const auto [rows, steps, in, hidden] = kept.pass->sizes();
+    const auto [rows, steps, in, hidden] = kept.pass->sizes;
     const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
     const auto options = saved[0].options().requires_grad(false);
     Tensors results(8);
@@ -96,11 +98,10 @@ struct LstmFunction : torch::autograd::Function<LstmFunction<T>> {
       return tensor.defined() ? tensor.mutable_data_ptr<float>() : nullptr;
     };
     const at::Tensor d_y = gradients[0].contiguous();
-    kept.pass->backward(
+    LstmBackward<T>{*kept.pass, kept.memory->space}(
         weights_of(saved[0], saved[1], saved[2], saved[3]), d_y.const_data_ptr<float>(),
         numbers(results[0]),
-        {numbers(results[1]), numbers(results[2]), numbers(results[3]), numbers(results[4])},
-        kept.memory->space);
+        {numbers(results[1]), numbers(results[2]), numbers(results[3]), numbers(results[4])});
     return results;
   }
 };

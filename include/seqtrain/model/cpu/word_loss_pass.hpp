@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/log_sum_exp.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/packed_factor.hpp>
@@ -164,11 +165,18 @@ class WordLossPass {
       for (std::size_t i = 0; i < words; ++i) to.bias[word + i] += sums[i];
       for (std::size_t i = 0; i < inputs.count(); ++i) {
         packed_x_.multiply(transposed, i, block);
-        for (std::size_t row = 0; row < words; ++row) {
-          float* const line = to.weight + (word + row) * inputs_.in + i * panel;
-          for (std::size_t k = 0; k < inputs.existing(i); ++k) line[k] += block[row * panel + k];
-        }
+        add_block(block, words, inputs.existing(i), to.weight + word * inputs_.in + i * panel);
       }
+    }
+  }
+
+  /// Adds a block, rows 64 apart, to a part of the weights' gradient.
+  void add_block(const float* block, std::size_t rows, std::size_t columns, float* to) const {
+    const std::size_t whole = columns / kernels::lanes * kernels::lanes;
+    kernels::add(block, panel, to, inputs_.in, rows, whole);
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = whole; i < columns; ++i)
+        to[row * inputs_.in + i] += block[row * panel + i];
     }
   }
 
