@@ -15,6 +15,7 @@
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/dist/world.hpp>
+#include <seqtrain/model/precision.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/sink/publish_once.hpp>
 #include <seqtrain/tensor/freed_memory.hpp>
@@ -101,7 +102,7 @@ int main(int argc, char** argv) {
     job.epochs = job.batch_size = job.max_length = 0;
     Languages languages;
     Published published;
-    std::string model_dir, local = languages.local.string(), work;
+    std::string model_dir, local = languages.local.string(), work, precision = "fp32";
     cli::Flags flags{"languages", "trains a text classifier for a language from a bucket", log};
     flags.add("lang", job.lang, "folder of the language (default: en; fr in a published layout)")
         .add("epochs", job.epochs, "times that the texts are gone through (default: 10; 8)")
@@ -118,6 +119,7 @@ int main(int argc, char** argv) {
         .add("embedding", job.embedding, "size of ULMFiT's embeddings")
         .add("hidden", job.hidden, "size of ULMFiT's layers")
         .add("threads", job.threads, "threads that compute")
+        .add("precision", precision, "of products: fp32, bf16 or auto")
         .add("seed", job.seed, "of the order, the dropout and what is new");
     published.add_flags(flags);
     flags.add_for_training();
@@ -145,6 +147,9 @@ int main(int argc, char** argv) {
     cli::require(job.vocabulary >= 10, "vocabulary", "must be at least 10");
     cli::require(job.batch_size >= 1, "batch-size", "must be at least 1");
     cli::require(job.max_length >= 3, "max-length", "must be at least 3");
+    job.precision = model::precision_named(precision);
+    cli::require(job.precision != model::Precision::int8, "precision",
+                 "must be fp32, bf16 or auto");
     job.work = work.empty() ? "runs/languages_" + job.lang : work;
     tensor::keep_freed_memory();
     tensor::set_threads(static_cast<int>(job.threads));

@@ -27,7 +27,8 @@ struct Bert {
         model::load_classifier(directory, {.labels = job.labels.names(),
                                            .problem_type = job.labels.problem_type(),
                                            .tokenizer_size = tokenizer.vocab_size(),
-                                           .seed = static_cast<std::uint64_t>(job.seed)});
+                                           .seed = static_cast<std::uint64_t>(job.seed),
+                                           .precision = job.precision});
     job.max_length = std::min(job.max_length, classifier.max_length());
     auto train = job.encode("train.csv", tokenizer);
     auto valid = job.load(job.encode("valid.csv", tokenizer));

@@ -18,6 +18,7 @@
 #include <seqtrain/data/reversed.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/threshold_scores.hpp>
+#include <seqtrain/model/precision.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/report/log.hpp>
 #include <seqtrain/sink/directory.hpp>
@@ -44,6 +45,7 @@ struct Job {
   std::int64_t hidden = 1152;
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   std::int64_t seed = 1234;
+  seqtrain::model::Precision precision = seqtrain::model::Precision::fp32;  ///< of products
   std::optional<Published> published = {};  ///< where the bucket is laid out like that
   std::stop_token stop = {};
   seqtrain::report::Log log{};
@@ -64,6 +66,9 @@ struct Job {
                                  {"embedding", std::to_string(embedding)},
                                  {"hidden", std::to_string(hidden)},
                                  {"seed", std::to_string(seed)}};
+    using seqtrain::model::Precision;
+    const auto resolved = resolve(precision, c10::Device{c10::kCPU});
+    if (resolved != Precision::fp32) pairs.emplace_back("precision", name(resolved));
     if (published) std::ranges::copy(published->settings(), std::back_inserter(pairs));
     return pairs;
   }

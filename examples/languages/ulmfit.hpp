@@ -59,7 +59,8 @@ class UlmfitStages {
     seqtrain::model::LanguageModel model{static_cast<std::int64_t>(words_.size()),
                                          {.shape = shape(),
                                           .padding_id = tokenizer_.pad_id(),
-                                          .seed = static_cast<std::uint64_t>(job_.seed)}};
+                                          .seed = static_cast<std::uint64_t>(job_.seed),
+                                          .passes = {.precision = job_.precision}}};
     auto valid = streams(job_, job_.encode("valid.csv", tokenizer_, false));
     const auto say = [&](const char* when) {
       const auto report = seqtrain::train::evaluate(model, valid, {.split = "valid"});
@@ -93,7 +94,8 @@ class UlmfitStages {
                                                   {.labels = job_.labels.names(),
                                                    .shape = shape(),
                                                    .padding_id = tokenizer_.pad_id(),
-                                                   .seed = static_cast<std::uint64_t>(job_.seed)}};
+                                                   .seed = static_cast<std::uint64_t>(job_.seed),
+                                                   .passes = {.precision = job_.precision}}};
     classifier.take_encoder(source);
     return classifier;
   }

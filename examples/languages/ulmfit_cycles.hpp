@@ -47,7 +47,8 @@ class UlmfitCycles {
          .dropout = from_.dropout.scaled(job_.published->drop_mult),
          .bptt = bptt,
          .padding_id = tokenizer_.pad_id(),
-         .seed = static_cast<std::uint64_t>(job_.seed)}};
+         .seed = static_cast<std::uint64_t>(job_.seed),
+         .passes = {.precision = job_.precision}}};
     classifier.take_encoder(train_language_model());
     cycle("classifier_frozen", classifier, 1, train, valid, job_.published->metric());
     cycle("classifier", classifier, classifier.groups().size(), train, valid,
@@ -65,7 +66,8 @@ class UlmfitCycles {
                                          {.shape = from_.shape,
                                           .dropout = from_.dropout,
                                           .padding_id = tokenizer_.pad_id(),
-                                          .seed = static_cast<std::uint64_t>(job_.seed)}};
+                                          .seed = static_cast<std::uint64_t>(job_.seed),
+                                          .passes = {.precision = job_.precision}}};
     const bool pretrained = load_pretrained(job_, model, words_);
     if (job_.language_model_epochs == 0) return model;
     const auto texts = job_.encode("train.csv", tokenizer_, false);

@@ -3,8 +3,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -13,9 +16,12 @@
 #include <ATen/ops/zeros.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/kernels/bf16.hpp>
+#include <seqtrain/model/cpu/lstm.hpp>
 #include <seqtrain/model/dropout.hpp>
 #include <seqtrain/model/fresh_parameters.hpp>
 #include <seqtrain/model/qrnn.hpp>
+#include <seqtrain/model/recurrent_passes.hpp>
 #include <seqtrain/model/recurrent_state.hpp>
 
 namespace seqtrain::model {
@@ -79,13 +85,17 @@ struct AwdLstmDropout {
 class AwdLstm {
  public:
   AwdLstm(FreshParameters& make, const std::string& prefix, std::int64_t vocab_size,
-          std::int64_t padding_id, const AwdLstmShape& shape, const AwdLstmDropout& dropout)
+          std::int64_t padding_id, const AwdLstmShape& shape, const AwdLstmDropout& dropout,
+          const RecurrentPasses& passes = {})
       : shape_{shape}, dropout_{dropout}, padding_id_{padding_id} {
     shape.validate();
     dropout.validate();
     embedding_ = make.uniform(prefix + "encoder.weight", {vocab_size, shape.embedding}, 0.1);
     groups_.push_back({prefix + "encoder.weight"});
     for (std::int64_t i = 0; i < shape.layers; ++i) add_layer(make, prefix, i);
+    by_hand_ = passes.by_hand(embedding_.device(), shape.qrnn);
+    if (by_hand_ == Precision::bf16) memory_ = std::make_shared<cpu::LstmMemory<kernels::Bf16>>();
+    if (by_hand_ == Precision::fp32) memory_ = std::make_shared<cpu::LstmMemory<float>>();
   }
 
   /// Hidden states of the last layer [rows, width, embedding] for ids [rows, width]. `state` is
@@ -123,6 +133,8 @@ class AwdLstm {
   [[nodiscard]] std::int64_t vocab_size() const { return embedding_.size(0); }
   [[nodiscard]] const AwdLstmShape& shape() const { return shape_; }
   [[nodiscard]] const AwdLstmDropout& dropout() const { return dropout_; }
+  /// Returns the precision of the hand-written passes, or nothing if ATen's operators are used.
+  [[nodiscard]] std::optional<Precision> by_hand() const { return by_hand_; }
 
   /// Returns the embedding, then the layers.
   [[nodiscard]] const LayerGroups& groups() const { return groups_; }
@@ -179,11 +191,23 @@ class AwdLstm {
                  Dropout& dropout) const {
     const at::Tensor weights = dropout(layer.weight_hh, dropout_.weight);
     if (shape_.qrnn) return qrnn(x, state, weights, layer.bias_ih);
+    const cpu::LstmTensors tensors{layer.weight_ih, weights, layer.bias_ih, layer.bias_hh};
+    if (const auto* memory = std::get_if<Memory<float>>(&memory_)) {
+      return cpu::lstm(x, tensors, state, *memory);
+    }
+    if (const auto* memory = std::get_if<Memory<kernels::Bf16>>(&memory_)) {
+      return cpu::lstm(x, tensors, state, *memory);
+    }
     return run(layer, x, state, weights);
   }
 
+  template <class T>
+  using Memory = std::shared_ptr<cpu::LstmMemory<T>>;
+
   AwdLstmShape shape_;
   AwdLstmDropout dropout_;
+  std::optional<Precision> by_hand_;
+  std::variant<std::monostate, Memory<float>, Memory<kernels::Bf16>> memory_;
   std::int64_t padding_id_;
   at::Tensor embedding_;
   std::vector<Layer> layers_;

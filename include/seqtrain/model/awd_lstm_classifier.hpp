@@ -28,6 +28,7 @@
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
+#include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::model {
@@ -43,6 +44,7 @@ struct AwdLstmClassifierOptions {
   std::int64_t padding_id = 1;
   std::uint64_t seed = 0;
   c10::Device device = c10::Device{c10::kCPU};
+  RecurrentPasses passes = {};
 
   void validate() const {
     const auto demand = [](bool good, const char* field, const char* expected) {
@@ -90,7 +92,9 @@ class AwdLstmClassifier {
     return within_memory(batch, [&] {
       const at::NoGradGuard no_gradients;
       Dropout off;
-      return to_host(forward(tensor::to_device(batch, options_.device), false, off));
+      const at::Tensor pooled = pool(tensor::to_device(batch, options_.device), off);
+      const tensor::OneThread one_thread;
+      return to_host(head_(pooled, false, off));
     });
   }
 
@@ -144,7 +148,8 @@ class AwdLstmClassifier {
       : options_{(options.validate(), options)},
         encoder_{make,          std::string{encoder_prefix},
                  vocab_size,    options.padding_id,
-                 options.shape, options.dropout},
+                 options.shape, options.dropout,
+                 options.passes},
         head_{make,
               {.in = 3 * options.shape.embedding,
                .hidden = options.head_hidden,
@@ -166,12 +171,26 @@ class AwdLstmClassifier {
     const at::AutoGradMode with_gradients{true};
     Dropout dropout{dropout_stream(options_.seed, batch).at(0), options_.device};
     const auto input = tensor::to_device(batch, options_.device);
-    const at::Tensor loss = ProblemLoss{problem_type(), 0}(forward(input, true, dropout), input);
-    loss.backward(at::full_like(loss, weight));
+    const at::Tensor pooled = pool(input, dropout);
+    at::Tensor seen = pooled.detach();
+    seen.set_requires_grad(pooled.requires_grad());
+    const at::Tensor loss = train_head(seen, input, weight, dropout);
+    if (seen.requires_grad()) pooled.backward(seen.grad());
     return Loss{loss.detach()};
   }
 
-  at::Tensor forward(const tensor::Batch& batch, bool training, Dropout& dropout) {
+  /// Adds to the gradients of the head and of `pooled`. Sums of torch's operators depend on the
+  /// number of threads, so there is one; the work is small.
+  at::Tensor train_head(const at::Tensor& pooled, const tensor::Batch& batch, double weight,
+                        Dropout& dropout) {
+    const tensor::OneThread one_thread;
+    const at::Tensor loss = ProblemLoss{problem_type(), 0}(head_(pooled, true, dropout), batch);
+    loss.backward(at::full_like(loss, weight));
+    return loss;
+  }
+
+  /// Returns what the head reads, [rows, 3 · embedding].
+  at::Tensor pool(const tensor::Batch& batch, Dropout& dropout) {
     const at::Tensor& ids = batch.input_ids;
     RecurrentState state = encoder_.zero_state(ids.size(0));
     std::vector<at::Tensor> hidden;
@@ -179,7 +198,7 @@ class AwdLstmClassifier {
       const std::int64_t width = std::min(options_.bptt, ids.size(1) - begin);
       hidden.push_back(encoder_(ids.narrow(1, begin, width), state, dropout));
     }
-    return head_(concat_pooling(at::cat(hidden, 1), batch.lengths), training, dropout);
+    return concat_pooling(at::cat(hidden, 1), batch.lengths);
   }
 
   AwdLstmClassifierOptions options_;

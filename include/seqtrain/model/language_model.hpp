@@ -3,11 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -19,8 +20,10 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/language_batch.hpp>
+#include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/awd_lstm.hpp>
+#include <seqtrain/model/cpu/word_loss.hpp>
 #include <seqtrain/model/dropout.hpp>
 #include <seqtrain/model/fresh_parameters.hpp>
 #include <seqtrain/model/input_checks.hpp>
@@ -40,6 +43,7 @@ struct LanguageModelOptions {
   std::int64_t padding_id = 1;
   std::uint64_t seed = 0;
   c10::Device device = c10::Device{c10::kCPU};
+  RecurrentPasses passes = {};
 };
 
 /// An AWD-LSTM that predicts the next word: a `seqtrain::LanguageModel`, which `evaluate` scores by
@@ -154,9 +158,14 @@ class LanguageModel {
 
   LanguageModel(std::int64_t vocab_size, const LanguageModelOptions& options, FreshParameters make)
       : options_{options},
-        encoder_{make, "0.", vocab_size, options.padding_id, options.shape, options.dropout},
+        encoder_{
+            make,          "0.", vocab_size, options.padding_id, options.shape, options.dropout,
+            options.passes},
         bias_{make.constant("1.decoder.bias", {vocab_size}, 0)},
-        parameters_{make.parameters()} {}
+        parameters_{make.parameters()} {
+    if (encoder_.by_hand() == Precision::fp32) loss_ = std::make_unique<Pass<float>>();
+    if (encoder_.by_hand() == Precision::bf16) loss_ = std::make_unique<Pass<kernels::Bf16>>();
+  }
 
   void check(const data::LanguageBatch& batch) const {
     const auto cells = static_cast<std::size_t>(batch.rows * batch.width);
@@ -196,9 +205,19 @@ class LanguageModel {
 
   [[nodiscard]] at::Tensor cross_entropy(const data::LanguageBatch& batch,
                                          const at::Tensor& read) const {
+    const at::Tensor words = read.flatten(0, 1);
+    const auto by_hand = [&](auto& pass) {
+      return cpu::word_loss(words, encoder_.embedding(), bias_, std::span{batch.labels}, pass);
+    };
+    if (const auto* pass = std::get_if<std::unique_ptr<Pass<float>>>(&loss_)) {
+      return by_hand(**pass);
+    }
+    if (const auto* pass = std::get_if<std::unique_ptr<Pass<kernels::Bf16>>>(&loss_)) {
+      return by_hand(**pass);
+    }
     const at::Tensor labels = at::empty({batch.rows * batch.width}, at::kLong);
     std::memcpy(labels.mutable_data_ptr(), batch.labels.data(), labels.nbytes());
-    return at::cross_entropy_loss(decode(read.flatten(0, 1)), labels.to(options_.device));
+    return at::cross_entropy_loss(decode(words), labels.to(options_.device));
   }
 
   /// Returns the regularization of Merity et al. 2017, section 4.3. `raw` is without dropout,
@@ -230,9 +249,14 @@ class LanguageModel {
     return result;
   }
 
+  template <class T>
+  using Pass = cpu::WordLossPass<T>;
+
   LanguageModelOptions options_;
   AwdLstm encoder_;
   at::Tensor bias_;  // [vocab_size]
+  std::variant<std::monostate, std::unique_ptr<Pass<float>>, std::unique_ptr<Pass<kernels::Bf16>>>
+      loss_;
   std::vector<tensor::Parameter> parameters_;
   Carried trained_;
   Carried evaluated_;

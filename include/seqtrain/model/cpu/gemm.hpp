@@ -49,31 +49,33 @@ struct TileGuard {
 
 namespace detail {
 
-inline void call_brgemm(std::int64_t m, std::int64_t k, const float* a, std::int64_t ld_a,
-                        const float* b, float* c, std::int64_t ld_c, bool accumulate) {
-  constexpr std::int64_t n = panel;
+inline void call_brgemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
+                        std::int64_t ld_a, const float* b, float* c, std::int64_t ld_c,
+                        bool accumulate) {
   at::native::cpublas::brgemm(m, n, k, ld_a, n, ld_c, accumulate, a, b, c, /*is_vnni=*/false);
 }
 
-inline void call_brgemm(std::int64_t m, std::int64_t k, const Bf16* a, std::int64_t ld_a,
-                        const Bf16* b, float* c, std::int64_t ld_c, bool accumulate) {
-  constexpr std::int64_t n = panel;
+inline void call_brgemm(std::int64_t m, std::int64_t n, std::int64_t k, const Bf16* a,
+                        std::int64_t ld_a, const Bf16* b, float* c, std::int64_t ld_c,
+                        bool accumulate) {
   const auto narrow = [](const Bf16* x) { return reinterpret_cast<const at::BFloat16*>(x); };
   at::native::cpublas::brgemm(m, n, k, ld_a, n, ld_c, accumulate, narrow(a), narrow(b), c,
                               /*is_vnni=*/true);
 }
 
 /// The same in fp32's kernel: the products of bfloat16 numbers are exact in fp32.
-inline void call_widened(std::int64_t m, std::int64_t k, const Bf16* a, std::int64_t ld_a,
-                         const Bf16* b, float* c, std::int64_t ld_c, bool accumulate) {
+inline void call_widened(std::int64_t m, std::int64_t n, std::int64_t k, const Bf16* a,
+                         std::int64_t ld_a, const Bf16* b, float* c, std::int64_t ld_c,
+                         bool accumulate) {
   thread_local std::vector<float> wide_a, wide_b;
   const auto rows = static_cast<std::size_t>(m);
+  const auto columns = static_cast<std::size_t>(n);
   const auto depth = static_cast<std::size_t>(k);
   wide_a.resize(rows * depth);
-  wide_b.resize(depth * panel);
+  wide_b.resize(depth * columns);
   kernels::widen(a, static_cast<std::size_t>(ld_a), rows, depth, wide_a.data());
-  kernels::unpack_panel(b, depth, panel, wide_b.data());
-  call_brgemm(m, k, wide_a.data(), k, wide_b.data(), c, ld_c, accumulate);
+  kernels::unpack_panel(b, depth, columns, wide_b.data());
+  call_brgemm(m, n, k, wide_a.data(), k, wide_b.data(), c, ld_c, accumulate);
 }
 
 /// Whether oneDNN multiplies bfloat16 on this machine.
@@ -83,7 +85,7 @@ inline bool has_bf16_kernels() {
       const std::vector<Bf16> zeros(2 * panel);
       float c[panel];
       const TileGuard tiles;
-      call_brgemm(1, 2, zeros.data(), 2, zeros.data(), c, panel, false);
+      call_brgemm(1, panel, 2, zeros.data(), 2, zeros.data(), c, panel, false);
       return true;
     } catch (const std::exception&) {
       return false;
@@ -93,31 +95,31 @@ inline bool has_bf16_kernels() {
 }
 
 template <class T>
-void product(std::int64_t m, std::int64_t k, const T* a, std::int64_t ld_a, const T* b, float* c,
-             std::int64_t ld_c, bool accumulate) {
+void product(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t ld_a,
+             const T* b, float* c, std::int64_t ld_c, bool accumulate) {
   if constexpr (sizeof(T) == sizeof(Bf16)) {
-    if (!has_bf16_kernels()) return call_widened(m, k, a, ld_a, b, c, ld_c, accumulate);
+    if (!has_bf16_kernels()) return call_widened(m, n, k, a, ld_a, b, c, ld_c, accumulate);
   }
-  call_brgemm(m, k, a, ld_a, b, c, ld_c, accumulate);
+  call_brgemm(m, n, k, a, ld_a, b, c, ld_c, accumulate);
 }
 
 }  // namespace detail
 
-/// c [m, panel] = (accumulate ? c : 0) + a [m, k] b, with rows of a and c `ld_a` and `ld_c` apart
-/// and b [k, panel] packed as one panel (kernels/pack.hpp). oneDNN's batch-reduced product, which
+/// c [m, columns] = (accumulate ? c : 0) + a [m, k] b, with rows of a and c `ld_a` and `ld_c` apart
+/// and b [k, columns] packed as one panel (kernels/pack.hpp). oneDNN's batch-reduced product, which
 /// keeps a kernel for each shape it has met: so m goes in blocks, and k in blocks that leave the
 /// part of b in the first cache.
 template <class T>
 void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, const T* b,
-                    float* c, std::size_t ld_c, bool accumulate) {
+                    float* c, std::size_t ld_c, bool accumulate, std::size_t columns = panel) {
   constexpr std::size_t m_block = sizeof(T) == sizeof(Bf16) ? 256 : 64;
   constexpr std::size_t k_block = sizeof(T) == sizeof(Bf16) ? 768 : 128;
   const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
   for (std::size_t row = 0; row < m; row += m_block) {
     for (std::size_t i = 0; i < k; i += k_block) {
-      detail::product(size(std::min(m_block, m - row)), size(std::min(k_block, k - i)),
-                      a + row * ld_a + i, size(ld_a), b + i * panel, c + row * ld_c, size(ld_c),
-                      accumulate || i > 0);
+      detail::product(size(std::min(m_block, m - row)), size(columns),
+                      size(std::min(k_block, k - i)), a + row * ld_a + i, size(ld_a),
+                      b + i * columns, c + row * ld_c, size(ld_c), accumulate || i > 0);
     }
   }
 }

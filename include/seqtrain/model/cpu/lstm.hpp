@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <seqtrain/model/cpu/lstm_backward.hpp>
+#include <seqtrain/model/cpu/lstm_forward.hpp>
+#include <seqtrain/model/cpu/lstm_layout.hpp>
+#include <seqtrain/model/recurrent_state.hpp>
+
+namespace seqtrain::model::cpu {
+
+/// Memory of LSTM layers, for one batch after the other.
+template <class T>
+class LstmMemory {
+ public:
+  /// Returns memory for a stretch of text that no other stretch waiting for its backward pass has.
+  std::shared_ptr<LstmKept<T>> take() {
+    for (const auto& stretch : stretches_) {
+      if (stretch.use_count() == 1) return stretch;
+    }
+    return stretches_.emplace_back(std::make_shared<LstmKept<T>>());
+  }
+
+  LstmWorkspace<T> space;
+
+ private:
+  std::vector<std::shared_ptr<LstmKept<T>>> stretches_;
+};
+
+namespace detail {
+
+template <class T>
+struct PassHolder : torch::CustomClassHolder {
+  std::shared_ptr<LstmMemory<T>> memory;
+  std::shared_ptr<LstmKept<T>> pass;
+};
+
+[[nodiscard]] inline LstmWeights<const float> weights_of(const at::Tensor& input,
+                                                         const at::Tensor& hidden,
+                                                         const at::Tensor& bias_input,
+                                                         const at::Tensor& bias_hidden) {
+  return {input.const_data_ptr<float>(), hidden.const_data_ptr<float>(),
+          bias_input.const_data_ptr<float>(), bias_hidden.const_data_ptr<float>()};
+}
+
+template <class T>
+struct LstmFunction : torch::autograd::Function<LstmFunction<T>> {
+  using Context = torch::autograd::AutogradContext;
+  using Tensors = torch::autograd::variable_list;
+
+  static Tensors forward(Context* context, const at::Tensor& x, const at::Tensor& input,
+                         const at::Tensor& hidden, const at::Tensor& bias_input,
+                         const at::Tensor& bias_hidden, const at::Tensor& h, const at::Tensor& c,
+                         const std::shared_ptr<LstmMemory<T>>& memory) {
+    const auto size = [](std::int64_t value) { return static_cast<std::size_t>(value); };
+    const LstmSizes sizes{size(x.size(0)), size(x.size(1)), size(x.size(2)), size(h.size(1))};
+    const at::Tensor y = at::empty({x.size(0), x.size(1), h.size(1)}, h.options());
+    const at::Tensor last = at::empty(h.sizes(), h.options());
+    auto kept = c10::make_intrusive<PassHolder<T>>();
+    kept->memory = memory;
+    kept->pass = memory->take();
+    const at::Tensor values = x.contiguous(), whole = hidden.contiguous();
+    LstmForward<T>{sizes, *kept->pass, memory->space}(
+        weights_of(input, whole, bias_input, bias_hidden), values.const_data_ptr<float>(),
+        h.const_data_ptr<float>(), c.const_data_ptr<float>(), y.mutable_data_ptr<float>(),
+        last.mutable_data_ptr<float>());
+    context->saved_data["pass"] = c10::IValue::make_capsule(std::move(kept));
+    context->save_for_backward({input, whole, bias_input, bias_hidden});
+    context->mark_non_differentiable({last});
+    return {y, last};
+  }
+
+  static Tensors backward(Context* context, const Tensors& gradients) {
+    const auto capsule = context->saved_data["pass"].toCapsule();
+    const auto& kept = static_cast<const PassHolder<T>&>(*capsule);
+    const Tensors saved = context->get_saved_variables();
+    const auto [rows, steps, in, hidden] = kept.pass->sizes;
+    const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
+    const auto options = saved[0].options().requires_grad(false);
+    Tensors results(8);
+    if (context->needs_input_grad(0)) {
+      results[0] = at::empty({size(rows), size(steps), size(in)}, options);
+    }
+    bool learns = false;
+    for (std::size_t i = 1; i <= 4; ++i) learns = learns || context->needs_input_grad(i);
+    for (std::size_t i = 1; learns && i <= 4; ++i) {
+      results[i] = at::empty(saved[i - 1].sizes(), options);
+    }
+    const auto numbers = [](const at::Tensor& tensor) {
+      return tensor.defined() ? tensor.mutable_data_ptr<float>() : nullptr;
+    };
+    const at::Tensor d_y = gradients[0].contiguous();
+    LstmBackward<T>{*kept.pass, kept.memory->space}(
+        weights_of(saved[0], saved[1], saved[2], saved[3]), d_y.const_data_ptr<float>(),
+        numbers(results[0]),
+        {numbers(results[1]), numbers(results[2]), numbers(results[3]), numbers(results[4])});
+    return results;
+  }
+};
+
+}  // namespace detail
+
+/// Weights of a layer, as `at::lstm` takes them: [4 · hidden, in], [4 · hidden, hidden] and
+/// [4 · hidden] twice, gates in the order input, forget, candidate, output.
+struct LstmTensors {
+  at::Tensor input, hidden, bias_input, bias_hidden;
+};
+
+/// Runs a layer over x [rows, steps, in], for autograd: returns the hidden states [rows, steps,
+/// hidden] and replaces `state` by the state after the last step, cut off from the gradients. All
+/// tensors are fp32 on the processor; T is the type of the products' factors. The result does not
+/// depend on the number of threads.
+template <class T>
+at::Tensor lstm(const at::Tensor& x, const LstmTensors& weights, RecurrentState::Layer& state,
+                const std::shared_ptr<LstmMemory<T>>& memory) {
+  const auto result = detail::LstmFunction<T>::apply(
+      x, weights.input, weights.hidden, weights.bias_input, weights.bias_hidden,
+      state.h.contiguous(), state.c.contiguous(), memory);
+  state = {result[0].select(1, -1).detach().clone(), result[1].detach()};
+  return result[0];
+}
+
+}  // namespace seqtrain::model::cpu
