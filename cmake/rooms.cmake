@@ -34,7 +34,8 @@ seqtrain_room(host cli seqtrain::serve seqtrain::gcs seqtrain::hub Boost::progra
 if(SEQTRAIN_WITH_TORCH)
   set(SEQTRAIN_TORCH_ROOMS tensor model optim dist)
   seqtrain_room(torch tensor seqtrain::data seqtrain::weights torch)
-  seqtrain_room(torch model seqtrain::tensor seqtrain::weights seqtrain::predict seqtrain::kernels)
+  seqtrain_room(torch model
+    seqtrain::tensor seqtrain::weights seqtrain::predict seqtrain::subwords seqtrain::kernels)
   seqtrain_room(torch optim seqtrain::tensor seqtrain::kernels)
   seqtrain_room(torch dist seqtrain::data seqtrain::train seqtrain::tensor torch)
 endif()

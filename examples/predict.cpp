@@ -19,8 +19,6 @@
 #include <seqtrain/report/bar.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
-#include "load_predictor.hpp"
-
 using namespace seqtrain;
 
 /// Shows on a terminal how far a stream has come.
@@ -70,8 +68,8 @@ void check(const predict::StreamProgress& done) {
 void predict_stdin(const cli::PredictFlags& flags) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load_in = [&](const std::string& precision) {
-    return load_predictor(flags.model,
-                          {.device = device, .precision = model::precision_named(precision)});
+    return model::Predictor{flags.model,
+                            {.device = device, .precision = model::precision_named(precision)}};
   };
   const auto predictor = load_in(flags.precision);
   if (predictor.precision() == model::Precision::int8 && !model::has_native_int8()) {

@@ -14,8 +14,6 @@
 #include <seqtrain/serve/server.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
-#include "load_predictor.hpp"
-
 using namespace seqtrain;
 
 void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
@@ -24,7 +22,7 @@ void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
                                         .precision = model::precision_named(flags.precision)};
   const auto load = [&flags, &log, options, device] {
     const auto found = cli::find_model(flags.model, log);
-    auto predictor = load_predictor(found.directory, options);
+    model::Predictor predictor{found.directory, options};
     serve::ModelFacts facts{.id = found.place,
                             .dtype = std::string{model::dtype_name(predictor.precision())},
                             .compute_type = device.is_cpu() ? "cpu" : "gpu"};

@@ -8,19 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/count_words.hpp>
 #include <seqtrain/model/awd_lstm_classifier.hpp>
 #include <seqtrain/model/language_model.hpp>
 #include <seqtrain/model/pretrained_words.hpp>
 #include <seqtrain/optim/adam.hpp>
+#include <seqtrain/subwords/subword_tokenizer.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 #include <seqtrain/train/stages.hpp>
-#if defined(LANGUAGES_WITH_SUBWORDS)
-#include <seqtrain/core/atomic_file.hpp>
-#include <seqtrain/core/mapped_file.hpp>
-#include <seqtrain/subwords/subword_tokenizer.hpp>
-#endif
 
 #include "job.hpp"
 #include "ulmfit_cycles.hpp"
@@ -142,7 +140,6 @@ struct Ulmfit {
     return run(job, std::move(words), std::move(tokenizer));
   }
 
-#if defined(LANGUAGES_WITH_SUBWORDS)
   static Report on_subwords(const Job& job, const std::filesystem::path& model) {
     auto tokenizer = seqtrain::subwords::load_subwords(model);
     auto pieces = tokenizer.pipeline().texts();
@@ -151,13 +148,6 @@ struct Ulmfit {
                                     seqtrain::MappedFile{model}.text());
     return report;
   }
-#else
-  static Report on_subwords(const Job&, const std::filesystem::path& model) {
-    throw seqtrain::InputError{"needs SentencePiece, which this program was built without",
-                               {.object = model.string()},
-                               "build it with -DSEQTRAIN_WITH_SENTENCEPIECE=ON"};
-  }
-#endif
 
   static std::vector<std::string> vocabulary(const Job& job) {
     seqtrain::text::WordCounts counts;

@@ -152,11 +152,6 @@ TEST_F(LanguagesExample, CutsTextsIntoSubwordsByAModel) {
   const auto golden = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/subwords";
   std::filesystem::copy_file(golden / "unigram.model", root_ / "en/subwords.model");
   const auto run = run_example("languages", flags("--model-dir made"));
-  if (SEQTRAIN_WITH_SUBWORDS == 0) {
-    EXPECT_EQ(run.code, 2);
-    EXPECT_NE(run.output.find("-DSEQTRAIN_WITH_SENTENCEPIECE=ON"), std::string::npos);
-    return;
-  }
   ASSERT_EQ(run.code, 0) << run.output;
   const auto folder = published("made");
   EXPECT_EQ(weights::FastaiFile{folder / "model.pth"}.at("0.module.encoder.weight").shape,
@@ -363,7 +358,6 @@ TEST_F(PublishedLayout, TrainsOnOneLabelAndKeepsTheResultsWithoutAFolder) {
 }
 
 TEST_F(PublishedLayout, TrainsBackwardsFromAQuasiRecurrentModel) {
-  if (SEQTRAIN_WITH_SUBWORDS == 0) GTEST_SKIP() << "built without SentencePiece";
   // The pieces of the model are the vocabulary that another run has left.
   std::filesystem::create_directories(root_ / "en");
   for (const char* file : {"train.csv", "valid.csv", "test.csv"}) {

@@ -208,7 +208,7 @@ TEST(Predictor, SaysWhatItCannotLoad) {
   std::filesystem::copy(saved.path() / "vocab.txt", fresh.path() / "vocab.txt");
   EXPECT_NE(problem(fresh.path()).find("the model is not trained"), std::string::npos);
   tests::write_file(saved.path() / "subwords.model", "");
-  EXPECT_NE(problem(saved.path()).find("needs SentencePiece"), std::string::npos);
+  EXPECT_NE(problem(saved.path()).find("subwords.model: is empty"), std::string::npos);
 }
 
 /// What `languages` leaves, with the weights that PyTorch has trained.

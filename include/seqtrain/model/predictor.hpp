@@ -29,6 +29,7 @@
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
+#include <seqtrain/subwords/subword_tokenizer.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/weights/calibration.hpp>
 
@@ -57,12 +58,11 @@ class Predictor {
 
   /// Loads a directory in Hugging Face's layout, the directory of a run, or one that the program
   /// `languages` has left. Throws `InputError` if it is none of them, if its files do not fit
-  /// together, if the model is not fine-tuned, or if its tokenizer is a SentencePiece model.
+  /// together, or if the model is not fine-tuned.
   explicit Predictor(const std::filesystem::path& directory, const PredictorOptions& options = {})
       : Predictor{Resolved{resolve(directory)}, {}, options} {}
 
-  /// Loads the model of a directory for a tokenizer that somebody else has loaded, such as
-  /// `subwords::load_subwords(directory / "subwords.model")`.
+  /// Loads the model of a directory for a tokenizer that somebody else has loaded.
   template <text::Tokenizer T>
   Predictor(const std::filesystem::path& directory, T tokenizer,
             const PredictorOptions& options = {})
@@ -167,10 +167,8 @@ class Predictor {
   }
 
   static predict::TextEncoder load_tokenizer(const std::filesystem::path& directory) {
-    if (std::filesystem::exists(directory / "subwords.model")) {
-      throw InputError{"needs SentencePiece, which this program does not use",
-                       {.object = (directory / "subwords.model").string()},
-                       "load it by subwords::load_subwords and give it to the predictor"};
+    if (const auto path = directory / "subwords.model"; std::filesystem::exists(path)) {
+      return predict::TextEncoder{subwords::load_subwords(path)};
     }
     return predict::TextEncoder{text::load_tokenizer(directory)};
   }
