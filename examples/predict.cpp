@@ -72,8 +72,9 @@ void predict_stdin(const cli::PredictFlags& flags) {
                             {.device = device, .precision = model::precision_named(precision)}};
   };
   const auto predictor = load_in(flags.precision);
-  if (predictor.precision() == model::Precision::int8 && !model::has_native_int8()) {
-    report::log_on_stderr().warning(model::describe(model::Precision::int8, device));
+  if (predictor.precision() == model::Precision::int8) {
+    report::log_on_stderr().lines(
+        model::describe(model::Precision::int8, device, predictor.maps_in_bf16()));
   }
   if (flags.compare.empty()) return check(answer_stdin(predictor, predictor.max_length(), flags));
   const auto other = load_in(flags.compare);

@@ -10,6 +10,7 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/serve_flags.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
+#include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/predictor.hpp>
 #include <seqtrain/serve/server.hpp>
 #include <seqtrain/tensor/machine.hpp>
@@ -23,6 +24,7 @@ void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
   const auto load = [&flags, &log, options, device] {
     const auto found = cli::find_model(flags.model, log);
     model::Predictor predictor{found.directory, options};
+    log.lines(model::describe(predictor.precision(), device, predictor.maps_in_bf16()));
     serve::ModelFacts facts{.id = found.place,
                             .dtype = std::string{model::dtype_name(predictor.precision())},
                             .compute_type = device.is_cpu() ? "cpu" : "gpu"};

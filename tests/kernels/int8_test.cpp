@@ -89,6 +89,44 @@ TEST(Int8, QuantizesBfloat16AsTheFloatsItStandsFor) {
   EXPECT_EQ(one.row_scales, other.row_scales);
 }
 
+TEST(Int8, LosesMoreOfRowsTheLargerOneColumnIs) {
+  const std::size_t rows = 8, n = 64;
+  auto x = made_numbers(rows * n, 7);
+  Factors factors{rows, n};
+  const auto loss = [&] {
+    quantize_rows(x.data(), rows, n, factors.x());
+    return quantization_loss(x.data(), rows, n, factors.x());
+  };
+  const double even = loss();
+  EXPECT_GT(even, 0.001);
+  EXPECT_LT(even, 0.02);
+  double before = even;
+  for (const float outlier : {30.0F, 300.0F, 3000.0F}) {
+    for (std::size_t row = 0; row < rows; ++row) x[row * n + 5] = outlier;
+    const double now = loss();
+    EXPECT_GT(now, 2 * before) << outlier;
+    before = now;
+  }
+  EXPECT_GT(before, 0.5);  // most other numbers became zero
+}
+
+TEST(Int8, LosesAlsoByAColumnOfLargeDifferences) {
+  const std::size_t rows = 8, n = 64;
+  auto x = made_numbers(rows * n, 7);
+  Factors factors{rows, n};
+  for (std::size_t row = 0; row < rows; ++row) x[row * n + 5] *= 300;
+  quantize_rows(x.data(), rows, n, factors.x());
+  EXPECT_GT(quantization_loss(x.data(), rows, n, factors.x()), 0.1);
+}
+
+TEST(Int8, LosesNothingOfEqualRows) {
+  const std::size_t n = 32;
+  std::vector<float> x(2 * n, 1.5F);
+  Factors factors{2, n};
+  quantize_rows(x.data(), 2, n, factors.x());
+  EXPECT_EQ(quantization_loss(x.data(), 2, n, factors.x()), 0);
+}
+
 TEST(Int8, QuantizesEachOutputChannelByItsLargestWeight) {
   const std::size_t k = 20;
   auto weights = made_numbers(int8_columns * k, 3);

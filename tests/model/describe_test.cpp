@@ -16,6 +16,13 @@ TEST(Describe, WarnsOfBf16ThatTheDeviceLacks) {
   EXPECT_NE(describe(Precision::bf16, c10::Device{c10::kMeta}).find("warning"), std::string::npos);
 }
 
+TEST(Describe, CountsLinearMapsThatInt8DoesNotSuit) {
+  const c10::Device cpu{c10::kCPU};
+  EXPECT_EQ(describe(Precision::int8, cpu).find("; bf16 for"), std::string::npos);
+  EXPECT_NE(describe(Precision::int8, cpu, 3).find("; bf16 for 3 of the linear maps"),
+            std::string::npos);
+}
+
 TEST(Describe, NamesWhatIsNewAndWhatIsLeftOut) {
   EXPECT_EQ(describe(LoadReport{}), "");
   EXPECT_EQ(describe({.fresh = {"a", "b"}, .left_out = {"c"}}),

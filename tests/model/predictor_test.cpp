@@ -26,9 +26,11 @@ using tests::MadeModel;
 /// A made model with a head and a tokenizer of the words w0, w1, ….
 class SavedModel {
  public:
-  explicit SavedModel(const MadeModel& model = {}) {
-    const tests::MadeCheckpoint checkpoint{model};
-    load_classifier(checkpoint.path(), {.seed = 3}).save_pretrained(path());
+  explicit SavedModel(const MadeModel& model = {})
+      : SavedModel{load_classifier(tests::MadeCheckpoint{model}.path(), {.seed = 3})} {}
+
+  explicit SavedModel(const AnyClassifier& model) {
+    model.save_pretrained(path());
     std::string words = "[UNK]\n[PAD]\n[CLS]\n[SEP]\n[MASK]\n";
     for (int i = 0; i < 115; ++i) words += "w" + std::to_string(i) + "\n";
     tests::write_file(path() / "vocab.txt", words);
@@ -110,6 +112,30 @@ TEST(Predictor, IsNearFp32InOtherPrecisions) {
     EXPECT_LT(gap, 0.05 * expected.cwiseAbs().maxCoeff());
     EXPECT_GT(gap, 0);
   }
+}
+
+/// A made model with a channel that is far larger than the others after some norm.
+SavedModel model_with_outliers() {
+  auto model = load_classifier(tests::MadeCheckpoint{}.path(), {.seed = 3});
+  for (const auto& parameter : model.parameters()) {
+    if (!parameter.name.ends_with("layer.0.output.LayerNorm.weight")) continue;
+    parameter.value.mutable_data_ptr<float>()[5] = 100;
+  }
+  return SavedModel{model};
+}
+
+TEST(Predictor, KeepsLinearMapsInBf16ThatReadOutliers) {
+  EXPECT_EQ((Predictor{SavedModel{}.path(), {.precision = Precision::int8}}.maps_in_bf16()), 0U);
+  const SavedModel saved = model_with_outliers();
+  const Predictor exact{saved.path()};
+  const Predictor predictor{saved.path(), {.precision = Precision::int8}};
+  EXPECT_GT(predictor.maps_in_bf16(), 0U);
+  EXPECT_LT(predictor.maps_in_bf16(), 8U);
+  const auto all = texts(exact, 20);
+  const auto expected = exact.predict(all);
+  const float gap = (predictor.predict(all) - expected).cwiseAbs().maxCoeff();
+  EXPECT_LT(gap, 0.1 * expected.cwiseAbs().maxCoeff());  // 0.17 if all were in int8
+  expect_same_bits_in_any_batch(predictor);
 }
 
 TEST(Predictor, RefusesInt8WithoutKernels) {

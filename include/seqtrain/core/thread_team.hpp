@@ -39,19 +39,13 @@ class ThreadTeam {
   /// for all. Throws the first exception of a task; tasks that have not begun by then are left out.
   template <class Task>
   void run(std::size_t count, const Task& task) {
-    const auto call = [](const void* body, std::size_t index, std::size_t worker) {
+    body_ = &task;
+    call_ = [](const void* body, std::size_t index, std::size_t worker) {
       (*static_cast<const Task*>(body))(index, worker);
     };
-    next_ = 0;
-    {
-      const std::lock_guard lock{mutex_};
-      count_ = count;
-      body_ = &task;
-      call_ = call;
-      busy_ = threads_.size();
-      ++round_;
-    }
-    changed_.notify_all();
+    count_ = static_cast<std::uint32_t>(count);
+    unfinished_ = count_;
+    next_round(count_);
     work(0);
     wait();
     if (auto error = std::exchange(error_, nullptr)) std::rethrow_exception(error);
@@ -60,47 +54,89 @@ class ThreadTeam {
  private:
   using Call = void (*)(const void* body, std::size_t index, std::size_t worker);
 
-  /// Turns that a thread waits awake before it sleeps, because rounds follow each other closely.
-  static constexpr int spins = 20'000;
+  /// The number of a round in the upper half, how many of its tasks nobody has taken in the lower
+  /// one. A thread that comes late finds no task, or one of a later round; nobody waits for it.
+  using State = std::uint64_t;
+  static constexpr State left_in(State state) { return state & 0xffffffff; }
+  static constexpr State round_of(State state) { return state >> 32; }
+
+  void next_round(std::uint32_t tasks) {
+    {
+      const std::lock_guard lock{mutex_};
+      state_ = (round_of(state_) + 1) << 32 | tasks;
+    }
+    changed_.notify_all();
+  }
 
   void serve(std::size_t worker) {
-    for (std::uint64_t seen = 0;;) {
-      for (int i = 0; i < spins && round_ == seen; ++i) pause();
-      std::unique_lock lock{mutex_};
-      changed_.wait(lock, [&] { return round_ != seen; });
-      seen = round_;
-      if (stopping_) return;
-      lock.unlock();
+    for (State seen = 0;;) {
+      const auto begun = [&] { return round_of(state_) != seen; };
+      spin_until(begun);
+      {
+        std::unique_lock lock{mutex_};
+        changed_.wait(lock, begun);
+        seen = round_of(state_);
+        if (stopping_) return;
+      }
       work(worker);
-      lock.lock();
-      if (--busy_ == 0) finished_.notify_one();
     }
   }
 
   void stop() {
-    {
-      const std::lock_guard lock{mutex_};
-      stopping_ = true;
-      ++round_;
-    }
-    changed_.notify_all();
+    stopping_ = true;
+    next_round(0);
     for (auto& thread : threads_) thread.join();
   }
 
   void work(std::size_t worker) {
-    try {
-      for (std::size_t i = next_++; i < count_; i = next_++) call_(body_, i, worker);
-    } catch (...) {
-      const std::lock_guard lock{mutex_};
-      if (!error_) error_ = std::current_exception();
-      next_ = count_;
+    for (State state = state_; left_in(state) > 0;) {
+      if (!state_.compare_exchange_weak(state, state - 1)) continue;
+      try {
+        call_(body_, count_ - left_in(state), worker);
+      } catch (...) {
+        keep_error();
+      }
+      finish(1);
+      state = state_;
     }
   }
 
+  /// Keeps the first exception and takes the tasks that nobody has begun.
+  void keep_error() {
+    {
+      const std::lock_guard lock{mutex_};
+      if (!error_) error_ = std::current_exception();
+    }
+    State state = state_;
+    while (!state_.compare_exchange_weak(state, state - left_in(state))) {
+    }
+    if (left_in(state) > 0) finish(static_cast<std::uint32_t>(left_in(state)));
+  }
+
+  void finish(std::uint32_t tasks) {
+    if (unfinished_.fetch_sub(tasks) != tasks) return;
+    { const std::lock_guard lock{mutex_}; }  // the caller sleeps, or sees that all is done
+    finished_.notify_one();
+  }
+
   void wait() {
-    for (int i = 0; i < spins && busy_ != 0; ++i) pause();
+    const auto done = [this] { return unfinished_ == 0; };
+    spin_until(done);
+    if (done()) return;
     std::unique_lock lock{mutex_};
-    finished_.wait(lock, [this] { return busy_ == 0; });
+    finished_.wait(lock, done);
+  }
+
+  /// Waits awake for a while before the thread sleeps, because rounds follow each other closely.
+  /// Other threads that want the core get it.
+  template <class Condition>
+  static void spin_until(const Condition& condition) {
+    constexpr int turns = 20'000;
+    constexpr int turns_between_yields = 256;
+    for (int i = 1; i <= turns && !condition(); ++i) {
+      pause();
+      if (i % turns_between_yields == 0) std::this_thread::yield();
+    }
   }
 
   static void pause() {
@@ -112,14 +148,13 @@ class ThreadTeam {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::condition_variable finished_;
-  std::atomic<std::uint64_t> round_ = 0;
-  std::atomic<std::size_t> busy_ = 0;
-  std::atomic<std::size_t> next_ = 0;
-  std::size_t count_ = 0;
+  std::atomic<State> state_ = 0;
+  std::atomic<std::uint32_t> unfinished_ = 0;
+  std::atomic<bool> stopping_ = false;
+  std::uint32_t count_ = 0;
   const void* body_ = nullptr;
   Call call_ = nullptr;
   std::exception_ptr error_;
-  bool stopping_ = false;
   std::vector<std::thread> threads_;
 };
 

@@ -70,6 +70,9 @@ class AnyClassifier {
   [[nodiscard]] ProblemType problem_type() const {
     return std::visit([](const auto& model) { return model.problem_type(); }, classifier_);
   }
+  [[nodiscard]] std::size_t maps_in_bf16() const {
+    return std::visit([](const auto& model) { return model.maps_in_bf16(); }, classifier_);
+  }
   [[nodiscard]] Precision precision() const {
     return std::visit([](const auto& model) { return model.precision(); }, classifier_);
   }

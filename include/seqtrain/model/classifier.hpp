@@ -131,6 +131,9 @@ class Classifier {
   /// Returns the number of tokens that a row may have, including special tokens.
   [[nodiscard]] std::int64_t max_length() const { return Family::Embeddings::max_length(config_); }
 
+  /// See `cpu::AnyEncoder::maps_in_bf16`.
+  [[nodiscard]] std::size_t maps_in_bf16() const { return cpu_encoder_.maps_in_bf16(); }
+
   /// Writes config.json and model.safetensors as `from_pretrained` reads them.
   void save_pretrained(const std::filesystem::path& directory) const {
     std::filesystem::create_directories(directory);

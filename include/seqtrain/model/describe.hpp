@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,14 @@ inline std::string describe(const LoadReport& report) {
 }
 
 /// Returns the log's line about a model's precision, with a warning if another one would be faster.
-inline std::string describe(Precision used, c10::Device device) {
+/// `maps_in_bf16` linear maps of a model in int8 compute in bf16.
+inline std::string describe(Precision used, c10::Device device, std::size_t maps_in_bf16 = 0) {
   if (used == Precision::int8) {
     std::string line = "Precision: int8 linear maps, fp32 norms, softmax and head";
+    if (maps_in_bf16 > 0) {
+      line += "; bf16 for " + std::to_string(maps_in_bf16) +
+              " of the linear maps, which read numbers that int8 cannot hold well";
+    }
     if (!has_native_int8()) {
       line += "; warning: this processor has no VNNI, so bf16 or fp32 may be faster";
     }

@@ -74,6 +74,8 @@ class Predictor {
   [[nodiscard]] ProblemType problem_type() const { return task_.problem_type; }
   /// Returns what the products of the encoder are computed in.
   [[nodiscard]] Precision precision() const { return precision_; }
+  /// See `cpu::AnyEncoder::maps_in_bf16`.
+  [[nodiscard]] std::size_t maps_in_bf16() const { return maps_in_bf16_; }
   /// Returns how many ids a text may have, special tokens included.
   [[nodiscard]] std::size_t max_length() const { return max_length_; }
   /// Returns how many special tokens a single text, or a pair, gains.
@@ -202,6 +204,7 @@ class Predictor {
   void describe(const AnyClassifier& model, c10::Device device) {
     task_ = {.labels = model.config().labels, .problem_type = model.problem_type()};
     precision_ = model.precision();
+    maps_in_bf16_ = model.maps_in_bf16();
     max_length_ = static_cast<std::size_t>(model.max_length());
     // The bits of torch's operators depend on how many rows they are given.
     by_itself_ = device.is_cpu() && !cpu::supports(model.config());
@@ -220,6 +223,7 @@ class Predictor {
   std::unique_ptr<State> state_;
   predict::Task task_;
   Precision precision_ = Precision::fp32;
+  std::size_t maps_in_bf16_ = 0;
   std::size_t max_length_ = 0;
   bool by_itself_ = false;  ///< each text is predicted alone
   bool backwards_ = false;  ///< texts are read from the end

@@ -44,6 +44,13 @@ class AnyEncoder {
 
   [[nodiscard]] explicit operator bool() const { return encoder_.index() != 0; }
 
+  /// Returns how many linear maps of an encoder in int8 compute in bf16, because they read numbers
+  /// that int8 cannot hold well.
+  [[nodiscard]] std::size_t maps_in_bf16() const {
+    const auto* const fixed = std::get_if<FixedEncoder>(&encoder_);
+    return fixed ? fixed->maps_in_bf16() : 0;
+  }
+
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> dropout) {
     return visit([&]<class E>(E& encoder) {
       if constexpr (std::is_same_v<E, FixedEncoder>) {

@@ -55,6 +55,22 @@ class Embeddings {
     return result;
   }
 
+  /// Returns eight texts of up to 16 ids from all over the vocabulary.
+  [[nodiscard]] data::Batch probe() const {
+    const std::int64_t skipped = positions_behind_padding ? word.padding_id + 1 : 0;
+    data::Batch batch;
+    batch.rows = 8;
+    batch.width = std::min<std::int64_t>(16, position.rows.size(0) - skipped);
+    batch.lengths.assign(static_cast<std::size_t>(batch.rows),
+                         static_cast<std::int32_t>(batch.width));
+    const std::int64_t count = batch.rows * batch.width;
+    for (std::int64_t i = 0; i < count; ++i) {
+      batch.input_ids.push_back(static_cast<std::int32_t>(i * word.rows.size(0) / count));
+    }
+    batch.token_type_ids.resize(batch.input_ids.size());
+    return batch;
+  }
+
   /// sum [count, hidden] = the tables' rows added up, zero where there is no token.
   void add_up(const Ids* ids, std::size_t count, std::size_t hidden, float* sum) const {
     for (std::size_t row = 0; row < count; ++row) {

@@ -40,6 +40,9 @@ struct FixedLayer {
   [[nodiscard]] std::array<FixedLinear*, 4> linears() {
     return {&qkv, &attention_output, &intermediate, &output};
   }
+  [[nodiscard]] std::array<const FixedLinear*, 4> linears() const {
+    return {&qkv, &attention_output, &intermediate, &output};
+  }
 
   FixedLinear qkv, attention_output, intermediate, output;
   NormTensors norm1, norm2;
@@ -47,17 +50,27 @@ struct FixedLayer {
   std::size_t heads;
 };
 
-/// BERT's and RoBERTa's encoder for predictions on the processor: linear maps in int8 or bf16, what
-/// is between them kept in bf16 and computed in fp32. Nothing is kept for a backward pass. A thread
-/// takes a run of sequences through all layers; where there are fewer than threads, they share the
-/// parts of each step. A sequence's result is the same bits whatever the others and the threads
-/// are.
+/// BERT's and RoBERTa's encoder for predictions on the processor: linear maps in int8 or bf16,
+/// hidden states kept in bf16, all else computed in fp32. Nothing is kept for a backward pass. A
+/// thread takes a run of sequences through all layers; where there are fewer than threads, they
+/// share the parts of each step. A sequence's result is the same bits whatever the others and the
+/// threads are.
 class FixedEncoder {
  public:
   FixedEncoder(EncoderParts<Bf16> parts, bool int8)
       : embeddings_{std::move(parts.embeddings)}, int8_{int8} {
     layers_.reserve(parts.layers.size());
     for (Layer<Bf16>& layer : parts.layers) layers_.emplace_back(std::move(layer), int8);
+    if (int8) keep_outliers_in_bf16();
+  }
+
+  /// Returns how many linear maps compute in bf16.
+  [[nodiscard]] std::size_t maps_in_bf16() const {
+    std::size_t count = 0;
+    for (const FixedLayer& layer : layers_) {
+      for (const FixedLinear* const linear : layer.linears()) count += linear->int8() ? 0 : 1;
+    }
+    return count;
   }
 
   /// The first tokens' hidden states [rows, hidden], in fp32.
@@ -66,7 +79,7 @@ class FixedEncoder {
     pack_weights();
     const Layout layout{batch, 1};
     const std::size_t workers = tensor::workers();
-    const bool shared = layout.groups().size() < workers;
+    const bool shared = losses_ || layout.groups().size() < workers;
     const auto runs = layout.runs(shared ? 1 : workers);
     const auto ids = embeddings_.ids(batch, layout);
     at::Tensor result = at::empty({batch.rows, static_cast<std::int64_t>(hidden())}, at::kFloat);
@@ -118,15 +131,18 @@ class FixedEncoder {
           first_row_{first_row},
           each_{each} {}
 
-    /// Writes the first tokens' hidden states [sequences, hidden].
+    /// Writes the first tokens' hidden states [sequences, hidden]. The last layer computes nothing
+    /// else, unless its inputs are measured: first tokens alone differ too little.
     void operator()(const Embeddings::Ids* ids, std::size_t count, float* result) const {
       embed(ids, count);
-      const auto& layers = encoder_.layers_;
-      for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
-        project(layers[i], count, {0, 3 * hidden()});
-        attend(layers[i]);
-        finish(layers[i], count);
+      const bool measured = encoder_.losses_ != nullptr;
+      const std::span layers{encoder_.layers_};
+      for (const FixedLayer& layer : measured ? layers : layers.first(layers.size() - 1)) {
+        project(layer, count, {0, 3 * hidden()});
+        attend(layer);
+        finish(layer, count);
       }
+      if (measured) return;
       project(layers.back(), count, {hidden(), 3 * hidden()});
       keep_first_tokens();
       project_first_queries(layers.back());
@@ -181,6 +197,10 @@ class FixedEncoder {
     void apply(const FixedLinear& linear, const Bf16* values, std::size_t count, Columns columns,
                const Use& use) const {
       const LinearInput input{values, rows_.quantized};
+      if (encoder_.losses_) {
+        encoder_.losses_->emplace_back(
+            &linear, kernels::quantization_loss(values, count, linear.in(), rows_.quantized));
+      }
       const std::size_t first = columns.first / panel;
       each_(columns.end / panel - first, [&](std::size_t task, std::size_t worker) {
         linear(input, count, first + task, encoder_.scratch_[worker].data(), use);
@@ -312,6 +332,27 @@ class FixedEncoder {
   [[nodiscard]] std::size_t hidden() const { return layers_.front().attention_output.out(); }
   [[nodiscard]] std::size_t inner() const { return layers_.front().intermediate.out(); }
 
+  /// Int8 keeps little of a token's numbers if one of them is far larger than the others, as in
+  /// some channels of some models. A probe finds the linear maps that read such numbers: ids from
+  /// all over the vocabulary pass through the encoder, and a map whose input loses more than
+  /// `largest_loss` by quantization (see `kernels::quantization_loss`) computes in bf16 from then
+  /// on.
+  void keep_outliers_in_bf16() {
+    constexpr double largest_loss = 0.1;
+    std::vector<std::pair<const FixedLinear*, double>> losses;
+    losses_ = &losses;
+    (void)forward(embeddings_.probe());
+    losses_ = nullptr;
+    for (FixedLayer& layer : layers_) {
+      for (FixedLinear* const linear : layer.linears()) {
+        const bool loses = std::ranges::any_of(losses, [&](const auto& loss) {
+          return loss.first == linear && loss.second > largest_loss;
+        });
+        if (loses) linear->keep_in_bf16();
+      }
+    }
+  }
+
   void pack_weights() {
     std::vector<std::pair<FixedLinear*, std::size_t>> tasks;
     for (FixedLayer& layer : layers_) {
@@ -360,6 +401,7 @@ class FixedEncoder {
   Embeddings embeddings_;
   std::vector<FixedLayer> layers_;
   bool int8_;
+  std::vector<std::pair<const FixedLinear*, double>>* losses_ = nullptr;  // of the probe's inputs
   std::vector<Memory> memory_;
   std::vector<Rows> rows_;
   std::vector<Buffer<float>> scratch_;  // a thread's each

@@ -31,6 +31,16 @@ class FixedLinear {
   [[nodiscard]] std::size_t out() const { return linear_.out(); }
   [[nodiscard]] std::size_t panels() const { return out() / panel; }
 
+  [[nodiscard]] bool int8() const { return int8_; }
+
+  /// Computes in bf16 from the next packing on.
+  void keep_in_bf16() {
+    int8_ = false;
+    weights_ = {};
+    excess_ = {};
+    scales_ = {};
+  }
+
   /// See `Linear::begin_packing`.
   [[nodiscard]] std::size_t begin_packing() {
     if (!int8_) return linear_.begin_packing(false);
