@@ -20,9 +20,9 @@
 
 namespace seqtrain::text {
 
-/// Reads tokenizer.json of Hugging Face's `tokenizers`. Truncation and padding are left out of
-/// account with a warning, the decoder without one; a part that is not supported throws
-/// `InputError` that names it.
+/// Reads a tokenizer.json of Hugging Face's `tokenizers`. It ignores truncation and padding with a
+/// warning, and the decoder without one. A part that is not supported throws `InputError` that
+/// names the part.
 class TokenizerJson {
  public:
   TokenizerJson(const json::Document& document, const TokenizerConfig& config)
@@ -45,7 +45,7 @@ class TokenizerJson {
     detail::refuse(model.at("type"), "BPE, Unigram and WordPiece");
   }
 
-  /// What the file asks for and `read` leaves out of account, a sentence each.
+  /// Returns one sentence for each setting of the file that `read` ignores.
   [[nodiscard]] std::vector<std::string> warnings() const {
     std::vector<std::string> warnings;
     for (const std::string part : {"truncation", "padding"}) {
@@ -58,7 +58,7 @@ class TokenizerJson {
   }
 
  private:
-  /// Old files say nothing of a model's type.
+  /// Returns the type of a model. Older files have no type, so it follows from the members.
   static std::string_view model_name(const json::Value& model) {
     if (const auto type = model.find("type")) return type->string();
     if (model.find("merges")) return "BPE";
@@ -152,7 +152,7 @@ class TokenizerJson {
     return assemble(vocabulary, read_character_bpe(model, vocabulary));
   }
 
-  /// Whether the last pre-tokenizer turns text into bytes.
+  /// Returns whether the last pre-tokenizer turns text into bytes.
   [[nodiscard]] bool takes_bytes() const {
     const auto parts = read_pre_tokenizers(root_, false).parts();
     return !parts.empty() && std::holds_alternative<ByteLevelPart>(parts.back()) &&
@@ -180,7 +180,8 @@ class TokenizerJson {
                              .byte_fallback = flag(model, "byte_fallback").value_or(false)}});
   }
 
-  /// Pairs of a piece and its score. As the reference has it, the last of equal ones counts.
+  /// Reads pairs of a piece and its score. If a piece is repeated the last one counts, as in the
+  /// reference.
   static std::vector<Unigram::Piece> read_pieces(const json::Value& value) {
     simdjson::dom::array array;
     if (value.element().get(array) != simdjson::SUCCESS) throw value.error("expected an array");
@@ -233,7 +234,7 @@ class TokenizerJson {
                 .ignore_merges = flag(model, "ignore_merges").value_or(false)}};
   }
 
-  /// Merges are strings "left right" in older files, pairs in newer ones.
+  /// Reads merges: strings "left right" in older files, pairs in newer ones.
   static std::vector<Bpe::Pair> read_merges(const json::Value& value) {
     simdjson::dom::array array;
     if (value.element().get(array) != simdjson::SUCCESS) throw value.error("expected an array");
@@ -276,7 +277,8 @@ class TokenizerJson {
     return options;
   }
 
-  /// What the configuration says, else what the file pads with, else the usual names.
+  /// Returns the padding token: from the configuration, else from the file's padding, else the
+  /// first usual name in the vocabulary.
   [[nodiscard]] std::string padding_token(const Vocabulary& vocabulary) const {
     std::string usual = vocabulary.contains("[PAD]") ? "[PAD]" : "<pad>";
     if (const auto padding = root_.find("padding")) {

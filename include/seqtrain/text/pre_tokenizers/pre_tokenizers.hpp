@@ -17,12 +17,12 @@
 
 namespace seqtrain::text {
 
-/// A stretch of a text on its way to the model.
+/// A stretch of a text between the normalizers and the model.
 struct Piece {
   std::string_view text;
-  std::size_t front = 0;  ///< how many of its bytes come from the first character of the whole text
+  std::size_t front = 0;  ///< bytes that come from the first character of the whole text
 
-  /// Returns a part of it that begins `begin` bytes further on.
+  /// Returns a part of the piece that begins `begin` bytes after its start.
   [[nodiscard]] Piece part(std::string_view part, std::size_t begin) const noexcept {
     return {part, front - std::min(front, begin)};
   }
@@ -31,10 +31,10 @@ struct Piece {
   }
 };
 
-/// What a splitter does with a stretch that its pattern matches.
+/// Tells what happens to the matches of a splitter's pattern.
 enum class Delimiter { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
-/// One thread's memory of the pre-tokenizers; texts that they change live in it.
+/// One thread's working memory for pre-tokenizers. It owns the texts that they change.
 struct PieceScratch {
   std::vector<Piece> pieces;
   std::vector<Piece> next;
@@ -42,11 +42,12 @@ struct PieceScratch {
   std::deque<std::string> texts;
 };
 
-/// Makes spaces a visible character and cuts before each.
+/// Replaces spaces by a visible character and cuts before each.
 struct Metaspace {
   enum class Scheme { always, first, never };
   std::string replacement = "\u2581";
-  Scheme scheme = Scheme::always;  ///< when it is put before a text that begins with none
+  /// When the character is put before a text that does not begin with one.
+  Scheme scheme = Scheme::always;
   bool split = true;
 
   void split_piece(const Piece& piece, PieceScratch& scratch) const {
@@ -77,10 +78,11 @@ struct Metaspace {
   }
 };
 
-/// Cuts where the matches of a pattern begin and end.
+/// Cuts a text at the start and the end of each match of a pattern.
 class PatternSplitter {
  public:
-  /// Characters of a kind, one by one; words by \w+|[^\w\s]+; or what a `Replace` matches.
+  /// The patterns: single characters of a class; words by `\w+|[^\w\s]+`; the pattern of a
+  /// `Replace`.
   enum class Kind { whitespace, punctuation, numeric, words, pattern };
 
   PatternSplitter(Kind kind, Delimiter delimiter, bool invert = false, Replace pattern = {})
@@ -162,7 +164,7 @@ class PatternSplitter {
   Replace pattern_;
 };
 
-/// BERT's splitter, as a part.
+/// Runs BERT's splitter as a part of a sequence.
 struct BertWords {
   void split_piece(const Piece& piece, PieceScratch& scratch) const {
     BertSplitter{}.for_each_word(
@@ -170,7 +172,8 @@ struct BertWords {
   }
 };
 
-/// GPT-2's splitter, as a part. Bytes become `byte_symbols` unless the model takes bytes.
+/// Runs GPT-2's splitter as a part of a sequence. Bytes become `byte_symbols` unless the model
+/// takes bytes.
 struct ByteLevelPart {
   bool add_prefix_space = true;
   bool use_regex = true;
@@ -208,14 +211,14 @@ struct ByteLevelPart {
 /// Any of the pre-tokenizers, chosen at run time.
 using PreTokenizer = std::variant<Metaspace, PatternSplitter, BertWords, ByteLevelPart>;
 
-/// Pre-tokenizers, one after the other.
+/// Runs pre-tokenizers one after the other.
 class PreTokenizerSequence {
  public:
   PreTokenizerSequence() = default;
   explicit PreTokenizerSequence(std::vector<PreTokenizer> parts) : parts_{std::move(parts)} {}
 
-  /// Leaves the words of `text` in `scratch.pieces`, none of them empty. `front` is how many of its
-  /// bytes come from the first character of the whole text.
+  /// Leaves the words of `text`, none of them empty, in `scratch.pieces`. `front` is the number of
+  /// bytes that come from the first character of the whole text.
   void split(std::string_view text, std::size_t front, PieceScratch& scratch) const {
     scratch.texts.clear();
     scratch.pieces.clear();
