@@ -94,10 +94,10 @@ TEST(SubwordTokenizer, RefusesModelsThatCannotServe) {
     return tests::refusal([&] { static_cast<void>(load_subwords(path)); });
   };
   EXPECT_NE(refusal("").find("subwords.model: is empty"), std::string::npos);
-  EXPECT_NE(refusal("no model").find("is no SentencePiece model"), std::string::npos);
+  EXPECT_NE(refusal("no model").find("is not a SentencePiece model"), std::string::npos);
   std::string bpe = tests::read_file(golden_model("bpe"));
   bpe.replace(bpe.find("<s>"), 3, "<t>");
-  EXPECT_NE(refusal(bpe).find("has no xxbos and no <s>"), std::string::npos);
+  EXPECT_NE(refusal(bpe).find("has neither xxbos nor <s>"), std::string::npos);
 }
 
 TEST(SubwordTokenizer, SurvivesDamagedModels) {

@@ -95,7 +95,7 @@ namespace detail {
   const std::string padding_symbol = model.padding;
   Pieces pieces{std::move(model).pipeline()};
   const text::Id begin = pieces.id_of(text::Mark::begin, pieces.control_id(begin_symbol, -1));
-  if (begin < 0) throw InputError{"has no xxbos and no <s>"};
+  if (begin < 0) throw InputError{"has neither xxbos nor <s>"};
   const text::Id between = pieces.id_of(text::Mark::field, begin);
   const text::Id unpadded = pieces.control_id(padding_symbol, pieces.unknown_id());
   const text::Id padding = pieces.id_of(text::Mark::padding, unpadded);
@@ -119,7 +119,7 @@ namespace detail {
   try {
     return detail::make_subword_tokenizer(text::parse_sentence_piece_model(file.text()));
   } catch (const InputError& error) {
-    throw InputError{std::string{"is no SentencePiece model that can be used: "} + error.what(),
+    throw InputError{std::string{"is not a SentencePiece model that can be used: "} + error.what(),
                      {.object = path.string()}};
   }
 }

@@ -53,7 +53,7 @@ inline constexpr std::string_view filler_word = "xxfake";
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool fresh = ids.emplace(words[i], static_cast<Id>(i)).second;
     if (fresh || words[i] == filler_word) continue;
-    throw InputError{"the word '" + words[i] + "' is there twice",
+    throw InputError{"the word '" + words[i] + "' is repeated",
                      {.line = static_cast<std::int64_t>(i) + 1}};
   }
   const auto id = [&ids](std::string_view mark) {

@@ -109,17 +109,17 @@ TEST_F(LoadTokenizer, RefusesAFolderThatIsNotThere) {
 }
 
 TEST_F(LoadTokenizer, RefusesDamage) {
-  expect_error("no tokenizer here");
+  expect_error("has no tokenizer");
   write("tokenizer.json", "{");
   expect_error("not valid JSON");
   write_json(R"(["a", "b"])", R"("a  b")");
-  expect_error("merge 0 is no pair");
+  expect_error("merge 0 is not a pair of tokens");
   write_json(R"(["a", "b"])", R"(["a", "z"])");
   expect_error("which the vocabulary lacks");
   write_json("\"ab\": 2", "\"ab\": -2");
   expect_error("out of range");
   write_json("\"ab\": 2", "\"ab\": \"x\"");
-  expect_error("no integer");
+  expect_error("not an integer");
   write_json("<pad>", "<else>");
   expect_error("no padding token <pad>");
 }
@@ -137,10 +137,10 @@ TEST_F(LoadTokenizer, RefusesTemplatesThatTypesCannotFollow) {
   EXPECT_EQ(error(), "no error");
   for (const auto& pair : {b + "," + a, a, a + "," + a, a + "," + b + "," + b}) {
     with(pair);
-    expect_error("this template is not supported");
+    expect_error("the template is not supported");
   }
   with(a + R"(,{"Sequence": {"id": "B", "type_id": 2}})");
-  expect_error("this template is not supported");
+  expect_error("the template is not supported");
 }
 
 TEST_F(LoadTokenizer, PadIdComesFromTheVocabulary) {

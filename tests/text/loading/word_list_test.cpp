@@ -69,7 +69,7 @@ TEST(WordList, RefusesBrokenFilesWithTheLine) {
     write_file_atomically(file, text);
     return tests::problem_of([&] { static_cast<void>(read_word_list(file)); });
   };
-  EXPECT_NE(problem("a\n\nb\n").find("words:2: no word"), std::string::npos);
+  EXPECT_NE(problem("a\n\nb\n").find("words:2: expected a word"), std::string::npos);
   EXPECT_NE(problem("a\n\xFF\n").find("words:2: not UTF-8"), std::string::npos);
   EXPECT_NE(problem("").find("is empty"), std::string::npos);
 }

@@ -65,7 +65,7 @@ namespace seqtrain::text {
         {.object = (folder / name).string()},
         "add the tokenizer.json that transformers' save_pretrained writes"};
   }
-  throw InputError{"no tokenizer here",
+  throw InputError{"has no tokenizer",
                    {.object = folder.string()},
                    "tokenizer.json, vocab.txt, vocab.json with merges.txt, or vocabulary.txt is "
                    "needed"};

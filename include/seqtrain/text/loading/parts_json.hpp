@@ -30,7 +30,7 @@ namespace detail {
 /// Reads the pattern of Replace or Split: `{"String": …}` or `{"Regex": …}`.
 [[nodiscard]] inline Replace read_pattern(const json::Value& pattern) {
   if (const auto text = pattern.find("String")) {
-    if (text->string().empty()) refuse(*text, "a text that is not empty");
+    if (text->string().empty()) refuse(*text, "a string that is not empty");
     return {.text_pattern = std::string{text->string()}};
   }
   const auto regex = pattern.at("Regex");

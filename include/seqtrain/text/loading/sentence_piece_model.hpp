@@ -53,7 +53,7 @@ class SentencePieceReader {
       if (field.number() == 2) piece.score = field.number32();
       if (field.number() != 3) return;
       if (field.integer() < 1 || field.integer() > 6) {
-        throw field.error("is no type of a piece: " + std::to_string(field.integer()));
+        throw field.error("is not a type of a piece: " + std::to_string(field.integer()));
       }
       piece.type = static_cast<SentencePiece::Type>(field.integer());
     });
@@ -85,7 +85,7 @@ class SentencePieceReader {
                          std::string{field.integer() == word ? "word" : "char"} +
                          " are not supported; supported: unigram and bpe"};
       default:
-        throw field.error("is no type of a model: " + std::to_string(field.integer()));
+        throw field.error("is not a type of a model: " + std::to_string(field.integer()));
     }
   }
 

@@ -79,7 +79,7 @@ class TokenizerConfig {
     int result = 0;
     const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), result);
     if (code != std::errc{} || end != digits.data() + digits.size()) {
-      throw where.error("its name is no id");
+      throw where.error("expected ids as names");
     }
     return result;
   }

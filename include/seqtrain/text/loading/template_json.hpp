@@ -44,8 +44,8 @@ class TemplateReader {
 
  private:
   [[noreturn]] static void refuse(const json::Value& part) {
-    throw part.error("this template is not supported",
-                     "a text or two in their order, of types 0 and then 1, are");
+    throw part.error("the template is not supported",
+                     "supported: one text, or two in order with type 0 before type 1");
   }
 
   void add_text(const json::Value& text) {

@@ -107,7 +107,9 @@ class SpecialTokens {
   detail::for_each_line(merges_file, merges_path, [&](std::string_view line, std::int64_t number) {
     if (line.starts_with("#version")) return;
     const auto merge = split_merge(line);
-    if (!merge) throw InputError{"no pair", {.object = merges_path.string(), .line = number}};
+    if (!merge)
+      throw InputError{"expected two tokens with a space between them",
+                       {.object = merges_path.string(), .line = number}};
     merges.push_back(*merge);
   });
   detail::SpecialTokens special{config};

@@ -50,9 +50,8 @@ class TokenizerJson {
     std::vector<std::string> warnings;
     for (const std::string part : {"truncation", "padding"}) {
       if (!root_.find(part)) continue;
-      warnings.push_back(part + " in tokenizer.json is left out of account; the " +
-                         (part == "padding" ? "batches are padded" : "maximum length is taken") +
-                         " as the program says");
+      warnings.push_back(part + " in tokenizer.json is ignored; the program sets " +
+                         (part == "padding" ? "the padding of batches" : "the maximum length"));
     }
     return warnings;
   }
@@ -168,7 +167,7 @@ class TokenizerJson {
     const auto unknown = model.find("unk_id");
     if (!unknown) throw model.error("has no unk_id", "an unknown piece is needed");
     if (unknown->integer() < 0 || unknown->integer() >= static_cast<std::int64_t>(pieces.size())) {
-      throw unknown->error("is no place in the vocabulary");
+      throw unknown->error("is not an index of the vocabulary");
     }
     Vocabulary vocabulary;
     for (const auto& piece : pieces) {
@@ -194,7 +193,7 @@ class TokenizerJson {
           pair.at(0).get(piece) != simdjson::SUCCESS ||
           pair.at(1).get(score) != simdjson::SUCCESS) {
         throw value.error("entry " + std::to_string(pieces.size()) +
-                          " is no pair of a piece and a score");
+                          " is not a pair of a piece and a score");
       }
       pieces.emplace_back(piece, score);
     }
@@ -241,7 +240,8 @@ class TokenizerJson {
     std::vector<Bpe::Pair> merges;
     for (const simdjson::dom::element element : array) {
       const auto merge = read_merge(element);
-      if (!merge) throw value.error("merge " + std::to_string(merges.size()) + " is no pair");
+      if (!merge)
+        throw value.error("merge " + std::to_string(merges.size()) + " is not a pair of tokens");
       merges.push_back(*merge);
     }
     return merges;

@@ -97,7 +97,7 @@ class Vocabulary {
   for (const auto& [token, element] : object) {
     std::int64_t id = 0;
     if (element.get(id) != simdjson::SUCCESS) {
-      throw value.error("the id of \"" + std::string{token} + "\" is no integer");
+      throw value.error("the id of \"" + std::string{token} + "\" is not an integer");
     }
     vocabulary.add(token, id);
   }

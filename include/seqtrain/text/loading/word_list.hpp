@@ -99,7 +99,7 @@ inline void write_word_list(const std::filesystem::path& path,
   const MappedFile file{path};
   std::vector<std::string> words;
   detail::for_each_line(file, path, [&](std::string_view word, std::int64_t line) {
-    if (word.empty()) throw InputError{"no word", {.object = path.string(), .line = line}};
+    if (word.empty()) throw InputError{"expected a word", {.object = path.string(), .line = line}};
     words.emplace_back(word);
   });
   return words;

@@ -115,9 +115,9 @@ class SentencePieces {
       if (text.empty()) refuse("is empty");
       if (text.size() > longest_piece) refuse("is longer than 7,999 bytes");
       if (!is_valid_utf8(text)) refuse("is not UTF-8");
-      if (text.find('\0') != text.npos) refuse("has a zero in it");
-      if (!std::isfinite(score)) refuse("\"" + text + "\" has a score that is no number");
-      if (!seen.insert(text).second) refuse("\"" + text + "\" is there twice");
+      if (text.find('\0') != text.npos) refuse("has a zero byte");
+      if (!std::isfinite(score)) refuse("\"" + text + "\" has a score that is not a finite number");
+      if (!seen.insert(text).second) refuse("\"" + text + "\" is repeated");
       if (type != Type::unknown) continue;
       if (unknown != DoubleArray::no_id) refuse("\"" + text + "\" is a second unknown piece");
       unknown = static_cast<Id>(i);

@@ -49,7 +49,8 @@ class Unigram {
     }
     double least = std::numeric_limits<double>::infinity();
     for (const auto& [piece, score] : pieces) {
-      if (!std::isfinite(score)) throw InputError{"the score of \"" + piece + "\" is no number"};
+      if (!std::isfinite(score))
+        throw InputError{"the score of \"" + piece + "\" is not a finite number"};
       scores_.push_back(score);
       least = std::min(least, score);
     }

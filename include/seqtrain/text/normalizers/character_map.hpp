@@ -114,10 +114,10 @@ class CharacterMap {
   void check(std::size_t i) const {
     if ((units_[i] & leaf) != 0 || (units_[i] & has_value) == 0) return;
     const std::size_t next = i ^ offset(units_[i]);
-    if (next >= units_.size()) throw damaged("a step leads out of it");
+    if (next >= units_.size()) throw damaged("a node points outside it");
     const std::size_t value = units_[next] & ~leaf;
     if (value >= strings_.size() || is_continuation(strings_[value])) {
-      throw damaged("a value is no place of its strings");
+      throw damaged("a value points outside its strings");
     }
     if (strings_.find('\0', value) == std::string::npos) throw damaged("a string has no end");
   }
