@@ -35,7 +35,7 @@ EncodedSet example_set(std::size_t vocab_size, std::size_t targets_a_row = 0) {
   return set;
 }
 
-/// Files of sets in a directory of their own.
+/// Gives each test a directory for files of sets.
 class EncodedFileOpening : public testing::Test {
  protected:
   void write(const EncodedSet& set) const {
@@ -180,7 +180,7 @@ TEST_F(EncodedFileOpening, RefusesEveryChangedByte) {
   }
 }
 
-/// Changes a file and gives it the checksums that it should then have.
+/// Changes a file and corrects its checksums.
 template <class Change>
 std::string with_changed_trailer(std::string text, const Change& change) {
   detail::EncodedTrailer trailer;

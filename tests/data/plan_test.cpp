@@ -16,7 +16,7 @@ namespace {
 
 using Lengths = std::vector<std::uint32_t>;
 
-/// Lengths like those of sentence pairs: many around 35, few above 100.
+/// Returns lengths like those of sentence pairs: many around 35, few above 100.
 Lengths some_lengths(std::size_t count) {
   random::Stream stream{11, random::Purpose::data};
   Lengths lengths(count);
@@ -92,7 +92,7 @@ TEST(Plan, NeverExceedsTheCapOnTokens) {
         ASSERT_LE(own, 1'024u);
         cells += own;
       }
-      const std::size_t filled = order == Order::bucket ? 90 : 40;  // percent
+      const std::size_t filled = order == Order::bucket ? 90 : 40;  // in percent
       EXPECT_GT(cells, plan.size() * 1'024 * filled / 100);
     }
   }
@@ -140,7 +140,7 @@ TEST(Plan, KeepsBatchesOfSimilarLengthTogetherIfAsked) {
     const auto [a, b] = std::minmax({longest(i), longest(i + together - 1)});
     apart += b - a;
   }
-  EXPECT_LT(apart, batches.size() / together * 2);  // ids, on average 2
+  EXPECT_LT(apart, batches.size() / together * 2);  // in ids; 2 on average
   auto sorted = plan.order;
   std::ranges::sort(sorted);
   EXPECT_EQ(sorted, make_plan(lengths, {.batch_size = 10, .order = Order::file}, 5, 1).order);
@@ -166,7 +166,7 @@ TEST(Plan, PadsLittleAndMixesBatches) {
   };
   EXPECT_LT(share(0), 0.02);
   EXPECT_LT(share(0), share(1'600));
-  EXPECT_GT(share(1), 0.4);  // no sorting
+  EXPECT_GT(share(1), 0.4);  // nothing is sorted
   const Plan plan = make_plan(lengths, {.batch_size = 32}, 1, 1);
   std::size_t rises = 0;
   for (std::size_t i = 1; i < plan.size(); ++i) {

@@ -18,7 +18,7 @@ using tests::gzipped;
 using tests::TemporaryFile;
 using tests::zstd_compressed;
 
-/// The texts of a file with their lines, and how many texts of records it was read as.
+/// The texts of a file with their lines, and the number of texts of records that were read.
 struct FileContent {
   std::vector<std::string> examples = {};
   std::size_t texts = 0;

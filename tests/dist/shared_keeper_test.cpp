@@ -20,7 +20,7 @@
 namespace seqtrain::dist {
 namespace {
 
-/// A keeper with one saved fit, whose optimizer has a tensor `o` and which has no best model.
+/// A keeper with one saved fit. Its optimizer has a tensor `o`, and there is no best model.
 struct FakeKeeper {
   std::vector<float> numbers{1, 2, 3};
   bool has_fit = true;

@@ -70,14 +70,14 @@ bool same_rows(const data::EncodedSet& a, const data::EncodedSet& b) {
   return true;
 }
 
-/// The bundled pairs as JSON lines, and as columns.
+/// The bundled pairs as JSON lines and as columns.
 struct BundledPairs {
   std::filesystem::path lines =
       std::filesystem::path{SEQTRAIN_TESTS_DIR} / "../examples/data/nli/train.jsonl";
   std::vector<std::pair<std::string, std::vector<std::string>>> columns{
       {"gold_label", {}}, {"sentence1", {}}, {"sentence2", {}}};
 
-  /// Each copy's texts end in its number, so that they differ.
+  /// The texts of each copy end in its number, so that the copies differ.
   explicit BundledPairs(int copies = 1) {
     const MappedFile file{lines};
     const data::Reader reader{{.text = file.text(), .name = "train"}};
@@ -274,7 +274,7 @@ TEST(ParquetSplit, SurvivesDamage) {
   const auto file = directory / "f.parquet";
   const auto read_with = [&](const data::ReadOptions& options) {
     return [&file, options](const std::string& bytes) {
-      std::filesystem::remove(file);  // a new file is not forced to the disk
+      std::filesystem::remove(file);  // A new file is not forced to the disk.
       tests::write_file(file, bytes);
       const auto split = open(file, options);
       for (const auto& part : split->parts()) split->read(part, [](const data::Example&) {});

@@ -9,7 +9,7 @@
 namespace seqtrain::serve {
 namespace {
 
-/// The status and the text of the refusal of a body; 200 if it is taken.
+/// Returns the status and the message of the refusal of a body, or 200 if it is accepted.
 std::pair<int, std::string> refusal_of(const std::string& body, const TextLimits& limits = {}) {
   try {
     static_cast<void>(read_request(body, limits));
@@ -151,7 +151,7 @@ TEST(ReadRequest, NamesTheFieldThatIsWrong) {
       {"{\"inputs\":" + std::string(2'000, '[') + std::string(2'000, ']') + "}", 400, ""},
       {"{\"inputs\":" + std::string(900, '[') + std::string(900, ']') + "}", 422, "inputs[0][0]"},
   };
-  // Each field with a value of each other type.
+  // Each field gets a value of each wrong type.
   const std::vector<std::pair<std::string, std::string>> fields{
       {R"({"inputs": @})", "inputs"},
       {R"({"inputs": ["a", @]})", "inputs[1]"},

@@ -24,7 +24,7 @@ using tests::Door;
 using tests::HttpClient;
 using tests::ServedModel;
 
-/// A server of a fake model on a free port, which runs until it is destroyed.
+/// A server of a fake model on a free port. It runs until it is destroyed.
 struct RunningServer {
   explicit RunningServer(ServedModel::Options model = {}, ServiceOptions options = {},
                          bool wait = true)
@@ -54,7 +54,7 @@ struct RunningServer {
   std::jthread thread;
 };
 
-/// What the fake model says about a text.
+/// Returns the fake model's answer for a text.
 std::string ranked(const std::string& text, float shift = 0) {
   const ServedModel model{{.shift = shift}};
   const std::vector encoded{model.encode(text, {}, 1000)};
@@ -209,7 +209,7 @@ TEST(Server, RefusesRequestsBeyondItsPlaces) {
   EXPECT_EQ(refused.body, R"({"error":"Model is overloaded","error_type":"Overloaded"})");
   EXPECT_EQ(refused.headers.at("Retry-After"), "1");
   EXPECT_EQ(client.get("/health").status, 200);
-  clients.back().close();  // its place is free
+  clients.back().close();  // frees its place
   while (client.post("/predict", R"(["1", "2", "3", "4"])").status != 429)
     std::this_thread::yield();
   std::jthread opener{[&] {
@@ -287,7 +287,7 @@ TEST(Server, AStopAnswersWhatWasAccepted) {
     std::this_thread::yield();
   }
   running.thread.request_stop();
-  while (true) {  // the listener closes
+  while (true) {  // waits until the listener is closed
     try {
       HttpClient late{running.port()};
       if (late.get("/health").status == 0) break;

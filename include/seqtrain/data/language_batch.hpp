@@ -9,8 +9,8 @@ namespace seqtrain::data {
 /// 1 continues row r of batch i, so a model may keep its state. Matrices are row-major [rows,
 /// width]. A batch is valid until the next one is requested.
 struct LanguageBatch {
-  std::int64_t epoch = 0;  ///< epoch and index give the batch's place in training
-  std::int64_t index = 0;
+  std::int64_t epoch = 0;  ///< number of the epoch, from 0
+  std::int64_t index = 0;  ///< number of the batch in its epoch, from 0
   std::int64_t rows = 0;
   std::int64_t width = 0;                    ///< words per stream
   std::vector<std::int32_t> input_ids = {};  ///< [rows, width]

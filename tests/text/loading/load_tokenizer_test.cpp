@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own for each test, removed with it.
+/// Gives each test a folder, which is removed after it.
 class LoadTokenizer : public testing::Test {
  protected:
   LoadTokenizer() {
@@ -33,7 +33,7 @@ class LoadTokenizer : public testing::Test {
     std::ofstream{folder_ / name} << content;
   }
 
-  /// A small tokenizer.json with one part replaced.
+  /// Writes a small tokenizer.json in which `part` is replaced by `other`.
   void write_json(std::string_view part = "", std::string_view other = "") const {
     std::string text = R"({"version": "1.0", "truncation": null, "padding": null,
       "added_tokens": [{"id": 4, "content": "<pad>", "special": true}],

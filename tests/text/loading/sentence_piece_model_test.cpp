@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(All, TrainedPieces,
                                          "bpe_bytes", "bpe_unused"),
                          [](const auto& param) { return std::string{param.param}; });
 
-/// A message of protocol buffers, of less than 128 bytes a field.
+/// Returns a field of a protocol buffer. Its content must be shorter than 128 bytes.
 std::string field(char number, const std::string& bytes) {
   return std::string{static_cast<char>(8 * number + 2)} + static_cast<char>(bytes.size()) + bytes;
 }
