@@ -66,7 +66,7 @@ TEST(Archive, RefusesOneThatIsCutOffAnywhere) {
       const std::string_view cut{archive.data(), size};
       EXPECT_EQ(problem_of([&] { decompressed(cut); }),
                 "f: is cut off at byte " + std::to_string(size) +
-                    ": the archive goes on; fetch or make the file again");
+                    ": more bytes are expected; fetch or make the file again");
     }
   }
 }

@@ -102,7 +102,7 @@ TEST(Plan, NamesARowThatIsAboveTheCapAlone) {
   const Lengths lengths{5, 6, 17, 4};
   EXPECT_EQ(tests::problem_of([&] { make_plan(lengths, {.tokens_per_batch = 16}, 0, 0); }),
             "batches: tokens_per_batch: example 2 has 17 ids, more than a batch may have; a "
-            "smaller max_length cuts it");
+            "smaller max_length truncates it");
   EXPECT_THROW(make_plan(Lengths{17}, {.tokens_per_batch = 20, .pad_to_multiple_of = 8}, 0, 0),
                InputError);
   EXPECT_EQ(make_plan(Lengths{17}, {.tokens_per_batch = 17}, 0, 0).size(), 1u);

@@ -96,7 +96,7 @@ TEST(RecordFile, RefusesAnArchiveThatIsDamaged) {
   const std::string archive = gzipped(text);
   EXPECT_EQ(problem(archive.substr(0, archive.size() - 3)),
             ": is cut off at byte " + std::to_string(archive.size() - 3) +
-                ": the archive goes on; fetch or make the file again");
+                ": more bytes are expected; fetch or make the file again");
   EXPECT_NE(problem(archive + "garbage").find(": cannot be decompressed at byte"),
             std::string::npos);
 }

@@ -92,9 +92,8 @@ TEST(SharedKeeper, EndsAllRanksIfRank0Refuses) {
     auto group = Group::connect(world);
     (void)SharedKeeper{group, world.rank == 0 ? &keeper : nullptr}.restore({});
   });
-  EXPECT_EQ(errors,
-            (std::vector<std::string>{"belongs to another run",
-                                      "rank 0 has refused to start: belongs to another run"}));
+  EXPECT_EQ(errors, (std::vector<std::string>{"belongs to another run",
+                                              "rank 0 refused to start: belongs to another run"}));
 }
 
 }  // namespace

@@ -238,7 +238,7 @@ TEST(ParquetSplit, NamesFileRowAndColumnOfErrors) {
             "kinds.parquet: nowhere: no such column;");
   const std::string other = golden_parquet("other_names.parquet").string();
   EXPECT_EQ(tests::refusal([&] { (void)open(golden_parquet("nli-*.parquet," + other), {}); }),
-            other + ": label: has other names of labels than " +
+            other + ": label: has other label names than " +
                 golden_parquet("nli-00000-of-00002.parquet").string());
   const std::string wrong_label = tests::refusal([&] {
     (void)data::encode_file(golden_parquet("kinds.parquet"), letters, data::Labels{{"neg", "bad"}},
@@ -254,7 +254,7 @@ TEST(ParquetSplit, KnowsWhatIsNoParquet) {
     return why_refused(tests::write_file(directory / "f.parquet", bytes), {});
   };
   EXPECT_EQ(refused("{}"),
-            "f.parquet: is no Parquet file: it does not begin with PAR1; see what it is");
+            "f.parquet: is not a Parquet file: it does not begin with PAR1; see what it is");
   EXPECT_EQ(refused(whole.substr(0, 999)),
             "f.parquet: is cut off: it does not end with PAR1; fetch it again");
   EXPECT_EQ(refused("PAR1"), "f.parquet: is cut off: it does not end with PAR1; fetch it again");

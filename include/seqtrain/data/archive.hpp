@@ -123,7 +123,8 @@ class ArchiveReader {
       made += step.made;
       ended_ = step.ended;
       if (!step.problem.empty()) fail("cannot be decompressed", step.problem);
-      if (!ended_ && step.taken == 0 && step.made == 0) fail("is cut off", "the archive goes on");
+      if (!ended_ && step.taken == 0 && step.made == 0)
+        fail("is cut off", "more bytes are expected");
     }
     return made;
   }

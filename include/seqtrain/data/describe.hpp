@@ -151,7 +151,7 @@ inline std::string to_text(const std::string& name, const SetSummary& set,
   const auto add = [&text](std::size_t count, const std::string& what) {
     if (count > 0) text += "; " + what;
   };
-  add(set.at_max_length, with_share(set.at_max_length, set.examples) + " cut or just fitting");
+  add(set.at_max_length, with_share(set.at_max_length, set.examples) + " with the maximum length");
   add(set.repeated, with_share(set.repeated, set.examples) + " repeated");
   add(set.empty_texts, std::to_string(set.empty_texts) + " with an empty text");
   add(set.left_out, std::to_string(set.left_out) + " without a gold label left out");

@@ -160,7 +160,7 @@ class EncodedFileReader {
     }
     sum.update(all.subspan(sizeof(EncodedHead) + ids.size()));
     demand(sum.value() == trailer_.checksum, "is damaged");
-    demand(highest < trailer_.vocab_size, "has an id outside of its vocabulary");
+    demand(highest < trailer_.vocab_size, "has an id outside its vocabulary");
   }
 
   template <class Id>

@@ -31,10 +31,10 @@ class EncodedSet {
   EncodedSet(std::size_t vocab_size, std::int32_t pad_id, std::size_t targets_a_row = 0)
       : vocab_size_{vocab_size}, pad_id_{pad_id}, targets_a_row_{targets_a_row} {
     if (vocab_size < 1 || vocab_size > std::size_t{1} << 31) {
-      throw Error{"a vocabulary of " + std::to_string(vocab_size) + " cannot be"};
+      throw Error{"a vocabulary of " + std::to_string(vocab_size) + " is not possible"};
     }
     if (pad_id < 0 || static_cast<std::size_t>(pad_id) >= vocab_size) {
-      throw Error{"the pad id " + std::to_string(pad_id) + " is outside of the vocabulary"};
+      throw Error{"the pad id " + std::to_string(pad_id) + " is outside the vocabulary"};
     }
     if (bytes_an_id(vocab_size) == 4) ids_.emplace<FlatArray<std::uint32_t>>();
   }
@@ -133,7 +133,7 @@ class EncodedSet {
   void push_back(std::span<const std::int32_t> ids, std::size_t first_segment, std::int32_t label,
                  std::span<const float> targets = {}) {
     check(ids, first_segment);
-    if (targets.size() != targets_a_row_) throw Error{"a row has another number of targets"};
+    if (targets.size() != targets_a_row_) throw Error{"a row has a different number of targets"};
     const auto widen = [&](auto& all) {
       using Stored = std::remove_cvref_t<decltype(all[0])>;
       std::ranges::transform(ids, all.extend(ids.size()),
@@ -207,11 +207,12 @@ class EncodedSet {
       bits |= static_cast<std::uint32_t>(id) | (last - static_cast<std::uint32_t>(id));
     }
     if (bits >> 31 != 0) {
-      throw Error{"an id is outside of the vocabulary of " + std::to_string(vocab_size_)};
+      throw Error{"an id is outside the vocabulary of " + std::to_string(vocab_size_)};
     }
     if (ids.size() > most_ids_a_row) {
-      throw InputError{
-          "an example has " + std::to_string(ids.size()) + " ids", {}, "a max_length cuts it"};
+      throw InputError{"an example has " + std::to_string(ids.size()) + " ids",
+                       {},
+                       "set max_length to truncate it"};
     }
     if (first_segment > ids.size()) throw Error{"a segment is longer than its row"};
   }
@@ -220,11 +221,11 @@ class EncodedSet {
     const auto demand = [](bool good, const char* problem) {
       if (!good) throw InputError{problem};
     };
-    demand(labels_.size() == rows_.size(), "there are not as many labels as rows");
+    demand(labels_.size() == rows_.size(), "the numbers of labels and rows differ");
     demand(targets_a_row_ == 0 ? targets_.empty()
                                : targets_.size() / targets_a_row_ == rows_.size() &&
                                      targets_.size() % targets_a_row_ == 0,
-           "there are not as many targets as rows");
+           "the numbers of targets and rows do not match");
     bool good = rows_.empty() ? end_ == 0 : begin_of(0) == 0;
     for (std::size_t row = 0; row < size(); ++row) {
       const std::size_t begin = begin_of(row);
@@ -232,7 +233,7 @@ class EncodedSet {
       good &= begin <= end && end <= end_ && end - begin <= most_ids_a_row &&
               first_segment(row) <= end - begin && label(row) >= -1;
     }
-    demand(good, "a row is not among the ids, or its label cannot be");
+    demand(good, "a row lies outside the ids, or its label is below -1");
   }
 
   std::size_t vocab_size_;

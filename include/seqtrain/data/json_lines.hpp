@@ -26,8 +26,8 @@ class JsonLineParser {
   /// Returns the object in `line`, which is valid until the next call. Throws `InputError` with the
   /// line's number.
   simdjson::dom::object parse(std::string_view line) {
-    const auto behind = source_->text.data() + source_->text.size() - (line.data() + line.size());
-    const bool copy = behind < static_cast<std::ptrdiff_t>(simdjson::SIMDJSON_PADDING);
+    const auto after = source_->text.data() + source_->text.size() - (line.data() + line.size());
+    const bool copy = after < static_cast<std::ptrdiff_t>(simdjson::SIMDJSON_PADDING);
     simdjson::dom::element element;
     const auto code = parser_.parse(line.data(), line.size(), copy).get(element);
     if (code == simdjson::UTF8_ERROR) source_->demand_utf8(line);

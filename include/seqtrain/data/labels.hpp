@@ -63,8 +63,8 @@ class Labels {
                                                      : "at least two labels are needed");
     auto sorted = names_;
     std::ranges::sort(sorted);
-    demand(!sorted.front().empty(), "a label has no name");
-    demand(std::ranges::adjacent_find(sorted) == sorted.end(), "a label is there twice");
+    demand(!sorted.front().empty(), "a label is empty");
+    demand(std::ranges::adjacent_find(sorted) == sorted.end(), "a label is repeated");
     numbers_are_ids_ = std::ranges::none_of(
         names_, [](const std::string& name) { return detail::decimal_number(name).has_value(); });
   }

@@ -29,7 +29,7 @@ struct OneHotOptions {
     const auto demand = [](bool good, const char* field, const std::string& expected) {
       if (!good) throw InputError{expected, {.object = "one-hot labels", .field = field}};
     };
-    demand(!labels.empty(), "labels", "name no label");
+    demand(!labels.empty(), "labels", "must not be empty");
     for (const auto& label : labels) {
       demand(!label.empty(), "labels", "have an empty name");
       demand(std::ranges::count(labels, label) == 1, "labels", "name '" + label + "' twice");

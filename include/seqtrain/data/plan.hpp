@@ -134,7 +134,7 @@ std::vector<std::uint32_t> cut_by_tokens(std::span<const std::uint32_t> rows,
       throw InputError{"example " + std::to_string(rows[i]) + " has " + std::to_string(length) +
                            " ids, more than a batch may have",
                        {.object = "batches", .field = "tokens_per_batch"},
-                       "a smaller max_length cuts it"};
+                       "a smaller max_length truncates it"};
     }
     const std::size_t count = i - offsets.back();
     width = std::max(width, own_width);

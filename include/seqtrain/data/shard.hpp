@@ -24,7 +24,7 @@ struct Shard {
     demand(replicas >= 1 && replicas <= 4096, "replicas", "must be 1 to 4096");
     demand(accumulation >= 1, "accumulation", "must be at least 1");
     demand(first >= 0 && first < last && last <= replicas, "leaves",
-           "must be at least one, and all below the number of replicas");
+           "must be one leaf or more, all below the number of replicas");
   }
 
   /// Tells whether the process computes the batch with this index in the epoch.

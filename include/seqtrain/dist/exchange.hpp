@@ -244,7 +244,7 @@ class Exchange {
     for (std::uint32_t runs = number_at(text, at); runs > 0; --runs) {
       const std::uint32_t first = number_at(text, at);
       const std::uint32_t end = number_at(text, at);
-      if (first > end || end > rows.rows()) throw Error{"another process has another model"};
+      if (first > end || end > rows.rows()) throw Error{"another process has a different model"};
       for (std::uint32_t row = first; row < end; ++row) rows.insert(row);
     }
   }

@@ -94,7 +94,7 @@ class SharedKeeper {
     if (message == "none") return {};
     constexpr std::string_view head = "saved ";
     if (!message.starts_with(head)) {
-      throw InputError{"rank 0 has refused to start: " + message.substr(message.find(' ') + 1)};
+      throw InputError{"rank 0 refused to start: " + message.substr(message.find(' ') + 1)};
     }
     const auto document = json::Document::parse(message.substr(head.size()), "rank 0's checkpoint");
     auto files = std::make_shared<std::map<std::string, File, std::less<>>>();

@@ -60,7 +60,7 @@ inline StorePtr make_store(const std::string& host, const ::c10d::TCPStoreOption
   if (store.wait_until(deadline + std::chrono::seconds{5}) == std::future_status::ready) {
     return store.get();
   }
-  C10_THROW_ERROR(DistStoreError, "the server takes connections and says nothing");
+  C10_THROW_ERROR(DistStoreError, "the server accepts connections but sends nothing");
 }
 
 }  // namespace detail

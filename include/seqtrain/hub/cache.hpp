@@ -115,7 +115,7 @@ class Cache {
         log(name.text() + ": " + file.path + ": arrived with a wrong hash; fetching it again");
       }
     }
-    throw Error{"what arrived does not have the hash that the hub gives, " + file.hash,
+    throw Error{"the content does not have the hash that the hub gives, " + file.hash,
                 {.object = name.text(), .field = file.path},
                 "try again later, or see what HF_ENDPOINT and HTTPS_PROXY name"};
   }

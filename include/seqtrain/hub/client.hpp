@@ -196,7 +196,7 @@ class Client {
   [[noreturn]] void refuse(const std::string& problem, const Name& name,
                            const std::string& path = "") const {
     throw Unavailable{
-        "what " + settings_.endpoint.origin() + " answered is not a hub's: " + problem,
+        "the answer of " + settings_.endpoint.origin() + " is not a hub's: " + problem,
         {.object = name.text(), .field = path},
         "see HF_ENDPOINT, and HTTPS_PROXY if there is a proxy"};
   }

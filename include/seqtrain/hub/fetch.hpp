@@ -65,7 +65,7 @@ inline std::filesystem::path fetch_model_at(const Client& client, const Cache& c
   for (const auto& file : weights::weights_files(folder)) {
     shards.push_back(file.lexically_relative(folder).string());
     const bool beside = std::filesystem::path{shards.back()}.filename() == shards.back();
-    if (!beside) throw InputError{"'" + shards.back() + "' is no file's name", {folder.string()}};
+    if (!beside) throw InputError{"'" + shards.back() + "' is not a file name", {folder.string()}};
   }
   fetch_files(client, cache, name, listing.commit, shards, options);
   cache.remember(name, listing.commit);

@@ -23,7 +23,7 @@ namespace seqtrain::hub {
   std::vector<std::string> chosen;
   const auto take = [&](std::string_view name) { chosen.emplace_back(name); };
   if (!has("config.json")) {
-    throw InputError{"has no config.json", {.object = model}, "it is no model of transformers"};
+    throw InputError{"has no config.json", {.object = model}, "it is not a model of transformers"};
   }
   take("config.json");
   for (const auto name : text::tokenizer_file_names) {
@@ -31,7 +31,7 @@ namespace seqtrain::hub {
   }
   const auto weights = std::ranges::find_if(weights::weights_file_names, has);
   if (weights == std::end(weights::weights_file_names)) {
-    throw InputError{"has no weights that can be read",
+    throw InputError{"has no weights in a known format",
                      {.object = model},
                      "model.safetensors or pytorch_model.bin is needed, or an index of either"};
   }

@@ -76,7 +76,7 @@ struct Name {
     Name name{.id = std::string{text.substr(0, at)}, .kind = kind};
     if (at != text.npos) name.revision = text.substr(at + 1);
     if (detail::is_id(name.id) && detail::is_revision(name.revision)) return name;
-    throw InputError{"is no name on the hub",
+    throw InputError{"is not a name on the hub",
                      {.object = std::string{text}},
                      "a name is org/name, or org/name@revision"};
   }

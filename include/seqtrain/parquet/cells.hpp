@@ -110,7 +110,7 @@ class Texts {
       if (dictionary_->IsNull(row)) return {};
       index = dictionary_->GetValueIndex(row);
       if (index < 0 || index >= values_->length()) {
-        throw place_->error("is outside of its dictionary", row, "write the file again");
+        throw place_->error("is outside its dictionary", row, "write the file again");
       }
     }
     if (values_->IsNull(index)) return {};
@@ -211,7 +211,7 @@ class LabelCells {
     const std::int64_t begin = lists.value_offset(row);
     const std::int64_t end = begin + lists.value_length(row);
     if (begin < 0 || end < begin || end > items.length()) {
-      throw place_->error("a list is outside of its values", row, "write the file again");
+      throw place_->error("a list reaches outside its values", row, "write the file again");
     }
     json::Writer out;
     out.begin_array();

@@ -95,7 +95,7 @@ class File {
     const std::string first = four_bytes(path);
     if (first == "PARE") throw whole_.error("is encrypted", 0, "decrypt it first");
     if (first != magic) {
-      throw whole_.error("is no Parquet file: it does not begin with PAR1", 0, "see what it is");
+      throw whole_.error("is not a Parquet file: it does not begin with PAR1", 0, "see what it is");
     }
     if (std::filesystem::file_size(path, error) < 12 || four_bytes(path, true) != magic) {
       throw whole_.error("is cut off: it does not end with PAR1", 0, "fetch it again");

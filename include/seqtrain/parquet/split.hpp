@@ -107,7 +107,7 @@ class Split final : public data::ExampleFile {
     if (!files_.empty()) fields = files_.front()->fields();
     const auto& file = files_.emplace_back(std::make_unique<File>(path, options, fields));
     if (file->label_form().names != label_names()) {
-      throw InputError{"has other names of labels than " + files_.front()->name(),
+      throw InputError{"has other label names than " + files_.front()->name(),
                        {.object = path.string(), .field = file->fields().label}};
     }
   }

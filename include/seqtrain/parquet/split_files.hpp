@@ -62,7 +62,7 @@ inline void add_fitting(const std::filesystem::path& pattern,
     } else {
       detail::add_fitting(name, files);
     }
-    if (files.size() == before) throw InputError{"no file fits", {.object = name.string()}};
+    if (files.size() == before) throw InputError{"no file matches", {.object = name.string()}};
     begin = end + 1;
   }
   return files;

@@ -109,7 +109,7 @@ class HttpReader {
   Step refuse(const boost::beast::error_code& error) {
     namespace http = boost::beast::http;
     int status = 400;
-    std::string problem = "not a request of HTTP/1.1: " + error.message();
+    std::string problem = "not an HTTP/1.1 request: " + error.message();
     if (error == http::error::header_limit) {
       status = 431;
       problem = "the header is larger than " + std::to_string(limits_.header) + " bytes";
@@ -118,7 +118,7 @@ class HttpReader {
       problem = "the body is larger than " + std::to_string(limits_.body) + " bytes";
     } else if (error == http::error::bad_version) {
       status = 505;
-      problem = "only HTTP/1.0 and HTTP/1.1 are spoken here";
+      problem = "only HTTP/1.0 and HTTP/1.1 are supported";
     }
     refusal_.emplace(status, error_type::validation, problem);
     return Step::refused;

@@ -70,7 +70,7 @@ class Service {
   void route(const HttpRequest& http, const ExchangePtr& exchange) {
     const Route route = route_of(http, options_);
     if (route == Route::none) {
-      throw Refusal{404, error_type::validation, "there is nothing at this path"};
+      throw Refusal{404, error_type::validation, "no such path"};
     }
     if (route == Route::torch_serve) exchange->contract = Contract::torch_serve;
     const std::string allowed{methods(route)};

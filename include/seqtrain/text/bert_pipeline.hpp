@@ -8,7 +8,6 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/encoding.hpp>

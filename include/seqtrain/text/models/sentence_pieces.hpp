@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -14,7 +13,6 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/models/double_array.hpp>
-#include <seqtrain/text/models/string_hash.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
