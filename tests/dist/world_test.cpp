@@ -134,7 +134,8 @@ TEST(World, ReadsTheConfigOfTensorFlow) {
 
 TEST(World, DoesNotCountServersOfParametersAndEvaluators) {
   const std::string config =
-      R"({"cluster": {"master": ["[::1]:1"], "worker": ["b:1"], "ps": ["p:1"], "evaluator": ["e:1"]},
+      R"({"cluster":
+          {"master": ["[::1]:1"], "worker": ["b:1"], "ps": ["p:1"], "evaluator": ["e:1"]},
           "task": {"type": "worker", "index": 0}})";
   const auto world = world_of({{"TF_CONFIG", config}});
   EXPECT_EQ(world.size, 2);

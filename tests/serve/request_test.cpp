@@ -46,7 +46,8 @@ TEST(ReadRequest, TakesTheThreeFormsOfInputs) {
 
 TEST(ReadRequest, TakesTheOptionsOfInputs) {
   const auto request = read_request(
-      R"({"inputs": [["a"], ["b"]], "truncate": true, "truncation_direction": "Left", "raw_scores": true, "other": 1})");
+      R"({"inputs": [["a"], ["b"]], "truncate": true, "truncation_direction": "Left",
+          "raw_scores": true, "other": 1})");
   for (const Text& text : request.texts) {
     EXPECT_EQ(text.truncation, Truncation::left);
     EXPECT_TRUE(text.raw_scores);
@@ -82,7 +83,8 @@ TEST(ReadRequest, TakesEachFormOfAnInstance) {
 
 TEST(ReadRequest, ParametersHoldForAllInstances) {
   const auto request = read_request(
-      R"({"instances": ["a"], "parameters": {"truncation_direction": "left", "raw_scores": true}})");
+      R"({"instances": ["a"],
+          "parameters": {"truncation_direction": "left", "raw_scores": true}})");
   EXPECT_EQ(request.texts[0].truncation, Truncation::left);
   EXPECT_TRUE(request.texts[0].raw_scores);
   const auto [status, text] = refusal_of(R"({"instances": ["a"], "parameters": {"top_k": 1}})");
