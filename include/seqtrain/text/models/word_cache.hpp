@@ -104,8 +104,8 @@ class WordCache {
   /// Empties the cache. Call it before any other function: a new cache has no memory.
   void reset() { resize(first_log2); }
 
-  /// Returns the set at which the search for a word begins. After an insertion the place is still
-  /// safe to pass to `find`, but the word may not be found from it.
+  /// Returns the set at which the search for a word begins. After an insertion the place can still
+  /// be passed to `find`, but the search may miss the word.
   [[nodiscard]] std::size_t place(const WordKey& key) const noexcept {
     return key.hash() >> shift_;
   }
