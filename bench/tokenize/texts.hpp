@@ -13,7 +13,7 @@
 
 namespace seqtrain::bench {
 
-/// The texts to encode. The two texts of a pair are neighbours.
+/// The texts to encode. The texts of pairs are consecutive.
 struct Texts {
   std::vector<std::string> singles;
   std::size_t bytes = 0;

@@ -63,8 +63,8 @@ class ExampleFile {
   return options.open == nullptr ? nullptr : options.open(place, options);
 }
 
-/// Returns the files of a split that `options.open` opens, else `place` itself. Labels are not
-/// needed for that.
+/// Returns the files of a split that `options.open` opens; else the place itself. Labels do not
+/// matter.
 [[nodiscard]] inline std::vector<std::filesystem::path> files_at(const std::filesystem::path& place,
                                                                  ReadOptions options) {
   options.labelled = false;

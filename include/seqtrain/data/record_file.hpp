@@ -16,16 +16,16 @@
 
 namespace seqtrain::data {
 
-/// A file of records, plain or compressed by gzip or zstd. A plain file is mapped and is one text.
-/// A compressed file is read as a sequence of texts of whole records, so that at most two of them
-/// are in memory.
+/// A file of records, plain or compressed by gzip or zstd. A plain file is one text, which is
+/// mapped; a compressed file is read as a row of texts of whole records, so that it takes no more
+/// memory than two of them.
 class RecordFile {
  public:
-  /// The approximate size in bytes of a text of a compressed file.
+  /// About how many bytes a text of a compressed file has.
   static constexpr std::size_t block_bytes = std::size_t{1} << 24;
 
-  /// Opens the file and recognises the format and the fields. Throws `InputError` if they are not
-  /// clear or the archive is damaged.
+  /// Opens the file and recognises the format and the fields. Throws `InputError` if that cannot be
+  /// done or the archive is damaged.
   explicit RecordFile(const std::filesystem::path& path, ReadOptions options = {})
       : file_{path}, name_{path.string()}, options_{std::move(options)} {
     const auto compression = compression_of(file_.text(), name_);
@@ -39,8 +39,8 @@ class RecordFile {
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  /// Calls `visit(reader)` with a reader for each text, in order. Call it only once. Throws
-  /// `InputError` if the archive is damaged or cut off.
+  /// Calls `visit(reader)` with a reader of each text, in order. Call it once. Throws `InputError`
+  /// if the archive is damaged or cut off.
   template <class Visit>
   void each_text(const Visit& visit) {
     do {
@@ -50,22 +50,21 @@ class RecordFile {
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const Fields& fields() const { return reader_->fields(); }
-  /// Returns the size of the file in bytes. A compressed file has its compressed size.
+  /// Returns the size of the file, compressed if it is.
   [[nodiscard]] std::size_t bytes() const { return file_.size(); }
 
-  /// Returns the number of bytes of the file that have been read when a part of the current text is
-  /// done.
+  /// Returns how many bytes of the file have been read when a part of the present text is done.
   [[nodiscard]] std::size_t end_of(std::string_view part) const {
     return archive_ ? archive_->position() : reader_->end_of(part);
   }
 
-  /// Releases the memory of a part of a plain file. The part can still be read.
+  /// Frees the memory of a part of a plain file. The part stays readable.
   void forget(std::string_view part) const {
     if (!archive_) file_.forget(part);
   }
 
  private:
-  /// Reads the next text of an archive. Returns false at the end.
+  /// Reads the next text of an archive. Returns false at its end.
   bool read_block() {
     buffer_.erase(0, used_);
     const std::size_t before = buffer_.size();
@@ -90,7 +89,7 @@ class RecordFile {
     return true;
   }
 
-  /// Recognises the format, which determines how a record ends.
+  /// Recognises the format, which tells where a record ends.
   void begin() {
     if (buffer_.starts_with(byte_order_mark)) buffer_.erase(0, byte_order_mark.size());
     if (!options_.format) options_.format = recognise_format(buffer_, name_);
@@ -101,9 +100,9 @@ class RecordFile {
   ReadOptions options_;
   std::optional<ArchiveReader> archive_;
   std::optional<Reader> reader_;
-  std::string buffer_;     ///< the current text of an archive and the bytes after it
-  std::size_t used_ = 0;   ///< bytes of the current text
-  std::int64_t line_ = 1;  ///< number of the line at which the next text begins
+  std::string buffer_;     ///< the present text of an archive, and what follows it
+  std::size_t used_ = 0;   ///< bytes of the present text
+  std::int64_t line_ = 1;  ///< number of the line in which the next text begins
 };
 
 }  // namespace seqtrain::data

@@ -18,11 +18,10 @@
 
 namespace seqtrain::data {
 
-/// The position of an example.
+/// The place of an example in its file and in the encoded set.
 struct ExamplePlace {
-  std::size_t row = 0;  ///< index in the set that `encode_file` makes
-  /// Number in the file, counted from 1, including records without a gold label.
-  std::size_t record = 0;
+  std::size_t row = 0;     ///< in the set that `encode_file` makes, counted from 0
+  std::size_t record = 0;  ///< in the file, counted from 1, including records without a gold label
 };
 
 /// Calls `visit(place, example)` for the examples that `encode_file` encodes, in order. If `rows`
