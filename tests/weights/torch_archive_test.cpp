@@ -95,8 +95,8 @@ TEST(TorchArchive, NamesWhatItCannotRead) {
   expect_refused({.pickle = call("")}, "a tensor with too few arguments");
   expect_refused({.pickle = call("NK\x01K\x01K\x01")}, "a tensor without a storage");
   expect_refused({.pickle = call(")QK\x01K\x01K\x01")}, "a tensor without a storage");
-  expect_refused({.pickle = tensor("NK\x01\x85K\x01\x85")}, "by what is no integer");
-  expect_refused({.pickle = tensor("K\x01K\x01K\x01")}, "by what is no tuple");
+  expect_refused({.pickle = tensor("NK\x01\x85K\x01\x85")}, "other than an integer");
+  expect_refused({.pickle = tensor("K\x01K\x01K\x01")}, "other than a tuple");
   expect_refused({.pickle = "ctorch._utils\n_rebuild_parameter\n(NtR"}, "a parameter without data");
   expect_refused({.pickle = "ctorch._utils\n_rebuild_parameter\n)R"}, "a parameter without data");
   expect_refused({.pickle = "ctorch\nFloatStorage\n)R"}, "a call of torch.FloatStorage");
