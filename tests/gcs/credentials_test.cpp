@@ -208,7 +208,7 @@ TEST_F(Credentials, WhatIsWrongWithAFileIsSaid) {
       {"{}", "type: missing"},
       {R"({"type": "service_acount"})", "unknown type of credentials 'service_acount'"},
       {R"({"type": "service_account", "client_email": "e", "private_key": "secret"})",
-       "private_key: no private key in PEM"},
+       "private_key: is not a private key in PEM"},
       {R"({"type": "service_account", "private_key": "secret"})", "client_email: missing"},
       {R"({"type": "authorized_user", "client_id": "i", "client_secret": "s"})",
        "refresh_token: missing"},
