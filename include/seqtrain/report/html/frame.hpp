@@ -7,7 +7,7 @@
 
 namespace seqtrain::report::html {
 
-/// Colors and layout, light and dark, on a screen and on paper.
+/// The page's style sheet, for light and dark screens and for paper.
 inline constexpr std::string_view style = R"css(
 :root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--faint:#667;--line:#d8dce2;--soft:#f4f6f8;
 --cell:#0b62a8;--right:#00744f;--link:#0b57b0;--c0:#0072b2;--c1:#c44e00;--c2:#00805f;--c3:#b0508a;
@@ -56,7 +56,7 @@ select,input{font:inherit;max-width:14rem}.status{color:var(--faint)}
 .scroll{max-height:none;overflow:visible}figure,tr{break-inside:avoid}body{max-width:none}}
 )css";
 
-/// Filters and sorts. The page can be read without it.
+/// The page's script, which filters and sorts tables. The page can be read without it.
 inline constexpr std::string_view script = R"js(
 (() => {
   const table = document.getElementById('example-table'), byId = i => document.getElementById(i);
@@ -113,7 +113,7 @@ inline constexpr std::string_view script = R"js(
 })();
 )js";
 
-/// Returns a page around its body. Nothing is fetched: the page's policy forbids it.
+/// Returns an HTML page with this body. Its content security policy forbids it to fetch anything.
 [[nodiscard]] inline std::string framed(std::string_view title, std::string_view body) {
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
