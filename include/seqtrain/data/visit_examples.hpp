@@ -18,7 +18,7 @@
 
 namespace seqtrain::data {
 
-/// Where an example is.
+/// The place of an example in its file and in the encoded set.
 struct ExamplePlace {
   std::size_t row = 0;     ///< in the set that `encode_file` makes, counted from 0
   std::size_t record = 0;  ///< in the file, counted from 1, including records without a gold label
