@@ -60,7 +60,7 @@ class Credentials : public testing::Test {
   gcs::Token fetch(const gcs::Credentials& credentials) {
     return credentials.fetch({transport_, retry_, timing_, log_}, gcs::scope::storage);
   }
-  /// What went wrong; the key and the answers must not be in it.
+  /// Returns the message of the error, in which the key and the answers must not be.
   template <class Action>
   std::string problem(const Action& action) {
     try {

@@ -21,7 +21,7 @@ std::string storage(const std::string& kind, char count, char key = '0') {
          "tQ";
 }
 
-/// A tensor's call with `arguments` behind the storage.
+/// Returns the call that rebuilds a tensor, with `arguments` after the storage.
 std::string tensor(const std::string& arguments, char count = 6) {
   return "ctorch._utils\n_rebuild_tensor_v2\n(" + storage("FloatStorage", count) + arguments + "tR";
 }
