@@ -102,8 +102,8 @@ TEST(TorchArchive, NamesWhatItCannotRead) {
   expect_refused({.pickle = "ctorch\nFloatStorage\n)R"}, "a call of torch.FloatStorage");
   expect_refused({.pickle = "ctorch\nQInt8Storage\n"}, "'torch.QInt8Storage' is not supported");
   expect_refused({.pickle = "N", .byteorder = "big"}, "not little-endian");
-  expect_refused({.pickle = "N", .name = "m/other.pkl"}, "no data.pkl in it");
-  expect_refused({.pickle = "N", .name = "m/n/data.pkl"}, "no data.pkl in it");
+  expect_refused({.pickle = "N", .name = "m/other.pkl"}, "contains no data.pkl");
+  expect_refused({.pickle = "N", .name = "m/n/data.pkl"}, "contains no data.pkl");
   expect_refused({.pickle = call(storage("FloatStorage", 6, '7') + "K\x01))")}, "no entry data/7");
 }
 
