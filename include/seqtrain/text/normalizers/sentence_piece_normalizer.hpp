@@ -51,7 +51,7 @@ class SentencePieceNormalizer {
     if (rules_.add_dummy_prefix && !rules_.whitespace_is_suffix) out += space();
     add(text, pieces, out);
     while (trims && std::string_view{out}.substr(begin).ends_with(space())) {
-      out.resize(out.size() - space().size());
+      out.erase(out.size() - space().size());
     }
     if (rules_.add_dummy_prefix && rules_.whitespace_is_suffix) out += space();
   }
