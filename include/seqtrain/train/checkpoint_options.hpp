@@ -37,7 +37,7 @@ struct CheckpointOptions {
   /// Makes ids of runs and of programs. Tests replace it.
   std::function<std::string()> make_id = make_run_id;
 
-  /// Whether `fit` saves checkpoints at all.
+  /// Tells whether `fit` saves checkpoints at all.
   [[nodiscard]] bool enabled() const { return every > 0 || minutes > 0; }
 
   void validate() const {
