@@ -19,7 +19,7 @@ using tests::gzipped;
 using tests::TemporaryFile;
 using tests::zstd_compressed;
 
-/// The texts of a file with their lines, and how many texts of records it was read as.
+/// The texts of a file with their lines, and the number of texts of records that were read.
 struct FileContent {
   std::vector<std::string> examples = {};
   std::size_t texts = 0;
@@ -130,7 +130,7 @@ TEST(RecordFile, RefusesAnArchiveThatIsDamaged) {
   const std::string archive = gzipped(text);
   EXPECT_EQ(problem(archive.substr(0, archive.size() - 3)),
             ": is cut off at byte " + std::to_string(archive.size() - 3) +
-                ": the archive goes on; fetch or make the file again");
+                ": more bytes are expected; fetch or make the file again");
   EXPECT_NE(problem(archive + "garbage").find(": cannot be decompressed at byte"),
             std::string::npos);
 }

@@ -43,7 +43,7 @@ TEST(SplitFiles, TakesNamesPatternsAndDirectories) {
 TEST(SplitFiles, RefusesAPatternThatFitsNoFile) {
   const tests::TemporaryDirectory directory;
   EXPECT_EQ(tests::refusal([&] { (void)split_files(directory / "x*"); }),
-            (directory / "x*").string() + ": no file fits");
+            (directory / "x*").string() + ": no file matches");
   EXPECT_THROW((void)split_files(directory / "none/x*"), InputError);
 }
 

@@ -6,7 +6,7 @@
 
 #include "fuzz.hpp"
 
-/// What is accepted can be written for other labels and read again.
+/// Checks that an accepted config can be written for other labels and read again.
 void seqtrain::fuzz::run(Input input) {
   accepts([&] {
     const auto config = weights::parse_config(input.text());

@@ -17,8 +17,9 @@ namespace {
 void write_rows(json::Writer& writer, const cli::TrainFlags& flags, const std::string& place) {
   const auto options = flags.read_options();
   const auto problem = problem_type_named(flags.problem_type).value_or(ProblemType::single_label);
-  const auto labels =
-      data::choose_labels({}, {}, flags.train_file, {.open = flags.open, .problem_type = problem});
+  auto of_problem = options;
+  of_problem.problem_type = problem;
+  const auto labels = data::choose_labels({}, {}, flags.train_file, of_problem);
   writer.begin_array();
   data::visit_examples(place, options, labels, [&](const auto&, const data::Example& example) {
     writer.begin_array().value(example.text).value(example.text_pair.value_or(""));

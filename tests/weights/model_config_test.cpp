@@ -81,10 +81,10 @@ struct Refused {
 
 TEST(ModelConfig, NamesTheFieldThatIsWrong) {
   const std::vector<Refused> cases{
-      {R"("vocab_size": 0)", "config.json: vocab_size: 0 is no count"},
+      {R"("vocab_size": 0)", "config.json: vocab_size: 0 is not a whole number"},
       {R"("vocab_size": "30522")", "vocab_size: expected an integer"},
-      {R"("hidden_size": 4294967296)", "hidden_size: 4294967296 is no count"},
-      {R"("hidden_size": 770)", "hidden_size: 770 is no multiple of num_attention_heads, 12"},
+      {R"("hidden_size": 4294967296)", "hidden_size: 4294967296 is not a whole number"},
+      {R"("hidden_size": 770)", "hidden_size: 770 is not a multiple of num_attention_heads, 12"},
       {R"("num_attention_heads": -12)", "num_attention_heads: -12"},
       {R"("num_hidden_layers": 0)", "num_hidden_layers: 0"},
       {R"("intermediate_size": 0)", "intermediate_size: 0"},

@@ -20,12 +20,12 @@
 
 namespace seqtrain::parquet {
 
-/// The examples of Parquet files, one after the other. No more is in memory than a slice for each
-/// thread, and what threads have decoded for each other: at most a row group.
+/// The examples of Parquet files, one file after the other. Memory holds one slice per thread and
+/// slices that were decoded for other threads, which are at most a row group.
 class Split final : public data::ExampleFile {
  public:
-  /// Reads the footers. The columns are chosen by those of the first file. Throws `InputError` that
-  /// names the file if one is no Parquet file, is damaged or does not fit the others.
+  /// Reads the footers. The columns of the first file decide which are read. Throws `InputError`
+  /// that names the file if one is not a Parquet file, is damaged or does not fit the others.
   Split(std::string name, const std::vector<std::filesystem::path>& files,
         const data::ReadOptions& options)
       : name_{std::move(name)} {
@@ -90,7 +90,7 @@ class Split final : public data::ExampleFile {
   struct SlicePlace {
     Part part;
     std::size_t file = 0;
-    std::int64_t rows_before = 0;  ///< rows of the files before
+    std::int64_t rows_before = 0;  ///< rows of the files before it
     std::size_t group = 0;
     std::int64_t rows_a_slice = 0;
     std::int64_t index = 0;  ///< in the row group
@@ -107,12 +107,12 @@ class Split final : public data::ExampleFile {
     if (!files_.empty()) fields = files_.front()->fields();
     const auto& file = files_.emplace_back(std::make_unique<File>(path, options, fields));
     if (file->label_form().names != label_names()) {
-      throw InputError{"has other names of labels than " + files_.front()->name(),
+      throw InputError{"has other label names than " + files_.front()->name(),
                        {.object = path.string(), .field = file->fields().label}};
     }
   }
 
-  /// Cuts the row groups into slices, about a million at most.
+  /// Cuts the row groups into at most about a million slices.
   void find_slices() {
     std::int64_t rows = 0;
     for (const auto& file : files_) {

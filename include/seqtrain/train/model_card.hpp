@@ -26,9 +26,9 @@ struct CardDataset {
   std::string test_split = {};
 };
 
-/// What a model card says beside the results of a run. Empty members are left out.
+/// Facts for a model card that a run's results do not contain. Empty members are left out.
 struct CardFacts {
-  std::string name = {};        ///< the run's
+  std::string name = {};        ///< name of the run
   std::string base_model = {};  ///< the pre-trained model, a name on the hub
   std::string license = {};
   std::optional<CardDataset> dataset = {};
@@ -54,12 +54,12 @@ struct CardFacts {
 
 namespace detail {
 
-/// Returns a text in quotes, as JSON and YAML have it.
+/// Returns a text in quotes, escaped for JSON and YAML.
 inline std::string in_quotes(std::string_view text) {
   return json::Writer{}.value(text).text();
 }
 
-/// Returns a text as one cell of a table, in which it has no meaning to Markdown.
+/// Returns a text as one cell of a Markdown table, escaped.
 inline std::string cell(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -73,7 +73,7 @@ inline std::string rounded(double value) {
   return json::Writer{}.value(std::round(value * 1e6) / 1e6).text();
 }
 
-/// Returns the figures of a split that are numbers, by the names that the hub has for them.
+/// Returns the figures of a split that are numbers, by the hub's names for them.
 inline std::vector<metrics::Figure> card_figures(const metrics::ClassificationReport& report) {
   std::vector<metrics::Figure> figures;
   if (has_labels(report.problem_type)) {
@@ -109,7 +109,7 @@ inline std::string described_split(const Results& results, const CardFacts& fact
   return line("name", name) + line("type", name) + "      split: " + std::string{split} + "\n";
 }
 
-/// Returns a part of `model-index`: the figures on one split.
+/// Returns the entry of `model-index` with the figures on one split.
 inline std::string index_of(const Results& results, const CardFacts& facts, std::string_view split,
                             const std::vector<metrics::Figure>& figures) {
   std::string text = "  - task:\n      type: text-classification\n    dataset:\n" +
@@ -161,8 +161,8 @@ inline std::string results_table(std::string_view split,
 
 }  // namespace detail
 
-/// Returns the model card of a run, the README.md in its model's folder: a header that the hub
-/// reads, then labels, results, hyperparameters and versions for people.
+/// Returns the model card of a run, the README.md of its model's folder: a header for the hub, then
+/// labels, results, hyperparameters and versions for people.
 [[nodiscard]] inline std::string model_card(const Results& results, const CardFacts& facts) {
   auto text = detail::front_matter(results, facts) + "\n# " + detail::cell(facts.name) + "\n\n";
   const auto base = detail::value_of_flag(results, "model");

@@ -6,12 +6,9 @@
 #include <vector>
 
 #include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/cpu/round_up.hpp>
 
 namespace seqtrain::model::cpu {
-
-[[nodiscard]] constexpr std::size_t round_up(std::size_t n, std::size_t unit) {
-  return (n + unit - 1) / unit * unit;
-}
 
 /// How a batch's tokens lie in the encoder's matrices: without padding, one sequence after another,
 /// in groups of sequences. A group's rows end at a multiple of a unit, those that no token has

@@ -7,6 +7,7 @@
 #include <seqtrain/kernels/lstm_cell.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/packed_factor.hpp>
+#include <seqtrain/model/cpu/round_up.hpp>
 #include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {

@@ -8,14 +8,10 @@
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
+#include <seqtrain/model/cpu/round_up.hpp>
 #include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {
-
-/// Returns `count` rounded up to a multiple of `step`.
-[[nodiscard]] constexpr std::size_t round_up(std::size_t count, std::size_t step) {
-  return (count + step - 1) / step * step;
-}
 
 /// The rows of a packed factor's source are padded to a multiple of this.
 inline constexpr std::size_t padded_to = 32;

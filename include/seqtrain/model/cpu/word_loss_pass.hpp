@@ -10,6 +10,7 @@
 #include <seqtrain/kernels/log_sum_exp.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/packed_factor.hpp>
+#include <seqtrain/model/cpu/round_up.hpp>
 #include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {
