@@ -89,11 +89,10 @@ REPOSITORIES = {
                 [(None, "train", "test")]),
     "all": ({"README.md": b"# no header", "b.csv": csv(), "a/c.csv": csv(), "a/.d.csv": csv(), "notes.txt": b""},
             [(None, "train", None)]),
-    "shards": ({f"data/{name}-of-00002-x.csv": csv([row])
-                for name in ("train-00001", "train-00000", "odd.one-00000") for row in ROWS[:1]}
+    "shards": ({f"data/{name}-of-00002-x.csv": csv() for name in ("train-00001", "train-00000", "odd.one-00000")}
                | {"other.csv": csv()}, [(None, "train", "odd.one")]),
-    "gzip": ({"train.jsonl.gz": gzip.compress(jsonl()), "test.csv": csv(), "train2.csv": csv()},
-             [(None, "train", None)]),
+    "gzip": ({"train.jsonl.gz": gzip.compress(jsonl()), "test.jsonl": jsonl(), "figure.txt": b""},
+             [(None, "train", "test")]),
 }
 PARQUET = {
     "parquet": ({"README.md": card("- config_name: plain_text\n  data_files:\n  - split: train\n"

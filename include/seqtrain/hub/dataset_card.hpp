@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,13 +65,14 @@ inline std::vector<SplitPatterns> read_data_files(const YamlNode& node, const st
       node.kind == Kind::list && !node.items.empty() && node.items.front().kind == Kind::map;
   if (!of_splits) return {{"train", paths_in_repository(node, file)}};
   std::vector<SplitPatterns> splits;
+  std::set<std::string> names;
   for (const auto& item : node.items) {
     const auto* const split = item.find("split");
     const auto* const path = item.find("path");
     if (split == nullptr || path == nullptr || split->text.empty()) {
       refuse_card("expected 'split' and 'path'", item, file);
     }
-    if (std::ranges::count(splits, split->text, &SplitPatterns::split) > 0) {
+    if (!names.insert(split->text).second) {
       refuse_card("has the split '" + split->text + "' again", item, file);
     }
     splits.push_back({split->text, paths_in_repository(*path, file)});
@@ -161,10 +163,10 @@ inline CardPart configs_part(std::string_view card, const std::string& file) {
   const auto* const listed = root.find("configs");
   if (listed == nullptr) return {};
   std::vector<DatasetConfig> configs;
+  std::set<std::string> names;
   for (const auto& node : listed->items) {
     configs.push_back(detail::read_config(node, file));
-    const auto& name = configs.back().name;
-    if (std::ranges::count(configs, name, &DatasetConfig::name) > 1) {
+    if (const auto& name = configs.back().name; !names.insert(name).second) {
       detail::refuse_card("has the config '" + name + "' again", node, file);
     }
   }

@@ -136,8 +136,12 @@ inline void keep_one_format(DatasetSplits& found) {
 /// lists the configs.
 inline const DatasetConfig& choose_config(const std::vector<DatasetConfig>& configs,
                                           const std::string& wanted, const std::string& dataset) {
+  constexpr std::size_t most = 40;
   std::vector<std::string_view> names;
-  for (const auto& config : configs) names.emplace_back(config.name);
+  for (const auto& config : configs) {
+    if (names.size() < most) names.emplace_back(config.name);
+  }
+  if (configs.size() > most) names.emplace_back("…");
   const auto advice =
       "there are: " + joined(names) + "; name one as " + dataset + ":" + configs.front().name;
   const auto chosen = std::ranges::find_if(configs, [&](const auto& config) {

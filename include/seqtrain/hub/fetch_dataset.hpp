@@ -142,7 +142,7 @@ class DatasetFetcher {
   [[nodiscard]] Chosen choose(const std::string& commit,
                               const std::vector<std::string>& files) const {
     const auto card = card_in(cache_.snapshot(repository_, commit));
-    const auto splits = dataset_splits(files, card, name_.config, repository_.text());
+    const auto splits = dataset_splits(files, card, name_.config, repository_.id);
     Chosen chosen;
     for (const auto& split : choose_(splits)) chosen[split] = splits.files(split);
     return chosen;

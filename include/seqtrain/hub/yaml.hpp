@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -115,13 +116,14 @@ class YamlParser {
   YamlNode map(std::size_t depth) {
     YamlNode node{.kind = YamlNode::Kind::map, .line = line().number};
     const auto indent = line().indent;
+    std::set<std::string> keys;
     while (more(indent) && !is_item(line())) {
       const Line present = line();
       const auto length = key_length(present);
       if (!length) fail("is neither 'key: value' nor an item of a list", present);
       auto key = value(present.text.substr(0, *length), present);
       if (key.kind != YamlNode::Kind::text) fail("has a key that is no text", present);
-      if (node.find(key.text) != nullptr) fail("has '" + key.text + "' again", present);
+      if (!keys.insert(key.text).second) fail("has '" + key.text + "' again", present);
       const auto rest = trimmed_left(present.text.substr(*length + 1));
       ++at_;
       node.members.emplace_back(key.text, member(rest, present, depth));
@@ -206,10 +208,6 @@ class YamlParser {
     if (node.text == "null" || node.text == "~") node.text.clear();
     text.remove_prefix(end);
     return node;
-  }
-
-  YamlNode scalar(std::string_view&& text, const Line& line, std::string_view ends) const {
-    return scalar(text, line, ends);
   }
 
   void demand_end(std::string_view rest, const Line& line) const {
