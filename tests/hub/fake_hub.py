@@ -24,7 +24,7 @@ class Repository:
         self.commit = hashlib.sha1(repr(sorted(files.items())).encode()).hexdigest()
 
     def is_large(self, path):
-        return path.endswith((".safetensors", ".bin"))
+        return path.endswith((".safetensors", ".bin", ".parquet"))
 
     def hash(self, path):
         content = self.files[path]
@@ -100,6 +100,7 @@ class Hub(Server):
         super().__init__()
 
     def add(self, name, files, **more):
+        """Adds a model, or a data set if the name begins with `datasets/`."""
         self.repositories[name] = repository = Repository(files, **more)
         for path, content in files.items():
             if repository.is_large(path):
@@ -107,9 +108,8 @@ class Hub(Server):
         return repository
 
     def answer(self, request, path):
-        api = path.startswith("/api/models/")
         for what in ("/revision/", "/tree/", "/resolve/"):
-            name, found, rest = path.removeprefix("/api/models" if api else "").partition(what)
+            name, found, rest = path.removeprefix("/api/models").removeprefix("/api").partition(what)
             if found:
                 break
         name = name.strip("/")

@@ -10,6 +10,8 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/read_options.hpp>
+#include <seqtrain/data/split_files.hpp>
+#include <seqtrain/data/text_folder.hpp>
 
 namespace seqtrain::data {
 
@@ -63,13 +65,14 @@ class ExampleFile {
   return options.open == nullptr ? nullptr : options.open(place, options);
 }
 
-/// Returns the files of a split that `options.open` opens; else the place itself. Labels do not
-/// matter.
+/// Returns the files of a split that `options.open` opens, else those that `split_files` finds; a
+/// directory of texts itself. Labels do not matter.
 [[nodiscard]] inline std::vector<std::filesystem::path> files_at(const std::filesystem::path& place,
                                                                  ReadOptions options) {
   options.labelled = false;
   const auto opened = open_example_file(place, options);
-  return opened ? opened->files() : std::vector{place};
+  if (opened) return opened->files();
+  return is_text_folder(place) ? std::vector{place} : split_files(place);
 }
 
 }  // namespace seqtrain::data

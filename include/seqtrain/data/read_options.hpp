@@ -62,6 +62,8 @@ struct Fields {
   std::string label;
   bool pair_required = true;   ///< if false, a JSON record may lack the field `pair`
   bool label_as_json = false;  ///< a JSON record's label is passed on as JSON text
+
+  bool operator==(const Fields&) const = default;
 };
 
 namespace detail {

@@ -14,9 +14,9 @@
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/read_options.hpp>
+#include <seqtrain/data/split_files.hpp>
 #include <seqtrain/parquet/cells.hpp>
 #include <seqtrain/parquet/file.hpp>
-#include <seqtrain/parquet/split_files.hpp>
 
 namespace seqtrain::parquet {
 
@@ -150,13 +150,13 @@ class Split final : public data::ExampleFile {
   std::vector<SlicePlace> slices_;
 };
 
-/// Opens the Parquet files of a split, as `split_files` finds them, for
+/// Opens the Parquet files of a split, as `data::split_files` finds them, for
 /// `data::ReadOptions{.open = parquet::open}`. Returns null if none of them ends in .parquet or
 /// begins with PAR1, or if the options give another format.
 [[nodiscard]] inline std::unique_ptr<data::ExampleFile> open(const std::filesystem::path& place,
                                                              const data::ReadOptions& options) {
   if (options.format) return nullptr;
-  const auto files = split_files(place);
+  const auto files = data::split_files(place);
   const auto is_parquet = [](const std::filesystem::path& file) {
     return file.extension() == ".parquet" || four_bytes(file) == magic;
   };

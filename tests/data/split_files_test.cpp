@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/parquet/split_files.hpp>
+#include <seqtrain/data/split_files.hpp>
 
 #include "support/corrupt.hpp"
 #include "support/temporary_directory.hpp"
 
-namespace seqtrain::parquet {
+namespace seqtrain::data {
 namespace {
 
 std::string names_of(const std::vector<std::filesystem::path>& files) {
@@ -48,4 +48,4 @@ TEST(SplitFiles, RefusesAPatternThatFitsNoFile) {
 }
 
 }  // namespace
-}  // namespace seqtrain::parquet
+}  // namespace seqtrain::data

@@ -11,7 +11,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/text_folder.hpp>
 
-namespace seqtrain::parquet {
+namespace seqtrain::data {
 
 namespace detail {
 
@@ -33,7 +33,7 @@ inline void add_fitting(const std::filesystem::path& pattern,
                         std::vector<std::filesystem::path>& files) {
   const auto directory = pattern.has_parent_path() ? pattern.parent_path() : ".";
   const std::string wanted = pattern.filename().string();
-  const auto entries = data::detail::sorted_entries(
+  const auto entries = sorted_entries(
       directory, [&](const auto& entry) { return fits(entry.path().filename().string(), wanted); });
   for (const auto& entry : entries) files.push_back(entry.path());
 }
@@ -68,4 +68,4 @@ inline void add_fitting(const std::filesystem::path& pattern,
   return files;
 }
 
-}  // namespace seqtrain::parquet
+}  // namespace seqtrain::data
