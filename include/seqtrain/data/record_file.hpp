@@ -27,6 +27,8 @@ class RecordFile {
  public:
   /// About how many bytes a text of a compressed file has.
   static constexpr std::size_t block_bytes = std::size_t{1} << 24;
+  /// How many bytes a record of a compressed file may have, and one block more.
+  static constexpr std::size_t longest_record = std::size_t{1} << 26;
 
   /// Opens the file, or the first of those that `split_files` finds, and recognises the format and
   /// the fields. Throws `InputError` if that cannot be done or the archive is damaged.
@@ -109,19 +111,17 @@ class RecordFile {
   /// Reads the next text of an archive. Returns false at its end.
   bool read_block() {
     buffer_.erase(0, used_);
-    const std::size_t before = buffer_.size();
-    buffer_.resize(before + block_bytes);
-    const std::size_t count = archive_->read(std::span{buffer_}.subspan(before));
-    buffer_.resize(before + count);
-    const bool more = count == block_bytes;
+    bool more = read_into_buffer();
     if (!reader_) begin();
-    const std::string_view text{buffer_};
-    used_ = more ? whole_records(text, *format_) : text.size();
-    if (used_ == 0 && more) {
-      throw InputError{"a record is longer than 16 MiB",
-                       {.object = files_[at_].string(), .line = line_}};
+    while ((used_ = more ? whole_records(buffer_, *format_) : buffer_.size()) == 0 && more) {
+      if (buffer_.size() > longest_record) {
+        throw InputError{"a record is longer than 64 MiB",
+                         {.object = files_[at_].string(), .line = line_}};
+      }
+      more = read_into_buffer();
     }
     if (reader_ && used_ == 0) return false;
+    const std::string_view text{buffer_};
     Source source{.text = text.substr(0, used_), .name = files_[at_].string(), .first_line = line_};
     line_ = source.line_of(text.substr(used_));
     if (reader_) {
@@ -132,6 +132,15 @@ class RecordFile {
       reader_.emplace(std::move(source), options);
     }
     return true;
+  }
+
+  /// Appends a block of the archive to the buffer. Returns false at the end of the archive.
+  bool read_into_buffer() {
+    const std::size_t before = buffer_.size();
+    buffer_.resize(before + block_bytes);
+    const std::size_t count = archive_->read(std::span{buffer_}.subspan(before));
+    buffer_.resize(before + count);
+    return count == block_bytes;
   }
 
   /// Recognises the format, which tells where a record ends.
