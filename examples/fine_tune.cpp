@@ -65,7 +65,9 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
                     const std::string& program, const cli::TrainFlags& given,
                     const cli::Flags& parser) {
   const auto flags = cli::with_local_inputs(processes.in_one_directory(given, program), log);
-  train::Results results{.flags = parser.values(), .versions = tensor::versions()};
+  train::Results results{.flags = cli::with_dataset(parser.values(), flags),
+                         .versions = tensor::versions()};
+  const auto card_dataset = cli::card_dataset(flags);
   const bool first = processes.is_first();
   const train::RunDirectory run{flags.run_directory(program, first)};
   auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
@@ -167,9 +169,10 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   observers.complete(results);
   log.info(observers.describe_machine());
   log.info(report::tables(*results.test, labels.names()));
-  train::save_run(
-      run, trainer.model().model(), tokenizer.files(), results,
-      {.base_model = cli::name_on_hub(given.model), .license = train::license_of(flags.model)});
+  train::save_run(run, trainer.model().model(), tokenizer.files(), results,
+                  {.base_model = cli::name_on_hub(given.model),
+                   .license = train::license_of(flags.model),
+                   .dataset = card_dataset});
   const bool test_is_dev = flags.test_file == flags.dev_file;
   std::vector<train::PredictedSplit> splits;
   if (dev_answers != nullptr) {
