@@ -96,8 +96,8 @@ TEST(ModelConfig, NamesTheFieldThatIsWrong) {
       {R"("type_vocab_size": 0)", "type_vocab_size: 0"},
       {R"("initializer_range": -1)", "initializer_range: negative"},
       {R"("layer_norm_eps": 0)", "layer_norm_eps: not above 0"},
-      {R"("pad_token_id": 30522)", "pad_token_id: 30522 is no id"},
-      {R"("pad_token_id": -1)", "pad_token_id: -1 is no id"},
+      {R"("pad_token_id": 30522)", "pad_token_id: 30522 is not an id"},
+      {R"("pad_token_id": -1)", "pad_token_id: -1 is not an id"},
       {R"("position_embedding_type": "relative_key")", "position_embedding_type: 'relative_key'"},
       {R"("is_decoder": true)", "is_decoder: not supported"},
       {R"("add_cross_attention": true)", "add_cross_attention: not supported"},
@@ -136,11 +136,11 @@ TEST(ModelConfig, OtherModelTypesAreNamedWithTheSupportedOnes) {
   EXPECT_EQ(parse("[]"), "config.json: expected an object");
 }
 
-TEST(ModelConfig, RobertaNeedsPositionsBehindItsPadding) {
+TEST(ModelConfig, RobertaNeedsPositionsAfterItsPadding) {
   const auto parse = [] {
     parse_config(R"({"model_type": "roberta", "max_position_embeddings": 2})");
   };
-  EXPECT_NE(tests::refusal(parse).find("no position left"), std::string::npos);
+  EXPECT_NE(tests::refusal(parse).find("leaves no position"), std::string::npos);
 }
 
 TEST(ModelConfig, AMissingFileIsNamed) {
