@@ -89,7 +89,7 @@ TEST_F(LocalDataset, SaysWhichDevSplitsThereAre) {
 }
 
 TEST_F(LocalDataset, RefusesAMisspelledDirectory) {
-  for (const std::string name :
+  for (const std::string& name :
        {set_ + "/none", std::string{"./none"}, std::string{"runs/x"}, set_ + "/none:config"}) {
     EXPECT_NE(problem_with({"--dataset", name.c_str()}).find("there is no such directory"),
               std::string::npos)
