@@ -140,7 +140,7 @@ TEST(ModelConfig, RobertaNeedsPositionsAfterItsPadding) {
   const auto parse = [] {
     parse_config(R"({"model_type": "roberta", "max_position_embeddings": 2})");
   };
-  EXPECT_NE(tests::refusal(parse).find("leaves no position"), std::string::npos);
+  EXPECT_NE(tests::refusal(parse).find("leaves no position after pad_token_id"), std::string::npos);
 }
 
 TEST(ModelConfig, AMissingFileIsNamed) {
