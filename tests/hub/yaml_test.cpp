@@ -56,8 +56,9 @@ TEST(HubYaml, RefusesWhatItDoesNotReadWithTheLine) {
     EXPECT_TRUE(problem("z: 1\na: " + std::string{value}).starts_with("card:6: "))
         << value << " " << problem("z: 1\na: " + std::string{value});
   }
-  for (const char* text : {"a: 1\n\tb: 2", "a: 1\n  b: 2", "a: x\n  y", "  a: 1\nb: 2",
-                           "a: 1\na: 2", "x", "- a\n  - b", "- a\nb: 1", "[a]: b", "a: 1\n- b"}) {
+  for (const char* text :
+       {"a: 1\n\tb: 2", "a: 1\n  b: 2", "a: x\n  y", "  a: 1\nb: 2", "a: 1\na: 2", "x",
+        "- a\n  - b", "- a\nb: 1", "[a]: b", "a: 1\n- b", ": x", "- : x"}) {
     EXPECT_NE(problem(text).find("card:"), std::string::npos) << text;
   }
   std::string deep;

@@ -120,7 +120,9 @@ class YamlParser {
     while (more(indent) && !is_item(line())) {
       const Line present = line();
       const auto length = key_length(present);
-      if (!length) fail("is neither 'key: value' nor an item of a list", present);
+      if (!length || *length == 0) {
+        fail("is neither 'key: value' nor an item of a list", present);
+      }
       auto key = value(present.text.substr(0, *length), present);
       if (key.kind != YamlNode::Kind::text) fail("has a key that is no text", present);
       if (!keys.insert(key.text).second) fail("has '" + key.text + "' again", present);
