@@ -61,6 +61,7 @@ TEST(HubYaml, RefusesWhatItDoesNotReadWithTheLine) {
         "- a\n  - b", "- a\nb: 1", "[a]: b", "a: 1\n- b", ": x", "- : x"}) {
     EXPECT_NE(problem(text).find("card:"), std::string::npos) << text;
   }
+  EXPECT_NE(problem(std::string("a: x\0y", 6)).find("control character"), std::string::npos);
   std::string deep;
   for (int i = 0; i < 5000; ++i) deep += "- ";
   EXPECT_NE(problem(deep + "x").find("nested too deeply"), std::string::npos);

@@ -73,7 +73,10 @@ class YamlParser {
     const auto indent = text.find_first_not_of(' ');
     if (indent == text.npos || text[indent] == '#') return;
     lines_.push_back({indent, text.substr(indent), number});
-    if (text.find('\t') != text.npos) fail("has a tab", lines_.back());
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
+    if (std::ranges::any_of(text, is_control)) {
+      fail("has a tab or another control character", lines_.back());
+    }
   }
 
   Line& line() { return lines_[at_]; }
