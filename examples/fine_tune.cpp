@@ -8,6 +8,7 @@
 
 #include <seqtrain/cli.hpp>
 #include <seqtrain/cli/places.hpp>
+#include <seqtrain/cli/push_to_hub.hpp>
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/dist.hpp>
@@ -64,11 +65,13 @@ data::HeldOut encode_train_and_dev(Processes& processes,
 void train_together(Processes& processes, c10::Device device, const report::Log& log,
                     const std::string& program, const cli::TrainFlags& given,
                     const cli::Flags& parser) {
+  const bool first = processes.is_first();
+  std::optional<cli::PushToHub> repository;
+  if (first) repository.emplace(given, log);
   const auto flags = cli::with_local_inputs(processes.in_one_directory(given, program), log);
   train::Results results{.flags = cli::with_dataset(parser.values(), flags),
                          .versions = tensor::versions()};
   const auto card_dataset = cli::card_dataset(flags);
-  const bool first = processes.is_first();
   const train::RunDirectory run{flags.run_directory(program, first)};
   auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
   const auto tokenizer = text::load_tokenizer(flags.model);
@@ -189,8 +192,9 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   sink::publish_once(trainer.sink(), run.path(), run.results(), train::dated_model_folder(), [&] {
     if (stop.stop_requested()) throw train::Stopped{"stopped while publishing"};
   });
-  checkpoints->check();
   log.info("The model is in " + run.path().string());
+  repository->push(run.model(), stop);
+  checkpoints->check();
 }
 
 }  // namespace

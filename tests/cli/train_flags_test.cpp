@@ -55,6 +55,7 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
       "test-file", "device", "threads", "dataloader-num-workers", "log-every", "output-dir",
       "overwrite", "model-name", "job-dir", "checkpoint-dir", "checkpoint-every",
       "checkpoint-minutes", "keep-checkpoints", "resume", "grace-seconds", "logging-dir", "hp-tune",
+      "push-to-hub", "hub-private-repo",
       // what follows from the trained model
       "calibrate", "report-texts",
       // how many processes share the work; the program adds the parts of a step
@@ -106,6 +107,21 @@ TEST_F(TrainFlagsTest, TakeTheNamesThatOthersGiveTheEpochs) {
               (void)parsed({"--epochs=1", "--num-epochs=2"});
             }),
             "--num-epochs: has another value than --epochs, which is the same flag");
+}
+
+TEST_F(TrainFlagsTest, TakeTheNameOfARepositoryToPushTo) {
+  EXPECT_EQ(parsed({"--push_to_hub", "org/m"}).push_to_hub, "org/m");
+  EXPECT_TRUE(parsed({"--push-to-hub=org/m", "--hub-private-repo"}).hub_private_repo);
+  for (const char* wrong :
+       {"m", "true", "org/m@v1", "org/", "../m", "a/b/c", "https://hub/org/m"}) {
+    EXPECT_EQ(tests::problem_of([&] {
+                (void)parsed({"--push-to-hub", wrong});
+              }),
+              "--push-to-hub: takes the name of a repository on the hub, org/name")
+        << wrong;
+  }
+  EXPECT_EQ(tests::problem_of([] { (void)parsed({"--hub-private-repo"}); }),
+            "--hub-private-repo: needs --push-to-hub org/name");
 }
 
 TEST_F(TrainFlagsTest, TakeALineOfHuggingFaces) {

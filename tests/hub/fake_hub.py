@@ -1,9 +1,11 @@
-"""A fake hub in this process for fetching: listings, files, redirects, ranges and errors.
+"""A fake hub in this process: listings, files, redirects, ranges and errors; new repositories, LFS
+transfers in one request or in parts, commits.
 
 Its answers follow the hub's documentation and the package huggingface_hub. A second port serves
 large files, at addresses that only the hub gives.
 """
 
+import base64
 import contextlib
 import hashlib
 import json
@@ -23,7 +25,8 @@ class Repository:
         self.gated = gated
         self.commit = hashlib.sha1(repr(sorted(files.items())).encode()).hexdigest()
 
-    def is_large(self, path):
+    @staticmethod
+    def is_large(path):
         return path.endswith((".safetensors", ".bin", ".parquet"))
 
     def hash(self, path):
@@ -42,6 +45,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.answer_request()
+
+    do_POST = do_PUT = do_GET
+
+    def read_body(self):
+        return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+
+    def reply_json(self, content, status=200):
+        self.reply(status, json.dumps(content).encode(), Content_Type="application/json")
 
     def answer_request(self):
         self.server.requests.append((self.command, self.path, self.headers.get("Authorization")))
@@ -79,20 +90,48 @@ class Server(ThreadingHTTPServer):
 
 
 class FileServer(Server):
-    """Serves contents by their hash, after `delay` seconds."""
+    """Serves contents by their hash, after `delay` seconds, and takes them, whole or in parts."""
 
     def __init__(self):
         self.contents = {}
+        self.parts = {}
         self.delay = 0
         super().__init__()
 
     def answer(self, request, path):
+        if request.command == "PUT":
+            return self.take(request, path[1:])
         time.sleep(self.delay)
         content = self.contents.get(path[1:])
         request.reply(403) if content is None else request.reply_content(content)
 
 
+    def take(self, request, sha256):
+        body = request.read_body()
+        if request.headers.get("Authorization"):
+            return request.reply(400, b"two ways to authenticate")
+        tag = git_hash(body)
+        if "part=" in request.path:
+            self.parts[tag] = body
+        elif hashlib.sha256(body).hexdigest() == sha256:
+            self.contents[sha256] = body
+        else:
+            return request.reply(400, b"another content")
+        request.reply(200, ETag=f'"{tag}"')
+
+    def join(self, sha256, tags):
+        content = b"".join(self.parts[tag.strip('"')] for tag in tags)
+        if hashlib.sha256(content).hexdigest() == sha256:
+            self.contents[sha256] = content
+        return sha256 in self.contents
+
+
 class Hub(Server):
+    """Its account `me` is a member of `org`, and has the token `hf_write`."""
+
+    refuses_commits = False
+    part_from = 1 << 30  # larger contents are sent in parts of half that size
+
     def __init__(self, files):
         self.file_server = files
         self.repositories = {}
@@ -108,6 +147,15 @@ class Hub(Server):
         return repository
 
     def answer(self, request, path):
+        if path.endswith("/whoami-v2") or request.command == "POST":
+            if request.headers.get("Authorization") != "Bearer hf_write":
+                request.read_body()
+                return request.reply_json({"error": "Invalid username or password."}, 401)
+        if path.endswith("/whoami-v2"):
+            return request.reply_json({"name": "me", "type": "user", "orgs": [{"name": "org"}],
+                                       "auth": {"accessToken": {"role": "write"}}})
+        if request.command == "POST":
+            return self.take(request, path, request.read_body())
         for what in ("/revision/", "/tree/", "/resolve/"):
             name, found, rest = path.removeprefix("/api/models").removeprefix("/api").partition(what)
             if found:
@@ -124,7 +172,75 @@ class Hub(Server):
         if rest not in ("main", repository.commit):
             return request.refuse(404, "RevisionNotFound")
         found = self.tree(repository) if what == "/tree/" else self.info(name, repository)
-        request.reply(200, json.dumps(found).encode(), Content_Type="application/json")
+        request.reply_json(found)
+
+    def take(self, request, path, body):
+        """Answers a request that writes."""
+        if path == "/api/validate-yaml":
+            return request.reply_json({"errors": [], "warnings": []})
+        if path == "/api/repos/create":
+            return self.create(request, json.loads(body))
+        if path == "/api/complete":
+            asked = json.loads(body)
+            tags = [part["etag"] for part in asked["parts"]]
+            return request.reply(200 if self.file_server.join(asked["oid"], tags) else 400, b"{}")
+        path = path.removeprefix("/api/models").strip("/")
+        for what, answer in (("/preupload/main", self.preupload), ("/commit/main", self.commit),
+                             (".git/info/lfs/objects/batch", self.batch)):
+            name, found, _ = path.partition(what)
+            if found and name in self.repositories:
+                return answer(request, name, body)
+        request.refuse(404, "RepoNotFound")
+
+    def create(self, request, asked):
+        name = f"{asked['organization']}/{asked['name']}"
+        if asked["organization"] not in ("me", "org"):
+            return request.reply_json({"error": "You don't have the rights"}, 403)
+        if name in self.repositories:
+            return request.reply_json({"error": "You already created it", "url": name}, 409)
+        self.add(name, {".gitattributes": b"*.safetensors filter=lfs"})
+        request.reply_json({"url": f"{self.address}/{name}", "name": name})
+
+    def preupload(self, request, name, body):
+        repository = self.repositories[name]
+        request.reply_json({"files": [
+            {"path": path, "uploadMode": "lfs" if repository.is_large(path) else "regular",
+             "shouldIgnore": False,
+             "oid": repository.hash(path) if path in repository.files else None}
+            for path in (file["path"] for file in json.loads(body)["files"])]})
+
+    def batch(self, request, name, body):
+        objects = json.loads(body)["objects"]
+        for one in objects:
+            if one["oid"] in self.file_server.contents:
+                continue
+            address = f"{self.file_server.address}/{one['oid']}?signature=secret"
+            upload = {"href": address}
+            if one["size"] >= self.part_from:
+                size = self.part_from // 2
+                count = -(-one["size"] // size)
+                upload = {"href": f"{self.address}/api/complete?signature=secret",
+                          "header": {"chunk_size": str(size)} |
+                          {str(i + 1): f"{address}&part={i + 1}" for i in range(count)}}
+            one["actions"] = {"upload": upload}
+        request.reply_json({"transfer": "basic", "objects": objects})
+
+    def commit(self, request, name, body):
+        if self.refuses_commits:
+            return request.reply_json({"error": "Storage limit reached"}, 403)
+        files = dict(self.repositories[name].files)
+        for line in map(json.loads, body.splitlines()):
+            value = line["value"]
+            if line["key"] == "header":
+                if value.get("parentCommit") not in (None, self.repositories[name].commit):
+                    return request.reply_json({"error": "A commit has happened since"}, 412)
+            elif line["key"] == "file":
+                files[value["path"]] = base64.b64decode(value["content"], validate=True)
+            elif line["key"] == "lfsFile":
+                files[value["path"]] = self.file_server.contents[value["oid"]]
+        commit = self.add(name, files).commit
+        request.reply_json({"success": True, "commitOid": commit,
+                            "commitUrl": f"{self.address}/{name}/commit/{commit}"})
 
     def info(self, name, repository):
         siblings = [{"rfilename": path} for path in repository.files]

@@ -44,6 +44,34 @@ def run(mnli, arguments, **environment):
                           env=kept | environment | {"NO_PROXY": "127.0.0.1"}, capture_output=True, text=True)
 
 
+def check_push(mnli, hub, directory, place):
+    """A run is pushed as it is; one that cannot be pushed stays, or is not begun."""
+    arguments = ["--model", "org/model", "--dataset", "nyu-mll/multi_nli", "--push-to-hub", "org/pushed"]
+    done = run(mnli, [*arguments, "--output-dir", directory / "third"], **place, HF_TOKEN="hf_write")
+    assert done.returncode == 0, done.stderr
+    assert f"The model is at {hub.address}/org/pushed, commit " in done.stdout, done.stdout
+    files = dict(hub.repositories["org/pushed"].files)
+    files.pop(".gitattributes")
+    assert files == {file.name: file.read_bytes() for file in (directory / "third/model").iterdir()}
+    assert {"config.json", "model.safetensors", "README.md"} < set(files), sorted(files)
+
+    for more, problem in (({}, "set HF_TOKEN"), ({"HF_TOKEN": "hf_old"}, "does not accept the token"),
+                          ({"HF_TOKEN": "hf_write", "HF_HUB_OFFLINE": "1"}, "unset HF_HUB_OFFLINE")):
+        failed = run(mnli, [*arguments, "--output-dir", directory / "fourth"], **place, **more)
+        assert failed.returncode == 2 and problem in failed.stderr, (failed.returncode, failed.stderr)
+        assert not (directory / "fourth").exists()
+
+    hub.refuses_commits = True
+    fifth = directory / "fifth"
+    failed = run(mnli, [*arguments, "--output-dir", fifth, "--job-dir", directory / "job"], **place,
+                 HF_TOKEN="hf_write")
+    hub.refuses_commits = False
+    assert failed.returncode == 1, (failed.returncode, failed.stderr)
+    assert f"push it later by: hf upload org/pushed {fifth}/model ." in failed.stderr, failed.stderr
+    assert (fifth / "model/model.safetensors").exists() and (fifth / "metrics.json").exists()
+    assert list((directory / "job").glob("*/manifest.json"))
+
+
 def main():
     mnli = sys.argv[1]
     with fake_hub() as hub, tempfile.TemporaryDirectory() as name:
@@ -79,6 +107,7 @@ def main():
         weights = [(run / "model/model.safetensors").read_bytes() for run in (first, second)]
         assert weights[0] == weights[1]
 
+        check_push(mnli, hub, directory, place)
         for arguments, problem in (
                 (["--dataset", "multi_nli:x"], "has no config 'x'; there are: pairs"),
                 (["--dataset", "multi_nli", "--dev-split", "dev"], "there are: train, validation_matched"),

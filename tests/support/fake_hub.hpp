@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,12 +50,16 @@ inline http::Response answer_with(const std::string& content, const ServerReques
   return {206, std::move(headers), content.substr(begin)};
 }
 
-/// The place of large files, which the hub redirects to: contents by their hash.
+/// The place of large files, which the hub redirects to: contents by their hash, which can be put
+/// in one request, or in parts that the hub joins. It refuses a token, and a body with another
+/// hash.
 class FakeFileStore {
  public:
   http::Response handle(const ServerRequest& request) {
     const std::lock_guard lock{mutex_};
-    const auto found = contents_.find(request.target.substr(1));
+    const auto hash = request.target.substr(1, request.target.find('?') - 1);
+    if (request.method == "PUT") return take(hash, request);
+    const auto found = contents_.find(hash);
     if (found == contents_.end()) return {403, {}, {}};
     return answer_with(found->second, request);
   }
@@ -63,10 +67,47 @@ class FakeFileStore {
     const std::lock_guard lock{mutex_};
     contents_[hash] = content;
   }
+  [[nodiscard]] std::optional<std::string> find(const std::string& hash) {
+    const std::lock_guard lock{mutex_};
+    const auto found = contents_.find(hash);
+    if (found == contents_.end()) return {};
+    return found->second;
+  }
+  [[nodiscard]] bool has(const std::string& hash) { return find(hash).has_value(); }
+
+  void clear() {
+    const std::lock_guard lock{mutex_};
+    contents_.clear();
+    parts_.clear();
+  }
+
+  /// Joins the parts with these tags. Returns false unless they are that content.
+  bool join(const std::string& hash, const std::vector<std::string>& tags) {
+    const std::lock_guard lock{mutex_};
+    std::string content;
+    for (const auto& tag : tags) content += parts_[tag];
+    if (hex_digest(EVP_sha256(), content) != hash) return false;
+    contents_[hash] = std::move(content);
+    return true;
+  }
 
  private:
+  http::Response take(const std::string& hash, const ServerRequest& request) {
+    if (!request.header("Authorization").empty()) return {400, {}, "two ways to authenticate"};
+    const auto tag = '"' + git_hash(request.body) + '"';
+    if (request.target.find("part=") != std::string::npos) {
+      parts_[tag] = request.body;
+    } else if (hex_digest(EVP_sha256(), request.body) == hash) {
+      contents_[hash] = request.body;
+    } else {
+      return {400, {}, "XAmzContentSHA256Mismatch"};
+    }
+    return {200, {{"ETag", tag}}, {}};
+  }
+
   std::mutex mutex_;
   std::map<std::string, std::string> contents_;
+  std::map<std::string, std::string> parts_;  // by their tags
 };
 
 /// The hub's rules, as far as fetching goes: revisions, listings, files, redirects and errors with
@@ -99,6 +140,10 @@ class FakeHub {
     const std::lock_guard lock{mutex_};
     repositories_[repository].refs[name] = commit;
   }
+  void erase(const std::string& repository) {
+    const std::lock_guard lock{mutex_};
+    repositories_.erase(repository);
+  }
   void gate(const std::string& repository) {
     const std::lock_guard lock{mutex_};
     repositories_[repository].gated = true;
@@ -130,6 +175,16 @@ class FakeHub {
     if (repository.gated) return error(403, "GatedRepo");
     return file(repository, rest, request);
   }
+
+ protected:
+  static bool is_large(const std::string& path) {
+    return path.ends_with(".safetensors") || path.ends_with(".bin");
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, Repository> repositories_;
+  FakeFileStore* files_ = nullptr;
+  std::string address_;
 
  private:
   static http::Response error(int status, const std::string& code) {
@@ -168,8 +223,7 @@ class FakeHub {
     if (found == commit->second.end()) return error(404, "EntryNotFound");
     const auto& content = found->second;
     std::vector<http::Header> headers{{"X-Repo-Commit", commit->first}};
-    const bool large = found->first.ends_with(".safetensors") || found->first.ends_with(".bin");
-    if (!large || files_ == nullptr) {
+    if (!is_large(found->first) || files_ == nullptr) {
       headers.push_back({"ETag", '"' + git_hash(content) + '"'});
       return answer_with(content, request, std::move(headers));
     }
@@ -181,11 +235,7 @@ class FakeHub {
     return {302, std::move(headers), "Found"};
   }
 
-  std::mutex mutex_;
-  std::map<std::string, Repository> repositories_;
   std::map<std::string, std::string> renamed_;
-  FakeFileStore* files_ = nullptr;
-  std::string address_;
 };
 
 }  // namespace seqtrain::tests

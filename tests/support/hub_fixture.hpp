@@ -11,10 +11,10 @@
 
 #include <seqtrain/hub/fetch.hpp>
 
-#include "support/fake_hub.hpp"
 #include "support/fake_transport.hpp"
 #include "support/sleepless_time.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/writable_hub.hpp"
 
 namespace seqtrain::tests {
 
@@ -24,7 +24,7 @@ class HubFixture : public testing::Test {
   HubFixture() { hub_.keep_large_files(files_, "https://files.test"); }
 
   http::Response answer(const FakeTransport::Seen& seen) {
-    const ServerRequest request{seen.method, seen.target, seen.headers, {}};
+    const ServerRequest request{seen.method, seen.target, seen.headers, seen.body};
     auto response =
         seen.origin == "https://files.test" ? files_.handle(request) : hub_.handle(request);
     if (seen.method == "HEAD") {
@@ -73,7 +73,7 @@ class HubFixture : public testing::Test {
             {"pytorch_model.bin", "old"}};
   }
 
-  FakeHub hub_;
+  WritableHub hub_;
   FakeFileStore files_;
   SleeplessTime time_;
   FakeTransport* transport_ = nullptr;

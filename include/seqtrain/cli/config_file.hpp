@@ -15,8 +15,9 @@ namespace seqtrain::cli {
 
 /// Flags that belong to a single run or its machine: a run that repeats another one does without
 /// their values.
-inline constexpr std::array<std::string_view, 6> flags_of_one_run{
-    "checkpoint-dir", "logging-dir", "output-dir", "overwrite", "resume", "threads"};
+inline constexpr std::array<std::string_view, 8> flags_of_one_run{
+    "checkpoint-dir", "hub-private-repo", "logging-dir", "output-dir",
+    "overwrite",      "push-to-hub",      "resume",      "threads"};
 
 namespace detail {
 

@@ -47,6 +47,9 @@ class Retry {
     mean_ = policy_.first;
   }
 
+  /// Lets an attempt that took that long not count as time without progress.
+  void allow(Clock::duration time) { deadline_ += time; }
+
   /// Waits before the next attempt, at least for `at_least`. Returns false without waiting if the
   /// total time would be exceeded, and as soon as `Timing::stop` requests it. Then the caller
   /// throws.

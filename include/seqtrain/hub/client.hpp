@@ -19,6 +19,7 @@
 #include <seqtrain/hub/digest.hpp>
 #include <seqtrain/hub/errors.hpp>
 #include <seqtrain/hub/name.hpp>
+#include <seqtrain/hub/sender.hpp>
 #include <seqtrain/hub/settings.hpp>
 
 namespace seqtrain::hub {
@@ -48,13 +49,12 @@ struct RemoteFile {
 class Client {
  public:
   Client(std::unique_ptr<http::Transport> transport, Settings settings, ClientOptions options = {})
-      : transport_{std::move(transport)},
-        settings_{std::move(settings)},
-        options_{std::move(options)} {
+      : sender_{std::move(transport), std::move(settings)}, options_{std::move(options)} {
     options_.retry.validate();
   }
 
-  [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+  [[nodiscard]] const Settings& settings() const noexcept { return sender_.settings(); }
+  [[nodiscard]] const Sender& sender() const noexcept { return sender_; }
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
 
   /// Returns the commit that a name points to now, and its files. If no connection to the hub can
@@ -64,7 +64,7 @@ class Client {
                       http::percent_encode(name.revision);
     auto attempts = retry(name.text());
     while (true) {
-      const auto answer = attempt(attempts, {.url = settings_.url(path)}, name, true, "");
+      const auto answer = attempt(attempts, {.url = settings().url(path)}, name, true, "");
       if (answer) return read_listing(answer->body, name);
     }
   }
@@ -130,7 +130,7 @@ class Client {
       target += '/' + http::percent_encode(std::string_view{path}.substr(start, end - start));
       start = end + 1;
     }
-    return settings_.url(target);
+    return settings().url(target);
   }
 
   /// Makes one attempt. If it fails, waits for the next one and returns nothing.
@@ -139,18 +139,18 @@ class Client {
                                         const std::string& file) const {
     const Where where{.object = name.text(), .field = file};
     try {
-      const auto answer = send(std::move(request), elsewhere);
+      const auto answer = sender_.send(std::move(request), elsewhere);
       const auto& response = answer.response;
       // The address of a download may have expired; the hub gives a new one.
       const bool stale = !answer.by_hub && response.status >= 400 && response.status != 416;
       if (!stale && !http::is_retryable(response.status)) {
         const bool done = response.status < 400 || (!file.empty() && response.status == 416);
-        if (!done) Failure{settings_, name}.raise(response, file);
+        if (!done) Failure{settings(), name}.raise(response, file);
         return response;
       }
       const auto reason = "status " + std::to_string(response.status);
       if (attempts.wait(reason, http::retry_after(response, options_.timing))) return {};
-      if (!stale) Failure{settings_, name}.raise(response, file);
+      if (!stale) Failure{settings(), name}.raise(response, file);
       throw Unavailable{"the hub's storage answered " + std::to_string(response.status), where};
     } catch (const http::Unreachable& error) {
       if (!file.empty() && attempts.wait(error.what())) return {};
@@ -161,47 +161,9 @@ class Client {
     }
   }
 
-  struct Answer {
-    http::Response response;
-    bool by_hub;  ///< the endpoint itself answered
-  };
-
-  /// Tells whether an address belongs to the endpoint, or to the public hub, to which mirrors
-  /// redirect.
-  [[nodiscard]] bool is_hub(const http::Url& url) const {
-    const auto origin = url.origin();
-    return origin == settings_.endpoint.origin() || origin == "https://huggingface.co";
-  }
-
-  /// Sends a request and follows redirects; to other hosts only if `elsewhere` is set.
-  [[nodiscard]] Answer send(http::Request request, bool elsewhere) const {
-    const auto headers = request.headers;
-    for (int redirects = 0; redirects <= 10; ++redirects) {
-      const bool by_hub = is_hub(request.url);
-      request.headers = headers;
-      if (by_hub && !settings_.token.empty()) {
-        request.headers.push_back({"Authorization", "Bearer " + settings_.token});
-      }
-      auto response = transport_->send(request);
-      const auto location = response.redirection();
-      if (!location) return {std::move(response), by_hub};
-      const auto next = request.url.at(*location, "an address that the hub sent");
-      if (!elsewhere && !is_hub(next)) return {std::move(response), by_hub};
-      if (request.url.scheme == "https" && next.scheme != "https") {
-        throw http::TrustError{"the hub points to " + next.origin() + ", which is not encrypted",
-                               {.object = request.url.origin()}};
-      }
-      request.url = next;
-    }
-    throw http::TrustError{"redirected too often", {.object = settings_.endpoint.origin()}};
-  }
-
   [[noreturn]] void refuse(const std::string& problem, const Name& name,
                            const std::string& path = "") const {
-    throw Unavailable{
-        "the answer of " + settings_.endpoint.origin() + " is not a hub's: " + problem,
-        {.object = name.text(), .field = path},
-        "see HF_ENDPOINT, and HTTPS_PROXY if there is a proxy"};
+    throw not_a_hub(settings(), {.object = name.text(), .field = path}, problem);
   }
 
   [[nodiscard]] Listing read_listing(const std::string& body, const Name& name) const {
@@ -258,8 +220,7 @@ class Client {
     }
   }
 
-  std::unique_ptr<http::Transport> transport_;
-  Settings settings_;
+  Sender sender_;
   ClientOptions options_;
 };
 

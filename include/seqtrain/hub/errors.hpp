@@ -4,6 +4,7 @@
 #include <string>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/hub/name.hpp>
 #include <seqtrain/hub/settings.hpp>
@@ -27,6 +28,13 @@ class Unavailable : public Error {
  public:
   using Error::Error;
 };
+
+/// Returns the error of an answer that a hub would not give, to be thrown.
+[[nodiscard]] inline Unavailable not_a_hub(const Settings& settings, const Where& where,
+                                           const std::string& problem) {
+  return Unavailable{"the answer of " + settings.endpoint.origin() + " is not a hub's: " + problem,
+                     where, "see HF_ENDPOINT, and HTTPS_PROXY if there is a proxy"};
+}
 
 /// Turns error responses of the hub into exceptions.
 class Failure {
@@ -95,12 +103,24 @@ class Failure {
     return seconds ? ", and asks to wait " + *wait + " s" : "";
   }
 
-  /// Returns the hub's own message as one line.
+  /// Returns the hub's own message as one line: of the header, else of the body.
   static std::string said(const http::Response& response) {
-    auto text = response.find("X-Error-Message").value_or("").substr(0, 300);
+    auto text = response.find("X-Error-Message").value_or("");
+    if (text.empty()) text = error_in(response.body);
+    text = text.substr(0, 300);
     std::ranges::replace_if(
         text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
     return text.empty() ? "" : ": " + text;
+  }
+
+  static std::string error_in(const std::string& body) {
+    try {
+      const auto document = json::Document::parse(body, "answer");
+      const auto error = document.root().find("error");
+      return error && error->is_string() ? std::string{error->string()} : "";
+    } catch (const InputError&) {  // the body is no JSON object
+      return {};
+    }
   }
 
   const Settings& settings_;

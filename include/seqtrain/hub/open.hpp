@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -20,6 +21,20 @@ namespace seqtrain::hub {
   auto transport = std::make_unique<http::BeastTransport>(
       http::TransportOptions{.proxies = http::ProxyRules::from(environment)});
   return Client{std::move(transport), Settings::from(environment), {.log = log}};
+}
+
+/// Returns a client for uploads of what took long to make: a failed request is repeated for five
+/// minutes, and one may take a day as long as bytes flow. `stop` ends its requests.
+[[nodiscard]] inline Client open_upload_client(
+    const http::Log& log = {}, const std::stop_token& stop = {},
+    const Environment& environment = &process_environment) {
+  constexpr http::Seconds day{24 * 60 * 60}, five_minutes{5 * 60};
+  auto transport = std::make_unique<http::BeastTransport>(http::TransportOptions{
+      .deadlines = {.whole = day}, .proxies = http::ProxyRules::from(environment)});
+  transport->stop_at(stop);
+  return Client{std::move(transport),
+                Settings::from(environment),
+                {.retry = {.total = five_minutes}, .timing = {.stop = stop}, .log = log}};
 }
 
 }  // namespace seqtrain::hub

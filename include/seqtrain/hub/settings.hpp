@@ -41,6 +41,9 @@ inline bool is_true(const std::optional<std::string>& value) {
 
 }  // namespace detail
 
+/// The address of the public hub.
+inline constexpr std::string_view public_hub = "https://huggingface.co";
+
 /// The addresses and folders of the hub, by the environment variables of the Python package
 /// huggingface_hub.
 struct Settings {

@@ -8,6 +8,7 @@
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/require.hpp>
+#include <seqtrain/hub/name.hpp>
 
 namespace seqtrain::cli {
 
@@ -17,6 +18,8 @@ struct OutputFlags {
   bool overwrite = false;
   std::string model_name = "model.pth";
   std::string job_dir = "";
+  std::string push_to_hub = "";
+  bool hub_private_repo = false;
   std::string logging_dir = "";
   std::int64_t log_every = 50;
   std::string calibrate = "no";
@@ -32,6 +35,11 @@ struct OutputFlags {
         .add("job-dir", job_dir,
              "also leave the results in a dated folder here: a directory or gs://bucket/path "
              "(default: AIP_MODEL_DIR)")
+        .add("push-to-hub", push_to_hub,
+             "also push the model to this repository on the hub, org/name, which is created if it "
+             "is missing")
+        .add_switch("hub-private-repo", hub_private_repo,
+                    "a repository that --push-to-hub creates is private")
         .add("logging-dir", logging_dir,
              "where TensorBoard's event files go: a directory or gs://bucket/path (default: "
              "AIP_TENSORBOARD_LOG_DIR, else none are written)")
@@ -49,6 +57,13 @@ struct OutputFlags {
 
   /// Throws an `InputError` that names the flag if a value is out of range.
   void validate() const {
+    const bool names_repository = push_to_hub.find('/') != std::string::npos &&
+                                  push_to_hub.find('@') == std::string::npos &&
+                                  hub::Name::fits(push_to_hub);
+    require(push_to_hub.empty() || names_repository, "push-to-hub",
+            "takes the name of a repository on the hub, org/name");
+    require(!hub_private_repo || !push_to_hub.empty(), "hub-private-repo",
+            "needs --push-to-hub org/name");
     require(log_every >= 1, "log-every", "must be at least 1");
     require(calibrate == "no" || calibrates(), "calibrate",
             "must be yes, no, or a precision above 0 and at most 1");

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/http/message.hpp>
+#include <seqtrain/hub/ask.hpp>
+#include <seqtrain/hub/client.hpp>
+#include <seqtrain/hub/name.hpp>
+#include <seqtrain/hub/push_file.hpp>
+#include <seqtrain/hub/settings.hpp>
+
+namespace seqtrain::hub {
+
+/// A request that the hub asks for in Git LFS's batch API.
+struct LfsAction {
+  http::Url url;  ///< of one request with the whole content, or of the one that ends an upload
+  std::vector<http::Header> headers = {};
+  std::uint64_t part_bytes = 0;       ///< of each part but the last; 0: there are no parts
+  std::vector<http::Url> parts = {};  ///< addresses of the parts in order
+};
+
+/// How the storage takes a large file.
+struct LfsTransfer {
+  std::string hash;
+  std::optional<LfsAction> upload = {};  ///< nothing: the hub has the content
+  std::optional<LfsAction> verify = {};
+};
+
+/// The type of the messages of Git LFS.
+inline constexpr std::string_view lfs_media_type = "application/vnd.git-lfs+json";
+
+namespace detail {
+
+inline std::optional<std::uint64_t> number_in(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return {};
+  return number;
+}
+
+/// Reads an address that the hub sends. One of the public hub that comes from a mirror is meant to
+/// be the mirror's.
+inline http::Url lfs_url(const Settings& settings, const json::Value& value) {
+  auto url = http::Url::parse(value.string(), "answer");
+  if (url.origin() == public_hub) url = settings.url(url.target);
+  Sender::demand_encryption(settings.endpoint, url);
+  return url;
+}
+
+/// Tells whether a header of an action is to be sent. The client makes those about the length of
+/// the body.
+inline bool is_sent(std::string_view name) {
+  for (const std::string_view own : {"Content-Length", "Transfer-Encoding", "Host"}) {
+    if (http::same_ignoring_case(name, own)) return false;
+  }
+  return !name.empty() && std::ranges::all_of(name, [](char c) { return is_word(c) || c == '-'; });
+}
+
+inline LfsAction lfs_action(const Settings& settings, const json::Value& value) {
+  LfsAction action{.url = lfs_url(settings, value.at("href"))};
+  const auto header = value.find("header");
+  if (!header) return action;
+  std::map<std::uint64_t, http::Url> parts;
+  for (const auto& [name, content] : header->members()) {
+    if (name == "chunk_size") {
+      const auto size =
+          content.is_integer() ? std::to_string(content.integer()) : std::string{content.string()};
+      action.part_bytes = number_in(size).value_or(0);
+      if (action.part_bytes == 0) throw content.error("expected a number of bytes");
+    } else if (const auto part = number_in(name)) {
+      parts.emplace(*part, lfs_url(settings, content));
+    } else if (is_sent(name) && content.is_string()) {
+      action.headers.push_back({std::string{name}, std::string{content.string()}});
+    }
+  }
+  for (auto& [number, url] : parts) action.parts.push_back(std::move(url));
+  return action;
+}
+
+inline LfsTransfer lfs_transfer(const Settings& settings, const json::Value& object,
+                                const PushFile& file) {
+  LfsTransfer transfer{.hash = file.hash};
+  const auto actions = object.find("actions");
+  if (!actions) return transfer;
+  if (const auto upload = actions->find("upload")) transfer.upload = lfs_action(settings, *upload);
+  if (const auto verify = actions->find("verify")) transfer.verify = lfs_action(settings, *verify);
+  if (!transfer.upload) return transfer;
+  const auto& [url, headers, bytes, parts] = *transfer.upload;
+  const auto needed = bytes == 0 ? 0 : (file.size - 1) / bytes + 1;
+  if (parts.size() != needed) throw object.error("another number of parts than the size needs");
+  return transfer;
+}
+
+inline std::string lfs_question(const Name& name, const std::vector<PushFile>& files) {
+  json::Writer body;
+  body.begin_object().member("operation", "upload").key("transfers").begin_array();
+  body.value("basic").value("multipart").end_array().key("objects").begin_array();
+  for (const auto& file : files) {
+    body.begin_object().member("oid", file.hash).member("size", file.size).end_object();
+  }
+  body.end_array().member("hash_algo", "sha256").key("ref").begin_object();
+  return body.member("name", name.revision).end_object().end_object().text();
+}
+
+}  // namespace detail
+
+/// Returns a request of Git LFS with a JSON body, which must outlive it.
+[[nodiscard]] inline http::Request lfs_request(const http::Url& url, const std::string& body) {
+  const std::string type{lfs_media_type};
+  return {.method = "POST",
+          .url = url,
+          .headers = {{"Accept", type}, {"Content-Type", type}},
+          .body = {http::bytes_of(body)}};
+}
+
+/// Asks the hub how its storage takes large files. Throws the errors of `Failure`, `Error` with the
+/// hub's words if it refuses a file, or `TrustError` if it names an address without encryption.
+[[nodiscard]] inline std::vector<LfsTransfer> lfs_transfers(const Client& client, const Name& name,
+                                                            const std::vector<PushFile>& files) {
+  const auto& settings = client.settings();
+  const auto body = detail::lfs_question(name, files);
+  const auto url = settings.url("/" + name.id + ".git/info/lfs/objects/batch");
+  const auto answer = demand(client, name, lfs_request(url, body));
+  return read_answer(client, name, answer, [&](const json::Value& root) {
+    std::vector<LfsTransfer> transfers;
+    for (const auto& object : root.at("objects").items()) {
+      const auto file = std::ranges::find(files, object.at("oid").string(), &PushFile::hash);
+      if (file == files.end()) continue;
+      if (const auto error = object.find("error")) {
+        throw Error{"the hub refuses it: " + std::string{error->at("message").string()},
+                    {.object = name.text(), .field = file->path}};
+      }
+      transfers.push_back(detail::lfs_transfer(settings, object, *file));
+    }
+    return transfers;
+  });
+}
+
+}  // namespace seqtrain::hub

@@ -1,0 +1,13 @@
+// Pushes a model's folder to the hub, for tests in other languages.
+#include <seqtrain/cli/push_to_hub.hpp>
+#include <seqtrain/cli/run.hpp>
+
+int main(int argc, char** argv) {
+  return seqtrain::cli::run([&](const seqtrain::report::Log& log) {
+    if (argc != 3) throw seqtrain::InputError{"a folder and a name are needed"};
+    seqtrain::cli::OutputFlags flags;
+    flags.push_to_hub = argv[2];
+    flags.validate();
+    seqtrain::cli::PushToHub{flags, log}.push(argv[1], {});
+  });
+}
