@@ -147,7 +147,8 @@ class Hub(Server):
         return repository
 
     def answer(self, request, path):
-        if path.endswith("/whoami-v2") or request.command == "POST":
+        signed = urlsplit(request.path).query == "signature=secret"
+        if path.endswith("/whoami-v2") or (request.command == "POST" and not signed):
             if request.headers.get("Authorization") != "Bearer hf_write":
                 request.read_body()
                 return request.reply_json({"error": "Invalid username or password."}, 401)
@@ -197,7 +198,8 @@ class Hub(Server):
         if asked["organization"] not in ("me", "org"):
             return request.reply_json({"error": "You don't have the rights"}, 403)
         if name in self.repositories:
-            return request.reply_json({"error": "You already created it", "url": name}, 409)
+            return request.reply_json({"error": "You already created it",
+                                       "url": f"{self.address}/{name}"}, 409)
         self.add(name, {".gitattributes": b"*.safetensors filter=lfs"})
         request.reply_json({"url": f"{self.address}/{name}", "name": name})
 

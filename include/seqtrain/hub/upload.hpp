@@ -103,7 +103,7 @@ namespace detail {
 /// and returns why the last of them was.
 inline std::string try_upload(const Client& client, const Name& name,
                               std::vector<PushFile>& files) {
-  std::string refusal = "was not asked for them";
+  std::string refusal = "is nowhere, because the hub names no address";
   for (const auto& transfer : lfs_transfers(client, name, files)) {
     const auto file = std::ranges::find(files, transfer.hash, &PushFile::hash);
     if (file == files.end()) continue;
