@@ -243,7 +243,7 @@ class HubPushFaults : public HubPush {
 TEST_F(HubPushFaults, LeaveTheWholeCommitOrNone) {
   push();
   const auto requests = seen_.size();
-  EXPECT_EQ(requests, 12U);
+  EXPECT_EQ(requests, 13U);
   for (std::size_t at = 0; at < requests; ++at) {
     for (const auto how :
          {Failing::before, Failing::after, Failing::busy, Failing::broken, Failing::refused}) {

@@ -77,7 +77,7 @@ def check_we_fetch_pythons(hub, directory, fetch):
     python_push(hub, directory, "org/python")
     files = dict(hub.repositories["org/python"].files)
     assert files.pop(".gitattributes") and files == MODEL, sorted(files)
-    folder = ours(hub, directory, fetch, "org/python").strip().splitlines()[-1]
+    folder = ours(hub, directory, fetch, "org/python").splitlines()[0]
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         assert (Path(folder) / name).read_bytes() == MODEL[name], name
 

@@ -62,13 +62,14 @@ class WritableHub : public FakeHub {
   /// Returns the files of the newest commit.
   [[nodiscard]] std::map<std::string, std::string> files_of(const std::string& id) {
     const std::lock_guard lock{mutex_};
-    const auto& of = repositories_[id];
-    return of.commits.empty() ? std::map<std::string, std::string>{}
-                              : of.commits.at(of.refs.at("main"));
+    const auto of = repositories_.find(id);
+    if (of == repositories_.end()) return {};
+    return of->second.commits.at(of->second.refs.at("main"));
   }
   [[nodiscard]] std::size_t commits_of(const std::string& id) {
     const std::lock_guard lock{mutex_};
-    return repositories_[id].commits.size();
+    const auto of = repositories_.find(id);
+    return of == repositories_.end() ? 0 : of->second.commits.size();
   }
   [[nodiscard]] std::set<std::string> private_ones() const { return private_; }
 
