@@ -2,9 +2,9 @@
 
 #include <string_view>
 
-#include <seqtrain/model/embeddings.hpp>
-#include <seqtrain/model/encoder.hpp>
-#include <seqtrain/model/heads.hpp>
+#include <seqtrain/model/bert/embeddings.hpp>
+#include <seqtrain/model/bert/encoder.hpp>
+#include <seqtrain/model/bert/heads.hpp>
 
 namespace seqtrain::model {
 

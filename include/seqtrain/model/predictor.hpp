@@ -20,10 +20,10 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/any_classifier.hpp>
-#include <seqtrain/model/awd_lstm_classifier.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
+#include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/describe.hpp>
-#include <seqtrain/model/load_awd_lstm.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/predict/prediction.hpp>

@@ -1,7 +1,7 @@
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
-#include <seqtrain/model/dropout.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
 
 namespace seqtrain::model {
 namespace {

@@ -10,7 +10,7 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tanh.h>
 
-#include <seqtrain/model/recurrent_state.hpp>
+#include <seqtrain/model/awd_lstm/recurrent_state.hpp>
 
 namespace seqtrain::model {
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/model/qrnn.hpp>
+#include <seqtrain/model/awd_lstm/qrnn.hpp>
 
 #include "support/shared_data.hpp"
 

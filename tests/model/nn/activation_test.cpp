@@ -3,7 +3,7 @@
 #include <ATen/ops/full.h>
 #include <gtest/gtest.h>
 
-#include <seqtrain/model/activation.hpp>
+#include <seqtrain/model/nn/activation.hpp>
 
 namespace seqtrain::model {
 namespace {

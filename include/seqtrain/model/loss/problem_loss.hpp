@@ -12,7 +12,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/batch.hpp>
-#include <seqtrain/model/cross_entropy.hpp>
+#include <seqtrain/model/loss/cross_entropy.hpp>
 #include <seqtrain/tensor/batch.hpp>
 
 namespace seqtrain::model {

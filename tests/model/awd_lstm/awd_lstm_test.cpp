@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/model/awd_lstm.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 
 #include "support/awd_lstm_golden.hpp"
 #include "support/one_thread.hpp"

@@ -13,7 +13,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/problem_type.hpp>
-#include <seqtrain/model/awd_lstm_classifier.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/weights/fastai.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 

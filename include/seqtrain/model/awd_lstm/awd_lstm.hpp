@@ -17,12 +17,12 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/kernels/bf16.hpp>
+#include <seqtrain/model/awd_lstm/qrnn.hpp>
+#include <seqtrain/model/awd_lstm/recurrent_passes.hpp>
+#include <seqtrain/model/awd_lstm/recurrent_state.hpp>
 #include <seqtrain/model/cpu/lstm.hpp>
-#include <seqtrain/model/dropout.hpp>
-#include <seqtrain/model/fresh_parameters.hpp>
-#include <seqtrain/model/qrnn.hpp>
-#include <seqtrain/model/recurrent_passes.hpp>
-#include <seqtrain/model/recurrent_state.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/fresh_parameters.hpp>
 
 namespace seqtrain::model {
 

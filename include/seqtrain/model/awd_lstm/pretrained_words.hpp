@@ -12,7 +12,7 @@
 #include <ATen/ops/empty.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/model/language_model.hpp>
+#include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/weights/fastai.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/model/awd_lstm_classifier.hpp>
-#include <seqtrain/model/language_model.hpp>
-#include <seqtrain/model/recurrent_passes.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
+#include <seqtrain/model/awd_lstm/language_model.hpp>
+#include <seqtrain/model/awd_lstm/recurrent_passes.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
 #include "support/awd_lstm_golden.hpp"

@@ -1,7 +1,7 @@
 #include <ATen/ops/arange.h>
 #include <gtest/gtest.h>
 
-#include <seqtrain/model/attention.hpp>
+#include <seqtrain/model/nn/attention.hpp>
 
 namespace seqtrain::model {
 namespace {

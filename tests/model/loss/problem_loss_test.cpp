@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/model/problem_loss.hpp>
+#include <seqtrain/model/loss/problem_loss.hpp>
 
 #include "support/problem_of.hpp"
 #include "support/shared_data.hpp"

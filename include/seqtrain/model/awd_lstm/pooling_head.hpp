@@ -19,8 +19,8 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
-#include <seqtrain/model/dropout.hpp>
-#include <seqtrain/model/fresh_parameters.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/fresh_parameters.hpp>
 #include <seqtrain/tensor/finite.hpp>
 
 namespace seqtrain::model {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/model/cross_entropy.hpp>
+#include <seqtrain/model/loss/cross_entropy.hpp>
 
 #include "support/problem_of.hpp"
 #include "support/shared_data.hpp"

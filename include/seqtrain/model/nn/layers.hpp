@@ -7,7 +7,7 @@
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 
-#include <seqtrain/model/parameters.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
 
 namespace seqtrain::model {
 

@@ -6,11 +6,11 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <seqtrain/model/activation.hpp>
-#include <seqtrain/model/attention.hpp>
-#include <seqtrain/model/dropout.hpp>
-#include <seqtrain/model/layers.hpp>
-#include <seqtrain/model/parameters.hpp>
+#include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/attention.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/model_config.hpp>
 

@@ -12,7 +12,7 @@
 #include <seqtrain/concepts.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/loader.hpp>
-#include <seqtrain/model/awd_lstm_classifier.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/weights/tensor_copies.hpp>
 

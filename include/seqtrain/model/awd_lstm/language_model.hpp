@@ -22,13 +22,13 @@
 #include <seqtrain/data/language_batch.hpp>
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/metrics/logits.hpp>
-#include <seqtrain/model/awd_lstm.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/model/cpu/word_loss.hpp>
-#include <seqtrain/model/dropout.hpp>
-#include <seqtrain/model/fresh_parameters.hpp>
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/logits.hpp>
-#include <seqtrain/model/loss.hpp>
+#include <seqtrain/model/loss/loss.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/fresh_parameters.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/weights/tensor_view.hpp>

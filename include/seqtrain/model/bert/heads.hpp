@@ -5,9 +5,9 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <seqtrain/model/dropout.hpp>
-#include <seqtrain/model/layers.hpp>
-#include <seqtrain/model/parameters.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
