@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <seqtrain/cli/encode.hpp>
-#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/train/stages.hpp>

@@ -1,4 +1,5 @@
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <seqtrain/weights/model_config.hpp>
@@ -9,9 +10,12 @@
 /// What is accepted can be written for other labels and read again.
 void seqtrain::fuzz::run(Input input) {
   accepts([&] {
-    const auto config = weights::parse_config(input.text());
+    const auto read = [](std::string_view text) {
+      return weights::read_config(weights::ConfigFile::parse(text));
+    };
+    const auto config = read(input.text());
     const std::vector<std::string> labels{"no", "yes"};
-    const auto again = weights::parse_config(weights::classifier_config(input.text(), labels));
+    const auto again = read(weights::classifier_config(input.text(), "Classifier", labels));
     require(again.labels == labels);
     require(again.hidden_size == config.hidden_size);
     require(again.layer_norm_eps == config.layer_norm_eps);

@@ -54,7 +54,7 @@ class ModelCase {
 
  private:
   [[nodiscard]] bool one_label() const {
-    const auto config = weights::load_config(directory_ / "config.json");
+    const auto config = weights::read_config(weights::ConfigFile{directory_ / "config.json"});
     return config.problem() == ProblemType::single_label;
   }
 

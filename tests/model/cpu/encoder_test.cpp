@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/cpu/any_encoder.hpp>
+#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
@@ -73,7 +73,7 @@ TEST_P(CpuEncoder, GradientsAreAutograds) {
   const auto loss = static_cast<double>(kernels.accumulate(batch, 1));
   EXPECT_NEAR(loss, static_cast<double>(autograd.accumulate(batch, 1)), narrow() ? 3e-3 : 1e-5);
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient, touched] = kernels.parameters()[i];
+    const auto& [name, value, gradient, touched, decays] = kernels.parameters()[i];
     const auto& expected = autograd.parameters()[i].gradient;
     // A key's bias has no gradient but rounding: softmax does not see it.
     const double norm = name.ends_with("key.bias") ? 1 : expected.norm().item<double>();
@@ -97,7 +97,7 @@ TEST_P(CpuEncoder, TrainsLikeAutograd) {
     other.step(autograd.parameters(), {});
   }
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient, touched] = kernels.parameters()[i];
+    const auto& [name, value, gradient, touched, decays] = kernels.parameters()[i];
     if (name.ends_with("key.bias")) continue;  // no gradient but rounding
     const auto& expected = autograd.parameters()[i].value;
     const double change = norm_of_difference(before[i], expected);
@@ -112,7 +112,7 @@ TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
     auto model = load(false, 0.2);
     (void)model.accumulate(MadeCheckpoint::batch(4, 200), 1);
     for (std::size_t i = 0; i < model.parameters().size(); ++i) {
-      const auto& [name, value, gradient, touched] = model.parameters()[i];
+      const auto& [name, value, gradient, touched, decays] = model.parameters()[i];
       if (!name.starts_with(GetParam().model.family + ".e")) continue;  // the head is ATen's
       if (threads == 1) expected.push_back(gradient.clone());
       EXPECT_EQ(i < expected.size() ? norm_of_difference(gradient, expected[i]) : 0, 0) << name;
@@ -121,11 +121,16 @@ TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
 }
 
 TEST_P(CpuEncoder, EvaluatesToTheBitsOfAPassThatIsKept) {
-  const auto model = load(false);
-  const std::string family = GetParam().model.family;
-  std::vector<tensor::Parameter> parameters{model.parameters().begin(), model.parameters().end()};
-  cpu::AnyEncoder encoder{parameters,          family + ".",         model.config(),
-                          family == "roberta", GetParam().precision, false};
+  const weights::Checkpoint checkpoint{checkpoint_.path()};
+  const weights::ConfigFile config{checkpoint.config_file()};
+  cpu::AnyEncoder encoder;
+  Architectures::visit(config, [&]<class Family>() {
+    ParameterMaker maker{checkpoint, {.prefix = Family::prefix, .seed = 3, .device = at::kCPU}};
+    const typename Family::Encoder operators{Scope{maker, std::string{Family::prefix}, {}},
+                                             Family::read_config(config)};
+    std::vector<tensor::Parameter> parameters = maker.parameters();
+    encoder = {operators, parameters, GetParam().precision, false};
+  });
   for (std::int64_t rows = 1; rows < 30; rows += 4) {
     const auto batch = MadeCheckpoint::batch(rows, rows);
     const random::Stream stream{1, random::Purpose::dropout};
@@ -177,7 +182,7 @@ TEST_P(CpuEncoder, FrozenRunsAsInEvaluation) {
   EXPECT_NEAR(static_cast<double>(kernels.accumulate(batch, 1)),
               static_cast<double>(autograd.accumulate(batch, 1)), 1e-5);
   for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-    const auto& [name, value, gradient, touched] = kernels.parameters()[i];
+    const auto& [name, value, gradient, touched, decays] = kernels.parameters()[i];
     const auto& expected = autograd.parameters()[i].gradient;
     ASSERT_EQ(gradient.defined(), expected.defined()) << name;
     if (!gradient.defined()) continue;

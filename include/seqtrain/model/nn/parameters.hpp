@@ -22,8 +22,14 @@
 
 namespace seqtrain::model {
 
-/// The initial values of a parameter that a checkpoint lacks: normal(0, initializer_range), 0 or 1.
-enum class Init { normal, zeros, ones };
+/// The part that a parameter plays in its layer. It decides the initial values of a parameter that
+/// a checkpoint lacks, normal(0, initializer_range), 0 or 1, and only weights decay.
+enum class Role {
+  weight,    ///< normal, decays
+  bias,      ///< 0
+  scale,     ///< of a norm: 1
+  positions  ///< what is added to scores of attention by the distance of two tokens: normal
+};
 
 /// The parameters and tensors for which a checkpoint and a model differ.
 struct LoadReport {
@@ -35,7 +41,7 @@ struct LoadReport {
 struct Part {
   bool required = false;            ///< the checkpoint must have it
   bool frozen = false;              ///< it gets no gradients
-  double initializer_range = 0.02;  ///< standard deviation of Init::normal
+  double initializer_range = 0.02;  ///< standard deviation of normal initial values
 };
 
 /// Makes a model's parameters in the order of its state_dict. A parameter comes from the checkpoint
@@ -43,7 +49,7 @@ struct Part {
 class ParameterMaker {
  public:
   struct Options {
-    std::string_view prefix;  ///< of the encoder's names, which a checkpoint may lack
+    std::string_view prefix;  ///< first word of the encoder's names, which a checkpoint may lack
     std::uint64_t seed;
     c10::Device device;
   };
@@ -53,17 +59,19 @@ class ParameterMaker {
 
   /// Throws `InputError` if a required tensor is missing, has another shape or is not
   /// floating-point.
-  at::Tensor make(const std::string& name, at::IntArrayRef shape, Init init, Part part) {
+  at::Tensor make(const std::string& name, at::IntArrayRef shape, Role role, Part part) {
     const auto stored = find(name);
     if (!stored && part.required) {
       throw InputError{"the checkpoint has no such tensor", {.object = name}};
     }
     if (!stored) report_.fresh.push_back(name);
     const at::Tensor value =
-        (stored ? load(*stored, name, shape) : initialise(shape, init, part.initializer_range))
+        (stored ? load(*stored, name, shape) : initialise(shape, role, part.initializer_range))
             .to(options_.device);
-    parameters_.push_back(
-        {name, value, part.frozen ? at::Tensor{} : tensor::require_gradient(value)});
+    parameters_.push_back({.name = name,
+                           .value = value,
+                           .gradient = part.frozen ? at::Tensor{} : tensor::require_gradient(value),
+                           .decays = role == Role::weight});
     return value;
   }
 
@@ -84,7 +92,8 @@ class ParameterMaker {
   /// and for layer normalizations also the names in the first BERT files.
   [[nodiscard]] std::vector<std::string> aliases(const std::string& name) const {
     std::vector<std::string> names{name};
-    if (name.starts_with(options_.prefix)) names.push_back(name.substr(options_.prefix.size()));
+    const std::string prefix = std::string{options_.prefix} + ".";
+    if (name.starts_with(prefix)) names.push_back(name.substr(prefix.size()));
     constexpr std::array<std::pair<std::string_view, std::string_view>, 2> old_endings{
         {{"LayerNorm.weight", "LayerNorm.gamma"}, {"LayerNorm.bias", "LayerNorm.beta"}}};
     for (std::size_t i = 0, count = names.size(); i < count; ++i) {
@@ -122,10 +131,10 @@ class ParameterMaker {
     return value;
   }
 
-  [[nodiscard]] at::Tensor initialise(at::IntArrayRef shape, Init init, double range) const {
+  [[nodiscard]] at::Tensor initialise(at::IntArrayRef shape, Role role, double range) const {
     const at::Tensor value = at::empty(shape, at::kFloat);
-    if (init == Init::zeros) return value.zero_();
-    if (init == Init::ones) return value.fill_(1);
+    if (role == Role::bias) return value.zero_();
+    if (role == Role::scale) return value.fill_(1);
     const std::uint64_t place = parameters_.size();
     const random::Stream stream{options_.seed, random::Purpose::initialization, place};
     return value.normal_(0, range, tensor::make_generator(stream.at(0), c10::Device{c10::kCPU}));
@@ -148,8 +157,8 @@ class Scope {
     return {*maker_, join(name), part_};
   }
 
-  [[nodiscard]] at::Tensor make(std::string_view name, at::IntArrayRef shape, Init init) const {
-    return maker_->make(join(name), shape, init, part_);
+  [[nodiscard]] at::Tensor make(std::string_view name, at::IntArrayRef shape, Role role) const {
+    return maker_->make(join(name), shape, role, part_);
   }
 
  private:
