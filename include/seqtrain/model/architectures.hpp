@@ -6,9 +6,16 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/joined.hpp>
+#include <seqtrain/model/albert/albert.hpp>
 #include <seqtrain/model/architecture.hpp>
 #include <seqtrain/model/bert/bert.hpp>
+#include <seqtrain/model/camembert/camembert.hpp>
+#include <seqtrain/model/distilbert/distilbert.hpp>
+#include <seqtrain/model/electra/electra.hpp>
+#include <seqtrain/model/modernbert/modernbert.hpp>
+#include <seqtrain/model/mpnet/mpnet.hpp>
 #include <seqtrain/model/roberta/roberta.hpp>
+#include <seqtrain/model/xlm_roberta/xlm_roberta.hpp>
 #include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {
@@ -32,6 +39,7 @@ struct ArchitectureList {
 };
 
 /// The families that `load_classifier` knows.
-using Architectures = ArchitectureList<Bert, Roberta>;
+using Architectures = ArchitectureList<Bert, Roberta, DistilBert, XlmRoberta, Camembert, Electra,
+                                       Mpnet, Albert, ModernBert>;
 
 }  // namespace seqtrain::model
