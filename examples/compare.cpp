@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     std::string page;
     cli::Flags flags{"compare", "compares finished runs: compare RUN RUN… [--html FILE]"};
     flags.add("html", page, "also write the comparison as a page into this file");
-    // What is neither a flag nor the value of one is a run.
+    // An argument that is neither a flag nor a flag's value names a run.
     std::vector<std::string> places;
     std::vector<const char*> others{"compare"};
     for (int i = 1; i < argc; ++i) {

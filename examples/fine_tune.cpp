@@ -27,13 +27,13 @@ using namespace seqtrain;
 
 namespace {
 
-/// Hears which epoch was evaluated last.
+/// An observer that remembers which epoch was evaluated last.
 struct LastDev {
   std::size_t epoch = 0;
   void on(const train::EvalEnd& event) { epoch = static_cast<std::size_t>(event.epoch); }
 };
 
-/// Returns an answered split for predictions.jsonl.
+/// Returns the answers to a split for predictions.jsonl.
 train::PredictedSplit predicted(const std::string& name, const train::Answers* answers,
                                 const std::string& file, std::size_t left_out,
                                 const cli::TrainFlags& flags, const data::Labels& labels,
@@ -65,7 +65,9 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
                     const std::string& program, const cli::TrainFlags& given,
                     const cli::Flags& parser) {
   const auto flags = cli::with_local_inputs(processes.in_one_directory(given, program), log);
-  train::Results results{.flags = parser.values(), .versions = tensor::versions()};
+  train::Results results{.flags = cli::with_dataset(parser.values(), flags),
+                         .versions = tensor::versions()};
+  const auto card_dataset = cli::card_dataset(flags);
   const bool first = processes.is_first();
   const train::RunDirectory run{flags.run_directory(program, first)};
   auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
@@ -135,7 +137,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   LastDev last_dev;
   RunObservers observers;
   if (first) {
-    checkpoints->keeper().lock();  // before `create` removes what a killed run left
+    checkpoints->keeper().lock();  // before `create` removes a killed run's files
     run.create();
     observers = {{.flags = flags,
                   .run = run,
@@ -154,7 +156,8 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   const auto fitted = trainer.fit(options_of_fit, dev, train::BestModel{flags.best_model}, matthews,
                                   answers, observers, last_dev, keeper);
   results.dev = fitted.dev.at(fitted.epoch_of_model);
-  if (last_dev.epoch != fitted.epoch_of_model + 1) {  // the answers of dev are another model's
+  if (last_dev.epoch !=
+      fitted.epoch_of_model + 1) {  // the answers to dev are those of another epoch's model
     trainer.evaluate(dev, fitted.point("dev", stop), answers);
   }
   results.test = trainer.evaluate(test, fitted.point("test", stop), matthews, answers, observers);
@@ -166,9 +169,10 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   observers.complete(results);
   log.info(observers.describe_machine());
   log.info(report::tables(*results.test, labels.names()));
-  train::save_run(
-      run, trainer.model().model(), tokenizer.files(), results,
-      {.base_model = cli::name_on_hub(given.model), .license = train::license_of(flags.model)});
+  train::save_run(run, trainer.model().model(), tokenizer.files(), results,
+                  {.base_model = cli::name_on_hub(given.model),
+                   .license = train::license_of(flags.model),
+                   .dataset = card_dataset});
   const bool test_is_dev = flags.test_file == flags.dev_file;
   std::vector<train::PredictedSplit> splits;
   if (dev_answers != nullptr) {

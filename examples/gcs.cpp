@@ -1,4 +1,4 @@
-// Copies, lists and removes what lies in Google Cloud Storage.
+// Copies, lists and removes objects in Google Cloud Storage.
 
 #include <cstdio>
 #include <filesystem>
@@ -66,7 +66,7 @@ Arguments parse(std::span<char*> words) {
     } else if (values.contains(word) && i + 1 < words.size()) {
       *values.at(word) = words[++i];
     } else if (word.size() > 1 && word.starts_with('-')) {
-      throw InputError{"unknown flag, or no value, " + word, {}, "see gcs --help"};
+      throw InputError{"is an unknown flag or lacks its value: " + word, {}, "see gcs --help"};
     } else if (arguments.command.empty()) {
       arguments.command = word;
     } else {
@@ -78,7 +78,7 @@ Arguments parse(std::span<char*> words) {
   return arguments;
 }
 
-/// A bar on the terminal, on stderr because stdout may carry the data.
+/// Returns a progress bar on stderr, because stdout may carry the data.
 gcs::Progress bar(const std::string& name, std::uint64_t total) {
   if (::isatty(STDERR_FILENO) != 1) return {};
   const auto shown = std::make_shared<seqtrain::report::ByteBar<>>(

@@ -1,5 +1,4 @@
-// Fine-tunes a BERT or RoBERTa classifier on film reviews, or its head alone: docs/flags.md tells
-// how.
+// Fine-tunes a BERT or RoBERTa classifier on film reviews, or only its head. See docs/flags.md.
 #include <seqtrain/cli/run.hpp>
 
 #include "fine_tune.hpp"

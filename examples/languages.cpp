@@ -1,5 +1,5 @@
-// Trains a text classifier for a language, whose files lie in a bucket, and leaves the model there:
-// docs/languages.md tells how to call it. What it trains is chosen in languages/framework.hpp.
+// Trains a text classifier for a language whose files are in a bucket, and puts the model there.
+// See docs/languages.md. languages/framework.hpp chooses the framework.
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -28,7 +28,7 @@
 
 using namespace seqtrain;
 
-/// Each label as a binary classifier; of the whole, accuracy and the mean over the labels.
+/// Writes each label's scores as a binary classifier, the accuracy, and the macro averages.
 void save_performance(const std::filesystem::path& file,
                       const metrics::ClassificationReport& report, const data::Labels& labels) {
   json::Writer out{2};
@@ -43,7 +43,7 @@ void save_performance(const std::filesystem::path& file,
   write_file_atomically(file, out.end_object().text() + "\n");
 }
 
-/// What a program needs to know to predict with the model.
+/// Writes the facts that a program needs to predict with the model.
 void save_description(const std::filesystem::path& file, const Job& job) {
   json::Writer out{2};
   out.begin_object().member("model", std::string_view{job.published->model_file});
@@ -54,8 +54,8 @@ void save_description(const std::filesystem::path& file, const Job& job) {
   write_file_atomically(file, out.end_object().text() + "\n");
 }
 
-/// Publishes those of the files that are there to `place`, which is called `where`: in a published
-/// layout right there, else in a dated folder.
+/// Publishes the files that exist to `place`, which is called `where` in messages. In a published
+/// layout they go directly there, else into a dated folder.
 void publish(const Job& job, sink::Any& place, const std::string& where,
              std::vector<std::string> files) {
   std::erase_if(files, [&](const auto& file) { return !std::filesystem::exists(job.work / file); });
@@ -105,22 +105,22 @@ int main(int argc, char** argv) {
     std::string model_dir, local = languages.local.string(), work, precision = "fp32";
     cli::Flags flags{"languages", "trains a text classifier for a language from a bucket", log};
     flags.add("lang", job.lang, "folder of the language (default: en; fr in a published layout)")
-        .add("epochs", job.epochs, "times that the texts are gone through (default: 10; 8)")
+        .add("epochs", job.epochs, "passes over the texts (default: 10; 8)")
         .add("bucket-name", languages.bucket, "bucket with a folder for each language")
-        .add("model-dir", model_dir, "folder there that models go to (default: models; none)")
-        .add("local", local, "directory that takes a bucket's place where none is named")
-        .add("work-dir", work, "where the job is kept (default: runs/languages_<lang>)")
+        .add("model-dir", model_dir, "folder of the bucket for models (default: models; none)")
+        .add("local", local, "directory to use instead of a bucket")
+        .add("work-dir", work, "directory of the job (default: runs/languages_<lang>)")
         .add("language-model-epochs", job.language_model_epochs,
-             "the same for the language model; 0: none, -1: --epochs")
-        .add("vocabulary", job.vocabulary, "most words that ULMFiT's model knows")
+             "passes of the language model; 0: none, -1: --epochs")
+        .add("vocabulary", job.vocabulary, "size of ULMFiT's vocabulary")
         .add("batch-size", job.batch_size, "texts in a batch (default: 32; 16)")
         .add("max-length", job.max_length,
              "words of a text that the classifier reads (default: 512; 1440)")
         .add("embedding", job.embedding, "size of ULMFiT's embeddings")
         .add("hidden", job.hidden, "size of ULMFiT's layers")
-        .add("threads", job.threads, "threads that compute")
+        .add("threads", job.threads, "threads to compute with")
         .add("precision", precision, "of products: fp32, bf16 or auto")
-        .add("seed", job.seed, "of the order, the dropout and what is new");
+        .add("seed", job.seed, "seed of the order, the dropout and new weights");
     published.add_flags(flags);
     flags.add_for_training();
     if (!flags.parse(argc, argv)) return;

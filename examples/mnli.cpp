@@ -1,4 +1,4 @@
-// Fine-tunes a BERT or RoBERTa classifier on sentence pairs: docs/flags.md tells how to call it.
+// Fine-tunes a BERT or RoBERTa classifier on sentence pairs. See docs/flags.md.
 #include <seqtrain/cli/run.hpp>
 
 #include "fine_tune.hpp"

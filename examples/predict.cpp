@@ -1,4 +1,5 @@
-// Labels texts with a fine-tuned model: a record a line in, one JSON object a line out, in order.
+// Labels texts with a fine-tuned model: reads a record a line and writes a JSON object a line, in
+// order.
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -21,7 +22,7 @@
 
 using namespace seqtrain;
 
-/// Shows on a terminal how far a stream has come.
+/// Shows the progress of a stream on a terminal.
 class StreamBar {
  public:
   explicit StreamBar(const InputDescriptor& input) : size_{input.size().value_or(0)} {}
@@ -43,7 +44,7 @@ class StreamBar {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Answers the records of stdin on stdout.
+/// Reads records from stdin and writes their answers to stdout.
 template <predict::Predictor P>
 predict::StreamProgress answer_stdin(const P& predictor, std::size_t max_length,
                                      const cli::PredictFlags& flags) {

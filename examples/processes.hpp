@@ -20,8 +20,8 @@
 #include <seqtrain/train/same_run.hpp>
 #include <seqtrain/train/stopped.hpp>
 
-/// The processes that train together: started by torchrun or a cloud job with several machines,
-/// else this one alone.
+/// The processes that train together: those that torchrun or a cloud job with several machines has
+/// started, or only this one.
 class Processes {
  public:
   /// Joins the other processes. Throws `InputError` if the environment or the flags do not allow
@@ -39,11 +39,11 @@ class Processes {
 
   [[nodiscard]] seqtrain::dist::Group& group() { return group_; }
 
-  /// Whether this is the process that writes files and logs.
+  /// Tells whether this is the process that writes files and logs.
   [[nodiscard]] bool is_first() const { return group_.rank() == 0; }
 
-  /// Returns the flags with a directory that is the same for all processes. If the launcher has
-  /// started this run before, its checkpoints are continued.
+  /// Returns the flags with one directory for all processes. If the launcher restarts a run, its
+  /// checkpoints are continued.
   [[nodiscard]] seqtrain::cli::TrainFlags in_one_directory(seqtrain::cli::TrainFlags flags,
                                                            const std::string& program) {
     if (group_.size() == 1 && !group_.world().under_torchrun()) return flags;
@@ -54,8 +54,8 @@ class Processes {
     return flags;
   }
 
-  /// Returns the number of parts of a step: as the flag says, else as the run that is continued has
-  /// them, else one for each process. The first process has the checkpoints, others pass null.
+  /// Returns the number of parts of a step: the flag's, else that of the run that is continued,
+  /// else one for each process. The first process passes its checkpoints, the others null.
   [[nodiscard]] std::int64_t replicas(std::int64_t asked_for,
                                       seqtrain::cli::RunCheckpoints* checkpoints) {
     std::int64_t count = asked_for > 0 ? asked_for : group_.size();
@@ -66,14 +66,14 @@ class Processes {
     }
     count = std::stoll(group_.broadcast(std::to_string(count)));
     if (checkpoints != nullptr) {
-      // Empty for 1, so that checkpoints of runs without replicas fit.
+      // Empty for 1, so that checkpoints of runs without replicas can be continued.
       checkpoints->keeper().add_setting("replicas", count == 1 ? "" : std::to_string(count));
     }
     return count;
   }
 
-  /// Encodes a file once on each machine, into a file that its processes share; a file that fits
-  /// into memory is encoded there if there is one process. Throws what `encode` throws.
+  /// Encodes a file once on each machine, into a file that its processes share. A single process
+  /// encodes a file that fits into memory there. Passes on the exceptions of `encode`.
   template <class Encode>
   [[nodiscard]] seqtrain::data::EncodedFile encode_once(Encode& encode, const std::string& file,
                                                         double fraction = 1) {
@@ -115,8 +115,8 @@ class Processes {
   }
 
  private:
-  /// Calls `work` on the processes with `mine` and waits for them on all. If it throws on one of
-  /// them, an error is thrown on all.
+  /// Calls `work` on the processes whose `mine` is true and waits for them on all processes. If it
+  /// throws on one, all throw an error.
   template <class Work>
   void in_turn(bool mine, const Work& work) {
     std::exception_ptr error;

@@ -22,27 +22,27 @@
 
 /// The observers of a run: the program's log, a progress bar, train_log.jsonl, report.html,
 /// TensorBoard's event files, the metric file of a tuning service, the measured rates and the use
-/// of the machine. Of several processes that train together only the first has them.
+/// of the machine. If several processes train together, only the first has them.
 class RunObservers {
  public:
   struct Options {
     const seqtrain::cli::TrainFlags& flags;
     const seqtrain::train::RunDirectory& run;
-    seqtrain::cli::RunCheckpoints& checkpoints;  ///< hears the events too
+    seqtrain::cli::RunCheckpoints& checkpoints;  ///< receives the events too
     seqtrain::train::Pairs hyperparameters;
     std::vector<std::string> labels;
     bool on_gpu;
     seqtrain::report::RunPageOptions page;
-    const seqtrain::train::AnswerKeeper& answers;  ///< hears the events before
+    const seqtrain::train::AnswerKeeper& answers;  ///< receives each event before the others
   };
 
-  /// Nothing is observed.
+  /// Creates an object that observes nothing.
   RunObservers() = default;
 
   RunObservers(const Options& options, const seqtrain::report::Log& log)
       : parts_{std::make_unique<Parts>(options, log)} {}
 
-  /// Passes an event of the fit, or of an evaluation, on to each of them.
+  /// Passes an event of a fit or an evaluation on to each observer.
   template <class Event>
   void on(const Event& event) {
     if (!parts_) return;
@@ -52,7 +52,7 @@ class RunObservers {
     if (tensorboard) seqtrain::train::tell(*tensorboard, event);
   }
 
-  /// Adds what was measured to the results.
+  /// Adds the measured figures to the results.
   void complete(seqtrain::train::Results& results) const {
     if (!parts_) return;
     results.train = parts_->throughput.figures();

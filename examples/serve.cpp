@@ -1,4 +1,4 @@
-// Answers requests over HTTP with a fine-tuned model's predictions: see docs/serving.md.
+// Serves a fine-tuned model's predictions over HTTP. See docs/serving.md.
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How many compilers to run at once: one a core, if each can have 2 GiB of memory.
+# Prints the number of compilers to run at once: one a core, if each can have 2 GiB of memory.
 by_memory=$(awk '/^MemAvailable:/ { print int($2 / (2 * 1024 * 1024)) }' /proc/meminfo)
 cores=$(nproc)
 jobs=$((by_memory < cores ? by_memory : cores))

@@ -11,7 +11,8 @@
 namespace seqtrain::bench {
 namespace {
 
-/// The same number of bytes into one file and to the disk: no writer can be faster.
+/// Writes an equal number of bytes into one file and forces it to the disk. No writer can be
+/// faster.
 void plain_file(benchmark::State& state) {
   const std::vector<std::byte> bytes(Training{}.bytes(), std::byte{1});
   const auto directory = empty_directory();

@@ -48,7 +48,7 @@ class Training {
   std::vector<float> numbers_;
 };
 
-/// Where the benchmarks write: beside the program, on a disk.
+/// Returns an empty directory on the disk, in the current directory.
 inline std::filesystem::path empty_directory() {
   const auto path = std::filesystem::path{"bench_checkpoint.tmp"};
   std::filesystem::remove_all(path);

@@ -33,7 +33,7 @@ struct Epoch {
     }
   }
 
-  /// Of the two matrices.
+  /// Returns the bytes of the batch's two matrices.
   static std::size_t bytes_of(const data::Batch& batch) {
     return 2 * sizeof(std::int32_t) * batch.input_ids.size();
   }

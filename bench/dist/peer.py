@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Measures the Trainer of Hugging Face's transformers in one process and in several under torchrun.
+"""Measures the Trainer of Hugging Face's transformers in one and in several processes by torchrun.
 
     peer.py --model DIR --train FILE.jsonl [--steps 60] [--processes 1 2] [--cores 2]
 
-The step has 64 examples in all, however many processes share them, and the processes share the cores:
-1 process has 2 threads, 2 processes have 1 thread each and exchange gradients by Gloo. The settings are the
-best that the Trainer offers for a processor: bfloat16 by autocast, pairs grouped by length and padded within
-a batch, fused AdamW. Pairs are encoded before the clock starts.
+A step has 64 examples, whatever the number of processes, and the processes share the cores: with
+2 cores 1 process has 2 threads, and 2 processes have 1 thread each and exchange gradients by Gloo.
+The settings are the best that the Trainer offers for a CPU: bfloat16 by autocast, pairs grouped by
+length and padded per batch, fused AdamW. Pairs are encoded before the clock starts.
 
-FILE holds MultiNLI's JSON (gold_label, sentence1, sentence2). Prints a JSON object for each number of
-processes: examples and real tokens a second without the first `--warmup` steps. Needs numpy, torch,
-transformers and accelerate:
+FILE holds MultiNLI's JSON (gold_label, sentence1, sentence2). Prints a JSON object for each number
+of processes: examples and real tokens per second, without the first `--warmup` steps. Needs numpy,
+torch, transformers and accelerate:
 
     python3 -m venv build/peers && build/peers/bin/pip install numpy torch transformers accelerate
 """
@@ -42,7 +42,7 @@ def parse():
 
 
 def launch(processes, threads):
-    """Runs this script with the same arguments as a worker of torchrun."""
+    """Runs this script with its arguments as workers of torchrun."""
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
                 str(processes), os.path.abspath(__file__), *sys.argv[1:]]
     subprocess.run(launcher, check=True, env=os.environ | {"OMP_NUM_THREADS": str(threads)})
@@ -80,7 +80,8 @@ def train(options):
             moments.append(time.perf_counter())
 
     arguments = transformers.TrainingArguments(
-        output_dir=tempfile.mkdtemp(), per_device_train_batch_size=options.examples_per_step // world,
+        output_dir=tempfile.mkdtemp(),
+        per_device_train_batch_size=options.examples_per_step // world,
         max_steps=options.steps, learning_rate=2e-5, weight_decay=0.0, lr_scheduler_type="constant",
         max_grad_norm=0.0, optim="adamw_torch_fused", bf16=True, use_cpu=True, ddp_backend="gloo",
         ddp_find_unused_parameters=False, average_tokens_across_devices=False,
@@ -98,8 +99,10 @@ def train(options):
             "peer": f"transformers {transformers.__version__}", "torch": torch.__version__,
             "processes": world, "threads": threads, "examples_per_step": options.examples_per_step,
             "steps": steps, "examples_per_s": round(steps * options.examples_per_step / seconds, 1),
-            "tokens_per_s": round(counted.item() / seconds), "seconds_per_step": round(seconds / steps, 3),
-            "peak_rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}), flush=True)
+            "tokens_per_s": round(counted.item() / seconds),
+            "seconds_per_step": round(seconds / steps, 3),
+            "peak_rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}),
+            flush=True)
 
 
 def main():

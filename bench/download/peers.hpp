@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-/// What competes: each fetches the object of the storage service on that port into `file`.
+/// The peers. Each fetches the object of the storage service on that port into `file`.
 namespace seqtrain::bench {
 
 void download_with_seqtrain(const std::string& port, const std::filesystem::path& file,

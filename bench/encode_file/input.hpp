@@ -9,7 +9,7 @@
 
 namespace seqtrain::bench {
 
-/// What the cases encode: sentence pairs as JSON lines.
+/// The input of the cases: sentence pairs as JSON lines.
 struct Input {
   std::filesystem::path file;
   text::AnyTokenizer tokenizer;

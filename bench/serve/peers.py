@@ -1,6 +1,8 @@
-"""peers.py KIND --model DIR --port N: the usual ways to serve a classifier in Python, for
-bench/serve/run.py. KIND is `transformers` or `openvino`, each with bf16 where the processor has it,
-in a thread behind FastAPI. POST /predict takes {"inputs": "text"} or a list of texts."""
+"""peers.py KIND --model DIR --port N: serves a classifier in the usual ways of Python.
+
+bench/serve/run.py starts it. KIND is `transformers` or `openvino`; each runs in a thread of a
+FastAPI server, with bf16 if the processor has it. POST /predict takes {"inputs": "text"} or a list
+of texts."""
 
 import argparse
 import asyncio

@@ -1,10 +1,12 @@
-"""run.py --serve PROGRAM --model DIR [--peers PYTHON]: how many requests a second `serve` answers,
-beside infinity-emb and beside transformers and OpenVINO behind FastAPI. DIR is a fine-tuned model in
-Hugging Face's layout with tokenizer.json; PYTHON has what bench/requirements.txt names for this.
+"""run.py --serve PROGRAM --model DIR [--peers PYTHON]: measures the requests per second of `serve`.
 
-All servers run at the same time and are asked in turn by wrk, which takes a core of its own where
-there is one: a text a request, short ones and long ones, over several numbers of connections. First
-their answers are compared. Prints a table."""
+It compares with infinity-emb, and with transformers and OpenVINO under FastAPI. DIR is a fine-tuned
+model in Hugging Face's layout with tokenizer.json; PYTHON has the packages that
+bench/requirements.txt names for this.
+
+All servers run at the same time. First their answers are compared. Then wrk, on its own core if
+there is one, sends requests to each in turn: one text per request, short and long texts, several
+numbers of connections. Prints a table."""
 
 import argparse
 import json
@@ -28,7 +30,7 @@ TEXTS = {"short": [" ".join(WORDS[i:i + 8]) for i in range(20)],
          "long": [" ".join((WORDS[i:] + WORDS[:i]) * 7) for i in range(20)]}
 LIMIT_MS = 50
 
-# Sends the bodies in turn and prints what came of it as JSON.
+# Sends the bodies in turn and prints the results as JSON.
 SCRIPT = """
 local bodies, last = BODIES, 0
 request = function()
@@ -45,7 +47,7 @@ end
 
 
 class Server:
-    """A server under test. `body` makes a request of a text, `scores` reads an answer."""
+    """A server under test. `body` makes a request from a text; `scores` reads an answer."""
 
     def __init__(self, name, command, port, path, body, scores, environment=None):
         self.name, self.port, self.path, self.body, self.scores = name, port, path, body, scores
@@ -57,7 +59,7 @@ class Server:
     def wait(self, seconds=300):
         deadline = time.monotonic() + seconds
         while True:
-            errors = self.process.stderr.read()  # keeps the pipe from filling up
+            errors = self.process.stderr.read()  # keeps the pipe from becoming full
             try:
                 return self.ask(TEXTS["short"][0])
             except (OSError, ValueError, urllib.error.URLError) as error:
@@ -66,7 +68,7 @@ class Server:
             time.sleep(0.5)
 
     def ask(self, text):
-        """The scores of a text by their labels."""
+        """Returns the scores of a text by label."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{self.path}", json.dumps(self.body(text)).encode(),
             {"Content-Type": "application/json"})
@@ -131,7 +133,7 @@ def start(arguments):
 
 
 def check(servers, tolerance):
-    """Ends the program if a server says something else than the first one."""
+    """Ends the program if the answers of a server differ from those of the first one."""
     for kind, texts in TEXTS.items():
         for text in texts:
             expected = servers[0].ask(text)
@@ -143,7 +145,7 @@ def check(servers, tolerance):
 
 
 def measure(servers, arguments, folder):
-    """(server, kind, connections) → what wrk found."""
+    """Returns the result of wrk for each (server, kind, connections)."""
     found = {}
     for kind in TEXTS:
         for connections in arguments.connections:

@@ -1,5 +1,5 @@
-// Where the time of bench/tokenize goes, in cycles of the processor's nominal clock a byte, the
-// fewest of all passes: the first two cases are parts of the third, and all are parts of the last.
+// Measures the parts of bench/tokenize in cycles of the nominal clock a byte, the fewest of all
+// passes. The first two cases are parts of the third, and all are parts of the last.
 //
 //   stages [--tokenizer DIR] [--texts FILE.jsonl]
 #include <algorithm>

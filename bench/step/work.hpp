@@ -28,7 +28,8 @@ inline double operations(const Shape& shape, const data::Batch& batch) {
   return 2 * (static_cast<double>(shape.layers - 1) * whole + last + rows * h * h);
 }
 
-/// What this machine's largest products reach, in operations a second: at::mm of 2048 x 2048.
+/// Returns the rate of this machine's largest products in operations a second: at::mm of 2048 x
+/// 2048.
 inline double peak(model::Precision precision) {
   constexpr std::int64_t size = 2'048;
   const auto type = precision == model::Precision::bf16 ? at::kBFloat16 : at::kFloat;

@@ -55,8 +55,8 @@ class Content {
   Crc32c checksum_;
 };
 
-/// As little of a storage service as uploads and downloads need, and as little work: what comes is
-/// hashed and thrown away, what goes is `content` under every name. A thread a connection.
+/// A minimal storage service for uploads and downloads: it hashes and discards uploads, and returns
+/// `content` for every name. Each connection has a thread.
 class LoopbackStorage {
  public:
   explicit LoopbackStorage(const Content& content) : content_{content} {

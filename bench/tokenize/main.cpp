@@ -1,9 +1,9 @@
-// Text to ids, on one core.
+// Measures the encoding of text on one core.
 //
-//   tokenize [--tokenizer DIR] [--texts FILE.jsonl] [--max-length N]
+//     tokenize [--tokenizer DIR] [--texts FILE.jsonl] [--max-length N]
 //
-// encode/warm        texts on their own, no special tokens, with a used cache
-// encode/cold        the same with an empty cache, first pass
+// encode/warm        single texts without special tokens, with a filled cache
+// encode/cold        single texts without special tokens, with an empty cache
 // encode_pairs/warm  neighbouring texts as pairs into an encoded set: truncation, special tokens,
 //                    types
 #include <cstdint>
@@ -68,7 +68,7 @@ void encode_cold(benchmark::State& state, const T& tokenizer, const Texts& texts
   count(state, texts.bytes, texts.singles.size());
 }
 
-/// Two and two texts become the rows of a set.
+/// Encodes each two neighbouring texts as a pair, which becomes a row of a set.
 template <text::Tokenizer T>
 void encode_pairs(const T& tokenizer, const Texts& texts, std::size_t max_length,
                   typename T::Scratch& scratch, data::EncodedSet& set) {
@@ -92,7 +92,7 @@ void encode_pairs_warm(benchmark::State& state, const T& tokenizer, const Texts&
   count(state, texts.bytes, texts.singles.size() / 2);
 }
 
-/// Throws where the ids are not those of the family's parts, one word at a time.
+/// Throws if the ids differ from those of the family's parts, one word at a time.
 template <text::Tokenizer T>
 void check(const T& tokenizer, const Texts& texts) {
   const auto& pipeline = tokenizer.pipeline();
@@ -110,7 +110,7 @@ void check(const T& tokenizer, const Texts& texts) {
   }
 }
 
-/// Throws where the ids are not those of the parts, one after the other on whole texts.
+/// Throws if the ids differ from those of the parts, run one after the other on whole texts.
 template <class Tokenizer>
 void check_parts(const Tokenizer& tokenizer, const Texts& texts) {
   const auto& pipeline = tokenizer.pipeline();
@@ -136,7 +136,7 @@ void check(const text::NormalizedByteLevelTokenizer& tokenizer, const Texts& tex
   check_parts(tokenizer, texts);
 }
 
-/// Its pipeline is its parts.
+/// Checks nothing: this pipeline has no faster path than its parts.
 void check(const text::WordTokenizer&, const Texts&) {}
 
 template <text::Tokenizer T>

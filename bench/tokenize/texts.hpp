@@ -13,7 +13,7 @@
 
 namespace seqtrain::bench {
 
-/// What is encoded. The texts of pairs lie one after the other.
+/// The texts to encode. The texts of pairs are consecutive.
 struct Texts {
   std::vector<std::string> singles;
   std::size_t bytes = 0;

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-/// What competes: each sends `file` to the storage service on that port of this machine.
+/// The peers. Each sends `file` to the storage service on that port of this machine.
 namespace seqtrain::bench {
 
 void upload_with_seqtrain(const std::string& port, const std::filesystem::path& file,

@@ -1,6 +1,7 @@
 #pragma once
 
-// What `languages` trains. Another framework is another alias, and the header that defines it.
+// The framework that `languages` trains. To use another one, include its header and change the
+// alias.
 #if defined(LANGUAGES_WITH_BERT)
 #include "bert.hpp"
 using Framework = Bert;

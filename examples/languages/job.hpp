@@ -28,16 +28,16 @@
 
 #include "published.hpp"
 
-/// What is to be trained on what. A framework is a class with
-/// `static metrics::ClassificationReport train(const Job&)`, which leaves `model.pth` in `work` and
+/// The description of a job: its data and its options. A framework is a class with `static
+/// metrics::ClassificationReport train(const Job&)`, which writes `model.pth` into `work` and
 /// returns the figures on test.csv.
 struct Job {
   std::string lang = "en";
   std::filesystem::path data = {};  ///< the language's folder: train.csv, valid.csv, test.csv, …
-  std::filesystem::path work = {};  ///< where the job is kept while it goes on
+  std::filesystem::path work = {};  ///< directory of the job's files
   seqtrain::data::Labels labels = seqtrain::data::Labels::sentiment();
   std::int64_t epochs = 10;
-  std::int64_t language_model_epochs = -1;  ///< -1: as many as `epochs`
+  std::int64_t language_model_epochs = -1;  ///< -1 stands for `epochs`
   std::int64_t vocabulary = 60'000;
   std::int64_t batch_size = 32;
   std::int64_t max_length = 512;
@@ -45,17 +45,18 @@ struct Job {
   std::int64_t hidden = 1152;
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   std::int64_t seed = 1234;
-  seqtrain::model::Precision precision = seqtrain::model::Precision::fp32;  ///< of products
-  std::optional<Published> published = {};  ///< where the bucket is laid out like that
+  seqtrain::model::Precision precision =
+      seqtrain::model::Precision::fp32;     ///< precision of matrix products
+  std::optional<Published> published = {};  ///< set if the bucket has a published layout
   std::stop_token stop = {};
   seqtrain::report::Log log{};
 
-  /// Where a framework leaves the model.
+  /// Returns the path of the file into which a framework writes the model.
   [[nodiscard]] std::filesystem::path model_file() const {
     return work / (published ? published->model_file : "model.pth");
   }
 
-  /// All that the mathematics of the job follow from.
+  /// Returns the flags that determine the job's results.
   [[nodiscard]] seqtrain::train::Pairs settings() const {
     seqtrain::train::Pairs pairs{{"data", seqtrain::cli::fingerprint(data)},
                                  {"epochs", std::to_string(epochs)},
@@ -73,7 +74,7 @@ struct Job {
     return pairs;
   }
 
-  /// A file's texts, with their labels or, for a language model, without.
+  /// Returns a file's texts with their labels, or without labels for a language model.
   template <class Tokenizer>
   [[nodiscard]] seqtrain::data::EncodedSet encode(std::string_view file, const Tokenizer& tokenizer,
                                                   bool labelled = true) const {
@@ -93,8 +94,8 @@ struct Job {
          .seed = static_cast<std::uint64_t>(seed)}};
   }
 
-  /// Trains the model, keeping checkpoints in `checkpoints`. A dev loader and other parts of a fit
-  /// may follow.
+  /// Trains the model with checkpoints in `checkpoints`. A dev loader and other arguments of
+  /// `Trainer::fit` may follow.
   template <class M, class O, class L, class... Parts>
   void fit(M& model, O optimizer, L loader, seqtrain::sink::Directory checkpoints,
            seqtrain::train::FitOptions options, Parts&&... parts) const {
@@ -107,7 +108,7 @@ struct Job {
     model = std::move(trainer.model());
   }
 
-  /// Options of a fit whose learning rate is a slanted triangle.
+  /// Returns options of a fit whose learning rate follows a slanted triangle.
   [[nodiscard]] static seqtrain::train::FitOptions slanted(
       std::int64_t times, seqtrain::train::CheckpointOptions checkpoint) {
     return {.epochs = times,
@@ -116,7 +117,7 @@ struct Job {
             .checkpoint = std::move(checkpoint)};
   }
 
-  /// Evaluates the model on the test part; in a published layout it also scores each label.
+  /// Evaluates the model on the test part. In a published layout it also scores each label.
   template <class M>
   [[nodiscard]] seqtrain::metrics::ClassificationReport evaluate(
       M& model, seqtrain::data::BucketLoader loader) const {

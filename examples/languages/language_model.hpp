@@ -16,7 +16,7 @@
 
 #include "job.hpp"
 
-/// Texts as so many streams side by side as they suffice for.
+/// Returns the texts as parallel streams, as many as their length allows.
 [[nodiscard]] inline seqtrain::data::LanguageLoader streams(const Job& job,
                                                             seqtrain::data::EncodedSet texts,
                                                             std::size_t bptt = 70) {
@@ -28,7 +28,7 @@
        .seed = static_cast<std::uint64_t>(job.seed)}};
 }
 
-/// The words of the rows of `pretrained.pth`.
+/// Returns the words that belong to the rows of `pretrained.pth`.
 [[nodiscard]] inline std::vector<std::string> pretrained_words(const std::filesystem::path& data) {
   const auto list = data / "vocabulary.txt", pickle = data / "vocabulary.pkl";
   if (std::filesystem::exists(list)) return seqtrain::text::read_word_list(list);
@@ -38,8 +38,8 @@
                              "or vocabulary.pkl, the list of them that fastai has pickled"};
 }
 
-/// Gives a language model over `words` the weights in `pretrained.pth`. Returns false if there are
-/// none. Throws `InputError` if the file belongs to words that are mostly others.
+/// Loads the weights in `pretrained.pth` into a language model over `words`. Returns false if there
+/// is no such file. Throws `InputError` if most of the file's words are others.
 inline bool load_pretrained(const Job& job, seqtrain::model::LanguageModel& model,
                             const std::vector<std::string>& words) {
   using namespace seqtrain;

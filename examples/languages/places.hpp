@@ -10,8 +10,8 @@
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/report/log.hpp>
 
-/// Where the languages are: a bucket, or a directory that is laid out like one. A language is a
-/// folder with a `train.csv`, or, in a published layout, a folder in `pretrained/` with a data set.
+/// The place of the languages: a bucket, or a directory with its layout. A language is a folder
+/// with a `train.csv`, or, in a published layout, a folder in `pretrained/` with a data set.
 struct Languages {
   std::string bucket = {};
   std::filesystem::path local = "examples/data/languages";
@@ -21,14 +21,14 @@ struct Languages {
     std::set<std::string> plain, published;
   };
 
-  /// Looks for languages. Files of a published layout are called `dataset`.
+  /// Finds the languages. The data sets of a published layout have the name `dataset`.
   [[nodiscard]] Found find(const std::string& dataset, const seqtrain::report::Log& log) const {
     return {.plain = folders_with("", "train.csv", log),
             .published = folders_with("pretrained/", dataset, log)};
   }
 
-  /// The folder of a language on this machine. Throws `InputError` that lists the languages where
-  /// there is none.
+  /// Returns the folder of a language on this machine. If there is no such language, throws
+  /// `InputError` that lists the languages.
   [[nodiscard]] std::filesystem::path fetch(const std::string& lang, const Found& found,
                                             const seqtrain::report::Log& log) const {
     const bool published = found.published.contains(lang);
@@ -47,13 +47,13 @@ struct Languages {
     return seqtrain::cli::local_input("gs://" + bucket + "/" + folder + "/", log);
   }
 
-  /// Where models go: a place that `cli::open_job_dir` opens.
+  /// Returns the place for models, which `cli::open_job_dir` opens.
   [[nodiscard]] std::string models(const std::string& folder) const {
     return bucket.empty() ? (local / folder).string() : "gs://" + bucket + "/" + folder;
   }
 
  private:
-  /// The names of the folders below `parent` that have a file of that name.
+  /// Returns the names of the folders below `parent` that contain a file of that name.
   [[nodiscard]] std::set<std::string> folders_with(const std::string& parent,
                                                    const std::string& file,
                                                    const seqtrain::report::Log& log) const {

@@ -20,8 +20,9 @@
 #include <seqtrain/report/log.hpp>
 #include <seqtrain/train/pairs.hpp>
 
-/// What a bucket with folders `pretrained/<lang>` brings: one data set with a column for each
-/// label, language models forward and backward, and results under names of their own.
+/// The options of a published layout, a bucket with folders `pretrained/<lang>`: one data set with
+/// a column for each label, language models that read forward and backward, and results under names
+/// that flags set.
 struct Published {
   std::string dataset_file = "labelled_dataset.csv";
   std::string model_file = "fastai_model.pth";
@@ -31,12 +32,12 @@ struct Published {
   std::string label_list = "categ1,categ2";
   std::string other_label = "other";
   std::string monitored_metric = "valid_loss";
-  std::string pretrained = {};  ///< folder of a language model, in place of the language's own
+  std::string pretrained = {};  ///< folder of a language model that replaces the language's
   double drop_mult = 0.3;
   double threshold = 0.3;
   bool backwards = false;
 
-  /// Returns the labels that the user asks for.
+  /// Returns the labels that the flags name.
   [[nodiscard]] std::vector<std::string> labels() const {
     std::vector<std::string> labels;
     for (std::size_t begin = 0; begin <= label_list.size();) {
@@ -47,25 +48,26 @@ struct Published {
     return labels;
   }
 
-  /// Returns the name of the monitored metric in seqtrain.
+  /// Returns the name in seqtrain of the monitored metric.
   [[nodiscard]] std::string metric() const {
     return monitored_metric == "valid_loss" ? "loss" : monitored_metric;
   }
 
   void add_flags(seqtrain::cli::Flags& flags) {
     flags.add("model-filename", model_file, "name of the model in a published layout")
-        .add("score-filename", score_file, "name of the file with its labels' scores")
+        .add("score-filename", score_file, "name of the file with the labels' scores")
         .add("dataset-filename", dataset_file, "name of a language's data set")
         .add("drop-mult", drop_mult, "factor on the classifier's dropout rates")
-        .add_switch("bw", backwards, "read texts from the end, from a model that does so too")
-        .add("monitored-metric", monitored_metric, "decides which epoch of a cycle is the best")
+        .add_switch("bw", backwards, "read texts backwards, with a backward language model")
+        .add("monitored-metric", monitored_metric,
+             "metric that decides which epoch of a cycle is best")
         .add("prediction-threshold", threshold, "probability above which a label is predicted")
         .add("text-col", text_column, "column of the texts")
-        .add("label-delim", label_delimiter, "what is between the names in --label-list")
+        .add("label-delim", label_delimiter, "character between the names in --label-list")
         .add("label-list", label_list, "columns of the labels")
-        .add("other-label", other_label, "label of a text that has none of them")
+        .add("other-label", other_label, "label of a text that has none of the labels")
         .add("pretrained", pretrained,
-             "folder of a language model, in place of the language's own");
+             "folder of a language model to use instead of the language's");
   }
 
   void validate() const {
@@ -95,8 +97,9 @@ struct Published {
             {"bw", backwards ? "true" : "false"}};
   }
 
-  /// Gathers in `to` what a training needs of a language's folder, under the names that other
-  /// layouts have. Throws `InputError` if the language model is not whole; English may have none.
+  /// Copies the files of a language's folder that a training needs to `to`, under the names of the
+  /// other layout. Throws `InputError` if a file of the language model is missing; English may have
+  /// no language model.
   void gather(const std::filesystem::path& from, const std::filesystem::path& to,
               bool may_be_fresh) const {
     using namespace seqtrain;
@@ -117,8 +120,9 @@ struct Published {
     link(from / "spm/spm.model", "subwords.model", !may_be_fresh);
   }
 
-  /// Splits the data set in `from` and writes `train.csv`, `valid.csv` and `test.csv` to `to`. The
-  /// rows are those that the job with pandas, scikit-learn and fastai chooses. Returns the labels.
+  /// Splits the data set in `from` and writes `train.csv`, `valid.csv` and `test.csv` to `to`. It
+  /// chooses the rows that the original job chooses with pandas, scikit-learn and fastai. Returns
+  /// the labels.
   [[nodiscard]] seqtrain::data::Labels split(const std::filesystem::path& from,
                                              const std::filesystem::path& to,
                                              const seqtrain::report::Log& log) const {
@@ -150,7 +154,8 @@ struct Published {
                         several ? ProblemType::multi_label : ProblemType::single_label};
   }
 
-  /// Writes the scores of the labels that the user asks for. What is undefined is null, and said.
+  /// Writes the scores of the labels that the flags name. A score that is undefined is null, and
+  /// the log says why.
   void save_scores(const std::filesystem::path& file, const seqtrain::data::Labels& all,
                    const std::vector<seqtrain::metrics::BinaryScores>& scores,
                    const seqtrain::report::Log& log) const {

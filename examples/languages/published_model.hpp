@@ -15,8 +15,8 @@ struct PublishedModel {
   seqtrain::model::AwdLstmDropout dropout = {};
 };
 
-/// Reads `model.json`, which is fastai's `config.json`; without it the model is `fresh`. A
-/// configuration that does not say `"qrnn": false` is of a model with quasi-recurrent layers.
+/// Reads `model.json`, which is fastai's `config.json`; without it, returns `fresh`. Unless the
+/// configuration says `"qrnn": false`, the model has quasi-recurrent layers.
 [[nodiscard]] inline PublishedModel read_published_model(
     const std::filesystem::path& data, const seqtrain::model::AwdLstmShape& fresh) {
   const auto file = data / "model.json";

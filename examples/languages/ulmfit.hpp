@@ -23,7 +23,7 @@
 #include "job.hpp"
 #include "ulmfit_cycles.hpp"
 
-/// The stages of ULMFiT on the ids of a tokenizer, which stand for `words`.
+/// Runs the stages of ULMFiT on the ids of a tokenizer for `words`.
 template <class Tokenizer>
 class UlmfitStages {
  public:
@@ -116,9 +116,10 @@ class UlmfitStages {
   seqtrain::train::Stages stages_;
 };
 
-/// ULMFiT (Howard and Ruder 2018): a language model is fine-tuned on the texts, then a classifier
-/// on its encoder, thawed group by group; in a published layout by cycles. Texts are cut into
-/// words, or by `subwords.model`, a SentencePiece model, where there is one.
+/// Trains by ULMFiT (Howard and Ruder 2018): fine-tunes a language model on the texts, then a
+/// classifier on its encoder, which is unfrozen group by group, or by cycles in a published layout.
+/// A SentencePiece model, `subwords.model`, cuts the texts if there is one; otherwise they are cut
+/// into words.
 struct Ulmfit {
   using Report = seqtrain::metrics::ClassificationReport;
 

@@ -21,9 +21,9 @@
 #include "language_model.hpp"
 #include "published_model.hpp"
 
-/// ULMFiT as the published job trains it with fastai: a language model, then a classifier on its
-/// encoder, each by one cycle with the body frozen, at a rate that a range test suggests, and one
-/// with all of it at 1e-3. A cycle ends with the weights of its best epoch.
+/// Runs ULMFiT as the published job does with fastai: a language model, then a classifier on its
+/// encoder. Each has one cycle with a frozen body, at the rate that a range test suggests, and one
+/// cycle with all weights at 1e-3. A cycle ends with the weights of its best epoch.
 template <class Tokenizer>
 class UlmfitCycles {
  public:
@@ -73,15 +73,15 @@ class UlmfitCycles {
     const auto texts = job_.encode("train.csv", tokenizer_, false);
     const auto train = [&] { return streams(job_, texts, bptt); };
     auto valid = streams(job_, job_.encode("valid.csv", tokenizer_, false), bptt);
-    // A fresh body has nothing worth keeping: it learns from the first cycle on.
+    // A new body has learnt nothing that must be kept, so it trains from the first cycle on.
     const std::size_t all = model.groups().size();
     cycle("language_model_frozen", model, pretrained ? 1 : all, train, valid, "loss");
     cycle("language_model", model, all, train, valid, "loss");
     return model;
   }
 
-  /// Trains the last groups for one cycle: at 1e-3, or, if the stage is a first one, at the rate of
-  /// a range test, with a tenth of it below the last group.
+  /// Trains the last groups for one cycle. The rate is 1e-3, or in a stage's first cycle that of a
+  /// range test; groups below the last have a tenth of it.
   template <class M, class Train, class L>
   void cycle(const std::string& stage, M& given, std::size_t groups, const Train& train, L& valid,
              const std::string& metric) {
@@ -100,13 +100,13 @@ class UlmfitCycles {
     });
   }
 
-  /// fastai's defaults.
+  /// Returns fastai's default options.
   static seqtrain::optim::AdamOptions adam(double rate) {
     return {.lr = rate, .beta1 = 0.9, .beta2 = 0.99, .eps = 1e-5, .weight_decay = 0.01};
   }
 
-  /// The rate that a range test suggests. It is kept beside its curve, so that a job that is
-  /// started again does not repeat the test.
+  /// Returns the rate that a range test suggests. The rate is stored beside its curve, so that a
+  /// restarted job does not repeat the test.
   template <class M, class L>
   double suggested_rate(const std::string& stage, M& model, L loader) const {
     using namespace seqtrain;

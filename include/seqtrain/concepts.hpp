@@ -31,7 +31,8 @@ concept Model = std::movable<M> && std::movable<typename M::loss_type> &&
   { model.parameters() } -> std::convertible_to<std::span<const typename M::parameter_type>>;
 };
 
-/// A model that `evaluate` scores by its answers. `logits` runs without gradients and dropout.
+/// A classifier, which `evaluate` scores by its answers. `logits` runs without gradients and
+/// dropout.
 template <class M>
 concept Classifier = Model<M> && requires(M& model, const typename M::batch_type& batch) {
   typename M::output_type;
@@ -39,7 +40,7 @@ concept Classifier = Model<M> && requires(M& model, const typename M::batch_type
   { batch.labels } -> std::ranges::sized_range;
 };
 
-/// A model that `evaluate` scores by its loss, as language models are: `evaluate` returns the mean
+/// A language model, which `evaluate` scores by its loss: the member `evaluate` returns the mean
 /// loss of a batch without gradients and dropout.
 template <class M>
 concept LanguageModel = Model<M> && requires(M& model, const typename M::batch_type& batch) {
@@ -47,7 +48,7 @@ concept LanguageModel = Model<M> && requires(M& model, const typename M::batch_t
 };
 
 /// A rule that changes parameters. `step` clips the gradients if asked to, applies them and sets
-/// each to zero for the next step; it may return an `optim::Outcome`, which tells whether the step
+/// them to zero for the next step; it may return an `optim::Outcome`, which tells whether the step
 /// was taken. `learning_rate()` returns the rate that the schedule scales.
 template <class O>
 concept Optimizer = std::movable<O> &&
@@ -57,7 +58,7 @@ concept Optimizer = std::movable<O> &&
   { optimizer.learning_rate() } -> std::convertible_to<double>;
 };
 
-/// Examples that a loader yields and a model takes together: `rows` of them, with `tokens()`
+/// The examples that a loader yields and a model takes at once: `rows` of them, with `tokens()`
 /// tokens, not counting padding.
 template <class B>
 concept Batch = std::copyable<B> && requires(const B& batch) {
@@ -66,8 +67,7 @@ concept Batch = std::copyable<B> && requires(const B& batch) {
 };
 
 /// A source of batches. An epoch number always gives the same batches in the same order. A loader
-/// may also have `epoch(epoch, first)`, so that a resumed run need not make the batches that are
-/// done.
+/// may also have `epoch(epoch, first)`, so that a resumed run need not make the earlier batches.
 template <class L>
 concept Loader = std::movable<L> && requires(L& loader, std::int64_t epoch) {
   requires Batch<typename L::batch_type>;
@@ -87,7 +87,7 @@ concept Sink = std::movable<S> &&
   sink.flush();              // returns when all of it is durable
 };
 
-/// A sink that gives back what it was given. A key names one object exactly.
+/// A sink that can also be read. A key names exactly one object.
 template <class S>
 concept Store = Sink<S> &&
     requires(S& store, std::string_view key, std::span<const std::byte> bytes,
@@ -125,7 +125,7 @@ concept Restorable = Model<M> && requires(M& model, std::span<const weights::Ten
 };
 
 /// A model and an optimizer that a checkpoint can hold. `load_state` also takes an empty state,
-/// which a fresh optimizer may have.
+/// which a new optimizer may have.
 template <class M, class O>
 concept Checkpointable = Restorable<M> && OptimizerFor<O, M> &&
     requires(M& model, O& optimizer, std::span<const weights::TensorView> tensors) {
@@ -133,7 +133,7 @@ concept Checkpointable = Restorable<M> && OptimizerFor<O, M> &&
   optimizer.load_state(tensors, model.parameters());
 };
 
-/// Four policies that make a `Trainer`.
+/// The four policies of a `Trainer`.
 template <class M, class O, class L, class S>
 concept Trainable = Model<M> && OptimizerFor<O, M> && LoaderFor<L, M> && Sink<S>;
 

@@ -33,6 +33,7 @@
 #include <seqtrain/data/reversed.hpp>
 #include <seqtrain/data/shard.hpp>
 #include <seqtrain/data/source.hpp>
+#include <seqtrain/data/split_files.hpp>
 #include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/data/tsv.hpp>

@@ -5,5 +5,4 @@
 #include <seqtrain/parquet/file.hpp>
 #include <seqtrain/parquet/row_group.hpp>
 #include <seqtrain/parquet/split.hpp>
-#include <seqtrain/parquet/split_files.hpp>
 #include <seqtrain/parquet/status.hpp>

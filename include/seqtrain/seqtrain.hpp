@@ -1,7 +1,7 @@
 #pragma once
 
-/// Everything but `dist` and `serve`, for experiments: a program that is compiled often includes
-/// the rooms it uses.
+/// Includes every room except `dist` and `serve`, for experiments. A program that is compiled often
+/// includes only the rooms that it uses.
 
 #include <seqtrain/cli.hpp>
 #include <seqtrain/concepts.hpp>

@@ -26,6 +26,7 @@
 #include <seqtrain/text/post_processing/truncation.hpp>
 #include <seqtrain/text/pre_tokenizers/bert_splitter.hpp>
 #include <seqtrain/text/pre_tokenizers/byte_level.hpp>
+#include <seqtrain/text/pre_tokenizers/pattern_splitter.hpp>
 #include <seqtrain/text/pre_tokenizers/pre_tokenizers.hpp>
 #include <seqtrain/text/sentence_piece_pipeline.hpp>
 #include <seqtrain/text/tokenizer.hpp>

@@ -44,11 +44,11 @@ class Trainer {
         sink_{std::move(sink)} {}
 
   /// Trains and returns a report. Further arguments come in any order: a dev loader, on which the
-  /// model is evaluated after each epoch; observers, which hear events; metrics; a
+  /// model is evaluated after each epoch; observers, which receive events; metrics; a
   /// `train::BestModel`; a `train::Keeper`, which replaces the checkpoints in the sink that
-  /// `options.checkpoint` asks for. Throws `InputError` on options out of range, `train::Stopped`
-  /// if `options.stop` is requested, `Error` on gradients that are not finite, and whatever a
-  /// policy or an argument throws.
+  /// `options.checkpoint` asks for. Throws `InputError` if an option is out of range,
+  /// `train::Stopped` if `options.stop` is requested, `Error` if gradients are not finite, and
+  /// passes on the exceptions of policies and arguments.
   template <class... Parts>
   train::FitReport fit(const train::FitOptions& options, Parts&&... parts) {
     train::check_parts<M, O, Parts...>();
@@ -137,7 +137,7 @@ class Trainer {
     train::notify(fit.step_event(batches, of, rate, loss), parts...);
   }
 
-  /// Asks whether the last step was taken. If not, ends the fit or counts it as skipped.
+  /// Finds out whether the last step was taken. If not, ends the fit or counts the step as skipped.
   template <class Fit, class... Parts>
   void settle(Fit& fit, Parts&... parts) {
     const std::string problem = fit.watch.settle();

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The room weights: model files ↔ named arrays in memory, without torch.
+/// Includes the room weights, which reads and writes model files without torch.
 
 #include <seqtrain/weights/calibration.hpp>
 #include <seqtrain/weights/checkpoint.hpp>

@@ -3,6 +3,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,10 @@ struct Values {
 struct Parsed {
   Values values;
   bool go_on = false;
-  std::vector<std::pair<std::string, std::string>> texts;
+  train::Pairs texts;
+  train::Pairs changed;
+  std::string command;
+  std::string command_without_job_dir;
 };
 
 Parsed parse(std::vector<const char*> arguments) {
@@ -44,6 +48,9 @@ Parsed parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "program");
   parsed.go_on = flags.parse(static_cast<int>(arguments.size()), arguments.data());
   parsed.texts = flags.values();
+  parsed.changed = flags.changed_values();
+  parsed.command = flags.command();
+  parsed.command_without_job_dir = flags.command(std::array<std::string_view, 1>{"job-dir"});
   return parsed;
 }
 
@@ -83,6 +90,25 @@ TEST(Flags, RefuseTwoNamesOfOneFlagWithDifferentValues) {
             "flag");
   EXPECT_EQ(parse({"--batch_size", "8", "--per-device-train-batch-size=8"}).values.batch_size, 8);
   EXPECT_THROW(parse({"--batch-size=8", "--batch-size=8"}), InputError);
+}
+
+TEST(Flags, TellWhatIsNotItsDefault) {
+  const auto parsed = parse({"--freeze-encoder", "--per-device-train-batch-size=8",
+                             "--learning-rate=5e-5", "--job-dir", "a b's"});
+  EXPECT_EQ(parsed.changed,
+            (train::Pairs{{"batch-size", "8"}, {"job-dir", "a b's"}, {"freeze-encoder", "true"}}));
+  EXPECT_TRUE(parse({}).changed.empty());
+}
+
+TEST(Flags, MakeTheCommandThatRepeatsThem) {
+  const std::vector<const char*> arguments{
+      "--freeze-encoder", "--batch-size=8", "--job-dir", "a b's", "--labels", "no,yes"};
+  const auto parsed = parse(arguments);
+  EXPECT_EQ(parsed.command,
+            R"(program --batch-size 8 --job-dir 'a b'\''s' --freeze-encoder --labels no,yes)");
+  EXPECT_EQ(parsed.command_without_job_dir,
+            "program --batch-size 8 --freeze-encoder --labels no,yes");
+  EXPECT_EQ(parse({}).command, "program");
 }
 
 TEST(Flags, ListOtherNamesOfTheFlagsThatTheyHave) {

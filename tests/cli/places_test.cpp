@@ -61,11 +61,11 @@ TEST_F(Places, InputsFromBucketsAreFetched) {
 TEST_F(Places, SeveralFilesOfASplitAreFetched) {
   server_.storage.write("a,1.parquet", "a");
   server_.storage.write("b.parquet", "b");
-  const auto flags =
-      cli::with_local_inputs({.model = "m",
-                              .train_file = "gs://bucket/a,1.parquet,gs://bucket/b.parquet",
-                              .dev_file = "a.parquet,b.parquet"},
-                             report::Log{});
+  cli::TrainFlags given;
+  given.model = directory_.path().string();
+  given.train_file = "gs://bucket/a,1.parquet,gs://bucket/b.parquet";
+  given.dev_file = "a.parquet,b.parquet";
+  const auto flags = cli::with_local_inputs(given, report::Log{});
   const std::size_t cut = flags.train_file.find(".parquet,") + 8;
   EXPECT_EQ(read_file(flags.train_file.substr(0, cut)), "a");
   EXPECT_EQ(read_file(flags.train_file.substr(cut + 1)), "b");

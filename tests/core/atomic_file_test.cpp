@@ -24,7 +24,7 @@ using tests::read_file;
 
 class AtomicFileTest : public testing::Test {
  protected:
-  /// How many files there are in the test's directory.
+  /// Returns the number of files in the test's directory.
   [[nodiscard]] std::ptrdiff_t entries() const {
     return std::distance(fs::directory_iterator{directory_.path()}, {});
   }

@@ -56,7 +56,8 @@ std::string content_of(const Disk& disk, std::string_view path) {
   return *content == nullptr ? "" : **content;
 }
 
-/// What a file, or its absence, looks like after a program and a loss of power, for many seeds.
+/// Returns all outcomes of a program and a loss of power over many seeds: a file's content, or its
+/// absence.
 std::set<std::string> after_power_loss(std::string_view path,
                                        const std::function<void(Files)>& program) {
   std::set<std::string> outcomes;

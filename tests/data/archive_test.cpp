@@ -17,7 +17,7 @@ using tests::gzipped;
 using tests::problem_of;
 using tests::zstd_compressed;
 
-/// Decompresses an archive so many bytes at a time.
+/// Decompresses an archive in pieces of `bytes` bytes.
 std::string decompressed(std::string_view archive, std::size_t bytes = 1000) {
   ArchiveReader reader{archive, compression_of(archive, "f"), "f"};
   std::string all;
@@ -66,7 +66,7 @@ TEST(Archive, RefusesOneThatIsCutOffAnywhere) {
       const std::string_view cut{archive.data(), size};
       EXPECT_EQ(problem_of([&] { decompressed(cut); }),
                 "f: is cut off at byte " + std::to_string(size) +
-                    ": the archive goes on; fetch or make the file again");
+                    ": more bytes are expected; fetch or make the file again");
     }
   }
 }
@@ -80,7 +80,7 @@ TEST(Archive, NamesTheByteFromWhichItIsNoArchive) {
             }).find("f: cannot be decompressed at byte"),
             std::string::npos);
   std::string wrong = archive;
-  wrong[wrong.size() - 6] ^= 1;  // in the checksum
+  wrong[wrong.size() - 6] ^= 1;  // damages the checksum
   EXPECT_NE(problem_of([&] { decompressed(wrong); }).find("incorrect data check"),
             std::string::npos);
 }

@@ -15,7 +15,7 @@ namespace {
 using tests::problem_of;
 using Names = std::vector<std::string>;
 
-/// The labels found in a file of these.
+/// Returns the labels found in a file with these labels.
 Names found(const Names& labels) {
   std::string text = "text\tlabel\n";
   for (const auto& label : labels) text += "x\t" + label + "\n";

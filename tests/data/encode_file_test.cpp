@@ -35,7 +35,7 @@ EncodedFile encode(std::string_view text, const EncodeFileOptions& options = {})
   return encode_text({.text = text, .name = "f"}, tokenizer, Labels::nli(), options);
 }
 
-/// `count` records whose texts differ, long enough for many parts.
+/// Returns `count` records with different texts, long enough for many parts.
 std::string many_records(int count) {
   std::string text;
   for (int i = 0; i < count; ++i) {
@@ -120,7 +120,7 @@ TEST(EncodeFile, KeepsTheFirstPartOfTheLabelled) {
     return encoded.set.size();
   };
   EXPECT_EQ(kept(1), 5u);
-  EXPECT_EQ(kept(0.5), 2u);  // 2.5 to the even number, as Python rounds
+  EXPECT_EQ(kept(0.5), 2u);  // 2.5 is rounded to the even number, as in Python.
   EXPECT_EQ(kept(0.7), 4u);
   EXPECT_EQ(kept(0.2), 1u);
   EXPECT_EQ(problem_of([&] { kept(0.01); }), "f: the fraction leaves no example");

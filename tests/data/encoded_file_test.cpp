@@ -35,7 +35,7 @@ EncodedSet example_set(std::size_t vocab_size, std::size_t targets_a_row = 0) {
   return set;
 }
 
-/// Files of sets in a directory of their own.
+/// Gives each test a directory for files of sets.
 class EncodedFileOpening : public testing::Test {
  protected:
   void write(const EncodedSet& set) const {
@@ -180,7 +180,7 @@ TEST_F(EncodedFileOpening, RefusesEveryChangedByte) {
   }
 }
 
-/// Changes a file and gives it the checksums that it should then have.
+/// Changes a file and corrects its checksums.
 template <class Change>
 std::string with_changed_trailer(std::string text, const Change& change) {
   detail::EncodedTrailer trailer;
@@ -204,11 +204,11 @@ TEST_F(EncodedFileOpening, RefusesWhatNoWriterWrites) {
   EXPECT_EQ(problem_with([](std::string& text, Trailer&) {
               text[sizeof(detail::EncodedHead) + 101] = 2;  // an id above 512
             }),
-            "has an id outside of its vocabulary; encode it again");
+            "has an id outside its vocabulary; encode it again");
   EXPECT_EQ(problem_with([](std::string& text, Trailer& trailer) {
               text[sizeof(detail::EncodedHead) + (2 * trailer.ids + 7) / 8 * 8 + 20] = 1;
             }),
-            "a row is not among the ids, or its label cannot be; encode it again");
+            "a row lies outside the ids, or its label is below -1; encode it again");
   for (const std::uint64_t number : {1ULL, 41ULL, 1ULL << 31, 1ULL << 61, ~0ULL}) {
     for (auto member : {&Trailer::ids, &Trailer::rows, &Trailer::kept}) {
       if (member == &Trailer::kept && number == 1) continue;

@@ -66,7 +66,7 @@ TEST(EncodedFileWriter, SaysThatTheDiskIsFull) {
   const auto path = directory / "set";
   EncodedSet part = empty_set;
   for (int row = 0; row < 40'000; ++row) part.push_back(Ids(8, 1), 8, 0);
-  // The ids, the rows, or all together are too much.
+  // The ids, the rows, or all together exceed the limit.
   for (const std::size_t limit : {100'000, 640'100, 700'000, 1'000'000}) {
     const std::string problem = tests::problem_of([&] {
       const tests::FileSizeLimit full{limit};

@@ -17,7 +17,7 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 using tests::row_of;
 
-/// At a vocabulary that 2 bytes hold, and at the first that they do not.
+/// Runs with a vocabulary that fits 2 bytes and with the smallest that does not.
 class EncodedSetOver : public testing::TestWithParam<std::int32_t> {
  protected:
   std::int32_t last = GetParam() - 1;
@@ -118,12 +118,12 @@ TEST(EncodedSet, RefusesArraysThatDoNotFit) {
   };
   EXPECT_EQ(over({row(0, 2), row(2, 0)}, {1, -1}), 2u);
   EXPECT_EQ(over({row(0, 3)}, {0}, 2, {1, 2}), 1u);
-  EXPECT_THROW(over({}, {}), InputError);                          // ids of no row
-  EXPECT_THROW(over({row(1, 0)}, {0}), InputError);                // the first id has none
-  EXPECT_THROW(over({row(0, 0), row(4, 0)}, {0, 0}), InputError);  // begins past the ids
+  EXPECT_THROW(over({}, {}), InputError);                          // ids without a row
+  EXPECT_THROW(over({row(1, 0)}, {0}), InputError);                // the first id has no row
+  EXPECT_THROW(over({row(0, 0), row(4, 0)}, {0, 0}), InputError);  // begins past the last id
   EXPECT_THROW(over({row(0, 0), row(1ULL << 39, 0)}, {0, 0}), InputError);
   EXPECT_THROW(over({row(0, 0), row(2, 0), row(1, 0)}, {0, 0, 0}), InputError);
-  EXPECT_THROW(over({row(0, 4)}, {0}), InputError);  // a segment past the row
+  EXPECT_THROW(over({row(0, 4)}, {0}), InputError);  // the segment is longer than the row
   EXPECT_THROW(over({row(0, 0)}, {-2}), InputError);
   EXPECT_THROW(over({row(0, 0)}, {}), InputError);
   EXPECT_THROW(over({row(0, 0)}, {0}, 2, {1}), InputError);

@@ -16,7 +16,7 @@ namespace {
 
 const tests::LetterTokenizer by_letters;
 
-/// `count` texts, of which every fourth is positive.
+/// Returns `count` texts, every fourth of them positive.
 EncodedFile reviews(std::size_t count) {
   std::string rows = "text\tlabel\nx\t-\n";
   for (std::size_t i = 0; i < count; ++i) {

@@ -25,7 +25,7 @@ TEST(Labels, PreferANameToANumberAndTheExactCase) {
   EXPECT_EQ(stars.find("3"), 2);
   const Labels cases{{"us", "US", "it"}};
   EXPECT_EQ(cases.find("US"), 1);
-  EXPECT_FALSE(cases.find("Us"));  // could be either
+  EXPECT_FALSE(cases.find("Us"));  // matches two names
   EXPECT_EQ(cases.find("IT"), 2);
 }
 
@@ -50,7 +50,7 @@ TEST(Labels, CompareNumbersByTheirWholeValue) {
     EXPECT_FALSE(stars.find(unknown)) << unknown;
   }
   EXPECT_EQ((Labels{{"0.0", "1.0"}}.find("1")), 1);
-  EXPECT_FALSE((Labels{{"1", "01", "2"}}.find("1.0")));  // could be either
+  EXPECT_FALSE((Labels{{"1", "01", "2"}}.find("1.0")));  // matches two names
   EXPECT_FALSE((Labels{{"9007199254740993", "1"}}.find("9007199254740992")));
 }
 

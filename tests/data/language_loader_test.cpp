@@ -21,7 +21,7 @@ namespace {
 static_assert(Loader<LanguageLoader>);
 static_assert(std::ranges::input_range<LanguageBatches>);
 
-/// Rows of 1, 2, … words, numbered over all of them.
+/// Returns rows of 1, 2, … words, numbered through all rows.
 EncodedSet counting_rows(std::int32_t rows) {
   EncodedSet set{1'000'000, 1};
   std::int32_t next = 0;
@@ -41,7 +41,7 @@ struct Streams {
   bool operator==(const Streams&) const = default;
 };
 
-/// Joins what an epoch shows of each stream, and checks that labels are the words that follow.
+/// Joins the words that an epoch shows of each stream, and checks that labels are the next words.
 Streams read_streams(LanguageLoader& loader, std::int64_t epoch, std::int64_t first = 0) {
   Streams seen;
   for (const LanguageBatch& batch : loader.epoch(epoch, first)) {
@@ -63,7 +63,8 @@ Streams read_streams(LanguageLoader& loader, std::int64_t epoch, std::int64_t fi
 
 TEST(LanguageLoader, ShowsEveryStreamInItsOrder) {
   LanguageLoader loader{counting_rows(9), {.batch_size = 4, .bptt = 3, .order = Order::file}};
-  const auto seen = read_streams(loader, 0);  // 45 words: four streams of 11, and one that follows
+  // 45 words: four streams of 11, and one word left over.
+  const auto seen = read_streams(loader, 0);
   EXPECT_EQ(seen.widths, (std::vector<std::int64_t>{3, 3, 3, 2}));
   for (std::int32_t row = 0; row < 4; ++row) {
     std::vector<std::int32_t> expected(11);
@@ -91,7 +92,7 @@ TEST(LanguageLoader, ShufflesTextsAndVariesLengthsByEpoch) {
 TEST(LanguageLoader, DrawsLengthsAroundBptt) {
   LanguageLoader loader{counting_rows(1'000), {.batch_size = 2, .bptt = 70, .seed = 1}};
   auto widths = read_streams(loader, 0).widths;
-  widths.pop_back();  // what was left
+  widths.pop_back();  // The last batch is shorter.
   ASSERT_GT(widths.size(), 3'000U);
   const auto count = static_cast<double>(widths.size());
   const double mean = static_cast<double>(std::reduce(widths.begin(), widths.end())) / count;

@@ -114,7 +114,7 @@ std::vector<Batch> copies_of(BucketLoader& loader, std::int64_t epoch) {
   return copies;
 }
 
-/// All of a batch but its ids and its set's number, which differs between loaders.
+/// Returns all of a batch except its ids and its set's number, which differs between loaders.
 auto description_of(const Batch& batch) {
   return std::tie(batch.epoch, batch.index, batch.rows, batch.width, batch.lengths, batch.labels,
                   batch.row_ids);

@@ -62,7 +62,7 @@ TEST(OneHot, TellsWhatIsWrong) {
   expect_error("", both, "holds no example");
   expect_error("text,a\nx,1\n", {.labels = {"a", "a"}}, "name 'a' twice");
   expect_error("text,a\nx,1\n", {.labels = {"a", "other"}}, "contain 'other'");
-  expect_error("text,a\nx,1\n", {}, "name no label");
+  expect_error("text,a\nx,1\n", {}, "must not be empty");
 }
 
 TEST(OneHot, WritesRowsThatTheReaderReads) {

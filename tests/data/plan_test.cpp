@@ -16,7 +16,7 @@ namespace {
 
 using Lengths = std::vector<std::uint32_t>;
 
-/// Lengths like those of sentence pairs: many around 35, few above 100.
+/// Returns lengths like those of sentence pairs: many around 35, few above 100.
 Lengths some_lengths(std::size_t count) {
   random::Stream stream{11, random::Purpose::data};
   Lengths lengths(count);
@@ -92,7 +92,7 @@ TEST(Plan, NeverExceedsTheCapOnTokens) {
         ASSERT_LE(own, 1'024u);
         cells += own;
       }
-      const std::size_t filled = order == Order::bucket ? 90 : 40;  // percent
+      const std::size_t filled = order == Order::bucket ? 90 : 40;  // in percent
       EXPECT_GT(cells, plan.size() * 1'024 * filled / 100);
     }
   }
@@ -102,7 +102,7 @@ TEST(Plan, NamesARowThatIsAboveTheCapAlone) {
   const Lengths lengths{5, 6, 17, 4};
   EXPECT_EQ(tests::problem_of([&] { make_plan(lengths, {.tokens_per_batch = 16}, 0, 0); }),
             "batches: tokens_per_batch: example 2 has 17 ids, more than a batch may have; a "
-            "smaller max_length cuts it");
+            "smaller max_length truncates it");
   EXPECT_THROW(make_plan(Lengths{17}, {.tokens_per_batch = 20, .pad_to_multiple_of = 8}, 0, 0),
                InputError);
   EXPECT_EQ(make_plan(Lengths{17}, {.tokens_per_batch = 17}, 0, 0).size(), 1u);
@@ -140,7 +140,7 @@ TEST(Plan, KeepsBatchesOfSimilarLengthTogetherIfAsked) {
     const auto [a, b] = std::minmax({longest(i), longest(i + together - 1)});
     apart += b - a;
   }
-  EXPECT_LT(apart, batches.size() / together * 2);  // ids, on average 2
+  EXPECT_LT(apart, batches.size() / together * 2);  // in ids; 2 on average
   auto sorted = plan.order;
   std::ranges::sort(sorted);
   EXPECT_EQ(sorted, make_plan(lengths, {.batch_size = 10, .order = Order::file}, 5, 1).order);
@@ -166,7 +166,7 @@ TEST(Plan, PadsLittleAndMixesBatches) {
   };
   EXPECT_LT(share(0), 0.02);
   EXPECT_LT(share(0), share(1'600));
-  EXPECT_GT(share(1), 0.4);  // no sorting
+  EXPECT_GT(share(1), 0.4);  // nothing is sorted
   const Plan plan = make_plan(lengths, {.batch_size = 32}, 1, 1);
   std::size_t rises = 0;
   for (std::size_t i = 1; i < plan.size(); ++i) {

@@ -14,7 +14,7 @@
 namespace seqtrain::data {
 namespace {
 
-/// text|pair|label, "~" where there is none.
+/// Returns `text|pair|label` for each example, with "~" for a missing part.
 std::vector<std::string> read(std::string_view text, const std::string& name = "f",
                               const ReadOptions& options = {}) {
   std::vector<std::string> found;
@@ -164,7 +164,7 @@ TEST(Reader, ReadsAMegabyteLine) {
   EXPECT_EQ(read("{\"text\":\"" + text + "\",\"label\":0}"), Found{text + "|~|0"});
 }
 
-/// Whatever the size of its parts, a text gives the same examples.
+/// Checks that the examples of a text do not depend on the size of its parts.
 void check_parts(const std::string& text, const std::string& name) {
   const Reader reader{{.text = text, .name = name}};
   std::vector<std::string> whole;

@@ -9,6 +9,7 @@
 
 #include "support/compressed.hpp"
 #include "support/problem_of.hpp"
+#include "support/temporary_directory.hpp"
 #include "support/temporary_file.hpp"
 
 namespace seqtrain::data {
@@ -18,7 +19,7 @@ using tests::gzipped;
 using tests::TemporaryFile;
 using tests::zstd_compressed;
 
-/// The texts of a file with their lines, and how many texts of records it was read as.
+/// The texts of a file with their lines, and the number of texts of records that were read.
 struct FileContent {
   std::vector<std::string> examples = {};
   std::size_t texts = 0;
@@ -56,6 +57,39 @@ TEST(RecordFile, ReadsEveryFormatCompressedAsItReadsItPlain) {
     EXPECT_EQ(content_of(zstd_compressed(text), suffix + ".zst"), plain) << suffix;
     EXPECT_EQ(content_of(gzipped(text), suffix), plain) << "by its first bytes " << suffix;
   }
+}
+
+TEST(RecordFile, ReadsTheFilesOfASplitOneAfterTheOther) {
+  const tests::TemporaryDirectory directory;
+  const auto path = [&](const char* name) { return (directory / name).string(); };
+  tests::write_file(path("a-1.csv"), "text,label\na,0\nb,1\n");
+  tests::write_file(path("a-2.csv.gz"), gzipped("label,text\n1,c\n"));
+  tests::write_file(path("b.jsonl"), "{\"text\":\"d\",\"label\":1}\n{\"text\":\"e\",\"label\":0}");
+  const std::vector<std::string> lines{"2: a", "3: b", "2: c", "1: d", "2: e"};
+  EXPECT_EQ(content_of(path("a-*") + "," + path("b.jsonl")), (FileContent{lines, 3}));
+  RecordFile file{path("a-1.csv") + "," + path("b.jsonl")};
+  std::size_t end = 0;
+  file.each_text([&](const Reader& reader) {
+    for (const auto part : reader.parts(1)) {
+      EXPECT_GT(file.end_of(part), end);
+      end = file.end_of(part);
+    }
+  });
+  EXPECT_EQ(end, file.bytes());
+}
+
+TEST(RecordFile, RefusesAFileWithOtherFields) {
+  const tests::TemporaryDirectory directory;
+  tests::write_file(directory / "1.csv", "text,label\na,0\n");
+  tests::write_file(directory / "2.csv", "sentence,label\nb,0\n");
+  tests::write_file(directory / "3.csv", "text,label\nc\n");
+  const auto problem = [&](const std::string& files) {
+    return tests::problem_of(
+        [&] { content_of((directory / "1.csv").string() + "," + (directory / files).string()); });
+  };
+  EXPECT_NE(problem("2.csv").find("2.csv: has other fields than"), std::string::npos);
+  EXPECT_NE(problem("3.csv").find("3.csv:2:"), std::string::npos);
+  EXPECT_NE(problem("4.csv").find("4.csv"), std::string::npos);
 }
 
 TEST(RecordFile, CutsAnArchiveIntoTextsOfWholeRecords) {
@@ -96,7 +130,7 @@ TEST(RecordFile, RefusesAnArchiveThatIsDamaged) {
   const std::string archive = gzipped(text);
   EXPECT_EQ(problem(archive.substr(0, archive.size() - 3)),
             ": is cut off at byte " + std::to_string(archive.size() - 3) +
-                ": the archive goes on; fetch or make the file again");
+                ": more bytes are expected; fetch or make the file again");
   EXPECT_NE(problem(archive + "garbage").find(": cannot be decompressed at byte"),
             std::string::npos);
 }

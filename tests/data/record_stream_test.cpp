@@ -16,7 +16,7 @@
 namespace seqtrain::data {
 namespace {
 
-/// Text that comes in pieces of so many bytes.
+/// A text that arrives in pieces of `bytes` bytes.
 struct Pieces {
   std::string_view rest;
   std::size_t bytes = 1;
@@ -32,7 +32,7 @@ struct Pieces {
 
 using Found = std::vector<std::string>;
 
-/// `line: text|pair` of each example, `! error` of what is none.
+/// Returns `line: text|pair` for each example and `! error` for each wrong record.
 Found read(std::string_view text, std::size_t bytes, const ReadOptions& options = {}) {
   ReadOptions without_labels = options;
   without_labels.labelled = false;
@@ -52,7 +52,7 @@ Found read(std::string_view text, std::size_t bytes, const ReadOptions& options 
   return found;
 }
 
-/// The same whatever the pieces.
+/// Checks that the examples do not depend on the size of the pieces.
 void expect(std::string_view text, const Found& wanted, const ReadOptions& options = {}) {
   for (const std::size_t bytes : {1, 2, 3, 7, 1000}) {
     EXPECT_EQ(read(text, bytes, options), wanted) << bytes << " bytes at a time";

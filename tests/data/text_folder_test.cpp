@@ -31,7 +31,7 @@ class TextFolderTest : public testing::Test {
     tests::write_file(directory_.path() / label / name, text);
   }
 
-  /// label|text of all examples, from parts of about `bytes`.
+  /// Returns `label|text` of all examples, read in parts of about `bytes`.
   [[nodiscard]] Names read(std::size_t bytes = 1) const {
     Names found;
     const TextFolder folder{directory_.path()};
@@ -68,7 +68,7 @@ TEST_F(TextFolderTest, KeepsAnEmptyText) {
   EXPECT_EQ(read(), (Names{"pos|", "neg|", "pos|x"}));
   const auto set = encode_file(directory_.path(), LetterTokenizer{}, Labels{{"neg", "pos"}}).set;
   ASSERT_EQ(set.size(), 3u);
-  EXPECT_EQ(set.length(0), 2u);  // the special tokens alone
+  EXPECT_EQ(set.length(0), 2u);  // only the special tokens
   EXPECT_EQ(set.label(0), 1);
 }
 
@@ -177,7 +177,7 @@ TEST_F(TextFolderTest, IsEncodedTheSameAtAnyNumberOfWorkers) {
   };
   EXPECT_EQ(ids(1, 1), ids(3, 1));
   const auto half = ids(2, 0.5);
-  EXPECT_EQ(std::ranges::count(half, -1), 67);  // of 134, so that the proportion is the whole's
+  EXPECT_EQ(std::ranges::count(half, -1), 67);  // half of 134, as in the whole set
 }
 
 }  // namespace

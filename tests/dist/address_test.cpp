@@ -9,7 +9,7 @@
 namespace seqtrain::dist {
 namespace {
 
-/// Returns the text of the `InputError` that `action` throws, empty if there is none.
+/// Returns the message of the `InputError` that `action` throws, or "".
 template <class Action>
 std::string address_problem(const Action& action) {
   try {
@@ -20,7 +20,7 @@ std::string address_problem(const Action& action) {
   }
 }
 
-/// Returns an address of this machine that other machines may reach, empty if it has none.
+/// Returns an address of this machine that other machines may reach, or "".
 std::string outer_address() {
   for (const auto& [interface, address] : detail::interface_addresses()) {
     if (!detail::is_loopback(address) && address.find(':') == std::string::npos) return address;

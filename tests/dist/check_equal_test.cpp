@@ -10,7 +10,7 @@
 namespace seqtrain::dist {
 namespace {
 
-/// The errors of three ranks with these settings.
+/// Returns the errors of three ranks with these settings.
 std::vector<std::string> errors_of(const std::vector<train::Pairs>& settings) {
   return tests::on_threads(tests::local_worlds(3), [&](const World& world) {
     auto group = Group::connect(world);

@@ -1,10 +1,10 @@
-// Carries packets between the two TAP devices of each host and holds each packet for a while:
-// hosts.py uses it where the kernel has no netem.
+// Carries packets between the two TAP devices of each host and delays each packet.
+// hosts.py uses it if the kernel has no netem.
 //
 //     delay MICROSECONDS HOST...
 //
-// Creates `eth0` in the network namespace /run/netns/HOST and `port-HOST` in its own one, prints
-// `ready` and forwards until it is killed. The devices vanish with it.
+// It creates `eth0` in the network namespace /run/netns/HOST and `port-HOST` in its own one, prints
+// `ready` and forwards packets until it is killed. Then the devices vanish.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -44,8 +44,8 @@ int tap(const std::string& name) {
   name.copy(request.ifr_name, IFNAMSIZ - 1);
   request.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
   if (device < 0 || ioctl(device, TUNSETIFF, &request) != 0) fail("TAP device " + name);
-  // A packet passes whole with its header, as between the two ends of a veth device, where it takes
-  // the kernel too long to cut it into frames.
+  // A packet passes whole with its header, as between the two ends of a veth device: the kernel
+  // would take too long to cut it into frames.
   if (ioctl(device, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6) != 0) fail(name);
   return device;
 }
@@ -55,12 +55,12 @@ struct Packet {
   std::vector<char> bytes;
 };
 
-/// The way of packets from one TAP device to the other.
+/// The path of packets from one TAP device to the other.
 class Way {
  public:
   Way(int from, int to, Clock::duration delay) : from_{from}, to_{to}, delay_{delay} {}
 
-  /// Takes what has arrived, at most some packets, so that packets that are due do not wait.
+  /// Takes packets that have arrived, but only some at a time, so that due packets do not wait.
   void take() {
     std::array<char, 1 << 17> buffer;
     for (int n = 0; n != 64; ++n) {
@@ -70,7 +70,8 @@ class Way {
     }
   }
 
-  /// Sends the packets that are due. A packet that the device does not take is lost, as on a wire.
+  /// Sends the packets that are due. A packet that the device does not accept is lost, as on a
+  /// wire.
   void send() {
     for (; !packets_.empty() && packets_.front().due <= Clock::now(); packets_.pop_front()) {
       const auto& bytes = packets_.front().bytes;
@@ -113,7 +114,7 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const std::chrono::microseconds delay{std::atol(argv[1])};
   const int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-  // Programs that keep all processors busy are not to delay packets any further.
+  // Programs that keep all cores busy must not delay packets further.
   const sched_param priority{.sched_priority = 1};
   if (sched_setscheduler(0, SCHED_RR, &priority) != 0) setpriority(PRIO_PROCESS, 0, -20);
   std::vector<std::jthread> hosts;

@@ -24,7 +24,8 @@ namespace {
 constexpr std::int64_t width = 24;
 constexpr std::int64_t table_rows = 1000;
 
-/// A table of which few rows are touched, a frozen parameter, one larger than a bucket, and a bias.
+/// A table of which few rows are touched, a frozen parameter, a parameter larger than a bucket, and
+/// a bias.
 struct MadeParameters {
   std::vector<tensor::Parameter> all;
 
@@ -71,7 +72,7 @@ struct MadeParameters {
     copy.add_to(all);
   }
 
-  /// The gradients' bits.
+  /// Returns the bytes of the gradients.
   [[nodiscard]] std::string bytes() const {
     std::string text;
     for (const auto& parameter : all) {
@@ -89,7 +90,7 @@ struct Outcome {
   bool stops = false;
 };
 
-/// A step of `parts` parts on `ranks` ranks. Rank `stops` asks to stop.
+/// Returns the outcomes of a step of `parts` parts on `ranks` ranks. The rank `stops` asks to stop.
 std::vector<Outcome> exchanged(int ranks, std::int64_t replicas, std::int64_t parts,
                                Reduction reduction = Reduction::exact, int stops = -1) {
   std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
@@ -98,7 +99,7 @@ std::vector<Outcome> exchanged(int ranks, std::int64_t replicas, std::int64_t pa
     Exchange exchange{group, replicas, reduction};
     auto& outcome = outcomes[static_cast<std::size_t>(world.rank)];
     MadeParameters parameters;
-    for (int step = 0; step < 2; ++step) {  // the second one uses memory of the first
+    for (int step = 0; step < 2; ++step) {  // The second step reuses memory of the first.
       for (const auto& parameter : parameters.all) {
         if (parameter.gradient.defined()) parameter.gradient.zero_();
       }

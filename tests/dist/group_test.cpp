@@ -20,7 +20,7 @@ using Texts = std::vector<std::string>;
 
 const GroupOptions quick{.timeout = std::chrono::seconds{20}};
 
-/// Runs `body` on `size` ranks that are connected, and expects no error.
+/// Runs `body` on `size` connected ranks and expects no error.
 void connected(int size, const std::function<void(Group&)>& body) {
   const auto errors = tests::on_threads(tests::local_worlds(size), [&](const World& world) {
     auto group = Group::connect(world, quick);
@@ -55,7 +55,7 @@ TEST(Group, SendsMessages) {
   for (const int size : {1, 2, 3}) connected(size, &speaks);
 }
 
-/// Rank r sends r + s elements of value 10 r + s to rank s, and nothing to itself.
+/// Sends r + s elements of value 10 r + s from rank r to rank s, and nothing from a rank to itself.
 void exchanges(Group& group) {
   std::vector<std::int64_t> out_sizes, in_sizes;
   std::vector<float> in, expected;
@@ -154,7 +154,7 @@ TEST(Group, RemembersAValueForAllStartsOfARun) {
     EXPECT_EQ(value, "a0");
     EXPECT_FALSE(was_there);
   }
-  // A change of the members leaves the number of restarts as it is.
+  // A change of the members does not change the number of restarts.
   for (const int restart : {0, 1}) {
     for (const int size : {2, 1}) {
       for (const auto& [value, was_there] : start(restart, size, "run", "b")) {

@@ -20,8 +20,8 @@
 namespace seqtrain::dist {
 namespace {
 
-/// What a rank does, when it is started as a process by `Processes`: it exchanges data until an
-/// error ends it. Rank 1 ends by an error of its own if the directory has a file `throw`.
+/// The body of a rank that `Processes` starts as a process: it exchanges data until an error ends
+/// it. Rank 1 throws an error if the directory has a file `throw`.
 TEST(HeartbeatProcess, DISABLED_ExchangesUntilItEnds) {
   const std::filesystem::path directory = process_environment("SEQTRAIN_TEST_DIRECTORY").value();
   const auto own = std::to_string(World::from_environment().rank);
@@ -65,7 +65,7 @@ class Processes {
   void signal(int rank, int number) { ::kill(pids_[static_cast<std::size_t>(rank)], number); }
   void let_rank_1_throw() { tests::write_file(directory_ / "throw", ""); }
 
-  /// Returns the error with which a rank ended, or nothing if it has not ended within 30 s.
+  /// Returns the error with which a rank ended, or "" if it has not ended within 30 s.
   [[nodiscard]] std::string error(int rank) const {
     const auto deadline = Clock::now() + std::chrono::seconds{30};
     const auto file = directory_ / ("error." + std::to_string(rank));
@@ -121,7 +121,7 @@ TEST(Heartbeat, NamesRank0IfItsStoreIsGone) {
   expect_start(processes.error(2), "rank 0 of 3 (");
 }
 
-// As with a host that is lost, nothing is closed.
+// As when a host is lost, no connection is closed.
 TEST(Heartbeat, NamesARankThatIsSilent) {
   Processes processes;
   processes.signal(1, SIGSTOP);

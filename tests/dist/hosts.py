@@ -1,25 +1,26 @@
 #!/usr/bin/env python3
-"""Runs a command on several hosts that this script makes: network namespaces joined by a bridge.
+"""Runs a command on several hosts, which this script makes from network namespaces and a bridge.
 
     hosts.py --hosts 4 --rate 1gbit --delay-ms 1 --loss 0.01 -- COMMAND...
 
-The command runs once on each host, in the current directory and on the files of this machine. Lines that
-it prints get the host's name as a prefix. `--kill-host 2@15` drops host2 after 15 seconds: its link goes
-down first, so that the others see no FIN and no RST, and then all of its processes are killed.
-`--lose-host 2@15` takes only the link down. The end code is that of the first host that fails and was not
-dropped, and 124 after `--timeout` seconds.
+The command runs once on each host, in the current directory and with the files of this machine. Its
+output lines get the host's name as a prefix. `--kill-host 2@15` drops host2 after 15 seconds: first
+its link goes down, so that the other hosts see no FIN and no RST, then its processes are killed.
+`--lose-host 2@15` only takes the link down. The exit code is that of the first host that fails and
+was not dropped, or 124 after `--timeout` seconds.
 
-Host 0 is called host0 and has the address 10.77.0.1. /etc/hosts of a host gives the addresses of the
-others, and 127.0.1.1 for its own name, as Debian does. The command sees HOST_INDEX, HOSTS, HOST_ADDRESS and
-MASTER_ADDR, which is `host0`. In its arguments {index}, {hosts}, {address} and {master} are replaced.
+Host 0 is called host0 and has the address 10.77.0.1. A host's /etc/hosts has the addresses of the
+others, and 127.0.1.1 for its own name, as on Debian. The command sees HOST_INDEX, HOSTS,
+HOST_ADDRESS and MASTER_ADDR, which is `host0`. {index}, {hosts}, {address} and {master} in its
+arguments are replaced.
 
-The rate holds for each host in each direction, the loss for each packet that a host receives, and the
-delay for each packet on its way from one host to another: a ping takes twice as long. With a loss
-each packet is one frame of 1,500 bytes, as on a wire, which may keep a slow machine below the rate.
+The rate applies to each host and direction, the loss to each packet that a host receives, and the
+delay to each packet from one host to another, so a ping takes twice as long. With a loss each
+packet is one frame of 1,500 bytes, as on a wire, which may keep a slow machine below the rate.
 
-All of it lives in namespaces of this process. Nothing of it stays when the process ends, by whatever signal.
-Needs root and Debian's packages iproute2, iptables and util-linux; with a delay also g++ and /dev/net/tun.
-Ends with 77 where something of that is missing.
+Everything is in namespaces of this process and vanishes with it, whatever signal ends it. The
+script needs root and Debian's packages iproute2, iptables and util-linux, and with a delay also g++
+and /dev/net/tun. It exits with 77 if one of these is missing.
 """
 
 import argparse
@@ -40,8 +41,10 @@ DELAY = Path(__file__).with_name("delay.cpp")
 PACKAGES = {"ip": "iproute2", "tc": "iproute2", "iptables": "iptables", "unshare": "util-linux"}
 CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x20000000, 0x40000000
 PR_SET_PDEATHSIG = 1
-# pid 1 of a host. It stays there to reap orphans, and because signals mean something else to pid 1.
-START = 'mount --bind "$1" /etc/hosts && echo "$2" > /proc/sys/kernel/hostname && shift 2 && "$@"; exit $?'
+# Runs as pid 1 of a host and starts the command as its child: pid 1 must reap orphans and treats
+# signals differently.
+START = ('mount --bind "$1" /etc/hosts && echo "$2" > /proc/sys/kernel/hostname && shift 2 && '
+         '"$@"; exit $?')
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -58,8 +61,8 @@ def parse(arguments):
     parser.add_argument("--rate", default="1gbit", help="as tc writes it; `none` for no limit")
     parser.add_argument("--delay-ms", type=float, default=0, help="from one host to another")
     parser.add_argument("--loss", type=float, default=0, help="between 0 and 1")
-    parser.add_argument("--kill-host", type=drop, action="append", default=[], metavar="HOST@SECONDS")
-    parser.add_argument("--lose-host", type=drop, action="append", default=[], metavar="HOST@SECONDS")
+    for flag in ("--kill-host", "--lose-host"):
+        parser.add_argument(flag, type=drop, action="append", default=[], metavar="HOST@SECONDS")
     parser.add_argument("--timeout", type=float, help="seconds until all hosts are killed")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
     options = parser.parse_args(arguments)
@@ -68,14 +71,14 @@ def parse(arguments):
     if not options.command:
         parser.error("no command: write it after --")
     if not 1 <= options.hosts <= 200:
-        parser.error("--hosts has to be between 1 and 200")
+        parser.error("--hosts must be between 1 and 200")
     if any(not 0 <= host < options.hosts for host, _ in options.kill_host + options.lose_host):
-        parser.error("a host to be dropped has to be one of the hosts")
+        parser.error("a dropped host must be one of the hosts")
     return options
 
 
 def missing(options):
-    """What keeps this machine from making the hosts, or nothing."""
+    """Returns what this machine lacks to make the hosts, or None."""
     if os.geteuid() != 0:
         return "root"
     for program, package in PACKAGES.items():
@@ -105,7 +108,7 @@ class Host:
         run("ip", "netns", "exec", self.name, *command)
 
     def link(self, options):
-        """Joins the host to the bridge. With a delay the two devices are there already."""
+        """Joins the host to the bridge. With a delay its devices already exist."""
         if not options.delay_ms:
             run("ip", "link", "add", self.port, "type", "veth", "peer", "eth0", "netns", self.name)
         run("ip", "link", "set", self.port, "master", "bridge", "up")
@@ -119,8 +122,8 @@ class Host:
             run("tc", "qdisc", "add", "dev", self.port, *shape)
             self.inside("tc", "qdisc", "add", "dev", "eth0", *shape)
         if options.loss:
-            self.inside("iptables", "-A", "INPUT", "-i", "eth0", "-m", "statistic", "--mode", "random",
-                        "--probability", str(options.loss), "-j", "DROP")
+            self.inside("iptables", "-A", "INPUT", "-i", "eth0", "-m", "statistic",
+                        "--mode", "random", "--probability", str(options.loss), "-j", "DROP")
 
     def names(self, hosts):
         lines = ["127.0.0.1 localhost"]
@@ -130,14 +133,16 @@ class Host:
         return str(file)
 
     def start(self, hosts, command):
-        values = {"index": self.index, "hosts": len(hosts), "address": self.address, "master": "host0"}
+        values = {"index": self.index, "hosts": len(hosts), "address": self.address,
+                  "master": "host0"}
         for name, value in values.items():
             command = [word.replace("{" + name + "}", str(value)) for word in command]
         names = {"HOST_INDEX": self.index, "HOSTS": len(hosts), "HOST_ADDRESS": self.address,
                  "MASTER_ADDR": "host0"}
         self.process = subprocess.Popen(
-            ["ip", "netns", "exec", self.name, "unshare", "--uts", "--pid", "--fork", "--kill-child",
-             "--mount-proc", "sh", "-c", START, "sh", self.names(hosts), self.name, *command],
+            ["ip", "netns", "exec", self.name, "unshare", "--uts", "--pid", "--fork",
+             "--kill-child", "--mount-proc", "sh", "-c", START, "sh", self.names(hosts), self.name,
+             *command],
             env=os.environ | {name: str(value) for name, value in names.items()},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.reader = threading.Thread(target=self.copy_output, daemon=True)
@@ -154,7 +159,7 @@ class Host:
 
     def kill(self):
         self.lose()
-        self.process.kill()  # unshare's --kill-child takes all processes of the host along
+        self.process.kill()  # unshare's --kill-child kills all processes of the host
 
 
 def make(options):
@@ -165,8 +170,9 @@ def make(options):
     for host in hosts:
         run("ip", "netns", "add", host.name)
     if options.delay_ms:
-        # A packet passes the devices of two hosts, so each holds it for half of the time.
-        command = [compile_delay(), str(round(options.delay_ms * 500)), *(host.name for host in hosts)]
+        # A packet passes the devices of two hosts, so each delays it by half of the time.
+        names = [host.name for host in hosts]
+        command = [compile_delay(), str(round(options.delay_ms * 500)), *names]
         delay = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         if delay.stdout.readline() != "ready\n":
             sys.exit("hosts.py: the program that delays packets did not start")
@@ -179,7 +185,8 @@ def compile_delay():
     program = DELAY.parents[2] / "build/dist/delay"
     if not program.exists() or program.stat().st_mtime < DELAY.stat().st_mtime:
         program.parent.mkdir(parents=True, exist_ok=True)
-        run(os.environ.get("CXX", "g++"), "-std=c++20", "-O2", "-pthread", "-o", str(program), str(DELAY))
+        run(os.environ.get("CXX", "g++"), "-std=c++20", "-O2", "-pthread", "-o", str(program),
+            str(DELAY))
     return str(program)
 
 
@@ -188,10 +195,11 @@ def say(begin, text):
 
 
 def inside(options):
-    """What pid 1 of the namespaces does. When it ends, the kernel kills and removes all the rest."""
+    """Runs as pid 1 of the namespaces. When it ends, the kernel kills all other processes."""
     hosts = make(options)
-    drops = [(seconds, hosts[host], what) for whats, what in
-             [(options.kill_host, "killed"), (options.lose_host, "lost")] for host, seconds in whats]
+    drops = [(seconds, hosts[host], what)
+             for whats, what in [(options.kill_host, "killed"), (options.lose_host, "lost")]
+             for host, seconds in whats]
     drops.sort(key=lambda drop: drop[0])
     begin = time.monotonic()
     for host in hosts:
@@ -224,13 +232,14 @@ def main():
         print(f"hosts.py: skipped: this needs {lacking}", file=sys.stderr)
         return SKIPPED
     if libc.unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID) != 0:
-        print(f"hosts.py: skipped: no namespaces here: {os.strerror(ctypes.get_errno())}", file=sys.stderr)
+        print(f"hosts.py: skipped: no namespaces here: {os.strerror(ctypes.get_errno())}",
+              file=sys.stderr)
         return SKIPPED
     child = os.fork()
     if child == 0:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)  # pid 1 is not ended by them
+            signal.signal(number, signal.SIG_DFL)  # would not end pid 1
         run("mount", "--make-rprivate", "/")
         run("mount", "-t", "proc", "proc", "/proc")
         NETNS.mkdir(exist_ok=True)

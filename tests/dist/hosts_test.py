@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tests that hosts.py makes the network that it promises, and leaves nothing.
+"""Tests that hosts.py makes the network that it promises and leaves nothing after it.
 
-Ends with 77 if a test was skipped, because hosts.py needs something that is missing here.
+Exits with 77 if a test was skipped, because this machine lacks something that hosts.py needs.
 """
 
 import os
@@ -26,14 +26,14 @@ def hosts(*arguments):
 
 
 def measure(*options, megabytes):
-    """(round trip at least in ms, loss of datagrams there or back, Mbit/s)"""
+    """Returns the least round trip in ms, the share of lost datagrams, and the rate in Mbit/s."""
     done = hosts(*options, "--", *STREAM, "--megabytes", str(megabytes))
     words = r"round trip ([\d.]+) ms(?:.|\n)*lost ([\d.]+)(?:.|\n)*stream (\d+) Mbit/s"
     return [float(word) for word in re.search(words, done.stdout).groups()]
 
 
 def running(marker):
-    """Whether any process of the machine has this word among its arguments."""
+    """Returns whether any process of the machine has this word among its arguments."""
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if marker.encode() in file.read_bytes().split(b"\0"):
@@ -45,7 +45,8 @@ def running(marker):
 
 class Hosts(unittest.TestCase):
     def test_names_and_variables(self):
-        program = ('echo "$(uname -n) $HOST_INDEX {index} $HOSTS {hosts} $MASTER_ADDR {master} {address};'
+        program = ('echo "$(uname -n) $HOST_INDEX {index} $HOSTS {hosts} $MASTER_ADDR {master} '
+                   '{address};'
                    '$(getent ahostsv4 host0 | head -1) $(getent ahostsv4 host1 | head -1)"')
         lines = hosts("--hosts", "2", "--", "sh", "-c", program).stdout.splitlines()
         words = {line.split()[0]: line for line in lines if line.startswith("host")}
@@ -55,7 +56,8 @@ class Hosts(unittest.TestCase):
                                           "10.77.0.1 .* 127.0.1.1 ")
 
     def test_the_first_failure_is_the_end_code(self):
-        self.assertEqual(hosts("--hosts", "3", "--", "sh", "-c", "exit $((HOST_INDEX * 7))").returncode, 7)
+        done = hosts("--hosts", "3", "--", "sh", "-c", "exit $((HOST_INDEX * 7))")
+        self.assertEqual(done.returncode, 7)
 
     def test_time_is_up(self):
         self.assertEqual(hosts("--timeout", "1", "--", "sleep", "100").returncode, 124)
@@ -72,7 +74,7 @@ class Hosts(unittest.TestCase):
 
     def test_loss(self):
         _, lost, _ = measure("--delay-ms", "1", "--loss", "0.05", megabytes=1)
-        self.assertGreater(lost, 0.05)  # 0.0975 is expected, and 0.05 is five deviations off
+        self.assertGreater(lost, 0.05)  # 0.0975 is expected; 0.05 is five deviations away
         self.assertLess(lost, 0.15)
 
     def test_a_host_that_is_dropped_says_nothing(self):
@@ -107,7 +109,7 @@ except TimeoutError:
                 time.sleep(0.05)
             process.send_signal(number)
             process.wait()
-            while running(marker):  # ctest's limit ends this loop where something stays
+            while running(marker):  # ctest's time limit ends this loop if a process stays
                 time.sleep(0.05)
             self.assertFalse(Path("/sys/class/net/bridge").exists())
 

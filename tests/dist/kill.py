@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Disturbs a program under torchrun at random moments until it has ended, and prints how it ended.
+"""Disturbs a program under torchrun at random moments until it has ended, and prints its results.
 
     kill.py --nproc 4 --kills 30 --result 'RUN/**/model.safetensors' -- PROGRAM ARGUMENTS...
 
-torchrun restarts the group of processes after each kill. Between two disturbances the run has to make
-progress: a line that contains `--progress` on its output, or with `--log FILE` a record in that file,
-such as a train_log.jsonl. Then a random time up to `--within` seconds passes. `--seed` repeats the choice of
-processes and times, though not what the program is doing then.
+torchrun restarts the group of processes after each kill. Between two disturbances the run must make
+progress: it prints a line that contains `--progress`, or with `--log FILE` it appends to that file,
+e.g. train_log.jsonl. Then a random time of up to `--within` seconds passes. An equal `--seed` gives
+equal processes and times, but the program may be at another point then.
 
-    --signal KILL|TERM        what the processes get, KILL by default
+    --signal KILL|TERM        the signal to send, KILL by default
     --to one|all|torchrun     a random worker process, all of them, or torchrun itself
 
-Where torchrun ends because of a signal, the script starts the command again, so PROGRAM has to continue its
-run by itself. At the end it prints the SHA-256 of every file that `--result` names, which may be a pattern.
-Ends with 1 if the run fails, makes no progress for `--patience` seconds, or ends before all disturbances.
+If torchrun ends because of a signal, the script starts the command again, so PROGRAM must resume
+its run by itself. At the end the script prints the SHA-256 of every file that matches `--result`.
+It exits with 1 if the run fails, makes no progress for `--patience` seconds, or ends before all
+disturbances.
 """
 
 import argparse
@@ -36,8 +37,8 @@ def parse():
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--signal", choices=["KILL", "TERM"], default="KILL")
     parser.add_argument("--to", choices=["one", "all", "torchrun"], default="one")
-    parser.add_argument("--progress", default="step", help="a word of the lines that show progress")
-    parser.add_argument("--log", type=Path, help="take new lines of this file for progress")
+    parser.add_argument("--progress", default="step", help="text in the lines that show progress")
+    parser.add_argument("--log", type=Path, help="a file whose changes show progress")
     parser.add_argument("--within", type=float, default=1, help="seconds")
     parser.add_argument("--patience", type=float, default=300, help="seconds")
     parser.add_argument("--seed", type=int, default=1)
@@ -54,14 +55,14 @@ def parse():
 
 
 class Run:
-    """torchrun with its workers, and the progress that they make."""
+    """torchrun with its workers."""
 
     def __init__(self, options):
         self.options = options
         self.lines = 0
         self.process = subprocess.Popen(
-            [options.torchrun, "--no-python", "--standalone", "--nproc-per-node", str(options.nproc),
-             "--max-restarts", "100", *options.command],
+            [options.torchrun, "--no-python", "--standalone", "--nproc-per-node",
+             str(options.nproc), "--max-restarts", "100", *options.command],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
@@ -73,7 +74,7 @@ class Run:
                 print(line, end="", flush=True)
 
     def progress(self):
-        """A value that changes when the run makes progress."""
+        """Returns a value that changes when the run makes progress."""
         if not self.options.log:
             return self.lines
         try:
@@ -82,7 +83,7 @@ class Run:
             return b""
 
     def workers(self):
-        """The processes that torchrun has started and that still run."""
+        """Returns the ids of torchrun's children that still run."""
         found = []
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
@@ -94,7 +95,7 @@ class Run:
         return sorted(found)
 
     def wait_for_progress(self):
-        """Whether the run goes on and has made progress."""
+        """Waits for progress. Returns False if the run ends before."""
         before, until = self.progress(), time.monotonic() + self.options.patience
         while self.process.poll() is None:
             now = self.progress()
@@ -111,23 +112,24 @@ class Run:
             os.kill(process, signal.SIGKILL)
 
     def disturb(self, chance):
-        """Sends the signal. Returns to whom, or None where nobody was left to get it."""
+        """Sends the signal. Returns the processes that got it, or None if they had ended."""
         targets = [self.process.pid] if self.options.to == "torchrun" else self.workers()
         if self.options.to == "one" and targets:
             targets = [chance.choice(targets)]
-        orphans = self.workers() if (self.options.to, self.options.signal) == ("torchrun", "KILL") else []
+        kills_torchrun = (self.options.to, self.options.signal) == ("torchrun", "KILL")
+        orphans = self.workers() if kills_torchrun else []
         try:
             for process in targets:
                 os.kill(process, signal.Signals[f"SIG{self.options.signal}"])
         except ProcessLookupError:
             return None
-        for process in orphans:  # as where a container is killed; torchrun's children would go on
+        for process in orphans:  # They would continue; a killed container ends them.
             os.kill(process, signal.SIGKILL)
         return targets
 
 
 def disturb_until_the_end(options):
-    """Returns how many disturbances there were, and the code with which torchrun ended."""
+    """Returns the number of disturbances and the exit code of torchrun."""
     chance = random.Random(options.seed)
     ends_the_run = options.to == "torchrun" or options.signal == "TERM"
     kills = starts = 0
@@ -137,7 +139,8 @@ def disturb_until_the_end(options):
             time.sleep(chance.uniform(0, options.within))
             if run.process.poll() is None and (targets := run.disturb(chance)):
                 kills, ended = kills + 1, ends_the_run
-                print(f"kill.py: {kills} of {options.kills}: SIG{options.signal} to {targets}", flush=True)
+                print(f"kill.py: {kills} of {options.kills}: SIG{options.signal} to {targets}",
+                      flush=True)
         code = run.process.wait()
         run.reader.join()
         if not ended:
@@ -148,13 +151,15 @@ def disturb_until_the_end(options):
 def main():
     options = parse()
     kills, code = disturb_until_the_end(options)
-    files = [file for file in sorted(glob.glob(options.result, recursive=True)) if os.path.isfile(file)]
+    matches = sorted(glob.glob(options.result, recursive=True))
+    files = [file for file in matches if os.path.isfile(file)]
     for file in files:
         print(hashlib.sha256(Path(file).read_bytes()).hexdigest(), file)
     if not files:
         print(f"kill.py: there is no file {options.result}")
     if kills < options.kills:
-        print(f"kill.py: the run ended after {kills} of {options.kills} disturbances: make it longer")
+        print(f"kill.py: the run ended after {kills} of {options.kills} disturbances: "
+              "make it longer")
     return 1 if code or not files or kills < options.kills else 0
 
 

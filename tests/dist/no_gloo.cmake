@@ -1,11 +1,12 @@
 # cmake -D nm=… -D program=… -P no_gloo.cmake
-# Fails where the program defines a symbol of Gloo's. Instances of std's templates with Gloo's types
-# do no harm: they hold pointers and look at nothing inside.
+# Fails if the program defines a symbol of Gloo. Instances of std's templates with types of Gloo are
+# harmless: they hold pointers and do not look inside.
 cmake_policy(VERSION 3.25)
 execute_process(COMMAND ${nm} -C --defined-only ${program} OUTPUT_VARIABLE symbols
   COMMAND_ERROR_IS_FATAL ANY)
 if(NOT symbols MATCHES "c10d")
-  message(FATAL_ERROR "${program} shows no symbol of c10d: does it use a group, and is it stripped?")
+  message(FATAL_ERROR
+    "${program} shows no symbol of c10d: does it use a group, and is it stripped?")
 endif()
 string(REGEX REPLACE "[][;]" "_" symbols "${symbols}")
 string(REPLACE "\n" ";" symbols "${symbols}")
@@ -13,5 +14,5 @@ list(FILTER symbols INCLUDE REGEX "gloo::")
 list(FILTER symbols EXCLUDE REGEX "^[0-9a-f ]+[A-Za-z] (void )?std::")
 if(symbols)
   list(JOIN symbols "\n  " symbols)
-  message(FATAL_ERROR "${program} defines what is Gloo's:\n  ${symbols}")
+  message(FATAL_ERROR "${program} defines symbols of Gloo:\n  ${symbols}")
 endif()

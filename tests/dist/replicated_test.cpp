@@ -47,9 +47,9 @@ struct Settings {
   std::int64_t max_steps = 0;
 };
 
-/// What a run leaves on one rank.
+/// The results of a run on one rank.
 struct Result {
-  std::string weights;  ///< the bits of the model and of the optimizer's state
+  std::string weights;  ///< bytes of the model and of the optimizer's state
   std::vector<double> losses;
   metrics::ClassificationReport dev;
 
@@ -69,7 +69,7 @@ class Losses {
 };
 
 Result run(const std::filesystem::path& checkpoint, const World& world, const Settings& settings) {
-  tensor::set_threads(1);  // the results of operators depend on their number
+  tensor::set_threads(1);  // The results of operators depend on the number of threads.
   auto group = Group::connect(world);
   Replicated model{model::load_classifier(checkpoint, {.dropout = 0.1,
                                                        .seed = 7,

@@ -20,7 +20,7 @@
 namespace seqtrain::dist {
 namespace {
 
-/// A keeper with one saved fit, whose optimizer has a tensor `o` and which has no best model.
+/// A keeper with one saved fit. Its optimizer has a tensor `o`, and there is no best model.
 struct FakeKeeper {
   std::vector<float> numbers{1, 2, 3};
   bool has_fit = true;
@@ -92,9 +92,8 @@ TEST(SharedKeeper, EndsAllRanksIfRank0Refuses) {
     auto group = Group::connect(world);
     (void)SharedKeeper{group, world.rank == 0 ? &keeper : nullptr}.restore({});
   });
-  EXPECT_EQ(errors,
-            (std::vector<std::string>{"belongs to another run",
-                                      "rank 0 has refused to start: belongs to another run"}));
+  EXPECT_EQ(errors, (std::vector<std::string>{"belongs to another run",
+                                              "rank 0 refused to start: belongs to another run"}));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ Clock::time_point in_seconds(int seconds) {
   return Clock::now() + std::chrono::seconds{seconds};
 }
 
-/// Returns the names on which ranks that share a store agree, and expects no error.
+/// Returns the names on which ranks that share a store agree. Expects no error.
 std::set<std::string> names_agreed_on(const StorePtr& store, int size) {
   std::mutex mutex;
   std::set<std::string> names;
@@ -45,7 +45,7 @@ TEST(Rendezvous, GivesAllRanksOneNameAndEachStartAnother) {
 TEST(Rendezvous, IsNotMisledByWhatAnEarlierStartLeft) {
   const auto store = c10::make_intrusive<::c10d::HashStore>();
   const StorePtr plain = store;
-  // A rank 1 that asked and was killed, and a rank 2 that had an answer and confirmed it.
+  // An earlier rank 1 asked and was killed; an earlier rank 2 got an answer and confirmed it.
   plain->set("hello/1", "old-1");
   plain->set("hello/2", "old-2");
   plain->set("welcome/old-2", "old-round 9");
@@ -86,7 +86,7 @@ TEST(Rendezvous, TellsIfRank0DoesNotAnswer) {
   EXPECT_NE(errors[0].find("rank 0 does not answer rank 1"), std::string::npos) << errors[0];
 }
 
-/// Returns the text of the `InputError` of opening a store.
+/// Returns the message of the `InputError` that opening a store throws.
 std::string opening_problem(const World& world) {
   try {
     open_store(world, in_seconds(2));

@@ -3,9 +3,9 @@
 
     hosts.py --hosts 2 -- stream.py [--megabytes 200]
 
-Host 1 sends numbered datagrams to host 0 and gets them back, then a stream by TCP. Host 1 prints the smallest
-and the middle round trip, the part of the datagrams that got lost on their way there or back, and the
-speed of the stream until host 0 has all of it. Other hosts end at once.
+Host 1 sends numbered datagrams to host 0, which returns them, and then a stream by TCP. Host 1
+prints the least and the median round trip, the share of datagrams that were lost, and the rate of
+the stream until host 0 has received all of it. Other hosts exit at once.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def serve():
 
 
 def round_trips():
-    """(the round trips in seconds, how many datagrams did not come back)"""
+    """Returns the round trips in seconds and the number of lost datagrams."""
     took = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.connect(("host0", PORT))
@@ -81,7 +81,8 @@ def main():
     if os.environ["HOST_INDEX"] == "1":
         time.sleep(0.5)
         took, lost = round_trips()
-        print(f"round trip {min(took) * 1e3:.2f} ms at least, {statistics.median(took) * 1e3:.2f} ms in the middle")
+        print(f"round trip {min(took) * 1e3:.2f} ms at least, "
+              f"{statistics.median(took) * 1e3:.2f} ms median")
         print(f"lost {lost / DATAGRAMS:.3f}")
         print(f"stream {stream(options.megabytes) / 1e6:.0f} Mbit/s", flush=True)
 

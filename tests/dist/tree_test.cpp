@@ -14,14 +14,14 @@ namespace {
 
 using Numbers = std::vector<float>;
 
-/// The sum of the leaves of a node, by the definition of the tree.
+/// Returns the sum of the leaves of a node by the definition of the tree.
 float sum_of(const Leaves& node, const Numbers& leaves) {
   if (node.size() == 1) return leaves[static_cast<std::size_t>(node.first)];
   const auto [left, right] = node.children();
   return sum_of(left, leaves) + sum_of(right, leaves);
 }
 
-/// The sum that ranks come to, each of which knows the sums of its largest subtrees.
+/// Returns the sum that the ranks compute from the sums of their largest subtrees.
 float sum_of(const Leaves& node,
              const std::map<std::pair<std::int64_t, std::int64_t>, float>& known) {
   const auto found = known.find({node.first, node.last});

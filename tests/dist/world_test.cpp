@@ -21,7 +21,7 @@ World world_of(const Variables& variables) {
   });
 }
 
-/// Returns the error's text, empty if there is none.
+/// Returns the error's message, or "".
 std::string problem_of_world(const Variables& variables) {
   try {
     world_of(variables);
@@ -31,8 +31,8 @@ std::string problem_of_world(const Variables& variables) {
   }
 }
 
-/// torchrun's variables of the third of four processes on two hosts, with changes. An empty value
-/// takes a variable away.
+/// Returns torchrun's variables for the third of four processes on two hosts, with changes. An
+/// empty value removes a variable.
 Variables torchrun(const Variables& changes = {}) {
   Variables variables{{"RANK", "2"},
                       {"WORLD_SIZE", "4"},
@@ -134,12 +134,13 @@ TEST(World, ReadsTheConfigOfTensorFlow) {
 
 TEST(World, DoesNotCountServersOfParametersAndEvaluators) {
   const std::string config =
-      R"({"cluster": {"master": ["[::1]:1"], "worker": ["b:1"], "ps": ["p:1"], "evaluator": ["e:1"]},
+      R"({"cluster":
+          {"master": ["[::1]:1"], "worker": ["b:1"], "ps": ["p:1"], "evaluator": ["e:1"]},
           "task": {"type": "worker", "index": 0}})";
   const auto world = world_of({{"TF_CONFIG", config}});
   EXPECT_EQ(world.size, 2);
   EXPECT_EQ(world.master_host, "::1");
-  // A job of four pools: the third and the fourth go by these names.
+  // A job of four pools; the third and the fourth have these names.
   const std::string spec =
       R"({"cluster": {"workerpool0": ["a:1"], "workerpool1": ["b:1"], "workerpool2": ["p:1"],
                       "workerpool3": ["e:1"]}, "task": {"type": "workerpool2", "index": 0}})";

@@ -163,7 +163,7 @@ TEST_F(LanguagesExample, CutsTextsIntoSubwordsByAModel) {
   write_file(root_ / "en/subwords.model", "no model");
   const auto bad = run_example("languages", flags("", "bad"));
   EXPECT_EQ(bad.code, 2) << bad.output;
-  EXPECT_NE(bad.output.find("subwords.model: is no SentencePiece model"), std::string::npos);
+  EXPECT_NE(bad.output.find("subwords.model: is not a SentencePiece model"), std::string::npos);
 }
 
 TEST_F(LanguagesExample, RefusesWeightsThatAreNoLanguageModels) {

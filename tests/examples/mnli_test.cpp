@@ -235,7 +235,7 @@ TEST_F(Mnli, TellsLinesAndFlagsOfWrongInput) {
       {"--train-file " + invalid.string(), "invalid.jsonl:33"},
       {"--train-file " + empty.string(), "empty.jsonl"},
       {"--train-file no/such/file.jsonl", "no/such/file.jsonl"},
-      {"--model " + directory_.path().string(), "no tokenizer here"},
+      {"--model " + directory_.path().string(), "has no tokenizer"},
       {"--batch-size 0", "--batch-size"},
       {"--fraction-of-train-data 0", "--fraction-of-train-data"},
       {"--fraction-of-train-data 1.5", "--fraction-of-train-data"},

@@ -49,7 +49,8 @@ class Predict : public testing::Test {
 };
 
 constexpr const char* three_lines =
-    R"({"text": "A man sleeps on a very long train to the north of the country.", "text_pair": "A man is awake."}
+    R"({"text": "A man sleeps on a very long train to the north of the country.", )"
+    R"("text_pair": "A man is awake."}
 {"text": "Two dogs run.", "text_pair": "Dogs move."}
 {"text": "No pair here"}
 )";

@@ -16,7 +16,7 @@ namespace {
 using tests::run_example;
 using tests::write_file;
 
-/// How good and how long a text is: what there is to be learnt from.
+/// Tests the problem types on texts whose labels say how good and how long a text is.
 class ProblemTypes : public testing::Test {
  protected:
   void SetUp() override { SEQTRAIN_NEEDS_CHECKPOINT(); }

@@ -16,7 +16,7 @@
 namespace seqtrain::fuzz {
 namespace {
 
-/// What is accepted can be written for other labels and read again.
+/// Checks that an accepted config can be written for other labels and read again.
 template <class Read>
 void check(std::string_view text, const Read& read) {
   accepts([&] {

@@ -10,7 +10,7 @@
 
 namespace seqtrain::fuzz {
 
-/// What a target is given. libFuzzer's buffer is exact, so a byte read beyond it is found.
+/// The input of a target. libFuzzer's buffer is exact, so a byte read past its end is found.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : data_{data}, size_{size} {}
@@ -52,7 +52,7 @@ bool accepts(Read&& read) {
   }
 }
 
-/// What each target defines.
+/// The function that each target defines.
 void run(Input input);
 
 }  // namespace seqtrain::fuzz

@@ -29,7 +29,7 @@ struct Parts {
   [[nodiscard]] bool ready() const { return !rest.empty(); }
 };
 
-/// What a stream shows: examples with their lines, and what is wrong.
+/// The output of a stream: examples with their lines, and errors.
 struct Shown {
   std::vector<std::string> examples = {};
   std::vector<std::string> all = {};

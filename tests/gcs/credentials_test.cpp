@@ -60,7 +60,7 @@ class Credentials : public testing::Test {
   gcs::Token fetch(const gcs::Credentials& credentials) {
     return credentials.fetch({transport_, retry_, timing_, log_}, gcs::scope::storage);
   }
-  /// What went wrong; the key and the answers must not be in it.
+  /// Returns the message of the error, in which the key and the answers must not be.
   template <class Action>
   std::string problem(const Action& action) {
     try {
@@ -166,7 +166,8 @@ TEST_F(Credentials, AnExternalAccountMayAskAnAddressAndImpersonate) {
   const auto account = load(R"({"type": "external_account", "audience": "a",
       "subject_token_type": "jwt", "token_url": "https://sts.googleapis.com/v1/token",
       "service_account_impersonation_url":
-        "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/robot@x.com:generateAccessToken",
+        "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/)"
+                            R"(robot@x.com:generateAccessToken",
       "credential_source": {"url": "http://169.254.169.254/t", "headers": {"Metadata": "True"}}})");
   EXPECT_EQ(fetch(*account).value, "other");
   EXPECT_EQ(account->account(), "robot@x.com");
@@ -184,7 +185,8 @@ TEST_F(Credentials, AnImpersonatedAccountActsThroughItsSource) {
   answers_ = {{200, {}, R"({"access_token": "own"})"}, {200, {}, R"({"accessToken": "other"})"}};
   const auto account = load(R"({"type": "impersonated_service_account", "delegates": ["d"],
       "service_account_impersonation_url":
-        "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/r@x.com:generateAccessToken",
+        "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/)"
+                            R"(r@x.com:generateAccessToken",
       "source_credentials": {"type": "authorized_user", "client_id": "i", "client_secret": "s",
                              "refresh_token": "r"}})");
   EXPECT_EQ(fetch(*account).value, "other");
@@ -208,15 +210,17 @@ TEST_F(Credentials, WhatIsWrongWithAFileIsSaid) {
       {"{}", "type: missing"},
       {R"({"type": "service_acount"})", "unknown type of credentials 'service_acount'"},
       {R"({"type": "service_account", "client_email": "e", "private_key": "secret"})",
-       "private_key: no private key in PEM"},
+       "private_key: is not a private key in PEM"},
       {R"({"type": "service_account", "private_key": "secret"})", "client_email: missing"},
       {R"({"type": "authorized_user", "client_id": "i", "client_secret": "s"})",
        "refresh_token: missing"},
       {R"({"type": "external_account", "audience": "a", "subject_token_type": "t",
-           "token_url": "https://x.com", "credential_source": {"environment_id": "aws1", "url": "http://x"}})",
+           "token_url": "https://x.com",
+           "credential_source": {"environment_id": "aws1", "url": "http://x"}})",
        "only sources with a file or a url"},
       {R"({"type": "external_account", "audience": "a", "subject_token_type": "t",
-           "token_url": "https://x.com", "credential_source": {"executable": {"command": "/bin/secret"}}})",
+           "token_url": "https://x.com",
+           "credential_source": {"executable": {"command": "/bin/secret"}}})",
        "credential_source: only sources with a file or a url"}};
   for (const auto& [text, expected] : cases) {
     EXPECT_NE(problem([&, &text = text] { load(text); }).find(expected), std::string::npos)
@@ -275,9 +279,9 @@ TEST_F(Search, DoesNotPassOverAFileThatIsSetButMissing) {
 TEST_F(Search, TakesTheWellKnownFileNext) {
   variables_["HOME"] = directory_.path().string();
   std::filesystem::create_directories(directory_ / ".config/gcloud");
-  write_file(
-      directory_ / ".config/gcloud/application_default_credentials.json",
-      R"({"type": "authorized_user", "client_id": "i", "client_secret": "s", "refresh_token": "r"})");
+  write_file(directory_ / ".config/gcloud/application_default_credentials.json",
+             R"({"type": "authorized_user", "client_id": "i", "client_secret": "s",
+          "refresh_token": "r"})");
   EXPECT_EQ(find()->account(), "the gcloud user");
   EXPECT_TRUE(transport_.seen().empty());
 }

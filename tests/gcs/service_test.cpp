@@ -65,7 +65,7 @@ class ServiceTest : public testing::Test {
         gcs::ServiceOptions{.endpoint = {"http", host, server_.port()}})};
   }
 
-  /// What a put throws when it is cancelled as soon as `waits` returns.
+  /// Returns the message of a put that is cancelled as soon as `waits` returns.
   template <class Wait>
   static std::string cancelled_put(const gcs::Client& client, const Wait& waits) {
     std::thread canceller{[&] {

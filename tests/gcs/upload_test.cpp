@@ -184,7 +184,7 @@ TEST_F(Upload, BeginsAgainWhenItsSessionIsLost) {
 
 TEST_F(Upload, GivesUpOnAServiceThatLosesEverySession) {
   server_.storage.always_forget_uploads = true;
-  EXPECT_NE(expect_failure<Error>(chunked_).find("forgets"), std::string::npos);
+  EXPECT_NE(expect_failure<Error>(chunked_).find("forgot the upload"), std::string::npos);
 }
 
 TEST_F(Upload, OfAStreamCannotBeginAgain) {

@@ -17,7 +17,7 @@ namespace {
 
 class Tls : public testing::Test {
  protected:
-  /// The status of the answer of a server with that certificate, spoken to as `host`.
+  /// Returns the status of the answer of a server with this certificate, addressed as `host`.
   int ask(const Certificate& certificate, const std::string& host,
           const std::filesystem::path& ca_file) {
     boost::asio::ssl::context context{boost::asio::ssl::context::tls_server};
@@ -134,7 +134,7 @@ TEST(BeastTransport, TakesTheHeadOfAnAnswer) {
   EXPECT_EQ(server.connections(), 1);
 }
 
-/// A proxy that remembers what it was asked and answers with one status.
+/// A proxy that records the requests and answers with one status.
 class RefusingProxy {
  public:
   explicit RefusingProxy(int status) {

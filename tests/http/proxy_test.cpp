@@ -8,7 +8,7 @@
 namespace seqtrain::http {
 namespace {
 
-/// The proxy for an address, as `host:port`, or "".
+/// Returns the proxy for an address as `host:port`, or "".
 std::string proxy_for(const std::map<std::string, std::string>& variables,
                       const std::string& address) {
   const auto rules = ProxyRules::from([&](const std::string& name) -> std::optional<std::string> {

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using asio::ip::tcp;
 
-/// Listens, but takes no connection by itself: the system answers for it.
+/// Listens but does not accept connections; the system accepts them.
 class TimedSocketTest : public testing::Test {
  protected:
   [[nodiscard]] std::array<tcp::endpoint, 1> here() const { return {listener_.local_endpoint()}; }

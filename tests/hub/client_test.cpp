@@ -15,7 +15,7 @@ namespace {
 
 class HubClient : public HubFixture {
  protected:
-  /// What a client says of an answer to each request.
+  /// Returns the client's error if the hub answers each request with `response`.
   std::string problem_with(const http::Response& response, const std::string& token = "") {
     const auto client = make_client([&](const auto&) { return response; }, token);
     return problem_of([&] { static_cast<void>(client.list(name_)); });

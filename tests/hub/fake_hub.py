@@ -1,7 +1,7 @@
-"""A hub in this process, as far as fetching goes: listings, files, redirects, ranges and errors.
+"""A fake hub in this process for fetching: listings, files, redirects, ranges and errors.
 
-The shapes are those of the hub's documentation and of what huggingface_hub sends and reads. Large
-files are on a second port, with addresses that nobody but the hub gives.
+Its answers follow the hub's documentation and the package huggingface_hub. A second port serves
+large files, at addresses that only the hub gives.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ class Repository:
         self.commit = hashlib.sha1(repr(sorted(files.items())).encode()).hexdigest()
 
     def is_large(self, path):
-        return path.endswith((".safetensors", ".bin"))
+        return path.endswith((".safetensors", ".bin", ".parquet"))
 
     def hash(self, path):
         content = self.files[path]
@@ -79,7 +79,7 @@ class Server(ThreadingHTTPServer):
 
 
 class FileServer(Server):
-    """Gives contents by their hash, after `delay` seconds."""
+    """Serves contents by their hash, after `delay` seconds."""
 
     def __init__(self):
         self.contents = {}
@@ -100,6 +100,7 @@ class Hub(Server):
         super().__init__()
 
     def add(self, name, files, **more):
+        """Adds a model, or a data set if the name begins with `datasets/`."""
         self.repositories[name] = repository = Repository(files, **more)
         for path, content in files.items():
             if repository.is_large(path):
@@ -107,9 +108,8 @@ class Hub(Server):
         return repository
 
     def answer(self, request, path):
-        api = path.startswith("/api/models/")
         for what in ("/revision/", "/tree/", "/resolve/"):
-            name, found, rest = path.removeprefix("/api/models" if api else "").partition(what)
+            name, found, rest = path.removeprefix("/api/models").removeprefix("/api").partition(what)
             if found:
                 break
         name = name.strip("/")
@@ -137,7 +137,8 @@ class Hub(Server):
         for path, content in repository.files.items():
             entry = {"type": "file", "path": path, "size": len(content), "oid": git_hash(content)}
             if repository.is_large(path):
-                entry["lfs"] = {"oid": repository.hash(path), "size": len(content), "pointerSize": 135}
+                entry["lfs"] = {"oid": repository.hash(path), "size": len(content),
+                                "pointerSize": 135}
             entries.append(entry)
         return entries
 
@@ -158,7 +159,7 @@ class Hub(Server):
 
 @contextlib.contextmanager
 def fake_hub():
-    """Yields a hub; its `file_server` has the large files."""
+    """Yields a hub whose `file_server` serves the large files."""
     files = FileServer()
     hub = Hub(files)
     try:

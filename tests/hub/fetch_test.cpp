@@ -61,7 +61,8 @@ TEST_F(HubFetch, RefusesAShardElsewhere) {
   hub_.commit("models/org/m",
               {{"config.json", "{}"},
                {"model.safetensors.index.json", R"({"weight_map": {"a": "../../x"}})"}});
-  EXPECT_NE(problem_of([&] { fetch(make_client()); }).find("is no file's name"), std::string::npos);
+  EXPECT_NE(problem_of([&] { fetch(make_client()); }).find("is not a file name"),
+            std::string::npos);
 }
 
 TEST_F(HubFetch, AsksForTheCommitOfABranchOnly) {

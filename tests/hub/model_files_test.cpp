@@ -35,7 +35,7 @@ TEST(ModelFiles, SaysWhatIsMissing) {
             std::string::npos);
   EXPECT_NE(tests::problem_of([] {
               static_cast<void>(model_files({"config.json", "tf_model.h5"}, "org/m"));
-            }).find("no weights that can be read"),
+            }).find("no weights in a known format"),
             std::string::npos);
 }
 

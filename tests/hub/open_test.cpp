@@ -18,7 +18,7 @@
 namespace seqtrain::tests {
 namespace {
 
-/// A hub and the place of its large files on two ports, with faults.
+/// A hub and the server of its large files on two ports, with faults.
 class HubOverHttp : public testing::Test {
  protected:
   HubOverHttp() {
@@ -37,7 +37,7 @@ class HubOverHttp : public testing::Test {
   std::filesystem::path fetch(const hub::Client& client) const {
     return hub::fetch_model(client, hub::Cache{client.settings().cache}, hub::Name::parse("org/m"));
   }
-  /// Fetches by a client that does not wait long between attempts.
+  /// Fetches with a client that waits only briefly between attempts.
   void expect_fetched() const {
     const auto environment = [this](const std::string& name) { return variable(name); };
     const hub::Client client{std::make_unique<http::BeastTransport>(),

@@ -1,8 +1,8 @@
-"""What seqtrain fetches from a hub, the Python package huggingface_hub finds, and the other way round.
+"""Tests that seqtrain and the Python package huggingface_hub find the files that the other fetches.
 
-Starts a fake hub and drives the program given as the first argument, which prints the folder of a
-model. Needs, in the Python that runs it:  pip install huggingface_hub
-Ends with 77 ("skipped") where that is missing.
+Starts a fake hub and runs the program given as the first argument, which prints the folder of a
+model. The Python that runs this script needs:  pip install huggingface_hub
+Exits with 77 ("skipped") if that is missing.
 """
 
 import os
@@ -30,13 +30,14 @@ MODEL = {
     "model.safetensors": random.Random(1).randbytes(3_000_000),
     "pytorch_model.bin": random.Random(2).randbytes(1000),
 }
-NEEDED = ["config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt", "model.safetensors"]
+NEEDED = ["config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt",
+          "model.safetensors"]
 
 
 def environment(hub, cache, **more):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-    return kept | {"HF_ENDPOINT": hub.address, "HF_HOME": str(cache), "HF_HUB_DISABLE_TELEMETRY": "1",
-                   "NO_PROXY": "127.0.0.1"} | more
+    return kept | {"HF_ENDPOINT": hub.address, "HF_HOME": str(cache), "NO_PROXY": "127.0.0.1",
+                   "HF_HUB_DISABLE_TELEMETRY": "1"} | more
 
 
 def ours(hub, cache, name, code=0, **more):
@@ -67,7 +68,7 @@ def python(hub, cache, name, paths, **more):
 
 
 def tree_of(cache):
-    """All that is in a cache: links with their targets, files with their contents."""
+    """Returns the content of a cache: links with their targets, files with their contents."""
     found = {}
     for file in sorted((cache / "hub").rglob("*")):
         name = str(file.relative_to(cache))
@@ -132,7 +133,7 @@ def check_a_whole_snapshot(hub, directory):
 
 
 def check_both_at_once(hub, directory):
-    """Whoever comes second waits for the lock of the first."""
+    """Tests that the second process waits for the lock of the first."""
     for number in range(3):
         cache = directory / f"both{number}"
         hub.file_server.requests.clear()

@@ -11,7 +11,7 @@
 namespace seqtrain::kernels {
 namespace {
 
-/// What the vectors of each width do; every machine compiles all of them.
+/// Tests of the vectors of each width. Every machine compiles all of them.
 template <class W>
 class Lanes : public testing::Test {
  protected:

@@ -17,7 +17,7 @@
 namespace seqtrain::model {
 namespace {
 
-const data::Batch small_batch = [] {
+const data::Batch tiny_batch = [] {
   data::Batch small;
   small.rows = 2;
   small.width = 5;
@@ -28,7 +28,7 @@ const data::Batch small_batch = [] {
 template <class Use>
 std::string message(const Use& use) {
   try {
-    within_memory(small_batch, use);
+    within_memory(tiny_batch, use);
   } catch (const Error& error) {
     return error.what();
   }
@@ -88,9 +88,9 @@ TEST(OutOfMemory, EndsATrainingStepThatIsTooLarge) {
 }
 
 TEST(OutOfMemory, LeavesOtherErrorsAlone) {
-  EXPECT_THROW(within_memory(small_batch, [] { return at::empty({-1}); }), c10::Error);
-  EXPECT_THROW(within_memory(small_batch, []() -> int { throw InputError{"other"}; }), InputError);
-  EXPECT_EQ(within_memory(small_batch, [] { return 7; }), 7);
+  EXPECT_THROW(within_memory(tiny_batch, [] { return at::empty({-1}); }), c10::Error);
+  EXPECT_THROW(within_memory(tiny_batch, []() -> int { throw InputError{"other"}; }), InputError);
+  EXPECT_EQ(within_memory(tiny_batch, [] { return 7; }), 7);
 }
 
 }  // namespace

@@ -26,12 +26,12 @@ TEST(Precision, IsKnownByItsName) {
 }
 
 TEST(Precision, IsChosenByWhatTheDeviceHas) {
-  const c10::Device cpu{c10::kCPU};
+  const c10::Device processor{c10::kCPU};
   const auto best = has_native_bf16() ? Precision::bf16 : Precision::fp32;
-  EXPECT_EQ(resolve(Precision::automatic, cpu), best);
+  EXPECT_EQ(resolve(Precision::automatic, processor), best);
   EXPECT_EQ(resolve(Precision::automatic, c10::Device{c10::kMeta}), Precision::fp32);
   for (const auto precision : {Precision::fp32, Precision::bf16, Precision::int8}) {
-    EXPECT_EQ(resolve(precision, cpu), precision);
+    EXPECT_EQ(resolve(precision, processor), precision);
   }
 }
 

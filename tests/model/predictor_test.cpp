@@ -183,6 +183,23 @@ TEST(Predictor, TellsLabelsScoresAndLogits) {
   EXPECT_EQ(predictor.predict({}).rows(), 0);
 }
 
+TEST(Predictor, UsesTheCalibrationInTheConfiguration) {
+  const SavedModel saved;
+  const std::vector<Text> given{{.text = "w1 w2"}};
+  const auto before = Predictor{saved.path()}(given)[0];
+  const auto config = saved.path() / "config.json";
+  const auto text = tests::read_file(config);
+  tests::write_file(config, text.substr(0, text.rfind('}')) +
+                                R"(, "seqtrain": {"temperature": 4, "thresholds": []}})");
+  const Predictor predictor{saved.path()};
+  const auto after = predictor(given)[0];
+  EXPECT_EQ(predictor.task().temperature, 4);
+  EXPECT_EQ(after.logits, before.logits);
+  EXPECT_EQ(after.labels, before.labels);
+  EXPECT_LT(*std::ranges::max_element(after.scores), *std::ranges::max_element(before.scores));
+  EXPECT_EQ(after.scores, predict::scores(before.logits, ProblemType::single_label, 4));
+}
+
 TEST(Predictor, IsSharedByThreads) {
   const tests::OneThread one_thread;
   const SavedModel saved;

@@ -70,14 +70,14 @@ bool same_rows(const data::EncodedSet& a, const data::EncodedSet& b) {
   return true;
 }
 
-/// The bundled pairs as JSON lines, and as columns.
+/// The bundled pairs as JSON lines and as columns.
 struct BundledPairs {
   std::filesystem::path lines =
       std::filesystem::path{SEQTRAIN_TESTS_DIR} / "../examples/data/nli/train.jsonl";
   std::vector<std::pair<std::string, std::vector<std::string>>> columns{
       {"gold_label", {}}, {"sentence1", {}}, {"sentence2", {}}};
 
-  /// Each copy's texts end in its number, so that they differ.
+  /// The texts of each copy end in its number, so that the copies differ.
   explicit BundledPairs(int copies = 1) {
     const MappedFile file{lines};
     const data::Reader reader{{.text = file.text(), .name = "train"}};
@@ -238,7 +238,7 @@ TEST(ParquetSplit, NamesFileRowAndColumnOfErrors) {
             "kinds.parquet: nowhere: no such column;");
   const std::string other = golden_parquet("other_names.parquet").string();
   EXPECT_EQ(tests::refusal([&] { (void)open(golden_parquet("nli-*.parquet," + other), {}); }),
-            other + ": label: has other names of labels than " +
+            other + ": label: has other label names than " +
                 golden_parquet("nli-00000-of-00002.parquet").string());
   const std::string wrong_label = tests::refusal([&] {
     (void)data::encode_file(golden_parquet("kinds.parquet"), letters, data::Labels{{"neg", "bad"}},
@@ -254,7 +254,7 @@ TEST(ParquetSplit, KnowsWhatIsNoParquet) {
     return why_refused(tests::write_file(directory / "f.parquet", bytes), {});
   };
   EXPECT_EQ(refused("{}"),
-            "f.parquet: is no Parquet file: it does not begin with PAR1; see what it is");
+            "f.parquet: is not a Parquet file: it does not begin with PAR1; see what it is");
   EXPECT_EQ(refused(whole.substr(0, 999)),
             "f.parquet: is cut off: it does not end with PAR1; fetch it again");
   EXPECT_EQ(refused("PAR1"), "f.parquet: is cut off: it does not end with PAR1; fetch it again");
@@ -274,7 +274,7 @@ TEST(ParquetSplit, SurvivesDamage) {
   const auto file = directory / "f.parquet";
   const auto read_with = [&](const data::ReadOptions& options) {
     return [&file, options](const std::string& bytes) {
-      std::filesystem::remove(file);  // a new file is not forced to the disk
+      std::filesystem::remove(file);  // A new file is not forced to the disk.
       tests::write_file(file, bytes);
       const auto split = open(file, options);
       for (const auto& part : split->parts()) split->read(part, [](const data::Example&) {});

@@ -23,7 +23,7 @@ struct LogTest : testing::Test {
     return Log{{.format = format, .terminal = terminal, .out = &out, .errors = &errors}};
   }
 
-  /// What was written in JSON format, without the times.
+  /// Returns the text that was written in JSON format, without the times.
   [[nodiscard]] std::string records() const {
     const std::regex time{R"(,"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")"};
     EXPECT_TRUE(std::regex_search(out.str(), time)) << out.str();

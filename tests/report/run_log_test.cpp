@@ -8,10 +8,13 @@ namespace seqtrain::report {
 namespace {
 
 constexpr std::string_view log_text =
-    R"({"event":"begin","time":"2026-01-01T00:00:00.000Z","epochs":2,"steps":9,"examples":5,"step":0}
-{"event":"step","time":"t","step":1,"epoch":1,"loss":0.5,"gradient_norm":null,"learning_rate":1e-5,"machine":{"memory_mib":7}}
+    R"({"event":"begin","time":"2026-01-01T00:00:00.000Z","epochs":2,"steps":9,)"
+    R"("examples":5,"step":0}
+{"event":"step","time":"t","step":1,"epoch":1,"loss":0.5,"gradient_norm":null,)"
+    R"("learning_rate":1e-5,"machine":{"memory_mib":7}}
 {"event":"skipped","time":"t","step":2,"problem":"p"}
-{"event":"eval","time":"t","split":"dev","step":4,"epoch":1,"accuracy":0.5,"loss":1,"metrics":{"own":2}}
+{"event":"eval","time":"t","split":"dev","step":4,"epoch":1,)"
+    R"("accuracy":0.5,"loss":1,"metrics":{"own":2}}
 not a record
 {"event":"begin","time":"t","epochs":2,"steps":9,"examples":5,"step":4}
 {"event":"step","time":"t","step":5,"epoch":2,"loss":null}

@@ -18,7 +18,7 @@ using tests::Door;
 using tests::ServedModel;
 using FakeJob = Job<ServedModel>;
 
-/// A batcher whose model waits at a door before each batch.
+/// A batcher whose model waits for `door` before each batch.
 struct HeldBatcher {
   explicit HeldBatcher(BatcherOptions options = {}) : batcher{std::move(options), metrics} {}
 
@@ -31,7 +31,7 @@ struct HeldBatcher {
 
   Metrics metrics;
   Door door;
-  std::vector<std::size_t> batches;  // their sizes
+  std::vector<std::size_t> batches;  // sizes of the batches
   std::shared_ptr<const Served<ServedModel>> model = std::make_shared<const Served<ServedModel>>(
       tests::served({.before_predict = [this](std::size_t n) {
         batches.push_back(n);
@@ -45,7 +45,7 @@ TEST(Batcher, GathersWhileTheModelWorks) {
   held.door.close();
   std::vector<std::promise<void>> done(4);
   held.batcher.submit(held.job({"alone"}, &done[0]));
-  held.door.await(1);  // it left at once
+  held.door.await(1);  // The first text left at once.
   for (std::size_t i = 1; i < 4; ++i) held.batcher.submit(held.job({"a", "b"}, &done[i]));
   EXPECT_EQ(held.metrics.queue_size, 6);
   held.door.open();

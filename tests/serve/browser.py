@@ -1,6 +1,7 @@
-"""browser.py --serve PATH: opens the page of `serve` in headless Chromium, which it speaks to by the
-DevTools protocol. The page has to load without an error in the console, and a text that is entered
-has to be answered with a bar for each label. Ends with 77 where there is no Chromium."""
+"""browser.py --serve PATH: tests the page of `serve` in headless Chromium by the DevTools protocol.
+
+The page must load without an error in the console and answer an entered text with a bar for each
+label. Exits with 77 if there is no Chromium."""
 
 import argparse
 import json
@@ -22,7 +23,7 @@ SKIPPED = 77
 
 
 class Browser:
-    """Chromium with one page, by a pair of pipes: each message is JSON and ends with a zero."""
+    """Chromium with one page. Messages over two pipes are JSON and end with a zero byte."""
 
     def __init__(self, program, profile):
         to_read, self.to = os.pipe()
@@ -46,7 +47,8 @@ class Browser:
         self.session = None
         self.errors = []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = attached["sessionId"]
         for domain in ("Runtime", "Log", "Page"):
             self.call(domain + ".enable")
 
@@ -86,7 +88,7 @@ class Browser:
             self.errors.append(parameters["entry"])
 
     def value(self, expression):
-        """What an expression of JavaScript is; a promise is waited for."""
+        """Returns the value of a JavaScript expression. Waits if it is a promise."""
         answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True,
                            returnByValue=True)
         if "exceptionDetails" in answer:
@@ -129,7 +131,7 @@ def try_page(browser, port):
         assert scores == sorted(scores, reverse=True) and abs(sum(scores) - 1) < 1e-3, rows
         assert all(abs(row["bar"] - row["score"]) < 0.02 for row in rows), rows
     assert not browser.errors, browser.errors
-    # An error of the server is shown as one, and it is in the console.
+    # The page shows an error of the server. The console has it too.
     browser.value("""document.getElementById("text").value = " ".repeat(2 << 20);
                      document.querySelector("button").click()""")
     browser.wait_for("document.querySelectorAll('#answer .error').length == 1")

@@ -23,7 +23,7 @@ TEST(HttpDate, IsThatOfTheStandard) {
   EXPECT_EQ(http_date(784111777), "Sun, 06 Nov 1994 08:49:37 GMT");
 }
 
-/// The text without its date.
+/// Returns the text without its date.
 std::string undated(std::string wire) {
   const auto begin = wire.find("Date: ");
   return wire.erase(begin, wire.find("\r\n", begin) + 2 - begin);

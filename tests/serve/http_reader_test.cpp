@@ -13,8 +13,8 @@ namespace {
 
 using Step = HttpReader::Step;
 
-/// What a reader makes of bytes that arrive in parts of that size: its requests, and then the
-/// status with which it refuses the rest, or 0.
+/// The results of a reader that gets its bytes in parts of one size: the requests, and the status
+/// with which it refuses the rest, or 0.
 struct Outcome {
   std::vector<HttpRequest> requests = {};
   int status = 0;
@@ -80,7 +80,7 @@ TEST(HttpReader, RefusesWhatIsNoRequest) {
       {"GET / HTTP/1.1\r\nno colon\r\n\r\n", 400},
       {"GET / HTTP/1.1\r\nBad Name: x\r\n\r\n", 400},
       {"GET / HTTP/1.1\r\nX: a\rb\r\n\r\n", 400},
-      {"\x16\x03\x01\x02", 400},  // a client that speaks TLS
+      {"\x16\x03\x01\x02", 400},  // the bytes of a client that uses TLS
       {"GET /" + long_line + " HTTP/1.1\r\n\r\n", 431},
       {"GET / HTTP/1.1\r\nX: " + long_line + "\r\n\r\n", 431},
       {"GET / HTTP/1.1\r\nX: " + long_line, 431},
@@ -107,7 +107,7 @@ TEST(HttpReader, SaysWhenAClientWaitsToProceed) {
   EXPECT_EQ(read_in_parts(head + "hello", head.size()).proceeds, 1);
   EXPECT_EQ(read_in_parts(head + "hello", head.size()).requests.at(0).body, "hello");
   EXPECT_EQ(read_in_parts(head + "hello", head.size() + 5).proceeds, 0);
-  // A body that is too large is refused before it is sent.
+  // A body that is too large is refused before the client sends it.
   EXPECT_EQ(
       read_in_parts("POST / HTTP/1.1\r\nContent-Length: 500\r\nExpect: 100-continue\r\n\r\n", 1)
           .status,

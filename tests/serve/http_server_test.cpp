@@ -21,11 +21,11 @@ namespace {
 using std::chrono::milliseconds;
 using tests::HttpClient;
 
-/// A server that answers with the body, except for requests to /later, which it keeps.
+/// A server that answers each request with its body. It keeps requests to /later unanswered.
 struct EchoServer {
   explicit EchoServer(HttpOptions options = {}) : server{on_free_port(options), metrics} {
     server.start([this](const HttpRequest& request, const Responder& responder) {
-      if (request.path() == "/throw") return;  // the responder goes without an answer
+      if (request.path() == "/throw") return;  // The responder is destroyed without an answer.
       if (request.path() != "/later") {
         return responder.send({.body = request.method + ":" + request.body});
       }
@@ -60,7 +60,7 @@ struct EchoServer {
   std::atomic<int> hung_up = 0;
   std::mutex mutex;
   HttpServer server;
-  std::vector<Responder> kept;  // gone before the server
+  std::vector<Responder> kept;  // destroyed before the server
 };
 
 const std::string get_later = "GET /later HTTP/1.1\r\n\r\n";
@@ -215,7 +215,8 @@ TEST(HttpServer, NoticesClientsThatHangUp) {
   clients.pop_front();
   clients.front().reset();
   clients.pop_front();
-  clients.front().end_sending();  // the server cannot tell it from one that is gone
+  // The server cannot distinguish this client from one that has gone.
+  clients.front().end_sending();
   while (echo.hung_up < 3 || echo.metrics.connections > 0) std::this_thread::yield();
   echo.answer_kept();
 }
@@ -280,7 +281,7 @@ TEST(HttpServer, StandsTenThousandConnections) {
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
   files.rlim_cur = files.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &files);
-  // Both ends are in this process.
+  // This process holds both ends of each connection.
   const auto count = std::min<std::size_t>(10'000, (files.rlim_cur - 200) / 2);
   EchoServer echo;
   std::list<HttpClient> clients;

@@ -1,11 +1,11 @@
 """load.py --serve PATH --predict PATH [--seconds 10] [--connections 12]: puts `serve` under load.
 
-Several connections send requests by all three contracts. In the middle a newer run appears and the
-server gets SIGHUP, at the end it gets SIGTERM while requests are under way. Each answer is compared
-with what `predict` says about the same texts: scores and logits have to be the same bits. Answers
-have to be those of one model, and after the first one of the newer model no older one may come on
-the same connection. The number of answers that the server has logged has to be the number that
-arrived. Prints a line and ends with 0 if nothing is lost, wrong or refused."""
+Several connections send requests of all three APIs. After half of the time a newer run appears and
+the server gets SIGHUP; at the end it gets SIGTERM while requests are being handled. Each answer is
+compared with the output of `predict` for its texts: scores and logits must be equal bit by bit. An
+answer must come from one model, and after the first answer of the newer model a connection must not
+get one of the older. The server must log as many answers as arrive. Prints a line and exits with 0
+if nothing is lost, wrong or refused."""
 
 import argparse
 import base64
@@ -32,7 +32,7 @@ TEXT, PAIR = "text", "text_pair"
 
 
 def make_texts(count):
-    """Texts and pairs of 1 to 200 words, some with what is not in the vocabulary."""
+    """Returns texts and pairs of 1 to 200 words. Some words are not in the vocabulary."""
     source = random.Random(7)
     words = made_model.vocabulary()[5:] + ["Zürich", "ÉCOLE", "漢字", "naïve", "\u200b", "🙂", "\n"]
     texts = []
@@ -46,7 +46,7 @@ def make_texts(count):
 
 
 def expected_answers(predict, model, texts):
-    """What `predict` says: for each text its label, and for each label a score and a logit."""
+    """Returns the output of `predict`: a label per text, and a score and a logit per label."""
     lines = "".join(json.dumps(record) + "\n" for record in texts)
     output = subprocess.run([predict, "--model", model, *PRECISION], input=lines.encode(),
                             stdout=subprocess.PIPE, check=True).stdout
@@ -64,7 +64,7 @@ class Wrong(Exception):
 
 
 class Form:
-    """A form of requests. `check` is given the answer to each text, and what it should be."""
+    """A form of requests. `check` gets the answer to each text and the expected answer."""
 
     def __init__(self, path, body, parts, check, count, pairs=True):
         self.path, self.body, self.parts, self.check = path, body, parts, check
@@ -97,7 +97,7 @@ FORMS = [
          lambda a: [a], lambda a, e: ranked(a, e, "logits"), 1),
     Form("/predict", lambda t: {"inputs": [as_list(r) for r in t], "truncate": True},
          lambda a: a, ranked, 20),
-    # Vertex AI: objects, and what TorchServe's handlers took there
+    # Vertex AI: objects, and the instances of TorchServe's handlers
     Form("/predict", lambda t: {"instances": t, "parameters": {"raw_scores": True}},
          lambda a: a["predictions"], lambda a, e: a == e, 100),
     Form("/vertex", lambda t: {"instances": [{"inputs": text_or_pair(r)} for r in t]},
@@ -114,7 +114,7 @@ FORMS = [
 
 
 class Server:
-    """`serve` on a free port. Its log is read as it comes."""
+    """`serve` on a free port. A thread reads its log."""
 
     def __init__(self, program, model):
         self.process = subprocess.Popen(
@@ -158,7 +158,7 @@ class Client(threading.Thread):
         self.port, self.texts, self.answers, self.stop = port, texts, answers, stop
         self.counts = collections.Counter()
         self.problems = []
-        self.model = 0  # the newest that has answered
+        self.model = 0  # the newest model that has answered
 
     def run(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
@@ -180,8 +180,8 @@ class Client(threading.Thread):
             response = connection.getresponse()
             content = response.read()
         except (http.client.HTTPException, OSError) as error:
-            # Once the server stops, it closes connections that have no request in its hands. That
-            # it had none is seen by its log.
+            # A server that stops closes connections whose requests it has not read. Its log shows
+            # that it had read none.
             self.stop.wait(0.5)
             kind = "closed" if stopping or self.stop.is_set() else "lost"
             self.note(kind, f"{form.path}: {error!r}")
@@ -207,7 +207,7 @@ class Client(threading.Thread):
         for model in range(self.model, len(self.answers)):
             if all(form.check(part, self.answers[model][i]) for part, i in zip(parts, choice)):
                 self.counts["new"] += model
-                # Texts about which both models say the same do not tell which one it was.
+                # If both models agree on the texts, the answer does not show which one it was.
                 if not all(form.check(part, self.answers[0][i]) for part, i in zip(parts, choice)):
                     self.model = model
                 return

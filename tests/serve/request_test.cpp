@@ -9,7 +9,7 @@
 namespace seqtrain::serve {
 namespace {
 
-/// The status and the text of the refusal of a body; 200 if it is taken.
+/// Returns the status and the message of the refusal of a body, or 200 if it is accepted.
 std::pair<int, std::string> refusal_of(const std::string& body, const TextLimits& limits = {}) {
   try {
     static_cast<void>(read_request(body, limits));
@@ -46,7 +46,8 @@ TEST(ReadRequest, TakesTheThreeFormsOfInputs) {
 
 TEST(ReadRequest, TakesTheOptionsOfInputs) {
   const auto request = read_request(
-      R"({"inputs": [["a"], ["b"]], "truncate": true, "truncation_direction": "Left", "raw_scores": true, "other": 1})");
+      R"({"inputs": [["a"], ["b"]], "truncate": true, "truncation_direction": "Left",
+          "raw_scores": true, "other": 1})");
   for (const Text& text : request.texts) {
     EXPECT_EQ(text.truncation, Truncation::left);
     EXPECT_TRUE(text.raw_scores);
@@ -82,7 +83,8 @@ TEST(ReadRequest, TakesEachFormOfAnInstance) {
 
 TEST(ReadRequest, ParametersHoldForAllInstances) {
   const auto request = read_request(
-      R"({"instances": ["a"], "parameters": {"truncation_direction": "left", "raw_scores": true}})");
+      R"({"instances": ["a"],
+          "parameters": {"truncation_direction": "left", "raw_scores": true}})");
   EXPECT_EQ(request.texts[0].truncation, Truncation::left);
   EXPECT_TRUE(request.texts[0].raw_scores);
   const auto [status, text] = refusal_of(R"({"instances": ["a"], "parameters": {"top_k": 1}})");
@@ -151,7 +153,7 @@ TEST(ReadRequest, NamesTheFieldThatIsWrong) {
       {"{\"inputs\":" + std::string(2'000, '[') + std::string(2'000, ']') + "}", 400, ""},
       {"{\"inputs\":" + std::string(900, '[') + std::string(900, ']') + "}", 422, "inputs[0][0]"},
   };
-  // Each field with a value of each other type.
+  // Each field gets a value of each wrong type.
   const std::vector<std::pair<std::string, std::string>> fields{
       {R"({"inputs": @})", "inputs"},
       {R"({"inputs": ["a", @]})", "inputs[1]"},

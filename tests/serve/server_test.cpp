@@ -24,7 +24,7 @@ using tests::Door;
 using tests::HttpClient;
 using tests::ServedModel;
 
-/// A server of a fake model on a free port, which runs until it is destroyed.
+/// A server of a fake model on a free port. It runs until it is destroyed.
 struct RunningServer {
   explicit RunningServer(ServedModel::Options model = {}, ServiceOptions options = {},
                          bool wait = true)
@@ -54,7 +54,7 @@ struct RunningServer {
   std::jthread thread;
 };
 
-/// What the fake model says about a text.
+/// Returns the fake model's answer for a text.
 std::string ranked(const std::string& text, float shift = 0) {
   const ServedModel model{{.shift = shift}};
   const std::vector encoded{model.encode(text, {}, 1000)};
@@ -99,20 +99,20 @@ TEST(Server, RefusesAsTextEmbeddingsInferenceDoes) {
     std::string reply;
   };
   const std::string long_text(40, 'a');
-  for (
-      const auto& [body, status, reply] : std::vector<Case>{
-          {R"({"inputs": ""})", 400,
-           R"({"error":"`inputs` cannot be empty","error_type":"Empty"})"},
-          {R"({"inputs": [["a"], ["b"], ["c"]]})", 413,
-           R"({"error":"batch size 3 > maximum allowed batch size 2","error_type":"Validation"})"},
-          {R"({"inputs": ")" + long_text + R"("})", 413,
-           R"({"error":"`inputs` must have less than 33 tokens. Given: 41; \"truncate\": true cuts longer texts","error_type":"Validation"})"},
-          {R"({"inputs": "untokenizable"})", 422,
-           R"({"error":"Tokenization error: no ids for this","error_type":"Tokenizer"})"},
-          {R"({"inputs": "fail"})", 424,
-           R"({"error":"Inference failed: the model broke","error_type":"Backend"})"},
-          {R"({"inputs": "nan"})", 424,
-           R"({"error":"a score is not a finite number","error_type":"Backend"})"}}) {
+  for (const auto& [body, status, reply] : std::vector<Case>{
+           {R"({"inputs": ""})", 400,
+            R"({"error":"`inputs` cannot be empty","error_type":"Empty"})"},
+           {R"({"inputs": [["a"], ["b"], ["c"]]})", 413,
+            R"({"error":"batch size 3 > maximum allowed batch size 2","error_type":"Validation"})"},
+           {R"({"inputs": ")" + long_text + R"("})", 413,
+            R"({"error":"`inputs` must have less than 33 tokens. Given: 41; )"
+            R"(\"truncate\": true cuts longer texts","error_type":"Validation"})"},
+           {R"({"inputs": "untokenizable"})", 422,
+            R"({"error":"Tokenization error: no ids for this","error_type":"Tokenizer"})"},
+           {R"({"inputs": "fail"})", 424,
+            R"({"error":"Inference failed: the model broke","error_type":"Backend"})"},
+           {R"({"inputs": "nan"})", 424,
+            R"({"error":"a score is not a finite number","error_type":"Backend"})"}}) {
     const auto got = client.post("/predict", body);
     EXPECT_EQ(got.status, status) << body;
     EXPECT_EQ(got.body, reply);
@@ -153,9 +153,9 @@ TEST(Server, AnswersAsTorchServeDoes) {
   EXPECT_EQ(
       client.post("/predictions/bert/", R"({"instances": [{"data": {"b64": "aGVsbG8="}}]})").body,
       R"({"predictions":["positive"]})");
-  EXPECT_EQ(
-      client.post("/predictions/bert", "5").body,
-      R"({"code":422,"type":"Validation","message":"body: expected an object or a list of texts"})");
+  EXPECT_EQ(client.post("/predictions/bert", "5").body,
+            R"({"code":422,"type":"Validation",)"
+            R"("message":"body: expected an object or a list of texts"})");
 }
 
 TEST(Server, MethodsAndPathsThatAreNot) {
@@ -209,7 +209,7 @@ TEST(Server, RefusesRequestsBeyondItsPlaces) {
   EXPECT_EQ(refused.body, R"({"error":"Model is overloaded","error_type":"Overloaded"})");
   EXPECT_EQ(refused.headers.at("Retry-After"), "1");
   EXPECT_EQ(client.get("/health").status, 200);
-  clients.back().close();  // its place is free
+  clients.back().close();  // frees its place
   while (client.post("/predict", R"(["1", "2", "3", "4"])").status != 429)
     std::this_thread::yield();
   std::jthread opener{[&] {
@@ -287,7 +287,7 @@ TEST(Server, AStopAnswersWhatWasAccepted) {
     std::this_thread::yield();
   }
   running.thread.request_stop();
-  while (true) {  // the listener closes
+  while (true) {  // waits until the listener is closed
     try {
       HttpClient late{running.port()};
       if (late.get("/health").status == 0) break;

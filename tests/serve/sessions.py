@@ -1,6 +1,7 @@
-"""sessions.py --serve PATH DOCS...: runs the commands that start with curl in documentation pages
-against a model. Each answer has to have the shape of the one that follows the command: the same
-members with values of the same types. So do the examples of the contracts' own documents."""
+"""sessions.py --serve PATH DOCS...: runs the curl commands of documentation pages against a model.
+
+Each answer must have the shape of the answer that the page shows after the command: equal members
+with values of equal types. Examples from the documentation of the other servers are run too."""
 
 import argparse
 import json
@@ -19,19 +20,23 @@ SKIPPED = 77
 RANKED = '[{"score":0.5,"label":"a"}]'
 JSON_TYPE = "-H 'Content-Type: application/json'"
 
-# Requests as the documents of text-embeddings-inference, Vertex AI and TorchServe have them, and the
-# shapes that they promise.
+# Requests in the documentation of text-embeddings-inference, Vertex AI and TorchServe, and answers
+# of the shape that it promises.
 CONTRACTS = [
-    (f"curl 127.0.0.1:8080/predict -X POST -d '{{\"inputs\":\"I like you.\"}}' {JSON_TYPE}", RANKED),
-    ("curl 127.0.0.1:8080/predict -X POST -d '{\"inputs\":[\"I like you.\", \"I like pineapples\"]}' "
-     + JSON_TYPE, RANKED),
-    ("curl 127.0.0.1:8080/predict -X POST -d '{\"inputs\":[[\"I like you.\"], [\"I hate pineapples\"]],"
+    (f"curl 127.0.0.1:8080/predict -X POST -d '{{\"inputs\":\"I like you.\"}}' {JSON_TYPE}",
+     RANKED),
+    ("curl 127.0.0.1:8080/predict -X POST "
+     f"-d '{{\"inputs\":[\"I like you.\", \"I like pineapples\"]}}' {JSON_TYPE}", RANKED),
+    ("curl 127.0.0.1:8080/predict -X POST "
+     "-d '{\"inputs\":[[\"I like you.\"], [\"I hate pineapples\"]],"
      f" \"raw_scores\": true, \"truncation_direction\": \"Right\"}}' {JSON_TYPE}", f"[{RANKED}]"),
-    ("curl 127.0.0.1:8080/tokenize -X POST -d '{\"inputs\":[\"a b\"],\"add_special_tokens\":false}' "
-     + JSON_TYPE, '[[{"id":0,"text":"test","special":false,"start":0,"stop":2}]]'),
+    ("curl 127.0.0.1:8080/tokenize -X POST "
+     f"-d '{{\"inputs\":[\"a b\"],\"add_special_tokens\":false}}' {JSON_TYPE}",
+     '[[{"id":0,"text":"test","special":false,"start":0,"stop":2}]]'),
     ("curl 127.0.0.1:8080/predict -X POST -d '{\"inputs\":\"\"}' " + JSON_TYPE,
      '{"error":"a","error_type":"a"}'),
-    ("curl 127.0.0.1:8080/vertex -X POST -d '{\"instances\":[{\"inputs\":\"I like you.\"}]}' " + JSON_TYPE,
+    ("curl 127.0.0.1:8080/vertex -X POST "
+     f"-d '{{\"instances\":[{{\"inputs\":\"I like you.\"}}]}}' {JSON_TYPE}",
      f'{{"predictions":[{RANKED}]}}'),
     ("curl 127.0.0.1:8080/predict -X POST -d '{\"instances\":[\"a\",\"b\"],\"parameters\":{}}' "
      + JSON_TYPE, '{"predictions":[{"label":"a","scores":{"a":0.5}}]}'),
@@ -40,7 +45,7 @@ CONTRACTS = [
 
 
 def sessions(page):
-    """The pairs of a command and its answer, in blocks that are indented by four."""
+    """Yields each command and its answer from the blocks that are indented by four spaces."""
     command = None
     for line in page.read_text().splitlines():
         if line.startswith("    curl "):
@@ -55,8 +60,8 @@ def read_elided(text):
 
 
 def shape(value):
-    """What a value looks like. Labels are members of `scores`, whatever their names; lists are like
-    their first items."""
+    """Returns the structure of a value with types in place of values. It ignores the names of
+    labels in `scores`, and takes only the first item of a list."""
     if isinstance(value, dict):
         return {name: "labels" if name == "scores" else shape(item) for name, item in value.items()}
     if isinstance(value, list):

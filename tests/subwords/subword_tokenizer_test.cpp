@@ -49,8 +49,8 @@ void expect_golden(const std::string& name) {
 }
 
 TEST(SubwordTokenizer, GivesTheIdsThatPythonGives) {
-  expect_golden("unigram");  // shown texts with marks, which it knows
-  expect_golden("bpe");      // shown texts as they are
+  expect_golden("unigram");  // has pieces for marks, so texts get marks
+  expect_golden("bpe");      // has no pieces for marks
 }
 
 TEST(SubwordTokenizer, IsSharedByThreads) {
@@ -66,7 +66,7 @@ TEST(SubwordTokenizer, BeginsTextsWithWhatTheModelHas) {
   EXPECT_EQ(marks.special_tokens(true), 2U);
   const auto plain = load_subwords(golden_model("bpe"));
   EXPECT_EQ(encode(plain, ""), (Ids{1}));
-  EXPECT_EQ(plain.pad_id(), 0);  // it has none: the unknown piece
+  EXPECT_EQ(plain.pad_id(), 0);  // falls back to the unknown piece
 }
 
 TEST(SubwordTokenizer, CutsAtTheGreatestLength) {
@@ -94,10 +94,10 @@ TEST(SubwordTokenizer, RefusesModelsThatCannotServe) {
     return tests::refusal([&] { static_cast<void>(load_subwords(path)); });
   };
   EXPECT_NE(refusal("").find("subwords.model: is empty"), std::string::npos);
-  EXPECT_NE(refusal("no model").find("is no SentencePiece model"), std::string::npos);
+  EXPECT_NE(refusal("no model").find("is not a SentencePiece model"), std::string::npos);
   std::string bpe = tests::read_file(golden_model("bpe"));
   bpe.replace(bpe.find("<s>"), 3, "<t>");
-  EXPECT_NE(refusal(bpe).find("has no xxbos and no <s>"), std::string::npos);
+  EXPECT_NE(refusal(bpe).find("has neither xxbos nor <s>"), std::string::npos);
 }
 
 TEST(SubwordTokenizer, SurvivesDamagedModels) {

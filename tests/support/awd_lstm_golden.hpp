@@ -25,7 +25,7 @@ inline std::filesystem::path awd_lstm_golden() {
   return golden() / "awd_lstm";
 }
 
-/// What the models were shown in PyTorch, and what they made of it.
+/// The models' inputs in PyTorch and its results.
 class AwdLstmGolden {
  public:
   [[nodiscard]] std::vector<double> numbers(const char* model, const char* field) const {

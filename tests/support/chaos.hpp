@@ -123,9 +123,9 @@ class Chaos : public testing::Test {
     return wait_for(start(command(name), directory_ / (name + ".log")));
   }
 
-  /// Begins run after run, and starts each anew with a signal at a random instant until it ends by
-  /// itself, until there were so many signals. Runs that ended are compared with the one that was
-  /// left alone.
+  /// Starts run after run with a signal at a random instant, and restarts each until it ends by
+  /// itself, until that many signals have been sent. Compares the finished runs with an undisturbed
+  /// one.
   void disturb(const std::string& name, int signal, int signals) {
     std::mt19937 random{static_cast<unsigned>(signals)};
     int runs = 0;
@@ -140,7 +140,7 @@ class Chaos : public testing::Test {
     }
   }
 
-  /// The same for one run; returns how many signals there were, `most` or fewer.
+  /// Disturbs one run in this way. Returns the number of signals, at most `most`.
   int disturb_one(const std::string& name, int signal, int most, std::mt19937& random) {
     std::uniform_int_distribution<int> milliseconds{0, static_cast<int>(whole_ms_ * 0.9)};
     int sent = 0;
@@ -201,7 +201,7 @@ class Chaos : public testing::Test {
     std::filesystem::remove_all(checkpoint_dir(name));
   }
 
-  /// Where a run's checkpoints go.
+  /// Returns the place of a run's checkpoints.
   [[nodiscard]] virtual std::string checkpoint_dir(const std::string& name) const {
     return (directory_ / (name + ".checkpoints")).string();
   }

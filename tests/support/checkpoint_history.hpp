@@ -33,7 +33,8 @@ struct Execution {
   friend bool operator==(const Execution&, const Execution&) = default;
 };
 
-/// What happens to a place of checkpoints: executions, then one without faults that must end well.
+/// The history of a place of checkpoints: executions, then one without faults that must end
+/// successfully.
 struct History {
   std::uint64_t seed = 0;  ///< of the order of events and of what is left to chance
   double lost = 0;         ///< the share of the bucket's calls that fail or lose their answer

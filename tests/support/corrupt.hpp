@@ -16,7 +16,8 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 
-/// What `read` says about an input that it should refuse; fails the test where it does not.
+/// Returns the message of the error with which `read` refuses an input. The test fails if it does
+/// not.
 template <class Read>
 std::string refusal(Read read) {
   try {

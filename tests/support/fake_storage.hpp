@@ -62,7 +62,7 @@ class FakeStorage {
     return bucket.contains(name) ? done(describe(name, bucket[name])) : no_object();
   }
 
-  /// What is visible under that name.
+  /// Returns the object that is visible under that name.
   [[nodiscard]] std::optional<std::string> read(const std::string& name) {
     const std::lock_guard lock{mutex_};
     const auto found = buckets_["bucket"].find(name);

@@ -162,7 +162,7 @@ class FakeSgd {
     if (!tensors.empty()) momentum_ = FakeState::number(tensors, "momentum");
   }
 
-  /// As on a device: whether a step was taken is known later.
+  /// Acts like a device: the outcome of a step is known only later.
   void delay_outcomes() { delay_ = true; }
 
   std::vector<optim::Step> steps;

@@ -89,7 +89,7 @@ class HistoryRunner {
     bool searching;  ///< before the program knows which run it is
   };
 
-  /// What is left of an execution.
+  /// The observed results of an execution.
   struct Trace {
     Execution execution;
     std::string run = {};            ///< the run that it has begun or continued
@@ -310,7 +310,8 @@ class HistoryRunner {
     return "a program has failed without a reason: " + trace.error;
   }
 
-  /// What was reported durable is there: on the machine, and in the bucket what run.json tells of.
+  /// Checks that durable checkpoints exist: on the machine, and in the bucket those that run.json
+  /// names.
   std::string check_durable(const Trace& trace) {
     const Execution& one = trace.execution;
     if (!trace.run.empty() && trace.durable >= 0) {
@@ -387,7 +388,7 @@ class HistoryRunner {
   [[nodiscard]] static std::string place(const Execution& one) {
     return one.nested ? "exp/lr2" : "exp";
   }
-  /// Where an execution keeps its checkpoints on its machine.
+  /// Returns the place where an execution keeps its checkpoints on its machine.
   [[nodiscard]] static std::string local(const Execution& one) {
     return one.remote ? (one.nested ? "copies-lr2" : "copies") : place(one);
   }

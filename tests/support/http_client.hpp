@@ -104,7 +104,8 @@ class HttpClient {
     return read();
   }
 
-  /// Whether the server has closed the connection; waits until it sends something or does.
+  /// Waits until the server sends something or closes the connection. Tells whether it has closed
+  /// it.
   bool is_closed() { return received_.empty() && !receive(); }
 
  private:

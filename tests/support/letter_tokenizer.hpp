@@ -10,8 +10,8 @@
 
 namespace seqtrain::tests {
 
-/// A tokenizer for tests: every byte is its own id, a text is [300] a [301], a pair
-/// [300] a [301] b [301], and padding is 302. Cut from behind.
+/// A tokenizer for tests: every byte is its own id, a text is [300] a [301], a pair [300] a [301] b
+/// [301], and padding is 302. It cuts texts at the end.
 struct LetterTokenizer {
   struct Scratch {};
 

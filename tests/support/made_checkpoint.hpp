@@ -15,7 +15,7 @@
 
 namespace seqtrain::tests {
 
-/// What a made-up encoder looks like; its sizes are such that the processor has kernels for it.
+/// The shape of a made-up encoder. The processor has kernels for its sizes.
 struct MadeModel {
   std::string family = "bert";
   std::string activation = "gelu";

@@ -20,9 +20,9 @@
 
 namespace seqtrain::tests {
 
-/// What every model of tensors must do. `Subject` has static `make(dropout, seed)`, a model, and
-/// `batch(index)`, for two of which the same model works. Equal arguments give equal results.
-/// Instantiate with INSTANTIATE_TYPED_TEST_SUITE_P(Name, ModelConformance, Subject).
+/// The conformance suite for models of tensors. `Subject` has static `make(dropout, seed)`, which
+/// returns a model, and `batch(index)`; the model takes batches 0 and 1. Equal arguments give equal
+/// results. Instantiate with INSTANTIATE_TYPED_TEST_SUITE_P(Name, ModelConformance, Subject).
 template <class Subject>
 class ModelConformance : public testing::Test {
  protected:

@@ -8,7 +8,7 @@
 
 namespace seqtrain::tests {
 
-/// What the `Error` says that `action` throws.
+/// Returns the message of the `Error` that `action` throws.
 template <class Action>
 std::string problem_of(const Action& action) {
   try {

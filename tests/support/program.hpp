@@ -10,7 +10,7 @@
 
 namespace seqtrain::tests {
 
-/// What a program came to.
+/// The result of a program.
 struct Ended {
   int code = -1;
   std::string output;  ///< stdout and stderr together

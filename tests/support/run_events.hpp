@@ -50,8 +50,8 @@ inline metrics::ClassificationReport some_report_of_regression() {
   return evaluation.report();
 }
 
-/// Of two labels and two examples: the first has and gets both, the second gets one that it has
-/// not.
+/// Returns a report of two labels and two examples: the first example has and gets both labels, the
+/// second gets one that it does not have.
 inline metrics::ClassificationReport some_report_of_several_labels() {
   metrics::Evaluation evaluation{ProblemType::multi_label};
   metrics::Logits logits(2, 2);

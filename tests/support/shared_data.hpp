@@ -19,7 +19,7 @@ inline std::filesystem::path golden() {
   return std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden";
 }
 
-/// Those of files of tensors.
+/// Returns the directory of the golden files of tensors.
 inline std::filesystem::path golden_weights() {
   return golden() / "weights";
 }

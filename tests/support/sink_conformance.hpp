@@ -19,9 +19,9 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 
-/// What every sink must do. `Subject` is default-constructible and has the sink as `sink` and
-/// `std::optional<std::string> read(key)`, the object as others see it after a flush. Instantiate
-/// with INSTANTIATE_TYPED_TEST_SUITE_P(Name, SinkConformance, Subject).
+/// The conformance suite for sinks. `Subject` is default-constructible and has the sink as `sink`
+/// and `std::optional<std::string> read(key)`, the object as others see it after a flush.
+/// Instantiate with INSTANTIATE_TYPED_TEST_SUITE_P(Name, SinkConformance, Subject).
 template <class Subject>
 class SinkConformance : public testing::Test {
  protected:

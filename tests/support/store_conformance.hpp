@@ -18,8 +18,8 @@
 
 namespace seqtrain::tests {
 
-/// What every store must do besides what every sink does. `Subject` is default-constructible and
-/// has the store as `sink`. Instantiate with
+/// The conformance suite for stores, which contains rules that are not in the one for sinks.
+/// `Subject` is default-constructible and has the store as `sink`. Instantiate with
 /// INSTANTIATE_TYPED_TEST_SUITE_P(Name, StoreConformance, Subject).
 template <class Subject>
 class StoreConformance : public testing::Test {

@@ -8,7 +8,7 @@
 namespace seqtrain::text {
 namespace {
 
-/// The segments of `text`, each as its text, with `=id` behind a token.
+/// Returns the text of each segment of `text`, followed by `=id` for an added token.
 std::vector<std::string> split(std::vector<AddedToken> tokens, std::string_view text) {
   std::vector<std::string> segments;
   const AddedTokens added{std::move(tokens)};

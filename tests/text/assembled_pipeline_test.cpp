@@ -29,7 +29,7 @@ TEST_P(Assembled, HasTheIdsOfTheReference) {
   ASSERT_GT(cases.size(), 100u);
   tokenizer.visit([&](const auto& family) {
     typename std::decay_t<decltype(family)>::Scratch scratch;
-    for (int pass = 0; pass < 2; ++pass) {  // with an empty cache, and with a full one
+    for (int pass = 0; pass < 2; ++pass) {  // first with an empty cache, then with a full one
       for (const auto& record : cases) {
         EncodeOptions options{.add_special_tokens = !record.find("special")};
         if (const auto longest = record.find("max_length")) {
@@ -61,9 +61,8 @@ INSTANTIATE_TEST_SUITE_P(All, Assembled,
                          testing::Values("unigram_nfkc", "unigram_albert", "unigram_deberta",
                                          "unigram_camembert", "unigram_plain", "unigram_first",
                                          "unigram_front", "unigram_unsplit", "unigram_bytes",
-                                         "unigram_bare", "bpe_fallback", "bpe_suffix",
-                                         "bpe_prefix", "bpe_nfc_bytes", "bpe_digits_bytes",
-                                         "wordpiece_words"),
+                                         "unigram_bare", "bpe_fallback", "bpe_suffix", "bpe_prefix",
+                                         "bpe_nfc_bytes", "bpe_digits_bytes", "wordpiece_words"),
                          assembled_name);
 
 TEST(AssembledPipeline, CutsAtSpacesWhereThatChangesNothing) {

@@ -52,7 +52,7 @@ class BertPipelineTest : public testing::Test {
   BertPipeline::Plain::Scratch plain_scratch_;
 };
 
-/// Texts of random characters, from pools that hold what has a rule of its own.
+/// Returns texts of random characters, drawn from sets of characters that special rules apply to.
 std::vector<std::string> random_texts(int count) {
   const std::vector<std::u32string> pools{U"abcdefgh ",
                                           U"XYZABC",

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
-/// Calls `test(pipeline)` with that of a golden tokenizer.
+/// Calls `test(pipeline)` with the pipeline of a golden tokenizer.
 template <class Test>
 void with_pipeline(const std::string& name, Test&& test) {
   load_tokenizer(tests::golden() / "tokenizers" / name).visit([&](const auto& tokenizer) {

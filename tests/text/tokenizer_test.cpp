@@ -99,7 +99,7 @@ TEST(Tokenizer, AppendsToWhatIsThere) {
   });
 }
 
-/// Truncation must not depend on how far the text is encoded.
+/// Checks that the truncated ids do not depend on how far a text is encoded.
 TEST(Tokenizer, StoppingEarlyGivesTheSameAsCuttingAll) {
   std::mt19937 random{5};
   const std::vector<std::string> parts{"the ", "bridge ", "x",  "<mask>",

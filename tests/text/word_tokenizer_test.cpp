@@ -54,7 +54,7 @@ TEST(WordTokenizer, RefusesListsThatCannotServe) {
   EXPECT_EQ(problem({"xxunk", "xxbos", "a"}), "the vocabulary has no xxpad");
   auto twice = listed_words();
   twice.emplace_back("hello");
-  EXPECT_NE(problem(twice).find("'hello' is there twice"), std::string::npos);
+  EXPECT_NE(problem(twice).find("'hello' is repeated"), std::string::npos);
   auto filled = listed_words();
   filled.insert(filled.end(), {"xxfake", "xxfake"});
   EXPECT_EQ(make_word_tokenizer(filled).vocab_size(), 15U);

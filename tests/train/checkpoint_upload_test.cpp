@@ -106,7 +106,7 @@ struct CheckpointUploadTest : testing::Test {
 
   Steps steps() { return CheckpointFolder{there, "run"}.steps(); }
 
-  /// Whether the store holds the checkpoint as it is here.
+  /// Tells whether the store's copy of the checkpoint equals the local one.
   bool has(std::int64_t step) {
     const auto keys = here.list(folder.at(step));
     for (const auto& key : keys) {

@@ -58,6 +58,36 @@ TEST(Evaluate, HasTheFiguresOfTheModelsProblem) {
   EXPECT_NEAR(report.figures[1].value, 1, 1e-12);
 }
 
+/// Keeps what each batch was answered.
+struct AnswerKeeper {
+  void on(const EvalAnswers& event) {
+    splits.emplace_back(event.split);
+    problem = event.problem_type;
+    for (Eigen::Index row = 0; row < event.logits.rows(); ++row) {
+      logits.push_back(event.logits(row, 0));
+    }
+    targets.insert(targets.end(), event.targets.begin(), event.targets.end());
+    row_ids.insert(row_ids.end(), event.row_ids.begin(), event.row_ids.end());
+  }
+  std::vector<std::string> splits = {};
+  ProblemType problem = ProblemType::single_label;
+  std::vector<float> logits = {};
+  std::vector<float> targets = {};
+  std::vector<std::int64_t> row_ids = {};
+};
+
+TEST(Evaluate, TellsObserversTheAnswersOfEachBatch) {
+  NumberModel model;
+  NumberLoader loader;
+  AnswerKeeper keeper;
+  (void)evaluate(model, loader, {.split = "test"}, keeper);
+  EXPECT_EQ(keeper.splits, (std::vector<std::string>{"test", "test"}));
+  EXPECT_EQ(keeper.problem, ProblemType::regression);
+  EXPECT_EQ(keeper.logits, (std::vector<float>{1, 5, 2, 1, 5, 2}));
+  EXPECT_EQ(keeper.targets, (std::vector<float>{2, 6, 3, 2, 6, 3}));
+  EXPECT_TRUE(keeper.row_ids.empty()) << "these batches do not know where their rows lie";
+}
+
 /// Answers up to three batches at once.
 struct WindowModel : NumberModel {
   [[nodiscard]] std::int64_t logits_window() const { return 3; }

@@ -23,15 +23,11 @@ Results made_results() {
 }
 
 TEST(ModelCard, HoldsWhatTheHubReads) {
-  EXPECT_EQ(model_card(made_results(), {.name = "mnli_1",
-                                        .base_model = "org/base",
-                                        .license = "mit",
-                                        .datasets = {"nyu-mll/multi_nli"}}),
-            R"(---
+  EXPECT_EQ(
+      model_card(made_results(), {.name = "mnli_1", .base_model = "org/base", .license = "mit"}),
+      R"(---
 license: mit
 base_model: "org/base"
-datasets:
-- "nyu-mll/multi_nli"
 library_name: transformers
 pipeline_tag: text-classification
 metrics:
@@ -88,6 +84,27 @@ A classifier of texts, fine-tuned from org/base on data/train.jsonl with seqtrai
 |---|---|
 | torch | 2.9 |
 )");
+}
+
+TEST(ModelCard, NamesTheDataSet) {
+  auto results = made_results();
+  results.flags = {{"dataset", "nyu-mll/glue:sst2@v1"}, {"train-file", ""}};
+  results.test = results.dev;
+  const auto card = model_card(results, {.name = "run",
+                                         .dataset = CardDataset{.id = "nyu-mll/glue",
+                                                                .config = "sst2",
+                                                                .revision = "0123",
+                                                                .dev_split = "validation",
+                                                                .test_split = "test"}});
+  EXPECT_NE(card.find("\ndatasets:\n- \"nyu-mll/glue\"\n"), card.npos) << card;
+  for (const std::string split : {"validation", "test"}) {
+    EXPECT_NE(card.find("    dataset:\n      name: \"nyu-mll/glue\"\n      type: \"nyu-mll/glue\"\n"
+                        "      config: \"sst2\"\n      split: \"" +
+                        split + "\"\n      revision: \"0123\"\n    metrics:\n"),
+              card.npos)
+        << card;
+  }
+  EXPECT_NE(card.find("on nyu-mll/glue:sst2@v1 with seqtrain"), card.npos) << card;
 }
 
 TEST(ModelCard, LeavesOutWhatIsNotKnown) {

@@ -13,7 +13,7 @@ namespace seqtrain::train {
 namespace {
 
 struct SameRunTest : testing::Test {
-  /// What is wrong with continuing the run, or nothing.
+  /// Returns why the run cannot be continued, or an empty string.
   std::string problem(const RunDescription& there) const {
     const tests::TemporaryDirectory temporary;
     sink::Directory store{temporary.path()};

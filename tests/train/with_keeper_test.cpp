@@ -52,7 +52,7 @@ struct WithKeeperTest : testing::Test {
     return tests::problem_of([&] { (void)save(sink, {.every = 1}); });
   }
 
-  /// Whether the store has the checkpoint of step 1.
+  /// Tells whether the store has the checkpoint of step 1.
   template <Store S>
   static bool is_saved(S& store) {
     return !CheckpointFolder{store, RunRecord{store}.run()}.steps().empty();

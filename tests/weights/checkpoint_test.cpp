@@ -118,7 +118,7 @@ TEST_F(CheckpointTest, AnIndexMustBeTrue) {
 TEST_F(CheckpointTest, AnIndexStaysInItsDirectory) {
   for (const std::string shard : {"../one.safetensors", "/one.safetensors", "sub/one", ""}) {
     write_index("{\"w\": \"" + shard + "\"}");
-    EXPECT_NE(refusal(directory_.path()).find("is no file of this directory"), std::string::npos)
+    EXPECT_NE(refusal(directory_.path()).find("is not a file in this directory"), std::string::npos)
         << shard;
   }
 }

@@ -66,7 +66,7 @@ TEST(PickledWords, RefuseAnythingElse) {
   EXPECT_NE(problem({"\x80\x02]K\x01"
                      "a.",
                      7})
-                .find("a word is no string"),
+                .find("an item of the list is not a string"),
             std::string::npos);
   EXPECT_NE(problem("\x80\x02"
                     "cos\nsystem\n.")

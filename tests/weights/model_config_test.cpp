@@ -83,10 +83,10 @@ struct Refused {
 
 TEST(ModelConfig, NamesTheFieldThatIsWrong) {
   const std::vector<Refused> cases{
-      {R"("vocab_size": 0)", "config.json: vocab_size: 0 is no count"},
+      {R"("vocab_size": 0)", "config.json: vocab_size: 0 is not a whole number"},
       {R"("vocab_size": "30522")", "vocab_size: expected an integer"},
-      {R"("hidden_size": 4294967296)", "hidden_size: 4294967296 is no count"},
-      {R"("hidden_size": 770)", "hidden_size: 770 is no multiple of num_attention_heads, 12"},
+      {R"("hidden_size": 4294967296)", "hidden_size: 4294967296 is not a whole number"},
+      {R"("hidden_size": 770)", "hidden_size: 770 is not a multiple of num_attention_heads, 12"},
       {R"("num_attention_heads": -12)", "num_attention_heads: -12"},
       {R"("num_hidden_layers": 0)", "num_hidden_layers: 0"},
       {R"("intermediate_size": 0)", "intermediate_size: 0"},
@@ -98,8 +98,8 @@ TEST(ModelConfig, NamesTheFieldThatIsWrong) {
       {R"("type_vocab_size": 0)", "type_vocab_size: 0"},
       {R"("initializer_range": -1)", "initializer_range: negative"},
       {R"("layer_norm_eps": 0)", "layer_norm_eps: not above 0"},
-      {R"("pad_token_id": 30522)", "pad_token_id: 30522 is no id"},
-      {R"("pad_token_id": -1)", "pad_token_id: -1 is no id"},
+      {R"("pad_token_id": 30522)", "pad_token_id: 30522 is not an id"},
+      {R"("pad_token_id": -1)", "pad_token_id: -1 is not an id"},
       {R"("position_embedding_type": "relative_key")", "position_embedding_type: 'relative_key'"},
       {R"("is_decoder": true)", "is_decoder: not supported"},
       {R"("add_cross_attention": true)", "add_cross_attention: not supported"},
@@ -144,7 +144,7 @@ TEST(ModelConfig, GoesByTheKeysOfItsFamily) {
   EXPECT_EQ(config.layer_norm_eps, 1e-5);
   const auto refused =
       tests::refusal([&] { parsed(R"({"model_type": "other", "dim": 25})", defaults); });
-  EXPECT_EQ(refused, "config.json: dim: 25 is no multiple of num_attention_heads, 12");
+  EXPECT_EQ(refused, "config.json: dim: 25 is not a multiple of num_attention_heads, 12");
 }
 
 TEST(ModelConfig, NamesWhatIsNoConfiguration) {

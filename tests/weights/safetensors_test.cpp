@@ -18,7 +18,7 @@ namespace {
 
 using tests::bytes_of;
 
-/// A file of that header, its length before it, and `data` zero bytes behind it.
+/// Returns a file: the header's length, the header, and `data` zero bytes.
 std::string file_of(const std::string& header, std::size_t data) {
   std::string text(8, '\0');
   for (std::size_t i = 0; i < 8; ++i) text[i] = static_cast<char>(header.size() >> (8 * i) & 0xff);
@@ -44,7 +44,7 @@ TEST(Safetensors, WritesWhatItReads) {
   write_safetensors(directory / "copy.safetensors", file.tensors());
   const SafetensorsFile copy{directory / "copy.safetensors"};
   tests::expect_golden(copy.tensors(), tests::golden() / "weights/dtypes.json");
-  // What Python makes of these very bytes: tests/golden/check_weights.py.
+  // tests/golden/check_weights.py reads these bytes in Python.
   tests::expect_same_file(directory / "copy.safetensors",
                           tests::golden() / "weights/written/dtypes.safetensors");
 }

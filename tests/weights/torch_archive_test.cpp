@@ -21,7 +21,7 @@ std::string storage(const std::string& kind, char count, char key = '0') {
          "tQ";
 }
 
-/// A tensor's call with `arguments` behind the storage.
+/// Returns the call that rebuilds a tensor, with `arguments` after the storage.
 std::string tensor(const std::string& arguments, char count = 6) {
   return "ctorch._utils\n_rebuild_tensor_v2\n(" + storage("FloatStorage", count) + arguments + "tR";
 }
@@ -95,15 +95,15 @@ TEST(TorchArchive, NamesWhatItCannotRead) {
   expect_refused({.pickle = call("")}, "a tensor with too few arguments");
   expect_refused({.pickle = call("NK\x01K\x01K\x01")}, "a tensor without a storage");
   expect_refused({.pickle = call(")QK\x01K\x01K\x01")}, "a tensor without a storage");
-  expect_refused({.pickle = tensor("NK\x01\x85K\x01\x85")}, "by what is no integer");
-  expect_refused({.pickle = tensor("K\x01K\x01K\x01")}, "by what is no tuple");
+  expect_refused({.pickle = tensor("NK\x01\x85K\x01\x85")}, "other than an integer");
+  expect_refused({.pickle = tensor("K\x01K\x01K\x01")}, "other than a tuple");
   expect_refused({.pickle = "ctorch._utils\n_rebuild_parameter\n(NtR"}, "a parameter without data");
   expect_refused({.pickle = "ctorch._utils\n_rebuild_parameter\n)R"}, "a parameter without data");
   expect_refused({.pickle = "ctorch\nFloatStorage\n)R"}, "a call of torch.FloatStorage");
   expect_refused({.pickle = "ctorch\nQInt8Storage\n"}, "'torch.QInt8Storage' is not supported");
   expect_refused({.pickle = "N", .byteorder = "big"}, "not little-endian");
-  expect_refused({.pickle = "N", .name = "m/other.pkl"}, "no data.pkl in it");
-  expect_refused({.pickle = "N", .name = "m/n/data.pkl"}, "no data.pkl in it");
+  expect_refused({.pickle = "N", .name = "m/other.pkl"}, "contains no data.pkl");
+  expect_refused({.pickle = "N", .name = "m/n/data.pkl"}, "contains no data.pkl");
   expect_refused({.pickle = call(storage("FloatStorage", 6, '7') + "K\x01))")}, "no entry data/7");
 }
 

@@ -107,20 +107,20 @@ TEST(Unpickle, NeverCallsAndNamesWhatItWillNotRead) {
 }
 
 TEST(Unpickle, RefusesWhatMakesNoSense) {
-  expect_refused(".", "takes more than it has");
-  expect_refused("K\x01(.", "takes more than it has");
+  expect_refused(".", "takes more values than there are");
+  expect_refused("K\x01(.", "takes more values than there are");
   expect_refused("t.", "up to a mark that it has not set");
-  expect_refused("K\x01\x86.", "takes more than it has");
-  expect_refused("K\x01K\x02R.", "calls what is no function");
-  expect_refused("ctorch\nrebuild\nK\x01R.", "calls what is no function");
-  expect_refused("K\x01K\x02\x93.", "by what is no string");
+  expect_refused("K\x01\x86.", "takes more values than there are");
+  expect_refused("K\x01K\x02R.", "a call of something that is not a function");
+  expect_refused("ctorch\nrebuild\nK\x01R.", "a call of something that is not a function");
+  expect_refused("K\x01K\x02\x93.", "name of a class is not a string");
   expect_refused(
       "K\x01K\x02"
       "a.",
-      "appends to what is no list");
-  expect_refused("}(K\x01u.", "sets members of what is no dict");
-  expect_refused("K\x01}b.", "attributes to what is no object");
-  expect_refused("h\x01.", "refers to what it has not named");
+      "an append to something that is not a list");
+  expect_refused("}(K\x01u.", "members of something that is not a dict");
+  expect_refused("K\x01}b.", "attributes of something that is not an object");
+  expect_refused("h\x01.", "a reference to a value that does not exist");
   expect_refused("\x8a\x09"s + std::string(9, '\0') + ".", "more than 64 bits");
   expect_refused("X\x01\x00\x00\x00\xff."s, "not UTF-8");
 }

@@ -22,7 +22,7 @@ TEST(WriteTorchFile, WritesWhatItReads) {
   write_torch_file(directory / "views.pth", file.root().tensors());
   const TorchFile copy{directory / "views.pth"};
   tests::expect_golden(copy.root().tensors(), tests::golden_weights() / "views.json");
-  // What Python makes of these very bytes: tests/golden/check_weights.py.
+  // tests/golden/check_weights.py reads these bytes in Python.
   tests::expect_same_file(directory / "views.pth", tests::golden_weights() / "written/views.pth");
 }
 

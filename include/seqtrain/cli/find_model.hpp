@@ -115,6 +115,7 @@ struct FoundModel {
 inline FoundModel find_model(const std::string& place, const report::Log& log) {
   if (is_on_hub(place)) return {.place = place, .directory = local_model(place, log)};
   const bool remote = gcs::is_gs(place);
+  if (!remote) demand_directory(place, "model");
   const auto names = remote ? detail::names_below(gcs::Uri::parse(place), log)
                             : detail::names_below(std::filesystem::path{place});
   const auto folder = detail::choose_model(names);

@@ -12,11 +12,32 @@
 
 namespace seqtrain::cli {
 
-/// Tells whether `place` names a model on the hub: it has the form of such a name, and nothing is
-/// there on this machine.
-inline bool is_on_hub(const std::string& place) {
+/// Tells whether `place` is meant to be on this machine: it is there, or it begins as paths do, or
+/// the first of its folders is there. So no misspelled path is asked for on the hub.
+inline bool is_meant_here(const std::string& place) {
   std::error_code ignored;
-  return hub::Name::fits(place) && !std::filesystem::exists(place, ignored);
+  if (std::filesystem::exists(place, ignored)) return true;
+  for (const std::string_view begin : {"./", "../", "/", "~", "checkpoints/", "runs/"}) {
+    if (place.starts_with(begin)) return true;
+  }
+  const auto slash = place.find('/');
+  return slash != place.npos && std::filesystem::is_directory(place.substr(0, slash), ignored);
+}
+
+/// Throws `InputError` unless a place that is meant to be on this machine is a directory.
+inline void demand_directory(const std::string& place, std::string_view kind) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(place, ignored)) return;
+  throw InputError{
+      "there is no such directory",
+      {.object = place},
+      "name a directory that is there, or a " + std::string{kind} + " on the hub, org/name"};
+}
+
+/// Tells whether `place` names a model on the hub: it has the form of such a name, and is not meant
+/// to be on this machine.
+inline bool is_on_hub(const std::string& place) {
+  return hub::Name::fits(place) && !is_meant_here(place);
 }
 
 /// Returns the name of a model on the hub without its revision, or nothing if `place` is elsewhere.
@@ -28,7 +49,10 @@ inline std::string name_on_hub(const std::string& place) {
 /// address, or the files of a name on the hub, `org/name` or `org/name@revision`, in the cache.
 /// Throws `InputError` if there is no such model or it may not be read.
 inline std::filesystem::path local_model(const std::string& place, const report::Log& log) {
-  if (!is_on_hub(place)) return local_input(place, log);
+  if (!is_on_hub(place)) {
+    if (!gcs::is_gs(place)) demand_directory(place, "model");
+    return local_input(place, log);
+  }
   const auto client = hub::open_client(log.warnings());
   const hub::Cache cache{client.settings().cache};
   const hub::FetchOptions options{.tell = [&](std::string_view line) { log.info(line); },

@@ -7,6 +7,7 @@
 
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/job_dir.hpp>
+#include <seqtrain/cli/local_dataset.hpp>
 #include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/local_model.hpp>
 #include <seqtrain/cli/run_settings.hpp>
@@ -29,8 +30,8 @@
 /// includes this also compiles the storage client.
 namespace seqtrain::cli {
 
-/// Returns the flags with paths of local copies instead of gs:// addresses of inputs and of a
-/// model's name on the hub.
+/// Returns the flags with paths of local copies instead of gs:// addresses of inputs and of names
+/// on the hub.
 inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log) {
   if (gcs::is_gs(flags.output_dir)) {
     throw InputError{"must be a local directory", {.object = "--output-dir"}, "see --job-dir"};
@@ -38,6 +39,7 @@ inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log) {
   for (std::string* place : {&flags.train_file, &flags.dev_file, &flags.test_file}) {
     *place = local_inputs(*place, log);
   }
+  use_dataset(flags, log);
   flags.model = local_model(flags.model, log).string();
   return flags;
 }

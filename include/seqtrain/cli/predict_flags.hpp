@@ -43,8 +43,8 @@ struct PredictFlags {
              "fp32, bf16, int8 (BERT and RoBERTa on a processor), or auto (bf16 where the device "
              "computes it)")
         .add("compare", compare,
-             "a second precision: the records are predicted in it too, and how far the answers are "
-             "apart is told at the end, on stderr")
+             "a second precision: the records are predicted in it too, and the last line on stderr "
+             "says how far the answers differ")
         .add("top-k", top_k, "scores of the best labels only (0: of all, and logits)")
         .add_switch("strict", strict, "end at the first wrong record")
         .add("device", device, "auto, cpu or cuda")

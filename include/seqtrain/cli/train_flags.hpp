@@ -47,6 +47,7 @@ struct TrainFlags : DataFlags,
     MachineFlags::add_to(flags);
     flags.add_for_training();
     if (!flags.parse(argc, argv)) return false;
+    if (!dataset.empty()) drop_files(flags);
     if (dev_fraction > 0) {
       require(!flags.is_given("dev-file") || dev_file.empty(), "dev-fraction",
               "does not go with --dev-file: it takes the dev examples from the training file");
@@ -155,6 +156,17 @@ struct TrainFlags : DataFlags,
   }
 
  private:
+  /// Removes the default files, because `--dataset` names the data. Throws `InputError` if files
+  /// are given too.
+  void drop_files(const Flags& flags) {
+    for (const auto& [name, file] : {std::pair{"train-file", &train_file},
+                                     {"dev-file", &dev_file},
+                                     {"test-file", &test_file}}) {
+      require(!flags.is_given(name) || file->empty(), name, "does not go with --dataset");
+      file->clear();
+    }
+  }
+
   /// Takes the places of a cloud job. The service gives each trial of a job places of its own in
   /// the environment; places that flags name are the same for all trials, so each gets a folder
   /// there.

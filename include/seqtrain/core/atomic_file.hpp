@@ -15,11 +15,11 @@
 namespace seqtrain {
 
 /// Writes a file that appears under its name as a whole or not at all. The content goes to
-/// `<target>.partial`, is forced to the disk, and then the file is renamed. An object that is
-/// destroyed before `commit` removes what it wrote and leaves an older target as it is. The next
-/// writer of a target overwrites the partial file that a killed process left. While a live process
-/// writes one, the name is `<target>.1.partial` and so on. Every failure throws `Error` with the
-/// file's name and the system's reason.
+/// `<target>.partial`, is forced to the disk, and then the file is renamed. If the object is
+/// destroyed before `commit`, it removes its file and leaves an older target as it is. If a killed
+/// process left a partial file, the next writer overwrites it. While another live process writes
+/// one, the name is `<target>.1.partial` and so on. Every failure throws `Error` with the file's
+/// name and the system's reason.
 template <class F = Files>
 class BasicAtomicFile {
  public:
@@ -73,7 +73,8 @@ class BasicAtomicFile {
       file_ = files_.create(temporary_);
     }
     if (file_) return;
-    throw Error{"cannot be written: too many do so at once", {.object = target_.string()}};
+    throw Error{"cannot be written: too many processes are writing it",
+                {.object = target_.string()}};
   }
 
   void flush() {

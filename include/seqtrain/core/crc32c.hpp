@@ -47,8 +47,7 @@ constexpr std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
   return product;
 }
 
-/// Returns x^(8 · bytes). A checksum's state that is multiplied by it has that many zero bytes
-/// more.
+/// Returns x^(8 · bytes). Multiplying a checksum's state by it appends that many zero bytes.
 constexpr std::uint32_t shift(std::uint64_t bytes) {
   std::uint32_t power = std::uint32_t{1} << 23;  // x^8
   std::uint32_t result = std::uint32_t{1} << 31;
@@ -93,8 +92,8 @@ class Shifter {
   std::array<std::array<std::uint32_t, 256>, 4> tables_{};
 };
 
-/// Updates a state by the processor's instruction in three lanes at once. The instruction takes
-/// three cycles, and a new one starts in each cycle.
+/// Updates a state by the processor's instruction in three lanes at once, because the instruction
+/// takes three cycles and a new one can start in each.
 __attribute__((target("sse4.2"))) inline std::uint32_t by_instruction(std::uint32_t state,
                                                                       const std::byte* data,
                                                                       std::size_t size) {

@@ -18,7 +18,7 @@
 
 namespace seqtrain {
 
-/// Reads from a file descriptor that somebody else closes, such as that of stdin.
+/// Reads from a file descriptor, such as that of stdin, and does not close it.
 class InputDescriptor {
  public:
   /// Reads from the descriptor `number`. Errors call it `name`.
@@ -52,10 +52,10 @@ class InputDescriptor {
   std::string name_;
 };
 
-/// Writes to a file descriptor that somebody else closes, such as that of stdout.
+/// Writes to a file descriptor, such as that of stdout, and does not close it.
 class OutputDescriptor {
  public:
-  /// Reads from the descriptor `number`. Errors call it `name`.
+  /// Writes to the descriptor `number`. Errors call it `name`.
   OutputDescriptor(int number, std::string name) : number_{number}, name_{std::move(name)} {}
 
   /// Writes all of `text`. Returns false if nobody reads any more, for example after `head` has its

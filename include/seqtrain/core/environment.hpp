@@ -7,8 +7,8 @@
 
 namespace seqtrain {
 
-/// Looks up an environment variable. An empty variable counts as not set. Tests pass their own
-/// function.
+/// A function that looks up an environment variable. An empty variable counts as not set. Tests
+/// pass their own function.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
 /// Looks up a variable in the environment of this process.

@@ -28,13 +28,13 @@
 
 namespace seqtrain {
 
-/// The operating system's file calls, as a policy: a test replaces it by a simulated disk. Every
+/// The operating system's file calls, as a policy that tests replace by a simulated disk. Every
 /// failure throws `Error` with the path and the system's reason.
 class Files {
  public:
   using Path = std::filesystem::path;
 
-  /// A file that is being written. The destructor only closes it, and so gives up its lock.
+  /// A file that is being written. The destructor closes it, which frees its lock.
   class Output {
    public:
     Output(Output&& other) noexcept
@@ -155,8 +155,8 @@ class Files {
     return map(file, static_cast<std::size_t>(status.st_size));
   }
 
-  /// Returns a number that differs between two files that had this name one after the other, or 0
-  /// if there is no such file.
+  /// Returns a number that identifies the file at a path, or 0 if there is none. A file that
+  /// replaces another has a different number.
   [[nodiscard]] std::uint64_t stamp(const Path& path) const {
     struct ::stat status = {};
     if (::stat(path.c_str(), &status) != 0) return 0;
@@ -165,8 +165,8 @@ class Files {
     return time ^ (status.st_ino * 0x9e3779b97f4a7c15);
   }
 
-  /// Locks a file, which is created if it is missing, and stays. Returns nothing if somebody else
-  /// holds the lock.
+  /// Locks a file, which is created if it is missing and is never removed. Returns nothing if
+  /// somebody else holds the lock.
   [[nodiscard]] std::optional<Lock> try_lock(const Path& path) const {
     return FileLock::attempt(path);
   }

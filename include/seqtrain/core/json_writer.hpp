@@ -32,9 +32,9 @@ inline void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-/// Writes a JSON text from front to back. It writes commas, and line breaks if `indent` is above 0.
-/// Each number has the fewest digits that read back to the same value. NaN and infinity, which JSON
-/// does not have, become null.
+/// Writes a JSON text from front to back. It writes the commas, and line breaks if `indent` is
+/// above 0. Each number has the fewest digits that read back to the same value. NaN and infinity
+/// become null, because JSON does not have them.
 class Writer {
  public:
   explicit Writer(int indent = 0) : indent_{indent} {}

@@ -12,9 +12,9 @@
 
 namespace seqtrain {
 
-/// Makes items ahead on several threads and returns them in order, so that the result does not
-/// depend on the number of threads. Items live in a ring of slots, whose memory is used again; no
-/// more items than slots are ahead. The destructor stops the threads at their next item.
+/// Makes items ahead on several threads and returns them in order, so the result does not depend on
+/// the number of threads. Items live in a ring of slots whose memory is reused, so at most that
+/// many items are ahead. The destructor stops the threads at their next item.
 template <class Item>
 class OrderedWorkers {
  public:
@@ -112,9 +112,9 @@ class OrderedWorkers {
   std::condition_variable room_;  ///< a slot has become free
   std::condition_variable made_;  ///< an item is ready
   std::size_t claimed_;           ///< items before this one are made or being made
-  std::size_t released_;          ///< items before this one have been handed out and let go
+  std::size_t released_;          ///< items before this one have been returned and released
   const std::size_t end_;
-  bool held_ = false;  ///< item `released_` is in the caller's hands
+  bool held_ = false;  ///< whether the caller holds item `released_`
   bool stopped_ = false;
   std::vector<Slot> slots_;
   Make make_;

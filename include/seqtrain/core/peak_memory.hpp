@@ -7,8 +7,8 @@
 
 namespace seqtrain {
 
-/// Returns the most resident memory that this process has had so far, in MiB. It is read from /proc
-/// if possible: getrusage also counts the process that called `exec`, which may have been larger.
+/// Returns the largest resident memory of this process so far, in MiB. It reads /proc if it can,
+/// because getrusage also counts the process that called `exec`, which may have been larger.
 inline double peak_memory_mib() {
   std::ifstream status{"/proc/self/status"};
   for (std::string word; status >> word;) {

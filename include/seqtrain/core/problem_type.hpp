@@ -33,7 +33,7 @@ inline constexpr std::size_t classifier_types = 3;
   return type == ProblemType::single_label || type == ProblemType::multi_label;
 }
 
-/// Returns the name in config.json, logs and results.
+/// Returns the type's name in config.json, logs and results.
 [[nodiscard]] constexpr std::string_view name(ProblemType type) {
   return detail::problem_types[static_cast<std::size_t>(type)];
 }
@@ -43,7 +43,7 @@ inline constexpr std::size_t classifier_types = 3;
   return type == ProblemType::regression ? count == 1 : count >= 2;
 }
 
-/// Returns the classifier's type of that name, or nothing if there is none.
+/// Returns the type of a classifier with that name, or nothing if there is none.
 [[nodiscard]] constexpr std::optional<ProblemType> problem_type_named(std::string_view text) {
   for (std::size_t i = 0; i < detail::classifier_types; ++i) {
     if (detail::problem_types[i] == text) return static_cast<ProblemType>(i);
@@ -51,7 +51,7 @@ inline constexpr std::size_t classifier_types = 3;
   return {};
 }
 
-/// Returns the names of a classifier's types with commas between them, for errors.
+/// Returns the names of the types of classifiers with commas between them, for errors.
 [[nodiscard]] inline std::string listed_problem_types() {
   return joined(std::span{detail::problem_types}.first(detail::classifier_types));
 }

@@ -50,7 +50,8 @@ template <std::unsigned_integral... Words>
 /// Draws the numbers mix(key, 0), mix(key, 1), …
 class Stream {
  public:
-  /// `path` tells the streams of a purpose apart: an epoch, a step, a layer.
+  /// Starts a stream. `path` selects one stream of a purpose, for example an epoch, a step and a
+  /// layer.
   template <std::unsigned_integral... Path>
   constexpr Stream(std::uint64_t seed, Purpose purpose, Path... path) noexcept
       : key_{mix(seed, static_cast<std::uint64_t>(purpose), path...)} {}

@@ -20,10 +20,10 @@ namespace seqtrain {
 
 /// Keeps bytes on the disk, in a file without a name, until they are read back once. The system
 /// removes the file when the object or the process ends, however it ends. Failures throw `Error`
-/// with the name of the file that the bytes are for.
+/// with the name of the file that the bytes are meant for.
 class SpoolFile {
  public:
-  /// Makes the file in the directory of `target`. Errors have the name of `target`.
+  /// Creates the file in the directory of `target`. Errors have the name of `target`.
   explicit SpoolFile(std::filesystem::path target) : target_{std::move(target)} {
     std::string name = target_.string() + ".XXXXXX";
     file_ = ::mkstemp(name.data());

@@ -35,8 +35,8 @@ class ThreadTeam {
 
   [[nodiscard]] std::size_t size() const { return threads_.size() + 1; }
 
-  /// Calls task(index, worker) for each index below `count` on any thread that is free, and waits
-  /// for all. Throws the first exception of a task; tasks that have not begun by then are left out.
+  /// Calls task(index, worker) for each index below `count` on any free thread, and waits for all.
+  /// Throws the first exception of a task; tasks that have not begun by then are skipped.
   template <class Task>
   void run(std::size_t count, const Task& task) {
     body_ = &task;
@@ -54,8 +54,9 @@ class ThreadTeam {
  private:
   using Call = void (*)(const void* body, std::size_t index, std::size_t worker);
 
-  /// The number of a round in the upper half, how many of its tasks nobody has taken in the lower
-  /// one. A thread that comes late finds no task, or one of a later round; nobody waits for it.
+  /// The state of a round: its number in the upper half, the number of its tasks that no thread has
+  /// taken in the lower half. A thread that comes late finds no task, or one of a later round; no
+  /// thread waits for it.
   using State = std::uint64_t;
   static constexpr State left_in(State state) { return state & 0xffffffff; }
   static constexpr State round_of(State state) { return state >> 32; }
@@ -101,7 +102,7 @@ class ThreadTeam {
     }
   }
 
-  /// Keeps the first exception and takes the tasks that nobody has begun.
+  /// Keeps the first exception and drops the tasks that have not begun.
   void keep_error() {
     {
       const std::lock_guard lock{mutex_};
@@ -127,8 +128,8 @@ class ThreadTeam {
     finished_.wait(lock, done);
   }
 
-  /// Waits awake for a while before the thread sleeps, because rounds follow each other closely.
-  /// Other threads that want the core get it.
+  /// Spins for a while before the thread sleeps, because rounds follow each other closely. Other
+  /// threads that want the core get it.
   template <class Condition>
   static void spin_until(const Condition& condition) {
     constexpr int turns = 20'000;

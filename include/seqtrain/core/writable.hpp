@@ -13,8 +13,9 @@
 
 namespace seqtrain {
 
-/// Throws `InputError` unless files can be written into `directory`, which need not exist yet.
-/// Writes a file into it, or into the nearest directory above it that exists, and removes it again.
+/// Throws `InputError` unless files can be written into `directory`, which need not exist yet. To
+/// find out, writes a file into it, or into the nearest existing directory above it, and removes
+/// the file.
 inline void check_writable(const std::filesystem::path& directory) {
   const auto fail = [&directory](const std::string& reason) {
     throw InputError{"cannot be written: " + reason, {.object = directory.string()}};

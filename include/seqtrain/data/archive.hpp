@@ -20,7 +20,7 @@ namespace seqtrain::data {
 /// The compression of a file.
 enum class Compression { none, gzip, zstd };
 
-/// Recognises a file's compression by its name, `.gz` or `.zst`, or by its first bytes.
+/// Recognises a file's compression by its name (`.gz` or `.zst`) or by its first bytes.
 [[nodiscard]] inline Compression compression_of(std::string_view bytes, std::string_view name) {
   if (name.ends_with(".gz") || bytes.starts_with("\x1f\x8b")) return Compression::gzip;
   if (name.ends_with(".zst") || bytes.starts_with("\x28\xb5\x2f\xfd")) return Compression::zstd;
@@ -29,12 +29,12 @@ enum class Compression { none, gzip, zstd };
 
 namespace detail {
 
-/// What a decoder did in one call.
+/// The result of one call of a decoder.
 struct Decoded {
-  std::size_t taken = 0;     ///< bytes of the archive
-  std::size_t made = 0;      ///< bytes of text
-  bool ended = false;        ///< a member or a frame is complete
-  std::string problem = {};  ///< what is wrong with the archive, empty if nothing is
+  std::size_t taken = 0;     ///< bytes of the archive that were read
+  std::size_t made = 0;      ///< bytes of text that were written
+  bool ended = false;        ///< a gzip member or a zstd frame is complete
+  std::string problem = {};  ///< the damage of the archive; empty if there is none
 };
 
 /// Decodes the members of a gzip file.
@@ -101,8 +101,8 @@ class ZstdDecoder {
 
 }  // namespace detail
 
-/// Decompresses an archive piece by piece, with memory that does not depend on its size. Members of
-/// gzip and frames of zstd that follow each other are one text.
+/// Decompresses an archive piece by piece, with memory that does not depend on its size.
+/// Consecutive gzip members or zstd frames form one text.
 class ArchiveReader {
  public:
   /// `archive` must outlive the reader. Errors call it `name`.
@@ -112,7 +112,7 @@ class ArchiveReader {
   }
 
   /// Fills `out` unless the text ends before. Returns the number of bytes, which is 0 at the end.
-  /// Throws `InputError` that names the byte where the archive is damaged or cut off.
+  /// Throws `InputError` with the offset in bytes if the archive is damaged or cut off.
   std::size_t read(std::span<char> out) {
     std::size_t made = 0;
     while (made < out.size() && !(ended_ && at_ == archive_.size())) {
@@ -123,7 +123,8 @@ class ArchiveReader {
       made += step.made;
       ended_ = step.ended;
       if (!step.problem.empty()) fail("cannot be decompressed", step.problem);
-      if (!ended_ && step.taken == 0 && step.made == 0) fail("is cut off", "the archive goes on");
+      if (!ended_ && step.taken == 0 && step.made == 0)
+        fail("is cut off", "more bytes are expected");
     }
     return made;
   }
@@ -142,7 +143,7 @@ class ArchiveReader {
   std::string name_;
   std::variant<detail::GzipDecoder, detail::ZstdDecoder> decoder_;
   std::size_t at_ = 0;
-  bool ended_ = false;  ///< a member or a frame ends at `at_`
+  bool ended_ = false;  ///< a gzip member or a zstd frame ends at `at_`
 };
 
 }  // namespace seqtrain::data

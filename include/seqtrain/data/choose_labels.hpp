@@ -23,8 +23,8 @@
 
 namespace seqtrain::data {
 
-/// Returns the names of the labels in a model's `config.json`, in the order of their ids. Returns
-/// none if there is no id2label, or only the place holders LABEL_0, LABEL_1, … Throws `InputError`
+/// Returns the label names of a model's `config.json` in the order of their ids. The list is empty
+/// if there is no id2label or it has only the placeholders LABEL_0, LABEL_1, … Throws `InputError`
 /// unless the ids are 0 to n-1.
 inline std::vector<std::string> names_in_config(const json::Value& config) {
   const auto id2label = config.find("id2label");
@@ -47,8 +47,8 @@ namespace detail {
 
 constexpr std::size_t most_labels = 10'000;
 
-/// Returns a file's label names in the order of their ids: the order of a known task, else numbers
-/// by value, else sorted names.
+/// Returns a file's label names in the order of their ids: the order of a known task, else by value
+/// if all are numbers, else sorted.
 inline std::vector<std::string> in_standard_order(std::vector<std::string> found) {
   const auto known = [&found](const Labels& task) {
     return std::ranges::all_of(
@@ -88,7 +88,7 @@ void add_labels(const R& reader, const Part& part, Names& names) {
 }
 
 /// Adds the labels of a part's examples if each example has an array of labels. For an array of
-/// numbers it adds their positions.
+/// numbers it adds their indexes.
 template <class R, class Part>
 void add_label_arrays(const R& reader, const Part& part, Names& names) {
   LabelArray array;
@@ -102,7 +102,7 @@ void add_label_arrays(const R& reader, const Part& part, Names& names) {
   });
 }
 
-/// Adds the labels of all examples of a reader. Calls `done` with each part that has been read.
+/// Adds the labels of all examples of a reader. Calls `done` after each part.
 template <class R, class Done>
 void add_labels_of(const R& reader, Names& names, const Done& done) {
   for (const auto& part : reader.parts(std::size_t{1} << 20)) {
@@ -115,9 +115,10 @@ void add_labels_of(const R& reader, Names& names, const Done& done) {
   }
 }
 
-/// Removes -1 from the labels 0 to n-1 of a data set with examples that have no gold label.
+/// Removes -1 from the labels -1 to n-1 of a data set that has examples without a gold label.
 inline void remove_no_label_id(Names& names) {
-  constexpr std::size_t least = 3;  // -1, 0 and 1 may be negative, neutral and positive
+  // The labels -1, 0 and 1 may mean negative, neutral and positive.
+  constexpr std::size_t least = 3;
   const std::size_t others = names.size() - names.count(no_label_id);
   if (others < least) return;
   for (std::size_t id = 0; id < others; ++id) {
@@ -126,14 +127,14 @@ inline void remove_no_label_id(Names& names) {
   if (const auto found = names.find(no_label_id); found != names.end()) names.erase(found);
 }
 
-/// Throws `InputError` unless a place has at least two labels.
+/// Throws `InputError` unless a file or directory has at least two labels.
 inline void demand_two(std::size_t found, const Where& place) {
   if (found >= 2) return;
   throw InputError{"has fewer than two different labels", place,
                    "name all of them with --labels a,b,c"};
 }
 
-/// Returns the labels of a file with these fields, all of which `add_all` adds to a set.
+/// Returns the labels of a file with these fields. `add_all` adds all labels to a set.
 template <class AddAll>
 Labels labels_of(const std::string& file, const Fields& fields, const AddAll& add_all) {
   const bool arrays = fields.label_as_json;
@@ -149,16 +150,16 @@ Labels labels_of(const std::string& file, const Fields& fields, const AddAll& ad
 }  // namespace detail
 
 /// Returns the labels of a text's examples, or the three labels of MultiNLI if the label field is
-/// MultiNLI's. "-1" is no label beside the labels 0 to n-1 if there are three or more; beside 0 and
-/// 1 it is one. Throws `InputError` if there are fewer than two labels, or so many that they cannot
-/// be labels.
+/// MultiNLI's. "-1" means "no label" if the other labels are 0 to n-1 with n of at least 3; with
+/// only 0 and 1 it is a label. Throws `InputError` if there are fewer than two labels, or so many
+/// that the field cannot hold labels.
 inline Labels find_labels(const Reader& reader) {
   return detail::labels_of(reader.name(), reader.fields(), [&](detail::Names& found) {
     detail::add_labels_of(reader, found, [](std::string_view) {});
   });
 }
 
-/// Returns the labels of a file's examples, as those of a text.
+/// Returns the labels of a file's examples by the rules for a `Reader`.
 inline Labels find_labels(RecordFile& file) {
   return detail::labels_of(file.name(), file.fields(), [&](detail::Names& found) {
     file.each_text([&](const Reader& reader) {
@@ -167,7 +168,8 @@ inline Labels find_labels(RecordFile& file) {
   });
 }
 
-/// Returns the labels that a file names, in the order of their ids, else those of its examples.
+/// Returns the label names that a file declares, in the order of their ids, else the labels of its
+/// examples.
 inline Labels find_labels(const ExampleFile& file) {
   if (const auto names = file.label_names(); !names.empty()) {
     return Labels{
@@ -178,14 +180,14 @@ inline Labels find_labels(const ExampleFile& file) {
   });
 }
 
-/// Returns the labels that the folders of a directory are named after.
+/// Returns the labels of a directory, which are the names of its folders.
 inline Labels find_labels(const TextFolder& folder) {
   detail::demand_two(folder.labels().size(), {.object = folder.name()});
   return Labels{detail::in_standard_order(folder.labels())};
 }
 
-/// Returns a task's labels: the labels that the user names, else the model's if it names any, else
-/// the labels of the file or directory to train on. Regression has one, which needs no name. Throws
+/// Returns a task's labels: those that the user names, else the model's if it has any, else those
+/// of the training file or directory. Regression has one label, which needs no name. Throws
 /// `InputError` if no labels are found.
 inline Labels choose_labels(const std::vector<std::string>& given,
                             const std::vector<std::string>& of_model,

@@ -9,8 +9,8 @@
 
 namespace seqtrain::data {
 
-/// Returns weights with which every label counts the same: examples / (labels × examples of the
-/// label), as scikit-learn's "balanced" has it. Rows without a label are not counted. Throws
+/// Returns weights that give all labels equal influence: examples / (labels × examples of the
+/// label), as scikit-learn's "balanced" does. Rows without a label are not counted. Throws
 /// `InputError` if a label has no example.
 inline std::vector<double> balanced_weights(const EncodedSet& set, const Labels& labels) {
   std::vector<std::size_t> counts(labels.size());

@@ -19,7 +19,7 @@ void prefetch(const T* values, std::size_t count) {
   for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(values + i);
 }
 
-/// Fills the members of a batch that have one value for each row, and its shape.
+/// Fills the shape of a batch and the members that have one value per row.
 inline void describe_rows(const EncodedSet& set, std::span<const std::uint32_t> rows,
                           const PlanOptions& options, Batch& batch) {
   batch.lengths.resize(rows.size());
@@ -42,7 +42,7 @@ inline void describe_rows(const EncodedSet& set, std::span<const std::uint32_t> 
 
 }  // namespace detail
 
-/// Fills `batch` as `collate` does, but leaves the ids out: a batch that another process computes.
+/// Fills `batch` like `collate` but without the ids, for a batch that another process computes.
 inline void describe_batch(const EncodedSet& set, std::span<const std::uint32_t> rows,
                            const PlanOptions& options, Batch& batch) {
   detail::describe_rows(set, rows, options, batch);
@@ -50,8 +50,8 @@ inline void describe_batch(const EncodedSet& set, std::span<const std::uint32_t>
   batch.token_type_ids.clear();
 }
 
-/// Fills `batch` with rows of the set, each padded to the length of the longest. Uses the batch's
-/// memory again.
+/// Fills `batch` with rows of the set, each padded to the length of the longest. Reuses the batch's
+/// memory.
 inline void collate(const EncodedSet& set, std::span<const std::uint32_t> rows,
                     const PlanOptions& options, Batch& batch) {
   set.visit_ids([&](const auto* all_ids) {

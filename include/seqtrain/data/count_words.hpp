@@ -15,7 +15,7 @@
 namespace seqtrain::data {
 
 /// Adds the words of a file's texts to `counts`, on several threads. Throws `InputError` with file
-/// and line on the first record that is wrong.
+/// and line at the first wrong record.
 inline void count_words(const std::filesystem::path& path, const ReadOptions& options,
                         std::size_t workers, text::WordCounts& counts) {
   RecordFile{path, options}.each_text([&](const Reader& reader) {

@@ -13,14 +13,14 @@
 
 namespace seqtrain::data {
 
-/// Reads records of RFC 4180: cells between commas. A cell in quotes may hold commas, line breaks
-/// and doubled quotes. Lines may end in LF alone.
+/// Parses records of RFC 4180, i.e. cells between commas. A quoted cell may hold commas, line
+/// breaks and doubled quotes. Lines may end in LF alone.
 class CsvParser {
  public:
   explicit CsvParser(const Source& source) : source_{&source} {}
 
-  /// Takes the first record off `text`, which must not be empty. Throws `InputError` at a quote
-  /// that is never closed or out of place. The cells are valid until the next call.
+  /// Takes the first record off `text`, which must not be empty. Throws `InputError` if a quote is
+  /// not closed or is misplaced. The cells are valid until the next call.
   std::string_view take_record(std::string_view& text) {
     record_ = text;
     cells_.clear();
@@ -78,7 +78,7 @@ class CsvParser {
     return false;
   }
 
-  /// Returns the buffer for the text of the cell that is being read.
+  /// Returns the buffer for the text of the current cell.
   std::string& buffer() {
     buffers_.resize(std::max(buffers_.size(), cells_.size() + 1));
     buffers_[cells_.size()].clear();
@@ -104,8 +104,8 @@ class CsvParser {
 }
 
 /// Returns the length of the first record of `text`, including its line end, or npos if the text
-/// ends before the record does. A quote inside a field that does not begin with one opens nothing,
-/// so a wrong record ends with its line.
+/// ends before the record does. A quote inside an unquoted field is an ordinary character, so a
+/// wrong record ends with its line.
 [[nodiscard]] inline std::size_t csv_record_length(std::string_view text) {
   constexpr auto npos = std::string_view::npos;
   for (std::size_t i = 0; i < text.size();) {
@@ -122,8 +122,8 @@ class CsvParser {
   return npos;
 }
 
-/// Calls `visit` with each record of `part` as an example. `part` is a part of the source after its
-/// header. Empty lines between records are skipped.
+/// Calls `visit` with each record of `part` as an example. `part` belongs to the source and lies
+/// after its header. Empty lines between records are skipped.
 template <class Visit>
 void read_csv(const Source& source, std::string_view part, const Columns& columns, Visit&& visit) {
   const bool all_utf8 = text::is_valid_utf8(part);

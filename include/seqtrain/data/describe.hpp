@@ -17,7 +17,7 @@
 
 namespace seqtrain::data {
 
-/// Returns how many examples of a set have each label; zeros for regression.
+/// Returns the number of examples with each label of a set; zeros for regression.
 [[nodiscard]] inline std::vector<std::size_t> label_counts(const EncodedSet& set,
                                                            ProblemType problem_type,
                                                            std::size_t labels) {
@@ -34,21 +34,22 @@ namespace seqtrain::data {
   return counts;
 }
 
-/// What a set of examples is made of. Examples are equal if their ids are.
+/// A summary of a set of examples. Two examples are equal if their ids are.
 struct SetSummary {
   std::size_t examples = 0;
   std::size_t left_out = 0;              ///< records without a gold label
   std::size_t empty_texts = 0;           ///< examples of the whole file with an empty text
   std::vector<std::size_t> labels = {};  ///< examples with each label; none for regression
-  std::size_t median = 0;                ///< length in tokens
+  std::size_t median = 0;                ///< median length in tokens
   std::size_t percentile_95 = 0;         ///< length that 95 % of the examples do not exceed
   std::size_t longest = 0;
-  std::size_t at_max_length = 0;  ///< examples that were cut, or just fit
-  std::size_t repeated = 0;       ///< examples that are equal to an earlier one of the set
-  std::size_t in_train = 0;       ///< examples that are equal to one of the training set
+  /// Examples that were truncated or have exactly the maximum length.
+  std::size_t at_max_length = 0;
+  std::size_t repeated = 0;  ///< examples that are equal to an earlier one of the set
+  std::size_t in_train = 0;  ///< examples that are equal to one of the training set
 };
 
-/// What the examples of a run are made of.
+/// A summary of the examples of a run.
 struct DataSummary {
   std::vector<std::string> labels = {};  ///< names; none for regression
   SetSummary train = {};
@@ -60,10 +61,10 @@ namespace detail {
 /// A set of 64-bit hashes in one array.
 class HashSet {
  public:
-  /// Makes room for so many hashes.
+  /// Reserves room for `most` hashes.
   explicit HashSet(std::size_t most) : slots_(std::bit_ceil(2 * most + 1)) {}
 
-  /// Adds a hash. Returns false if it is there already.
+  /// Adds a hash. Returns false if the set already has it.
   bool insert(std::uint64_t hash) {
     std::uint64_t& slot = slots_[slot_of(hash)];
     const bool fresh = slot == 0;
@@ -79,10 +80,10 @@ class HashSet {
     return slot;
   }
 
-  std::vector<std::uint64_t> slots_;  // 0: free
+  std::vector<std::uint64_t> slots_;  // 0 marks a free slot
 };
 
-/// Returns a hash of a row's ids and of where its second segment begins, never 0.
+/// Returns a hash of a row's ids and of the start of its second segment. It is never 0.
 inline std::uint64_t row_hash(const EncodedSet& set, std::size_t row) {
   std::uint64_t hash = random::mix(set.length(row), set.first_segment(row));
   set.visit_ids([&](const auto* all) {
@@ -93,7 +94,8 @@ inline std::uint64_t row_hash(const EncodedSet& set, std::size_t row) {
   return hash == 0 ? 1 : hash;
 }
 
-/// Counts the rows that `seen` has, and those that are new to it, which are added to `own`.
+/// Counts the rows that are in `train`, and the rows that are already in `own`. Adds new rows to
+/// `own`.
 inline void count_equal(const EncodedSet& set, const HashSet* train, HashSet& own,
                         SetSummary& summary) {
   for (std::size_t row = 0; row < set.size(); ++row) {
@@ -132,7 +134,7 @@ inline SetSummary summary_of(const EncodedFile& file, const Labels& labels, cons
   return summary;
 }
 
-/// Returns a count with its share: `12 (1.5 %)`.
+/// Returns a count with its percentage: `12 (1.5 %)`.
 inline std::string with_share(std::size_t count, std::size_t all) {
   char text[64];
   std::snprintf(text, sizeof text, "%zu (%.1f %%)", count,
@@ -149,7 +151,7 @@ inline std::string to_text(const std::string& name, const SetSummary& set,
   const auto add = [&text](std::size_t count, const std::string& what) {
     if (count > 0) text += "; " + what;
   };
-  add(set.at_max_length, with_share(set.at_max_length, set.examples) + " cut or just fitting");
+  add(set.at_max_length, with_share(set.at_max_length, set.examples) + " with the maximum length");
   add(set.repeated, with_share(set.repeated, set.examples) + " repeated");
   add(set.empty_texts, std::to_string(set.empty_texts) + " with an empty text");
   add(set.left_out, std::to_string(set.left_out) + " without a gold label left out");
@@ -170,8 +172,8 @@ inline std::string to_text(const std::string& name, const SetSummary& set,
 
 }  // namespace detail
 
-/// Describes the examples of a run before training. Takes a time linear in the number of tokens,
-/// and 16 to 32 bytes an example.
+/// Summarises the examples of a run before training. Takes time linear in the number of tokens, and
+/// 16 to 32 bytes per example.
 [[nodiscard]] inline DataSummary describe(const EncodedFile& train, const EncodedFile& dev,
                                           const Labels& labels) {
   DataSummary summary;
@@ -182,13 +184,13 @@ inline std::string to_text(const std::string& name, const SetSummary& set,
   return summary;
 }
 
-/// Returns the log's lines about the examples of a run.
+/// Returns the lines about a run's examples for the log.
 [[nodiscard]] inline std::string to_text(const DataSummary& data) {
   return detail::to_text("Train", data.train, data.labels) + "\n" +
          detail::to_text("Dev", data.dev, data.labels);
 }
 
-/// Returns a warning if examples of the training set are in the dev set too, else nothing.
+/// Returns a warning if dev examples are also in the training set, else "".
 [[nodiscard]] inline std::string leak_warning(const DataSummary& data) {
   if (data.dev.in_train == 0) return {};
   return detail::with_share(data.dev.in_train, data.dev.examples) +

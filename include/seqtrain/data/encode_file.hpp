@@ -29,21 +29,21 @@ namespace seqtrain::data {
 
 /// Progress of encoding a file.
 struct EncodeProgress {
-  std::size_t bytes = 0;        ///< bytes that are done
-  std::size_t total_bytes = 0;  ///< of the file
+  std::size_t bytes = 0;        ///< bytes that have been encoded
+  std::size_t total_bytes = 0;  ///< size of the file in bytes
   std::size_t examples = 0;
 };
 
 struct EncodeFileOptions {
-  ReadOptions read = {};  ///< all but the problem type, which the labels have
+  ReadOptions read = {};  ///< reading options; the problem type is taken from the labels
   text::EncodeOptions encode = {};
-  /// Fraction of the examples to keep: the first ones, rounded to a whole number.
+  /// The fraction of the examples to keep, from the first on. The number is rounded.
   double fraction = 1;
   std::size_t workers = std::max(1U, std::thread::hardware_concurrency());
-  /// File to write the encoded set to. Other processes can open it by `open_encoded_file`, and it
-  /// takes next to no memory. If empty, the set is kept in memory.
+  /// The file that receives the encoded set. Other processes can open it with `open_encoded_file`.
+  /// It takes almost no memory. If empty, the set is kept in memory.
   std::filesystem::path file = {};
-  /// Called from time to time, on the caller's thread.
+  /// Called repeatedly on the caller's thread.
   std::function<void(const EncodeProgress&)> progress = {};
 
   void validate() const {
@@ -61,7 +61,7 @@ namespace detail {
 /// Counts of the records of a file or a part of it.
 struct Counts {
   std::size_t left_out = 0;     ///< records without a gold label
-  std::size_t empty_texts = 0;  ///< examples with a text of whitespace alone
+  std::size_t empty_texts = 0;  ///< examples with a text of only whitespace
 
   Counts& operator+=(const Counts& other) {
     left_out += other.left_out;
@@ -76,7 +76,7 @@ struct EncodedPart {
   Counts counts = {};
 };
 
-/// The memory of one thread.
+/// One thread's working memory.
 template <text::Tokenizer T>
 struct EncodeScratch {
   typename T::Scratch tokenizer;
@@ -134,7 +134,7 @@ auto with_tokenizer(const T& tokenizer, const Use& use) {
   }
 }
 
-/// Returns the bytes of a part: a few parts for each worker, of a size that fits into a core's
+/// Returns the size of a part in bytes: each worker gets a few parts, and a part fits into a core's
 /// cache.
 inline std::size_t part_bytes(std::size_t total, std::size_t workers) {
   return std::clamp(total / (8 * workers), std::size_t{1} << 16, std::size_t{1} << 20);
@@ -156,8 +156,8 @@ inline std::size_t kept_of(std::size_t total, const std::string& name, double fr
 }
 
 /// Encodes all examples of a `Reader`, a `TextFolder` or an `ExampleFile` and appends them to
-/// `out`, an `EncodedSet` or an `EncodedFileWriter`. Calls `done` on the caller's thread with each
-/// part that has been encoded and the examples so far. Returns counts of what happened.
+/// `out`, an `EncodedSet` or an `EncodedFileWriter`. After each part it calls `done` on the
+/// caller's thread with the part and the examples so far. Returns the counts of records.
 template <class R, text::Tokenizer T, class Done, class Out>
 Counts append_parts(const R& reader, const T& tokenizer, const Labels& labels,
                     const EncodeFileOptions& options, const Done& done, Out& out) {
@@ -181,8 +181,8 @@ Counts append_parts(const R& reader, const T& tokenizer, const Labels& labels,
   return counts;
 }
 
-/// Encodes examples into memory or a file. `append_to(out)` appends all of the source called `name`
-/// and returns their counts.
+/// Encodes examples into memory or a file. `append_to(out)` appends all examples of the source
+/// `name` and returns their counts.
 template <class T, class Append>
 EncodedFile encode_all(const std::string& name, const T& tokenizer, const Labels& labels,
                        const EncodeFileOptions& options, const Append& append_to) {
@@ -223,7 +223,7 @@ EncodedFile encode_whole(const R& reader, const T& tokenizer, const Labels& labe
 
 /// Encodes the examples of a text on several threads, in order. The result does not depend on the
 /// number of threads. Throws `InputError` with file and line at the first wrong record. A variant
-/// of tokenizers is visited once.
+/// of tokenizers is visited only once.
 template <class T>
 EncodedFile encode_text(const Source& source, const T& tokenizer, const Labels& labels,
                         const EncodeFileOptions& options = {}) {
@@ -241,8 +241,8 @@ EncodedFile encode_folder(const std::filesystem::path& directory, const T& token
 }
 
 /// Encodes the examples of a file, which may be compressed, of a directory as `TextFolder` reads
-/// it, or of what `options.read.open` opens. Takes no more memory than the encoded set and a few
-/// parts.
+/// it, or of a file that `options.read.open` opens. Takes memory for the encoded set and a few
+/// parts. Throws `InputError` with file and line at the first wrong record.
 template <class T>
 EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, const Labels& labels,
                         const EncodeFileOptions& options = {}) {

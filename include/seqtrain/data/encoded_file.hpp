@@ -21,16 +21,18 @@
 
 namespace seqtrain::data {
 
-/// The encoded examples of a file, and counts of what happened to them.
+/// The encoded examples of a file and the counts of its records.
 struct EncodedFile {
   EncodedSet set;
-  std::size_t total = 0;          ///< examples before `fraction` was applied
-  std::size_t left_out = 0;       ///< records without a gold label
-  std::size_t empty_texts = 0;    ///< examples before `fraction` with a text of whitespace alone
-  std::size_t at_max_length = 0;  ///< examples that were cut, or just fit
+  std::size_t total = 0;     ///< examples before `fraction` was applied
+  std::size_t left_out = 0;  ///< records without a gold label
+  /// Examples with a text of only whitespace, before `fraction` was applied.
+  std::size_t empty_texts = 0;
+  /// Examples that were truncated or have exactly the maximum length.
+  std::size_t at_max_length = 0;
 };
 
-/// Returns the log's line about a training file: `Training with 100/1000 examples.`
+/// Returns the line about a training file for the log: `Training with 100/1000 examples.`
 inline std::string describe(const EncodedFile& file) {
   return "Training with " + std::to_string(file.set.size()) + "/" + std::to_string(file.total) +
          " examples.";
@@ -38,14 +40,14 @@ inline std::string describe(const EncodedFile& file) {
 
 namespace detail {
 
-/// Counts the examples that have the greatest length allowed.
+/// Counts the examples of the greatest allowed length.
 inline std::size_t count_at_length(const EncodedSet& set, std::size_t max_length) {
   return static_cast<std::size_t>(std::ranges::count(set.lengths(), max_length));
 }
 
-/// The first bytes of an encoded set's file. The ids follow, padded to a multiple of 8 bytes, then
-/// rows, labels and targets as in `EncodedSet::Arrays`, and the trailer. Numbers have the byte
-/// order of the machine.
+/// The first bytes of an encoded set's file. After it come the ids, padded to a multiple of 8
+/// bytes; rows, labels and targets as in `EncodedSet::Arrays`; and the trailer. Numbers have the
+/// machine's byte order.
 struct EncodedHead {
   std::array<char, 24> name = {"seqtrain encoded set"};
   std::uint64_t version = 2;
@@ -57,16 +59,16 @@ struct EncodedTrailer {
   std::uint64_t vocab_size = 0;
   std::uint64_t pad_id = 0;
   std::uint64_t targets_a_row = 0;
-  std::uint64_t ids = 0;   ///< in all rows
-  std::uint64_t rows = 0;  ///< in the file
-  std::uint64_t kept = 0;  ///< rows to be used: the first ones
+  std::uint64_t ids = 0;   ///< number of ids in all rows
+  std::uint64_t rows = 0;  ///< number of rows in the file
+  std::uint64_t kept = 0;  ///< number of rows to use, from the first on
   std::uint64_t left_out = 0;
   std::uint64_t empty_texts = 0;
-  std::uint64_t max_length = 0;  ///< ids that an example could have
+  std::uint64_t max_length = 0;  ///< most ids that an example could have
   std::uint32_t checksum = 0;    ///< CRC-32C of all bytes before the trailer
   std::uint32_t own_checksum = 0;
 
-  /// Returns the CRC-32C of the trailer without this last number.
+  /// Returns the CRC-32C of the trailer without its last member, this checksum.
   [[nodiscard]] std::uint32_t sum() const {
     const auto bytes = std::as_bytes(std::span{this, 1});
     return Crc32c{}.update(bytes.first(offsetof(EncodedTrailer, own_checksum))).value();
@@ -80,7 +82,7 @@ constexpr std::uint64_t bytes_to_fill(std::uint64_t size) {
   return (8 - size % 8) % 8;
 }
 
-/// Reads an encoded set's file and checks all of it.
+/// Reads an encoded set's file and verifies all of it.
 class EncodedFileReader {
  public:
   explicit EncodedFileReader(const std::filesystem::path& path)
@@ -142,7 +144,7 @@ class EncodedFileReader {
     return {reinterpret_cast<const T*>(take(count, sizeof(T)).data()), count};
   }
 
-  /// Reads all bytes once, in their order: a set may be larger than memory.
+  /// Reads all bytes once, from front to back, because a set may be larger than memory.
   void check_bytes(std::span<const std::byte> ids) const {
     constexpr std::size_t block = std::size_t{1} << 18;
     const auto all = file_->bytes().first(file_->size() - sizeof trailer_);
@@ -158,7 +160,7 @@ class EncodedFileReader {
     }
     sum.update(all.subspan(sizeof(EncodedHead) + ids.size()));
     demand(sum.value() == trailer_.checksum, "is damaged");
-    demand(highest < trailer_.vocab_size, "has an id outside of its vocabulary");
+    demand(highest < trailer_.vocab_size, "has an id outside its vocabulary");
   }
 
   template <class Id>
@@ -183,16 +185,16 @@ class EncodedFileReader {
   std::filesystem::path path_;
   std::shared_ptr<const MappedFile> file_;
   EncodedTrailer trailer_;
-  std::span<const std::byte> rest_;  // bytes that have not been taken yet
+  std::span<const std::byte> rest_;  // bytes that are not parsed yet
 };
 
 }  // namespace detail
 
 /// Opens a set that `encode_file` has written to a file, with its counts. The arrays stay in the
-/// file: processes of a machine that open it share its memory, and a set may be larger than the
-/// memory. All bytes are read and checked once. Throws `InputError` if the file is not an encoded
-/// set, is damaged, or was made for another vocabulary or other labels. The file may be removed
-/// while the set is in use, but not changed.
+/// file: processes that open it share its memory, and a set may be larger than the memory. All
+/// bytes are read and verified once. Throws `InputError` if the file is not an encoded set, is
+/// damaged, or was made with another vocabulary or other labels. The file may be removed while the
+/// set is in use, but must not be changed.
 template <class T>
 EncodedFile open_encoded_file(const std::filesystem::path& path, const T& tokenizer,
                               const Labels& labels) {

@@ -17,8 +17,8 @@
 namespace seqtrain::data {
 namespace detail {
 
-/// Writes files without forcing them to the disk. If a loss of power damages one, its checksum
-/// shows it, and the set is encoded again.
+/// Writes files without forcing them to the disk. If a power failure damages a file, its checksum
+/// detects it and the set is encoded again.
 struct UnforcedFiles : Files {
   void sync(Output&) const {}
   void sync_directory(const Path&) const {}
@@ -26,12 +26,13 @@ struct UnforcedFiles : Files {
 
 }  // namespace detail
 
-/// Writes an encoded set to a file part by part, so that no more than a part is in memory. The file
-/// appears under its name whole or not at all, on `commit`. Failures, such as a full disk, throw
-/// `Error` with the file's name.
+/// Writes an encoded set to a file part by part, so that only one part is in memory. The file
+/// appears complete at `commit`, or not at all. Throws `Error` with the file's name on failures
+/// such as a full disk.
 class EncodedFileWriter {
  public:
-  /// `empty` has the vocabulary, the pad id and the number of targets of all parts.
+  /// `empty` is an empty set with the vocabulary, the pad id and the number of targets of all
+  /// parts.
   EncodedFileWriter(const std::filesystem::path& path, const EncodedSet& empty,
                     std::size_t max_length)
       : file_{path}, rows_{path}, labels_{path}, targets_{path} {
@@ -59,7 +60,7 @@ class EncodedFileWriter {
     trailer_.rows += part.size();
   }
 
-  /// Makes the file visible. A reader of it gets the first `kept` rows.
+  /// Makes the file visible. Readers get the first `kept` rows.
   void commit(std::size_t kept, std::size_t left_out, std::size_t empty_texts = 0) {
     const std::array<std::byte, 8> zeros = {};
     put(std::span{zeros}.first(detail::bytes_to_fill(file_.size())));
@@ -82,7 +83,7 @@ class EncodedFileWriter {
   }
 
   BasicAtomicFile<detail::UnforcedFiles> file_;
-  SpoolFile rows_, labels_, targets_;  ///< written after the ids, whose number is known at the end
+  SpoolFile rows_, labels_, targets_;  ///< follow the ids, whose number is known at the end
   Crc32c sum_;
   detail::EncodedTrailer trailer_;
   std::vector<std::uint64_t> shifted_;

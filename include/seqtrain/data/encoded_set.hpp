@@ -17,24 +17,24 @@
 
 namespace seqtrain::data {
 
-/// Encoded examples in three flat arrays: ids, of 2 bytes if the vocabulary allows it, else of 4;
-/// one word for each row with its first id and its first token of type 1; labels. Regression and
-/// multi-label tasks have a fourth array of numbers. No example has memory of its own on the heap.
-/// The arrays may also be in a mapped file: see `open_encoded_file`.
+/// Encoded examples in flat arrays: ids (2 bytes each if the vocabulary allows it, else 4); one
+/// word per row with the index of its first id and the number of ids before type 1; labels.
+/// Regression and multi-label tasks also have targets. Examples have no heap memory of their own.
+/// The arrays may lie in a mapped file; see `open_encoded_file`.
 class EncodedSet {
  public:
   /// The length of the longest row that a set can hold.
   static constexpr std::size_t most_ids_a_row = (std::size_t{1} << 24) - 1;
 
-  /// Makes an empty set of ids below `vocab_size`. Batches are padded by `pad_id`. Each row has
+  /// Makes an empty set of ids below `vocab_size`. Batches are padded with `pad_id`. Each row has
   /// `targets_a_row` numbers. Throws `Error` if `pad_id` is not below `vocab_size`.
   EncodedSet(std::size_t vocab_size, std::int32_t pad_id, std::size_t targets_a_row = 0)
       : vocab_size_{vocab_size}, pad_id_{pad_id}, targets_a_row_{targets_a_row} {
     if (vocab_size < 1 || vocab_size > std::size_t{1} << 31) {
-      throw Error{"a vocabulary of " + std::to_string(vocab_size) + " cannot be"};
+      throw Error{"a vocabulary of " + std::to_string(vocab_size) + " is not possible"};
     }
     if (pad_id < 0 || static_cast<std::size_t>(pad_id) >= vocab_size) {
-      throw Error{"the pad id " + std::to_string(pad_id) + " is outside of the vocabulary"};
+      throw Error{"the pad id " + std::to_string(pad_id) + " is outside the vocabulary"};
     }
     if (bytes_an_id(vocab_size) == 4) ids_.emplace<FlatArray<std::uint32_t>>();
   }
@@ -42,14 +42,15 @@ class EncodedSet {
   /// The arrays of a set. An id takes `bytes_an_id` bytes.
   struct Arrays {
     std::span<const std::byte> ids;
-    std::span<const std::uint64_t> rows;  ///< begin in ids << 24 | ids before token type 1
+    /// (index of the first id) << 24 | (ids before token type 1).
+    std::span<const std::uint64_t> rows;
     std::span<const std::int32_t> labels;
     std::span<const float> targets;
   };
 
-  /// Makes a set that refers to arrays elsewhere. It and its copies keep `memory` alive. Every id
-  /// must be below `vocab_size`. Throws `InputError` if a row reaches past the last id, or if the
-  /// arrays do not fit each other.
+  /// Makes a set whose arrays are owned by `memory`, which the set and its copies keep alive. Every
+  /// id must be below `vocab_size`. Throws `InputError` if a row reaches past the last id, or if
+  /// the sizes of the arrays do not match.
   EncodedSet(std::size_t vocab_size, std::int32_t pad_id, std::size_t targets_a_row,
              const Arrays& arrays, std::shared_ptr<const void> memory)
       : EncodedSet{vocab_size, pad_id, targets_a_row} {
@@ -66,7 +67,7 @@ class EncodedSet {
     check_arrays();
   }
 
-  /// Returns the arrays, to be written to a file. They are valid until the set changes.
+  /// Returns the arrays, e.g. to write them to a file. They are valid until the set changes.
   [[nodiscard]] Arrays arrays() const noexcept {
     const auto bytes = [](const auto& ids) {
       return std::as_bytes(std::span{ids.begin(), ids.size()});
@@ -77,7 +78,7 @@ class EncodedSet {
             .targets = {targets_.begin(), targets_.size()}};
   }
 
-  /// Returns the bytes that an id takes for this size of the vocabulary.
+  /// Returns the bytes that an id takes with a vocabulary of this size.
   static constexpr std::size_t bytes_an_id(std::size_t vocab_size) noexcept {
     return vocab_size > 65'536 ? 4 : 2;
   }
@@ -92,15 +93,15 @@ class EncodedSet {
   [[nodiscard]] std::size_t length(std::size_t row) const noexcept {
     return begin_of(row + 1) - begin_of(row);
   }
-  /// Returns the number of ids in a row before the first token of type 1, or its length if it has
-  /// none.
+  /// Returns the number of ids in a row before the first id of type 1, or the row's length if there
+  /// is none.
   [[nodiscard]] std::size_t first_segment(std::size_t row) const noexcept {
     return rows_[row] & most_ids_a_row;
   }
   /// Returns the label of a row, or -1 if it has none.
   [[nodiscard]] std::int32_t label(std::size_t row) const noexcept { return labels_[row]; }
   [[nodiscard]] std::size_t targets_a_row() const noexcept { return targets_a_row_; }
-  /// Returns the numbers of a row, which are NaN if it has no label.
+  /// Returns the targets of a row. They are NaN if it has no label.
   [[nodiscard]] std::span<const float> targets(std::size_t row) const noexcept {
     return {targets_.begin() + row * targets_a_row_, targets_a_row_};
   }
@@ -111,7 +112,7 @@ class EncodedSet {
            std::views::transform([this](std::size_t row) { return length(row); });
   }
 
-  /// Returns the position of a row's first id among all ids.
+  /// Returns the index of a row's first id among all ids.
   [[nodiscard]] std::size_t begin_of(std::size_t row) const noexcept {
     return row < rows_.size() ? rows_[row] >> 24 : end_;
   }
@@ -132,7 +133,7 @@ class EncodedSet {
   void push_back(std::span<const std::int32_t> ids, std::size_t first_segment, std::int32_t label,
                  std::span<const float> targets = {}) {
     check(ids, first_segment);
-    if (targets.size() != targets_a_row_) throw Error{"a row has another number of targets"};
+    if (targets.size() != targets_a_row_) throw Error{"a row has a different number of targets"};
     const auto widen = [&](auto& all) {
       using Stored = std::remove_cvref_t<decltype(all[0])>;
       std::ranges::transform(ids, all.extend(ids.size()),
@@ -174,7 +175,7 @@ class EncodedSet {
     end_ += other.end_;
   }
 
-  /// Keeps the first `rows` rows. The memory stays.
+  /// Keeps only the first `rows` rows. Frees no memory.
   void truncate(std::size_t rows) noexcept {
     if (rows >= size()) return;
     end_ = begin_of(rows);
@@ -184,7 +185,7 @@ class EncodedSet {
     targets_.truncate(rows * targets_a_row_);
   }
 
-  /// Frees memory that holds no row.
+  /// Frees memory that no row uses.
   void shrink_to_fit() {
     std::visit([](auto& all) { all.shrink_to_fit(); }, ids_);
     rows_.shrink_to_fit();
@@ -192,7 +193,7 @@ class EncodedSet {
     targets_.shrink_to_fit();
   }
 
-  /// Returns the bytes of memory of the arrays, without arrays in a file.
+  /// Returns the bytes of memory that the arrays take. Arrays in a file do not count.
   [[nodiscard]] std::size_t bytes() const noexcept {
     const auto used = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
     return std::visit(used, ids_) + used(rows_) + used(labels_) + used(targets_);
@@ -206,11 +207,12 @@ class EncodedSet {
       bits |= static_cast<std::uint32_t>(id) | (last - static_cast<std::uint32_t>(id));
     }
     if (bits >> 31 != 0) {
-      throw Error{"an id is outside of the vocabulary of " + std::to_string(vocab_size_)};
+      throw Error{"an id is outside the vocabulary of " + std::to_string(vocab_size_)};
     }
     if (ids.size() > most_ids_a_row) {
-      throw InputError{
-          "an example has " + std::to_string(ids.size()) + " ids", {}, "a max_length cuts it"};
+      throw InputError{"an example has " + std::to_string(ids.size()) + " ids",
+                       {},
+                       "set max_length to truncate it"};
     }
     if (first_segment > ids.size()) throw Error{"a segment is longer than its row"};
   }
@@ -219,11 +221,11 @@ class EncodedSet {
     const auto demand = [](bool good, const char* problem) {
       if (!good) throw InputError{problem};
     };
-    demand(labels_.size() == rows_.size(), "there are not as many labels as rows");
+    demand(labels_.size() == rows_.size(), "the numbers of labels and rows differ");
     demand(targets_a_row_ == 0 ? targets_.empty()
                                : targets_.size() / targets_a_row_ == rows_.size() &&
                                      targets_.size() % targets_a_row_ == 0,
-           "there are not as many targets as rows");
+           "the numbers of targets and rows do not match");
     bool good = rows_.empty() ? end_ == 0 : begin_of(0) == 0;
     for (std::size_t row = 0; row < size(); ++row) {
       const std::size_t begin = begin_of(row);
@@ -231,18 +233,19 @@ class EncodedSet {
       good &= begin <= end && end <= end_ && end - begin <= most_ids_a_row &&
               first_segment(row) <= end - begin && label(row) >= -1;
     }
-    demand(good, "a row is not among the ids, or its label cannot be");
+    demand(good, "a row lies outside the ids, or its label is below -1");
   }
 
   std::size_t vocab_size_;
   std::int32_t pad_id_;
   std::size_t targets_a_row_;
-  std::size_t end_ = 0;  ///< ids in all rows
+  std::size_t end_ = 0;  ///< number of ids in all rows
   std::variant<FlatArray<std::uint16_t>, FlatArray<std::uint32_t>> ids_;
-  FlatArray<std::uint64_t> rows_;  ///< [size], begin in ids_ << 24 | ids before token type 1
+  /// [size], (index of the first id) << 24 | (ids before token type 1).
+  FlatArray<std::uint64_t> rows_;
   FlatArray<std::int32_t> labels_;
   FlatArray<float> targets_;            ///< [size, targets_a_row_]
-  std::shared_ptr<const void> memory_;  ///< keeps arrays elsewhere alive
+  std::shared_ptr<const void> memory_;  ///< owner of arrays that are not in this set
 };
 
 }  // namespace seqtrain::data

@@ -6,19 +6,20 @@
 
 namespace seqtrain::data {
 
-/// One record of a file, as a reader passes it to a visitor. It is valid until the visitor returns.
+/// One record of a file. A reader passes it to a visitor. It is valid until the visitor returns.
 struct Example {
   std::string_view text = {};
   std::optional<std::string_view> text_pair = {};
-  std::optional<std::string_view> label = {};  ///< as it is written: a name, a number, an array
-  std::string_view record = {};                ///< the whole record, a part of its `Source`
-  std::int64_t row = 0;  ///< the number of its row, from 1, in an `ExampleFile`
+  /// As written in the file: a name, a number or an array.
+  std::optional<std::string_view> label = {};
+  std::string_view record = {};  ///< the whole record, which is a part of its `Source`
+  std::int64_t row = 0;          ///< the row's number in an `ExampleFile`, counted from 1
 };
 
-/// The label that MultiNLI and SNLI write if the annotators did not agree.
+/// The label that MultiNLI and SNLI use if the annotators did not agree.
 constexpr std::string_view no_label = "-";
 
-/// The label id that Hugging Face's data sets write where there is no gold label.
+/// The label id that Hugging Face's data sets use for examples without a gold label.
 constexpr std::string_view no_label_id = "-1";
 
 }  // namespace seqtrain::data

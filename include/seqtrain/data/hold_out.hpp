@@ -11,24 +11,24 @@
 
 namespace seqtrain::data {
 
-/// A training file's examples, some of which are held out to evaluate on.
+/// The examples of a training file in two sets, one of them held out for evaluation.
 struct HeldOut {
   EncodedFile train;
   EncodedFile dev;
-  std::vector<std::size_t> dev_rows = {};  ///< rows of `dev` in the whole file, ascending
+  std::vector<std::size_t> dev_rows = {};  ///< indexes of the dev rows in the whole file, ascending
 };
 
-/// How `hold_out` splits a file.
+/// Options of `hold_out`.
 struct HoldOutOptions {
-  double share = 0.1;          ///< of all examples, held out
-  std::uint64_t seed = 0;      ///< decides which
-  double train_fraction = 1;   ///< fraction of the other examples to keep: the first ones
-  std::size_t max_length = 0;  ///< ids that an example could have
+  double share = 0.1;          ///< fraction of all examples to hold out
+  std::uint64_t seed = 0;      ///< determines which examples are held out
+  double train_fraction = 1;   ///< fraction of the remaining examples to keep, from the first on
+  std::size_t max_length = 0;  ///< most ids that an example could have
 };
 
-/// Holds out a share of a file's examples, about the same share of each label. Both parts are in
-/// memory, in the order of the file. Counts of the whole file go to `train`. Throws `InputError` if
-/// no example is left for one of the two.
+/// Holds out a share of a file's examples, about equally many in proportion for each label. Both
+/// sets are in memory, in the order of the file. `train` gets the counts of the whole file. Throws
+/// `InputError` if one of the two sets would be empty.
 [[nodiscard]] inline HeldOut hold_out(const EncodedFile& whole, const HoldOutOptions& options) {
   RandomSplit split = split_by_label(whole.set.arrays().labels, options.share, options.seed);
   const std::size_t total = split.train.size();

@@ -18,7 +18,7 @@
 
 namespace seqtrain::data {
 
-/// Parses lines that each hold one JSON object, and makes examples of them.
+/// Parses lines that each hold one JSON object, and turns them into examples.
 class JsonLineParser {
  public:
   explicit JsonLineParser(const Source& source) : source_{&source} {}
@@ -26,8 +26,8 @@ class JsonLineParser {
   /// Returns the object in `line`, which is valid until the next call. Throws `InputError` with the
   /// line's number.
   simdjson::dom::object parse(std::string_view line) {
-    const auto behind = source_->text.data() + source_->text.size() - (line.data() + line.size());
-    const bool copy = behind < static_cast<std::ptrdiff_t>(simdjson::SIMDJSON_PADDING);
+    const auto after = source_->text.data() + source_->text.size() - (line.data() + line.size());
+    const bool copy = after < static_cast<std::ptrdiff_t>(simdjson::SIMDJSON_PADDING);
     simdjson::dom::element element;
     const auto code = parser_.parse(line.data(), line.size(), copy).get(element);
     if (code == simdjson::UTF8_ERROR) source_->demand_utf8(line);
@@ -95,8 +95,8 @@ class JsonLineParser {
     return std::string_view{digits_, static_cast<std::size_t>(end - digits_)};
   }
 
-  /// Returns the label as JSON text, for regression and multi-label classification, whose numbers
-  /// are read later.
+  /// Returns the label as JSON text for regression and multi-label classification. Its numbers are
+  /// parsed later.
   std::optional<std::string_view> as_json(const Member& member) {
     if (member.value.is_null()) return {};
     return json_ = simdjson::minify(member.value);
@@ -112,7 +112,7 @@ class JsonLineParser {
   std::string json_;
 };
 
-/// Returns the names of the first record's fields in `part`, or none if all lines are blank.
+/// Returns the field names of the first record in `part`, or none if all lines are blank.
 inline std::vector<std::string> first_json_fields(const Source& source, std::string_view part) {
   std::vector<std::string> names;
   JsonLineParser parser{source};
@@ -125,8 +125,8 @@ inline std::vector<std::string> first_json_fields(const Source& source, std::str
   return names;
 }
 
-/// Calls `visit` with each line of `part`, a part of the source, as an example. Blank lines are
-/// skipped.
+/// Calls `visit` with each line of `part` as an example. `part` belongs to the source. Blank lines
+/// are skipped.
 template <class Visit>
 void read_json_lines(const Source& source, std::string_view part, const Fields& fields,
                      Visit&& visit) {

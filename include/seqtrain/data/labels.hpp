@@ -19,7 +19,7 @@
 
 namespace seqtrain::data {
 
-/// Returns the number if all of `text` is a whole number.
+/// Returns the number if all of `text` is an integer in digits.
 [[nodiscard]] inline std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -37,7 +37,7 @@ inline std::optional<double> decimal_number(std::string_view text) {
   return whole_text && std::isfinite(number) ? std::optional{number} : std::nullopt;
 }
 
-/// Returns the number if the value of `text` is a whole number: 1 for 1, 01 and 1.0.
+/// Returns the number if the value of `text` is an integer: 1 for 1, 01 and 1.0.
 inline std::optional<std::int64_t> whole_value(std::string_view text) {
   if (const auto number = whole_number(text)) return number;
   const auto number = decimal_number(text);
@@ -47,12 +47,11 @@ inline std::optional<std::int64_t> whole_value(std::string_view text) {
 
 }  // namespace detail
 
-/// The names of a task's labels, and its problem type. A label's id is its position, counted from
-/// 0.
+/// The names of a task's labels and its problem type. The id of a label is its index.
 class Labels {
  public:
-  /// Throws `InputError` unless there are at least two names, or one for regression, and all are
-  /// different and not empty.
+  /// Throws `InputError` unless there are at least two names (exactly one for regression), none is
+  /// empty and all are different.
   explicit Labels(std::vector<std::string> names,
                   ProblemType problem_type = ProblemType::single_label)
       : names_{std::move(names)}, problem_type_{problem_type} {
@@ -64,8 +63,8 @@ class Labels {
                                                      : "at least two labels are needed");
     auto sorted = names_;
     std::ranges::sort(sorted);
-    demand(!sorted.front().empty(), "a label has no name");
-    demand(std::ranges::adjacent_find(sorted) == sorted.end(), "a label is there twice");
+    demand(!sorted.front().empty(), "a label is empty");
+    demand(std::ranges::adjacent_find(sorted) == sorted.end(), "a label is repeated");
     numbers_are_ids_ = std::ranges::none_of(
         names_, [](const std::string& name) { return detail::decimal_number(name).has_value(); });
   }
@@ -78,7 +77,7 @@ class Labels {
   static Labels regression() { return Labels{{"LABEL_0"}, ProblemType::regression}; }
 
   [[nodiscard]] ProblemType problem_type() const { return problem_type_; }
-  /// Returns how many numbers an example has in place of a label id.
+  /// Returns the number of targets of an example that has numbers instead of a label id.
   [[nodiscard]] std::size_t targets() const {
     return problem_type_ == ProblemType::single_label ? 0 : size();
   }
@@ -86,10 +85,9 @@ class Labels {
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] const std::string& name(std::size_t id) const { return names_.at(id); }
 
-  /// Returns the id of a label as a file writes it. The name that is equal comes first. A number
-  /// stands for the name with the same whole value, or for the id itself if no name is a number.
-  /// Last comes the name that differs in letter case only. Returns nothing if no name or several
-  /// names fit.
+  /// Returns the id of a label as written in a file. An exact match comes first. Then a number
+  /// matches the name with an equal whole value, or is the id itself if no name is a number. Last,
+  /// letter case is ignored. Returns nothing if no name or several names match.
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view text) const {
     if (const auto exact = std::ranges::find(names_, text); exact != names_.end()) {
       return id_of(exact);
@@ -104,14 +102,14 @@ class Labels {
     return only([text](const auto& name) { return equal_but_case(name, text); });
   }
 
-  /// Tells whether a label says that an example has no gold label: "-", or "-1" if that is none of
-  /// the labels. Only single-label tasks have such examples.
+  /// Tells whether a label means that an example has no gold label: "-", or "-1" if that is not one
+  /// of the labels. Only single-label tasks have such examples.
   [[nodiscard]] bool is_no_label(std::string_view text) const {
     if (targets() > 0) return false;
     return text == no_label || (text == no_label_id && !find(text));
   }
 
-  /// Returns what is wrong with a label that `find` does not know.
+  /// Returns an error message for a label that `find` does not know.
   [[nodiscard]] std::string problem_with(std::string_view text) const {
     if (numbers_are_ids_ && whole_number(text)) {
       return "label " + std::string{text} + " is out of range 0 to " + std::to_string(size() - 1);
@@ -119,7 +117,7 @@ class Labels {
     return "unknown label '" + std::string{text} + "'; known are: " + listed();
   }
 
-  /// Returns the names with commas between them, shortened if there are many.
+  /// Returns the names separated by commas, shortened if there are many.
   [[nodiscard]] std::string listed() const {
     constexpr std::size_t most = 20;
     std::string text;
@@ -140,7 +138,7 @@ class Labels {
     return static_cast<std::int32_t>(name - names_.begin());
   }
 
-  /// Returns the id of the name that fits, if there is exactly one.
+  /// Returns the id of the only name that fits. Returns nothing if none or several do.
   template <class Fits>
   [[nodiscard]] std::optional<std::int32_t> only(const Fits& fits) const {
     const auto first = std::ranges::find_if(names_, fits);
@@ -157,7 +155,7 @@ class Labels {
 
   std::vector<std::string> names_;
   ProblemType problem_type_;
-  bool numbers_are_ids_ = true;  // no name is a number itself
+  bool numbers_are_ids_ = true;  // No name is a number.
 };
 
 }  // namespace seqtrain::data

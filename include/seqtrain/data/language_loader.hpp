@@ -21,10 +21,10 @@
 namespace seqtrain::data {
 
 struct LanguageLoaderOptions {
-  std::size_t batch_size = 64;  ///< streams that are read side by side
-  std::size_t bptt = 70;        ///< words of each stream in a batch, on average
-  /// `bucket` shuffles the texts and varies the lengths from epoch to epoch. `file` takes the texts
-  /// as they come, in batches of exactly `bptt` words.
+  std::size_t batch_size = 64;  ///< number of streams that are read side by side
+  std::size_t bptt = 70;        ///< mean number of words per stream in a batch
+  /// `bucket` shuffles the texts and varies the lengths of batches from epoch to epoch. `file`
+  /// keeps the order of the texts and makes batches of exactly `bptt` words.
   Order order = Order::bucket;
   std::uint64_t seed = 0;
 
@@ -40,8 +40,8 @@ struct LanguageLoaderOptions {
 namespace detail {
 
 /// Returns the ends of the batches over streams of `length` words. Lengths are drawn as in Merity
-/// et al. 2017, section 5: bptt, or half of it in one of twenty cases, plus a normal deviate of 5;
-/// at least 5.
+/// et al. 2017, section 5: bptt, or half of it with probability 1/20, plus a normal deviate of 5,
+/// but at least 5.
 inline std::vector<std::size_t> stretch_ends(std::size_t length,
                                              const LanguageLoaderOptions& options,
                                              std::uint64_t epoch) {
@@ -63,8 +63,7 @@ inline std::vector<std::size_t> stretch_ends(std::size_t length,
 
 }  // namespace detail
 
-/// All texts of an epoch, joined, cut into streams of equal length, and the streams cut into
-/// batches.
+/// The texts of an epoch, joined and cut into streams of equal length, which are cut into batches.
 class LanguageStreams {
  public:
   /// Throws `InputError` if the texts have fewer than two words for each stream.
@@ -94,7 +93,7 @@ class LanguageStreams {
   [[nodiscard]] std::size_t size() const { return ends_.size(); }
   [[nodiscard]] std::int64_t epoch() const { return epoch_; }
 
-  /// Writes batch `index` to `batch`, whose memory is used again.
+  /// Writes batch `index` to `batch`, whose memory is reused.
   void fill(std::size_t index, LanguageBatch& batch) const {
     const std::size_t begin = index == 0 ? 0 : ends_[index - 1];
     const std::size_t width = ends_[index] - begin;
@@ -115,11 +114,11 @@ class LanguageStreams {
   std::size_t rows_;
   std::int64_t epoch_;
   std::vector<std::int32_t> ids_;
-  std::size_t length_ = 0;         // words of a stream that are used
-  std::vector<std::size_t> ends_;  // ends of the batches in a stream
+  std::size_t length_ = 0;         // words of each stream that are used
+  std::vector<std::size_t> ends_;  // ends of the batches in each stream
 };
 
-/// A range over the batches of an epoch. Each batch is made when it is requested.
+/// The batches of an epoch as a range. Each batch is made when it is requested.
 class LanguageBatches {
  public:
   LanguageBatches(std::shared_ptr<const LanguageStreams> streams, std::size_t first)
@@ -166,7 +165,7 @@ class LanguageBatches {
 };
 
 /// A `Loader` for language models. It owns its encoded set. The order and the lengths of the
-/// batches depend on the seed and the epoch only.
+/// batches depend only on the seed and the epoch.
 class LanguageLoader {
  public:
   using batch_type = LanguageBatch;
@@ -195,7 +194,7 @@ class LanguageLoader {
   }
 
  private:
-  /// Returns the streams of an epoch. The last ones are kept.
+  /// Returns the streams of an epoch. The most recent ones are cached.
   const std::shared_ptr<const LanguageStreams>& streams(std::int64_t epoch) {
     if (!streams_ || streams_->epoch() != epoch) {
       streams_ = std::make_shared<const LanguageStreams>(set_, options_, epoch);

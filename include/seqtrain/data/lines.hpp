@@ -15,7 +15,7 @@ inline std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// Tells whether a line has nothing but whitespace.
+/// Tells whether a line holds only whitespace.
 [[nodiscard]] inline bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }

@@ -24,11 +24,11 @@ namespace seqtrain::data {
 struct LoaderOptions {
   PlanOptions plan = {};
   std::uint64_t seed = 0;
-  /// Threads that prepare batches ahead. With 0 a batch is made when it is requested.
+  /// The number of threads that prepare batches ahead. With 0 a batch is made when it is requested.
   std::size_t workers = 1;
-  /// Number of batches prepared ahead, of those that this process computes.
+  /// The number of batches to prepare ahead, among those that this process computes.
   std::size_t prefetch = 4;
-  /// The batches that this process computes. The others come in their turn without ids.
+  /// The batches that this process computes. The loader returns the others, in order, without ids.
   Shard shard = {};
 
   void validate() const {
@@ -44,7 +44,7 @@ struct LoaderOptions {
 
 namespace detail {
 
-/// Returns a number that no other set of this process has.
+/// Returns a number that is unique among the sets of this process.
 inline std::uint64_t next_set() {
   static std::atomic<std::uint64_t> last = 0;
   return ++last;
@@ -52,7 +52,7 @@ inline std::uint64_t next_set() {
 
 }  // namespace detail
 
-/// The batches of an epoch, a range for one pass. The pass may end early.
+/// The batches of an epoch as a range for one pass, which may end early.
 class EpochBatches {
  public:
   EpochBatches(const EncodedSet& set, std::uint64_t set_number, Plan plan,
@@ -105,7 +105,7 @@ class EpochBatches {
 };
 
 /// A `Loader` that owns its encoded set and makes padded batches of rows of similar length. The
-/// order depends on the seed and the epoch only. Threads prepare batches ahead; their number does
+/// order depends only on the seed and the epoch. Threads prepare batches ahead; their number does
 /// not change the batches.
 class BucketLoader {
  public:
@@ -126,7 +126,7 @@ class BucketLoader {
   }
 
   /// Returns the batches of an epoch from `first_batch` on. They refer to this loader's set, so the
-  /// loader must outlive them; it may be moved.
+  /// loader must outlive them. The loader may be moved.
   [[nodiscard]] EpochBatches epoch(std::int64_t epoch, std::int64_t first_batch = 0) {
     if (first_batch < 0 || first_batch > batches_in(epoch)) {
       throw InputError{"epoch " + std::to_string(epoch) + " has no batch " +
@@ -136,7 +136,7 @@ class BucketLoader {
   }
 
  private:
-  /// Returns the plan of an epoch. The last plan is kept.
+  /// Returns the plan of an epoch. The most recent plan is cached.
   const Plan& plan(std::int64_t epoch) {
     if (planned_epoch_ != epoch) {
       plan_ = make_plan(set_->lengths(), options_.plan, options_.seed,

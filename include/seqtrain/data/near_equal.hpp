@@ -18,11 +18,11 @@
 
 namespace seqtrain::data {
 
-/// Two hashes of a text, or a pair, in which case, punctuation and spaces do not count.
+/// Two hashes of a text or a pair. They ignore case, punctuation and spaces.
 struct TextKey {
-  std::uint64_t words = 0;  ///< of all words in their order
-  /// A hash that differs in few bits where few words differ (Charikar 2002); 0 of a text of fewer
-  /// than 20 words, in which a single word may change what it says.
+  std::uint64_t words = 0;  ///< hash of all words in their order
+  /// A hash that differs in few bits if few words differ (Charikar 2002). It is 0 for texts of
+  /// fewer than 20 words, in which a single word may change the meaning.
   std::uint64_t similar = 0;
 };
 
@@ -48,7 +48,7 @@ inline void append_words(std::string_view text, std::vector<std::uint64_t>& word
   }
 }
 
-/// Returns a hash whose bits are those of most of the hashes of three words that follow each other.
+/// Returns a hash in which each bit has the value that most hashes of three consecutive words have.
 inline std::uint64_t similar_hash(std::span<const std::uint64_t> words) {
   std::array<int, 64> votes{};
   for (std::size_t i = 2; i < words.size(); ++i) {
@@ -60,7 +60,7 @@ inline std::uint64_t similar_hash(std::span<const std::uint64_t> words) {
   return result;
 }
 
-/// Sets that grow together: each item leads to the first of its set.
+/// Disjoint sets that can be joined: each item leads to the first item of its set.
 class Groups {
  public:
   explicit Groups(std::size_t items) : first_(items) {
@@ -88,7 +88,7 @@ class Groups {
   std::vector<std::uint64_t> words;
   detail::append_words(text, words);
   if (pair) {
-    words.push_back(1);  // where the second text begins
+    words.push_back(1);  // marks the start of the second text
     detail::append_words(*pair, words);
   }
   TextKey key{.words = words.size()};
@@ -97,19 +97,19 @@ class Groups {
   return key;
 }
 
-/// Returns the groups of two or more texts that are equal but for case, punctuation and spaces, or
-/// are long and differ in a few words: places in `keys`, in their order.
+/// Returns the groups of two or more texts that are equal apart from case, punctuation and spaces,
+/// or that are long and differ in a few words. A group holds indexes into `keys`, ascending.
 [[nodiscard]] inline std::vector<std::vector<std::size_t>> near_equal(
     std::span<const TextKey> keys) {
   constexpr int most_bits = 3;
-  constexpr std::size_t most_compared = 20;  // of those that share a quarter of their bits
+  constexpr std::size_t most_compared = 20;  // among those that share a quarter of their bits
   detail::Groups groups{keys.size()};
   std::unordered_map<std::uint64_t, std::size_t> equal;
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> quarters;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     groups.join(i, equal.emplace(keys[i].words, i).first->second);
     if (keys[i].similar == 0) continue;
-    // Hashes that differ in three bits are equal in one of four quarters.
+    // Hashes that differ in three bits agree in at least one of four quarters.
     for (unsigned quarter = 0; quarter < 4; ++quarter) {
       const std::uint64_t bits = keys[i].similar >> (16 * quarter) & 0xFFFF;
       auto& others = quarters[bits | std::uint64_t{quarter} << 16];

@@ -19,17 +19,17 @@
 
 namespace seqtrain::data {
 
-/// The columns of a CSV file with a column for each label, which holds 0 or 1, or True or False.
+/// The columns of a CSV file with one column per label, whose cells are 0 or 1, or True or False.
 struct OneHotOptions {
   std::string text_column = "text";
   std::vector<std::string> labels = {};
-  std::string other = "other";  ///< label of a text that has none of them
+  std::string other = "other";  ///< label of a text that has none of the labels
 
   void validate() const {
     const auto demand = [](bool good, const char* field, const std::string& expected) {
       if (!good) throw InputError{expected, {.object = "one-hot labels", .field = field}};
     };
-    demand(!labels.empty(), "labels", "name no label");
+    demand(!labels.empty(), "labels", "must not be empty");
     for (const auto& label : labels) {
       demand(!label.empty(), "labels", "have an empty name");
       demand(std::ranges::count(labels, label) == 1, "labels", "name '" + label + "' twice");
@@ -38,16 +38,16 @@ struct OneHotOptions {
   }
 };
 
-/// Texts with the names of their labels, one or more each.
+/// Texts with the names of their labels. Each text has at least one.
 struct OneHotTable {
   struct Row {
     std::string text;
     std::vector<std::string> labels;
   };
   std::vector<Row> rows = {};
-  std::size_t left_out = 0;  ///< rows of the file with a missing value
+  std::size_t left_out = 0;  ///< rows with a missing value
 
-  /// Returns the names of all labels that rows have, and of those asked for, sorted.
+  /// Returns the names of all labels of the rows and of `asked`, sorted.
   [[nodiscard]] std::vector<std::string> names(std::vector<std::string> asked) const {
     for (const Row& row : rows) {
       for (const auto& label : row.labels) {
@@ -61,7 +61,7 @@ struct OneHotTable {
 
 namespace detail {
 
-/// Whether pandas takes a cell for a missing value.
+/// Returns whether pandas reads a cell as a missing value.
 [[nodiscard]] inline bool is_missing(std::string_view cell) {
   constexpr std::array<std::string_view, 19> missing{
       "",     "#N/A",   "#N/A N/A", "#NA",  "-1.#IND", "-1.#QNAN", "-NaN",
@@ -151,7 +151,7 @@ class OneHotReader {
   std::vector<std::size_t> labels_;
 };
 
-/// Returns a cell of a CSV file, in quotes.
+/// Returns a text as a quoted CSV cell.
 [[nodiscard]] inline std::string csv_cell(std::string_view text) {
   std::string cell{'"'};
   for (const char c : text) {
@@ -163,16 +163,16 @@ class OneHotReader {
 
 }  // namespace detail
 
-/// Reads a CSV file with a column for each label. Rows with a missing value in any column are left
-/// out, as pandas' `dropna` does. Throws `InputError` if a column is missing or holds other values.
+/// Reads a CSV file with one column per label. Rows with a missing value in any column are left
+/// out, as by pandas' `dropna`. Throws `InputError` if a column is missing or holds other values.
 [[nodiscard]] inline OneHotTable read_one_hot(const Source& source, const OneHotOptions& options) {
   options.validate();
   return detail::OneHotReader{source, options}.read();
 }
 
-/// Writes rows of a table, by their numbers, to a CSV file with the columns `text` and `label`,
-/// which `encode_file` reads: as multi-label examples, whose label is a JSON array of names, or
-/// with the first label alone.
+/// Writes rows of a table, given by their indexes, to a CSV file with the columns `text` and
+/// `label` for `encode_file`. The label is a JSON array of names, for multi-label classification,
+/// or only the first name.
 inline void write_labelled_csv(const std::filesystem::path& file, const OneHotTable& table,
                                std::span<const std::size_t> rows, bool multi_label) {
   std::string out = "text,label\n";

@@ -18,11 +18,11 @@
 
 namespace seqtrain::data {
 
-/// The order of rows: `bucket` shuffles them and puts rows of similar length together, `file` takes
-/// them as they come.
+/// The order of rows: `bucket` shuffles them and batches rows of similar length, `file` keeps the
+/// order of the file.
 enum class Order { bucket, file };
 
-/// Returns the order that a flag names. Throws `InputError` that lists the names.
+/// Returns the order with this name. Throws `InputError` that lists the names.
 inline Order order_named(std::string_view name) {
   if (name == "bucket") return Order::bucket;
   if (name == "file") return Order::file;
@@ -31,16 +31,16 @@ inline Order order_named(std::string_view name) {
 
 struct PlanOptions {
   std::size_t batch_size = 32;
-  /// Limit on rows × padded width of a batch. If it is above 0, it replaces `batch_size`.
+  /// The limit on rows × padded width of a batch. If it is above 0 it replaces `batch_size`.
   std::size_t tokens_per_batch = 0;
   /// A batch's width is rounded up to a multiple of this.
   std::size_t pad_to_multiple_of = 1;
   Order order = Order::bucket;
-  /// Number of rows that are sorted by length together. 0 stands for the rows of 1,000 batches.
-  /// More rows mean less padding; fewer rows mean batches that are more mixed.
+  /// The number of rows that are sorted by length together. 0 means the rows of 1,000 batches. More
+  /// rows mean less padding; fewer rows mean batches that are more mixed.
   std::size_t pool_size = 0;
-  /// Batches of similar length that follow each other in bucket order, so that processes which
-  /// share them have equal work. Fewer than that are left at the end of an epoch.
+  /// The number of consecutive batches of similar length in bucket order, so that processes that
+  /// share them have equal work. The last run of an epoch may be shorter.
   std::size_t batches_together = 1;
 
   void validate() const {
@@ -61,8 +61,8 @@ struct PlanOptions {
 /// The rows of each batch of an epoch.
 struct Plan {
   std::vector<std::uint32_t> rows;  ///< every row once; the rows of a batch are neighbours
-  std::vector<std::uint32_t>
-      offsets;  ///< [batches + 1], the first place in `rows` of each group, and the end
+  /// [batches + 1], the index in `rows` at which each group begins, and the end.
+  std::vector<std::uint32_t> offsets;
   std::vector<std::uint32_t> order;  ///< [batches], the group of each batch
 
   [[nodiscard]] std::size_t size() const { return order.size(); }
@@ -109,7 +109,7 @@ class LengthSorter {
   std::vector<Item> other_;
 };
 
-/// Sorts rows within pools of `pool` neighbours. The last pool takes the remaining rows too.
+/// Sorts rows within pools of `pool` consecutive rows. The last pool also takes the remaining rows.
 template <class Lengths>
 void sort_pools(std::span<std::uint32_t> rows, const Lengths& lengths, std::size_t pool) {
   LengthSorter sorter;
@@ -120,7 +120,8 @@ void sort_pools(std::span<std::uint32_t> rows, const Lengths& lengths, std::size
   }
 }
 
-/// Returns the ends of batches that keep the limit on rows × padded width, for rows in this order.
+/// Returns the ends of batches that respect the limit on rows × padded width, for rows in this
+/// order.
 template <class Lengths>
 std::vector<std::uint32_t> cut_by_tokens(std::span<const std::uint32_t> rows,
                                          const Lengths& lengths, const PlanOptions& options) {
@@ -133,7 +134,7 @@ std::vector<std::uint32_t> cut_by_tokens(std::span<const std::uint32_t> rows,
       throw InputError{"example " + std::to_string(rows[i]) + " has " + std::to_string(length) +
                            " ids, more than a batch may have",
                        {.object = "batches", .field = "tokens_per_batch"},
-                       "a smaller max_length cuts it"};
+                       "a smaller max_length truncates it"};
     }
     const std::size_t count = i - offsets.back();
     width = std::max(width, own_width);
@@ -174,8 +175,8 @@ inline std::vector<std::uint32_t> first_numbers(std::size_t count) {
   return numbers;
 }
 
-/// Returns the numbers below `count`, shuffled in runs of `together` neighbours. The remaining
-/// numbers stay last.
+/// Returns the numbers below `count` with runs of `together` consecutive numbers shuffled. The
+/// remaining numbers come last.
 inline std::vector<std::uint32_t> shuffled_runs(std::size_t count, std::size_t together,
                                                 random::Stream& stream) {
   auto runs = first_numbers(count / together);
@@ -193,9 +194,9 @@ inline std::vector<std::uint32_t> shuffled_runs(std::size_t count, std::size_t t
 
 }  // namespace detail
 
-/// Returns the batches of an epoch over rows of these lengths. It is a pure function of its
-/// arguments, equal on every machine. In bucket order rows are shuffled, sorted by length within
-/// pools and cut into batches, and the batches are shuffled. Throws `InputError` if a row alone
+/// Returns the batches of an epoch over rows of these lengths. The result depends only on the
+/// arguments and is equal on every machine. In bucket order rows are shuffled, sorted by length
+/// within pools and cut into batches, and the batches are shuffled. Throws `InputError` if one row
 /// exceeds `tokens_per_batch`.
 template <std::ranges::random_access_range Lengths>
 requires std::ranges::sized_range<Lengths> Plan make_plan(const Lengths& lengths,

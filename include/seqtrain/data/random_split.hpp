@@ -18,7 +18,7 @@
 
 namespace seqtrain::data {
 
-/// Rows, by their numbers from 0, in two parts.
+/// The indexes of rows in two parts.
 struct RandomSplit {
   std::vector<std::size_t> train;
   std::vector<std::size_t> held_out;
@@ -32,8 +32,8 @@ inline std::vector<std::size_t> rows_in_order(std::size_t count) {
   return rows;
 }
 
-/// Returns `numpy.random.RandomState(seed).permutation(count)`: numbers above the wanted range,
-/// which is cut to bits by a mask, are drawn again.
+/// Returns `numpy.random.RandomState(seed).permutation(count)`. Random numbers are masked to the
+/// needed bits, and those outside the range are drawn again.
 inline std::vector<std::size_t> numpy_permutation(std::size_t count, std::uint32_t seed) {
   std::mt19937 random{seed};
   auto rows = rows_in_order(count);
@@ -47,7 +47,7 @@ inline std::vector<std::size_t> numpy_permutation(std::size_t count, std::uint32
   return rows;
 }
 
-/// Returns `torch.randperm(count)` on a processor after `torch.manual_seed(seed)`.
+/// Returns `torch.randperm(count)` on the CPU after `torch.manual_seed(seed)`.
 inline std::vector<std::size_t> torch_permutation(std::size_t count, std::uint32_t seed) {
   std::mt19937 random{seed};
   auto rows = rows_in_order(count);
@@ -56,7 +56,7 @@ inline std::vector<std::size_t> torch_permutation(std::size_t count, std::uint32
 }
 
 inline void check_split(std::size_t count, double share) {
-  // As many rows as torch permutes by numbers of 32 bits.
+  // Up to this number torch permutes with 32-bit random numbers.
   constexpr std::size_t most = 0xFFFF'FFFFU / 20;
   if (!(share > 0 && share < 1)) {
     throw InputError{"must be above 0 and below 1", {.object = "split", .field = "share"}};
@@ -72,15 +72,16 @@ inline RandomSplit cut_off(std::span<const std::size_t> rows, std::size_t held_o
   return {.train = {rest.begin(), rest.end()}, .held_out = {first.begin(), first.end()}};
 }
 
-/// The rows of a label, of which some are to be held out.
+/// The rows of a label. Some of them are held out.
 struct RowsOfLabel {
   std::vector<std::size_t> rows = {};
   std::size_t held_out = 0;
-  double rest = 0;  ///< what rounding has taken from the share
+  double rest = 0;  ///< fraction of a row that rounding has cut off
 };
 
-/// Chooses how many rows of each label are held out: the share of all rows, rounded, and of each
-/// label as near to its share as can be. At least one row of each label is not held out.
+/// Chooses how many rows of each label are held out: in total the rounded share of all rows, and
+/// for each label as close to its share as possible. At least one row of each label is not held
+/// out.
 inline void share_out(std::map<std::int32_t, RowsOfLabel>& labels, std::size_t count,
                       double share) {
   auto left = static_cast<std::size_t>(std::nearbyint(share * static_cast<double>(count)));
@@ -103,8 +104,8 @@ inline void share_out(std::map<std::int32_t, RowsOfLabel>& labels, std::size_t c
 
 }  // namespace detail
 
-/// Splits rows so that about the same share of each label is held out. Which rows follows from the
-/// seed. Both parts are in ascending order. Throws `InputError` if no row can be held out.
+/// Splits rows so that about an equal share of each label is held out. The seed determines which
+/// rows. Both parts are in ascending order. Throws `InputError` if no row can be held out.
 [[nodiscard]] inline RandomSplit split_by_label(std::span<const std::int32_t> labels, double share,
                                                 std::uint64_t seed) {
   detail::check_split(labels.size(), share);
@@ -128,8 +129,8 @@ inline void share_out(std::map<std::int32_t, RowsOfLabel>& labels, std::size_t c
   return split;
 }
 
-/// Splits rows as scikit-learn's `train_test_split(rows, test_size=share, random_state=seed)` does:
-/// the same rows in the same order. Throws `InputError` on fewer than two rows.
+/// Splits rows exactly as scikit-learn's `train_test_split(rows, test_size=share,
+/// random_state=seed)` does, order included. Throws `InputError` for fewer than two rows.
 [[nodiscard]] inline RandomSplit split_like_sklearn(std::size_t rows, double share,
                                                     std::uint32_t seed) {
   detail::check_split(rows, share);
@@ -137,8 +138,8 @@ inline void share_out(std::map<std::int32_t, RowsOfLabel>& labels, std::size_t c
   return detail::cut_off(detail::numpy_permutation(rows, seed), held_out);
 }
 
-/// Splits rows as fastai's `RandomSplitter(valid_pct=share, seed=seed)` does: the same rows in the
-/// same order. Throws `InputError` on fewer than two rows.
+/// Splits rows exactly as fastai's `RandomSplitter(valid_pct=share, seed=seed)` does, order
+/// included. Throws `InputError` for fewer than two rows.
 [[nodiscard]] inline RandomSplit split_like_fastai(std::size_t rows, double share,
                                                    std::uint32_t seed) {
   detail::check_split(rows, share);

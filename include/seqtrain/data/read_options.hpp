@@ -20,12 +20,12 @@ namespace seqtrain::data {
 /// The format of a file of records.
 enum class Format {
   json_lines,  ///< one JSON object in each line
-  tsv,         ///< cells between tabs, with a header
+  tsv,         ///< cells separated by tabs, with a header
   csv,         ///< RFC 4180, with a header
-  lines        ///< each line that is not empty is a text, without a label
+  lines        ///< each non-empty line is a text without a label
 };
 
-/// Returns the format that a flag names. Throws `InputError` that lists the names.
+/// Returns the format with this name. Throws `InputError` that lists the names.
 inline Format format_named(std::string_view name) {
   if (name == "jsonl") return Format::json_lines;
   if (name == "tsv") return Format::tsv;
@@ -38,18 +38,19 @@ inline Format format_named(std::string_view name) {
 class ExampleFile;
 struct ReadOptions;
 
-/// Opens a file, or several that are one split, in a format that another component reads. Returns
-/// null if the format is not its own.
+/// A function that opens one file, or several files that form a split, in a format that another
+/// component reads. It returns null if it does not read the format.
 using OpenFile = std::unique_ptr<ExampleFile> (*)(const std::filesystem::path& place,
                                                   const ReadOptions& options);
 
-/// The fields or columns of an example. Empty names are recognised from the first record.
+/// The fields or columns of an example. A field whose name is empty is recognised from the first
+/// record.
 struct ReadOptions {
   std::string text_field = {};
   std::string pair_field = {};
   std::string label_field = {};
   bool labelled = true;               ///< if false, labels are not read
-  std::optional<Format> format = {};  ///< recognised if not given, except `lines`
+  std::optional<Format> format = {};  ///< recognised if not given; `lines` must be given
   ProblemType problem_type = ProblemType::single_label;  ///< the kind of labels
   OpenFile open = nullptr;  ///< opens files in one more format, such as `parquet::open`
 };
@@ -59,8 +60,10 @@ struct Fields {
   std::string text;
   std::string pair;
   std::string label;
-  bool pair_required = true;   ///< if false, a JSON record may lack `pair`
+  bool pair_required = true;   ///< if false, a JSON record may lack the field `pair`
   bool label_as_json = false;  ///< a JSON record's label is passed on as JSON text
+
+  bool operator==(const Fields&) const = default;
 };
 
 namespace detail {
@@ -71,7 +74,7 @@ struct KnownTexts {
   bool pair_required;
 };
 
-/// Names of text fields in public data sets: MultiNLI, SNLI and GLUE; Hugging Face's names;
+/// The names of text fields in public data sets: MultiNLI, SNLI and GLUE; Hugging Face's names;
 /// reviews.
 constexpr std::array<KnownTexts, 8> known_texts{{{"sentence1", "sentence2", true},
                                                  {"premise", "hypothesis", true},

@@ -27,7 +27,7 @@ namespace seqtrain::data {
 }
 
 /// Recognises a file's format by its first character, its name or its first line. Throws
-/// `InputError` if none of them tells.
+/// `InputError` if the format is not clear.
 inline Format recognise_format(std::string_view text, const std::string& file) {
   const std::string_view name = without_archive_suffix(file);
   if (text.starts_with("PAR1")) {
@@ -65,7 +65,7 @@ inline Format recognise_format(std::string_view text, const std::string& file) {
   }
 }
 
-/// Calls `visit` with each line of `part`, a part of the source, as a text. Empty lines are
+/// Calls `visit` with each line of `part` as a text. `part` belongs to the source. Empty lines are
 /// skipped.
 template <class Visit>
 void read_lines(const Source& source, std::string_view part, Visit&& visit) {
@@ -80,8 +80,8 @@ void read_lines(const Source& source, std::string_view part, Visit&& visit) {
 
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// Reads the examples of a text in any of the formats. A reader is immutable: threads may share it
-/// and read different parts.
+/// Reads the examples of a text in any format. A reader is immutable, so several threads may read
+/// different parts.
 class Reader {
  public:
   /// Recognises the format and the fields. Skips a byte order mark in line 1. The source's text
@@ -103,8 +103,8 @@ class Reader {
     }
   }
 
-  /// Returns a reader of records in the same format and with the same fields, of a text that has
-  /// no header.
+  /// Returns a reader for another text without a header, with the format and the fields of this
+  /// one.
   [[nodiscard]] Reader continued(Source source) const {
     Reader reader{*this};
     reader.source_ = std::move(source);
@@ -133,12 +133,12 @@ class Reader {
     return result;
   }
 
-  /// Returns the number of bytes of the whole text up to the end of a part.
+  /// Returns the number of bytes from the start of the whole text to the end of a part.
   [[nodiscard]] std::size_t end_of(std::string_view part) const {
     return static_cast<std::size_t>(part.data() + part.size() - source_.text.data());
   }
 
-  /// Returns an error at an example's label, to be thrown.
+  /// Makes an error about an example's label.
   [[nodiscard]] InputError label_error(const std::string& problem, const Example& example,
                                        const std::string& advice) const {
     return source_.error(problem, example.record, fields_.label, advice);

@@ -1,61 +1,67 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/archive.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/data/split_files.hpp>
 
 namespace seqtrain::data {
 
-/// A file of records, plain or compressed by gzip or zstd. A plain file is one text, which is
-/// mapped; a compressed file is read as a row of texts of whole records, so that it takes no more
-/// memory than two of them.
+/// A file of records, plain or compressed by gzip or zstd, or several files that are one split. A
+/// plain file is one text, which is mapped; a compressed file is read as a row of texts of whole
+/// records, so that it takes no more memory than two of them.
 class RecordFile {
  public:
   /// About how many bytes a text of a compressed file has.
   static constexpr std::size_t block_bytes = std::size_t{1} << 24;
 
-  /// Opens the file and recognises the format and the fields. Throws `InputError` if that cannot be
-  /// done or the archive is damaged.
-  explicit RecordFile(const std::filesystem::path& path, ReadOptions options = {})
-      : file_{path}, name_{path.string()}, options_{std::move(options)} {
-    const auto compression = compression_of(file_.text(), name_);
-    if (compression == Compression::none) {
-      reader_.emplace(Source{.text = file_.text(), .name = name_}, options_);
-    } else {
-      archive_.emplace(file_.text(), compression, name_);
-      read_block();
+  /// Opens the file, or the first of those that `split_files` finds, and recognises the format and
+  /// the fields. Throws `InputError` if that cannot be done or the archive is damaged.
+  explicit RecordFile(const std::filesystem::path& place, ReadOptions options = {})
+      : files_{split_files(place)},
+        file_{demand_first(files_, place)},
+        name_{place.string()},
+        options_{std::move(options)} {
+    for (const auto& file : files_) {
+      std::error_code none;
+      const auto size = std::filesystem::file_size(file, none);
+      if (!none) bytes_ += static_cast<std::size_t>(size);
     }
+    open();
   }
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
   /// Calls `visit(reader)` with a reader of each text, in order. Call it once. Throws `InputError`
-  /// if the archive is damaged or cut off.
+  /// if an archive is damaged or cut off, or if a file has other fields than the first one.
   template <class Visit>
   void each_text(const Visit& visit) {
     do {
       visit(std::as_const(*reader_));
-    } while (archive_ && read_block());
+    } while ((archive_ && read_block()) || open_next());
   }
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const Fields& fields() const { return reader_->fields(); }
-  /// Returns the size of the file, compressed if it is.
-  [[nodiscard]] std::size_t bytes() const { return file_.size(); }
+  /// Returns the size of the files, compressed if they are.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
-  /// Returns how many bytes of the file have been read when a part of the present text is done.
+  /// Returns how many bytes of the files have been read when a part of the present text is done.
   [[nodiscard]] std::size_t end_of(std::string_view part) const {
-    return archive_ ? archive_->position() : reader_->end_of(part);
+    return bytes_before_ + (archive_ ? archive_->position() : reader_->end_of(part));
   }
 
   /// Frees the memory of a part of a plain file. The part stays readable.
@@ -64,6 +70,42 @@ class RecordFile {
   }
 
  private:
+  static const std::filesystem::path& demand_first(const std::vector<std::filesystem::path>& files,
+                                                   const std::filesystem::path& place) {
+    if (files.empty()) throw InputError{"holds no records", {.object = place.string()}};
+    return files.front();
+  }
+
+  /// Opens the present file.
+  void open() {
+    const std::string name = files_[at_].string();
+    const auto compression = compression_of(file_.text(), name);
+    format_ = options_.format;
+    if (compression == Compression::none) {
+      reader_.emplace(Source{.text = file_.text(), .name = name}, options_);
+    } else {
+      archive_.emplace(file_.text(), compression, name);
+      read_block();
+    }
+  }
+
+  /// Opens the next file. Returns false after the last one.
+  bool open_next() {
+    if (at_ + 1 == files_.size()) return false;
+    const Fields fields = reader_->fields();
+    bytes_before_ += file_.size();
+    reader_.reset();
+    archive_.reset();
+    buffer_.clear();
+    used_ = 0;
+    line_ = 1;
+    file_ = MappedFile{files_[++at_]};
+    open();
+    if (reader_->fields() == fields) return true;
+    throw InputError{"has other fields than " + files_.front().string(),
+                     {.object = files_[at_].string()}};
+  }
+
   /// Reads the next text of an archive. Returns false at its end.
   bool read_block() {
     buffer_.erase(0, used_);
@@ -74,17 +116,20 @@ class RecordFile {
     const bool more = count == block_bytes;
     if (!reader_) begin();
     const std::string_view text{buffer_};
-    used_ = more ? whole_records(text, *options_.format) : text.size();
+    used_ = more ? whole_records(text, *format_) : text.size();
     if (used_ == 0 && more) {
-      throw InputError{"a record is longer than 16 MiB", {.object = name_, .line = line_}};
+      throw InputError{"a record is longer than 16 MiB",
+                       {.object = files_[at_].string(), .line = line_}};
     }
     if (reader_ && used_ == 0) return false;
-    Source source{.text = text.substr(0, used_), .name = name_, .first_line = line_};
+    Source source{.text = text.substr(0, used_), .name = files_[at_].string(), .first_line = line_};
     line_ = source.line_of(text.substr(used_));
     if (reader_) {
       reader_ = reader_->continued(std::move(source));
     } else {
-      reader_.emplace(std::move(source), options_);
+      auto options = options_;
+      options.format = format_;
+      reader_.emplace(std::move(source), options);
     }
     return true;
   }
@@ -92,12 +137,17 @@ class RecordFile {
   /// Recognises the format, which tells where a record ends.
   void begin() {
     if (buffer_.starts_with(byte_order_mark)) buffer_.erase(0, byte_order_mark.size());
-    if (!options_.format) options_.format = recognise_format(buffer_, name_);
+    if (!format_) format_ = recognise_format(buffer_, files_[at_].string());
   }
 
+  std::vector<std::filesystem::path> files_;
+  std::size_t at_ = 0;  ///< the present file
   MappedFile file_;
   std::string name_;
   ReadOptions options_;
+  std::size_t bytes_ = 0;
+  std::size_t bytes_before_ = 0;  ///< of the files before the present one
+  std::optional<Format> format_;  ///< of the present file
   std::optional<ArchiveReader> archive_;
   std::optional<Reader> reader_;
   std::string buffer_;     ///< the present text of an archive, and what follows it

@@ -19,11 +19,11 @@
 
 namespace seqtrain::data {
 
-/// Reads the examples of an input of any length, in any of the formats. It keeps one block of the
-/// input and the incomplete record at its end. A wrong record does not end the stream.
+/// Reads the examples of an input of any length, in any format. It keeps one block of the input and
+/// the incomplete record at its end. A wrong record does not end the stream.
 ///
 /// `Input` has `std::size_t read(std::span<char>)`, which waits for bytes and returns 0 at the end,
-/// and `bool ready()`, which says whether `read` returns at once.
+/// and `bool ready()`, which returns whether `read` returns at once.
 template <class Input>
 class RecordStream {
  public:
@@ -34,10 +34,10 @@ class RecordStream {
   RecordStream(Input input, std::string name, ReadOptions options = {})
       : input_{std::move(input)}, name_{std::move(name)}, options_{std::move(options)} {}
 
-  /// Waits for input and reads at most a block. Calls `visit(example)` for each complete record,
+  /// Waits for input and reads at most one block. Calls `visit(example)` for each complete record
   /// and `wrong(error)` with an `InputError` for each wrong one. Returns false at the end of the
-  /// input. Throws `InputError` if the format or the fields cannot be recognised, or if the input
-  /// has no record. Exceptions of the two functions are passed on.
+  /// input. Throws `InputError` if the format or the fields are not clear, or if the input has no
+  /// record. Exceptions of the two functions are passed on.
   template <class Visit, class Wrong>
   bool read(const Visit& visit, const Wrong& wrong) {
     const bool more = fill();
@@ -58,7 +58,7 @@ class RecordStream {
   /// Tells whether `read` would find input without waiting.
   [[nodiscard]] bool ready() { return input_.ready(); }
 
-  /// Returns the number of the line in which an example begins, while it is visited.
+  /// Returns the number of the line in which an example begins. Valid while the example is visited.
   [[nodiscard]] std::int64_t line_of(const Example& example) const {
     return reader_->source().line_of(example.record);
   }
@@ -87,7 +87,7 @@ class RecordStream {
     buffer_.erase(0, count);
   }
 
-  /// Returns how many bytes of the buffer belong to complete records.
+  /// Returns the number of bytes of the buffer that belong to complete records.
   std::size_t whole_records(bool more) {
     if (!options_.format) recognise(more);
     if (!more) return buffer_.size();
@@ -95,7 +95,7 @@ class RecordStream {
                            : buffer_.rfind('\n') + 1;
   }
 
-  /// Recognises the format as soon as there is a line.
+  /// Recognises the format as soon as the buffer holds a line.
   void recognise(bool more) {
     const std::string_view text{buffer_};
     const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -126,8 +126,8 @@ class RecordStream {
     }
   }
 
-  /// Lets the reader continue with another text. The first time it takes the header off, or finds
-  /// the fields in the first record that is right; returns false if there is none.
+  /// Continues with another text. The first time it also reads the header, or the fields of the
+  /// first correct record. Returns false if there is none.
   template <class Wrong>
   bool open(Source source, const Wrong& wrong) {
     if (reader_) {
@@ -151,7 +151,7 @@ class RecordStream {
     return false;
   }
 
-  /// Returns the end of the first record of `text`, after lines that are skipped.
+  /// Returns the end of the first record of `text`, after the skipped lines.
   static std::size_t end_of(std::string_view record, std::string_view text) {
     const auto end = static_cast<std::size_t>(record.data() + record.size() - text.data());
     return record.ends_with('\n') ? end : whole_lines(text, end);
@@ -192,7 +192,7 @@ class RecordStream {
   std::int64_t line_ = 1;  ///< number of the line in which the buffer begins
   std::int64_t bytes_ = 0;
   std::int64_t records_ = 0;
-  bool begun_ = false;     ///< the byte order mark, if there was one, is off
+  bool begun_ = false;     ///< the input's start has been checked for a byte order mark
   bool skipping_ = false;  ///< the rest of a line is being skipped
 };
 

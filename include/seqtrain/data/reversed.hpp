@@ -9,8 +9,8 @@
 
 namespace seqtrain::data {
 
-/// Returns a set whose texts are read from the last word to the first, as models that were trained
-/// backwards need them. The whole of a row counts as one segment.
+/// Returns a set whose texts run from the last word to the first, for models that were trained
+/// backwards. A whole row counts as one segment.
 [[nodiscard]] inline EncodedSet reversed(const EncodedSet& set) {
   EncodedSet result{set.vocab_size(), set.pad_id(), set.targets_a_row()};
   std::vector<std::int32_t> ids;

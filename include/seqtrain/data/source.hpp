@@ -10,25 +10,25 @@
 
 namespace seqtrain::data {
 
-/// A text with the name that errors give it. The bytes belong to somebody else.
+/// A text and its name in errors. The bytes are not owned.
 struct Source {
   std::string_view text;
   std::string name;
   std::int64_t first_line = 1;  ///< the number of the text's first line
 
-  /// Returns the number of the line in which `part` of the text begins.
+  /// Returns the number of the line in which `part` begins. `part` must belong to the text.
   [[nodiscard]] std::int64_t line_of(std::string_view part) const {
     return first_line + std::count(text.data(), part.data(), '\n');
   }
 
-  /// Returns an error at `part` of the text, to be thrown.
+  /// Makes an error at `part` of the text.
   [[nodiscard]] InputError error(const std::string& problem, std::string_view part,
                                  std::string field = {}, const std::string& advice = {}) const {
     return InputError{
         problem, {.object = name, .line = line_of(part), .field = std::move(field)}, advice};
   }
 
-  /// Throws `InputError` with the line of the first byte that is not UTF-8.
+  /// Throws `InputError` with the line of the first byte in `part` that is not UTF-8.
   void demand_utf8(std::string_view part) const {
     if (const auto invalid = text::first_invalid(part)) {
       throw error("not valid UTF-8", part.substr(*invalid), {}, "convert the file to UTF-8");

@@ -20,7 +20,7 @@
 
 namespace seqtrain::data {
 
-/// Returns the number if all of `text` is a number that a float can hold.
+/// Returns the number if all of `text` is a number that fits a float.
 [[nodiscard]] inline std::optional<float> finite_number(std::string_view text) {
   double number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -29,7 +29,7 @@ namespace seqtrain::data {
   return std::isfinite(narrow) ? std::optional{narrow} : std::nullopt;
 }
 
-/// Reads labels of multi-label classification. Each is a JSON array of names, or of a 0 or a 1 for
+/// Reads labels of multi-label classification. Each is a JSON array of names, or of a 0 or 1 for
 /// every label.
 class LabelArray {
  public:
@@ -69,22 +69,22 @@ class LabelArray {
 inline constexpr const char* expected_label_array =
     "a label is a JSON array of names, or of a 0 or a 1 for each label";
 
-/// Turns labels into numbers for regression and multi-label classification: the number itself, or a
-/// 0 or a 1 for each label.
+/// Turns labels into targets for regression (the number itself) and multi-label classification (a 0
+/// or 1 for each label).
 class Targets {
  public:
-  /// Returns the numbers of an example without a label, which are NaN.
+  /// Returns the targets of an example without a label, which are NaN.
   static std::vector<float> none(const Labels& labels) {
     return std::vector<float>(labels.targets(), std::numeric_limits<float>::quiet_NaN());
   }
 
-  /// Reads a label. Returns what is wrong with it, or an empty text.
+  /// Reads a label. Returns an error message, or "" if there is none.
   std::string parse(std::string_view text, const Labels& labels) {
     return labels.problem_type() == ProblemType::regression ? parse_number(text)
                                                             : parse_array(text, labels);
   }
 
-  /// [labels.targets()]
+  /// Returns the targets of the last label, [labels.targets()].
   [[nodiscard]] std::span<const float> numbers() const { return numbers_; }
 
  private:

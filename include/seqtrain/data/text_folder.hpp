@@ -18,8 +18,8 @@ namespace seqtrain::data {
 
 namespace detail {
 
-/// Returns a directory's entries for which `wanted` holds, in the order of their names' bytes.
-/// Hidden entries are left out.
+/// Returns a directory's entries that satisfy `wanted`, sorted by the bytes of their names. Hidden
+/// entries are left out.
 template <class Wanted>
 std::vector<std::filesystem::directory_entry> sorted_entries(const std::filesystem::path& directory,
                                                              const Wanted& wanted) {
@@ -37,17 +37,17 @@ std::vector<std::filesystem::directory_entry> sorted_entries(const std::filesyst
 
 }  // namespace detail
 
-/// Tells whether a path is a directory, which `TextFolder` reads.
+/// Tells whether a path is a directory, i.e. can be read by `TextFolder`.
 inline bool is_text_folder(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error);
 }
 
-/// Reads one text from each file, with a folder for each label: `<directory>/<label>/*.txt`, as in
+/// Reads one text per file, with one folder per label: `<directory>/<label>/*.txt`, as in
 /// Stanford's IMDB reviews. The folder `unsup`, whose texts have no label, is skipped, and so are
 /// folders without such files. The files of the labels are interleaved in proportion to their
-/// numbers, so that any first part of the examples has about the label balance of the whole. A
-/// TextFolder is immutable: threads may share it and read different parts.
+/// numbers, so that the first part of the examples has about the label balance of the whole. A
+/// TextFolder is immutable, so several threads may read different parts.
 class TextFolder {
  public:
   static constexpr std::string_view unlabelled = "unsup";
@@ -56,7 +56,7 @@ class TextFolder {
   struct Part {
     std::size_t first = 0;
     std::size_t end = 0;
-    std::size_t bytes_to_end = 0;  ///< bytes of all files up to this part's last
+    std::size_t bytes_to_end = 0;  ///< bytes of all files up to the end of this part
   };
 
   /// Lists the files. Throws `InputError` if a directory cannot be listed or there is no example.
@@ -110,7 +110,7 @@ class TextFolder {
     }
   }
 
-  /// Returns an error at an example's label, to be thrown.
+  /// Makes an error about an example's label.
   [[nodiscard]] InputError label_error(const std::string& problem, const Example& example,
                                        const std::string& advice) const {
     return InputError{problem, {.object = (directory_ / *example.label).string()}, advice};
@@ -121,7 +121,7 @@ class TextFolder {
     std::string name;
     std::size_t label;
     std::size_t bytes;
-    double place;  ///< position among its label's files, 0 to 1
+    double place;  ///< relative position among its label's files, 0 to 1
   };
 
   void add(const std::filesystem::path& folder) {

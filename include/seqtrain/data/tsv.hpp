@@ -21,8 +21,8 @@ inline void split_tsv(std::string_view line, std::vector<std::string_view>& cell
   }
 }
 
-/// Calls `visit` with each line of `part` as an example. `part` is a part of the source after its
-/// header. Empty lines are skipped.
+/// Calls `visit` with each line of `part` as an example. `part` belongs to the source and lies
+/// after its header. Empty lines are skipped.
 template <class Visit>
 void read_tsv(const Source& source, std::string_view part, const Columns& columns, Visit&& visit) {
   const bool all_utf8 = text::is_valid_utf8(part);

@@ -18,21 +18,21 @@
 
 namespace seqtrain::data {
 
-/// Where an example is.
+/// The place of an example in its file and in the encoded set.
 struct ExamplePlace {
   std::size_t row = 0;     ///< in the set that `encode_file` makes, counted from 0
   std::size_t record = 0;  ///< in the file, counted from 1, including records without a gold label
 };
 
-/// Calls `visit(place, example)` with the examples that `encode_file` encodes, in their order. If
-/// rows are given, ascending, it is called with these alone, whose rows are then counted from 0.
-/// Throws `InputError` on a record that is wrong.
+/// Calls `visit(place, example)` for the examples that `encode_file` encodes, in order. If `rows`
+/// (ascending) is not empty it visits only these, and `place.row` then counts them from 0. Throws
+/// `InputError` if a record is wrong.
 template <class Visit>
 void visit_examples(const std::filesystem::path& path, ReadOptions options, const Labels& labels,
                     const Visit& visit, std::span<const std::size_t> rows = {}) {
   options.problem_type = labels.problem_type();
   ExamplePlace place;
-  std::size_t row = 0;  // among all
+  std::size_t row = 0;  // index among all examples
   const auto each = [&](const Example& example) {
     ++place.record;
     if (example.label && labels.is_no_label(*example.label)) return;
@@ -56,7 +56,7 @@ void visit_examples(const std::filesystem::path& path, ReadOptions options, cons
   RecordFile{path, options}.each_text([&](const Reader& reader) { reader.read_all(each); });
 }
 
-/// Returns the number of each row's record in a file, counted from 1; of the rows given, if any.
+/// Returns the record number in the file, counted from 1, of each row or of the given rows.
 [[nodiscard]] inline std::vector<std::int64_t> record_numbers(
     const std::filesystem::path& path, const ReadOptions& options, const Labels& labels,
     std::span<const std::size_t> rows = {}) {

@@ -26,18 +26,18 @@ inline std::string numeric(const sockaddr* address, socklen_t size) {
   return text;
 }
 
-/// Tells whether a numeric address is one of this machine only.
+/// Tells whether a numeric address is reachable only from this machine.
 inline bool is_loopback(const std::string& address) {
   return address == "::1" || address.starts_with("127.") || address.starts_with("::ffff:127.");
 }
 
-/// An address that a name stands for.
+/// An address that a name resolves to.
 struct Resolved {
   sockaddr_storage address{};
   socklen_t size = 0;
 
   [[nodiscard]] const sockaddr* get() const {
-    return reinterpret_cast<const sockaddr*>(&address);  // NOLINT: the interface of sockets
+    return reinterpret_cast<const sockaddr*>(&address);  // NOLINT: sockets take this type
   }
 };
 
@@ -64,7 +64,7 @@ inline std::vector<Resolved> resolve(const std::string& name, int port) {
   return result;
 }
 
-/// Returns the address from which this machine sends to another one, empty if there is no route.
+/// Returns the address from which this machine sends to another one, or "" if there is no route.
 inline std::string source_towards(const Resolved& target) {
   const int socket = ::socket(target.address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return {};
@@ -99,10 +99,10 @@ inline std::vector<InterfaceAddress> interface_addresses() {
   return result;
 }
 
-/// Returns the address of the default route, else an interface's that is not loopback, else
-/// `otherwise`.
+/// Returns the source address of the default route, else an interface's address that is not a
+/// loopback address, else `otherwise`.
 inline std::string outward_address(const std::string& otherwise) {
-  for (const auto* elsewhere : {"192.0.2.1", "2001:db8::1"}) {  // addresses for documentation
+  for (const auto* elsewhere : {"192.0.2.1", "2001:db8::1"}) {  // reserved for documentation
     const auto address = source_towards(resolve(elsewhere, 9).front());
     if (!address.empty() && !is_loopback(address)) return address;
   }
@@ -114,8 +114,8 @@ inline std::string outward_address(const std::string& otherwise) {
 
 }  // namespace detail
 
-/// Returns the address of a network interface of this machine, given the interface's name or one
-/// of its addresses. Throws `InputError` that lists the interfaces if there is no such one.
+/// Returns the address of a network interface of this machine, given the interface's name or one of
+/// its addresses. Throws `InputError` that lists the interfaces if there is no such interface.
 inline std::string address_of_interface(const std::string& interface) {
   std::string known;
   for (const auto& [name, address] : detail::interface_addresses()) {
@@ -127,11 +127,11 @@ inline std::string address_of_interface(const std::string& interface) {
                    "there are " + (known.empty() ? "none" : known)};
 }
 
-/// Returns the address of this machine that the other machines of a run reach: the one from which
-/// it sends to the master. It is a loopback address only if the master's is one. With
-/// `other_hosts`, the master's name may stand for a loopback address on the master alone, as Debian
-/// has it; then this is the address that leads out of the machine. Throws `InputError` if the
-/// master's name does not resolve or no route leads there.
+/// Returns the address at which other machines of a run reach this one: the address from which it
+/// sends to the master. It is a loopback address only if the master's address is one. With
+/// `other_hosts` the master's name may resolve to a loopback address on the master itself, as on
+/// Debian; then the source address of the default route is returned. Throws `InputError` if the
+/// master's name does not resolve or there is no route to it.
 inline std::string address_towards(const std::string& master_host, int master_port,
                                    bool other_hosts = false) {
   for (const auto& target : detail::resolve(master_host, master_port)) {

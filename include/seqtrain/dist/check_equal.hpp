@@ -12,9 +12,9 @@
 
 namespace seqtrain::dist {
 
-/// Throws `InputError` on every rank unless all ranks pass equal pairs, such as flags, checksums of
-/// the data and of the program. The error names the first rank that differs from rank 0 and what
-/// differs.
+/// Throws `InputError` on every rank unless all ranks pass equal pairs, e.g. flags and checksums of
+/// the data and the program. The error names the first rank that differs from rank 0, and the
+/// differences.
 inline void check_equal(Group& group, const train::Pairs& pairs) {
   json::Writer out;
   out.begin_object();

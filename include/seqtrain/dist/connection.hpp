@@ -27,17 +27,18 @@ namespace seqtrain::dist {
 
 /// Options of `Group::connect`.
 struct GroupOptions {
-  /// Name or address of the network interface to use. Empty means the one that leads to the master.
+  /// Name or address of the network interface to use. Empty means the interface of the route to the
+  /// master.
   std::string interface {};
-  std::chrono::seconds timeout{60};           ///< how long to wait for the other ranks to join
-  c10::Device device = c10::DeviceType::CPU;  ///< where the tensors of the operations are
+  std::chrono::seconds timeout{60};           ///< longest wait for the other ranks to join
+  c10::Device device = c10::DeviceType::CPU;  ///< device of the tensors of the operations
 };
 
 namespace detail {
 
 using BackendPtr = c10::intrusive_ptr<::c10d::Backend>;
 
-/// Returns the prefix of the keys that all starts of a run share.
+/// Returns the prefix of the keys that all starts of a run share in the store.
 inline std::string run_prefix(const World& world) {
   return "seqtrain/" + world.run_id;
 }
@@ -53,7 +54,8 @@ class Connection {
       : world_{world}, deadline_{Clock::now() + options.timeout} {
     const auto store = open_store(world, deadline_);
     run_store_ = prefixed(run_prefix(world), store);
-    // Not by `world.restart`: torchrun counts the restarts of each host apart.
+    // `world.restart` does not name the start: torchrun counts the restarts of each host
+    // separately.
     const auto round = Rendezvous{world, run_store_, deadline_}.join();
     const auto prefix = run_prefix(world) + "/" + round;
     Heartbeat::begin(*prefixed(prefix, store), world.rank);
@@ -69,7 +71,7 @@ class Connection {
     if (link_->unfinished == 0 && !link_->failed && std::uncaught_exceptions() == exceptions_) {
       link_->heartbeat->leave();
     } else {
-      // Their destructors wait for operations that may never end. This process is about to.
+      // The destructors wait for operations that may never end, and this process is about to end.
       static_cast<void>(host_.release());
       static_cast<void>(tensors_.release());
     }

@@ -28,40 +28,41 @@
 
 namespace seqtrain::dist {
 
-/// How the gradients of several processes are added up. `exact`: by one tree over the parts of a
-/// step, so the bits do not depend on the number of processes. `ring`: by the engine's all-reduce,
-/// whose bits do.
+/// The way in which the gradients of several processes are summed. `exact` sums by one tree over
+/// the parts of a step, so the bits do not depend on the number of processes. `ring` uses the
+/// all-reduce of the communication library, whose bits depend on it.
 enum class Reduction { exact, ring };
 
-/// Returns the reduction that a flag names. Throws `InputError` for another name.
+/// Returns the reduction with this name. Throws `InputError` if there is none.
 [[nodiscard]] inline Reduction reduction_named(std::string_view name) {
   if (name == "exact") return Reduction::exact;
   if (name == "ring") return Reduction::ring;
   throw InputError{"unknown reduction '" + std::string{name} + "'", {}, "use exact or ring"};
 }
 
-/// The sums that one process brings to the exchange of a step: those of its subtrees, from left to
-/// right. The gradients of the parameters are the sum of the last one, `before` those of the
-/// others. A process without a part in the step has none.
+/// The sums that one process adds to the exchange of a step: one for each of its subtrees, from
+/// left to right. The gradients of the parameters hold the last sum, and `before` holds the others.
+/// A process that has no part in the step has none.
 struct OwnSums {
   std::span<const tensor::Parameter> parameters;
   std::span<const GradientCopy> before;
   at::Tensor losses;  ///< [batches of the step], zero for batches of other processes
 };
 
-/// Adds up the gradients of a step over the processes of a group, so that each has the whole sum.
-/// The gradients are sent in buckets, from the last parameter to the first, and rows of tables that
-/// no process has touched are not sent. In exact mode each process adds up a slice of a bucket: the
-/// slices are scattered, added in the order of the tree, and gathered.
+/// Sums the gradients of a step over all processes of a group, so that each process has the whole
+/// sum. Gradients are sent in buckets, from the last parameter to the first. Rows of tables that no
+/// process has touched are not sent. In exact mode each process sums one slice of a bucket: slices
+/// are scattered, summed in the order of the tree, and gathered.
 ///
-/// On a processor a thread does this, so that buckets are on their way while the gradients of
-/// earlier layers are still computed.
+/// On a CPU a separate thread does this, so buckets are sent while the gradients of earlier layers
+/// are still computed.
 class Exchange {
  public:
   Exchange(Group& group, std::int64_t replicas, Reduction reduction)
       : group_{&group}, replicas_{replicas}, reduction_{reduction} {}
 
-  /// Begins with a step of that many parts. Every process of the group calls `begin` and `finish`.
+  /// Starts the exchange of a step with this many parts. Every process of the group must call
+  /// `begin` and `finish`.
   void begin(OwnSums own, std::int64_t parts) {
     own_ = std::move(own);
     find_subtrees(parts);
@@ -70,7 +71,7 @@ class Exchange {
     if (own_.losses.device().is_cpu()) {
       thread_ = std::jthread{[this] {
         try {
-          const tensor::OneThread alone;  // torch's own threads would stay awake
+          const tensor::OneThread alone;  // The threads of torch would keep a core busy.
           exchange();
         } catch (...) {
           error_ = std::current_exception();
@@ -85,7 +86,7 @@ class Exchange {
     ready_.notify_one();
   }
 
-  /// Ends a step that was begun and cannot be finished. The other processes end with an error.
+  /// Ends a step that has begun and cannot be finished. The other processes throw an error.
   void abandon(const std::string& problem) noexcept {
     group_->fail_note(problem);
     abandoned_ = true;
@@ -93,8 +94,8 @@ class Exchange {
     if (thread_.joinable()) thread_.join();
   }
 
-  /// Waits until the gradients and the losses are those of the whole step. Returns whether a
-  /// process passed `stop`.
+  /// Waits until the parameters hold the gradients and the losses of the whole step. Returns
+  /// whether any process passed `stop`.
   bool finish(bool stop) {
     stop_ = stop;
     ready(all_ready);
@@ -108,11 +109,11 @@ class Exchange {
   }
 
  private:
-  static constexpr std::int64_t bucket_size = std::int64_t{1} << 20;  // numbers
+  static constexpr std::int64_t bucket_size = std::int64_t{1} << 20;  // in elements
   static constexpr std::size_t losses = static_cast<std::size_t>(-1);
   static constexpr std::size_t all_ready = static_cast<std::size_t>(-1);
 
-  /// Numbers [begin, begin + count) of a parameter's gradient.
+  /// Elements [begin, begin + count) of a parameter's gradient.
   struct Piece {
     std::size_t parameter;
     std::int64_t begin;
@@ -127,7 +128,7 @@ class Exchange {
   void exchange() {
     cut_dense_buckets();
     bool tables_cut = false;
-    // The next bucket is on its way while one is added up.
+    // The next bucket is sent while one is summed.
     for (std::size_t i = 0; i < buckets_.size() + 2; ++i) {
       if (i == buckets_.size() && !tables_cut) {
         wait_until_ready(all_ready);
@@ -156,7 +157,7 @@ class Exchange {
     }
   }
 
-  /// The memory of a bucket on its way.
+  /// The buffers of a bucket that is being exchanged.
   struct Slot {
     at::Tensor in, out, whole;
     Pending sent, gathered;
@@ -168,7 +169,7 @@ class Exchange {
   }
   [[nodiscard]] Slot& slot(std::size_t bucket) { return slots_[bucket % slots_.size()]; }
 
-  /// Numbers of each process's slice of a bucket.
+  /// Returns the number of elements in each process's slice of a bucket.
   [[nodiscard]] std::int64_t slice_of(const Bucket& bucket) const {
     return (bucket.count + ranks() - 1) / ranks();
   }
@@ -185,10 +186,10 @@ class Exchange {
     for (const GradientCopy& copy : own_.before) copy.add_to(own_.parameters);
   }
 
-  // ---- the rows of tables
+  // ---- rows of tables
 
-  /// Tells the other processes which rows of the tables this one has touched, and whether it was
-  /// asked to stop. Afterwards `Parameter::touched` has the rows that any process has touched.
+  /// Tells the other processes which rows of the tables this one has touched, and whether it should
+  /// stop. Afterwards `Parameter::touched` has the rows that any process has touched.
   void share_rows() {
     std::string message{stop_ ? '\1' : '\0'};
     for_each_table([&](std::size_t i, const tensor::Parameter& parameter) {
@@ -226,7 +227,7 @@ class Exchange {
     return value;
   }
 
-  /// Appends the number of runs of rows, then the first row and the end of each.
+  /// Appends the number of runs of rows, then the first row and the end of each run.
   static void append_runs(std::string& text, const tensor::RowSet& rows) {
     const std::size_t start = text.size();
     std::uint32_t runs = 0;
@@ -243,7 +244,7 @@ class Exchange {
     for (std::uint32_t runs = number_at(text, at); runs > 0; --runs) {
       const std::uint32_t first = number_at(text, at);
       const std::uint32_t end = number_at(text, at);
-      if (first > end || end > rows.rows()) throw Error{"another process has another model"};
+      if (first > end || end > rows.rows()) throw Error{"another process has a different model"};
       for (std::uint32_t row = first; row < end; ++row) rows.insert(row);
     }
   }
@@ -261,7 +262,7 @@ class Exchange {
     if (buckets_.back().count == 0) buckets_.pop_back();
   }
 
-  /// Cuts the rows of tables and the losses.
+  /// Cuts the rows of tables and the losses into buckets.
   void cut_other_buckets() {
     buckets_.emplace_back();
     for_each_table([&](std::size_t i, const tensor::Parameter& parameter) {
@@ -293,7 +294,7 @@ class Exchange {
     return flat(whole).narrow(0, piece.begin, piece.count);
   }
 
-  /// Calls use(piece, the piece's numbers in `numbers`) for each piece of a bucket.
+  /// Calls `use(piece, elements)` for each piece of a bucket; `elements` is its part of `numbers`.
   template <class Use>
   static void for_each_piece(const Bucket& bucket, const at::Tensor& numbers, const Use& use) {
     std::int64_t at = 0;
@@ -303,7 +304,8 @@ class Exchange {
     }
   }
 
-  /// Copies a bucket of this process's sum number `subtree` to `out` [at least bucket.count].
+  /// Copies a bucket of this process's sum with the index `subtree` to `out` [at least
+  /// bucket.count].
   void stage(const Bucket& bucket, std::size_t subtree, const at::Tensor& out) const {
     const bool last = subtree + 1 == own_subtrees().size() || reduction_ == Reduction::ring;
     for_each_piece(bucket, out, [&](const Piece& piece, const at::Tensor& to) {
@@ -363,8 +365,8 @@ class Exchange {
     at.gathered = group_->all_gather(resize(at.whole, ranks() * slice), sum);
   }
 
-  /// Returns the sum of a node. `next` points to the first of its subtrees' sums and is moved past
-  /// the last.
+  /// Returns the sum of a node. `next` points to the sum of its first subtree and is moved past the
+  /// last one.
   static at::Tensor add_tree(const Leaves& node, const std::pair<Leaves, at::Tensor>*& next) {
     if (next->first == node) return (next++)->second;
     const auto [left, right] = node.children();
@@ -380,7 +382,7 @@ class Exchange {
     });
   }
 
-  /// Gives a tensor of one dimension that size. Its memory is used again.
+  /// Resizes a tensor of one dimension. Its memory is reused.
   at::Tensor& resize(at::Tensor& tensor, std::int64_t size) const {
     if (!tensor.defined()) tensor = at::empty({size}, own_.losses.options());
     tensor.resize_({size});
@@ -399,7 +401,7 @@ class Exchange {
   std::atomic<bool> abandoned_ = false;
   bool stop_ = false;
   std::exception_ptr error_;
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // The last member, because it uses the others.
 };
 
 }  // namespace seqtrain::dist

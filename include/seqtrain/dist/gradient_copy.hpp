@@ -16,16 +16,16 @@
 
 namespace seqtrain::dist {
 
-/// Returns a tensor's numbers as one dimension; it refers to the tensor's memory.
+/// Returns a view of a tensor with one dimension.
 [[nodiscard]] inline at::Tensor flat(const at::Tensor& tensor) {
   return tensor.view({-1});
 }
 
-/// A copy of the gradients of a model's parameters: the sum of one subtree while the next one is
-/// computed. Rows of a table that no example has touched take no memory.
+/// A copy of the gradients of a model's parameters: it holds the sum of one subtree while the next
+/// one is computed. Rows of a table that no example has touched take no memory.
 class GradientCopy {
  public:
-  /// Takes the gradients and leaves them zero. Memory of an earlier copy is used again.
+  /// Copies the gradients and sets them to zero. Memory of an earlier copy is reused.
   void take(std::span<const tensor::Parameter> parameters) {
     parts_.resize(parameters.size());
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -54,7 +54,7 @@ class GradientCopy {
     }
   }
 
-  /// Copies the numbers [begin, begin + count) of one parameter's gradient to `out`.
+  /// Copies the elements [begin, begin + count) of one parameter's gradient to `out`.
   void copy(std::size_t parameter, std::int64_t begin, std::int64_t count,
             const at::Tensor& out) const {
     const Part& part = parts_[parameter];
@@ -79,7 +79,7 @@ class GradientCopy {
     }
   }
 
-  /// Adds the rows that the copy has of a table.
+  /// Adds the rows of a table that the copy holds to `rows`.
   void insert_rows(std::size_t parameter, tensor::RowSet& rows) const {
     const auto& place = parts_[parameter].place;
     for (std::size_t row = 0; row < place.size(); ++row) {
@@ -89,8 +89,8 @@ class GradientCopy {
 
  private:
   struct Part {
-    at::Tensor values;                ///< as the gradient; of a table [rows copied, width]
-    std::vector<std::int32_t> place;  ///< of a table's rows in `values`, -1: not copied
+    at::Tensor values;  ///< shaped like the gradient; for a table [rows copied, width]
+    std::vector<std::int32_t> place;  ///< index in `values` of each row of a table, or -1
   };
 
   static void take_rows(const tensor::Parameter& parameter, Part& part) {

@@ -25,21 +25,22 @@
 
 namespace seqtrain::dist {
 
-/// A value that all processes of a run have in common, see `Group::remember`.
+/// A value that all processes of a run share; see `Group::remember`.
 struct Remembered {
   std::string value;
-  bool was_there = false;  ///< whether an earlier start of the run made it
+  bool was_there = false;  ///< an earlier start of the run made the value
 };
 
-/// The processes of a world, connected. Every rank starts the same operations in the same order;
-/// they run on other threads. With one process there is no socket, and every operation is a copy.
+/// The connected processes of a world. Every rank must start the operations in one and the same
+/// order; they run on other threads. With one process there is no socket, and every operation is a
+/// copy.
 ///
 /// If a rank ends or cannot be reached, the operations that wait for it throw an `Error` that names
-/// it, within 30 seconds. A rank that only takes long is waited for without end.
+/// it within 30 seconds. A rank that is only slow is waited for without limit.
 class Group {
  public:
-  /// Waits until all ranks have come. Throws `InputError` if the port is in use, a name does not
-  /// resolve, nothing answers, or the ranks believe in worlds of different sizes.
+  /// Connects to all ranks and waits for them. Throws `InputError` if the port is in use, a name
+  /// does not resolve, nothing answers, or the ranks have different world sizes.
   [[nodiscard]] static Group connect(const World& world, const GroupOptions& options = {}) {
     return Group{world, options};
   }
@@ -48,7 +49,7 @@ class Group {
   [[nodiscard]] int rank() const { return world_.rank; }
   [[nodiscard]] int size() const { return world_.size; }
 
-  /// Returns the bytes that each rank passes, by rank. Their sizes may differ.
+  /// Returns the bytes that each rank passes, indexed by rank. Their sizes may differ.
   [[nodiscard]] std::vector<std::string> all_gather(std::string_view bytes) {
     if (!connection_) return {std::string{bytes}};
     const auto sizes = gathered_sizes(bytes.size());
@@ -67,7 +68,7 @@ class Group {
     return result;
   }
 
-  /// Returns the bytes of rank 0; those of other ranks do not count.
+  /// Returns the bytes of rank 0. The arguments of other ranks are ignored.
   [[nodiscard]] std::string broadcast(std::string bytes) {
     if (!connection_) return bytes;
     std::uint64_t length = bytes.size();
@@ -80,7 +81,8 @@ class Group {
   /// Copies the bytes of rank 0 to all other ranks. The sizes must be equal.
   void broadcast(std::span<std::byte> bytes) {
     if (!connection_) return;
-    // In pieces of our own: if a rank is lost, a piece may be written to after this has thrown.
+    // Sent in pieces with their own memory: if a rank is lost, a piece may be written to after this
+    // has thrown.
     constexpr std::size_t piece = std::size_t{16} << 20;
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
       const auto part = bytes.subspan(at, std::min(piece, bytes.size() - at));
@@ -98,8 +100,8 @@ class Group {
   /// Waits until all ranks have called it.
   void barrier() { static_cast<void>(all_gather("")); }
 
-  /// Sends part r of `in` to rank r and puts what rank r sends at place r of `out`. The sizes are
-  /// numbers of elements, one for each rank; they may be 0. The tensors are contiguous.
+  /// Sends part r of `in` to rank r and writes the part from rank r to place r of `out`. The sizes
+  /// are numbers of elements, one per rank; they may be 0. The tensors must be contiguous.
   [[nodiscard]] Pending all_to_all(at::Tensor out, const at::Tensor& in,
                                    std::vector<std::int64_t> out_sizes,
                                    std::vector<std::int64_t> in_sizes) {
@@ -114,16 +116,16 @@ class Group {
         connection_->tensors().alltoall_base(to, from, out_sizes, in_sizes, options));
   }
 
-  /// Puts `in` of rank r at place r of `out`, which has `size()` times as many elements. The
-  /// tensors are contiguous.
+  /// Writes `in` of rank r to place r of `out`, which has `size()` times as many elements. The
+  /// tensors must be contiguous.
   [[nodiscard]] Pending all_gather(at::Tensor out, const at::Tensor& in) {
     if (out.numel() != size() * in.numel()) throw Error{"all_gather: out is not size × in"};
     if (!connection_) return copy(out, in);
     return gather(connection_->tensors(), out, in);
   }
 
-  /// Replaces the elements of a contiguous tensor by their sums over all ranks. Every rank gets the
-  /// same bits, but they depend on the number of ranks.
+  /// Replaces the elements of a contiguous tensor by their sums over all ranks. Every rank gets
+  /// equal bits, which depend on the number of ranks.
   [[nodiscard]] Pending all_reduce(at::Tensor tensor) {
     if (!connection_ || tensor.numel() == 0) return {};
     std::vector<at::Tensor> tensors{tensor.view(-1)};
@@ -132,9 +134,9 @@ class Group {
     return connection_->pending(connection_->tensors().allreduce(tensors, options));
   }
 
-  /// Returns the value that the run has under `key`. The run's first start makes it, on rank 0, and
-  /// the launcher's store keeps it for later starts. Without such a store every start makes it
-  /// anew. All ranks call this.
+  /// Returns the value that the run has under `key`. The first start of the run makes it on rank 0,
+  /// and the launcher's store keeps it for later starts. Without such a store every start makes it
+  /// again. All ranks must call this.
   [[nodiscard]] Remembered remember(const std::string& key,
                                     const std::function<std::string()>& make) {
     if (!connection_ && !world_.agent_store) return {.value = make()};
@@ -147,12 +149,12 @@ class Group {
     return {.value = answer.substr(1), .was_there = answer.front() == '1'};
   }
 
-  /// Tells the other ranks, as well as it can, with which error this one ends; they throw it as
-  /// theirs, with this rank's number before it.
+  /// Tries to tell the other ranks the error with which this one ends. They throw it with this
+  /// rank's number in front.
   void fail_note(const std::string& error) noexcept {
     try {
       if (connection_) connection_->heartbeat().tell(error);
-    } catch (const std::exception&) {  // they find out by themselves
+    } catch (const std::exception&) {  // The other ranks notice it themselves.
     }
   }
 
@@ -168,8 +170,8 @@ class Group {
     return {.value = store->compareSet(key, "", make())};
   }
 
-  // A run of one process connects to the launcher's store only here: the next start of the run may
-  // have more.
+  // A run of one process connects to the launcher's store only here, because the next start of the
+  // run may have more processes.
   [[nodiscard]] StorePtr run_store() const {
     if (connection_) return connection_->run_store();
     return detail::prefixed(detail::run_prefix(world_),

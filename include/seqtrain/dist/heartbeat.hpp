@@ -17,9 +17,10 @@
 
 namespace seqtrain::dist {
 
-/// Shows the other ranks that this one lives, and finds out which of them do not: a thread counts
-/// up this rank's counter in the store every second, and while somebody waits it reads those of the
-/// others. Only that thread uses the store, so nobody else hangs if the store does not answer.
+/// Shows the other ranks that this one is alive, and detects ranks that are not. A thread
+/// increments this rank's counter in the store every second, and reads the other counters while
+/// somebody waits. Only that thread uses the store, so nobody else hangs if the store does not
+/// answer.
 class Heartbeat {
  public:
   /// Starts the thread. `hosts` are the names of the ranks' hosts, for errors.
@@ -27,12 +28,13 @@ class Heartbeat {
                                                         std::vector<std::string> hosts) {
     const std::shared_ptr<Heartbeat> result{
         new Heartbeat{world, std::move(store), std::move(hosts)}};
-    // Detached: it may be stuck in a store that does not answer when all else has ended.
+    // The thread is detached: it may hang in a store that does not answer when everything else has
+    // ended.
     std::thread{[result] { result->run(); }}.detach();
     return result;
   }
 
-  /// Ends the thread. Waits for it, unless it is stuck.
+  /// Ends the thread. Waits for it unless it hangs.
   void stop() {
     std::unique_lock lock{mutex_};
     stopping_ = true;
@@ -40,12 +42,12 @@ class Heartbeat {
     changed_.wait_for(lock, std::chrono::seconds{2}, [this] { return ended_; });
   }
 
-  /// Sets this rank's counter, which has to be there before another rank looks at it.
+  /// Creates this rank's counter. It must exist before another rank reads it.
   static void begin(::c10d::Store& store, int rank) { store.add(key(rank), 1); }
 
-  /// Waits up to `longest` for a reason why the other ranks' part in an operation does not come,
-  /// and returns it, or nothing. The first call that follows a `calm` begins to watch the others.
-  /// `waited` is how long the caller has waited before, since its last call.
+  /// Waits up to `longest` for a reason why an operation with the other ranks cannot finish.
+  /// Returns the reason, or "". The first call after `calm` starts to watch the other ranks.
+  /// `waited` is the time that the caller has already waited since its last call.
   [[nodiscard]] std::string reason(std::chrono::milliseconds longest,
                                    std::chrono::milliseconds waited = {}) {
     std::unique_lock lock{mutex_};
@@ -57,20 +59,20 @@ class Heartbeat {
     return reason_;
   }
 
-  /// Tells that a connection broke, so that a rank which shows no sign of life is given up sooner.
+  /// Reports that a connection broke, so that a silent rank is given up sooner.
   void hurry() {
     const std::lock_guard lock{mutex_};
     patience_ = std::chrono::seconds{4};
     changed_.notify_all();
   }
 
-  /// Stops watching the other ranks: nobody waits for them.
+  /// Stops watching the other ranks, because nobody waits for them.
   void calm() {
     const std::lock_guard lock{mutex_};
     watching_ = false;
   }
 
-  /// Tells the other ranks why this one ends, unless a rank has told a reason before.
+  /// Tells the other ranks why this one ends, unless a rank has already given a reason.
   void tell(const std::string& text) {
     std::unique_lock lock{mutex_};
     if (!reason_.empty()) return;
@@ -86,15 +88,15 @@ class Heartbeat {
     if (serves()) std::this_thread::sleep_for(std::chrono::seconds{3});
   }
 
-  /// Tells the other ranks that this one needs them no more, and waits a little until they all say
-  /// so: a connection that is closed early breaks operations that others are still in.
+  /// Tells the other ranks that this one does not need them any more, and waits a short time until
+  /// all ranks do so: closing a connection early breaks operations of other ranks.
   void leave() {
     std::unique_lock lock{mutex_};
     leaving_ = true;
     changed_.notify_all();
     const auto done = [this] { return all_left_ || !reason_.empty(); };
     changed_.wait_for(lock, std::chrono::seconds{5}, done);
-    // The others have to read it too before a store in this process ends.
+    // The other ranks must read it before a store in this process ends.
     if (serves())
       changed_.wait_for(lock, std::chrono::milliseconds{300}, [this] { return stopping_; });
   }
@@ -132,7 +134,7 @@ class Heartbeat {
     changed_.notify_all();
   }
 
-  // Talks to the store once, without the lock.
+  // Exchanges data with the store once, without the lock.
   void turn(std::unique_lock<std::mutex>& lock, bool leaving, const std::string& note) {
     const bool watching = watching_;
     const auto patience = patience_;
@@ -153,7 +155,7 @@ class Heartbeat {
     if (reason_.empty()) reason_ = reason;
   }
 
-  // Returns a reason to end, or nothing.
+  // Returns a reason to end, or "".
   std::string look(bool watching, const std::string& note, std::chrono::seconds patience) {
     store_->add(key(world_.rank), 1);
     if (!note.empty()) return store_->compareSet("end", "", note);
@@ -169,7 +171,7 @@ class Heartbeat {
                                   "sign of life for " + std::to_string(patience.count()) + " s");
   }
 
-  // Returns a rank whose counter stands still, or -1.
+  // Returns a rank whose counter has stopped, or -1.
   int first_silent(std::chrono::seconds patience) {
     const auto now = Clock::now();
     const auto counters = store_->multiGet(keys_);
@@ -213,7 +215,7 @@ class Heartbeat {
   bool store_gone_ = false;
   std::int64_t turns_ = 0;
   std::int64_t turns_seen_ = 0;
-  std::chrono::milliseconds stuck_{0};  // for how long the thread has waited for the store
+  std::chrono::milliseconds stuck_{0};  // time that the thread has waited for the store
   std::string note_;                    // why this rank ends
   std::string reason_;                  // why all ranks have to end
 };

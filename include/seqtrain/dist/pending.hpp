@@ -18,22 +18,23 @@ namespace seqtrain::dist {
 
 namespace detail {
 
-/// What the operations of a group have in common.
+/// The state that all operations of a group share.
 struct Link {
   std::shared_ptr<Heartbeat> heartbeat;
   std::atomic<int> unfinished{0};  ///< operations that nobody has waited for yet
   std::atomic<bool> failed{false};
 };
 
-/// How long an operation may take: without end. `Pending::wait` finds out if a rank is lost.
+/// A time limit that no operation reaches. `Pending::wait` detects lost ranks instead.
 inline constexpr std::chrono::milliseconds endless = std::chrono::hours{24 * 365};
 
 }  // namespace detail
 
-/// An operation of a group that may still run. Its tensors must not be used before `wait` returns.
+/// An operation of a group that may still be running. Its tensors must not be used before `wait`
+/// returns.
 class Pending {
  public:
-  /// An operation that is done.
+  /// Makes an operation that is done.
   Pending() = default;
 
   Pending(c10::intrusive_ptr<::c10d::Work> work, std::shared_ptr<detail::Link> link)
@@ -41,9 +42,9 @@ class Pending {
     ++link_->unfinished;
   }
 
-  /// Waits until the operation is done, however long the other ranks take to start it. Throws
-  /// `Error` that names the rank if one of them has ended or cannot be reached. After that the
-  /// group can do nothing more.
+  /// Waits until the operation is done, without limit while the other ranks are alive. Throws
+  /// `Error` that names the rank if one has ended or cannot be reached. After that the group cannot
+  /// be used.
   void wait() {
     if (!work_) return;
     const auto work = std::exchange(work_, nullptr);
@@ -58,7 +59,7 @@ class Pending {
  private:
   static constexpr std::chrono::milliseconds slice{1000};
 
-  // Waits for a moment, and tells whether the operation is done.
+  // Waits a short time and returns whether the operation is done.
   bool done(::c10d::Work& work) {
     const bool completed = work.isCompleted();
     std::string problem = "the operation was aborted";
@@ -67,14 +68,14 @@ class Pending {
     } catch (const std::exception& error) {
       problem = error.what();
     }
-    // c10d throws also if the operation needs longer than the moment.
+    // c10d also throws if the operation takes longer than this short time.
     if (completed) fail(problem);
     return false;
   }
 
   static bool wait_for_moment(::c10d::Work& work) {
 #ifdef USE_C10D_NCCL
-    // NCCL's own wait stops the device's stream and not this thread, so it comes last.
+    // NCCL's own wait blocks the device's stream and not this thread, so it comes last.
     const auto deadline = Clock::now() + slice;
     while (!work.isCompleted()) {
       if (Clock::now() > deadline) return false;
@@ -90,7 +91,7 @@ class Pending {
     throw Error{reason};
   }
 
-  // A connection broke. The heartbeats tell after a while which rank is lost.
+  // Throws after a connection broke. The heartbeats soon show which rank is lost.
   [[noreturn]] void fail(const std::string& problem) {
     link_->failed = true;
     link_->heartbeat->hurry();

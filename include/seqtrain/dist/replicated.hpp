@@ -36,12 +36,12 @@ namespace seqtrain::dist {
 
 /// Options of `Replicated`.
 struct ReplicatedOptions {
-  /// Parts of a step. Their gradients are added up by one tree, so a run has the same bits on any
-  /// number of processes from 1 to `replicas`.
+  /// The number of parts of a step. Their gradients are summed by one tree, so a run has equal bits
+  /// on any number of processes from 1 to `replicas`.
   std::int64_t replicas = 1;
-  std::int64_t accumulation = 1;  ///< batches of a part
+  std::int64_t accumulation = 1;  ///< batches in a part
   Reduction reduction = Reduction::exact;
-  /// A stop of this process alone. All processes end at the same step: see `Replicated::stop`.
+  /// Stops this process only; all processes end at the same step through `Replicated::stop`.
   std::stop_token own_stop = {};
 };
 
@@ -51,7 +51,7 @@ class StepLosses {
   StepLosses(at::Tensor losses, std::vector<double> shares)
       : losses_{std::move(losses)}, shares_{std::move(shares)} {}
 
-  /// Returns the mean loss over the step. Waits if the losses are on a device.
+  /// Returns the mean loss of the step. Waits if the losses are on a device.
   [[nodiscard]] double value() const {
     const at::Tensor losses = losses_.cpu();
     double sum = 0;
@@ -66,11 +66,11 @@ class StepLosses {
   std::vector<double> shares_;
 };
 
-/// A model that every process of a group has a copy of. Each computes its part of a step and of an
-/// evaluation; then all have the gradients of the whole step and the logits of all batches. The
-/// trainer of each process goes through the same loop with the same values.
+/// A model that is copied to every process of a group. Each process computes its part of a step and
+/// of an evaluation. Afterwards all processes have the gradients of the whole step and the logits
+/// of all batches, so the trainer runs the same loop with equal values in each.
 ///
-/// The loader of `shard()` describes the batches of other processes: they have labels, but no
+/// The loader of `shard()` describes the batches of other processes: they have labels but no
 /// tokens.
 template <Classifier M>
 class Replicated {
@@ -80,7 +80,7 @@ class Replicated {
   using output_type = metrics::Logits;
   using loss_type = typename M::loss_type;
 
-  /// The group must outlive this. Throws `InputError` if the group has more processes than
+  /// The group must outlive this object. Throws `InputError` if the group has more processes than
   /// `replicas`.
   Replicated(M model, Group& group, ReplicatedOptions options)
       : model_{std::move(model)},
@@ -100,16 +100,16 @@ class Replicated {
     return {options_.replicas, options_.accumulation, held().first, held().last};
   }
 
-  /// Returns the batches of an evaluation that this process computes: every n-th one.
+  /// Returns the batches of an evaluation that this process computes, i.e. every n-th one.
   [[nodiscard]] data::Shard evaluation_shard() const {
     return {group_->size(), 1, group_->rank(), group_->rank() + 1};
   }
 
-  /// Returns a stop that all processes see after the same step. It is requested once a process
-  /// has been asked to stop.
+  /// Returns a stop token that is set in all processes after the same step, once any process is
+  /// asked to stop.
   [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
 
-  /// Adds the gradients of a whole step, on all processes.
+  /// Adds the gradients of a whole step on all processes.
   StepLosses accumulate_step(std::span<const batch_type> batches) {
     std::vector<double> shares;
     double whole = 0;
@@ -130,7 +130,7 @@ class Replicated {
     try {
       for (const Leaves& subtree : subtrees) {
         if (subtree != subtrees.front()) before.push_back(take_gradients());
-        // The gradients of a single batch can be sent while it is still computed.
+        // The gradients of a part with one batch can be sent while they are computed.
         const bool last = subtree == subtrees.back() && subtree.size() == 1;
         accumulate_tree(subtree, step, last ? begin_exchange : Begin{});
       }
@@ -145,12 +145,12 @@ class Replicated {
     return {losses, std::move(shares)};
   }
 
-  /// How many batches `logits_of` should be given at once.
+  /// Returns the number of batches to pass to `logits_of` at once.
   [[nodiscard]] std::int64_t logits_window() const {
     return group_->size() == 1 ? 1 : 8 * group_->size();
   }
 
-  /// Returns the logits of several batches that follow each other in an evaluation.
+  /// Returns the logits of consecutive batches of an evaluation.
   std::vector<metrics::Logits> logits_of(std::span<const batch_type> batches) {
     std::vector<metrics::Logits> result(batches.size());
     const data::Shard shard = evaluation_shard();
@@ -187,7 +187,7 @@ class Replicated {
     model_.load_state_dict(tensors);
   }
 
-  /// Returns this process's copy.
+  /// Returns this process's copy of the model.
   [[nodiscard]] const M& model() const { return model_; }
 
  private:
@@ -207,8 +207,8 @@ class Replicated {
 
   using Begin = std::function<void()>;
 
-  /// Adds a node's gradients to those of the parameters, which are zero. Calls `begin` before the
-  /// last batch and then tells the exchange which gradients are complete.
+  /// Adds a node's gradients to those of the parameters, which must be zero. Calls `begin_exchange`
+  /// before the last batch and then tells the exchange which gradients are complete.
   void accumulate_tree(const Leaves& node, const Step& step, const Begin& begin_exchange = {}) {
     if (node.size() == 1) {
       const auto begin = static_cast<std::size_t>(node.first * options_.accumulation);
@@ -230,7 +230,8 @@ class Replicated {
     give_back(std::move(sum));
   }
 
-  /// If `tells`, the exchange hears which gradients are complete, if the model says so.
+  /// Computes the gradients of a batch. If `tells` is set and the model reports complete gradients,
+  /// they are passed on to the exchange.
   loss_type accumulate_batch(const batch_type& batch, double weight, bool tells) {
     if constexpr (requires { model_.accumulate(batch, weight, [](std::size_t) {}); }) {
       if (tells && group_->size() > 1) {
@@ -241,7 +242,7 @@ class Replicated {
     return model_.accumulate(batch, weight);
   }
 
-  // Copies are given back because their memory is large.
+  // Copies are reused because their memory is large.
   GradientCopy take_gradients() {
     const auto one_thread = alone();
     GradientCopy copy;
@@ -254,13 +255,13 @@ class Replicated {
   }
   void give_back(GradientCopy copy) { free_.push_back(std::move(copy)); }
 
-  /// On a processor torch's own threads would stay awake beside those of the model.
+  /// Limits torch to one thread on a CPU, where its threads would compete with those of the model.
   [[nodiscard]] std::optional<tensor::OneThread> alone() const {
     if (!options_of_losses().device().is_cpu()) return {};
     return std::optional<tensor::OneThread>{std::in_place};
   }
 
-  /// Takes the logits of a rank's batches from its message.
+  /// Reads the logits of a rank's batches from its message.
   void read_logits(const std::vector<std::string>& messages, std::int64_t rank,
                    std::span<const batch_type> batches,
                    std::vector<metrics::Logits>& result) const {

@@ -17,7 +17,7 @@ namespace seqtrain::dist {
 
 namespace detail {
 
-/// Tells whether a server at a TCP address takes a connection in the next two seconds.
+/// Tells whether a server at a TCP address accepts a connection within two seconds.
 inline bool takes_connection(const Resolved& target) {
   const int socket =
       ::socket(target.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -34,9 +34,9 @@ inline bool takes_connection(const Resolved& target) {
 
 }  // namespace detail
 
-/// Waits until the master's name resolves and a server takes connections at its port: a machine
-/// that starts at the same moment may take a while for both. Throws `InputError` with what did not
-/// work if the deadline passes.
+/// Waits until the master's name resolves and a server accepts connections at its port. A machine
+/// that starts at the same time may need a while for both. Throws `InputError` with the cause if
+/// the deadline passes.
 inline void wait_for_server(const std::string& host, int port,
                             std::chrono::steady_clock::time_point deadline) {
   for (;;) {

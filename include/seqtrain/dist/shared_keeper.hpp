@@ -25,17 +25,18 @@
 
 namespace seqtrain::dist {
 
-/// A `train::Keeper` for a fit on several processes. Rank 0 alone saves; what it restores is sent
-/// to the others, so only rank 0 needs to reach the checkpoints.
+/// A `train::Keeper` for training on several processes. Only rank 0 saves. It sends what it
+/// restores to the others, so only rank 0 must reach the checkpoints.
 class SharedKeeper {
  public:
-  /// `keeper` is rank 0's; other ranks pass null. Both must outlive this.
+  /// `keeper` is the keeper of rank 0; other ranks pass null. Both arguments must outlive this
+  /// object.
   template <train::Keeper K>
   SharedKeeper(Group& group, K* keeper)
       : group_{&group}, keeper_{keeper ? train::KeeperRef{*keeper} : train::KeeperRef{}} {}
 
-  /// Returns rank 0's saved fit. Throws what rank 0's keeper throws; on other ranks an `InputError`
-  /// that tells so.
+  /// Returns rank 0's saved fit. Rank 0 throws the error of its keeper; the other ranks throw an
+  /// `InputError` that repeats it.
   std::optional<train::SavedFit> restore(const train::Plan& plan) {
     if (group_->size() == 1) return keeper_.restore(plan);
     return group_->rank() == 0 ? send(plan) : receive();
@@ -48,7 +49,7 @@ class SharedKeeper {
  private:
   static constexpr std::array<const char*, 3> owners{"model", "optimizer", "best_model"};
 
-  /// The tensors of one owner as a safetensors file in memory.
+  /// One owner's tensors as a safetensors file in memory.
   using File = std::vector<std::byte>;
 
   std::optional<train::SavedFit> send(const train::Plan& plan) {
@@ -93,7 +94,7 @@ class SharedKeeper {
     if (message == "none") return {};
     constexpr std::string_view head = "saved ";
     if (!message.starts_with(head)) {
-      throw InputError{"rank 0 has refused to start: " + message.substr(message.find(' ') + 1)};
+      throw InputError{"rank 0 refused to start: " + message.substr(message.find(' ') + 1)};
     }
     const auto document = json::Document::parse(message.substr(head.size()), "rank 0's checkpoint");
     auto files = std::make_shared<std::map<std::string, File, std::less<>>>();

@@ -32,7 +32,8 @@ inline std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// Returns the time left until `deadline`, at least a millisecond: c10d reads 0 as "no limit".
+/// Returns the time left until `deadline`, but at least one millisecond: c10d takes 0 for "no
+/// limit".
 inline std::chrono::milliseconds until(Clock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
   return std::max(left, std::chrono::milliseconds{1});
@@ -42,8 +43,8 @@ inline std::string master_of(const World& world) {
   return world.master_host + ":" + std::to_string(world.master_port);
 }
 
-/// Makes a store on a thread that is given up at the deadline: c10d waits without end for the first
-/// answer of a server that takes connections and says nothing.
+/// Makes a store on a thread that is abandoned at the deadline: c10d waits without limit for the
+/// first answer of a server that accepts connections and sends nothing.
 inline StorePtr make_store(const std::string& host, const ::c10d::TCPStoreOptions& options,
                            Clock::time_point deadline) {
   const auto promise = std::make_shared<std::promise<StorePtr>>();
@@ -55,21 +56,21 @@ inline StorePtr make_store(const std::string& host, const ::c10d::TCPStoreOption
       promise->set_exception(std::current_exception());
     }
   }}.detach();
-  // c10d's own timeout, which comes at the deadline, says more.
+  // c10d's own timeout fires at the deadline, and its message says more.
   if (store.wait_until(deadline + std::chrono::seconds{5}) == std::future_status::ready) {
     return store.get();
   }
-  C10_THROW_ERROR(DistStoreError, "the server takes connections and says nothing");
+  C10_THROW_ERROR(DistStoreError, "the server accepts connections but sends nothing");
 }
 
 }  // namespace detail
 
-/// Connects to the store through which the processes of a world find each other: the launcher's, or
-/// the one that rank 0 serves. Throws `InputError` with the address if the port is in use, or if
-/// nothing answers before `deadline`.
+/// Connects to the store through which the processes of a world find each other. The launcher or
+/// rank 0 serves it. Throws `InputError` with the address if the port is in use or nothing answers
+/// before `deadline`.
 inline StorePtr open_store(const World& world, Clock::time_point deadline) {
   const bool serves = world.rank == 0 && !world.agent_store;
-  // Before c10d, which prints a trace of its stack for every attempt.
+  // This comes before c10d, which prints a stack trace for every attempt.
   if (!serves) wait_for_server(world.master_host, world.master_port, deadline);
   ::c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(world.master_port);
@@ -88,19 +89,19 @@ inline StorePtr open_store(const World& world, Clock::time_point deadline) {
   }
 }
 
-/// Makes the processes that start together agree on a name for their start, so that nothing an
-/// earlier start left in the launcher's store is taken for theirs. Rank 0 makes up the name and
-/// gives it to each rank that asks; it goes on when every rank has confirmed this very name.
+/// Lets the processes of one start agree on a name for it, so that values of an earlier start in
+/// the launcher's store are not mistaken for theirs. Rank 0 makes the name and gives it to each
+/// rank that asks. It continues when every rank has confirmed this name.
 class Rendezvous {
  public:
   Rendezvous(const World& world, StorePtr store, Clock::time_point deadline)
       : world_{world}, store_{std::move(store)}, deadline_{deadline} {}
 
-  /// Returns the name of this start. Throws `Error` if not all ranks come before the deadline or
-  /// one of them believes in a world of another size.
+  /// Returns the name of this start. Throws `Error` if not all ranks join before the deadline, or
+  /// if a rank has another world size.
   [[nodiscard]] std::string join() { return world_.rank == 0 ? gather() : ask(); }
 
-  /// Returns a name that no other process has.
+  /// Returns a name that is unique among processes.
   [[nodiscard]] static std::string unique_name() {
     std::random_device random;
     std::string name;
@@ -123,7 +124,7 @@ class Rendezvous {
     return round;
   }
 
-  // Tells whether a rank has confirmed; answers it if it asked anew.
+  // Tells whether a rank has confirmed. Answers the rank if it asked again.
   bool confirmed(const std::string& round, int rank, std::set<std::string>& answered) {
     if (store_->check({"ack/" + round + "/" + std::to_string(rank)})) return true;
     const auto hello = "hello/" + std::to_string(rank);

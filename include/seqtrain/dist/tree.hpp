@@ -7,9 +7,9 @@
 
 namespace seqtrain::dist {
 
-/// A run of leaves [first, last) of the tree by which the gradients of a step are added up. The
-/// tree over n leaves is the root of two trees: the left one has the largest power of two of leaves
-/// that is below n, the right one has the rest. It depends on n alone.
+/// A run of leaves [first, last) of the tree by which the gradients of a step are summed. A tree
+/// over n leaves has two subtrees: the number of leaves on the left is the largest power of two
+/// below n, the rest is on the right. So the tree depends only on n.
 struct Leaves {
   std::int64_t first = 0;
   std::int64_t last = 0;
@@ -19,7 +19,7 @@ struct Leaves {
     return first <= other.first && other.last <= last;
   }
 
-  /// Returns the two subtrees of a node with at least two leaves.
+  /// Returns the two subtrees of a node that has at least two leaves.
   [[nodiscard]] std::pair<Leaves, Leaves> children() const {
     const auto left = std::bit_floor(static_cast<std::uint64_t>(size() - 1));
     const std::int64_t middle = first + static_cast<std::int64_t>(left);
@@ -29,7 +29,7 @@ struct Leaves {
   friend bool operator==(const Leaves&, const Leaves&) = default;
 };
 
-/// Returns the leaves that a rank computes: runs of nearly equal length, in the order of the ranks.
+/// Returns the leaves that a rank computes. Ranks have consecutive runs of nearly equal length.
 [[nodiscard]] inline Leaves leaves_of(std::int64_t rank, std::int64_t ranks,
                                       std::int64_t replicas) {
   return {replicas * rank / ranks, replicas * (rank + 1) / ranks};

@@ -16,29 +16,29 @@
 
 namespace seqtrain::dist {
 
-/// The processes that train one model together, and the place of this process among them. A
-/// process's rank is its number, from 0; rank 0 is the master.
+/// The processes that train one model together, and this process's position among them. Ranks count
+/// from 0; rank 0 is the master.
 struct World {
   int rank = 0;
   int size = 1;
-  int local_rank = 0;         ///< number of this process among those of its host
+  int local_rank = 0;         ///< index of this process on its host
   int local_size = 1;         ///< number of processes on this host
   int hosts = 1;              ///< number of hosts
-  int host = 0;               ///< number of this host
-  std::string master_host{};  ///< name or address of the master's host; empty without one
+  int host = 0;               ///< index of this host
+  std::string master_host{};  ///< name or address of the master's host; empty if there is none
   int master_port = 0;        ///< port of the store through which the processes find each other
-  bool agent_store = false;   ///< whether the launcher serves that store; otherwise rank 0 does
-  int restart = 0;            ///< how often the launcher has restarted the processes
-  std::string run_id{};       ///< the launcher's name of the run; empty without a launcher
-  std::string source{};       ///< `torchrun`, `CLUSTER_SPEC`, `TF_CONFIG`, or empty: one process
+  bool agent_store = false;   ///< the launcher serves that store; otherwise rank 0 does
+  int restart = 0;            ///< number of times that the launcher has restarted the processes
+  std::string run_id{};       ///< the launcher's name for the run; empty without a launcher
+  std::string source{};  ///< `torchrun`, `CLUSTER_SPEC` or `TF_CONFIG`; empty for a single process
 
-  /// Returns the world that the launcher describes: torchrun's variables, else `CLUSTER_SPEC` of
-  /// Vertex AI, else `TF_CONFIG`, else one process. Throws `InputError` if the variables contradict
-  /// each other or some are missing; the error names the variable and its value.
+  /// Returns the world that the launcher describes: by torchrun's variables, else `CLUSTER_SPEC` of
+  /// Vertex AI, else `TF_CONFIG`, else a single process. Throws `InputError` with the variable and
+  /// its value if variables are missing or contradict each other.
   [[nodiscard]] static World from_environment(const Environment& environment = process_environment);
 
-  /// Tells whether torchrun started this process: it restarts all processes if one of them ends
-  /// with an exit code other than 0.
+  /// Tells whether torchrun started this process. torchrun restarts all processes if one ends with
+  /// an exit code other than 0.
   [[nodiscard]] static bool under_torchrun(const Environment& environment = process_environment) {
     return environment("TORCHELASTIC_RUN_ID").has_value();
   }
@@ -46,10 +46,10 @@ struct World {
 
 namespace detail {
 
-/// The largest value of a count that a launcher may give.
+/// The largest count that a launcher may give.
 inline constexpr int no_limit = std::numeric_limits<int>::max();
 
-/// Throws an `InputError` about the value of a variable.
+/// Throws an `InputError` about a variable's value.
 [[noreturn]] inline void reject(const std::string& name, const std::string& value,
                                 const std::string& expected) {
   throw InputError{"is '" + value + "'; expected " + expected, {.object = name}};
@@ -69,12 +69,12 @@ inline int integer_of(const std::string& name, const std::string& value, int lea
   return number;
 }
 
-/// torchrun's variables. The launchers of others set the first four of them too.
+/// The environment variables of torchrun. Other launchers also set the first four of them.
 class TorchrunVariables {
  public:
   explicit TorchrunVariables(const Environment& environment) : environment_{environment} {}
 
-  /// Tells whether a variable is set that says how many processes there are, or which this is.
+  /// Tells whether a variable is set that gives the number of processes or the rank.
   [[nodiscard]] bool any() const {
     return environment_("RANK") || environment_("WORLD_SIZE") || environment_("LOCAL_RANK") ||
            environment_("LOCAL_WORLD_SIZE");
@@ -117,8 +117,8 @@ class TorchrunVariables {
     return value ? integer_of(name, *value, least, most) : otherwise;
   }
 
-  // Every host may have another number of processes, so only the launcher knows the number of
-  // hosts. torchrun tells it in GROUP_WORLD_SIZE.
+  // Hosts may have different numbers of processes, so only the launcher knows the number of hosts.
+  // torchrun gives it in GROUP_WORLD_SIZE.
   void place_hosts(World& world) const {
     const int others = world.size - world.local_size;
     const int guess = (world.size + world.local_size - 1) / world.local_size;
@@ -134,12 +134,12 @@ class TorchrunVariables {
   const Environment& environment_;
 };
 
-/// A list of machines in JSON, as Vertex AI gives it in `CLUSTER_SPEC` and in `TF_CONFIG`: pools of
-/// `host:port` and the place of this machine among them. Each machine runs one process.
+/// A list of machines in JSON, as Vertex AI gives it in `CLUSTER_SPEC` and `TF_CONFIG`: pools of
+/// `host:port`, and this machine's position among them. Each machine runs one process.
 class Machines {
  public:
-  /// `order` names the pools of the processes that train, in the order of their ranks; a name that
-  /// ends in `*` stands for the name with 0, 1, 2 and so on. Other pools do not train.
+  /// `order` names the pools of the processes that train, in the order of their ranks. A name that
+  /// ends in `*` stands for the name followed by 0, 1, 2 and so on. Other pools do not train.
   Machines(const std::string& variable, const std::string& text,
            const std::vector<std::string>& order)
       : variable_{variable} {
@@ -148,10 +148,10 @@ class Machines {
     if (addresses_.size() > 1) find_task(spec.root());
   }
 
-  /// Number of machines that train.
+  /// Returns the number of machines that train.
   [[nodiscard]] int size() const { return static_cast<int>(addresses_.size()); }
 
-  /// Number of machines in all pools, also in those that do not train.
+  /// Returns the number of machines in all pools, including those that do not train.
   [[nodiscard]] int all() const { return all_; }
 
   [[nodiscard]] World world() const {
@@ -181,7 +181,7 @@ class Machines {
         continue;
       }
       const auto stem = name.substr(0, name.size() - 1);
-      // A pool whose machines are not needed may be left out, so numbers may be missing.
+      // A pool whose machines are not needed may be missing, so numbers may be skipped.
       for (std::size_t number = 0; number < cluster.members().size() + 8; ++number) {
         read_pool(cluster, stem + std::to_string(number));
       }
@@ -211,15 +211,15 @@ class Machines {
   }
 
   std::string variable_;
-  std::string field_ = variable_;  // where the master's address stands
+  std::string field_ = variable_;  // the field that holds the master's address
   std::vector<std::string> addresses_;
-  std::map<std::string, std::pair<int, int>> first_of_pool_;  // its first rank, its size
+  std::map<std::string, std::pair<int, int>> first_of_pool_;  // first rank and size
   int rank_ = 0;
   int all_ = 0;
 };
 
-/// Throws `InputError` if the two lists of machines that a cloud job gives differ in their number.
-/// `TF_CONFIG` calls some of the pools by names of processes that do not train.
+/// Throws `InputError` if the two machine lists of a cloud job have different lengths. `TF_CONFIG`
+/// gives some pools the names of processes that do not train.
 inline void check_agreement(const Machines& spec, const Machines& config) {
   if (config.size() == 0 || spec.size() == config.size() || spec.size() == config.all()) return;
   throw InputError{"names " + std::to_string(config.size()) + " machines that train; expected " +

@@ -37,7 +37,7 @@ class ByteSource {
   [[nodiscard]] virtual bool rewinds() const { return true; }
 };
 
-/// A file, or a part of one. Copies share the descriptor and may be read by several threads.
+/// A file or a part of a file. Copies share the descriptor, and several threads may read them.
 class FileSource final : public ByteSource {
  public:
   /// Opens `file`. Throws `InputError` if it is not a file that can be read.
@@ -102,7 +102,8 @@ class MemorySource final : public ByteSource {
   std::span<const std::byte> bytes_;
 };
 
-/// Bytes that come once, from front to back, and whose number is not known: a pipe, a generator.
+/// Bytes that can be read only once, in order, and whose number is not known, such as those of a
+/// pipe.
 class StreamSource final : public ByteSource {
  public:
   /// Writes the next bytes into the span and returns their number, which is 0 at the end.

@@ -19,10 +19,10 @@
 
 namespace seqtrain::gcs {
 
-/// A directory of files that were fetched. Each entry is one generation of a file, or of all files
-/// below a prefix. An entry never changes: a new generation becomes a new entry. Entries are
-/// verified at each use and appear as a whole. One process fetches an entry while others wait for
-/// it.
+/// A directory of files that were fetched from a bucket. An entry is one generation of a file, or
+/// of all files below a prefix, and never changes: a new generation becomes a new entry. Entries
+/// are verified at each use and appear as a whole. One process fetches an entry while others wait
+/// for it.
 class Cache {
  public:
   /// Creates `directory` if it is missing.
@@ -40,7 +40,7 @@ class Cache {
     for (int attempt = 0;; ++attempt) {
       try {
         return fetch_once(client, uri, options);
-      } catch (const NotFound&) {  // overwritten between the look and the fetch, or not there
+      } catch (const NotFound&) {  // overwritten after it was listed, or missing
         if (attempt == 2 || !is_there(client, uri)) throw;
       } catch (const std::filesystem::filesystem_error& error) {
         throw Error{error.what(), {.object = directory_.string()}};

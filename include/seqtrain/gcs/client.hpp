@@ -41,8 +41,8 @@ class Client {
     return parse(service_->call({.url = object_url(uri)}, operation), operation, uri.bucket);
   }
 
-  /// Returns an object's properties, or nothing if there is no such object. Only `list` can tell
-  /// that the bucket is missing.
+  /// Returns an object's properties, or nothing if there is no such object. A missing bucket counts
+  /// as a missing object; only `list` reports it.
   [[nodiscard]] std::optional<ObjectInfo> find(const Uri& uri) const {
     try {
       return stat(uri);
@@ -152,7 +152,7 @@ class Client {
   /// Throws `Error` unless `checksum` is the object's.
   static void verify(const ObjectInfo& object, Crc32c checksum) {
     if (object.crc32c == checksum) return;
-    const auto problem = object.crc32c ? "the checksum (crc32c) of what arrived is wrong"
+    const auto problem = object.crc32c ? "the checksum (crc32c) of the received bytes is wrong"
                                        : "the service gave no checksum (crc32c)";
     throw Error{problem, {.object = object.uri.text()}};
   }
@@ -217,7 +217,7 @@ class Client {
     auto info = parse(response, operation, uri.bucket);
     if (info.size == size && info.crc32c == checksum) return info;
     remove(uri, info.generation);
-    throw Error{"what the service stored is not what was sent (size or crc32c); it was removed",
+    throw Error{"the stored object differs in size or crc32c from what was sent and was removed",
                 {.object = uri.text()}};
   }
 
@@ -252,7 +252,7 @@ class Client {
     return writer.member("crc32c", crc32c_text(checksum)).end_object().text();
   }
 
-  /// Returns a line that the content does not have.
+  /// Returns a line that does not occur in the content.
   static std::string boundary_for(std::span<const std::byte> bytes) {
     const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     std::string boundary = "seqtrain";
@@ -281,7 +281,7 @@ class Client {
     return detail::read_object(document.root(), bucket);
   }
 
-  /// Returns the object that an earlier attempt has written although its answer was lost.
+  /// Returns the object if an earlier attempt has written it and the answer was lost.
   ObjectInfo own_write(const Operation& operation, const Uri& uri, std::uint64_t size,
                        Crc32c checksum) const {
     auto info = find(uri);

@@ -13,7 +13,7 @@
 #include <seqtrain/gcs/token.hpp>
 #include <seqtrain/http/percent_encode.hpp>
 
-/// The identities that Google's own libraries know and the storage service needs.
+/// The identities that Google's libraries know and the storage service needs.
 namespace seqtrain::gcs {
 
 namespace detail {
@@ -40,7 +40,7 @@ class Anonymous final : public Credentials {
   [[nodiscard]] std::string account() const override { return "an anonymous caller"; }
 };
 
-/// The key of a service account. A signed statement is exchanged for a token (RFC 7523).
+/// A service account with its key. A signed statement is exchanged for a token (RFC 7523).
 class ServiceAccount final : public Credentials {
  public:
   ServiceAccount(std::string email, std::string key_id, SigningKey key, http::Url token_url,
@@ -87,7 +87,7 @@ class ServiceAccount final : public Credentials {
   std::string quota_project_;
 };
 
-/// The login of a person, as `gcloud auth application-default login` writes it.
+/// A person's login, which `gcloud auth application-default login` has written.
 class AuthorizedUser final : public Credentials {
  public:
   AuthorizedUser(std::string client_id, std::string client_secret, std::string refresh_token,
@@ -123,7 +123,7 @@ class AuthorizedUser final : public Credentials {
 /// A service account that another identity may impersonate.
 class Impersonated final : public Credentials {
  public:
-  /// `url` ends in `serviceAccounts/<email>:generateAccessToken`.
+  /// Creates the identity. `url` ends in `serviceAccounts/<email>:generateAccessToken`.
   Impersonated(std::unique_ptr<Credentials> source, http::Url url,
                std::vector<std::string> delegates, std::string quota_project)
       : source_{std::move(source)},
@@ -139,8 +139,8 @@ class Impersonated final : public Credentials {
         .url = url_,
         .headers = {{"Authorization", "Bearer " + own.value}, {"Content-Type", "application/json"}},
         .body = {http::bytes_of(body)}};
-    // The answer gives the end as a date, which a wrong clock would misread, so we use the lifetime
-    // that we asked for.
+    // The answer gives the expiry as a date, which a wrong clock would misread, so the requested
+    // lifetime is used.
     return read_token(ask_for_token(context, request, "token for " + account()), context.timing,
                       account(), "accessToken");
   }
@@ -166,7 +166,7 @@ class Impersonated final : public Credentials {
   std::string quota_project_;
 };
 
-/// The service account of the machine, from its metadata server.
+/// The machine's service account, whose tokens come from the metadata server.
 class MachineAccount final : public Credentials {
  public:
   explicit MachineAccount(http::Url server) : server_{std::move(server)} {}

@@ -18,8 +18,8 @@
 namespace seqtrain::gcs {
 
 struct DownloadOptions {
-  std::uint64_t range_bytes = std::uint64_t{32} << 20;  ///< of one request
-  std::size_t threads = 4;                              ///< ranges at the same time
+  std::uint64_t range_bytes = std::uint64_t{32} << 20;  ///< bytes of one request
+  std::size_t threads = 4;  ///< ranges that are fetched at the same time
   Progress progress = {};
 
   void validate() const {

@@ -12,12 +12,12 @@
 
 namespace seqtrain::gcs {
 
-/// The place of the token of another identity provider.
+/// The place of a token from another identity provider.
 struct SubjectTokenPlace {
-  std::filesystem::path file = {};         ///< either this
-  http::Url url = {};                      ///< or this
-  std::vector<http::Header> headers = {};  ///< to be sent to `url`
-  std::string json_field = {};             ///< if set, the token is this field of a JSON object
+  std::filesystem::path file = {};         ///< a file with the token, unless `url` is set
+  http::Url url = {};                      ///< an address that returns the token
+  std::vector<http::Header> headers = {};  ///< headers of the request to `url`
+  std::string json_field = {};  ///< the field of a JSON object with the token; empty for plain text
 };
 
 /// An identity of another provider. Its token is exchanged at Google's security token service (RFC
@@ -29,7 +29,7 @@ class ExternalAccount final : public Credentials {
     std::string subject_token_type;
     http::Url token_url;
     SubjectTokenPlace place;
-    std::string client_id = {};  ///< only where the service asks for it
+    std::string client_id = {};  ///< only if the service asks for it
     std::string client_secret = {};
     std::string workforce_project = {};
     std::string quota_project = {};

@@ -17,18 +17,19 @@ namespace seqtrain::gcs {
 /// An RSA key that signs by RS256 (RFC 7518, section 3.3).
 class SigningKey {
  public:
-  /// Reads a private key in PEM. Throws `InputError` naming `where`; nothing of the key is shown.
+  /// Reads a private key in PEM. Throws `InputError` with `where`; the error shows nothing of the
+  /// key.
   SigningKey(std::string_view pem, const Where& where) {
     const std::unique_ptr<BIO, int (*)(BIO*)> text{
         BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), &BIO_free};
     const auto no_password = [](char*, int, int, void*) { return -1; };
     key_.reset(PEM_read_bio_PrivateKey(text.get(), nullptr, no_password, nullptr));
     ERR_clear_error();
-    if (!key_) throw InputError{"no private key in PEM", where};
-    if (EVP_PKEY_base_id(key_.get()) != EVP_PKEY_RSA) throw InputError{"not an RSA key", where};
+    if (!key_) throw InputError{"is not a private key in PEM", where};
+    if (EVP_PKEY_base_id(key_.get()) != EVP_PKEY_RSA) throw InputError{"is not an RSA key", where};
   }
 
-  /// `header.claims.signature`, both parts given as JSON.
+  /// Returns `header.claims.signature` with each part in base64url. `header` and `claims` are JSON.
   [[nodiscard]] std::string sign(std::string_view header, std::string_view claims) const {
     auto text = http::base64url(header) + "." + http::base64url(claims);
     const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context{EVP_MD_CTX_new(),

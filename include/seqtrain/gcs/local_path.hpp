@@ -12,8 +12,8 @@
 
 namespace seqtrain::gcs {
 
-/// An object's name, or the end of one, as a path that stays below the directory it is put into.
-/// Throws `InputError` for a name that no such file can have.
+/// Returns an object's name, or the end of one, as a path that stays below its directory. Throws
+/// `InputError` for a name that no file can have.
 inline std::filesystem::path local_path(std::string_view name, const Uri& object) {
   const auto refuse = [&](const char* problem) {
     throw InputError{problem, {.object = object.text()}, "no local file can be named like that"};
@@ -30,15 +30,15 @@ inline std::filesystem::path local_path(std::string_view name, const Uri& object
   return std::filesystem::path{name};
 }
 
-/// An object and where its file goes.
+/// An object with the relative path of its local file.
 struct LocalObject {
   ObjectInfo object;
-  std::filesystem::path path;  ///< relative
+  std::filesystem::path path;  ///< relative to the directory of the files
 };
 
-/// Everything below `directory` with its path from there. Empty objects whose name ends in a slash,
-/// which some tools make to stand for directories, are left out. Throws `NotFound` if nothing is
-/// there, `InputError` if a name cannot be a file or is a file and a directory at once.
+/// Returns all objects below `directory` with their paths relative to it. Leaves out empty objects
+/// whose name ends in a slash, which some tools create for directories. Throws `NotFound` if there
+/// is no object, `InputError` if a name cannot be a file or is a file and a directory at once.
 inline std::vector<LocalObject> list_directory(const Client& client, const Uri& directory) {
   const auto prefix = directory.as_directory();
   std::vector<LocalObject> found;

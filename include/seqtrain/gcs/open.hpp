@@ -14,7 +14,7 @@
 #include <seqtrain/http/beast_transport.hpp>
 
 /// Opens a client as the environment says. This header includes Beast and TLS, which take long to
-/// compile; the other headers do not.
+/// compile; other headers of gcs do not.
 namespace seqtrain::gcs {
 
 struct ClientOptions {

@@ -23,10 +23,10 @@ using Progress = std::function<void(std::uint64_t done)>;
 
 /// Writes one object in chunks. After each answer the upload continues at the byte that the service
 /// says it has; after a broken connection it asks for that byte first. The object becomes visible
-/// with the last chunk, which carries the checksum of the whole. One chunk is in memory.
+/// with the last chunk, which carries the checksum of the whole. Only one chunk is in memory.
 class ResumableUpload {
  public:
-  /// The size of every chunk but the last is a multiple of this.
+  /// The size of every chunk except the last is a multiple of this number of bytes.
   static constexpr std::size_t granule = std::size_t{256} << 10;
 
   /// `chunk_bytes` is rounded up to whole granules. All references must outlive the upload.
@@ -153,7 +153,7 @@ class ResumableUpload {
 
   void start_again() {
     if (!attempts_.wait("the upload is not known any more; beginning again")) {
-      throw Error{"the service forgets the upload again and again", {.object = operation_.object}};
+      throw Error{"the service forgot the upload several times", {.object = operation_.object}};
     }
     rewind(0);
     begin();

@@ -18,19 +18,19 @@
 
 namespace seqtrain::gcs {
 
-/// An error: there is no such bucket or object.
+/// The error that there is no such bucket or object.
 class NotFound : public InputError {
  public:
   using InputError::InputError;
 };
 
-/// An error: the account may not do this.
+/// The error that the account may not do this.
 class Forbidden : public InputError {
  public:
   using InputError::InputError;
 };
 
-/// An error: the object has another generation than the request requires.
+/// The error that the object has another generation than the request requires.
 class PreconditionFailed : public Error {
  public:
   using Error::Error;
@@ -45,10 +45,10 @@ struct ServiceOptions {
   http::Log log = {};
 };
 
-/// An operation, for error messages.
+/// A storage operation, as error messages name it.
 struct Operation {
   std::string object;      ///< `gs://bucket/name`
-  std::string permission;  ///< the one it needs, e.g. `storage.objects.get`
+  std::string permission;  ///< the permission that it needs, e.g. `storage.objects.get`
   std::string absent = "no such bucket or object";  ///< what a 404 means
 };
 
@@ -92,7 +92,8 @@ class Service {
     const auto url = base.at(location, "an address that the service sent");
     const bool own = url.origin() == options_.endpoint.origin();
     if (own || (url.scheme == "https" && url.port == "443" && is_google(url.host))) return url;
-    throw http::TrustError{"the service points to " + url.origin() + ", which is not followed",
+    throw http::TrustError{"the service points to " + url.origin() +
+                               ", which is not an address of Google's and is not followed",
                            {.object = base.origin()}};
   }
 
@@ -144,7 +145,7 @@ class Service {
     }
   }
 
-  /// Throws the error that a failed answer stands for.
+  /// Throws the error that an answer reports.
   [[noreturn]] void fail(const http::Response& response, const Operation& operation) const {
     const auto text = message(response);
     const Where where{.object = operation.object};
@@ -164,7 +165,7 @@ class Service {
     }
   }
 
-  /// Throws the error for a request that nobody answered.
+  /// Throws the error for a request that got no answer.
   [[noreturn]] void give_up(const http::TransportError& error, const Operation& operation) const {
     const auto problem = std::string{"the service cannot be reached: "} + error.what();
     if (!options_.is_emulator) throw Error{problem, {.object = operation.object}};
@@ -205,7 +206,7 @@ class Service {
       const auto error = document.root().find("error");
       const auto said = error && error->is_object() ? error->find("message") : std::nullopt;
       if (said) text = ": " + std::string{said->string().substr(0, 300)};
-    } catch (const InputError&) {  // not JSON: the status has to do
+    } catch (const InputError&) {  // not JSON, so the error has only the status
     }
     const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
     std::replace_if(text.begin(), text.end(), control, ' ');

@@ -12,10 +12,10 @@
 
 namespace seqtrain::gcs {
 
-/// The access token of a request.
+/// An access token, which authorises requests.
 struct Token {
   std::string value;         ///< a secret
-  http::Seconds lifetime{};  ///< from the moment it was asked for
+  http::Seconds lifetime{};  ///< counted from the request
 };
 
 namespace scope {
@@ -50,8 +50,8 @@ class Credentials {
   [[nodiscard]] virtual std::string quota_project() const { return {}; }
 };
 
-/// Sends a request for a token, with retries. Errors show nothing of the request or the answer but
-/// OAuth's `error` and `error_description`.
+/// Sends a request for a token, with retries. An error shows only OAuth's `error` and
+/// `error_description`, no other part of the request or the answer.
 inline http::Response ask_for_token(const TokenContext& context, const http::Request& request,
                                     const std::string& what) {
   http::Retry retry{context.retry, context.timing, context.log, what};
@@ -80,13 +80,13 @@ inline std::string oauth_problem(const http::Response& response) {
     const auto more =
         error->is_object() ? error->find("message") : document.root().find("error_description");
     if (more) problem += ": " + std::string{more->string().substr(0, 300)};
-  } catch (const InputError&) {  // not JSON: the status has to do
+  } catch (const InputError&) {  // not JSON, so the error has only the status
   }
   return problem;
 }
 
-/// Returns advice if this machine's clock differs from the answer's date: requests that are signed
-/// by a wrong clock are refused.
+/// Returns advice if this machine's clock differs from the answer's date, because the service
+/// refuses requests that are signed with a wrong time.
 inline std::string clock_advice(const http::Response& response, const http::Timing& timing) {
   const auto date = http::date_of(response);
   if (!date) return {};

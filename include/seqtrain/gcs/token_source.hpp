@@ -13,7 +13,7 @@
 
 namespace seqtrain::gcs {
 
-/// Keeps one token and renews it before it expires, at a random moment of its last four minutes:
+/// Keeps one token and renews it before it expires, at a random moment of its last four minutes: by
 /// then the metadata server has a new one, and many clients do not ask at once. One thread renews
 /// the token while the others use the old one, or wait if there is none. If a renewal fails while
 /// the old token is valid, the next attempt follows ten seconds later.
@@ -66,7 +66,7 @@ class TokenSource {
     if (token) {
       accept(*token, asked);
     } else if (old_is_usable && known_) {
-      if (context_.log) context_.log("renewing the token failed; the old one is still good");
+      if (context_.log) context_.log("renewing the token failed; the old one is still valid");
       renew_ = std::min(end_, context_.timing.now() + std::chrono::seconds{10});
     } else {
       std::rethrow_exception(failure);

@@ -16,10 +16,12 @@ namespace seqtrain::gcs {
 
 struct UploadOptions {
   WriteOptions write = {};
-  std::size_t chunk_bytes = std::size_t{8} << 20;           ///< memory of each connection
-  std::size_t one_request_bytes = std::size_t{8} << 20;     ///< up to this size in one request
-  std::uint64_t parallel_bytes = std::uint64_t{256} << 20;  ///< from this size on in parallel parts
-  std::size_t threads = 4;                                  ///< of a parallel upload
+  std::size_t chunk_bytes = std::size_t{8} << 20;  ///< memory of each connection
+  std::size_t one_request_bytes = std::size_t{8}
+                                  << 20;  ///< largest object that is sent in one request
+  std::uint64_t parallel_bytes = std::uint64_t{256}
+                                 << 20;  ///< smallest file that is sent in parallel parts
+  std::size_t threads = 4;               ///< threads of a parallel upload
   Progress progress = {};
 
   void validate() const {
@@ -29,7 +31,7 @@ struct UploadOptions {
   }
 };
 
-/// Writes the content of `source` as one object, in one request if it is small, otherwise in
+/// Writes the content of `source` as one object: in one request if it is small, otherwise in
 /// chunks.
 inline ObjectInfo upload(const Client& client, const Uri& uri, ByteSource& source,
                          const UploadOptions& options = {}) {

@@ -51,8 +51,7 @@ inline std::string_view bucket_problem(std::string_view name) {
   return {};
 }
 
-/// Returns what is wrong with an object's name, or nothing. The empty name stands for the whole
-/// bucket.
+/// Returns what is wrong with an object's name, or nothing. The empty name means the whole bucket.
 inline std::string_view object_problem(std::string_view name) {
   if (name.size() > 1024) return "the object's name is longer than 1024 bytes";
   if (name == "." || name == "..") return "an object cannot be named '.' or '..'";
@@ -66,8 +65,8 @@ inline std::string_view object_problem(std::string_view name) {
 
 }  // namespace detail
 
-/// A place in Google Cloud Storage, `gs://bucket/name`. The name is taken as it stands: `%`, `#`,
-/// `?` and spaces mean themselves.
+/// A place in Google Cloud Storage, `gs://bucket/name`. The name is taken literally: `%`, `#`, `?`
+/// and spaces have no other meaning.
 struct Uri {
   std::string bucket;
   std::string name = {};  ///< of an object or a prefix of names; empty for the bucket itself

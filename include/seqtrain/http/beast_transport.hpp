@@ -19,14 +19,14 @@ namespace seqtrain::http {
 struct TransportOptions {
   Deadlines deadlines = {};
   ProxyRules proxies = {};
-  std::filesystem::path ca_file = {};  ///< more certificate authorities to trust, in PEM
-  Seconds longest_idle{30};            ///< a connection unused for longer is not used again
+  std::filesystem::path ca_file = {};  ///< additional certificate authorities to trust, in PEM
+  Seconds longest_idle{30};            ///< a connection that was unused for longer is not reused
   Resolve resolve = &resolve_by_system;
 };
 
-/// Sends requests by HTTP/1.1 over TCP and TLS with Boost.Beast. Connections are kept and used
-/// again. It trusts the system's certificate authorities, or those of `SSL_CERT_FILE` and
-/// `SSL_CERT_DIR` if these are set.
+/// Sends requests by HTTP/1.1 over TCP and TLS with Boost.Beast. Connections are reused. It trusts
+/// the system's certificate authorities, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR` if these
+/// are set.
 class BeastTransport final : public Transport {
  public:
   /// Throws `InputError` if `ca_file` cannot be read.

@@ -62,7 +62,7 @@ struct PiecesBody {
 /// longer than their deadlines. One thread may use it at a time.
 class Connection {
  public:
-  /// `context` must verify peers; the host's name is checked here.
+  /// `context` must verify peers. The connection verifies the name of the host.
   Connection(detail::asio::ssl::context& context, Url origin, std::optional<Url> proxy,
              const Deadlines& deadlines, const Resolve& resolve = &resolve_by_system,
              const std::stop_token& stop = {})
@@ -77,7 +77,7 @@ class Connection {
     if (origin_.scheme == "https") start_tls();
   }
 
-  /// Sends the request and waits for the answer. After an exception the connection is of no use.
+  /// Sends the request and waits for the answer. After an exception the connection cannot be used.
   Response exchange(const Request& request) {
     end_ = Clock::now() + as_duration(deadlines_.whole);
     keep_ = false;
@@ -85,8 +85,8 @@ class Connection {
                                      : exchange_on(stream_.next_layer(), request);
   }
 
-  /// Tells whether another request may follow: the server has agreed to it, and has neither closed
-  /// the connection nor sent anything else.
+  /// Tells whether another request may follow: the server agrees to it, has not closed the
+  /// connection and has sent nothing else.
   [[nodiscard]] bool reusable() {
     char byte = 0;
     const auto got = ::recv(tcp().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -212,7 +212,7 @@ class Connection {
     parser.body_limit(std::numeric_limits<std::uint64_t>::max());
     parser.header_limit(64 * 1024);
     parser.skip(request.method == "HEAD");
-    // The server may have sent an answer that says why it stopped reading.
+    // The server may have sent an answer that tells why it stopped reading.
     const auto patience = written ? std::min(deadlines_.read, Seconds{1}) : deadlines_.read;
     ErrorCode error;
     within(patience);
@@ -294,7 +294,7 @@ class Connection {
   template <class Stream>
   void parse_body(Stream& stream, Parser& parser, std::uint64_t limit, const BodySink& sink) {
     std::vector<std::byte> piece(std::size_t{16} << 10);
-    buffer_.reserve(piece.size());  // as much is read at a time as there is room for
+    buffer_.reserve(piece.size());  // Each read asks for as many bytes as the buffer holds.
     std::uint64_t total = 0;
     while (!parser.is_done()) {
       auto& body = parser.get().body();

@@ -21,7 +21,7 @@ namespace seqtrain::http {
 
 using Endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
 
-/// Finds the addresses of a host's port. It may block for as long as it likes.
+/// Finds the addresses of a host's port. The call may block without limit.
 using Resolve = std::function<Endpoints(const std::string& host, const std::string& port,
                                         boost::system::error_code& error)>;
 
@@ -36,8 +36,9 @@ inline Endpoints resolve_by_system(const std::string& host, const std::string& p
   return endpoints;
 }
 
-/// Calls `resolve` on a thread of its own, because nothing can interrupt the system's resolver.
-/// Returns without it at `end` or after `stop`; `error` is then `timed_out` or `operation_aborted`.
+/// Calls `resolve` on a separate thread, because nothing can interrupt the system's resolver.
+/// Returns without a result at `end` or after `stop`; `error` is then `timed_out` or
+/// `operation_aborted`.
 inline Endpoints look_up(const Resolve& resolve, const std::string& host, const std::string& port,
                          Clock::time_point end, const std::stop_token& stop,
                          boost::system::error_code& error) {

@@ -28,16 +28,16 @@ inline bool same_ignoring_case(std::string_view a, std::string_view b) {
                     [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-/// An absolute address. Targets may hold secrets (upload sessions), so no function returns the
-/// whole text: logs and errors show `origin()`.
+/// An absolute URL. It may hold secrets (upload sessions), so no function returns its whole text:
+/// logs and errors show `origin()`.
 struct Url {
   std::string scheme;  ///< "http" or "https"
   std::string host;    ///< in lower case; an IPv6 address without its brackets
   std::string port;
   std::string target = "/";      ///< path and query, encoded
-  std::string credentials = {};  ///< `user:password`, of a proxy
+  std::string credentials = {};  ///< `user:password` for a proxy
 
-  /// Parses an address. Throws `InputError`, which does not repeat the text.
+  /// Parses a URL. Throws `InputError`, which does not repeat the text.
   static Url parse(std::string_view text, const std::string& what) {
     const auto wrong = InputError{"not an http:// or https:// address", {.object = what}};
     const auto colon = text.find("://");
@@ -53,8 +53,8 @@ struct Url {
     return url;
   }
 
-  /// Returns the address that a `Location` header names, which may be a path on the same host.
-  /// Throws `InputError` like `parse`.
+  /// Returns the URL of a `Location` header, which may be a path on this host. Throws `InputError`
+  /// like `parse`.
   [[nodiscard]] Url at(const std::string& location, const std::string& what) const {
     if (!location.starts_with('/') || location.starts_with("//")) return parse(location, what);
     auto url = *this;
@@ -107,10 +107,10 @@ using BodySink = std::function<void(std::span<const std::byte>)>;
 
 /// Limits on the time of a request. Each limit counts separately.
 struct Deadlines {
-  Seconds connect{10};     ///< name, connection and TLS
-  Seconds write{60};       ///< without a byte being taken
-  Seconds read{60};        ///< without a byte coming
-  Seconds whole{15 * 60};  ///< the whole request
+  Seconds connect{10};     ///< for the name lookup, the connection and TLS
+  Seconds write{60};       ///< without a byte being sent
+  Seconds read{60};        ///< without a byte being received
+  Seconds whole{15 * 60};  ///< for the whole request
 };
 
 struct Response;
@@ -120,9 +120,9 @@ struct Request {
   std::string method = "GET";
   Url url = {};
   std::vector<Header> headers = {};
-  std::vector<std::span<const std::byte>> body = {};   ///< the pieces, one after the other
-  std::uint64_t max_answer = std::uint64_t{16} << 20;  ///< bytes of the answer's body, at most
-  BodySink sink = {};  ///< if set, gets a successful body instead of `Response::body`
+  std::vector<std::span<const std::byte>> body = {};   ///< pieces that are sent one after the other
+  std::uint64_t max_answer = std::uint64_t{16} << 20;  ///< most bytes of the answer's body
+  BodySink sink = {};  ///< if set, receives a successful body in place of `Response::body`
   /// If set, is called with the status and the headers of an answer whose body goes to `sink`.
   std::function<void(const Response&)> before_body = {};
 };
@@ -132,7 +132,7 @@ struct Response {
   std::vector<Header> headers = {};
   std::string body = {};
 
-  /// Returns the first header of that name, or nothing.
+  /// Returns the value of the first header with that name, or nothing.
   [[nodiscard]] std::optional<std::string> find(std::string_view name) const {
     for (const auto& header : headers) {
       if (same_ignoring_case(header.name, name)) return header.value;
@@ -141,8 +141,8 @@ struct Response {
   }
   [[nodiscard]] bool succeeded() const noexcept { return status >= 200 && status < 300; }
 
-  /// Returns the address of a redirect, or nothing. A 308 without an address belongs to resumable
-  /// uploads.
+  /// Returns the address of a redirect, or nothing. A 308 without an address belongs to a resumable
+  /// upload.
   [[nodiscard]] std::optional<std::string> redirection() const {
     const bool redirects =
         status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -150,21 +150,20 @@ struct Response {
   }
 };
 
-/// An exchange that broke off: no connection, a reset, a time-out, an incomplete answer. The
-/// service may or may not have acted on the request.
+/// An exchange that failed: no connection, a reset, a time-out, an incomplete answer. The service
+/// may or may not have processed the request.
 class TransportError : public Error {
  public:
   using Error::Error;
 };
 
-/// A failure to reach a server at all: no address, no connection.
+/// No server could be reached: there was no address or no connection.
 class Unreachable : public TransportError {
  public:
   using TransportError::TransportError;
 };
 
-/// A server that is not the one it claims to be, or that breaks the protocol. No second attempt
-/// helps.
+/// The server is not the one it claims to be, or breaks the protocol. A retry does not help.
 class TrustError : public Error {
  public:
   using Error::Error;
@@ -186,12 +185,12 @@ class Transport {
   virtual void stop_at(std::stop_token /*stop*/) {}
 };
 
-/// Returns the bytes of a text, for a body.
+/// Returns the bytes of a text, for use as a body.
 inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 
-/// Returns the answer's `Date`, in seconds since 1970.
+/// Returns the answer's `Date` in seconds since 1970.
 inline std::optional<std::time_t> date_of(const Response& response) {
   const auto text = response.find("Date");
   return text ? parse_http_date(*text) : std::nullopt;

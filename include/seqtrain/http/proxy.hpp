@@ -43,8 +43,7 @@ class ProxyRules {
     const bool bare = text.find("://") == std::string::npos;
     auto url = Url::parse(bare ? "http://" + text : text, "HTTPS_PROXY");
     if (url.scheme == "http") return url;
-    throw InputError{"only proxies that are spoken to by http:// are supported",
-                     {.object = "HTTPS_PROXY"}};
+    throw InputError{"only http:// proxies are supported", {.object = "HTTPS_PROXY"}};
   }
 
   static std::vector<std::string> split(std::string text) {

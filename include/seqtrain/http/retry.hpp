@@ -11,11 +11,11 @@
 
 namespace seqtrain::http {
 
-/// How long to repeat failed requests.
+/// Tells how long failed requests are repeated.
 struct RetryPolicy {
   Seconds first{1};       ///< mean of the first wait; each later one is twice as long
-  Seconds longest{32};    ///< no single wait is longer, but for a Retry-After
-  Seconds total{5 * 60};  ///< without any progress; then the last failure is thrown
+  Seconds longest{32};    ///< longest single wait, unless Retry-After asks for more
+  Seconds total{5 * 60};  ///< longest time without progress; then the last failure is thrown
 
   void validate() const {
     const auto positive = [](Seconds time) {
@@ -26,13 +26,14 @@ struct RetryPolicy {
   }
 };
 
-/// Tells whether a second attempt may succeed after that status.
+/// Tells whether a retry may succeed after this status.
 inline bool is_retryable(int status) {
   return status == 408 || status == 429 || status == 500 || (status >= 502 && status <= 504);
 }
 
-/// The waits between the attempts of one operation: exponential, each drawn between half and one
-/// and a half of its mean so that many clients do not come back together, bounded by a total time.
+/// The waits between the attempts of an operation. They grow exponentially up to a total time. Each
+/// is drawn between half and one and a half of its mean, so that many clients do not return
+/// together.
 class Retry {
  public:
   Retry(const RetryPolicy& policy, const Timing& timing, const Log& log, std::string operation)
@@ -40,14 +41,14 @@ class Retry {
     progressed();
   }
 
-  /// Starts the total time and the waits anew.
+  /// Resets the total time and the waits.
   void progressed() {
     deadline_ = timing_.now() + std::chrono::duration_cast<Clock::duration>(policy_.total);
     mean_ = policy_.first;
   }
 
   /// Waits before the next attempt, at least for `at_least`. Returns false without waiting if the
-  /// total time does not allow it, and as soon as `Timing::stop` requests it; the caller then
+  /// total time would be exceeded, and as soon as `Timing::stop` requests it. Then the caller
   /// throws.
   [[nodiscard]] bool wait(const std::string& reason, std::optional<Seconds> at_least = {}) {
     if (timing_.stop.stop_requested()) return false;

@@ -21,9 +21,9 @@ namespace seqtrain::http::detail {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 
-/// A TCP connection with deadlines. It has the interface that Asio calls SyncStream, so that Asio's
-/// TLS and Beast's HTTP work on it. An operation that passes its deadline ends with
-/// `beast::error::timeout`. It waits by poll(), because Asio's asynchronous operations take twice
+/// A TCP connection with deadlines. It has the interface of Asio's SyncStream, so Asio's TLS and
+/// Beast's HTTP work on it. An operation that passes its deadline ends with
+/// `beast::error::timeout`. It waits with poll(), because Asio's asynchronous operations take twice
 /// as long to compile.
 class TimedSocket {
  public:
@@ -40,7 +40,7 @@ class TimedSocket {
   /// Sets the deadline of all operations from now on.
   void expires_at(Clock::time_point end) { end_ = end; }
 
-  /// Lets `stop` end all operations with `operation_aborted`.
+  /// Lets a request of `stop` end all operations with `operation_aborted`.
   void stop_at(std::stop_token stop) { stop_ = std::move(stop); }
 
   /// Connects to the first endpoint that answers.
@@ -79,7 +79,7 @@ class TimedSocket {
 
   void connect_to(const asio::ip::tcp::endpoint& address, ErrorCode& error) {
     ErrorCode ignored;
-    socket_.close(ignored);  // if another address did not answer
+    socket_.close(ignored);  // another address did not answer
     socket_.open(address.protocol(), error);
     if (!error) socket_.non_blocking(true, error);
     if (error) return;
@@ -128,7 +128,7 @@ class TimedSocket {
     if (error && stop_.stop_requested()) error = asio::error::operation_aborted;
   }
 
-  static constexpr std::chrono::milliseconds longest_poll{250};  ///< before it checks `stop` again
+  static constexpr std::chrono::milliseconds longest_poll{250};  ///< between checks of `stop`
 
   Socket socket_;
   Clock::time_point end_ = Clock::time_point::max();

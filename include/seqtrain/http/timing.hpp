@@ -16,8 +16,7 @@ namespace seqtrain::http {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-/// Called with one line about a retry or a renewal that failed. Several threads may call it at
-/// once.
+/// Receives one line about each retry and each failed renewal. Several threads may call it at once.
 using Log = std::function<void(std::string_view)>;
 
 /// Returns a random number in [0, 1). Several threads may call it.
@@ -34,17 +33,17 @@ inline void sleep_until_stopped(Seconds time, const std::stop_token& stop) {
   never.wait_for(lock, stop, time, [] { return false; });
 }
 
-/// The clocks and the random numbers of the client; tests pass their own. Waits and lifetimes use
-/// the steady clock, which no correction moves. The wall clock is used only for dates in protocols.
+/// The clocks and the random numbers of the client. Tests replace them. Waits and lifetimes use the
+/// steady clock, which is never adjusted. The wall clock is used only for dates in protocols.
 struct Timing {
   std::function<Clock::time_point()> now = &Clock::now;
   std::function<void(Seconds, const std::stop_token&)> sleep = &sleep_until_stopped;
   std::function<double()> random = &random_unit;
   std::function<std::time_t()> wall_seconds = [] { return std::time(nullptr); };
-  std::stop_token stop = {};  ///< ends sleeps and prevents other attempts
+  std::stop_token stop = {};  ///< ends sleeps and prevents further attempts
 };
 
-/// Parses a date of HTTP such as `Sun, 06 Nov 1994 08:49:37 GMT`. Returns seconds since 1970.
+/// Parses an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`. Returns seconds since 1970.
 inline std::optional<std::time_t> parse_http_date(const std::string& text) {
   std::tm parts{};
   const char* end = ::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);

@@ -19,11 +19,11 @@
 
 namespace seqtrain::hub {
 
-/// The cache of the Python package huggingface_hub, in its layout: a folder for each repository, in
-/// it `blobs/<hash>` with the contents, `snapshots/<commit>/<path>` with links to them, and
-/// `refs/<revision>` with the commit that a branch or tag stood for. Either finds what the other
-/// has fetched, and the locks in `.locks` keep both from fetching a file twice. Throws `Error` if
-/// the directory cannot be written.
+/// The cache of the Python package huggingface_hub, in its layout. Each repository has a folder
+/// with the contents in `blobs/<hash>`, links to them in `snapshots/<commit>/<path>`, and in
+/// `refs/<revision>` the commit of a branch or tag. Each program finds the files that the other has
+/// fetched. The locks in `.locks` keep them from fetching a file twice. Throws `Error` if the
+/// directory cannot be written.
 class Cache {
  public:
   explicit Cache(std::filesystem::path directory) : directory_{std::move(directory)} {}
@@ -35,7 +35,7 @@ class Cache {
     return directory_ / name.folder() / "snapshots" / commit;
   }
 
-  /// Returns the commit that the revision stood for when it was last fetched, or nothing.
+  /// Returns the commit that the revision pointed to when it was last fetched, or nothing.
   [[nodiscard]] std::optional<std::string> commit_of(const Name& name) const {
     if (is_commit(name.revision)) return name.revision;
     std::ifstream file{ref(name), std::ios::binary};
@@ -44,7 +44,7 @@ class Cache {
     return commit;
   }
 
-  /// Notes the commit that a branch or a tag stands for now.
+  /// Stores the commit that a branch or a tag points to.
   void remember(const Name& name, const std::string& commit) const {
     if (commit_of(name) == commit) return;
     const auto file = ref(name);
@@ -58,9 +58,9 @@ class Cache {
     return std::filesystem::is_regular_file(snapshot(name, commit) / path, ignored);
   }
 
-  /// Fetches a file of a commit unless its content is here already. Another process that fetches it
-  /// is waited for. What a fetch that broke off has left is continued. Throws what the client does,
-  /// and `Error` if the content has a wrong hash twice.
+  /// Fetches a file of a commit unless the cache has its content. Waits for another process that
+  /// fetches it. Continues an earlier download that was interrupted. Throws the errors of the
+  /// client, and `Error` if the content has a wrong hash twice.
   void fetch(const Client& client, const Name& name, const std::string& commit,
              const RemoteFile& file) const {
     const auto blob = directory_ / name.folder() / "blobs" / file.hash;
@@ -93,7 +93,7 @@ class Cache {
     }
   }
 
-  /// Marks the directory as a cache, so that programs for backups leave it out.
+  /// Marks the directory as a cache, so that backup programs skip it.
   void tag() const {
     const auto file = directory_ / "CACHEDIR.TAG";
     std::error_code ignored;
@@ -115,7 +115,7 @@ class Cache {
         log(name.text() + ": " + file.path + ": arrived with a wrong hash; fetching it again");
       }
     }
-    throw Error{"what arrived does not have the hash that the hub gives, " + file.hash,
+    throw Error{"the content does not have the hash that the hub gives, " + file.hash,
                 {.object = name.text(), .field = file.path},
                 "try again later, or see what HF_ENDPOINT and HTTPS_PROXY name"};
   }
@@ -130,13 +130,13 @@ class Cache {
                 "make room, or name another place by HF_HUB_CACHE"};
   }
 
-  /// Makes `file` a relative link to the blob, as a whole or not at all.
+  /// Makes `file` a relative link to the blob. The link appears complete or not at all.
   void link(const std::filesystem::path& blob, const std::filesystem::path& file) const {
     create(file.parent_path());
     std::error_code error;
     if (std::filesystem::exists(file, error)) return;
     const auto target = blob.lexically_relative(file.parent_path());
-    std::filesystem::remove(file, error);  // a link to a blob that somebody has removed
+    std::filesystem::remove(file, error);  // a link to a blob that has been removed
     std::filesystem::create_symlink(target, file, error);
     if (!error || error == std::errc::file_exists) return;
     throw Error{"cannot be linked: " + error.message(), {.object = file.string()}};

@@ -26,7 +26,7 @@ namespace seqtrain::hub {
 struct ClientOptions {
   http::RetryPolicy retry = {.total = http::Seconds{60}};
   http::Timing timing = {};
-  http::Log log = {};  ///< gets a line for each attempt that failed
+  http::Log log = {};  ///< receives a line for each failed attempt
 };
 
 /// A repository at one commit.
@@ -38,13 +38,13 @@ struct Listing {
 /// A file of a repository at one commit.
 struct RemoteFile {
   std::string path;
-  std::string hash;  ///< of its content, see `Digest`; the name of its blob in the cache
+  std::string hash;  ///< of its content, see `Digest`; also the name of its blob in the cache
   std::uint64_t size = 0;
 };
 
-/// Asks the hub for names and contents of files. A failed request is repeated by the rules of
-/// `RetryPolicy`. The token is sent to the hub only, not to its storage. Throws
-/// `NotFound`, `Forbidden` or `Unavailable`. Several threads may use one client.
+/// Asks the hub for the names and contents of files. Failed requests are repeated by the rules of
+/// `RetryPolicy`. The token is sent only to the hub, not to its storage. Throws `NotFound`,
+/// `Forbidden` or `Unavailable`. Several threads may use one client.
 class Client {
  public:
   Client(std::unique_ptr<http::Transport> transport, Settings settings, ClientOptions options = {})
@@ -57,8 +57,8 @@ class Client {
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
 
-  /// Returns the commit that a name stands for now, and its files. A hub that no connection can be
-  /// made to is not tried again.
+  /// Returns the commit that a name points to now, and its files. If no connection to the hub can
+  /// be made, there is no retry.
   [[nodiscard]] Listing list(const Name& name) const {
     const auto path = "/api/" + std::string{hub::name(name.kind)} + "s/" + name.id + "/revision/" +
                       http::percent_encode(name.revision);
@@ -82,9 +82,10 @@ class Client {
     }
   }
 
-  /// Reads a file's content into `target`, from the byte on that `target.size()` says. `target` has
-  /// also `append(bytes)`, and `clear()`, which is called before the content starts anew. After a
-  /// broken connection it continues at the byte that it had reached. Nothing is verified here.
+  /// Reads a file's content into `target`, starting at the byte `target.size()`. `target` also has
+  /// `append(bytes)`, and `clear()`, which is called before the content is read again from its
+  /// start. After a broken connection reading continues at the next byte. The content is not
+  /// verified.
   template <class Target>
   void read(const Name& name, const std::string& commit, const RemoteFile& file,
             Target& target) const {
@@ -129,7 +130,7 @@ class Client {
     return settings_.url(target);
   }
 
-  /// Makes one attempt. Returns nothing if it failed and the wait before the next one is over.
+  /// Makes one attempt. If it fails, waits for the next one and returns nothing.
   std::optional<http::Response> attempt(http::Retry& attempts, http::Request request,
                                         const Name& name, bool elsewhere,
                                         const std::string& file) const {
@@ -137,7 +138,7 @@ class Client {
     try {
       const auto answer = send(std::move(request), elsewhere);
       const auto& response = answer.response;
-      // An address for a download may have run out, and the hub gives a new one.
+      // The address of a download may have expired; the hub gives a new one.
       const bool stale = !answer.by_hub && response.status >= 400 && response.status != 416;
       if (!stale && !http::is_retryable(response.status)) {
         const bool done = response.status < 400 || (!file.empty() && response.status == 416);
@@ -162,13 +163,14 @@ class Client {
     bool by_hub;  ///< the endpoint itself answered
   };
 
-  /// Tells whether an address is of the endpoint, or of the public hub, which mirrors redirect to.
+  /// Tells whether an address belongs to the endpoint, or to the public hub, to which mirrors
+  /// redirect.
   [[nodiscard]] bool is_hub(const http::Url& url) const {
     const auto origin = url.origin();
     return origin == settings_.endpoint.origin() || origin == "https://huggingface.co";
   }
 
-  /// Sends a request and follows redirects, to other hosts only if `elsewhere` says so.
+  /// Sends a request and follows redirects; to other hosts only if `elsewhere` is set.
   [[nodiscard]] Answer send(http::Request request, bool elsewhere) const {
     const auto headers = request.headers;
     for (int redirects = 0; redirects <= 10; ++redirects) {
@@ -194,7 +196,7 @@ class Client {
   [[noreturn]] void refuse(const std::string& problem, const Name& name,
                            const std::string& path = "") const {
     throw Unavailable{
-        "what " + settings_.endpoint.origin() + " answered is not a hub's: " + problem,
+        "the answer of " + settings_.endpoint.origin() + " is not a hub's: " + problem,
         {.object = name.text(), .field = path},
         "see HF_ENDPOINT, and HTTPS_PROXY if there is a proxy"};
   }

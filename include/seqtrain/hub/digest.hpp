@@ -15,12 +15,12 @@
 
 namespace seqtrain::hub {
 
-/// The hash that names a file's content on the hub: SHA-256 of a large file, 64 hexadecimal digits,
-/// or git's hash of a blob, 40 digits.
+/// Computes the hash by which the hub names a file's content: SHA-256 for a large file (64
+/// hexadecimal digits), git's blob hash for others (40 digits).
 class Digest {
  public:
-  /// `expected` is the hash that the content of `size` bytes should have. Throws `InputError` if it
-  /// is neither of the two.
+  /// `expected` is the expected hash of a content of `size` bytes. Throws `InputError` if it is
+  /// neither of the two.
   Digest(std::string expected, std::uint64_t size)
       : expected_{std::move(expected)}, context_{EVP_MD_CTX_new(), &EVP_MD_CTX_free} {
     if (!is_hash(expected_)) throw InputError{"'" + expected_ + "' is not a hash of a file"};
@@ -39,7 +39,7 @@ class Digest {
     EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size());
   }
 
-  /// Tells whether the content has the expected hash. Nothing may be added afterwards.
+  /// Tells whether the content has the expected hash. Do not add bytes after this call.
   [[nodiscard]] bool matches() {
     std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
     unsigned int size = 0;

@@ -10,30 +10,30 @@
 
 namespace seqtrain::hub {
 
-/// An error: there is no such repository, revision or file.
+/// There is no such repository, revision or file on the hub.
 class NotFound : public InputError {
  public:
   using InputError::InputError;
 };
 
-/// An error: the token, or its absence, does not allow this.
+/// The token, or its absence, does not allow the request.
 class Forbidden : public InputError {
  public:
   using InputError::InputError;
 };
 
-/// An error: the hub cannot be reached, or does not do its work now.
+/// The hub cannot be reached or cannot answer now.
 class Unavailable : public Error {
  public:
   using Error::Error;
 };
 
-/// Turns failed answers of the hub into plain errors.
+/// Turns error responses of the hub into exceptions.
 class Failure {
  public:
   Failure(const Settings& settings, const Name& name) : settings_{settings}, name_{name} {}
 
-  /// Throws the error that an answer stands for. `file` is empty unless the request was for one.
+  /// Throws the error of a response. `file` is empty unless the request was for a file.
   [[noreturn]] void raise(const http::Response& response, const std::string& file = "") const {
     const auto code = response.find("X-Error-Code").value_or("");
     const Where where{.object = name_.text(), .field = file};
@@ -62,7 +62,7 @@ class Failure {
   }
 
  private:
-  /// Returns the address of the repository's page, for people.
+  /// Returns the address of the repository's web page.
   [[nodiscard]] std::string page() const {
     const auto url = settings_.url((name_.kind == Kind::dataset ? "/datasets/" : "/") + name_.id);
     return url.origin() + url.target;
@@ -75,7 +75,8 @@ class Failure {
                      "accept them at " + page() + login};
   }
 
-  /// The hub answers 401 for private repositories and for those that do not exist.
+  /// Makes the error of status 401, which the hub sends for private repositories and for those that
+  /// do not exist.
   [[nodiscard]] InputError unauthorised(const std::string& code, const Where& where) const {
     if (settings_.token.empty() || code == "RepoNotFound") return absent(where);
     return Forbidden{"the hub does not accept the token", where,

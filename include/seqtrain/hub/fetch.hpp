@@ -18,12 +18,12 @@
 namespace seqtrain::hub {
 
 struct FetchOptions {
-  std::size_t threads = 4;  ///< files at the same time
-  http::Log tell = {};      ///< gets a line before files are fetched
-  http::Log warn = {};      ///< gets a line when the cache has to do because the hub is away
+  std::size_t threads = 4;  ///< number of files to fetch at the same time
+  http::Log tell = {};      ///< receives a line before files are fetched
+  http::Log warn = {};  ///< receives a line if the cache is used because the hub cannot be reached
 };
 
-/// Fetches these files of a commit unless they are in the cache. Throws what `Cache::fetch` does.
+/// Fetches files of a commit unless they are in the cache. Throws the errors of `Cache::fetch`.
 inline void fetch_files(const Client& client, const Cache& cache, const Name& name,
                         const std::string& commit, const std::vector<std::string>& paths,
                         const FetchOptions& options = {}) {
@@ -42,7 +42,7 @@ inline void fetch_files(const Client& client, const Cache& cache, const Name& na
                  std::to_string((bytes + 500'000) / 1'000'000) + " MB, to " +
                  cache.snapshot(name, commit).string());
   }
-  // Files of one content are one blob, which one thread fetches.
+  // Files with equal content are one blob, which one thread fetches.
   std::ranges::stable_sort(files, {}, &RemoteFile::hash);
   const auto is_first = [&](std::size_t i) { return i == 0 || files[i].hash != files[i - 1].hash; };
   run_parallel(options.threads, files.size(), [&](std::size_t i) {
@@ -65,7 +65,7 @@ inline std::filesystem::path fetch_model_at(const Client& client, const Cache& c
   for (const auto& file : weights::weights_files(folder)) {
     shards.push_back(file.lexically_relative(folder).string());
     const bool beside = std::filesystem::path{shards.back()}.filename() == shards.back();
-    if (!beside) throw InputError{"'" + shards.back() + "' is no file's name", {folder.string()}};
+    if (!beside) throw InputError{"'" + shards.back() + "' is not a file name", {folder.string()}};
   }
   fetch_files(client, cache, name, listing.commit, shards, options);
   cache.remember(name, listing.commit);
@@ -74,10 +74,10 @@ inline std::filesystem::path fetch_model_at(const Client& client, const Cache& c
 
 }  // namespace detail
 
-/// Returns the folder with a model's configuration, tokenizer and weights, and fetches what of them
-/// is not in the cache. A model whose revision is a commit is used from the cache without a
-/// request, and so is any in offline mode. If the hub is away, the commit that was fetched last is
-/// used with a warning. Throws `NotFound`, `Forbidden`, `Unavailable` or `Error`.
+/// Returns the folder with a model's configuration, tokenizer and weights. Fetches the files that
+/// are not in the cache. If the revision is a commit, or in offline mode, a model in the cache is
+/// used without a request. If the hub cannot be reached, the commit that was fetched last is used
+/// with a warning. Throws `NotFound`, `Forbidden`, `Unavailable` or `Error`.
 [[nodiscard]] inline std::filesystem::path fetch_model(const Client& client, const Cache& cache,
                                                        const Name& name,
                                                        const FetchOptions& options = {}) {

@@ -13,9 +13,9 @@
 
 namespace seqtrain::hub {
 
-/// Returns the files that a model is loaded from, of all files of its repository: the
-/// configuration, the tokenizer's and the weights, but the weights' shards, which an index names.
-/// Of weights in several formats only the preferred is returned. Throws `InputError` that names
+/// Selects the files of a repository from which a model is loaded: configuration, tokenizer and
+/// weights. It does not return the shards of the weights, which an index names. If there are
+/// weights in several formats it returns only the preferred one. Throws `InputError` that names
 /// `model` if a part is missing.
 [[nodiscard]] inline std::vector<std::string> model_files(const std::vector<std::string>& all,
                                                           const std::string& model) {
@@ -23,7 +23,7 @@ namespace seqtrain::hub {
   std::vector<std::string> chosen;
   const auto take = [&](std::string_view name) { chosen.emplace_back(name); };
   if (!has("config.json")) {
-    throw InputError{"has no config.json", {.object = model}, "it is no model of transformers"};
+    throw InputError{"has no config.json", {.object = model}, "it is not a model of transformers"};
   }
   take("config.json");
   for (const auto name : text::tokenizer_file_names) {
@@ -31,7 +31,7 @@ namespace seqtrain::hub {
   }
   const auto weights = std::ranges::find_if(weights::weights_file_names, has);
   if (weights == std::end(weights::weights_file_names)) {
-    throw InputError{"has no weights that can be read",
+    throw InputError{"has no weights in a known format",
                      {.object = model},
                      "model.safetensors or pytorch_model.bin is needed, or an index of either"};
   }
@@ -52,7 +52,7 @@ namespace seqtrain::hub {
   if (!has("config.json") || !tokenizer || !weights::weights_file(folder)) return false;
   try {
     return std::ranges::all_of(weights::weights_files(folder), is_file);
-  } catch (const InputError&) {  // a damaged index
+  } catch (const InputError&) {  // the index is damaged
     return false;
   }
 }

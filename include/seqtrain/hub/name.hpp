@@ -11,7 +11,7 @@
 
 namespace seqtrain::hub {
 
-/// What a repository of the hub holds.
+/// The kind of content of a repository on the hub.
 enum class Kind { model, dataset };
 
 /// Returns "model" or "dataset".
@@ -25,7 +25,7 @@ inline bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Tells whether the hub takes `text` as the name of a repository, or of its owner.
+/// Tells whether the hub accepts `text` as the name of a repository or of its owner.
 inline bool is_part_of_id(std::string_view text) {
   const auto allowed = [](char c) { return is_word(c) || c == '-' || c == '.'; };
   return !text.empty() && text.size() <= 96 && std::ranges::all_of(text, allowed) &&
@@ -40,8 +40,8 @@ inline bool is_id(std::string_view text) {
   return is_part_of_id(text.substr(0, slash)) && is_part_of_id(text.substr(slash + 1));
 }
 
-/// Tells whether `text` can be the name of a branch, a tag or a commit. A name that is accepted is
-/// a relative path that stays below its folder.
+/// Tells whether `text` can be the name of a branch, a tag or a commit. An accepted name is a
+/// relative path that stays inside its folder.
 inline bool is_revision(std::string_view text) {
   if (text.empty() || text.size() > 200 || text.find("..") != text.npos) return false;
   const auto refused = [](char c) {
@@ -59,12 +59,12 @@ inline bool is_revision(std::string_view text) {
 
 }  // namespace detail
 
-/// Tells whether `text` is the full name of a commit: 40 digits of a lower-case hexadecimal number.
+/// Tells whether `text` is a full commit hash: 40 lower-case hexadecimal digits.
 [[nodiscard]] inline bool is_commit(std::string_view text) {
   return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-/// The name of a model or a data set on the hub, `org/name[@revision]`. Old names have no `org/`.
+/// The name of a model or a data set on the hub, `org/name[@revision]`. Old names lack `org/`.
 struct Name {
   std::string id;
   std::string revision = "main";  ///< a branch, a tag or a commit
@@ -76,7 +76,7 @@ struct Name {
     Name name{.id = std::string{text.substr(0, at)}, .kind = kind};
     if (at != text.npos) name.revision = text.substr(at + 1);
     if (detail::is_id(name.id) && detail::is_revision(name.revision)) return name;
-    throw InputError{"is no name on the hub",
+    throw InputError{"is not a name on the hub",
                      {.object = std::string{text}},
                      "a name is org/name, or org/name@revision"};
   }

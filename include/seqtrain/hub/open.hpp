@@ -13,8 +13,8 @@
 /// compile; the other headers do not.
 namespace seqtrain::hub {
 
-/// Returns a client of the hub that the environment names. `log` gets a line for each attempt that
-/// failed.
+/// Returns a client of the hub that the environment names. `log` receives a line for each failed
+/// attempt.
 [[nodiscard]] inline Client open_client(const http::Log& log = {},
                                         const Environment& environment = &process_environment) {
   auto transport = std::make_unique<http::BeastTransport>(

@@ -21,13 +21,13 @@
 
 namespace seqtrain::hub {
 
-/// A file that grows by a download, `<target>.incomplete`. It stays when a download breaks off, and
-/// the next one continues it. The caller holds a lock against other writers. Throws `Error` with
-/// the system's reason.
+/// A file that a download fills, `<target>.incomplete`. It stays if the download is interrupted,
+/// and the next download continues it. The caller must hold a lock against other writers. Throws
+/// `Error` with the system's reason.
 class PartialFile {
  public:
-  /// Opens the file for a target whose content has that hash and size. A longer file than the
-  /// content is emptied.
+  /// Opens the file for a target whose content has this hash and size. A file that is longer than
+  /// the content is emptied.
   PartialFile(std::filesystem::path target, std::string hash, std::uint64_t size)
       : target_{std::move(target)},
         path_{target_.string() + ".incomplete"},
@@ -54,15 +54,15 @@ class PartialFile {
     }
   }
 
-  /// Removes the content, for a download from the first byte on.
+  /// Empties the file, so that a download can start at the first byte.
   void clear() {
     check(::ftruncate(file_.number, 0) == 0);
     size_ = 0;
     digest_ = Digest{hash_, whole_};
   }
 
-  /// Gives the file its target's name if it has the expected content. Returns false, and removes
-  /// the content, if it has not.
+  /// Renames the file to its target if it has the expected content. Otherwise empties it and
+  /// returns false.
   [[nodiscard]] bool commit() {
     if (size_ != whole_ || !digest_.matches()) {
       clear();

@@ -24,7 +24,7 @@ inline std::string trimmed(std::string text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") + 1 - first);
 }
 
-/// Returns a path with the home directory in place of a leading `~`.
+/// Replaces a leading `~` of a path by the home directory.
 inline std::filesystem::path expanded(const std::string& path, const std::string& home) {
   const bool from_home = path == "~" || path.starts_with("~/");
   return from_home ? home + path.substr(1) : path;
@@ -41,14 +41,15 @@ inline bool is_true(const std::optional<std::string>& value) {
 
 }  // namespace detail
 
-/// Where the hub and its cache are, by the variables that the Python package huggingface_hub reads.
+/// The addresses and folders of the hub, by the environment variables of the Python package
+/// huggingface_hub.
 struct Settings {
   http::Url endpoint = {"https", "huggingface.co", "443"};  ///< `HF_ENDPOINT`
-  std::filesystem::path cache = {};  ///< `HF_HUB_CACHE`, else `hub` in `HF_HOME`
+  std::filesystem::path cache = {};  ///< `HF_HUB_CACHE`, else the folder `hub` in `HF_HOME`
   std::string token = {};            ///< `HF_TOKEN`, else the content of the token file
   bool offline = false;              ///< `HF_HUB_OFFLINE`: no request is sent
 
-  /// Throws `InputError` if `HF_ENDPOINT` is not an address.
+  /// Reads the settings. Throws `InputError` if `HF_ENDPOINT` is not an address.
   static Settings from(const Environment& environment) {
     const auto home_directory = environment("HOME").value_or(".");
     const auto path = [&](const char* name) -> std::optional<std::filesystem::path> {
@@ -70,7 +71,8 @@ struct Settings {
     return settings;
   }
 
-  /// Returns the address of `path` at the endpoint. The path must be encoded and begin with `/`.
+  /// Returns the URL of `path` at the endpoint. The path must be percent-encoded and begin with
+  /// `/`.
   [[nodiscard]] http::Url url(const std::string& path) const {
     auto url = endpoint;
     while (url.target.ends_with('/')) url.target.pop_back();

@@ -7,8 +7,8 @@
 
 namespace seqtrain::kernels {
 
-/// GELU: x Phi(x) with the normal distribution's Phi. It computes erf by formula 7.1.26 of
-/// Abramowitz and Stegun, whose error is below 1.5e-7 and whose exponential the slope needs too.
+/// GELU, which is x Phi(x) with Phi the normal distribution's. It computes erf by formula 7.1.26 of
+/// Abramowitz and Stegun with an error below 1.5e-7. The slope uses the formula's exponential too.
 struct Gelu {
   template <class Floats>
   SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
@@ -26,9 +26,9 @@ struct Gelu {
   }
 };
 
-/// Computes GELU without a slope, for results that are rounded to bfloat16 or int8. erf is by
-/// formula 7.1.28 of Abramowitz and Stegun, whose error is below 3e-7, with the processor's quick
-/// reciprocal where it has one, which has 14 bits.
+/// GELU without a slope, for results that are rounded to bfloat16 or int8. It computes erf by
+/// formula 7.1.28 of Abramowitz and Stegun, whose error is below 3e-7, and uses the processor's
+/// approximate reciprocal of 14 bits if it has one.
 struct QuickGelu {
   template <class Floats>
   SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
@@ -61,7 +61,8 @@ struct QuickGelu {
   }
 };
 
-/// GELU's approximation 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+/// The approximation of GELU 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), "gelu_new" in
+/// transformers.
 struct GeluNew {
   template <class Floats>
   SEQTRAIN_INLINE static void at(const Floats& x, Floats& value, Floats& slope) {
@@ -85,7 +86,7 @@ struct Relu {
 };
 
 /// Computes value = act(x + bias) and slope = act'(x + bias) for a block [rows, n]. Rows of x are
-/// `ld_x` apart, rows of the results `ld`. The slope makes the backward pass one product; it is
+/// `ld_x` apart, rows of the results `ld`. With the slope, the backward pass is one product; it is
 /// null if there is no backward pass. n must be a multiple of 16.
 template <class Act, class T>
 void activate(const float* x, std::size_t ld_x, const float* bias, T* value, T* slope,

@@ -8,11 +8,11 @@
 
 namespace seqtrain::kernels {
 
-/// The factors of one step of Adam, which torch's `Adam` and `AdamW` compute from their options and
-/// the number of steps so far.
+/// The factors of one step of Adam or AdamW, which torch computes from their options and the number
+/// of steps so far.
 struct AdamFactors {
   float gradient = 1;     ///< factor of the gradients
-  float added_value = 0;  ///< coupled weight decay: its product with the value is added to them
+  float added_value = 0;  ///< coupled weight decay: value times this is added to the gradient
   float kept_value = 1;   ///< decoupled weight decay: the value is multiplied by this
   float new_part1 = 1;    ///< 1 - beta1: the gradient's part of the first moment
   float beta2 = 0;        ///< the part of the second moment that is kept

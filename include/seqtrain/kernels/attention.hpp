@@ -19,7 +19,7 @@ struct SmallFactor {
   std::size_t column;
 };
 
-/// Computes `rows` rows and `blocks` times 16 columns of a product c = a b, see `small_product`.
+/// Computes `rows` rows and `blocks` times 16 columns of the product in `small_product`.
 template <std::size_t width, std::size_t rows, std::size_t blocks>
 SEQTRAIN_INLINE void product_tile(const SmallFactor& a, const float* b, std::size_t ld_b, float* c,
                                   std::size_t ld_c, std::size_t k) {
@@ -39,7 +39,7 @@ SEQTRAIN_INLINE void product_tile(const SmallFactor& a, const float* b, std::siz
   }
 }
 
-/// Computes a tile of m rows, at most `height`.
+/// Computes a tile of m rows of the product in `small_product`, with m at most `height`.
 template <std::size_t width, std::size_t height, std::size_t blocks>
 SEQTRAIN_INLINE void product_tile_of(std::size_t m, const SmallFactor& a, const float* b,
                                      std::size_t ld_b, float* c, std::size_t ld_c, std::size_t k) {
@@ -47,12 +47,12 @@ SEQTRAIN_INLINE void product_tile_of(std::size_t m, const SmallFactor& a, const 
   if constexpr (height > 1) product_tile_of<width, height - 1, blocks>(m, a, b, ld_b, c, ld_c, k);
 }
 
-/// Computes c [m, n] = a b with b [k, n]. n and the strides of b and c must be multiples of 16. It
-/// is for factors as small as one head's.
+/// Computes c [m, n] = a b with b [k, n], for factors as small as those of one attention head. n
+/// and the strides of b and c must be multiples of 16.
 inline void small_product(const SmallFactor& a, const float* b, std::size_t ld_b, float* c,
                           std::size_t ld_c, std::size_t m, std::size_t n, std::size_t k) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    // As many sums as there are registers, but for those of the factors.
+    // All registers hold sums, except those that the factors need.
     constexpr std::size_t height = width == 16 ? 8 : width == 8 ? 6 : 3;
     constexpr std::size_t blocks = width == 16 ? 2 : 1;
     for (std::size_t row = 0; row < m; row += height) {
@@ -70,7 +70,8 @@ inline void small_product(const SmallFactor& a, const float* b, std::size_t ld_b
   });
 }
 
-/// One head of one sequence. Rows of q, k and v are `ld` apart, rows of the result `ld_out`.
+/// One head of attention over one sequence. Rows of q, k and v are `ld` apart, rows of the result
+/// `ld_out`.
 template <class T>
 struct Head {
   const T* q;
@@ -79,14 +80,15 @@ struct Head {
   std::size_t ld;
   std::size_t queries;  ///< number of queries, which are the first tokens
   std::size_t length;   ///< number of keys and values
-  std::size_t size;     ///< of the head
+  std::size_t size;     ///< columns of the head
   Dropout dropout;
-  std::uint32_t first;  ///< the dropout's index of (query 0, key 0); a query is `length` further
+  std::uint32_t
+      first;  ///< the dropout's index of (query 0, key 0); the next query's is `length` higher
 };
 
 /// A thread's memory for `attend` and `attend_backward`, aligned to 64 bytes.
 struct AttentionScratch {
-  /// Returns the number of floats for a sequence of that length and a head of that size.
+  /// Returns the number of floats needed for a sequence of that length and a head of that size.
   static std::size_t floats(std::size_t length, std::size_t size) {
     const std::size_t l = round_to_lanes(length);
     const std::size_t d = round_to_lanes(size);
@@ -101,7 +103,7 @@ struct AttentionScratch {
   }
 };
 
-/// Computes to [rows, round_to_lanes(columns)] = scale * from, with zeros past the columns.
+/// Computes to [rows, round_to_lanes(columns)] = scale * from, with zeros after the columns.
 template <class T>
 SEQTRAIN_INLINE void widen(const T* from, std::size_t ld, std::size_t rows, std::size_t columns,
                            float scale, float* to) {
@@ -113,7 +115,7 @@ SEQTRAIN_INLINE void widen(const T* from, std::size_t ld, std::size_t rows, std:
   }
 }
 
-/// Computes to [columns, round_to_lanes(rows)] = from transposed, with zeros past the rows.
+/// Computes to [columns, round_to_lanes(rows)] = from transposed, with zeros after the rows.
 template <std::size_t width, class T>
 SEQTRAIN_INLINE void widen_transposed(const T* from, std::size_t ld, std::size_t rows,
                                       std::size_t columns, float* to) {
@@ -140,8 +142,8 @@ SEQTRAIN_INLINE void widen_transposed(const T* from, std::size_t ld, std::size_t
   }
 }
 
-/// Computes the softmax of the first n scores of a row, in place, with zeros up to the end of the
-/// lanes.
+/// Computes the softmax of the first n scores of a row, in place, and zeros after them up to a
+/// multiple of the vector's width.
 template <std::size_t width>
 SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t n) {
   using Floats = typename Width<width>::Floats;
@@ -228,8 +230,8 @@ void attend(const Head<T>& head, T* out, std::size_t ld_out, AttentionScratch me
   });
 }
 
-/// Turns a row d, the gradient with respect to the probabilities after dropout, into the gradient
-/// with respect to the scores. Turns the row p of probabilities into the probabilities after
+/// Turns a row d from the gradient with respect to the probabilities after dropout into the
+/// gradient with respect to the scores. Turns the row p from probabilities into probabilities after
 /// dropout.
 template <std::size_t width>
 SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t n, const Dropout& dropout,
@@ -252,9 +254,9 @@ SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t n, const Dro
   }
 }
 
-/// The backward pass of `attend`. `gradient` [queries, size] is the gradient with respect to its
-/// result, with rows `ld_gradient` apart. Writes the gradients with respect to q, k and v, with
-/// rows `head.ld` apart, which may overwrite q, k and v.
+/// Computes the backward pass of `attend`. `gradient` [queries, size] is the gradient with respect
+/// to its result, with rows `ld_gradient` apart. Writes the gradients with respect to q, k and v,
+/// with rows `head.ld` apart, which may overwrite q, k and v.
 template <class T>
 void attend_backward(const Head<T>& head, const T* gradient, std::size_t ld_gradient, T* q_gradient,
                      T* k_gradient, T* v_gradient, AttentionScratch memory) {

@@ -8,7 +8,7 @@
 
 namespace seqtrain::kernels {
 
-/// bfloat16 in memory: the upper half of a float, laid out as torch's `BFloat16`.
+/// A bfloat16 number in memory: the upper half of a float, laid out as torch's `BFloat16`.
 struct Bf16 {
   std::uint16_t bits;
 };

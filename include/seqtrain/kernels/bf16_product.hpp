@@ -9,8 +9,8 @@
 
 namespace seqtrain::kernels {
 
-/// Whether `multiply_bf16` can be used: the processor multiplies bfloat16 numbers in vectors of 16
-/// words.
+/// Tells whether `multiply_bf16` can be used: the processor must multiply bfloat16 numbers in
+/// vectors of 16 words.
 inline bool has_bf16_products() {
 #if SEQTRAIN_HAS_CLONES
   return __builtin_cpu_supports("x86-64-v4") != 0 && has_bf16_instructions();
@@ -19,9 +19,9 @@ inline bool has_bf16_products() {
 #endif
 }
 
-/// Calls use(row, column, y) with each vector of y = x b for [rows, columns], with x [rows, k] and
-/// b [k, columns] packed as one panel (kernels/pack.hpp). k is even, columns a multiple of 64.
-/// `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that captures by copy.
+/// Computes y = x b for [rows, columns] and calls use(row, column, y) with each vector of y. x is
+/// [rows, k]; b [k, columns] is packed as one panel (kernels/pack.hpp). k is even, columns a
+/// multiple of 64. `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that captures by copy.
 template <class Use>
 void multiply_bf16(const Bf16* x, std::size_t rows, std::size_t k, const Bf16* b,
                    std::size_t columns, Use use) {

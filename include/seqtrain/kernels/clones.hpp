@@ -18,7 +18,7 @@
 
 namespace seqtrain::kernels {
 
-/// A vector of n floats, as many as a register holds.
+/// A vector of n floats, which fills one register.
 template <std::size_t n>
 struct Width {
   using Floats [[gnu::vector_size(4 * n)]] = float;

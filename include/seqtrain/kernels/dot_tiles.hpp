@@ -10,12 +10,12 @@
 
 namespace seqtrain::kernels {
 
-/// How words of 32 bits, each four bytes or two bfloat16 numbers, are multiplied and summed.
+/// Ways to multiply and sum words of 32 bits, each four bytes or two bfloat16 numbers.
 namespace dot {
 
-/// Adds the products of four unsigned bytes by four signed ones to an int32, by one instruction.
+/// Adds the products of four unsigned and four signed bytes to an int32, by one instruction.
 struct Bytes {
-  static constexpr bool is_light = true;  ///< needs no registers but those of the words
+  static constexpr bool is_light = true;  ///< needs no registers except those of the words
   template <class Ints>
   using Words = Ints;
 
@@ -37,7 +37,8 @@ struct Bytes {
   }
 };
 
-/// Adds the same products on any processor, by those of 16-bit numbers, which do not saturate.
+/// Adds the products of four unsigned and four signed bytes to an int32 on any processor, by 16-bit
+/// products, which do not saturate.
 struct BytesAsHalves {
   static constexpr bool is_light = false;
   template <class Ints>
@@ -75,7 +76,7 @@ struct BytesAsHalves {
   }
 };
 
-/// Adds the products of two bfloat16 numbers by two others to a float, by one instruction.
+/// Adds the products of two pairs of bfloat16 numbers to a float, by one instruction.
 struct Bf16Pairs {
   static constexpr bool is_light = true;
   template <class Floats>
@@ -97,8 +98,8 @@ struct Bf16Pairs {
 
 }  // namespace dot
 
-/// The factors of a product, in words: a [rows, depth], rows `ld_a` apart, and b [depth, columns],
-/// rows `ld_b` apart. columns is a multiple of 16.
+/// The factors of a product in words: a [rows, depth] with rows `ld_a` apart, and b [depth,
+/// columns] with rows `ld_b` apart. columns is a multiple of 16.
 struct WordFactors {
   const void* a;
   std::size_t ld_a;
@@ -114,7 +115,8 @@ struct WordFactors {
 
 namespace detail {
 
-/// Calls use(row, column, sums) with each vector of `rows` rows and `parts` vectors of columns.
+/// Computes `rows` rows and `parts` vectors of columns, and calls use(row, column, sums) with each
+/// vector.
 template <class Dot, class Vector, std::size_t rows, std::size_t parts, class Use>
 SEQTRAIN_INLINE void dot_tile(const WordFactors& factors, std::size_t row, std::size_t column,
                               const Use& use) {
@@ -148,7 +150,7 @@ SEQTRAIN_INLINE void dot_tile(const WordFactors& factors, std::size_t row, std::
   }
 }
 
-/// A tile of `count` rows, at most `rows`.
+/// Computes a tile of `count` rows, at most `rows`.
 template <class Dot, class Vector, std::size_t rows, std::size_t parts, class Use>
 SEQTRAIN_INLINE void dot_tile_of(std::size_t count, const WordFactors& factors, std::size_t row,
                                  std::size_t column, const Use& use) {
@@ -172,8 +174,8 @@ SEQTRAIN_INLINE void dot_columns(const WordFactors& factors, std::size_t rows, s
 
 }  // namespace detail
 
-/// Calls use(row, column, sums) with each vector of the product of [rows, columns]; the sums of a
-/// row are added up in the same order whatever the other rows are. To be inlined into a function
+/// Computes the product [rows, columns] and calls use(row, column, sums) with each vector. The
+/// order of a row's additions does not depend on the other rows. Call it inside a function that is
 /// compiled for the vectors' instruction set.
 template <class Dot, class Vector, class Use>
 SEQTRAIN_INLINE void dot_product(const WordFactors& factors, std::size_t rows, std::size_t columns,

@@ -9,8 +9,9 @@
 namespace seqtrain::kernels {
 
 /// Dropout without a stored mask. A hash of an element's index and of the site decides whether the
-/// element is kept, so the backward pass computes the same answer. The site is a number for the
-/// seed, the batch and the place in the network. A default-constructed object keeps everything.
+/// element is kept, so the backward pass computes the same answer again. The site is a number made
+/// of the seed, the batch and the place in the network. A default-constructed object keeps all
+/// elements.
 class Dropout {
  public:
   Dropout() = default;

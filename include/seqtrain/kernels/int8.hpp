@@ -13,10 +13,11 @@
 
 namespace seqtrain::kernels {
 
-/// Is added to quantized activations, because processors multiply unsigned bytes by signed ones.
+/// The offset of quantized activations: they are stored as unsigned bytes, because processors
+/// multiply unsigned bytes by signed ones.
 inline constexpr std::int32_t int8_offset = 128;
 
-/// Whether the processor has an instruction that adds four products of bytes to an int32, for
+/// Tells whether the processor has an instruction that adds four products of bytes to an int32, for
 /// vectors of `width` numbers.
 template <std::size_t width>
 SEQTRAIN_INLINE bool has_int8_instructions() {
@@ -27,7 +28,8 @@ SEQTRAIN_INLINE bool has_int8_instructions() {
   return false;
 }
 
-/// Whether the processor has such an instruction for the vectors that `vectorised` uses here.
+/// Tells whether the processor has an instruction for products of bytes, for the vectors that
+/// `vectorised` uses.
 inline bool has_int8_instructions() {
   bool result = false;
   bool* const answer = &result;
@@ -36,12 +38,12 @@ inline bool has_int8_instructions() {
   return result;
 }
 
-/// Rows of activations as bytes: x is about scale of its row * (byte - 128).
+/// Quantized rows of activations: x is about scale of its row * (byte - 128).
 struct QuantizedRows {
   std::uint8_t* bytes;  ///< [rows, n]
   float* scales;        ///< [rows]
 
-  /// The same from `row` on.
+  /// Returns the rows from `row` on.
   [[nodiscard]] QuantizedRows from(std::size_t row, std::size_t n) const {
     return {bytes + row * n, scales + row};
   }
@@ -76,10 +78,10 @@ void quantize_rows(const T* x, std::size_t rows, std::size_t n, const QuantizedR
   });
 }
 
-/// Returns how much of x [rows, n] is lost by quantization: the error's norms of the columns,
-/// added up, beside those of the differences from a column's mean. It is about 0.01 for columns of
-/// one size, and grows if some are far larger than the others. Returns 0 for rows that do not
-/// differ.
+/// Returns the relative error of quantizing x [rows, n]: the sum over the columns of the error's
+/// norm, divided by the sum of the norms of the differences from the column's mean. It is about
+/// 0.01 if the columns have similar sizes, and grows if some are far larger. Returns 0 if all rows
+/// are equal.
 template <class T>
 double quantization_loss(const T* x, std::size_t rows, std::size_t n, const QuantizedRows& found) {
   double errors = 0;
@@ -102,12 +104,13 @@ double quantization_loss(const T* x, std::size_t rows, std::size_t n, const Quan
   return differences > 0 ? errors / differences : 0;
 }
 
-/// A panel of a linear map's output channels, quantized: a weight is about scale of its channel *
-/// byte.
+/// The quantized weights of a panel of output channels of a linear map: a weight is about scale of
+/// its channel * byte.
 struct Int8Panel {
   std::int8_t* weights;  ///< [k / 4][columns][4]
-  std::int32_t* excess;  ///< [columns], what the activations' offset adds to each sum
-  float* scales;         ///< [columns], max |weight| / 127
+  std::int32_t*
+      excess;     ///< [columns], the part of each sum that comes from the activations' offset
+  float* scales;  ///< [columns], max |weight| / 127
 };
 
 /// Quantizes and packs the weights [columns, k] of a panel. k is a multiple of 4.
@@ -129,9 +132,9 @@ inline void quantize_panel(const float* weights, std::size_t k, std::size_t colu
   }
 }
 
-/// Calls use(row, column, y) with each vector of y = x W^T for [rows, columns], x being `quantized`
-/// [rows, k] and W the panel's. The sums of bytes are exact, on every processor. `use` is a lambda
-/// marked SEQTRAIN_INLINE_LAMBDA that captures by copy.
+/// Computes y = x W^T for [rows, columns] and calls use(row, column, y) with each vector of y. x is
+/// `quantized` [rows, k], and W the panel's weights. The sums of bytes are exact on every
+/// processor. `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that captures by copy.
 template <class Use>
 void multiply_int8(const QuantizedRows& x, std::size_t rows, std::size_t k, const Int8Panel& panel,
                    std::size_t columns, Use use) {

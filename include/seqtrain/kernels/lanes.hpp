@@ -87,9 +87,9 @@ SEQTRAIN_INLINE void count_up(Vector& to) {
   std::memcpy(&to, counts, sizeof to);
 }
 
-/// Calls combine(values, others), in which `others` has lanes `distance` apart exchanged, then
-/// again with half of that distance, down to neighbours. Each lane then holds the combination of
-/// all lanes.
+/// Combines all lanes. It calls combine(values, others), where `others` has lanes `distance` apart
+/// exchanged, then again with half of that distance, down to neighbours. Each lane of the result
+/// holds the combination of all lanes.
 template <std::size_t distance, class Floats, class Combine>
 SEQTRAIN_INLINE void fold(Floats& values, const Combine& combine) {
   if constexpr (distance > 0) {
@@ -103,7 +103,7 @@ SEQTRAIN_INLINE void fold(Floats& values, const Combine& combine) {
   }
 }
 
-/// Returns the sum of all lanes, which adds halves first.
+/// Returns the sum of all lanes. It adds halves first.
 template <class Floats>
 SEQTRAIN_INLINE float sum(const Floats& values) {
   Floats total = values;

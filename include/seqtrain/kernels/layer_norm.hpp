@@ -10,7 +10,7 @@
 
 namespace seqtrain::kernels {
 
-/// gamma and beta [n], and epsilon, which is added to the variance.
+/// The weights of LayerNorm: gamma and beta [n], and epsilon, which is added to the variance.
 struct LayerNormWeights {
   const float* gamma;
   const float* beta;
@@ -87,8 +87,8 @@ void add_and_norm(float* x, const float* bias, const float* residual, const Drop
   });
 }
 
-/// Computes x = LayerNorm(x) for [rows, n], and writes it to `compact` too. n must be a multiple
-/// of 16.
+/// Computes x = LayerNorm(x) for [rows, n] and also writes it to `compact`. n must be a multiple of
+/// 16.
 template <class T>
 void normalize(float* x, const LayerNormWeights& weights, T* compact, std::size_t rows,
                std::size_t n) {
@@ -129,8 +129,8 @@ void norm_and_drop(const float* x, const LayerNormWeights& weights, const Dropou
   });
 }
 
-/// The backward pass of LayerNorm for one row. Turns the gradient with respect to y in `gradient`
-/// into the gradient with respect to LayerNorm's input. Adds to d_gamma and d_beta.
+/// Computes the backward pass of LayerNorm for one row. Turns `gradient` from the gradient with
+/// respect to y into the gradient with respect to LayerNorm's input. Adds to d_gamma and d_beta.
 template <std::size_t width, class T>
 SEQTRAIN_INLINE void normalize_row_backward(float* gradient, const T* normal,
                                             float inverse_deviation, const float* gamma,
@@ -158,9 +158,9 @@ SEQTRAIN_INLINE void normalize_row_backward(float* gradient, const T* normal,
   }
 }
 
-/// The backward pass of `add_and_norm`. Turns the gradient with respect to y in `gradient` [rows,
-/// n] into the gradient with respect to the residual. Writes the gradient with respect to x to
-/// `x_gradient`, which may be `normal`.
+/// Computes the backward pass of `add_and_norm`. Turns `gradient` [rows, n] from the gradient with
+/// respect to y into the gradient with respect to the residual. Writes the gradient with respect to
+/// x to `x_gradient`, which may be `normal`.
 template <class T>
 void add_and_norm_backward(float* gradient, const T* normal, const float* inverse_deviation,
                            const float* gamma, const Dropout& dropout, std::uint32_t first,
@@ -181,7 +181,7 @@ void add_and_norm_backward(float* gradient, const T* normal, const float* invers
   });
 }
 
-/// The backward pass of `norm_and_drop`, in place.
+/// Computes the backward pass of `norm_and_drop`, in place.
 template <class T>
 void norm_and_drop_backward(float* gradient, const T* normal, const float* inverse_deviation,
                             const float* gamma, const Dropout& dropout, std::uint32_t first,

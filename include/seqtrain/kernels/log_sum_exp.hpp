@@ -9,7 +9,7 @@
 
 namespace seqtrain::kernels {
 
-/// A sum of exponentials: e^peak · sum.
+/// A sum of exponentials, which is e^peak · sum.
 struct ScaledSum {
   float peak;
   float sum;
@@ -44,8 +44,8 @@ inline void add_bias_and_sum(float* x, std::size_t ld, const float* bias, std::s
   });
 }
 
-/// Computes y = e^(x - logs[row]) · factor for a block [rows, columns] of logits with the same
-/// distance of rows in numbers. y may be the memory of x. columns is a multiple of 16.
+/// Computes y = e^(x - logs[row]) · factor for a block [rows, columns] of logits. Rows of x and of
+/// y are equally many numbers apart, and y may overwrite x. columns is a multiple of 16.
 template <class T>
 void scaled_probabilities(const float* x, std::size_t ld, const float* logs, float factor,
                           std::size_t rows, std::size_t columns, T* y) {

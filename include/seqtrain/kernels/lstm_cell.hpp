@@ -8,8 +8,8 @@
 
 namespace seqtrain::kernels {
 
-/// Units of a panel of an LSTM's gates. A row of a panel holds 16 input gates, then the forget
-/// gates, the candidates and the output gates of the same units.
+/// The number of units in a panel of an LSTM's gates. A row of a panel holds 16 input gates, then
+/// the forget gates, the candidates and the output gates of these units.
 inline constexpr std::size_t lstm_units = 16;
 inline constexpr std::size_t lstm_panel = 4 * lstm_units;
 
@@ -30,7 +30,7 @@ SEQTRAIN_INLINE void hyperbolic_tangent(Floats& x) {
   x = x < 0 ? -magnitude : magnitude;
 }
 
-/// Reads as many of `count` numbers as a vector holds; the other lanes are 0.
+/// Reads `count` numbers, at most as many as a vector holds; the other lanes are 0.
 template <class Floats>
 SEQTRAIN_INLINE void load_some(const float* from, std::size_t count, Floats& to) {
   if (count >= width_of<Floats>) return load(from, to);
@@ -98,7 +98,7 @@ void lstm_forward(LstmStep<T> step) {
   });
 }
 
-/// The backward pass of one step, for some rows and the units of one panel.
+/// The backward pass of one step for some rows and the units of one panel.
 template <class T>
 struct LstmStepBack {
   std::size_t rows;

@@ -12,15 +12,15 @@
 
 namespace seqtrain::kernels {
 
-/// The layout of a factor [k, n] of a product for its kernel: panels of `panel` columns (the last
-/// one may be narrower), each row by row. For bfloat16 two rows are interleaved, and k must be
-/// even.
+/// The number of rows that are interleaved in a packed factor [k, n] of a product. A packed factor
+/// has panels of `panel` columns (the last one may be narrower), each stored row by row. bfloat16
+/// interleaves two rows, so k must be even.
 template <class T>
 inline constexpr std::size_t interleave = sizeof(T) == sizeof(Bf16) ? 2 : 1;
 
 namespace detail {
 
-/// Returns the upper halves of a's words, then the upper halves of b's.
+/// Returns the upper halves of a's words followed by the upper halves of b's.
 template <class Bits, class Floats, std::size_t... i>
 SEQTRAIN_INLINE void upper_halves(const Bits& a, const Bits& b, Floats& to,
                                   std::index_sequence<i...> /*halves*/) {
@@ -103,7 +103,7 @@ void pack_transposed_panel(const float* source, std::size_t ld, std::size_t k, s
   });
 }
 
-/// Reverses `pack_panel`: writes to [k, columns] in fp32.
+/// Unpacks what `pack_panel` has packed: writes the matrix to [k, columns] in fp32.
 template <class T>
 void unpack_panel(const T* packed, std::size_t k, std::size_t columns, float* to) {
   vectorised([=](auto) SEQTRAIN_INLINE_LAMBDA {

@@ -11,14 +11,14 @@
 
 namespace seqtrain::metrics {
 
-/// Two bounds between which a figure is.
+/// The lower and the upper bound of a figure.
 struct Interval {
   double low = 0;
   double high = 0;
 };
 
-/// Returns the quantile `share` of figures, linear between neighbours, as `numpy.quantile` has it.
-/// Orders the figures, which must not be none.
+/// Returns the quantile `share` of figures, with linear interpolation, as `numpy.quantile` does.
+/// Reorders the figures, of which there must be at least one.
 inline double quantile(std::vector<double>& figures, double share) {
   const double place = share * static_cast<double>(figures.size() - 1);
   const auto below = static_cast<std::ptrdiff_t>(place);
@@ -29,13 +29,13 @@ inline double quantile(std::vector<double>& figures, double share) {
   return low + rest * (*std::min_element(figures.begin() + below + 1, figures.end()) - low);
 }
 
-/// Returns the bounds that 95 % of figures are between, and 2.5 % on each side of.
+/// Returns the interval from the 2.5 % quantile to the 97.5 % quantile of figures.
 inline Interval middle_95(std::vector<double> figures) {
   if (figures.empty()) return {};
   return {quantile(figures, 0.025), quantile(figures, 0.975)};
 }
 
-/// The labels that examples have and those that a model gave them, any number of each.
+/// The gold labels and the predicted labels of examples, any number of each for an example.
 class Decisions {
  public:
   using Label = std::uint32_t;
@@ -53,7 +53,7 @@ class Decisions {
   [[nodiscard]] std::size_t labels() const { return labels_; }
   [[nodiscard]] std::span<const Label> gold(std::size_t row) const { return part(2 * row); }
   [[nodiscard]] std::span<const Label> said(std::size_t row) const { return part(2 * row + 1); }
-  /// Whether an example was given its labels and no others.
+  /// Tells whether an example's predicted labels are exactly its gold labels.
   [[nodiscard]] bool right(std::size_t row) const {
     return std::ranges::equal(gold(row), said(row));
   }
@@ -75,7 +75,7 @@ struct LabelIntervals {
   Interval f1 = {};
 };
 
-/// 95 % intervals of what a set of examples is scored by.
+/// The 95 % intervals of the scores on a set of examples.
 struct Intervals {
   Interval accuracy = {};
   Interval macro_f1 = {};
@@ -86,7 +86,7 @@ struct BootstrapOptions {
   std::uint64_t seed = 1234;
   std::size_t resamples = 1000;
 
-  /// Returns fewer resamples for more examples, so that a page is not waited for.
+  /// Returns options with fewer resamples for more examples, so that the time stays short.
   static BootstrapOptions for_examples(std::size_t count, std::uint64_t seed = 1234) {
     constexpr std::size_t draws = 20'000'000;
     return {
@@ -135,8 +135,9 @@ class Resample {
 
 }  // namespace detail
 
-/// Returns 95 % intervals by the bootstrap's percentiles (Efron 1979): each resample draws as many
-/// examples as there are, with replacement, from a stream of its own that follows from the seed.
+/// Returns 95 % intervals by bootstrap percentiles (Efron 1979). Each resample draws as many
+/// examples as there are, with replacement, from a random stream of its own that follows from the
+/// seed.
 inline Intervals bootstrap(const Decisions& decisions, const BootstrapOptions& options = {}) {
   const std::size_t labels = decisions.labels();
   Intervals result{.labels = std::vector<LabelIntervals>(labels)};

@@ -13,21 +13,22 @@
 
 namespace seqtrain::metrics {
 
-/// The answers whose confidence is between two bounds.
+/// The answers whose confidence lies in one interval.
 struct ReliabilityBin {
   double low = 0;
   double high = 0;
   std::int64_t examples = 0;
-  double confidence = 0;  ///< mean
-  double accuracy = 0;    ///< the share that is right
+  double confidence = 0;  ///< mean confidence
+  double accuracy = 0;    ///< the share of right answers
 };
 
-/// Returns answers in equal bins of their confidence, each with its upper bound and without its
-/// lower one (Guo et al. 2017). Confidence is in [0, 1]. Throws `Error` where the numbers differ.
+/// Returns answers in bins of equal width by their confidence in [0, 1]. A bin contains its upper
+/// bound and not its lower one (Guo et al. 2017). Throws `Error` if the sizes differ.
 inline std::vector<ReliabilityBin> reliability(std::span<const double> confidence,
                                                std::span<const std::uint8_t> right,
                                                std::size_t bins = 10) {
-  if (confidence.size() != right.size()) throw Error{"not as many confidences as answers"};
+  if (confidence.size() != right.size())
+    throw Error{"the numbers of confidences and answers differ"};
   std::vector<ReliabilityBin> result(bins);
   const auto count = static_cast<double>(bins);
   for (std::size_t i = 0; i < confidence.size(); ++i) {
@@ -49,7 +50,7 @@ inline std::vector<ReliabilityBin> reliability(std::span<const double> confidenc
   return result;
 }
 
-/// Returns the mean distance of accuracy from confidence over the bins, by their examples.
+/// Returns the mean over the bins of |accuracy - confidence|, weighted by the number of answers.
 inline double expected_calibration_error(std::span<const ReliabilityBin> bins) {
   double sum = 0;
   std::int64_t examples = 0;
@@ -74,8 +75,8 @@ inline double tempered_loss(const Logits& logits, std::span<const std::int64_t> 
   return examples == 0 ? 0 : sum / static_cast<double>(examples);
 }
 
-/// Returns the temperature by which logits have the least mean cross-entropy (Guo et al. 2017), by
-/// golden section over its logarithm; between 1/100 and 100. A temperature moves no decision.
+/// Returns the temperature between 1/100 and 100 with the lowest mean cross-entropy (Guo et al.
+/// 2017), by golden-section search over its logarithm. A temperature changes no decision.
 inline double best_temperature(const Logits& logits, std::span<const std::int64_t> labels) {
   const double ratio = (std::sqrt(5.0) - 1) / 2;
   const auto loss = [&](double log) { return tempered_loss(logits, labels, std::exp(log)); };

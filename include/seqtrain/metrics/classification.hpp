@@ -46,16 +46,16 @@ inline LabelScores scores(std::int64_t support, std::int64_t predicted, std::int
           .support = support};
 }
 
-/// The figures over a set of examples. Without examples `accuracy` and `loss` are NaN. Members that
-/// a problem type does not have are empty: regression has only `loss` and `figures`.
+/// The figures over a set of examples. `accuracy` and `loss` are NaN if there are no examples.
+/// Members that the problem type does not have are empty: regression has only `loss` and `figures`.
 struct ClassificationReport {
   ProblemType problem_type = ProblemType::single_label;
   std::int64_t examples = 0;
-  /// The fraction of examples with the right label, or, with several labels, with exactly the right
-  /// labels.
+  /// The fraction of examples that are predicted exactly right: the right label, or, if there may
+  /// be several, all the right labels and no others.
   double accuracy = std::numeric_limits<double>::quiet_NaN();
   double loss = std::numeric_limits<double>::quiet_NaN();  ///< the mean of the training loss
-  Confusion confusion = {};  ///< [true, predicted]; multi-label: as `LabelCounts`
+  Confusion confusion = {};  ///< [true, predicted]; for multi-label [label, `LabelCounts`]
   std::vector<LabelScores> labels = {};
   std::vector<Figure> figures = {};  ///< figures of the problem type, and of the user's metrics
 
@@ -91,9 +91,9 @@ inline ClassificationReport make_report(const Confusion& confusion, double loss)
   return report;
 }
 
-/// Returns the label of the largest logit, the lowest label if several are equal. A NaN counts as
-/// the largest, as in NumPy and PyTorch, so a model that has diverged has predictions and a loss of
-/// NaN.
+/// Returns the index of the largest logit, the lowest index if several are equal. NaN counts as the
+/// largest, as in NumPy and PyTorch, so a model that has diverged still has predictions, and a loss
+/// of NaN.
 template <class Row>
 std::int64_t argmax(const Row& row) {
   Eigen::Index best = 0;
@@ -111,15 +111,15 @@ double cross_entropy(const Row& row, std::int64_t label) {
   return largest + std::log((logits.array() - largest).exp().sum()) - logits[label];
 }
 
-/// Computes accuracy, mean cross-entropy, confusion counts and scores of each label over a stream
-/// of batches. It keeps counts, not logits.
+/// Computes accuracy, mean cross-entropy, confusion counts and the scores of each label over a
+/// stream of batches. It keeps counts, not logits.
 class Classification {
  public:
-  /// If `num_labels` is 0, the first batch decides.
+  /// Creates an evaluation without examples. If `num_labels` is 0, the first batch sets it.
   explicit Classification(std::int64_t num_labels = 0) { resize(num_labels); }
 
-  /// Adds a batch. Rows with the label -1, which have none, are left out. Throws `Error` if logits
-  /// and labels do not fit.
+  /// Adds a batch. Rows with the label -1 have no label and are left out. Throws `Error` if logits
+  /// and labels do not fit together.
   void add(const Logits& logits, std::span<const std::int64_t> labels) {
     if (num_labels() == 0) resize(logits.cols());
     check(logits, labels);

@@ -28,8 +28,8 @@ inline double pearson(std::span<const double> x, std::span<const double> y) {
   return std::clamp((a * b).sum() / spread, -1.0, 1.0);
 }
 
-/// Returns the ranks of numbers, counted from 1. Equal numbers share the mean of their ranks. All
-/// ranks are NaN if a number is.
+/// Returns the ranks of numbers, counted from 1. Equal numbers share the mean of their ranks. If a
+/// number is NaN, so are all ranks.
 inline std::vector<double> ranks(std::span<const double> figures) {
   for (const double figure : figures) {
     if (std::isnan(figure)) return std::vector<double>(figures.size(), figure);

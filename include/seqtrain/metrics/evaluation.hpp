@@ -22,7 +22,7 @@ class Evaluation {
   }
 
   /// Adds logits [rows, labels] with labels [rows] or targets [rows, labels], as the problem type
-  /// needs. Throws `Error` if they do not fit.
+  /// needs. Throws `Error` if they do not fit together.
   void add(const Logits& logits, std::span<const std::int64_t> labels,
            std::span<const float> targets) {
     if (auto* const classes = std::get_if<Classification>(&figures_)) {

@@ -9,9 +9,9 @@
 
 namespace seqtrain::metrics {
 
-/// The correlation of true and predicted labels, -1 to 1, from the confusion counts of any number
-/// of labels: R_K of Gorodkin 2004, Matthews' coefficient where there are two. 0 where one side is
-/// always the same, as in scikit-learn.
+/// Returns the correlation of true and predicted labels, from -1 to 1, for any number of labels:
+/// R_K of Gorodkin 2004, which for two labels is Matthews' coefficient. It is 0 if all true labels
+/// or all predicted labels are equal, as in scikit-learn.
 inline double matthews_correlation(const Confusion& confusion) {
   const Eigen::MatrixXd counts = confusion.cast<double>();
   const Eigen::VectorXd truly = counts.rowwise().sum();
@@ -22,7 +22,7 @@ inline double matthews_correlation(const Confusion& confusion) {
   return spread > 0 ? both / std::sqrt(spread) : 0.0;
 }
 
-/// That as a `Metric`.
+/// A `Metric` that computes `matthews_correlation`.
 class Matthews {
  public:
   static constexpr std::string_view name = "matthews_correlation";

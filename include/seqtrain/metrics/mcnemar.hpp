@@ -10,15 +10,14 @@
 
 namespace seqtrain::metrics {
 
-/// How two classifiers did on the same examples, and whether that can be chance.
+/// The result of McNemar's test for two classifiers on the same examples.
 struct McNemar {
-  std::int64_t first_only = 0;   ///< examples that only the first got right
-  std::int64_t second_only = 0;  ///< examples that only the second got right
-  double p =
-      1;  ///< probability of a difference this large between classifiers that are equally good
+  std::int64_t first_only = 0;   ///< examples that only the first predicts right
+  std::int64_t second_only = 0;  ///< examples that only the second predicts right
+  double p = 1;                  ///< probability of such a difference if both are equally good
 };
 
-/// Returns the two-sided probability of McNemar's exact test: SciPy's `binomtest(a, a + b, 0.5)`.
+/// Returns the two-sided probability of McNemar's exact test, SciPy's `binomtest(a, a + b, 0.5)`.
 inline double mcnemar_p(std::int64_t first_only, std::int64_t second_only) {
   const auto all = static_cast<double>(first_only + second_only);
   const std::int64_t fewer = std::min(first_only, second_only);
@@ -31,8 +30,8 @@ inline double mcnemar_p(std::int64_t first_only, std::int64_t second_only) {
   return std::min(1.0, 2 * sum);
 }
 
-/// Compares two classifiers by which examples each got right. Throws `Error` where their numbers
-/// differ.
+/// Compares two classifiers by the examples that each predicts right. Throws `Error` if their
+/// numbers of examples differ.
 inline McNemar mcnemar(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second) {
   if (first.size() != second.size()) throw Error{"answers to different numbers of examples"};
   McNemar result;

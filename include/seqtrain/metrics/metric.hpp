@@ -10,9 +10,9 @@
 
 namespace seqtrain::metrics {
 
-/// A figure that a user adds to an evaluation. `add` takes a batch's logits [rows, labels] and its
-/// labels [rows], -1 where a row has none; `merge` what another of the type was given; `value` is
-/// the figure over all of that. Copies count on their own. `name` is what reports call it.
+/// A figure that a user adds to an evaluation. `add` takes a batch's logits [rows, labels] and
+/// labels [rows], -1 for a row without a label. `merge` adds all that another object has taken.
+/// `value` returns the figure. `name` is its name in reports. A copy counts separately.
 template <class T>
 concept Metric = std::copyable<T> && requires(T& metric, const T& other, const Logits& logits,
                                               std::span<const std::int64_t> labels) {
@@ -22,7 +22,7 @@ concept Metric = std::copyable<T> && requires(T& metric, const T& other, const L
   { other.name } -> std::convertible_to<std::string_view>;
 };
 
-/// The value of a metric, with its name.
+/// The value of a metric with its name.
 struct Figure {
   std::string name;
   double value = 0;

@@ -16,7 +16,7 @@
 
 namespace seqtrain::metrics {
 
-/// Columns of the counts of a label as a binary classifier, in the order of scikit-learn's
+/// The columns of the counts of a label, in the order of scikit-learn's
 /// `multilabel_confusion_matrix`.
 enum LabelCounts : Eigen::Index {
   true_negatives,
@@ -26,20 +26,20 @@ enum LabelCounts : Eigen::Index {
 };
 inline constexpr Eigen::Index label_counts = 4;
 
-/// Returns scores from counts [4].
+/// Returns the scores of a label from its counts [4].
 template <class Row>
 LabelScores binary_scores(const Row& counts) {
   const std::int64_t hits = counts[true_positives];
   return scores(counts[false_negatives] + hits, counts[false_positives] + hits, hits);
 }
 
-/// Returns the scores over the decisions of all labels together.
+/// Returns the scores over all labels' decisions together, the micro average.
 inline LabelScores micro_average(const Confusion& counts) {
   return binary_scores(counts.colwise().sum());
 }
 
-/// Returns all figures that follow from the counts [labels, 4], the fraction of examples with
-/// exactly the right labels, and the mean loss.
+/// Returns the figures that follow from the counts [labels, 4]. `accuracy` is the fraction of
+/// examples with exactly the right labels, `loss` the mean loss.
 inline ClassificationReport make_multi_label_report(const Confusion& counts, double accuracy,
                                                     double loss) {
   ClassificationReport report{.problem_type = ProblemType::multi_label,
@@ -53,8 +53,9 @@ inline ClassificationReport make_multi_label_report(const Confusion& counts, dou
   return report;
 }
 
-/// Returns torch's binary_cross_entropy_with_logits in double: -log of the probability that
-/// sigmoid(logit) gives to the target, 0 or 1.
+/// Returns the binary cross-entropy of a logit and a target of 0 or 1 in double, as torch's
+/// binary_cross_entropy_with_logits: -log of the probability that sigmoid(logit) gives to the
+/// target.
 inline double binary_cross_entropy(double logit, double target) {
   return std::max(logit, 0.0) - logit * target + std::log1p(std::exp(-std::abs(logit)));
 }
@@ -65,7 +66,7 @@ inline double binary_cross_entropy(double logit, double target) {
 class MultiLabel {
  public:
   /// Adds a batch with targets [rows, labels] of 0 and 1. Rows of NaN have no labels and are left
-  /// out. Throws `Error` if logits and targets do not fit.
+  /// out. Throws `Error` if logits and targets do not fit together.
   void add(const Logits& logits, std::span<const float> targets) {
     if (counts_.rows() == 0) counts_ = Confusion::Zero(logits.cols(), label_counts);
     if (logits.cols() != counts_.rows() ||

@@ -15,8 +15,8 @@ struct Point {
   friend bool operator==(const Point&, const Point&) = default;
 };
 
-/// Returns at most `most` points of a curve, in their order: the first, the last, and the lowest
-/// and the highest of each of equal parts, so that no extreme is lost. `most` must be at least 4.
+/// Returns at most `most` points of a curve, in their order. It keeps the first and the last point,
+/// and the lowest and the highest of equal parts, so no extreme is lost. `most` must be at least 4.
 inline std::vector<Point> thin(std::span<const Point> points, std::size_t most) {
   if (points.size() <= most) return {points.begin(), points.end()};
   const auto inner = points.subspan(1, points.size() - 2);

@@ -13,7 +13,7 @@
 
 namespace seqtrain::metrics {
 
-/// What a binary classifier is that says yes to every score from `score` on.
+/// Precision and recall of a binary classifier that says yes to every score of at least `score`.
 struct Operating {
   double score = 0;
   double precision = 0;
@@ -25,12 +25,12 @@ struct Operating {
   }
 };
 
-/// Returns precision and recall at each different score, the highest first: the points of
-/// scikit-learn's `precision_recall_curve` in the opposite order and without the one at recall 0.
-/// Where no example is positive, recall is 0. Throws `Error` where the numbers differ.
+/// Returns precision and recall at each distinct score, the highest first: the points of
+/// scikit-learn's `precision_recall_curve` in reverse order, without the last one at recall 0.
+/// Recall is 0 if no example is positive. Throws `Error` if the sizes differ.
 inline std::vector<Operating> precision_recall(std::span<const double> scores,
                                                std::span<const std::uint8_t> positive) {
-  if (scores.size() != positive.size()) throw Error{"not as many scores as answers"};
+  if (scores.size() != positive.size()) throw Error{"the numbers of scores and answers differ"};
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, std::greater{}, [scores](std::size_t i) { return scores[i]; });
@@ -46,8 +46,8 @@ inline std::vector<Operating> precision_recall(std::span<const double> scores,
   return curve;
 }
 
-/// Returns the sum over a curve of precision times what recall gains: scikit-learn's
-/// `average_precision_score`.
+/// Returns the average precision of a curve: the sum of each precision times the increase of
+/// recall, as scikit-learn's `average_precision_score`.
 inline double average_precision(std::span<const Operating> curve) {
   double sum = 0, recall = 0;
   for (const Operating& at : curve) {
@@ -57,9 +57,9 @@ inline double average_precision(std::span<const Operating> curve) {
   return sum;
 }
 
-/// A threshold for a label's score, and what it leads to.
+/// A threshold for the score of a label, with the precision and recall that it gives.
 struct Threshold {
-  double above = 0.5;  ///< a label is given where its score is above this
+  double above = 0.5;  ///< the label is predicted if its score is above this
   double precision = 0;
   double recall = 0;
 
@@ -68,7 +68,7 @@ struct Threshold {
 
 namespace detail {
 
-/// Returns the threshold half way between a score of the curve and the next lower one.
+/// Returns the threshold halfway between a score of the curve and the next lower one.
 inline Threshold threshold_at(std::span<const Operating> curve, std::size_t i) {
   const double next = i + 1 < curve.size() ? curve[i + 1].score : 0;
   return {.above = (curve[i].score + next) / 2,
@@ -78,16 +78,16 @@ inline Threshold threshold_at(std::span<const Operating> curve, std::size_t i) {
 
 }  // namespace detail
 
-/// Returns the threshold with the greatest F1, the highest of several; 0.5 where no example has the
-/// label.
+/// Returns the threshold with the greatest F1, the highest if several are equal. Returns 0.5 if no
+/// example has the label.
 inline Threshold best_f1_threshold(std::span<const Operating> curve) {
   const auto best = std::ranges::max_element(curve, {}, &Operating::f1);
   if (best == curve.end() || best->f1() == 0) return {};
   return detail::threshold_at(curve, static_cast<std::size_t>(best - curve.begin()));
 }
 
-/// Returns the threshold with the greatest recall among those of at least that precision; 1, which
-/// gives nobody the label, where there is none.
+/// Returns the threshold with the greatest recall among those of at least that precision. If there
+/// is none, returns 1, at which the label is never predicted.
 inline Threshold threshold_of_precision(std::span<const Operating> curve, double precision) {
   for (std::size_t i = curve.size(); i-- > 0;) {
     if (curve[i].precision >= precision && curve[i].recall > 0) {

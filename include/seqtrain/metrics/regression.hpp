@@ -21,7 +21,7 @@ namespace seqtrain::metrics {
 class Regression {
  public:
   /// Adds logits [rows, 1] and targets [rows]. Rows of NaN have no target and are left out. Throws
-  /// `Error` if they do not fit.
+  /// `Error` if they do not fit together.
   void add(const Logits& logits, std::span<const float> targets) {
     if (logits.cols() != 1 || static_cast<std::size_t>(logits.rows()) != targets.size()) {
       throw Error{std::to_string(logits.size()) + " logits, but " + std::to_string(targets.size()) +

@@ -13,27 +13,27 @@
 
 namespace seqtrain::metrics {
 
-/// The scores of one label as a binary classifier. What a division by zero would give is left out:
-/// the precision of a label that was never predicted, the recall of one that no example has.
+/// The scores of one label as a binary classifier. A score that would divide by zero is absent: the
+/// precision of a label that was never predicted, the recall of a label that no example has.
 struct BinaryScores {
   double accuracy = 0;
   std::optional<double> precision = {};
   std::optional<double> recall = {};
 };
 
-/// Scores each label on its own, over a stream of batches: it is predicted for an example if its
-/// probability is above a threshold. Probabilities are sigmoids of logits where an example may have
-/// several labels, else their softmax.
+/// Scores each label on its own over a stream of batches. A label is predicted if its probability
+/// is above a threshold. Probabilities are sigmoids of the logits if an example may have several
+/// labels, else their softmax.
 class ThresholdScores {
  public:
-  /// Throws `InputError` unless the threshold is at least 0 and below 1.
+  /// Sets the threshold. Throws `InputError` unless it is at least 0 and below 1.
   ThresholdScores(double threshold, ProblemType type) : threshold_{threshold}, type_{type} {
     if (threshold >= 0 && threshold < 1) return;
     throw InputError{"must be at least 0 and below 1", {.object = "threshold"}};
   }
 
-  /// Takes logits [rows, labels] and, as the problem type asks for, labels [rows] or targets [rows,
-  /// labels] of 0 and 1. Throws `Error` if they do not fit.
+  /// Adds logits [rows, labels] with labels [rows] or targets [rows, labels] of 0 and 1, as the
+  /// problem type needs. Throws `Error` if they do not fit together.
   void add(const Logits& logits, std::span<const std::int64_t> labels,
            std::span<const float> targets) {
     const bool multi_label = type_ == ProblemType::multi_label;
@@ -58,7 +58,7 @@ class ThresholdScores {
     }
   }
 
-  /// Returns the scores by label.
+  /// Returns the scores of each label.
   [[nodiscard]] std::vector<BinaryScores> scores() const {
     std::vector<BinaryScores> scores;
     for (const Counts& counts : counts_) scores.push_back(counts.scores());
@@ -90,7 +90,7 @@ class ThresholdScores {
 
   double threshold_;
   ProblemType type_;
-  std::vector<Counts> counts_;  // by label
+  std::vector<Counts> counts_;  // one for each label
 };
 
 }  // namespace seqtrain::metrics

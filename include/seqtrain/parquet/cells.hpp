@@ -23,7 +23,7 @@ namespace seqtrain::parquet {
 
 namespace detail {
 
-/// Tells whether an array of this type holds strings, which may lie in a dictionary.
+/// Tells whether an array of this type holds strings, directly or through a dictionary.
 [[nodiscard]] inline bool is_text(const arrow::DataType& type) {
   switch (type.id()) {
     case arrow::Type::STRING:
@@ -94,7 +94,7 @@ bool with_number(const arrow::Array& array, std::int64_t row, const Use& use) {
 /// The strings of neighbouring rows of a column.
 class Texts {
  public:
-  /// Both must outlive this.
+  /// Both arguments must outlive this object.
   Texts(const arrow::Array& array, const Place& place) : values_{&array}, place_{&place} {
     if (array.type_id() == arrow::Type::DICTIONARY) {
       dictionary_ = static_cast<const arrow::DictionaryArray*>(&array);
@@ -110,7 +110,7 @@ class Texts {
       if (dictionary_->IsNull(row)) return {};
       index = dictionary_->GetValueIndex(row);
       if (index < 0 || index >= values_->length()) {
-        throw place_->error("is outside of its dictionary", row, "write the file again");
+        throw place_->error("is outside its dictionary", row, "write the file again");
       }
     }
     if (values_->IsNull(index)) return {};
@@ -122,7 +122,7 @@ class Texts {
   }
 
  private:
-  /// Returns all strings one after the other, if the array has them so.
+  /// Returns all strings one after the other if the array stores them so, else "".
   [[nodiscard]] std::string_view all_strings() const {
     const auto of = [](const auto& array) -> std::string_view {
       const auto bytes = static_cast<std::size_t>(array.total_values_length());
@@ -141,7 +141,7 @@ class Texts {
     }
   }
 
-  /// Tells whether a text, a part of `utf8_`, begins or ends inside of a character.
+  /// Tells whether a string, which is a part of `utf8_`, begins or ends inside a character.
   [[nodiscard]] bool is_cut(std::string_view text) const {
     const char* const end = text.data() + text.size();
     return !text.empty() && (text::is_continuation(text.front()) ||
@@ -164,20 +164,20 @@ class Texts {
   const arrow::Array* values_;
   const Place* place_;
   const arrow::DictionaryArray* dictionary_ = nullptr;
-  std::string_view utf8_;  ///< all strings one after the other, if that is UTF-8
+  std::string_view utf8_;  ///< all strings one after the other, if they are UTF-8 as a whole
 };
 
-/// How the labels of a column are read.
+/// Describes how the labels of a column are read.
 struct LabelForm {
-  std::vector<std::string> names = {};  ///< what the ids of its `ClassLabel` stand for
-  bool as_json = false;                 ///< as JSON text, for numbers and lists
+  std::vector<std::string> names = {};  ///< the names of its `ClassLabel`, by id
+  bool as_json = false;  ///< labels are passed on as JSON text, for numbers and lists
 };
 
-/// The labels of neighbouring rows of a column, as JSON lines would write them: a string as it is,
-/// a number by its digits, a list as an array. A `ClassLabel` becomes its name.
+/// The labels of neighbouring rows of a column in the form of JSON lines: strings unchanged,
+/// numbers as digits, lists as arrays. A `ClassLabel` becomes its name.
 class LabelCells {
  public:
-  /// All must outlive this.
+  /// All arguments must outlive this object.
   LabelCells(const arrow::Array& array, const LabelForm& form, const Place& place)
       : array_{&array}, form_{&form}, place_{&place} {
     if (detail::is_text(*array.type())) texts_.emplace(array, place);
@@ -211,7 +211,7 @@ class LabelCells {
     const std::int64_t begin = lists.value_offset(row);
     const std::int64_t end = begin + lists.value_length(row);
     if (begin < 0 || end < begin || end > items.length()) {
-      throw place_->error("a list is outside of its values", row, "write the file again");
+      throw place_->error("a list reaches outside its values", row, "write the file again");
     }
     json::Writer out;
     out.begin_array();

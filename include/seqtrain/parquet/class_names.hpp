@@ -9,9 +9,10 @@
 
 namespace seqtrain::parquet {
 
-/// Returns the names of a column's `ClassLabel`, or of those in its lists, in the order of their
-/// ids; none if it is no such column. `metadata` is what Hugging Face's `datasets` writes into a
-/// file's schema under the key `huggingface`. Throws `InputError` if it is not JSON of that form.
+/// Returns the names of a column's `ClassLabel`, or of the `ClassLabel` in its lists, in the order
+/// of their ids. The list is empty if there is no such column. `metadata` is the value that Hugging
+/// Face's `datasets` writes into a file's schema under the key `huggingface`. Throws `InputError`
+/// if it is not JSON of that form.
 [[nodiscard]] inline std::vector<std::string> class_names(std::string_view metadata,
                                                           const std::string& column,
                                                           const std::string& file) {
@@ -21,7 +22,7 @@ namespace seqtrain::parquet {
   auto feature = features ? features->find(column) : std::nullopt;
   std::vector<std::string> names;
   while (feature) {
-    if (feature->is_array()) {  // a list in its short form
+    if (feature->is_array()) {  // short form of a list
       const auto items = feature->items();
       feature = items.size() == 1 ? std::optional{items.front()} : std::nullopt;
       continue;

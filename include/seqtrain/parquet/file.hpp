@@ -34,8 +34,7 @@ namespace seqtrain::parquet {
 /// The bytes with which a Parquet file begins and ends.
 inline constexpr std::string_view magic = "PAR1";
 
-/// Returns the first four bytes of a file, or the last ones; fewer if it is shorter or cannot be
-/// read.
+/// Returns the first or the last four bytes of a file; fewer if it is shorter or cannot be read.
 [[nodiscard]] inline std::string four_bytes(const std::filesystem::path& file, bool last = false) {
   std::string bytes(magic.size(), '\0');
   std::ifstream in{file, std::ios::binary};
@@ -45,7 +44,7 @@ inline constexpr std::string_view magic = "PAR1";
   return bytes;
 }
 
-/// A Parquet file whose columns of text, pair and label are read. Threads may share it.
+/// An open Parquet file and the columns of text, pair and label in it. Several threads may use it.
 class File {
  public:
   /// A row group's size.
@@ -55,8 +54,8 @@ class File {
     std::int64_t bytes = 0;  ///< of the columns that are read
   };
 
-  /// Reads the footer. Throws `InputError` that names the file if it is no Parquet file or is
-  /// damaged, and the column too if that is missing or has another type.
+  /// Reads the footer. Throws `InputError` that names the file if it is not a Parquet file or is
+  /// damaged, and also the column if that is missing or has another type.
   File(const std::filesystem::path& path, const data::ReadOptions& options,
        const std::optional<data::Fields>& fields = {})
       : whole_{.file = path.string()} {
@@ -75,12 +74,12 @@ class File {
   [[nodiscard]] const data::Fields& fields() const { return fields_; }
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
   [[nodiscard]] const LabelForm& label_form() const { return form_; }
-  /// The columns of the text, then of the pair and the label if there are such.
+  /// Returns the columns: the text, then the pair and the label if there are any.
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   [[nodiscard]] bool has_pair() const { return has_pair_; }
   [[nodiscard]] bool has_label() const { return !fields_.label.empty(); }
 
-  /// Returns a slice of a row group, which has `rows_a_slice` rows unless it is the last one.
+  /// Returns a slice of a row group. It has `rows_a_slice` rows unless it is the last one.
   [[nodiscard]] Slice slice(std::size_t group, std::int64_t rows_a_slice,
                             std::int64_t index) const {
     const auto row_group = open_group(group, rows_a_slice);
@@ -96,7 +95,7 @@ class File {
     const std::string first = four_bytes(path);
     if (first == "PARE") throw whole_.error("is encrypted", 0, "decrypt it first");
     if (first != magic) {
-      throw whole_.error("is no Parquet file: it does not begin with PAR1", 0, "see what it is");
+      throw whole_.error("is not a Parquet file: it does not begin with PAR1", 0, "see what it is");
     }
     if (std::filesystem::file_size(path, error) < 12 || four_bytes(path, true) != magic) {
       throw whole_.error("is cut off: it does not end with PAR1", 0, "fetch it again");

@@ -23,13 +23,13 @@ namespace seqtrain::parquet {
 /// A column that is read.
 struct Column {
   Place place;
-  std::vector<int> leaves;  ///< Parquet's numbers of it; a list has its own
+  std::vector<int> leaves;  ///< Parquet's indexes of the leaf columns; a list has one of its own
 };
 
 /// Neighbouring rows of some columns, an array for each.
 struct Slice {
   std::vector<std::shared_ptr<arrow::Array>> columns;
-  std::int64_t first_row = 0;  ///< in the file
+  std::int64_t first_row = 0;  ///< index in the file
   std::int64_t rows = 0;
 };
 
@@ -41,9 +41,9 @@ struct GroupRows {
   std::int64_t rows_a_slice = 1;
 };
 
-/// Reads a row group's columns from front to back, in slices. Each slice is decoded once, also if
-/// several threads take them in some other order: slices before the one that is asked for wait for
-/// whoever asks for them.
+/// Reads a row group's columns from front to back, in slices. Each slice is decoded once, even if
+/// threads take them in another order: slices before the requested one are kept until they are
+/// taken.
 class RowGroup {
  public:
   RowGroup(std::unique_ptr<::parquet::arrow::FileReader> reader, const GroupRows& rows,

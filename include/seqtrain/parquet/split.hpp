@@ -14,18 +14,18 @@
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/read_options.hpp>
+#include <seqtrain/data/split_files.hpp>
 #include <seqtrain/parquet/cells.hpp>
 #include <seqtrain/parquet/file.hpp>
-#include <seqtrain/parquet/split_files.hpp>
 
 namespace seqtrain::parquet {
 
-/// The examples of Parquet files, one after the other. No more is in memory than a slice for each
-/// thread, and what threads have decoded for each other: at most a row group.
+/// The examples of Parquet files, one file after the other. Memory holds one slice per thread and
+/// slices that were decoded for other threads, which are at most a row group.
 class Split final : public data::ExampleFile {
  public:
-  /// Reads the footers. The columns are chosen by those of the first file. Throws `InputError` that
-  /// names the file if one is no Parquet file, is damaged or does not fit the others.
+  /// Reads the footers. The columns of the first file decide which are read. Throws `InputError`
+  /// that names the file if one is not a Parquet file, is damaged or does not fit the others.
   Split(std::string name, const std::vector<std::filesystem::path>& files,
         const data::ReadOptions& options)
       : name_{std::move(name)} {
@@ -90,7 +90,7 @@ class Split final : public data::ExampleFile {
   struct SlicePlace {
     Part part;
     std::size_t file = 0;
-    std::int64_t rows_before = 0;  ///< rows of the files before
+    std::int64_t rows_before = 0;  ///< rows of the files before it
     std::size_t group = 0;
     std::int64_t rows_a_slice = 0;
     std::int64_t index = 0;  ///< in the row group
@@ -107,12 +107,12 @@ class Split final : public data::ExampleFile {
     if (!files_.empty()) fields = files_.front()->fields();
     const auto& file = files_.emplace_back(std::make_unique<File>(path, options, fields));
     if (file->label_form().names != label_names()) {
-      throw InputError{"has other names of labels than " + files_.front()->name(),
+      throw InputError{"has other label names than " + files_.front()->name(),
                        {.object = path.string(), .field = file->fields().label}};
     }
   }
 
-  /// Cuts the row groups into slices, about a million at most.
+  /// Cuts the row groups into at most about a million slices.
   void find_slices() {
     std::int64_t rows = 0;
     for (const auto& file : files_) {
@@ -150,13 +150,13 @@ class Split final : public data::ExampleFile {
   std::vector<SlicePlace> slices_;
 };
 
-/// Opens the Parquet files of a split, as `split_files` finds them, for
+/// Opens the Parquet files of a split, as `data::split_files` finds them, for
 /// `data::ReadOptions{.open = parquet::open}`. Returns null if none of them ends in .parquet or
 /// begins with PAR1, or if the options give another format.
 [[nodiscard]] inline std::unique_ptr<data::ExampleFile> open(const std::filesystem::path& place,
                                                              const data::ReadOptions& options) {
   if (options.format) return nullptr;
-  const auto files = split_files(place);
+  const auto files = data::split_files(place);
   const auto is_parquet = [](const std::filesystem::path& file) {
     return file.extension() == ".parquet" || four_bytes(file) == magic;
   };

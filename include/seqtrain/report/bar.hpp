@@ -15,13 +15,13 @@
 
 namespace seqtrain::report {
 
-/// How far a phase is, and how fast it goes.
+/// The progress of one phase of a run, such as training or an evaluation.
 struct Progress {
   std::string name;
   std::int64_t done = 0;
-  std::int64_t total = 0;   ///< 0 if nobody knows
-  std::int64_t before = 0;  ///< of what is done, the part that an earlier process did
-  double seconds = 0;       ///< spent on the rest of what is done
+  std::int64_t total = 0;   ///< 0 if it is not known
+  std::int64_t before = 0;  ///< the part of `done` that an earlier process did
+  double seconds = 0;       ///< time that this process has spent
   struct Rate {
     double per_second = 0;
     std::string unit;
@@ -29,8 +29,8 @@ struct Progress {
   std::vector<Rate> rates = {};
 };
 
-/// `train  42% [######----------] 521 examples/s, 15.2k tokens/s, 0:35 left`, or, if nobody knows
-/// how much there is, `train 15.2k done, 521 examples/s`.
+/// Returns a phase's progress as a line: `train  42% [######----------] 521 examples/s, 15.2k
+/// tokens/s, 0:35 left`, or `train 15.2k done, 521 examples/s` if the total is not known.
 inline std::string progress_line(const Progress& progress) {
   constexpr std::size_t width = 16;
   const double share =
@@ -58,11 +58,11 @@ inline std::string progress_line(const Progress& progress) {
 }
 
 struct BarOptions {
-  bool enabled = false;  ///< nothing is ever drawn where it is not
+  bool enabled = false;  ///< if false, nothing is drawn
 };
 
-/// Draws the progress of phases that take longer than a second on a terminal's last line, ten times
-/// a second at most, and wipes it at the end.
+/// Draws the progress of a phase on a terminal's last line, at most ten times a second, once the
+/// phase has taken more than a second. Wipes the line at the end.
 template <class Clock = std::chrono::steady_clock>
 class Bar {
  public:
@@ -95,7 +95,7 @@ class Bar {
   std::ostream* out_;
 };
 
-/// A bar over bytes, for reading and encoding: called with those done and all there are.
+/// Returns a function that draws a progress bar over bytes. It takes the bytes done and all bytes.
 template <class Clock = std::chrono::steady_clock>
 class ByteBar {
  public:

@@ -29,7 +29,7 @@
 
 namespace seqtrain::report {
 
-/// The texts of a finished run's files; `predictions` and `log` may be empty.
+/// The contents of a finished run's files. `predictions` and `log` may be empty.
 struct RunFiles {
   std::string name = {};
   std::string metrics = {};
@@ -37,13 +37,13 @@ struct RunFiles {
   std::string log = {};
 };
 
-/// A finished run as it is compared with others.
+/// A finished run that is compared with others.
 struct ComparedRun {
   std::string name = {};
   train::Pairs flags = {};
-  std::vector<metrics::Figure> figures = {};  ///< of dev, by name
+  std::vector<metrics::Figure> figures = {};  ///< figures of the dev set
   std::vector<train::ReadPrediction> predictions = {};
-  std::optional<metrics::Interval> accuracy = {};  ///< 95 %, from the predictions
+  std::optional<metrics::Interval> accuracy = {};  ///< 95 % interval, if there are predictions
   RunLog log = {};
 };
 
@@ -64,7 +64,7 @@ inline void read_figures(const json::Value& dev, std::vector<metrics::Figure>& f
   }
 }
 
-/// Whether gold answers are labels rather than numbers.
+/// Tells whether the gold answers are labels, not numbers.
 inline bool has_decisions(std::span<const train::ReadPrediction> predictions) {
   return !predictions.empty() &&
          (predictions[0].gold.starts_with('"') || predictions[0].gold.starts_with('['));
@@ -83,7 +83,8 @@ inline metrics::Interval accuracy_interval(std::span<const train::ReadPrediction
 
 }  // namespace detail
 
-/// Reads a run. Throws `InputError` if its metrics cannot be understood.
+/// Reads a run. Throws `InputError` with the file's name if its metrics or predictions cannot be
+/// read.
 [[nodiscard]] inline ComparedRun read_run(const RunFiles& files) {
   ComparedRun run{.name = files.name};
   const std::string where = files.name + "/metrics.json";
@@ -104,7 +105,7 @@ inline metrics::Interval accuracy_interval(std::span<const train::ReadPrediction
   return run;
 }
 
-/// An example that one run gets right and another wrong.
+/// An example that one run predicts right and another wrong.
 struct Disagreement {
   std::int64_t row = 0;
   std::string gold = {};
@@ -112,13 +113,13 @@ struct Disagreement {
   std::string second = {};  ///< what the second predicts
 };
 
-/// Two runs on the same dev examples.
+/// The comparison of two runs on the same dev examples.
 struct PairTest {
-  std::size_t first = 0;  ///< places of the runs
+  std::size_t first = 0;  ///< indices of the two runs
   std::size_t second = 0;
-  bool same_dev = false;  ///< else there is nothing more
+  bool same_dev = false;  ///< if false, the other members are empty
   metrics::McNemar test = {};
-  std::vector<Disagreement> disagreements = {};  ///< of the greatest difference of loss
+  std::vector<Disagreement> disagreements = {};  ///< those whose losses differ most
 };
 
 namespace detail {
@@ -177,7 +178,7 @@ void add_new(std::vector<std::string>& names, const Range& range, const Name& na
 
 }  // namespace detail
 
-/// Returns a row for each flag whose values differ.
+/// Returns a table with a row for each flag whose values differ between the runs.
 [[nodiscard]] inline Rows flag_rows(std::span<const ComparedRun> runs) {
   std::vector<std::string> names;
   for (const auto& run : runs) {
@@ -193,7 +194,8 @@ void add_new(std::vector<std::string>& names, const Range& range, const Name& na
   return rows;
 }
 
-/// Returns a row for each figure of dev; accuracy has its interval where there are predictions.
+/// Returns a table with a row for each figure of dev. Accuracy has its 95 % interval if there are
+/// predictions.
 [[nodiscard]] inline Rows figure_rows(std::span<const ComparedRun> runs) {
   std::vector<std::string> names;
   for (const auto& run : runs) {
@@ -215,7 +217,7 @@ void add_new(std::vector<std::string>& names, const Range& range, const Name& na
   return rows;
 }
 
-/// Tests each pair of runs.
+/// Compares each pair of runs by McNemar's exact test.
 [[nodiscard]] inline std::vector<PairTest> pair_tests(std::span<const ComparedRun> runs) {
   std::vector<PairTest> tests;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -226,7 +228,7 @@ void add_new(std::vector<std::string>& names, const Range& range, const Name& na
   return tests;
 }
 
-/// Returns a row for each pair of runs.
+/// Returns a table with a row for each pair of runs.
 [[nodiscard]] inline Rows pair_rows(std::span<const ComparedRun> runs,
                                     std::span<const PairTest> tests) {
   Rows rows{{"runs", "only the first right", "only the second right", "McNemar's p"}};
@@ -278,7 +280,7 @@ inline html::Chart curves_of(std::span<const ComparedRun> runs, const std::strin
   return out;
 }
 
-/// Returns the comparison as a page.
+/// Returns the comparison as an HTML page.
 [[nodiscard]] inline std::string comparison_page(std::span<const ComparedRun> runs) {
   const auto tests = pair_tests(runs);
   std::string out = "<header>" + html::element("h1", "Runs side by side") +

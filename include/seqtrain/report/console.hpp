@@ -18,8 +18,9 @@ struct ConsoleOptions {
   std::int64_t every = 50;  ///< batches from one line to the next
 };
 
-/// Tells a log how a run goes: the loss at the batches 1, 1 + every, 1 + 2 every, … of an epoch and
-/// at the last, and the figures after each evaluation. Without a log the lines go to stdout.
+/// An observer that writes the course of a run to a log: the loss at the batches 1, 1 + every, 1 +
+/// 2 every, … of an epoch and at the last, and the figures after each evaluation. Without a log the
+/// lines go to stdout.
 class Console {
  public:
   explicit Console(const ConsoleOptions& options = {}, Log log = Log{})
@@ -78,7 +79,7 @@ class Console {
   }
 
  private:
-  /// Returns the name of an evaluation and the point of the training at which it takes place.
+  /// Returns an evaluation's name with its epoch and step.
   template <class Event>
   static Fields point_of(const Event& event) {
     return {{"split", event.split}, {"epoch", event.epoch}, {"step", event.step}};

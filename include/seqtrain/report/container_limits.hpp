@@ -18,8 +18,8 @@ struct ContainerLimits {
 
 namespace detail {
 
-/// Returns the processors that a group's quota amounts to: processor time over the period in which
-/// it may be spent.
+/// Returns the number of processors that a group's quota allows: processor time divided by the
+/// period in which it may be spent.
 inline std::optional<double> processors_of(const std::filesystem::path& group) {
   auto text = read_start(group / "cpu.max");  // version 2
   if (text.empty()) {
@@ -43,9 +43,9 @@ inline std::optional<double> memory_mib_of(const std::filesystem::path& group) {
 }  // namespace detail
 
 /// Reads the limits of this process's control groups, of version 1 and 2. `root` is the directory
-/// in which proc and sys are. A group is also held to the limits of the groups around it. A
-/// container may see its own group as the outermost one, although /proc/self/cgroup tells a longer
-/// path; directories that do not exist have no limit.
+/// that contains proc and sys. A group is also held to the limits of the groups around it. A
+/// container may see its own group as the outermost one although /proc/self/cgroup gives a longer
+/// path; a directory that does not exist sets no limit.
 inline ContainerLimits container_limits(const std::filesystem::path& root) {
   ContainerLimits limits;
   const auto text = read_start(root / "proc/self/cgroup");

@@ -11,7 +11,8 @@
 namespace seqtrain::report {
 
 /// Returns the curve of a learning-rate range test as an SVG picture: the loss over the learning
-/// rate, whose axis is logarithmic, and a dot at the suggestion. There must be a point.
+/// rate on a logarithmic axis, with a dot at the suggested rate. The curve must have at least one
+/// point.
 [[nodiscard]] inline std::string svg(const train::LearningRateCurve& curve) {
   constexpr double width = 640, height = 400, margin = 60;
   const auto [lowest, highest] =

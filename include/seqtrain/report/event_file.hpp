@@ -25,7 +25,7 @@
 
 namespace seqtrain::report {
 
-/// Returns the seconds since 1970.
+/// Returns the current time in seconds since 1970.
 inline double wall_time() {
   return std::chrono::duration<double>{std::chrono::system_clock::now().time_since_epoch()}.count();
 }
@@ -53,7 +53,8 @@ inline std::string first_record() {
 }
 
 /// Returns a name that no other file has: `events.out.tfevents.<seconds>.<host>.<pid>.<n>`. The
-/// seconds are when the process asked first, and n counts on, so names of a process sort by age.
+/// seconds are the time of the process's first call, and n counts its calls, so the names of a
+/// process sort by age.
 inline std::string next_event_file_name() {
   static const auto seconds = static_cast<std::int64_t>(wall_time());
   static std::atomic<unsigned> next{0};
@@ -70,7 +71,7 @@ inline std::string next_event_file_name() {
          std::to_string(::getpid()) + "." + number.data();
 }
 
-/// Takes the records of a run.
+/// The interface of a place that stores a run's event records.
 class EventLog {
  public:
   EventLog() = default;
@@ -78,19 +79,19 @@ class EventLog {
   EventLog& operator=(const EventLog&) = delete;
   virtual ~EventLog() = default;
 
-  /// Takes whole records. Does not throw `Error`.
+  /// Appends whole records. Does not throw `Error`.
   virtual void append(std::string_view records) = 0;
-  /// Makes what was appended visible soon.
+  /// Makes the appended records visible soon, without waiting.
   virtual void publish() {}
-  /// Makes what was appended visible, and waits for it.
+  /// Makes the appended records visible and waits until they are.
   virtual void finish() {}
 };
 
-/// Appends records to an event file in a directory, each call with one write. The file appears with
-/// its first record. If it cannot be written, it ends there, after its last whole record.
+/// Appends records to an event file in a directory; each call is one write. The file is created
+/// with its first record. If it cannot be written, it ends after its last whole record.
 class EventFile final : public EventLog {
  public:
-  /// `warn` is called with the reason if the file cannot be written.
+  /// Calls `warn` with the reason if the file cannot be written.
   EventFile(std::filesystem::path directory, std::function<void(std::string_view)> warn)
       : directory_{std::move(directory)}, warn_{std::move(warn)} {}
 
@@ -133,7 +134,7 @@ class EventFile final : public EventLog {
   std::function<void(std::string_view)> warn_;
   std::filesystem::path path_;
   std::optional<Files::Output> file_;
-  std::uintmax_t size_ = 0;  // of the whole records
+  std::uintmax_t size_ = 0;  // bytes of the whole records
   bool given_up_ = false;
 };
 

@@ -15,13 +15,13 @@
 
 namespace seqtrain::report {
 
-/// Puts records into a store whose objects do not grow: it collects them and puts them on another
-/// thread, each time as an event file with a new name. What could not be put is put again with the
-/// next records. The destructor waits until all are put, or could not be.
+/// Puts records into a store whose objects cannot grow. It collects them and puts each batch on
+/// another thread, as an event file with a new name. A failed put is tried again with the next
+/// records. The destructor makes a last attempt and waits for it.
 class EventObjects final : public EventLog {
  public:
-  /// `interval` is the time from one object to the next. `warn` is called once, with the reason, if
-  /// an object cannot be put; it is called on the thread that calls this object.
+  /// `interval` is the time from one object to the next. If an object cannot be put, `warn` is
+  /// called once with the reason, on the thread that calls this object.
   EventObjects(sink::Any store, std::chrono::duration<double> interval,
                std::function<void(std::string_view)> warn)
       : store_{std::move(store)}, interval_{interval}, warn_{std::move(warn)} {}
@@ -38,7 +38,7 @@ class EventObjects final : public EventLog {
     if (std::chrono::steady_clock::now() - last_ >= interval_) publish();
   }
 
-  /// Starts to put what is collected, unless an object is being put: then the next one takes it.
+  /// Starts to put the collected records. If an object is being put, the next one takes them.
   void publish() override {
     if (background_.busy()) return;
     settle();
@@ -60,10 +60,10 @@ class EventObjects final : public EventLog {
   }
 
  private:
-  /// Records that a store cannot take for hours are left out past this size.
+  /// The limit of memory for records that cannot be put. Past it, new records are dropped.
   static constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
-  /// Runs on the other thread.
+  /// Puts the waiting records as one object. Runs on the other thread.
   void put() {
     try {
       store_.put(name_, std::as_bytes(std::span{unsent_}));
@@ -74,7 +74,7 @@ class EventObjects final : public EventLog {
     }
   }
 
-  /// Takes in what came of the last put. To be called while no object is being put.
+  /// Handles the result of the last put. Call it only while no object is being put.
   void settle() {
     if (std::exchange(sent_, false)) unsent_.clear();
     const std::string failure = std::exchange(failure_, {});
@@ -86,11 +86,11 @@ class EventObjects final : public EventLog {
   std::chrono::duration<double> interval_;
   std::function<void(std::string_view)> warn_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-  std::string waiting_;  // records that no object holds
-  std::string name_;     // of the object below
-  std::string unsent_;   // an object that is being put, or could not be
-  bool sent_ = false;    // that object is in the store
-  std::string failure_;  // why it is not
+  std::string waiting_;  // records that are in no object yet
+  std::string name_;     // name of the object `unsent_`
+  std::string unsent_;   // content of an object that is being put or has failed
+  bool sent_ = false;    // whether that object is in the store
+  std::string failure_;  // why that object is not in the store
   bool warned_ = false;
   Background background_;  // last: its thread uses the others
 };

@@ -10,7 +10,7 @@
 
 namespace seqtrain::report {
 
-/// `0.5931`, with that many decimals.
+/// Returns a number with that many decimals, such as `0.5931`.
 inline std::string fixed(double value, int decimals) {
   std::array<char, 400> digits;  // the largest double has 309 digits before the point
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
@@ -18,7 +18,7 @@ inline std::string fixed(double value, int decimals) {
   return {digits.data(), end.ptr};
 }
 
-/// Columns that UTF-8 text takes, where every code point takes one.
+/// Returns the columns that a UTF-8 text takes on a terminal, one for each code point.
 inline std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
@@ -34,7 +34,7 @@ inline std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, columns(text)), ' ') + text;
 }
 
-/// Three digits and a unit of thousands: `9.52`, `521`, `15.2k`, `1.04M`.
+/// Returns a number with three digits and a unit of thousands: `9.52`, `521`, `15.2k`, `1.04M`.
 inline std::string brief(double value) {
   constexpr std::array<const char*, 4> units{"", "k", "M", "G"};
   std::size_t unit = 0;
@@ -42,7 +42,7 @@ inline std::string brief(double value) {
   return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + units[unit];
 }
 
-/// `0:07`, `12:07`, `1:02:07`.
+/// Returns seconds as `0:07`, `12:07` or `1:02:07`.
 inline std::string duration(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::clamp(std::round(seconds), 0.0, 1e12));
   const auto two = [](std::int64_t number) {

@@ -17,24 +17,24 @@ namespace seqtrain::report {
 
 /// The use of a GPU at one moment, by all processes. A figure that cannot be read is absent.
 struct GpuUse {
-  std::string name = "";               ///< of the product, such as `NVIDIA H100 80GB HBM3`
-  std::optional<double> percent = {};  ///< of the time in which a kernel ran
+  std::string name = "";               ///< the product, such as `NVIDIA H100 80GB HBM3`
+  std::optional<double> percent = {};  ///< the share of time in which a kernel ran
   std::optional<double> memory_mib = {};
   std::optional<double> memory_limit_mib = {};  ///< memory of the GPU
   std::optional<double> power_watts = {};
   std::optional<double> celsius = {};
 };
 
-/// Reads the use of the GPUs that this process can see, by NVML. They are numbered as CUDA numbers
-/// them, if the machine's GPUs are of one kind: else CUDA puts the fastest first, unless
+/// Reads the use of the GPUs that this process can see, by NVML. Their numbers are CUDA's if all
+/// GPUs of the machine are of one kind. Otherwise CUDA puts the fastest first, unless
 /// CUDA_DEVICE_ORDER is PCI_BUS_ID.
 class Gpus {
  public:
   using Log = std::function<void(std::string_view)>;
 
-  /// `library` is NVML, by name or path, and `visible` the value of CUDA_VISIBLE_DEVICES, absent if
-  /// it is not set. `log` is called once for each GPU and figure that cannot be read. Throws
-  /// `Error` if NVML cannot be used.
+  /// `library` is NVML's file, by name or path. `visible` is the value of CUDA_VISIBLE_DEVICES, or
+  /// nothing if it is not set. `log` is called once for each GPU and figure that cannot be read.
+  /// Throws `Error` if NVML cannot be used.
   Gpus(const std::string& library, const std::optional<std::string>& visible, Log log)
       : nvml_{library}, log_{std::move(log)} {
     if (visible) {
@@ -44,7 +44,8 @@ class Gpus {
     }
   }
 
-  /// Returns the use of each GPU, in order. A GPU that is lost keeps its place, without figures.
+  /// Returns the use of each GPU, in order. A GPU that no longer answers keeps its place, without
+  /// figures.
   std::vector<GpuUse> sample() {
     std::vector<GpuUse> uses;
     for (std::size_t i = 0; i < gpus_.size(); ++i) uses.push_back(sample(i));
@@ -56,7 +57,7 @@ class Gpus {
     Nvml::Device device = nullptr;
     std::string name = "";
     bool lost = false;
-    std::vector<std::string_view> told = {};  // figures of which the log knows that they fail
+    std::vector<std::string_view> told = {};  // figures whose failure is logged already
   };
 
   void add_all() {
@@ -69,8 +70,8 @@ class Gpus {
     }
   }
 
-  /// Adds the GPUs of a list of indices and UUIDs. CUDA ignores the rest of a list from -1 or an
-  /// unknown GPU on.
+  /// Adds the GPUs of a list of indices and UUIDs. Like CUDA, it ignores the list from the first -1
+  /// or unknown GPU on.
   void add_visible(std::string_view list) {
     for (const auto word : words(list, ", ")) {
       if (word == "-1") return;
@@ -116,13 +117,13 @@ class Gpus {
     return use;
   }
 
-  /// Calls a function for a GPU, unless that is lost, and returns whether it has succeeded.
+  /// Calls a function for a GPU that still answers. Returns whether the call succeeded.
   template <class Function, class... Arguments>
   bool read(std::size_t i, std::string_view figure, Function function, Arguments... arguments) {
     return !gpus_[i].lost && check(i, function(gpus_[i].device, arguments...), figure);
   }
 
-  /// Returns whether a call has succeeded, and tells the log if it fails for the first time.
+  /// Returns whether a call succeeded. Logs the first failure of each figure.
   bool check(std::size_t i, int result, std::string_view figure) {
     if (result == 0) return true;
     Gpu& gpu = gpus_[i];

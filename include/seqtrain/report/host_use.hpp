@@ -24,19 +24,19 @@ struct HostUse {
   std::optional<double> processor_percent = {};  ///< by this process; 100 is one processor
   std::optional<double> machine_percent = {};    ///< by all processes; 100 is all processors
   std::optional<double> memory_mib = {};         ///< resident memory of this process
-  /// The processors that this process may use: those that it may run on, or fewer if its container
-  /// has a quota.
+  /// The processors that this process may use. A container's quota can make them fewer than those
+  /// that it may run on.
   std::optional<double> processors = {};
-  /// The memory of the machine, or of the container if that has less.
+  /// The memory in MiB of the machine, or of the container if that has less.
   std::optional<double> memory_limit_mib = {};
 };
 
-/// Reads the use of the processor and of memory from /proc. Percentages are those of the time since
-/// the last sample, so the first sample has none. `Clock` has a static `now()`.
+/// Reads the use of the processor and of memory from /proc. Percentages cover the time since the
+/// last sample, so the first sample has none. `Clock` has a static `now()`.
 template <class Clock = std::chrono::steady_clock>
 class HostMeter {
  public:
-  /// `root` is the directory in which proc and sys are.
+  /// `root` is the directory that contains proc and sys.
   explicit HostMeter(std::filesystem::path root = "/") : root_{std::move(root)} {
     const auto limits = container_limits(root_);
     processors_ = least({limits.processors, allowed_processors(), online_processors()});

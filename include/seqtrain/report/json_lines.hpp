@@ -29,19 +29,18 @@ namespace seqtrain::report {
 
 /// Options of `JsonLines`.
 struct JsonLinesOptions {
-  std::int64_t every = 50;  ///< batches between two records of steps, as on the console
+  std::int64_t every = 50;  ///< batches from one record of a step to the next
   /// Called with the reason if the log cannot be written.
   std::function<void(std::string_view)> warn = {};
-  /// Returns the figures of the machine that stand in each record of a step, as
-  /// `Machine::latest` does.
+  /// Returns the machine's figures for a step's record, as `Machine::latest` does.
   std::function<std::vector<metrics::Figure>()> machine = {};
 };
 
-/// Writes a run's log: one JSON object a line, one line an event, handed to the system before
-/// training goes on. The file appears when the fit begins. If an earlier run has a file of that
-/// name, it stays until the fit has ended; until then the new log is `<file>.partial`. A resumed
-/// fit continues its log, without the records past its checkpoint. If the log cannot be written, it
-/// ends there until the next fit begins, and training goes on.
+/// An observer that writes a run's log: one JSON object a line, one line an event, handed to the
+/// system at once. The file appears when the fit begins. If an earlier run has a file of that name,
+/// it stays until the fit has ended; until then the new log is `<file>.partial`. A resumed fit
+/// continues its log, without the records past its checkpoint. If the log cannot be written, it
+/// ends there until the next fit begins, and training continues.
 class JsonLines {
  public:
   explicit JsonLines(std::filesystem::path file, const JsonLinesOptions& options = {})
@@ -103,7 +102,7 @@ class JsonLines {
   }
 
  private:
-  /// Calls `work`, and gives up the log if that fails.
+  /// Calls `work`. If that throws, the log ends.
   template <class Work>
   void attempt(const Work& work) {
     try {
@@ -113,7 +112,7 @@ class JsonLines {
     }
   }
 
-  /// Ends the log after its last complete record and tells why.
+  /// Ends the log after its last complete record and warns with the reason.
   void give_up(const Error& error) {
     if (out_.is_open()) {
       out_.close();
@@ -131,8 +130,7 @@ class JsonLines {
     open_stream(std::ios::trunc, 0);
   }
 
-  /// Appends to the log that a killed run has left, without the records of steps that are done
-  /// again.
+  /// Continues the log of a killed run, without the records of steps that are repeated.
   void open_again(const train::Position& position) {
     const auto log = std::filesystem::exists(beside()) ? beside() : file_;
     if (!std::filesystem::exists(log)) return open();
@@ -160,8 +158,7 @@ class JsonLines {
     return name += ".partial";
   }
 
-  /// Returns the records of a log that a fit from `position` on does not write again, without an
-  /// incomplete last line.
+  /// Returns the records of a log that come before a position, without an incomplete last line.
   static std::string records_before(const train::Position& position,
                                     const std::filesystem::path& log) {
     std::string kept;
@@ -211,7 +208,7 @@ class JsonLines {
   }
 
   std::filesystem::path file_;
-  std::filesystem::path partial_;  // where the log is while the fit runs
+  std::filesystem::path partial_;  // the log's file while the fit runs
   std::function<void(std::string_view)> warn_;
   std::function<std::vector<metrics::Figure>()> machine_;
   std::ofstream out_;

@@ -16,7 +16,7 @@
 
 namespace seqtrain::report {
 
-/// Returns the first 64 KiB of a small file, such as those under /proc and /sys; nothing if it
+/// Returns the first 64 KiB of a small file, such as those in /proc and /sys, or nothing if it
 /// cannot be read.
 inline std::string read_start(const std::filesystem::path& file) {
   std::string text(std::size_t{64} << 10, '\0');
@@ -39,8 +39,8 @@ inline std::vector<std::string_view> words(std::string_view text,
   }
 }
 
-/// Returns a count in the kernel's decimal notation; nothing for any other text, such as a negative
-/// number or one of more than 64 bits.
+/// Returns a count in the kernel's decimal notation, or nothing for any other text, such as a
+/// negative number or one of more than 64 bits.
 inline std::optional<double> count(std::string_view word) {
   std::uint64_t value = 0;
   const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
@@ -48,15 +48,15 @@ inline std::optional<double> count(std::string_view word) {
   return static_cast<double>(value);
 }
 
-/// Returns the word after a name such as `MemTotal:` in a table with a line for each name; an empty
-/// one if the name is missing.
+/// Returns the word after a name such as `MemTotal:` in a table with a line for each name, or an
+/// empty text if the name is missing.
 inline std::string_view word_after(std::string_view name, std::string_view table) {
   const auto all = words(table);
   const auto at = std::find(all.begin(), all.end(), name);
   return all.end() - at > 1 ? at[1] : std::string_view{};
 }
 
-/// Returns the least of the limits that there are.
+/// Returns the smallest of the limits that are given, or nothing if none is.
 inline std::optional<double> least(std::initializer_list<std::optional<double>> limits) {
   std::optional<double> result;
   for (const auto limit : limits) {

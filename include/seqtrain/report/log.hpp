@@ -19,7 +19,7 @@
 
 namespace seqtrain::report {
 
-/// How serious a message of a log is.
+/// The severity of a message.
 enum class Severity { info, warning, error };
 
 /// Returns the severity as Cloud Logging spells it.
@@ -35,12 +35,12 @@ enum class Severity { info, warning, error };
   return "DEFAULT";
 }
 
-/// A named value of a message, which its JSON holds beside the text.
+/// A named value of a message. In JSON format it is a member beside the text.
 struct Field {
   std::string name;
   std::string json;
 
-  /// `value` is a number, a truth value, a text or a list of texts.
+  /// `value` is a number, a Boolean, a text or a list of texts.
   template <class T>
   Field(std::string_view of, const T& value) : name{of} {
     json::Writer writer;
@@ -61,17 +61,17 @@ struct Field {
 };
 using Fields = std::vector<Field>;
 
-/// How a log writes its messages: as plain lines, or as one JSON object a line.
+/// The format of a log: plain lines, or one JSON object a line.
 enum class LogFormat { text, json };
 
 /// Options of `Log`.
 struct LogOptions {
   LogFormat format = LogFormat::text;
-  bool terminal = false;              ///< a line of text wipes what a progress bar left on its line
-  std::ostream* out = &std::cout;     ///< takes all messages, but for errors in text format
+  bool terminal = false;              ///< if true, a message first wipes a progress bar's line
+  std::ostream* out = &std::cout;     ///< takes all messages except errors in text format
   std::ostream* errors = &std::cerr;  ///< takes errors in text format
-  /// The number of this process among those of a run. Only errors of processes other than 0 are
-  /// written, with `rank 3: ` before them.
+  /// The rank of this process in the run. Ranks other than 0 write only errors, with `rank 3: `
+  /// before them.
   int rank = 0;
 };
 
@@ -104,7 +104,7 @@ class Log {
     }
   }
 
-  /// Writes a message. Nothing is written for an empty text.
+  /// Writes a message. An empty text writes nothing.
   void write(Severity severity, std::string_view text, const Fields& fields = {}) const {
     if (text.empty()) return;
     const std::lock_guard lock{state_->mutex};
@@ -140,7 +140,7 @@ class Log {
     state_->options.rank = rank;
   }
 
-  /// Whether the log goes to a terminal as text, so that a progress bar can be drawn below it.
+  /// Tells whether the log is text on a terminal, so that a progress bar can be drawn below it.
   [[nodiscard]] bool on_terminal() const {
     const std::lock_guard lock{state_->mutex};
     const auto& options = state_->options;
@@ -177,8 +177,8 @@ class Log {
     return line.end_object().text() + "\n";
   }
 
-  /// Returns the text with `?` in place of all bytes above 0x7f if it is not UTF-8, because a name
-  /// of a file may hold any bytes.
+  /// Returns a text as valid UTF-8: if it is not, every byte above 0x7f becomes `?`. Names of files
+  /// may contain any bytes.
   static std::string valid(std::string_view text) {
     std::string copy{text};
     if (simdjson::validate_utf8(copy.data(), copy.size())) return copy;

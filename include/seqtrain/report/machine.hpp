@@ -30,11 +30,11 @@ namespace seqtrain::report {
 struct MachineOptions {
   double seconds = 5;  ///< time from one sample to the next
   bool gpu = false;    ///< the run uses GPUs, so they are sampled as well
-  /// Called on the sampling thread with each reason why figures are missing, once. It must not
+  /// Called on the sampling thread, once for each reason why figures are missing. It must not
   /// throw.
   std::function<void(std::string_view)> log = {};
   std::string nvml = "libnvidia-ml.so.1";  ///< NVIDIA's management library, by name or path
-  std::filesystem::path root = "/";        ///< the directory in which proc and sys are
+  std::filesystem::path root = "/";        ///< the directory that contains proc and sys
 
   void validate() const {
     if (seconds > 0 && seconds <= 86400) return;
@@ -43,12 +43,12 @@ struct MachineOptions {
   }
 };
 
-/// Samples the use of the processor, of memory and of the GPUs as long as it lives, on a thread of
-/// its own. The first sample is taken at once; percentages of the processor need two. No call waits
-/// for a sample. The members may be called from any thread.
+/// Samples the use of the processor, of memory and of the GPUs on a thread of its own while it
+/// lives. It takes the first sample at once; percentages of the processor need two. No call waits
+/// for a sample. Any thread may call the members.
 class Machine {
  public:
-  /// Throws `InputError` if an option is wrong. What cannot be sampled is left out.
+  /// Throws `InputError` if an option is out of range. Figures that cannot be sampled are left out.
   explicit Machine(const MachineOptions& options = {}) {
     options.validate();
     const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -67,7 +67,7 @@ class Machine {
     return latest_;
   }
 
-  /// Returns the last sample as a line of text; an empty text if there is nothing to tell yet.
+  /// Returns the last sample as a line of text, which is empty before the first sample.
   [[nodiscard]] std::string describe() const {
     const std::lock_guard lock{mutex_};
     return text_;

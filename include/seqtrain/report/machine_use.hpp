@@ -14,13 +14,13 @@
 
 namespace seqtrain::report {
 
-/// The use of a machine at one moment.
+/// The use of a machine's processors, memory and GPUs at one moment.
 struct MachineUse {
   HostUse host = {};
   std::vector<GpuUse> gpus = {};
 };
 
-/// Returns the figures that there are, with names that tell their units.
+/// Returns the figures that could be read, with names that contain their units.
 inline std::vector<metrics::Figure> figures(const MachineUse& use) {
   std::vector<metrics::Figure> found;
   const auto add = [&](std::string name, std::optional<double> value) {
@@ -76,7 +76,7 @@ inline std::string describe(const GpuUse& use) {
 }  // namespace detail
 
 /// Returns a line such as `Machine: processor 187 of 200 %, memory 1.2 of 24 GiB; GPU 0 NVIDIA
-/// H100: 93 %, 40 of 80 GiB, 512 W, 61 °C`; an empty text if there is no figure and no GPU.
+/// H100: 93 %, 40 of 80 GiB, 512 W, 61 °C`, or an empty text if there are no figures.
 inline std::string describe(const MachineUse& use) {
   std::string text = detail::describe(use.host);
   for (std::size_t i = 0; i < use.gpus.size(); ++i) {

@@ -9,8 +9,8 @@
 
 namespace seqtrain::report {
 
-/// Returns text for a cell of a Markdown table: what Markdown or HTML takes for markup is escaped,
-/// and control characters become spaces.
+/// Returns text for a cell of a Markdown table: characters with a meaning in Markdown or HTML are
+/// escaped, and control characters become spaces.
 inline std::string markdown_cell(std::string_view text) {
   constexpr std::string_view markup = R"(\`*_[]|)";
   std::string cell;

@@ -8,7 +8,7 @@
 
 namespace seqtrain::report {
 
-/// Returns a function that writes a fit's notices into a log.
+/// Returns a function that writes the notices of a fit into a log.
 [[nodiscard]] inline std::function<void(const train::Notice&)> notices_to(Log log) {
   return [log = std::move(log)](const train::Notice& notice) {
     log.write(notice.warning ? Severity::warning : Severity::info, notice.text);

@@ -9,7 +9,7 @@
 
 namespace seqtrain::report {
 
-/// A shared library that is loaded while the program runs.
+/// A shared library that is loaded at run time.
 class SharedLibrary {
  public:
   /// The address of a function, which converts to any type of pointer to a function.
@@ -42,30 +42,29 @@ class SharedLibrary {
   std::unique_ptr<void, Close> library_;
 };
 
-/// NVIDIA's management library. It is loaded by the constructor, so a program is built without it
-/// and starts without it, and it stays initialized as long as the object lives. Each function has
-/// the signature that the NVML API reference gives for the name that it is loaded by, and returns 0
-/// if it succeeds.
+/// NVIDIA's management library. The constructor loads and initializes it, so a program builds and
+/// starts without it. Each function has the signature that the NVML API reference gives for its
+/// name, and returns 0 on success.
 class Nvml {
   template <class... Arguments>
   using Function = int (*)(Arguments...);
 
-  const SharedLibrary library_;  // the first member, from which the functions come
+  const SharedLibrary library_;  // the first member: the functions are in it
   const Function<> init_ = library_.find("nvmlInit_v2");
   const Function<> shutdown_ = library_.find("nvmlShutdown");
 
  public:
   using Device = struct nvmlDevice_st*;
   struct Utilization {
-    unsigned gpu = 0;     ///< percent of the time in which a kernel ran
-    unsigned memory = 0;  ///< percent of the time in which memory was read or written
+    unsigned gpu = 0;     ///< percentage of time in which a kernel ran
+    unsigned memory = 0;  ///< percentage of time in which memory was in use
   };
   struct Memory {
     unsigned long long total = 0;  ///< bytes
     unsigned long long free = 0;
     unsigned long long used = 0;
   };
-  /// The result of each call for a GPU that no longer answers, until the machine restarts.
+  /// The result of every call for a GPU that no longer answers, until the machine restarts.
   static constexpr int gpu_is_lost = 15;
 
   /// Throws `Error` if the library cannot be loaded, lacks a function or finds no driver.
@@ -84,9 +83,9 @@ class Nvml {
   const Function<Device, char*, unsigned> name = library_.find("nvmlDeviceGetName");
   const Function<Device, Utilization*> utilization = library_.find("nvmlDeviceGetUtilizationRates");
   const Function<Device, Memory*> memory = library_.find("nvmlDeviceGetMemoryInfo");
-  /// Gives milliwatts.
+  /// Returns the power in milliwatts.
   const Function<Device, unsigned*> power = library_.find("nvmlDeviceGetPowerUsage");
-  /// Gives degrees Celsius of sensor 0, the only one.
+  /// Returns the temperature in degrees Celsius. Sensor 0 is the only one.
   const Function<Device, int, unsigned*> temperature = library_.find("nvmlDeviceGetTemperature");
 };
 

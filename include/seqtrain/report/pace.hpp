@@ -6,12 +6,12 @@
 
 namespace seqtrain::report {
 
-/// How fast work goes: examples and tokens over the time that was spent on them. `Clock` has a
-/// static `now()`.
+/// Measures the rate of work: examples and tokens over the time that was spent on them. `Clock` has
+/// a static `now()`.
 template <class Clock = std::chrono::steady_clock>
 class Pace {
  public:
-  /// Counts work that took the time since the last call.
+  /// Adds work that was done since the last call.
   void add(std::int64_t examples, std::int64_t tokens) {
     const auto now = Clock::now();
     seconds_ += std::chrono::duration<double>(now - mark_).count();
@@ -20,11 +20,11 @@ class Pace {
     tokens_ += tokens;
   }
 
-  /// The time since the last call went into something else.
+  /// Leaves out the time since the last call.
   void rest() { mark_ = Clock::now(); }
 
   [[nodiscard]] double seconds() const { return seconds_; }
-  /// NaN as long as no time was counted.
+  /// Returns the rate, or NaN before the first call of `add`.
   [[nodiscard]] double examples_per_second() const { return per_second(examples_); }
   [[nodiscard]] double tokens_per_second() const { return per_second(tokens_); }
 

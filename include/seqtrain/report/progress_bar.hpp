@@ -12,9 +12,8 @@
 
 namespace seqtrain::report {
 
-/// Shows on a terminal how far a run and its evaluations are, how many examples and tokens they do
-/// in a second, and the time that is left. A log on a terminal wipes it before a line: see
-/// `LogOptions::terminal`.
+/// An observer that shows on a terminal how far a run or an evaluation is, its examples and tokens
+/// a second, and the time left. A log on that terminal must have `LogOptions::terminal` set.
 template <class Clock = std::chrono::steady_clock>
 class ProgressBar {
  public:

@@ -22,7 +22,7 @@ inline std::string valid_utf8(std::string_view bytes) {
   return valid;
 }
 
-/// Appends an unsigned number, its lowest byte first.
+/// Appends an unsigned number in little-endian order.
 template <class Unsigned>
 void append_little_endian(std::string& out, Unsigned number) {
   for (std::size_t i = 0; i < sizeof number; ++i) {
@@ -30,11 +30,11 @@ void append_little_endian(std::string& out, Unsigned number) {
   }
 }
 
-/// Writes a message in the encoding of protocol buffers, field by field: protobuf.dev/programming-
-/// guides/encoding. Fields follow each other as they are called for.
+/// Writes a message in the encoding of protocol buffers (protobuf.dev/programming-guides/encoding).
+/// Fields have the order of the calls.
 class Message {
  public:
-  /// Writes an integer, a truth value or a value of an enumeration.
+  /// Writes an integer, a Boolean or a value of an enumeration.
   Message& integer(int field, std::int64_t value) {
     key(field, 0);
     varint(static_cast<std::uint64_t>(value));
@@ -56,7 +56,7 @@ class Message {
     text_ += value;
     return *this;
   }
-  /// Writes a text, and U+FFFD for bytes of it that are not UTF-8: no reader takes them.
+  /// Writes a text as valid UTF-8, because readers refuse any other.
   Message& string(int field, std::string_view value) { return bytes(field, valid_utf8(value)); }
   Message& message(int field, const Message& value) { return bytes(field, value.encoded()); }
 

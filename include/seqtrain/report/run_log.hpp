@@ -19,7 +19,7 @@
 
 namespace seqtrain::report {
 
-/// An evaluation in a run's log.
+/// An evaluation that a run's log records.
 struct LoggedEvaluation {
   std::string split = {};
   std::int64_t epoch = 0;  ///< epochs done
@@ -32,25 +32,25 @@ struct LoggedEvaluation {
   }
 };
 
-/// A figure over the steps of a run.
+/// A figure over the optimizer steps of a run.
 struct LoggedCurve {
   std::string name = {};
   std::vector<metrics::Point> points = {};
 };
 
-/// Something that happened at a step: the run was resumed, or a step was skipped.
+/// An event at a step: the run was resumed, or a step was skipped.
 struct LoggedMark {
   std::int64_t step = 0;
   std::string text = {};
 };
 
-/// What `JsonLines` has written about a run.
+/// The content of a run's log, which `JsonLines` has written.
 struct RunLog {
   std::string begin = {};   ///< time of the first record, as ISO 8601 has it
   std::string last = {};    ///< time of the last record
   std::int64_t epochs = 0;  ///< of the whole run
   std::int64_t steps = 0;   ///< of the whole run
-  std::int64_t step = 0;    ///< of the last record that has one
+  std::int64_t step = 0;    ///< step of the last record that has one
   bool ended = false;       ///< training has ended
   double seconds = 0;       ///< time of training, evaluations included, of the last process
   std::vector<LoggedCurve> curves = {};  ///< loss, learning_rate, …, machine/…
@@ -66,12 +66,12 @@ struct RunLog {
 
 namespace detail {
 
-/// Reads a log line by line.
+/// Builds a `RunLog` from the lines of a log.
 class LogReader {
  public:
   RunLog log;
 
-  /// Takes in a record; one that is not understood is left out.
+  /// Adds a record. Ignores one that it does not understand.
   void add(std::string_view line) {
     simdjson::dom::object record;
     std::string_view event;
@@ -177,8 +177,8 @@ class LogReader {
   return std::move(reader.log);
 }
 
-/// Reads the log of a run that may be under way, when it may have the name `<file>.partial`; an
-/// empty one if there is none.
+/// Reads a run's log, or `<file>.partial` while the run is under way. Returns an empty log if there
+/// is none.
 [[nodiscard]] inline RunLog load_run_log(const std::filesystem::path& file) {
   auto partial = file;
   partial += ".partial";

@@ -27,7 +27,7 @@
 
 namespace seqtrain::report {
 
-/// A page has at most so many bytes.
+/// The largest size of a page in bytes.
 inline constexpr std::size_t most_page_bytes = 2'000'000;
 
 namespace detail {
@@ -62,8 +62,8 @@ inline std::string page_body(const PageContent& page, std::size_t text_bytes) {
 
 }  // namespace detail
 
-/// Returns a run's page: one HTML file with its pictures, which needs nothing else, of at most
-/// `most_page_bytes` unless a run has flags of that size.
+/// Returns a run's page: one HTML file with its pictures, which needs no other file. It has at most
+/// `most_page_bytes` bytes unless the run has flags of that size.
 [[nodiscard]] inline std::string to_html(const PageContent& page) {
   constexpr std::size_t text_bytes = 800'000;
   std::string out = html::framed(page.facts->name, detail::page_body(page, text_bytes));
@@ -78,15 +78,15 @@ struct RunPageOptions {
   RunFacts facts = {};
   std::optional<data::Labels> labels = {};  ///< with them texts are read from the dev file
   data::ReadOptions read = {};
-  /// Rows of the dev file that are dev's examples, ascending; empty if all are.
+  /// Rows of the dev file that are the dev examples, ascending; empty if all are.
   std::vector<std::size_t> dev_rows = {};
   /// Called with the reason if the page cannot be written.
   std::function<void(std::string_view)> warn = {};
 };
 
-/// Writes a run's page anew after each evaluation of dev and when training ends. It is an observer,
-/// and must hear an event after the log and the `AnswerKeeper` that it reads. If the page cannot be
-/// written, training goes on.
+/// An observer that writes a run's page after each evaluation of dev and when training ends. Pass
+/// it after the log and the `AnswerKeeper` that it reads, so that they hear an event first. If the
+/// page cannot be written, training continues.
 class RunPage {
  public:
   RunPage(RunPageOptions options, const train::AnswerKeeper& answers)
@@ -97,7 +97,7 @@ class RunPage {
   }
   void on(const train::FitEnd&) { attempt("trained"); }
 
-  /// Writes the page of a finished run, with what was calibrated, or null.
+  /// Writes the page of a finished run. `calibrated` is null if nothing was calibrated.
   void finish(const train::Calibrated* calibrated, bool test_is_dev) {
     calibrated_ = calibrated;
     shows_test_ = !test_is_dev;
@@ -133,7 +133,7 @@ class RunPage {
     return page;
   }
 
-  /// Compares the texts of the dev file, once.
+  /// Finds nearly equal texts in the dev file, at the first call only.
   void compare_texts() {
     if (std::exchange(compared_, true)) return;
     std::vector<data::TextKey> keys;
@@ -149,7 +149,7 @@ class RunPage {
                          options_.dev_rows);
   }
 
-  /// Returns the answers to the rows of a group if their gold labels differ.
+  /// Tells whether the gold labels of a group's rows differ.
   [[nodiscard]] bool differ(const std::vector<std::size_t>& rows,
                             const train::Answers& answers) const {
     std::optional<std::vector<std::size_t>> first;
@@ -165,7 +165,7 @@ class RunPage {
     return false;
   }
 
-  /// Reads the texts that the page shows.
+  /// Reads the texts that the page shows from the dev file.
   void add_texts(PageContent& page) const {
     constexpr std::size_t most_bytes = 8000, most_members = 8;
     std::vector<std::vector<std::size_t>> conflicts;

@@ -14,7 +14,7 @@
 /// tensorboard/compat/proto and tensorboard/plugins/hparams.
 namespace seqtrain::report {
 
-/// Builds a Summary: figures, texts and hyperparameters under tags.
+/// Builds a Summary: figures, texts and hyperparameters, each with a tag.
 class Summary {
  public:
   Summary& scalar(std::string_view tag, double value) {
@@ -28,8 +28,8 @@ class Summary {
     return add(tag, tensor, Message{}.string(1, "text"));
   }
 
-  /// Adds the hyperparameters of a run that begins. Values that are numbers or `true` or `false`
-  /// are written as such.
+  /// Adds the hyperparameters of a run that begins. A value that is a number or `true` or `false`
+  /// keeps its type.
   Summary& hparams(const train::Pairs& values, double start_seconds) {
     Message info;
     for (const auto& [name, value] : values) {
@@ -38,7 +38,7 @@ class Summary {
     return hparams("_hparams_/session_start_info", 3, info.number(5, start_seconds));
   }
 
-  /// Says that the run has ended well.
+  /// Records that the run has ended successfully.
   Summary& hparams_end(double end_seconds) {
     constexpr int status_success = 1;
     return hparams("_hparams_/session_end_info", 4,
@@ -48,7 +48,7 @@ class Summary {
   [[nodiscard]] const Message& message() const noexcept { return message_; }
 
  private:
-  /// Returns a google.protobuf.Value.
+  /// Returns a hyperparameter as a google.protobuf.Value.
   static Message hparam(const std::string& value) {
     if (value == "true" || value == "false") return Message{}.integer(4, value == "true" ? 1 : 0);
     double number = 0;
@@ -92,17 +92,17 @@ inline Message event(double wall_time, std::int64_t step) {
 
 }  // namespace detail
 
-/// Returns the Event with which each file begins.
+/// Returns the Event that begins each file.
 inline Message file_version(double wall_time) {
   return detail::event(wall_time, 0).string(3, "brain.Event:2");
 }
 
-/// Returns the Event of a summary.
+/// Returns the Event that holds a summary.
 inline Message summary_event(double wall_time, std::int64_t step, const Summary& summary) {
   return detail::event(wall_time, step).message(5, summary.message());
 }
 
-/// Returns the Event that makes TensorBoard drop what earlier files hold of `step` and later steps.
+/// Returns the Event that makes TensorBoard drop the earlier records of `step` and later steps.
 inline Message start_event(double wall_time, std::int64_t step) {
   constexpr int start = 1;
   return detail::event(wall_time, step).message(7, Message{}.integer(1, start));

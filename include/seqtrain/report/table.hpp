@@ -12,10 +12,10 @@
 
 namespace seqtrain::report {
 
-/// Rows of cells.
+/// The rows of a table, each a list of cells.
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Rows of cells as text: the first column aligned at the left, the others at the right.
+/// Returns rows as text with aligned columns: the first column left, the others right.
 inline std::string align(const Rows& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
@@ -32,8 +32,8 @@ inline std::string align(const Rows& rows) {
   return text;
 }
 
-/// Precision, recall, F1 and support of each label, the plain mean over the labels, and accuracy;
-/// of multi-label classification also the scores over all labels' decisions together.
+/// Returns rows with the precision, recall, F1 and support of each label, the macro average and the
+/// accuracy; for multi-label classification also the micro average.
 inline Rows scores_rows(const metrics::ClassificationReport& report,
                         std::span<const std::string> names) {
   Rows rows{{"", "precision", "recall", "f1", "support"}};
@@ -52,13 +52,13 @@ inline Rows scores_rows(const metrics::ClassificationReport& report,
   return rows;
 }
 
-/// `scores_rows` as text.
+/// Returns `scores_rows` as text.
 inline std::string scores_table(const metrics::ClassificationReport& report,
                                 std::span<const std::string> names) {
   return align(scores_rows(report, names));
 }
 
-/// The confusion counts: a row for each true label, a column for each predicted one.
+/// Returns the confusion counts: a row for each true label, a column for each predicted one.
 inline Rows confusion_rows(const metrics::ClassificationReport& report,
                            std::span<const std::string> names) {
   Rows rows{{"true \\ predicted"}};
@@ -72,13 +72,13 @@ inline Rows confusion_rows(const metrics::ClassificationReport& report,
   return rows;
 }
 
-/// `confusion_rows` as text.
+/// Returns `confusion_rows` as text.
 inline std::string confusion_table(const metrics::ClassificationReport& report,
                                    std::span<const std::string> names) {
   return align(confusion_rows(report, names));
 }
 
-/// The figures by their names, and the number of examples.
+/// Returns rows with the figures by name and the number of examples.
 inline Rows figures_rows(const metrics::ClassificationReport& report) {
   Rows rows;
   for (const auto& [name, value] : report.figures) rows.push_back({name, fixed(value, 4)});
@@ -86,13 +86,13 @@ inline Rows figures_rows(const metrics::ClassificationReport& report) {
   return rows;
 }
 
-/// `figures_rows` as text.
+/// Returns `figures_rows` as text.
 inline std::string figures_table(const metrics::ClassificationReport& report) {
   return align(figures_rows(report));
 }
 
-/// What a run prints at its end of the test set: the labels' scores, and below them the confusion
-/// counts of one label an example; the figures of regression.
+/// Returns the tables that a run prints for the test set: the scores of the labels and, if an
+/// example has one label, the confusion counts; for regression the figures.
 inline std::string tables(const metrics::ClassificationReport& report,
                           std::span<const std::string> names) {
   if (!has_labels(report.problem_type)) return "\n" + figures_table(report);

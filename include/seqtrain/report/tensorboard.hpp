@@ -31,8 +31,8 @@ namespace seqtrain::report {
 /// Options of `TensorBoard`.
 struct TensorBoardOptions {
   std::int64_t every = 50;  ///< optimizer steps from one point of a curve to the next
-  double put_seconds = 60;  ///< time from one object to the next where objects do not grow
-  train::Pairs flags = {};  ///< flags that were given: the run's hyperparameters, and a table
+  double put_seconds = 60;  ///< time from one object to the next in a bucket
+  train::Pairs flags = {};  ///< flags that were given, shown as hyperparameters and a table
   std::vector<std::string> labels = {};  ///< names of the labels, by index
   /// Returns figures of the machine, which become `machine/<name>`.
   std::function<std::vector<metrics::Figure>()> machine = {};
@@ -46,12 +46,11 @@ struct TensorBoardOptions {
   }
 };
 
-/// Writes a run as event files that TensorBoard shows: curves of the loss, learning rate and speed,
-/// figures of each evaluation, tables as texts, and hyperparameters. In a directory one file grows,
-/// and each event is handed to the system before training goes on; anywhere else new objects are
-/// put on another thread. Give each fit a place of its own: one that begins again or is resumed
-/// there makes TensorBoard drop the steps that are done again. If events cannot be written,
-/// training goes on.
+/// An observer that writes a run as event files for TensorBoard: curves of the loss, learning rate
+/// and speed, figures of each evaluation, tables as texts, and hyperparameters. In a directory one
+/// file grows, and each event is handed to the system at once; a bucket gets new objects from
+/// another thread. Give each fit a place of its own: a fit that begins or resumes there makes
+/// TensorBoard drop the steps that are repeated. If events cannot be written, training continues.
 class TensorBoard {
  public:
   explicit TensorBoard(std::filesystem::path directory, TensorBoardOptions options = {})
@@ -124,7 +123,7 @@ class TensorBoard {
   }
 
  private:
-  /// A confusion matrix of more labels is too large to look at.
+  /// The largest number of labels whose confusion matrix is written.
   static constexpr std::size_t most_confusion_labels = 50;
 
   static void add(Summary& summary, const Pace<>& pace) {

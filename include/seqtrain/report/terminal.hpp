@@ -6,7 +6,7 @@
 
 namespace seqtrain::report {
 
-/// Takes a terminal back to the beginning of its line and wipes it.
+/// The characters that move a terminal's cursor to the start of its line and wipe the line.
 inline constexpr std::string_view clear_line = "\r\x1b[K";
 
 inline bool stdout_is_terminal() {

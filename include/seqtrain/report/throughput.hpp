@@ -9,8 +9,9 @@
 
 namespace seqtrain::report {
 
-/// Measures a fit: examples and real tokens a second over its training steps. The first steps, in
-/// which memory is set up and caches fill, are left out, and so is evaluation.
+/// An observer that measures examples and tokens a second over a fit's training steps, without
+/// padding. The first steps, in which memory is set up and caches fill, do not count, and
+/// evaluation does not.
 template <class Clock = std::chrono::steady_clock>
 class Throughput {
  public:
@@ -32,7 +33,7 @@ class Throughput {
     steps_ = event.step;
   }
 
-  /// The rates are NaN where the fit had no more steps than are left out.
+  /// Returns the rates, which are NaN if the fit had too few steps to be measured.
   [[nodiscard]] train::FitFigures figures() const {
     return {.examples_per_second = pace_.examples_per_second(),
             .tokens_per_second = pace_.tokens_per_second(),

@@ -24,19 +24,19 @@ namespace seqtrain::report {
 
 /// Options of `Trials`.
 struct TrialsOptions {
-  bool enabled = false;  ///< whether a tuning service reads the file; without it nothing is written
-  /// The name of the figure to report, and its tag in the file. Empty means accuracy with one label
-  /// an example, micro_f1 with several, and the loss otherwise.
+  bool enabled = false;  ///< if false, nothing is written
+  /// The name of the figure to report, and its tag in the file. Empty means accuracy if an example
+  /// has one label, micro_f1 if it may have several, and the loss otherwise.
   std::string metric = {};
   /// Called once, with the reason, if the file cannot be written or there is no such figure.
   std::function<void(std::string_view)> warn = {};
 };
 
-/// Tells a service that tunes hyperparameters how good a trial is: after each evaluation of the dev
-/// split it writes a line with the figure, in the format of Google's `cloudml-hypertune`. The file
-/// is the one that CLOUD_ML_HP_METRIC_FILE names, else /tmp/hypertune/output.metrics; it holds the
-/// last 100 lines. CLOUD_ML_TRIAL_ID names the trial, "0" if it is not set. If the file cannot be
-/// written, training goes on.
+/// An observer that reports a trial's figure to a service that tunes hyperparameters: after each
+/// evaluation of the dev split it writes a line in the format of Google's `cloudml-hypertune`. The
+/// file is named by CLOUD_ML_HP_METRIC_FILE, else /tmp/hypertune/output.metrics, and keeps the last
+/// 100 lines. CLOUD_ML_TRIAL_ID names the trial, "0" if it is not set. If the file cannot be
+/// written, training continues.
 class Trials {
  public:
   explicit Trials(TrialsOptions options = {}) : options_{std::move(options)} {}
@@ -60,7 +60,7 @@ class Trials {
  private:
   static constexpr std::size_t most_lines = 100;
 
-  /// Returns a variable of the environment; hypertune takes an empty one as it is.
+  /// Returns a variable of the environment. Like hypertune, it takes an empty value as it is.
   static std::string variable(const char* name, const char* otherwise) {
     const char* const value = std::getenv(name);
     return value == nullptr ? otherwise : value;

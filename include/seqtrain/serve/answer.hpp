@@ -14,7 +14,7 @@
 namespace seqtrain::serve {
 namespace detail {
 
-/// Writes the answer to one text.
+/// Writes the prediction for one text in the form that the request asks for.
 class AnswerWriter {
  public:
   AnswerWriter(json::Writer& out, const predict::Task& task) : out_{out}, task_{task} {}
@@ -77,8 +77,8 @@ class AnswerWriter {
 
 }  // namespace detail
 
-/// Returns the body that answers a request: a prediction for each text, in order. Throws a
-/// `Refusal` with status 424 if a score is not a number.
+/// Returns the body that answers a request: one prediction per text, in order. Throws a `Refusal`
+/// with status 424 if a score is not finite.
 [[nodiscard]] inline std::string answer_body(const Request& request, const predict::Task& task,
                                              std::span<const predict::Prediction> predictions) {
   json::Writer out;

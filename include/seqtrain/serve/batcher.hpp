@@ -23,15 +23,15 @@
 
 namespace seqtrain::serve {
 
-/// A request with encoded texts, on its way through the queue and the model.
+/// A request with encoded texts that waits for the model's predictions.
 template <Predictor P>
 class Job : public Ticket {
  public:
   using Encoded = predict::Encoded;
   using Model = std::shared_ptr<const Served<P>>;
 
-  /// `done` is called once, by the model's thread, and must not throw. The texts stay those of
-  /// `model`, also when another one has taken its place in the server.
+  /// `done` is called once, by the model's thread, and must not throw. The job keeps `model` even
+  /// if the server loads another one meanwhile.
   Job(Model model, std::vector<Encoded> texts, Clock::time_point since, std::function<void()> done)
       : Ticket{lengths(texts), model.get(), since},
         model_{std::move(model)},
@@ -40,11 +40,11 @@ class Job : public Ticket {
         missing_{texts_.size()},
         done_{std::move(done)} {}
 
-  /// The rest may be used once `done` was called.
-  /// Returns the logits of each text.
+  /// Returns the logits of each text. Call this and the functions below only after `done` was
+  /// called.
   [[nodiscard]] const std::vector<std::vector<float>>& rows() const { return rows_; }
   [[nodiscard]] const std::optional<Refusal>& refusal() const { return refusal_; }
-  /// Returns the mean over the texts.
+  /// Returns the mean time that a text waited in the queue.
   [[nodiscard]] Clock::duration queue_time() const { return mean(queued_); }
   [[nodiscard]] Clock::duration inference_time() const { return mean(computed_); }
 
@@ -85,13 +85,13 @@ class Job : public Ticket {
 /// Options of `Batcher`.
 struct BatcherOptions {
   std::size_t max_batch_tokens = 16384;
-  Clock::duration max_wait =
-      std::chrono::seconds{60};  ///< before a job's first text leaves; then it is refused
+  /// Longest wait of a job's first text; then the job is refused.
+  Clock::duration max_wait = std::chrono::seconds{60};
   std::function<Clock::time_point()> now = &Clock::now;
 };
 
-/// Gives the texts of all jobs to the model, a batch at a time, by a thread of its own. A batch
-/// leaves as soon as the model is idle; while the model works, the next one gathers.
+/// Passes the texts of all jobs to the model in batches, on its own thread. A batch starts as soon
+/// as the model is idle. While the model works, jobs collect in the queue.
 template <Predictor P>
 class Batcher {
  public:
@@ -99,7 +99,7 @@ class Batcher {
       : options_{std::move(options)}, metrics_{metrics}, thread_{[this] { work(); }} {}
   Batcher(const Batcher&) = delete;
   Batcher& operator=(const Batcher&) = delete;
-  /// Finishes the jobs that are in the queue.
+  /// Finishes the jobs that are in the queue, then ends the thread.
   ~Batcher() {
     {
       const std::lock_guard lock{mutex_};
@@ -109,7 +109,7 @@ class Batcher {
     thread_.join();
   }
 
-  /// Queues a job that has at least one text.
+  /// Adds a job, which must have at least one text, to the queue.
   void submit(std::shared_ptr<Job<P>> job) {
     {
       const std::lock_guard lock{mutex_};
@@ -119,8 +119,8 @@ class Batcher {
     wake_.notify_one();
   }
 
-  /// Takes a job out of the queue, because nobody waits for it. Its `done` may still be called if
-  /// the model has its last texts.
+  /// Removes a job that nobody waits for from the queue. Its `done` may still be called if the
+  /// model already has its last texts.
   void cancel(const Job<P>& job) {
     const std::lock_guard lock{mutex_};
     queue_.remove(job);
@@ -199,7 +199,7 @@ class Batcher {
   std::condition_variable wake_;
   Queue queue_;
   bool ended_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // The last member, because it uses the others.
 };
 
 }  // namespace seqtrain::serve

@@ -28,35 +28,36 @@ namespace seqtrain::serve {
 using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
 using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Strand>;
 
-/// How long a connection may take.
+/// The longest times that the steps of a connection may take.
 struct HttpTimeouts {
   using Time = std::chrono::steady_clock::duration;
   Time header = std::chrono::seconds{10};
   Time body = std::chrono::seconds{30};
   Time write = std::chrono::seconds{60};
-  /// Between two requests. Google's load balancers keep connections for 600 s and expect a server
-  /// to keep them longer.
+  /// The longest time between two requests. Google's load balancers keep idle connections for 600 s
+  /// and expect the server to keep them longer.
   Time idle = std::chrono::seconds{620};
-  Time linger = std::chrono::seconds{3};  ///< for a client to read a refusal while it sends
+  Time linger = std::chrono::seconds{3};  ///< for a client to read a refusal while it still sends
 };
 
-class Responder;  // in responder.hpp
+class Responder;  // see responder.hpp
 
-/// What answers requests. It is called by the connection's thread, and may answer at once or later.
+/// A function that answers requests, at once or later. The connection's thread calls it.
 using HttpHandler = std::function<void(const HttpRequest&, const Responder&)>;
 
-/// One client. All of it runs on its strand, except for what says otherwise. It answers one request
-/// after the other, however many the client has sent.
+/// The connection to one client. It answers one request after the other, even if the client has
+/// sent several. All functions run on its strand unless their comments say otherwise.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// What all connections share.
+  /// The data that all connections share.
   struct Shared {
     HttpHandler handler;
     HttpReader::Limits limits = {};
     HttpTimeouts timeouts = {};
-    std::function<void(const Refusal&)> refused;  ///< the handler does not see those requests
+    /// Called for requests that are refused before the handler sees them.
+    std::function<void(const Refusal&)> refused;
     std::function<void(Connection&)> closed;
     std::atomic<bool> draining = false;
   };
@@ -72,13 +73,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
     wait_for_bytes();
   }
 
-  /// Any thread may call these two.
+  /// This function and the next one may be called from any thread.
   [[nodiscard]] bool is_late(Time now) const {
     return now.time_since_epoch().count() >= deadline_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] Strand strand() { return socket_.get_executor(); }
 
-  /// Ends what takes too long.
+  /// Ends the connection if it takes too long.
   void on_late(Time now) {
     if (state_ == State::closed || !is_late(now)) return;
     if (state_ != State::reading || !reader_.in_request()) return close();
@@ -93,7 +94,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     deadline_ = std::min(deadline_.load(), ticks_in(shared_.timeouts.linger));
   }
 
-  /// Whether the connection waits for its client's next request.
+  /// Returns whether the connection waits for its client's next request.
   [[nodiscard]] bool is_idle() const {
     return state_ == State::reading && !reader_.in_request() && served_;
   }
@@ -120,8 +121,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
   void set_deadline(HttpTimeouts::Time time) { deadline_ = ticks_in(time); }
 
-  /// Reads whenever there is something: also while a request is handled, to notice a client that
-  /// hangs up. A connection without bytes holds no memory for them.
+  /// Reads as soon as bytes arrive, even while a request is handled, to notice a client that hangs
+  /// up. A connection without unread bytes holds no buffer.
   void wait_for_bytes() {
     if (waiting_ || state_ == State::closed) return;
     if (state_ != State::lingering && in_.size() - begin_ >= read_size) return;
@@ -139,11 +140,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
     boost::system::error_code error;
     const auto size = socket_.read_some(boost::asio::buffer(buffer), error);
     if (error == boost::asio::error::would_block) return wait_for_bytes();
-    if (error && state_ == State::writing) {  // it may still read
+    if (error && state_ == State::writing) {  // the client may still read
       keep_alive_ = false;
       return;
     }
-    if (error) return close();  // a client that sends nothing more does not wait for an answer
+    if (error) return close();  // A client that sends nothing more does not wait for an answer.
     if (state_ != State::lingering) in_.append(buffer.data(), size);
     if (state_ == State::reading) advance();
     wait_for_bytes();
@@ -166,8 +167,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (step == Step::proceed) send_continue();
   }
 
-  /// The text is short and the socket's buffer empty, so it is sent whole or not at all. A client
-  /// that misses it sends its body after a while all the same.
+  /// Sends "100 Continue". The text is short and the socket's buffer is empty, so it is sent whole
+  /// or not at all. A client that does not get it sends its body after a short wait.
   void send_continue() {
     boost::system::error_code ignored;
     socket_.write_some(boost::asio::buffer(std::string_view{"HTTP/1.1 100 Continue\r\n\r\n"}),
@@ -208,8 +209,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     wait_for_bytes();
   }
 
-  /// Lets the client read the answer: a connection that is closed with unread bytes is reset, and
-  /// the answer may be lost.
+  /// Waits until the client has read the answer. Closing a connection that has unread bytes resets
+  /// it, and the client may lose the answer.
   void linger() {
     state_ = State::lingering;
     set_deadline(shared_.timeouts.linger);
@@ -230,10 +231,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool waiting_ = false;
   bool keep_alive_ = true;
   bool served_ = false;
-  std::string in_;  // what is received, read up to begin_
+  std::string in_;  // bytes received; those before begin_ are processed
   std::size_t begin_ = 0;
   std::string out_;
-  HttpRequest request_;  // the present one, without its body
+  HttpRequest request_;  // the current request, without its body
   std::function<void()> on_hang_up_;
   std::atomic<std::int64_t> deadline_ = never;
 };

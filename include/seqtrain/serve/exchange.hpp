@@ -22,8 +22,8 @@
 
 namespace seqtrain::serve {
 
-/// A request that is worked on: what is known of it, and the way to answer. Each answer has the
-/// request's id, and is counted and logged.
+/// A request that is being handled and the responder that answers it. Each answer carries the
+/// request's id and is counted and logged.
 template <Predictor P>
 struct Exchange {
   Exchange(Metrics& metrics, const report::Log& log, const HttpRequest& http, Responder to)
@@ -33,7 +33,7 @@ struct Exchange {
         id_{http.id.empty() ? new_id() : http.id},
         responder{std::move(to)} {}
 
-  /// Answers what is no prediction, and needs no log.
+  /// Sends a response that holds no predictions and is not logged.
   void answer(HttpResponse response) const {
     response.headers.emplace_back("X-Request-Id", id_);
     responder.send(std::move(response));
@@ -41,7 +41,7 @@ struct Exchange {
 
   void refuse(const Refusal& refusal) { responder.send(refused(refusal)); }
 
-  /// Returns the response to a request that is refused.
+  /// Returns the response that refuses a request.
   HttpResponse refused(const Refusal& refusal) {
     place.reset();
     HttpResponse response{.status = refusal.status(), .body = error_body(contract, refusal)};
@@ -57,7 +57,8 @@ struct Exchange {
     return response;
   }
 
-  /// Returns the response with predictions. `work` is what the model did for them; null for none.
+  /// Returns the response with predictions. `work` is the job that the model did, or null if there
+  /// was none.
   HttpResponse answered(std::string body, const Job<P>* work) {
     place.reset();
     const auto total = Clock::now() - begin_;
@@ -119,14 +120,14 @@ struct Exchange {
 
   Metrics& metrics_;
   const report::Log& log_;
-  std::string name_;  // method and path
+  std::string name_;  // method and path, for the log
   std::string id_;
   Clock::time_point begin_ = Clock::now();
 
  public:
   Responder responder;
-  Contract contract = Contract::tei;  ///< whose errors the client knows
-  std::string allow = {};             ///< the methods that the path takes, if that was the mistake
+  Contract contract = Contract::tei;  ///< decides the shape of errors
+  std::string allow = {};             ///< the methods that the path takes, if the method was wrong
   Request request = {};
   std::size_t characters = 0;
   std::size_t tokens = 0;

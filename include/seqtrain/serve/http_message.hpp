@@ -11,13 +11,13 @@
 
 namespace seqtrain::serve {
 
-/// A request of HTTP.
+/// An HTTP request.
 struct HttpRequest {
   std::string method = {};
-  std::string target = {};  ///< as it was sent
-  std::string id = {};      ///< `X-Request-Id`, empty if there was none that can be kept
+  std::string target = {};  ///< path and query, as sent
+  std::string id = {};      ///< `X-Request-Id`; empty if it is missing or not usable
   std::string body = {};
-  unsigned version = 11;  ///< 10 or 11
+  unsigned version = 11;  ///< 10 for HTTP/1.0, 11 for HTTP/1.1
   bool keep_alive = true;
 
   /// Returns the path, without the query.
@@ -31,7 +31,7 @@ struct HttpRequest {
   }
 };
 
-/// A response of HTTP.
+/// An HTTP response.
 struct HttpResponse {
   int status = 200;
   std::string body = {};
@@ -39,7 +39,7 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
-/// Returns the words of a status.
+/// Returns the reason phrase of a status code.
 [[nodiscard]] constexpr std::string_view reason(int status) {
   switch (status) {
     case 200:
@@ -75,7 +75,7 @@ struct HttpResponse {
   }
 }
 
-/// Returns the time as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Returns the time as HTTP writes it, e.g. `Sun, 06 Nov 1994 08:49:37 GMT`.
 [[nodiscard]] inline std::string http_date(std::time_t time) {
   constexpr std::array days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   constexpr std::array months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -90,7 +90,7 @@ struct HttpResponse {
          months[static_cast<std::size_t>(parts.tm_mon)] + " " + rest;
 }
 
-/// Returns what is sent: the head and, unless the request was HEAD, the body.
+/// Returns the bytes of a response: the head and, unless the request was HEAD, the body.
 [[nodiscard]] inline std::string to_wire(const HttpResponse& response, const HttpRequest& request,
                                          bool keep_alive) {
   thread_local std::pair<std::time_t, std::string> date{0, ""};

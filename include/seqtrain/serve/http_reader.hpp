@@ -25,18 +25,18 @@ class HttpReader {
     std::size_t body = 1572864;
   };
 
-  /// How far the reader came.
+  /// The states in which the reader can stop.
   enum class Step {
     more,      ///< it needs more bytes
     proceed,   ///< the client waits for "100 Continue" before it sends the body
     complete,  ///< `take` returns a request
-    refused,   ///< `refusal` says why; nothing more can be read
+    refused,   ///< `refusal` tells why; nothing more can be read
   };
 
   explicit HttpReader(Limits limits) : limits_{limits} {}
 
-  /// Reads on in `bytes`, which begin after those that were consumed before, and adds to `consumed`
-  /// how many of them are done with. Unless the step is `more`, there may be other bytes left.
+  /// Parses `bytes`, which begin after the bytes consumed before. Adds the number of bytes that it
+  /// consumes to `consumed`. Unless the step is `more`, bytes may be left over.
   Step read(std::string_view bytes, std::size_t& consumed) {
     namespace http = boost::beast::http;
     if (refusal_) return Step::refused;
@@ -58,7 +58,7 @@ class HttpReader {
     return Step::more;
   }
 
-  /// Returns the request that is complete. The reader is ready for the next one.
+  /// Returns the complete request. Then the reader is ready for the next one.
   HttpRequest take() {
     auto message = parser_->release();
     HttpRequest request{.method = std::string{message.method_string()},
@@ -71,9 +71,9 @@ class HttpReader {
     return request;
   }
 
-  /// Whether a part of a request has been read.
+  /// Returns whether a part of a request has been read.
   [[nodiscard]] bool in_request() const { return parser_.has_value(); }
-  /// Whether a request's header has been read and its body is not complete.
+  /// Returns whether a request's header has been read and its body is incomplete.
   [[nodiscard]] bool in_body() const { return parser_ && parser_->is_header_done(); }
   [[nodiscard]] const Refusal& refusal() const { return *refusal_; }
 
@@ -86,7 +86,7 @@ class HttpReader {
     parser_->body_limit(limits_.body);
   }
 
-  /// Some clients send an empty line after a body.
+  /// Skips empty lines, because some clients send one after a body.
   static void skip_empty_lines(std::string_view& bytes, std::size_t& consumed) {
     const auto begin = std::min(bytes.find_first_not_of("\r\n"), bytes.size());
     consumed += begin;
@@ -98,7 +98,7 @@ class HttpReader {
            parser_->get().version() >= 11;
   }
 
-  /// Returns an id that may stand in a header and in a log, or nothing.
+  /// Returns the id if it is safe in a header and in a log, else "".
   static std::string usable_id(boost::beast::string_view id) {
     const bool usable = id.size() <= 128 && std::all_of(id.begin(), id.end(), [](char c) {
                           return c > ' ' && c < 0x7f && c != '"' && c != '\\';
@@ -109,7 +109,7 @@ class HttpReader {
   Step refuse(const boost::beast::error_code& error) {
     namespace http = boost::beast::http;
     int status = 400;
-    std::string problem = "not a request of HTTP/1.1: " + error.message();
+    std::string problem = "not an HTTP/1.1 request: " + error.message();
     if (error == http::error::header_limit) {
       status = 431;
       problem = "the header is larger than " + std::to_string(limits_.header) + " bytes";
@@ -118,7 +118,7 @@ class HttpReader {
       problem = "the body is larger than " + std::to_string(limits_.body) + " bytes";
     } else if (error == http::error::bad_version) {
       status = 505;
-      problem = "only HTTP/1.0 and HTTP/1.1 are spoken here";
+      problem = "only HTTP/1.0 and HTTP/1.1 are supported";
     }
     refusal_.emplace(status, error_type::validation, problem);
     return Step::refused;

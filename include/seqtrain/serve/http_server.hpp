@@ -30,19 +30,19 @@ namespace seqtrain::serve {
 
 /// Options of `HttpServer`.
 struct HttpOptions {
-  std::string host = "0.0.0.0";  ///< an address
-  std::uint16_t port = 8080;     ///< 0: any that is free
+  std::string host = "0.0.0.0";  ///< the IP address to listen on
+  std::uint16_t port = 8080;     ///< 0 chooses a free port
   std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
-  std::size_t max_connections = 16384;  ///< others wait in the system's queue
+  std::size_t max_connections = 16384;  ///< further clients wait in the system's queue
   HttpReader::Limits limits = {};
   HttpTimeouts timeouts = {};
 };
 
-/// Listens on a port and hands each request to a handler. It has threads of its own.
+/// Listens on a port and passes each request to a handler. It runs its own threads.
 class HttpServer {
  public:
-  /// Listens from now on: clients can connect, and wait for `start`. Throws `InputError` if that
-  /// address cannot be had.
+  /// Starts to listen: clients can connect but are not answered before `start`. Throws `InputError`
+  /// if the address cannot be used.
   HttpServer(const HttpOptions& options, Metrics& metrics)
       : options_{options},
         metrics_{metrics},
@@ -62,13 +62,13 @@ class HttpServer {
   }
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
-  /// Closes all connections, answered or not.
+  /// Closes all connections, whether their requests are answered or not.
   ~HttpServer() {
     stop();
-    connections_.clear();  // sockets go before what they stand on
+    connections_.clear();  // The sockets must be closed before the objects that they use.
   }
 
-  /// Answers by `handler`, which several threads call.
+  /// Starts to answer requests with `handler`, which several threads call.
   void start(HttpHandler handler) {
     shared_.handler = std::move(handler);
     boost::asio::post(accepting_, [this] {
@@ -80,7 +80,7 @@ class HttpServer {
     }
   }
 
-  /// Ends its threads: the handler is not called any more.
+  /// Ends the server's threads. The handler is not called after that.
   void stop() {
     io_.stop();
     threads_.clear();
@@ -88,8 +88,8 @@ class HttpServer {
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
-  /// Accepts no connection from now on, closes each after the answer that it waits for, and returns
-  /// when there is none left.
+  /// Accepts no more connections, closes each after its current answer, and returns when all are
+  /// closed.
   void drain() {
     shared_.draining = true;
     boost::asio::post(accepting_, [this] {
@@ -109,7 +109,8 @@ class HttpServer {
   using Timer = boost::asio::basic_waitable_timer<
       std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Strand>;
 
-  /// Keeps some file descriptors for the rest of the program.
+  /// Limits the number of connections so that some file descriptors are left for the rest of the
+  /// program.
   void limit_connections() {
     rlimit files{};
     if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return;
@@ -138,7 +139,7 @@ class HttpServer {
     if (count() >= options_.max_connections) return accept_later();
     acceptor_.async_accept(boost::asio::make_strand(io_), [this](const auto& error, Socket socket) {
       if (error == boost::asio::error::operation_aborted) return;
-      if (error) return accept_later();  // no file descriptor is left, for example
+      if (error) return accept_later();  // e.g. no file descriptor is left
       add(std::make_shared<Connection>(std::move(socket), shared_));
       accept();
     });
@@ -170,8 +171,8 @@ class HttpServer {
     changed_.notify_all();
   }
 
-  /// Looks for connections that take too long. If there is no room for others, it closes those
-  /// that are between two requests.
+  /// Ends connections that take too long. If there is no room for new ones it closes those that are
+  /// between two requests.
   void sweep() {
     const bool full = count() >= options_.max_connections;
     const auto now = std::chrono::steady_clock::now();

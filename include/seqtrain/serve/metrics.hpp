@@ -17,10 +17,11 @@
 
 namespace seqtrain::serve {
 
-/// A count of observations by size, as Prometheus' histograms are. Threads may add at once.
+/// A histogram as in Prometheus. Several threads may add observations.
 class Histogram {
  public:
-  /// The buckets' upper bounds are `first`, `first * factor`, and so on.
+  /// The upper bounds of the buckets are `first`, `first * factor`, `first * factor * factor` and
+  /// so on.
   Histogram(double first, double factor, std::size_t count) : buckets_(count + 1) {
     for (double bound = first; bounds_.size() < count; bound *= factor) bounds_.push_back(bound);
   }
@@ -53,7 +54,7 @@ class Histogram {
   std::atomic<double> sum_{0};
 };
 
-/// Counts by the value of one label. Threads may add at once.
+/// One counter for each value of a label. Several threads may add.
 class Counters {
  public:
   explicit Counters(std::string label) : label_{std::move(label)} {}
@@ -70,7 +71,7 @@ class Counters {
     return found == counts_.end() ? 0 : found->second;
   }
 
-  /// Appends the counts in Prometheus' text format. The values need no escapes.
+  /// Appends the counts in Prometheus' text format. Values are not escaped.
   void write(std::string& out, const std::string& name) const {
     out += "# TYPE " + name + " counter\n";
     const std::lock_guard lock{mutex_};
@@ -85,12 +86,12 @@ class Counters {
   std::map<std::string, std::uint64_t, std::less<>> counts_;
 };
 
-/// What `/metrics` tells, under the names of text-embeddings-inference.
+/// The metrics that `/metrics` reports, under the names of text-embeddings-inference.
 struct Metrics {
   Counters requests{"method"};
   Counters successes{"method"};
   Counters failures{"err"};
-  Histogram duration{1.5e-5, 1.5, 36};  // to 22 s
+  Histogram duration{1.5e-5, 1.5, 36};  // up to 22 s
   Histogram tokenization{1.5e-5, 1.5, 36};
   Histogram queueing{1.5e-5, 1.5, 36};
   Histogram inference{1.5e-5, 1.5, 36};
@@ -100,7 +101,7 @@ struct Metrics {
   std::atomic<std::int64_t> queue_size = 0;   ///< texts that wait for the model
   std::atomic<std::int64_t> connections = 0;  ///< open connections
 
-  /// Returns all of it in Prometheus' text format.
+  /// Returns all metrics in Prometheus' text format.
   [[nodiscard]] std::string text() const {
     std::string out;
     requests.write(out, "te_request_count");

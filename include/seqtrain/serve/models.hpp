@@ -18,8 +18,8 @@
 
 namespace seqtrain::serve {
 
-/// Has the model make its first predictions, which take longer than later ones: a short text, and
-/// a long one.
+/// Runs the model once on a short and once on a long text, because the first predictions take
+/// longer than later ones.
 template <Predictor P>
 void warm(const P& predictor) {
   std::string longest;
@@ -30,8 +30,8 @@ void warm(const P& predictor) {
   static_cast<void>(predictor.predict(std::span{std::as_const(texts)}));
 }
 
-/// The model that is served. It is loaded and warmed by a thread of its own, and so is each one
-/// that takes its place; requests have the old one until then.
+/// The model that is served. A separate thread loads and warms it, and later its replacements.
+/// Until a replacement is ready requests get the old model.
 template <Predictor P>
 class Models {
  public:
@@ -52,13 +52,13 @@ class Models {
     thread_.join();
   }
 
-  /// Returns the present model, or null before the first one is ready.
+  /// Returns the current model, or null before the first one is ready.
   [[nodiscard]] Model present() const {
     const std::lock_guard lock{mutex_};
     return present_;
   }
 
-  /// Loads the model anew. Several calls during a load are one.
+  /// Loads the model again. Several calls during one load count as one.
   void reload() {
     {
       const std::lock_guard lock{mutex_};
@@ -67,7 +67,7 @@ class Models {
     changed_.notify_all();
   }
 
-  /// Returns why the first model could not be loaded, or null.
+  /// Returns the exception that kept the first model from being loaded, or null.
   [[nodiscard]] std::exception_ptr failure() const {
     const std::lock_guard lock{mutex_};
     return failure_;
@@ -92,7 +92,7 @@ class Models {
       if (next) present_.swap(next);
       if (!present_) failure_ = failure;
       lock.unlock();
-      next.reset();  // the old model, unless requests still have it
+      next.reset();  // frees the old model unless requests still use it
       lock.lock();
     }
   }

@@ -4,7 +4,7 @@
 
 namespace seqtrain::serve {
 
-/// The page at `/`, on which a text can be tried. It loads nothing from elsewhere.
+/// The HTML page at `/`, on which users try a text. It loads nothing from other servers.
 inline constexpr std::string_view page_html = R"html(<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -7,7 +7,7 @@
 
 namespace seqtrain::serve {
 
-/// The places for requests that are worked on, and for their texts. Threads may use it at once.
+/// Limits the requests that are handled at once, and their texts. Several threads may use it.
 class Places {
   struct State {
     std::size_t max_requests;
@@ -18,7 +18,7 @@ class Places {
   };
 
  public:
-  /// What one request occupies. It is free again when this object is gone.
+  /// The place of one request and its texts. The destructor frees it.
   class Place {
    public:
     Place(const Place&) = delete;
@@ -29,7 +29,7 @@ class Places {
       state_->texts -= texts_;
     }
 
-    /// Occupies room for texts. Returns false if there is none.
+    /// Adds texts to the place. Returns false if there is no room for them.
     [[nodiscard]] bool add_texts(std::size_t count) {
       const std::lock_guard lock{state_->mutex};
       if (count > state_->max_texts - state_->texts) return false;
@@ -63,7 +63,7 @@ class Places {
   }
 
  private:
-  std::shared_ptr<State> state_;  // a place may outlive this object
+  std::shared_ptr<State> state_;  // A place may outlive this object.
 };
 
 }  // namespace seqtrain::serve

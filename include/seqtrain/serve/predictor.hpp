@@ -14,16 +14,16 @@
 
 namespace seqtrain::serve {
 
-/// What happens to a text that has more ids than the model takes.
+/// The treatment of a text that has more ids than the model takes.
 enum class Truncation {
-  none,   ///< it keeps all its ids, and the caller refuses it
-  right,  ///< its end is cut off
-  left,   ///< its beginning is cut off
+  none,   ///< keeps all ids; the caller refuses the text
+  right,  ///< cuts off the end
+  left,   ///< cuts off the beginning
 };
 
-/// A `predict::Predictor` that can be served: `max_length` returns how many ids a text may have,
-/// and `encode` cuts off either side. A row of logits is the same bits whatever other texts are in
-/// the call.
+/// A `predict::Predictor` that can be served. `max_length` returns the most ids that a text may
+/// have. `encode` can cut a text at either side. The bits of a row of logits must not depend on the
+/// other texts in the call.
 ///
 /// The member `tokens(text, special)` is optional; the route `/tokenize` needs it. It returns
 /// `std::optional<std::vector<text::Token>>`, which is empty if the tokenizer cannot name its ids.
@@ -35,15 +35,15 @@ concept Predictor = predict::Predictor<P> && std::movable<P> &&
   { predictor.encode(text, pair, max_length, cut) } -> std::same_as<predict::Encoded>;
 };
 
-/// The facts of a loaded model that `/info` tells.
+/// The facts about a loaded model that `/info` reports.
 struct ModelFacts {
-  std::string id = {};               ///< the place that it was loaded from
-  std::string revision = {};         ///< empty if it is not known
-  std::string dtype = {};            ///< the type that it computes in: `float32`, `bfloat16`
-  std::string compute_type = "cpu";  ///< what it computes on: `cpu` or `gpu`
+  std::string id = {};               ///< the path or name that it was loaded from
+  std::string revision = {};         ///< the commit or version; empty if it is not known
+  std::string dtype = {};            ///< the type of its computations: `float32` or `bfloat16`
+  std::string compute_type = "cpu";  ///< the device: `cpu` or `gpu`
 };
 
-/// A classifier that is served.
+/// A classifier that is served, with its facts.
 template <Predictor P>
 struct Served {
   P predictor;

@@ -14,10 +14,10 @@ namespace seqtrain::serve {
 
 using Clock = std::chrono::steady_clock;
 
-/// A request in the queue: the lengths of its texts, and which of them have left.
+/// A request in the queue: the lengths of its texts, and which of them have been taken.
 class Ticket {
  public:
-  /// Texts that have different models are never in one batch.
+  /// Texts of different models are never put into one batch.
   Ticket(std::vector<std::size_t> tokens, const void* model, Clock::time_point since)
       : tokens_{std::move(tokens)}, order_(tokens_.size()), model_{model}, since_{since} {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -37,17 +37,18 @@ class Ticket {
   friend class Queue;
 
   std::vector<std::size_t> tokens_;
-  std::vector<std::size_t> order_;  // the longest text leaves first, so that neighbours are alike
+  std::vector<std::size_t> order_;  // indexes of the texts; the longest comes first, so that texts
+                                    // in a batch have similar lengths
   std::size_t taken_ = 0;
   const void* model_;
   Clock::time_point since_;
 };
 
-/// The requests that wait for a model. They take turns: each puts one text into a batch, then the
-/// next one does, so that a request with many texts does not hold up the others.
+/// The requests that wait for a model. They take turns: each adds one text to a batch and then the
+/// next one does, so a request with many texts does not delay the others.
 class Queue {
  public:
-  /// A text that leaves the queue.
+  /// One text that is taken from the queue.
   struct Pick {
     std::shared_ptr<Ticket> ticket;
     std::size_t text;
@@ -58,7 +59,7 @@ class Queue {
     tickets_.push_back(std::move(ticket));
   }
 
-  /// Removes a request, whose texts that have left are not touched.
+  /// Removes a request. Its texts that have already been taken are not affected.
   void remove(const Ticket& ticket) {
     const auto found = std::ranges::find(tickets_, &ticket, &std::shared_ptr<Ticket>::get);
     if (found == tickets_.end()) return;
@@ -66,7 +67,7 @@ class Queue {
     tickets_.erase(found);
   }
 
-  /// Removes and returns the requests that came before that time and have had no turn yet.
+  /// Removes and returns the requests that came before `time` and of which no text was taken yet.
   std::vector<std::shared_ptr<Ticket>> remove_older(Clock::time_point time) {
     std::vector<std::shared_ptr<Ticket>> old;
     std::erase_if(tickets_, [&](const auto& ticket) {
@@ -78,11 +79,11 @@ class Queue {
     return old;
   }
 
-  /// Returns the next batch: texts of one model with `max_tokens` tokens in all, or a single text
-  /// that has more. The longest text comes first.
+  /// Returns the next batch: texts of one model with at most `max_tokens` tokens in all, or a
+  /// single text that has more. The longest text comes first.
   std::vector<Pick> take(std::size_t max_tokens) {
     std::vector<Pick> batch;
-    std::deque<std::shared_ptr<Ticket>> passed;  // they wait for another model
+    std::deque<std::shared_ptr<Ticket>> passed;  // requests that wait for another model
     std::size_t tokens = 0;
     while (!tickets_.empty()) {
       const auto ticket = tickets_.front();
@@ -110,7 +111,7 @@ class Queue {
   [[nodiscard]] std::size_t texts() const { return texts_; }
 
  private:
-  std::deque<std::shared_ptr<Ticket>> tickets_;  // each has texts left
+  std::deque<std::shared_ptr<Ticket>> tickets_;  // Each ticket has texts left.
   std::size_t texts_ = 0;
 };
 

@@ -8,17 +8,17 @@
 
 namespace seqtrain::serve {
 
-/// The contract whose shapes an answer has.
+/// The API whose formats an answer follows.
 enum class Contract { tei, vertex, torch_serve };
 
-/// The kinds of errors that text-embeddings-inference tells apart, by the names that it writes.
+/// The names of the error types of text-embeddings-inference.
 namespace error_type {
 inline constexpr std::string_view validation = "Validation", tokenizer = "Tokenizer",
                                   backend = "Backend", overloaded = "Overloaded",
                                   unhealthy = "Unhealthy", empty = "Empty";
 }  // namespace error_type
 
-/// Returns the name of a kind of errors among the metrics.
+/// Returns the name of an error type in the metrics.
 [[nodiscard]] inline std::string metric_of(std::string_view type) {
   std::string name{type};
   for (char& c : name) {
@@ -58,8 +58,8 @@ class Refusal : public InputError {
   return {413, error_type::validation, problem};
 }
 
-/// Returns the body of an error: `{"error", "error_type"}`, and of TorchServe
-/// `{"code", "type", "message"}`.
+/// Returns the body of an error: `{"error", "error_type"}`, or `{"code", "type", "message"}` for
+/// TorchServe.
 [[nodiscard]] inline std::string error_body(Contract contract, const Refusal& refusal) {
   const std::string_view problem = refusal.what();
   json::Writer out;

@@ -15,31 +15,31 @@
 
 namespace seqtrain::serve {
 
-/// The form of the answer to one text.
+/// The form of the answer for one text.
 enum class Form {
-  ranked,      ///< `[{"score": 0.9, "label": "pos"}, …]`, the highest score first
-  object,      ///< `{"label": "pos", "scores": {"pos": 0.9, …}}`, as `predict` writes it
-  label,       ///< `"pos"` alone
+  ranked,  ///< `[{"score": 0.9, "label": "pos"}, …]`, the highest score first
+  object,  ///< `{"label": "pos", "scores": {"pos": 0.9, …}}`, as the program `predict` writes it
+  label,   ///< `"pos"` alone
   categories,  ///< `{"Categories": "pos", "Tensor": [0.1, 0.9]}`
 };
 
-/// One text, or a pair of texts, and what is asked about it.
+/// One text or pair of texts and the options of its answer.
 struct Text {
   std::string text = {};
   std::optional<std::string> pair = {};
   Form form = Form::ranked;
   Truncation truncation = Truncation::none;
-  bool raw_scores = false;  ///< logits in place of scores
+  bool raw_scores = false;  ///< the answer has logits instead of scores
 };
 
 /// A request to classify texts.
 struct Request {
   Contract contract = Contract::tei;
-  bool single = false;  ///< the answer is that of the only text, without a list around it
+  bool single = false;  ///< the answer is not put into a list, because there is one text
   std::vector<Text> texts = {};
 };
 
-/// How many texts a request may have.
+/// The most texts that a request may have.
 struct TextLimits {
   std::size_t client_batch = 32;  ///< in text-embeddings-inference's form
   std::size_t texts = 32768;      ///< in any form
@@ -58,7 +58,7 @@ inline bool flag(const json::Value& object, std::string_view name, bool otherwis
   return value ? value->boolean() : otherwise;
 }
 
-/// Reads the members `truncate` and `truncation_direction`.
+/// Reads the members `truncate` and `truncation_direction` of an object.
 inline Truncation truncation(const json::Value& object, Truncation otherwise) {
   const bool truncate = flag(object, "truncate", otherwise != Truncation::none);
   Truncation side = otherwise == Truncation::left ? Truncation::left : Truncation::right;
@@ -71,7 +71,7 @@ inline Truncation truncation(const json::Value& object, Truncation otherwise) {
   return truncate ? side : Truncation::none;
 }
 
-/// Reads a text, `["text"]` or `["first", "second"]`.
+/// Reads a text given as `["text"]` or a pair given as `["first", "second"]`.
 inline void read_sequence(const json::Value& value, Text& text) {
   if (!value.is_array()) {
     text.text = value.string();
@@ -112,7 +112,7 @@ inline std::string from_base64(const json::Value& value) {
   return *std::move(bytes);
 }
 
-/// Reads one of Vertex's instances: a text, `{"text", "text_pair"}`, `{"inputs"}` as in
+/// Reads one of Vertex AI's instances: a text, `{"text", "text_pair"}`, `{"inputs"}` as in
 /// text-embeddings-inference, `{"b64"}`, or `{"data": {"b64"}}`.
 inline void read_instance(const json::Value& instance, Text& text) {
   if (!instance.is_object()) {
@@ -143,7 +143,7 @@ inline Request read_vertex(const json::Value& root, const json::Value& instances
   if (const auto parameters = root.find("parameters")) {
     for (const auto& [name, value] : parameters->members()) {
       if (name == "truncate" || name == "truncation_direction" || name == "raw_scores") continue;
-      // A name as long as a text is not repeated.
+      // An error does not repeat very long names.
       throw(name.size() <= 64 ? value : *parameters)
           .error("is unknown or has unknown members",
                  "use truncate, truncation_direction or raw_scores");
@@ -158,7 +158,7 @@ inline Request read_vertex(const json::Value& root, const json::Value& instances
   return request;
 }
 
-/// Reads a list of texts, as TorchServe's handlers take it.
+/// Reads a list of texts, which is the form of TorchServe's handlers.
 inline Request read_list(const json::Value& root, const TextLimits& limits) {
   Request request{.contract = Contract::torch_serve};
   const auto items = root.items();
@@ -173,8 +173,8 @@ inline Request read_list(const json::Value& root, const TextLimits& limits) {
 
 }  // namespace detail
 
-/// Reads a JSON text. Throws a `Refusal` with status 400 if it is not JSON, and with 422 if `read`
-/// throws an `InputError` about a value.
+/// Parses JSON and calls `read` with its root. Throws a `Refusal` with status 400 if the text is
+/// not JSON, and with status 422 if `read` throws an `InputError`.
 template <class Read>
 auto read_json(std::string_view body, const Read& read) {
   const auto document = [&] {
@@ -193,9 +193,9 @@ auto read_json(std::string_view body, const Read& read) {
   }
 }
 
-/// Reads the body of a request. Its form decides which contract it follows: a list is
-/// TorchServe's, an object with `inputs` text-embeddings-inference's, one with `instances`
-/// Vertex's. Throws a `Refusal` that names the field that is wrong.
+/// Reads the body of a request. Its form decides the contract: a list is TorchServe's, an object
+/// with `inputs` is text-embeddings-inference's, an object with `instances` is Vertex AI's. Throws
+/// a `Refusal` that names the wrong field.
 [[nodiscard]] inline Request read_request(std::string_view body, const TextLimits& limits = {}) {
   return read_json(body, [&](const json::Value& root) {
     if (root.is_array()) return detail::read_list(root, limits);

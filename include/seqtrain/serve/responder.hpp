@@ -12,19 +12,19 @@
 
 namespace seqtrain::serve {
 
-/// The way back to the client of one request. Copies are the same way. If all of them are gone
-/// without an answer, the client gets status 500. None may outlive the server.
+/// Sends the answer to the client of one request. Copies refer to that request too. If all of them
+/// are destroyed without an answer the client gets status 500. No copy may outlive the server.
 class Responder {
  public:
   explicit Responder(std::shared_ptr<Connection> connection)
       : way_{std::make_shared<Way>(std::move(connection))} {}
 
-  /// Answers. Any thread may call it; only the first answer counts.
+  /// Sends an answer. Any thread may call it. Only the first answer is sent.
   void send(HttpResponse response) const {
     post([response = std::move(response)] { return response; });
   }
 
-  /// Answers with what `make` returns, which the connection's thread calls.
+  /// Sends the response that `make` returns. The connection's thread calls `make`.
   template <class Make>
   void post(Make make) const {
     const auto connection = std::exchange(way_->connection, {});
@@ -35,8 +35,8 @@ class Responder {
     });
   }
 
-  /// Calls `listener` if the client hangs up before it has its answer. To be called by the
-  /// connection's thread.
+  /// Calls `listener` if the client hangs up before it gets its answer. Only the connection's
+  /// thread may call this.
   void on_hang_up(std::function<void()> listener) const {
     if (way_->connection) way_->connection->on_hang_up_ = std::move(listener);
   }

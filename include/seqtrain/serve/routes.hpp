@@ -9,14 +9,14 @@
 
 namespace seqtrain::serve {
 
-/// What a path is for.
+/// The purposes of the server's paths.
 enum class Route { page, health, ping, info, metrics, tokenize, predict, torch_serve, none };
 
-/// Returns what a request's path is for.
+/// Returns the route of a request's path.
 [[nodiscard]] inline Route route_of(const HttpRequest& request, const ServiceOptions& options) {
   const auto path = request.path();
   const bool asks = request.method == "POST";
-  // The two routes of Vertex may be any path, also the same.
+  // Vertex AI may choose any two paths, even equal ones.
   if (asks && path == options.predict_route) {
     return path.starts_with("/predictions/") ? Route::torch_serve : Route::predict;
   }
@@ -32,7 +32,7 @@ enum class Route { page, health, ping, info, metrics, tokenize, predict, torch_s
   return Route::none;
 }
 
-/// Returns the methods that a route takes, as the header `Allow` lists them.
+/// Returns the methods that a route takes, in the form of the header `Allow`.
 [[nodiscard]] constexpr std::string_view methods(Route route) {
   switch (route) {
     case Route::page:
@@ -46,7 +46,7 @@ enum class Route { page, health, ping, info, metrics, tokenize, predict, torch_s
   }
 }
 
-/// Whether a route takes a method.
+/// Returns whether a route takes a method.
 [[nodiscard]] constexpr bool takes(Route route, std::string_view method) {
   for (std::string_view rest = methods(route); !rest.empty();) {
     const auto end = std::min(rest.find(", "), rest.size());

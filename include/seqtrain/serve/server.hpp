@@ -15,13 +15,13 @@
 
 namespace seqtrain::serve {
 
-/// Serves a classifier over HTTP. It listens from its construction on, and answers once the model
-/// is loaded; until then `/health` says 503.
+/// Serves a classifier over HTTP. It listens as soon as it is constructed and answers once the
+/// model is loaded. Until then `/health` answers with status 503.
 template <Predictor P>
 class Server {
  public:
-  /// `load` returns the model. Another thread calls it, and again for each `reload`. Throws
-  /// `InputError` if the port cannot be had.
+  /// `load` returns the model. It is called on another thread, and again for each `reload`. Throws
+  /// `InputError` if the server cannot listen on the port.
   Server(const HttpOptions& http, ServiceOptions service, typename Models<P>::Load load,
          report::Log log)
       : log_{std::move(log)},
@@ -40,13 +40,13 @@ class Server {
   [[nodiscard]] std::uint16_t port() const { return http_.port(); }
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }
 
-  /// Puts a model that is loaded anew in the present one's place. No request is lost: those that
-  /// are worked on keep the model that they began with. If it cannot be loaded, the present one
-  /// stays and the log says why. Any thread may call it.
+  /// Loads the model again and then replaces the current one. No request is lost: requests that are
+  /// being handled keep their model. If loading fails the current model stays and the error is
+  /// logged. Any thread may call this.
   void reload() { service_.models().reload(); }
 
-  /// Serves until a stop is requested and each request that was accepted has its answer. Throws
-  /// what `load` threw if there is no model.
+  /// Serves until a stop is requested and all accepted requests are answered. Rethrows the
+  /// exception of `load` if the first model cannot be loaded.
   void run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       if (const auto failure = service_.models().failure()) std::rethrow_exception(failure);

@@ -32,11 +32,12 @@
 
 namespace seqtrain::serve {
 
-/// Answers requests with a model's predictions, by three contracts.
+/// Answers requests with a model's predictions by three APIs: text-embeddings-inference, Vertex AI
+/// and TorchServe.
 template <Predictor P>
 class Service {
  public:
-  /// Begins to load the model at once.
+  /// Starts to load the model.
   Service(ServiceOptions options, typename Models<P>::Load load, Metrics& metrics, report::Log log)
       : options_{std::move(options)},
         metrics_{metrics},
@@ -48,10 +49,10 @@ class Service {
 
   [[nodiscard]] Models<P>& models() { return models_; }
 
-  /// From now on requests are refused with 503. Those that are worked on get their answers.
+  /// Refuses new requests with status 503. Requests that are being handled get their answers.
   void drain() { draining_ = true; }
 
-  /// Answers a request, now or later. To be called by the connection's thread.
+  /// Answers a request, at once or later. Only the connection's thread may call this.
   void handle(const HttpRequest& http, const Responder& responder) {
     const auto exchange = std::make_shared<Exchange<P>>(metrics_, log_, http, responder);
     try {
@@ -69,7 +70,7 @@ class Service {
   void route(const HttpRequest& http, const ExchangePtr& exchange) {
     const Route route = route_of(http, options_);
     if (route == Route::none) {
-      throw Refusal{404, error_type::validation, "there is nothing at this path"};
+      throw Refusal{404, error_type::validation, "no such path"};
     }
     if (route == Route::torch_serve) exchange->contract = Contract::torch_serve;
     const std::string allowed{methods(route)};
@@ -110,7 +111,7 @@ class Service {
     return response;
   }
 
-  /// Returns the model, or throws a `Refusal` if there is none to be had.
+  /// Returns the model. Throws a `Refusal` if there is none or the server is about to stop.
   typename Models<P>::Model model() const {
     if (draining_) throw unhealthy("the server is about to stop");
     auto present = models_.present();
@@ -123,7 +124,7 @@ class Service {
     return info_body(facts, predictor.task(), predictor.max_length(), options_);
   }
 
-  /// Returns the body that answers `/tokenize`.
+  /// Returns the body of the answer of `/tokenize`.
   [[nodiscard]] std::string tokens_of(const P& predictor, std::string_view body) const {
     const auto request = read_tokenize(body, options_.max_client_batch_size);
     json::Writer out;
@@ -136,7 +137,7 @@ class Service {
     return out.end_array().text();
   }
 
-  /// Returns what `encode` returns; an exception that it throws becomes a `Refusal`.
+  /// Returns the result of `encode`. An exception from it becomes a `Refusal`.
   template <class Encode>
   static auto tokenized(const Encode& encode) {
     try {
@@ -167,7 +168,7 @@ class Service {
     batcher_.submit(exchange->job);
   }
 
-  /// Gives up a request whose client has gone.
+  /// Cancels the job of a request whose client has hung up.
   void leave(Exchange<P>& exchange) {
     exchange.place.reset();
     if (const auto job = std::move(exchange.job)) batcher_.cancel(*job);
@@ -194,7 +195,7 @@ class Service {
     return encoded;
   }
 
-  /// Returns the response to a request whose texts the model has seen.
+  /// Returns the response to a request for which the model has made predictions.
   static HttpResponse finished(Exchange<P>& exchange) {
     const auto job = std::move(exchange.job);
     try {
@@ -218,7 +219,7 @@ class Service {
   std::atomic<bool> draining_ = false;
   Places places_;
   Models<P> models_;
-  Batcher<P> batcher_;  // last: its thread ends first
+  Batcher<P> batcher_;  // The last member, so that its thread ends first.
 };
 
 }  // namespace seqtrain::serve

@@ -17,7 +17,7 @@
 #include <seqtrain/serve/request.hpp>
 #include <seqtrain/text/tokens.hpp>
 
-/// Bodies of text-embeddings-inference that are not predictions.
+/// Writes and reads the bodies of text-embeddings-inference that are not predictions.
 namespace seqtrain::serve {
 
 /// Returns the body of `/info`.
@@ -59,7 +59,7 @@ namespace seqtrain::serve {
 /// A request to `/tokenize`.
 struct TokenizeRequest {
   std::vector<std::string> texts = {};
-  bool special = true;  ///< special tokens are added
+  bool special = true;  ///< whether special tokens are added
 };
 
 /// Reads a request to `/tokenize`: `{"inputs": "text", "add_special_tokens": true}` or a list of

@@ -73,8 +73,8 @@ class BasicDirectory {
     return collect_if(key, is_object);
   }
 
-  /// Returns the keys of temporary files and of empty directories inside that directory, sorted.
-  /// Those that nobody is writing were left by a killed process; `remove` removes them.
+  /// Returns the keys of temporary files and of empty directories inside that directory, sorted. If
+  /// nobody is writing one, a killed process left it; `remove` removes it.
   [[nodiscard]] std::vector<std::string> leftovers(std::string_view key) const {
     return collect_if(
         key, [](std::string_view name) { return name.ends_with(".partial"); }, true);

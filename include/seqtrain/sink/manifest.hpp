@@ -17,7 +17,7 @@
 
 namespace seqtrain::sink {
 
-/// The names, sizes and checksums of a folder's files. It is written last, as `manifest.json`: a
+/// The names, sizes and checksums of a folder's files. It is written last, as `manifest.json`, so a
 /// folder without one is incomplete.
 class Manifest {
  public:
@@ -94,8 +94,7 @@ class Manifest {
                        {.object = where}};
     }
     if (Crc32c{}.update(bytes).value() != entry.crc32c) {
-      throw InputError{"its bytes are not those that were written: the checksum differs",
-                       {.object = where}};
+      throw InputError{"is damaged: its checksum differs from the manifest's", {.object = where}};
     }
   }
 

@@ -18,8 +18,8 @@
 
 namespace seqtrain::sink {
 
-/// Where a job publishes its results: `published.json` in the job's directory, written before the
-/// first of them, so that a job that is started again finds its folder.
+/// The record of a job's publication: `published.json` in the job's directory. It is written before
+/// the first file is published, so that a restarted job finds its folder.
 struct Published {
   static constexpr std::string_view file_name = "published.json";
 
@@ -50,8 +50,8 @@ struct Published {
     write_file_atomically(directory / file_name, out.end_array().end_object().text() + "\n");
   }
 
-  /// Whether another record is about the same results at the same place. JSON files may differ:
-  /// their figures hold times, which a job that is started again measures anew.
+  /// Tells whether another record has the same results at the same place. JSON files may differ,
+  /// because their times differ when a job is restarted.
   [[nodiscard]] bool same_results(const Published& other) const {
     return place == other.place &&
            std::ranges::equal(files, other.files, [](const auto& a, const auto& b) {
@@ -63,7 +63,7 @@ struct Published {
 
 /// Publishes a job's results as `publish` does, and returns their folder: `fresh`, or the folder
 /// that an earlier start of the job chose for the same results. Does nothing if they are published
-/// already. So a job that is stopped at any moment and started again leaves one folder.
+/// already. So a job that is stopped at any moment and restarted leaves one folder.
 template <Store S>
 std::string publish_once(
     S& sink, const std::filesystem::path& directory, std::span<const std::string> names,

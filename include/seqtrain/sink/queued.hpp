@@ -35,10 +35,9 @@ struct QueuedOptions {
 };
 
 /// Puts into another sink on a thread of its own, in order, so that training does not wait. After a
-/// failure it drops what is queued, so that a manifest never appears without its files; `flush`
-/// throws the failure, and then the sink works again. A file given to `put_file` must stay
-/// unchanged until `flush`. The destructor waits for all that is queued, but reports no failure:
-/// call `flush` before.
+/// failure it drops the queue, so that a manifest never appears without its files; `flush` throws
+/// the failure, and then the sink works again. A file given to `put_file` must not change until
+/// `flush`. The destructor waits for the queue but reports no failure, so call `flush` first.
 template <Sink S>
 class Queued {
  public:
@@ -143,7 +142,7 @@ class Queued {
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Entry> entries_;
-    std::size_t bytes_ = 0;  ///< bytes of all entries and of the one being put
+    std::size_t bytes_ = 0;  ///< bytes of all entries, including the one being put
     std::exception_ptr failure_;
     bool busy_ = false;
     bool stopping_ = false;

@@ -12,7 +12,7 @@
 
 namespace seqtrain::sink {
 
-/// Hands everything to several sinks. If one sink fails, the others still get everything; the first
+/// Passes everything on to several sinks. If one fails, the others still get everything; the first
 /// failure is thrown at the end.
 template <Sink... Sinks>
 class Tee {

@@ -17,9 +17,9 @@
 
 namespace seqtrain::subwords {
 
-/// Subwords by a SentencePiece model, unigram (Kudo 2018) or BPE: a pipeline for
-/// `text::BasicTokenizer`. Ids are the model's own. A model that has pieces for fastai's marks is
-/// shown texts with marks, any other texts as they are.
+/// A pipeline of `text::BasicTokenizer` that cuts text into subwords by a SentencePiece model,
+/// unigram (Kudo 2018) or BPE. Ids are the model's own. If the model has pieces for fastai's marks,
+/// texts get marks first; otherwise they are cut unchanged.
 class Pieces {
  public:
   /// One thread's working memory.
@@ -38,7 +38,8 @@ class Pieces {
     encode_normalized(normalize(text, scratch), limit, scratch, out);
   }
 
-  /// The text with marks where the model knows them, valid until `scratch` is used again.
+  /// Returns the text with marks if the model has pieces for them. The view is valid until
+  /// `scratch` is used again.
   [[nodiscard]] std::string_view normalize(std::string_view text, Scratch& scratch) const {
     if (!marks_) return text;
     scratch.marked_text.clear();
@@ -46,7 +47,8 @@ class Pieces {
     return scratch.marked_text;
   }
 
-  /// `encode` for text with its marks. Cutting depends on all of it: no limit makes it shorter.
+  /// Appends the ids of a text that already has its marks. It ignores `limit`, because each id
+  /// depends on the whole text.
   void encode_normalized(std::string_view text, std::size_t limit, Scratch& scratch,
                          std::vector<text::Id>& out) const {
     pipeline_.encode(text, limit, scratch.pieces, out);
@@ -54,20 +56,20 @@ class Pieces {
 
   [[nodiscard]] std::size_t size() const { return pipeline_.pieces().size(); }
 
-  /// What each id stands for, with ▁ for the space before a word.
+  /// Returns the text of each id, with ▁ for the space before a word.
   [[nodiscard]] std::vector<std::string> texts() const {
     std::vector<std::string> texts;
     for (const auto& piece : pipeline_.pieces().all()) texts.push_back(piece.text);
     return texts;
   }
 
-  /// The id of fastai's piece for a mark, or `otherwise` where the model has none.
+  /// Returns the id of fastai's piece for a mark, or `otherwise` if the model has none.
   [[nodiscard]] text::Id id_of(std::string_view mark, text::Id otherwise) const {
     const text::Id id = pipeline_.pieces().find("▁" + std::string{mark});
     return id < 0 || id == unknown_id() ? otherwise : id;
   }
 
-  /// The id of a control symbol, or `otherwise` where the model has none of that name.
+  /// Returns the id of a control symbol, or `otherwise` if the model has none with this name.
   [[nodiscard]] text::Id control_id(std::string_view symbol, text::Id otherwise) const {
     const text::Id id = pipeline_.pieces().find(symbol);
     const bool found = id >= 0 && pipeline_.pieces()[id].type == text::SentencePiece::Type::control;
@@ -81,21 +83,21 @@ class Pieces {
   bool marks_ = false;
 };
 
-/// A text is `xxbos A`, a pair `xxbos A xxfld B`; by a model that has no such pieces `<s>A` and
-/// `<s>A<s>B`.
+/// The tokenizer of a SentencePiece model. A text becomes `xxbos A`, a pair `xxbos A xxfld B`. If
+/// the model has no such pieces they become `<s>A` and `<s>A<s>B`.
 using SubwordTokenizer = text::BasicTokenizer<Pieces>;
 
 static_assert(text::Tokenizer<SubwordTokenizer>);
 
 namespace detail {
 
-/// The tokenizer of a model whose file has been read.
+/// Returns the tokenizer of a parsed model.
 [[nodiscard]] inline SubwordTokenizer make_subword_tokenizer(text::SentencePieceModel model) {
   const std::string begin_symbol = model.begin;
   const std::string padding_symbol = model.padding;
   Pieces pieces{std::move(model).pipeline()};
   const text::Id begin = pieces.id_of(text::Mark::begin, pieces.control_id(begin_symbol, -1));
-  if (begin < 0) throw InputError{"has no xxbos and no <s>"};
+  if (begin < 0) throw InputError{"has neither xxbos nor <s>"};
   const text::Id between = pieces.id_of(text::Mark::field, begin);
   const text::Id unpadded = pieces.control_id(padding_symbol, pieces.unknown_id());
   const text::Id padding = pieces.id_of(text::Mark::padding, unpadded);
@@ -111,15 +113,15 @@ namespace detail {
 
 }  // namespace detail
 
-/// The tokenizer of a `.model` file. Batches are filled up with its piece for padding, or with the
-/// unknown one where it has none. Throws `InputError` where it is damaged, and where it has no
-/// piece to begin a text with.
+/// Reads the tokenizer of a `.model` file. Batches are padded with its padding piece, or with the
+/// unknown piece if there is none. Throws `InputError` if the file is damaged, or if it has no
+/// piece with which a text begins.
 [[nodiscard]] inline SubwordTokenizer load_subwords(const std::filesystem::path& path) {
   const MappedFile file{path};
   try {
     return detail::make_subword_tokenizer(text::parse_sentence_piece_model(file.text()));
   } catch (const InputError& error) {
-    throw InputError{std::string{"is no SentencePiece model that can be used: "} + error.what(),
+    throw InputError{std::string{"is not a SentencePiece model that can be used: "} + error.what(),
                      {.object = path.string()}};
   }
 }

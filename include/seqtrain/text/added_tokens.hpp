@@ -21,23 +21,23 @@
 
 namespace seqtrain::text {
 
-/// A token that is found in the text itself, before words are.
+/// A token that is looked for in the raw text before the text is split into words.
 struct AddedToken {
   std::string content;
   Id id = 0;
-  bool single_word = false;  ///< not inside a word
-  bool lstrip = false;       ///< takes the whitespace before it
-  bool rstrip = false;       ///< takes the whitespace after it
-  bool normalized = false;   ///< is looked for, in its normal form, in normalized text
+  bool single_word = false;  ///< it matches only if no word character touches it
+  bool lstrip = false;       ///< it also takes the whitespace before it
+  bool rstrip = false;       ///< it also takes the whitespace after it
+  bool normalized = false;   ///< its normal form is looked for in the normalized text
 };
 
-/// A stretch of text, or an added token where `id` is there.
+/// A stretch of plain text, or an added token if `id` has a value.
 struct Segment {
   std::string_view text;
   std::optional<Id> id;
 };
 
-/// Finds added tokens in a text: front to back, the longest that begins at a place.
+/// Finds added tokens in a text from left to right. At each place the longest match wins.
 class AddedTokens {
  public:
   AddedTokens() = default;
@@ -60,7 +60,7 @@ class AddedTokens {
 
   [[nodiscard]] bool empty() const noexcept { return tokens_.empty(); }
 
-  /// Whether a text has any of them, wherever it may stand.
+  /// Returns whether any added token occurs in the text.
   [[nodiscard]] bool contained_in(std::string_view text) const {
     for (std::size_t at = 0; (at = next_candidate(text, at)) < text.size(); ++at) {
       if (match(text, at)) return true;
@@ -68,7 +68,7 @@ class AddedTokens {
     return false;
   }
 
-  /// Whether one of them has whitespace in it.
+  /// Returns whether any added token contains whitespace.
   [[nodiscard]] bool have_whitespace() const {
     return std::ranges::any_of(tokens_, [](const AddedToken& token) {
       for (std::size_t i = 0; i < token.content.size();) {
@@ -78,8 +78,8 @@ class AddedTokens {
     });
   }
 
-  /// Calls `fn(Segment)` for the added tokens and the stretches between them, none of them empty,
-  /// in order, until it returns false. Returns whether it never did.
+  /// Calls `fn(Segment)` in order for each added token and for each stretch between them, until it
+  /// returns false. No segment is empty. Returns false if a call returned false.
   template <class Fn>
   bool split(std::string_view text, Fn&& fn) const {
     std::size_t done = 0;
@@ -110,8 +110,8 @@ class AddedTokens {
     return static_cast<unsigned char>(content.front());
   }
 
-  /// The first bytes that tokens have, each with the second one where all that begin with it share
-  /// one.
+  /// Lists the first bytes of the tokens. If all tokens with a first byte have the same second
+  /// byte, the list holds that one as well.
   void list_openings() {
     for (const AddedToken& token : tokens_) {
       const bool has_second = token.content.size() > 1;
@@ -125,7 +125,8 @@ class AddedTokens {
   }
 
 #if defined(__SSE2__)
-  /// The first of 16 places at which a token may begin, or 16. 17 bytes can be read.
+  /// Returns the first of 16 places at which a token may begin, or 16 if there is none. Reads 17
+  /// bytes.
   [[nodiscard]] std::size_t first_opening(const char* block) const noexcept {
     const auto load = [](const char* at) {
       return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
@@ -145,7 +146,7 @@ class AddedTokens {
   }
 #endif
 
-  /// Skips places at which no token may begin.
+  /// Returns the next place from `at` on at which a token may begin.
   [[nodiscard]] std::size_t skip(std::string_view text, std::size_t at) const noexcept {
 #if defined(__SSE2__)
     if (openings_.size() > 6) return at;
@@ -160,7 +161,7 @@ class AddedTokens {
 #endif
   }
 
-  /// The next place where the first byte of a token is.
+  /// Returns the next place that holds the first byte of a token.
   [[nodiscard]] std::size_t next_candidate(std::string_view text, std::size_t at) const {
     if (tokens_.empty()) return text.size();
     if (only_lead_) return std::min(text.find(*only_lead_, at), text.size());
@@ -186,7 +187,7 @@ class AddedTokens {
     return end < text.size() && is_word_character(decode(text, end));
   }
 
-  /// Where the whitespace at the end of `text` begins.
+  /// Returns the position at which the whitespace at the end of `text` begins.
   [[nodiscard]] static std::size_t strip_end(std::string_view text) {
     std::size_t end = text.size();
     while (end > 0) {
@@ -198,7 +199,7 @@ class AddedTokens {
     return end;
   }
 
-  /// Where the whitespace at `position` ends.
+  /// Returns the position at which the whitespace at `position` ends.
   [[nodiscard]] static std::size_t strip_begin(std::string_view text, std::size_t position) {
     for (std::size_t next = position; next < text.size(); position = next) {
       if (!is_whitespace(decode(text, next))) break;
@@ -220,9 +221,9 @@ class AddedTokens {
   };
 
   std::vector<Opening> openings_;
-  std::vector<AddedToken> tokens_;      ///< by first byte, the longest first
-  std::array<Range, 256> by_lead_{};    ///< first byte → its tokens
-  std::optional<char> only_lead_ = {};  ///< the first byte, if all have the same
+  std::vector<AddedToken> tokens_;      ///< sorted by first byte, the longest first
+  std::array<Range, 256> by_lead_{};    ///< the range of `tokens_` for each first byte
+  std::optional<char> only_lead_ = {};  ///< the first byte, if all tokens share it
 };
 
 }  // namespace seqtrain::text

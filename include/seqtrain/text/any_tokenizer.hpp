@@ -13,22 +13,22 @@
 
 namespace seqtrain::text {
 
-/// A tokenizer whose family is known at run time. `visit` it once for much text: inside, the family
-/// is a type.
+/// A tokenizer whose family is known only at run time. Call `visit` once for many texts: inside the
+/// call the family is a type, so nothing is looked up per text.
 class AnyTokenizer {
  public:
   using Family = std::variant<BertTokenizer, RobertaTokenizer, NormalizedByteLevelTokenizer,
                               AssembledTokenizer, WordTokenizer>;
 
-  /// `files` are those it was read from, or belong to it; `warnings` say what of them is left out
-  /// of account.
+  /// `files` are the files that the tokenizer consists of. `warnings` name the settings in them
+  /// that encoding ignores.
   explicit AnyTokenizer(Family tokenizer, std::vector<std::filesystem::path> files = {},
                         std::vector<std::string> warnings = {})
       : tokenizer_{std::move(tokenizer)},
         files_{std::move(files)},
         warnings_{std::move(warnings)} {}
 
-  /// Calls `fn(const T&)` with the tokenizer that it is, and returns what that returns.
+  /// Calls `fn(const T&)` with the tokenizer of the family `T` and returns its result.
   template <class Fn>
   decltype(auto) visit(Fn&& fn) const {
     return std::visit(std::forward<Fn>(fn), tokenizer_);
@@ -44,10 +44,11 @@ class AnyTokenizer {
     return visit([&](const auto& tokenizer) { return tokenizer.special_tokens(pair); });
   }
 
-  /// The files to copy where a model is saved with its tokenizer.
+  /// Returns the files to copy when a model is saved with its tokenizer.
   [[nodiscard]] const std::vector<std::filesystem::path>& files() const noexcept { return files_; }
 
-  /// What its files ask for and encoding does not do, a sentence each, for a program to show once.
+  /// Returns one sentence for each setting of the files that encoding ignores. A program shows them
+  /// once.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
  private:

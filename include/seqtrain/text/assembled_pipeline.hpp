@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -30,13 +29,13 @@
 
 namespace seqtrain::text {
 
-/// Normalizers, pre-tokenizers and a model that are chosen at run time. Where words can be cut at
-/// spaces before they are normalized, their ids are remembered.
+/// A pipeline whose normalizers, pre-tokenizers and model are chosen at run time. If words can be
+/// cut at spaces before they are normalized, the pipeline caches the ids of words.
 class AssembledPipeline {
  public:
   using Model = std::variant<Unigram, CharacterBpe, WordPiece, Bpe>;
 
-  /// One thread's working memory. It may serve several pipelines in turn.
+  /// One thread's working memory. Several pipelines may use it in turn.
   class Scratch {
     friend AssembledPipeline;
 
@@ -49,8 +48,8 @@ class AssembledPipeline {
     std::uint64_t cached_for_ = 0;
 
    public:
-    /// How many bytes of what is encoded next come from the first character of its text. Before
-    /// `normalize` it says only whether any do.
+    /// Bytes of the next text to encode that come from the first character of the whole text.
+    /// Before `normalize` only zero and non-zero are told apart.
     std::size_t front = 1;
   };
 
@@ -67,7 +66,7 @@ class AssembledPipeline {
     if (rule_.cuts) encode_word(rule_.replacement, scratch, lone_space_);
   }
 
-  /// Appends the ids of `text`, all of them or at least `limit`.
+  /// Appends the ids of `text`. May stop once it has appended `limit` ids or more.
   void encode(std::string_view text, std::size_t limit, Scratch& scratch,
               std::vector<Id>& out) const {
     static const AddedTokens none;
@@ -75,7 +74,7 @@ class AssembledPipeline {
     encode_normalized(normalize(text, scratch), limit, scratch, out);
   }
 
-  /// The normal form of `text`, valid until `scratch` is used again.
+  /// Returns the normal form of `text`. The view is valid until `scratch` is used again.
   [[nodiscard]] std::string_view normalize(std::string_view text, Scratch& scratch) const {
     if (!asks_for_front_ || scratch.front == 0) {
       return normalizers_.normalize(text, scratch.normal_form_, scratch.other_);
@@ -86,7 +85,7 @@ class AssembledPipeline {
     return scratch.normal_form_ = front.text();
   }
 
-  /// `encode` for text in its normal form.
+  /// Appends the ids of a text that is already in its normal form. May stop at `limit` ids or more.
   void encode_normalized(std::string_view text, std::size_t limit, Scratch& scratch,
                          std::vector<Id>& out) const {
     const std::size_t before = out.size();
@@ -97,15 +96,15 @@ class AssembledPipeline {
     }
   }
 
-  /// Appends the ids of `text` as the parts give them, with nothing remembered.
+  /// Appends the ids of `text` without the cache of words.
   void encode_parts(std::string_view text, Scratch& scratch, std::vector<Id>& out) const {
     encode_normalized(normalize(text, scratch), std::numeric_limits<std::size_t>::max(), scratch,
                       out);
   }
 
-  /// `encode`, a word at a time, of a text that has none of `tokens` in its normal form. Returns
-  /// false and appends nothing where words cannot be told from each other so, or a token is there.
-  /// All calls with a scratch must have the same tokens.
+  /// Appends the ids of a text word by word, with the cache. Returns false and appends nothing if
+  /// the pipeline cannot be run per word, or if the normal form has one of `tokens`. All calls with
+  /// one scratch must pass equal tokens.
   bool encode_words(std::string_view text, const AddedTokens& tokens, std::size_t limit,
                     Scratch& scratch, std::vector<Id>& out) const {
     if (!rule_.cuts) return false;
@@ -144,7 +143,7 @@ class AssembledPipeline {
         model_);
   }
 
-  /// Spaces that are words of their own.
+  /// Appends the ids of spaces that are words of their own.
   void add_spaces(std::size_t count, bool all, std::vector<Id>& out) const {
     if (rule_.joins_spaces) count = std::min<std::size_t>(count, 1);
     for (std::size_t i = all ? 0 : 1; i < count; ++i) {
@@ -183,7 +182,8 @@ class AssembledPipeline {
     return true;
   }
 
-  /// A word that is new, or `known` as one of many ids, or too long for a key.
+  /// Encodes a word that the cache of short words does not hold: it is new, is too long for a key,
+  /// or has too many ids (`known`).
   [[gnu::noinline]] bool encode_rare(std::string_view word, const WordKey& key,
                                      const WordCache::Entry* known, const AddedTokens& tokens,
                                      Scratch& scratch, std::vector<Id>& out) const {
@@ -207,9 +207,9 @@ class AssembledPipeline {
   PreTokenizerSequence splitters_;
   SpacedWords::Rule rule_;
   Model model_;
-  bool asks_for_front_ = false;  ///< a part treats the front of a text in its own way
+  bool asks_for_front_ = false;  ///< a part treats the front of a text differently
   std::vector<Id> lone_space_ = {};
-  std::uint64_t identity_ = next_identity();  ///< says whose ids a cache holds
+  std::uint64_t identity_ = next_identity();  ///< tells whose ids a cache holds
 };
 
 }  // namespace seqtrain::text

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -25,15 +24,15 @@
 
 namespace seqtrain::text {
 
-/// BERT's normalizer, splitter and WordPiece as one: the ids of `Plain`, sooner. Normalizing
-/// changes characters one by one, or together with the marks behind them, so it makes no difference
-/// whether a text is cut at spaces and punctuation before or after; and the ids of what lies
-/// between, as it stands in the text, can be remembered.
+/// Gives the ids of `Plain` faster: BERT's normalizer, splitter and WordPiece in one pass with a
+/// cache. BERT's normalizer changes each character alone, or together with the combining marks
+/// after it. So a text may be cut at spaces and punctuation before it is normalized, and the ids of
+/// the raw stretches between them can be cached.
 class BertPipeline {
  public:
   using Plain = Pipeline<BertNormalizer, BertSplitter, WordPiece>;
 
-  /// One thread's working memory. It may serve several pipelines in turn.
+  /// One thread's working memory. Several pipelines may use it in turn.
   class Scratch {
     friend BertPipeline;
 
@@ -46,10 +45,10 @@ class BertPipeline {
   BertPipeline(const BertNormalizer& normalizer, const BertSplitter& splitter, WordPiece model)
       : normalizer_{normalizer}, plain_{normalizer, splitter, std::move(model)} {}
 
-  /// The parts, one after the other.
+  /// Returns the pipeline that runs the parts one after the other.
   [[nodiscard]] const Plain& plain() const noexcept { return plain_; }
 
-  /// Appends the ids of `text`, all of them or at least `limit`.
+  /// Appends the ids of `text`. May stop once it has appended `limit` ids or more.
   void encode(std::string_view text, std::size_t limit, Scratch& scratch,
               std::vector<Id>& out) const {
     if (std::exchange(scratch.cached_for_, identity_) != identity_) scratch.cache_.reset();
@@ -67,7 +66,7 @@ class BertPipeline {
     }
   }
 
-  /// See `Pipeline`.
+  /// Returns the normal form of `text`. The view is valid until `scratch` is used again.
   [[nodiscard]] std::string_view normalize(std::string_view text, Scratch& scratch) const {
     return plain_.normalize(text, scratch.plain_);
   }
@@ -84,7 +83,7 @@ class BertPipeline {
     return ++last;
   }
 
-  /// The words of a chunk, until there are `limit` ids.
+  /// Encodes the words of the chunk in `scratch` until `limit` ids are appended.
   void encode_words(std::size_t limit, Scratch& scratch, std::vector<Id>& out) const {
     const std::size_t before = out.size();
     const std::size_t words = scratch.words_.size();
@@ -93,7 +92,7 @@ class BertPipeline {
     }
   }
 
-  /// First all places in the cache are asked for, so that they are near when they are looked at.
+  /// Encodes `count` words. It prefetches the cache lines of all of them before it reads the first.
   void encode_batch(std::size_t first, std::size_t count, Scratch& scratch,
                     std::vector<Id>& out) const {
     std::array<WordKey, batch> keys;
@@ -117,7 +116,7 @@ class BertPipeline {
     out.insert(out.end(), ids.data(), end);
   }
 
-  /// A stretch without ASCII spaces and punctuation that is not in the cache.
+  /// Encodes a stretch without ASCII spaces and punctuation that is not in the cache.
   [[gnu::noinline]] void encode_new(std::string_view word, Scratch& scratch,
                                     std::vector<Id>& out) const {
     if (std::ranges::all_of(word, [&](char c) { return is_normal(c); })) {
@@ -131,13 +130,13 @@ class BertPipeline {
     }
   }
 
-  /// Whether normalizing leaves a byte alone, and it is no space.
+  /// Returns whether a byte is printable ASCII that the normalizer leaves unchanged.
   [[nodiscard]] bool is_normal(char c) const noexcept {
     const bool upper = 'A' <= c && c <= 'Z';
     return ' ' < c && c < 0x7F && !(upper && normalizer_.lowercase);
   }
 
-  /// Cuts a stretch at characters beyond ASCII that are words, or none, whatever is beside them.
+  /// Cuts a stretch at non-ASCII characters that always separate words and encodes the parts.
   void encode_stretch(std::string_view text, std::size_t limit, Scratch& scratch,
                       std::vector<Id>& out) const {
     const CharacterTable& characters = CharacterTable::instance();
@@ -153,8 +152,8 @@ class BertPipeline {
     if (out.size() - before < limit) encode_piece(text.substr(begin), scratch, out);
   }
 
-  /// Whether a character is sure to be parted from its neighbours: it does not vanish, and its
-  /// normal form begins and ends with characters of combining class 0 that part words.
+  /// Returns whether a character always separates words: the normalizer does not drop it, and its
+  /// normal form begins and ends with separating characters of combining class 0.
   [[nodiscard]] bool parts_words(std::uint8_t properties) const noexcept {
     using Table = CharacterTable;
     if (properties & Table::control) return false;
@@ -191,7 +190,7 @@ class BertPipeline {
 
   BertNormalizer normalizer_;
   Plain plain_;
-  std::uint64_t identity_ = next_identity();  ///< says whose ids a cache holds
+  std::uint64_t identity_ = next_identity();  ///< tells whose ids a cache holds
 };
 
 }  // namespace seqtrain::text

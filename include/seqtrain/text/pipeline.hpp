@@ -10,12 +10,12 @@
 
 namespace seqtrain::text {
 
-/// The normalizer of families that take text as it is.
+/// The normalizer of families that take text unchanged.
 struct NoNormalizer {};
 
-/// Text without added tokens → ids, by three parts known at compile time: `Normalizer` gives the
-/// text its normal form, `Splitter` cuts that into words, `Model` encodes each. All text must be
-/// valid UTF-8.
+/// Turns text without added tokens into ids, by three parts that are known at compile time:
+/// `Normalizer` makes the normal form, `Splitter` cuts it into words, `Model` encodes each word.
+/// All text must be valid UTF-8.
 template <class Normalizer, class Splitter, class Model>
 class Pipeline {
  public:
@@ -29,13 +29,13 @@ class Pipeline {
         splitter_{std::move(splitter)},
         model_{std::move(model)} {}
 
-  /// Appends the ids of `text`, all of them or at least `limit`.
+  /// Appends the ids of `text`. May stop once it has appended `limit` ids or more.
   void encode(std::string_view text, std::size_t limit, Scratch& scratch,
               std::vector<Id>& out) const {
     encode_normalized(normalize(text, scratch), limit, scratch, out);
   }
 
-  /// The normal form of `text`, valid until `scratch` is used again.
+  /// Returns the normal form of `text`. The view is valid until `scratch` is used again.
   [[nodiscard]] std::string_view normalize(std::string_view text, Scratch& scratch) const {
     if constexpr (requires { normalizer_.normalize(text, scratch.normal_form); }) {
       scratch.normal_form.clear();
@@ -46,7 +46,7 @@ class Pipeline {
     }
   }
 
-  /// `encode` for text in its normal form.
+  /// Appends the ids of a text that is already in its normal form. May stop at `limit` ids or more.
   void encode_normalized(std::string_view text, std::size_t limit, Scratch&,
                          std::vector<Id>& out) const {
     const std::size_t before = out.size();

@@ -18,13 +18,13 @@
 
 namespace seqtrain::text {
 
-/// How a SentencePiece model cuts texts.
+/// The algorithm by which a SentencePiece model cuts texts.
 enum class SentencePieceAlgorithm { unigram, bpe };
 
-/// Text → the ids that SentencePiece gives by the same model.
+/// Turns a text into the ids that SentencePiece gives with an equal model.
 class SentencePiecePipeline {
  public:
-  /// One thread's working memory. It may serve several pipelines in turn.
+  /// One thread's working memory. Several pipelines may use it in turn.
   class Scratch {
     friend SentencePiecePipeline;
 
@@ -41,21 +41,21 @@ class SentencePiecePipeline {
         model_{algorithm == SentencePieceAlgorithm::bpe ? Model{SentencePieceBpe{}}
                                                         : Model{SentencePieceUnigram{pieces_}}} {}
 
-  /// Appends the ids of `text`, which must be valid UTF-8. Each id depends on the whole text, so no
-  /// limit makes it shorter.
+  /// Appends the ids of `text`, which must be valid UTF-8. It ignores `limit`, because each id
+  /// depends on the whole text.
   void encode(std::string_view text, std::size_t limit, Scratch& scratch,
               std::vector<Id>& out) const {
     encode_normalized(normalize(text, scratch), limit, scratch, out);
   }
 
-  /// The normal form of `text`, valid until `scratch` is used again.
+  /// Returns the normal form of `text`. The view is valid until `scratch` is used again.
   [[nodiscard]] std::string_view normalize(std::string_view text, Scratch& scratch) const {
     scratch.normal_form_.clear();
     normalizer_.normalize(text, pieces_, scratch.normal_form_);
     return scratch.normal_form_;
   }
 
-  /// `encode` for text in its normal form.
+  /// Appends the ids of a text that is already in its normal form.
   void encode_normalized(std::string_view text, std::size_t, Scratch& scratch,
                          std::vector<Id>& out) const {
     if (text.size() >= std::numeric_limits<std::uint32_t>::max()) {

@@ -24,17 +24,17 @@
 
 namespace seqtrain::text {
 
-/// What surrounds a pipeline: all that a tokenizer knows besides how it cuts plain text.
+/// The settings of a tokenizer apart from its pipeline.
 struct TokenizerOptions {
   std::vector<AddedToken> added_tokens = {};
   Templates templates = {};
   Id pad_id = 0;
-  std::size_t vocab_size = 0;           ///< the greatest id and one
-  std::vector<std::string> names = {};  ///< the vocabulary's tokens, by their ids
+  std::size_t vocab_size = 0;           ///< the greatest id plus one
+  std::vector<std::string> names = {};  ///< the tokens of the vocabulary, indexed by id
 };
 
-/// Text, or a pair, → ids: added tokens are found, what lies between them goes through `Pipeline`,
-/// then come truncation and template. A model of `text::Tokenizer`.
+/// Turns a text or a pair into ids. It finds added tokens, runs `Pipeline` on the text between
+/// them, truncates, and adds the special tokens of the template. It models `text::Tokenizer`.
 template <class Pipeline>
 class BasicTokenizer {
  public:
@@ -59,8 +59,8 @@ class BasicTokenizer {
     tokens_ = AddedTokens{std::move(tokens)};
   }
 
-  /// See `text::Tokenizer`. Throws `InputError` on text that is not UTF-8 and on a `max_length`
-  /// that the special tokens alone exceed.
+  /// Appends the ids of a text or a pair; see `text::Tokenizer`. Throws `InputError` if a text is
+  /// not UTF-8, or if the special tokens alone exceed `max_length`.
   std::size_t encode(std::string_view text, std::optional<std::string_view> pair,
                      const EncodeOptions& options, Scratch& scratch, std::vector<Id>& out) const {
     check_utf8(text);
@@ -79,9 +79,9 @@ class BasicTokenizer {
     return encode_pair(text, *pair, {.type_zero_between = type_zero_between}, budget, scratch, out);
   }
 
-  /// Returns the tokens of a text, with special tokens around them or without. They have places in
-  /// the text if the pipeline has parts. Throws `InputError` on text that is not UTF-8. It is
-  /// slower than `encode`.
+  /// Returns the tokens of a text, with special tokens around them if `special` is set. The tokens
+  /// have offsets if the pipeline has parts. Slower than `encode`. Throws `InputError` if the text
+  /// is not UTF-8.
   [[nodiscard]] std::vector<Token> tokens(std::string_view text, bool special) const {
     check_utf8(text);
     TokenCollector<Pipeline> collector{pipeline_, text, names_, templates_.trims_spaces};
@@ -112,7 +112,7 @@ class BasicTokenizer {
   [[nodiscard]] std::size_t vocab_size() const noexcept { return vocab_size_; }
   [[nodiscard]] Id pad_id() const noexcept { return pad_id_; }
 
-  /// How many special tokens a single text, or a pair, gains.
+  /// Returns the number of special tokens around a single text (false) or a pair (true).
   [[nodiscard]] std::size_t special_tokens(bool pair) const noexcept {
     return (pair ? templates_.pair : templates_.single).special_tokens();
   }
@@ -143,8 +143,8 @@ class BasicTokenizer {
     return out.size() - before;
   }
 
-  /// Both halves are encoded no further than truncation can ask for: what it keeps depends only on
-  /// which lengths exceed the budget, but for an odd budget that both exceed.
+  /// Encodes each text of a pair only as far as truncation needs. The kept lengths depend only on
+  /// which lengths exceed the budget, unless the budget is odd and both exceed it.
   std::size_t encode_pair(std::string_view first, std::string_view second, const Template& special,
                           std::size_t budget, Scratch& scratch, std::vector<Id>& out) const {
     const std::size_t before = out.size();
@@ -173,7 +173,8 @@ class BasicTokenizer {
     out.insert(out.end(), ids.begin(), ids.end());
   }
 
-  /// Appends the ids of `text`, all of them or at least `limit`, and returns how many.
+  /// Appends the ids of `text` and returns their number. May stop once it has appended `limit` ids
+  /// or more.
   std::size_t append_ids(std::string_view text, std::size_t limit, Scratch& scratch,
                          std::vector<Id>& out) const {
     const std::size_t before = out.size();
@@ -190,12 +191,12 @@ class BasicTokenizer {
     return out.size() - before;
   }
 
-  /// Tells a pipeline that asks for it how many bytes from the front of a text come next.
+  /// Tells a pipeline that needs it how many bytes from the front of a text come next.
   static void note_front(std::size_t front, Scratch& scratch) {
     if constexpr (requires { scratch.front; }) scratch.front = front;
   }
 
-  /// A stretch without added tokens but for normalized ones.
+  /// Encodes a stretch that has no added tokens except normalized ones.
   template <class Missing>
   void append_plain(std::string_view text, const Missing& missing, Scratch& scratch,
                     std::vector<Id>& out) const {
@@ -229,14 +230,14 @@ class BasicTokenizer {
   Pipeline pipeline_;
   AddedTokens tokens_;
   AddedTokens normalized_tokens_;
-  bool normalized_tokens_are_words_ = true;  ///< none of them has whitespace in it
+  bool normalized_tokens_are_words_ = true;  ///< no normalized token contains whitespace
   Templates templates_;
   Id pad_id_;
   std::size_t vocab_size_;
   std::vector<std::string> names_;
 };
 
-/// A new family is a new alias of parts.
+/// A new family is a new alias of a pipeline.
 using BertTokenizer = BasicTokenizer<BertPipeline>;
 using RobertaTokenizer = BasicTokenizer<ByteLevelPipeline>;
 using NormalizedByteLevelTokenizer = BasicTokenizer<NormalizedByteLevelPipeline>;

@@ -16,13 +16,15 @@
 
 namespace seqtrain::text {
 
-/// An id of a text as people read it.
+/// An id of a text together with its text and its place, for people to read.
 struct Token {
   Id id = 0;
-  std::string text = {};  ///< what it stands for in the text; of others the vocabulary's token
-  bool special = false;   ///< it comes from the template, not from the text
-  /// The bytes of the text that it stands for. Absent of special tokens, if the pipeline has no
-  /// parts, and if the normal form of a text does not follow from that of its characters.
+  /// The text that it stands for; if that is not known, the token of the vocabulary.
+  std::string text = {};
+  bool special = false;  ///< it comes from the template and not from the text
+  /// The half-open range of bytes of the text that the token stands for. It is absent for special
+  /// tokens, if the pipeline has no parts, and if the normal form cannot be made character by
+  /// character.
   std::optional<std::size_t> begin = {};
   std::optional<std::size_t> end = {};
 
@@ -38,28 +40,30 @@ concept HasParts = requires(const P& pipeline) {
   pipeline.splitter();
 };
 
-/// Collects the tokens of a text with their places in it. It takes the parts of `Pipeline` one
-/// after the other, which is slower than to encode the text.
+/// Collects the tokens of a text with their offsets. It runs the parts of `Pipeline` one after the
+/// other, which is slower than `encode`.
 template <class Pipeline>
 class TokenCollector {
  public:
-  /// `names` are the vocabulary's tokens by their ids. All that is given must outlive this.
+  /// `names` are the tokens of the vocabulary, indexed by id. All arguments must outlive the
+  /// collector.
   TokenCollector(const Pipeline& pipeline, std::string_view text,
                  std::span<const std::string> names, bool trims_spaces)
       : pipeline_{pipeline}, text_{text}, names_{names}, trims_spaces_{trims_spaces} {}
 
   void add_special(Id id) { tokens_.push_back({.id = id, .text = name(id), .special = true}); }
 
-  /// Adds a token whose place is not known.
+  /// Adds a token whose offsets are unknown.
   void add_named(Id id) { tokens_.push_back({.id = id, .text = name(id)}); }
 
-  /// Adds an added token that stands in the text as `found`.
+  /// Adds an added token. `found` is its place in the text.
   void add_added(Id id, std::string_view found) {
     const std::size_t begin = offset(found);
     add(id, trimmed({begin, begin + found.size()}, whitespace));
   }
 
-  /// Adds the tokens of a stretch of the text. `normalized` is looked for in its normal form.
+  /// Adds the tokens of a stretch of the text. `normalized` tokens are looked for in its normal
+  /// form.
   void add_stretch(std::string_view stretch, const AddedTokens& normalized) {
     align(stretch);
     const std::string_view whole{normal_form_};
@@ -101,7 +105,7 @@ class TokenCollector {
     }
   }
 
-  /// Finds the normal form of a stretch and the character that each of its bytes comes from.
+  /// Makes the normal form of a stretch and finds the character that each of its bytes comes from.
   void align(std::string_view stretch) {
     normal_form_.clear();
     places_.clear();
@@ -140,8 +144,8 @@ class TokenCollector {
     });
   }
 
-  /// Returns how many bytes of a word each id stands for. Nothing if that is not known: then each
-  /// stands for the word.
+  /// Returns the number of bytes of a word that each id stands for. The list is empty if the
+  /// numbers are unknown; then each id stands for the whole word.
   [[nodiscard]] std::vector<std::size_t> sizes_in(std::string_view word,
                                                   const std::vector<Id>& ids) const {
     using Model = std::remove_cvref_t<decltype(plain(pipeline_).model())>;
@@ -156,12 +160,11 @@ class TokenCollector {
     return sizes;
   }
 
-  /// Adds the token of bytes of the normal form. Its place leaves out `spaces` if the tokenizer
-  /// trims them.
+  /// Adds a token for a range of bytes of the normal form. Its offsets leave out `spaces` at the
+  /// ends if the tokenizer trims them.
   void add_aligned(Id id, std::size_t begin, std::size_t end, std::string_view spaces) {
     if (places_.empty()) return add_named(id);
-    // The space before the text that was added stands for the first character, as the reference
-    // has it.
+    // The space that was added before the text counts as the first character, as in the reference.
     const std::size_t last = std::max(end, begin + 1) - 1;
     add(id, trimmed({places_[begin].begin, places_[last].end}, spaces));
   }
@@ -185,8 +188,9 @@ class TokenCollector {
   std::span<const std::string> names_;
   bool trims_spaces_;
   typename Pipeline::Scratch scratch_ = {};
-  std::string normal_form_;    ///< of a stretch
-  std::vector<Place> places_;  ///< of each byte of the normal form; empty if they are not known
+  std::string normal_form_;  ///< normal form of the current stretch
+  /// Place of each byte of the normal form; empty if the places are unknown.
+  std::vector<Place> places_;
   std::vector<Token> tokens_;
 };
 

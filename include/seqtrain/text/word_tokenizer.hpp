@@ -17,7 +17,8 @@
 
 namespace seqtrain::text {
 
-/// Words with ids, their places in a list. One that is not in it is the unknown word.
+/// Maps whole words to ids, their indexes in a list. A word that is not in the list gets the id of
+/// the unknown word.
 class WholeWords {
  public:
   using Ids = std::unordered_map<std::string, Id, StringHash, std::equal_to<>>;
@@ -36,22 +37,23 @@ class WholeWords {
 
 using WordPipeline = Pipeline<WordMarks, WordSplitter, WholeWords>;
 
-/// Words with marks, as AWD-LSTM models read them. A text is `xxbos A`, a pair `xxbos A xxfld B`.
+/// The tokenizer of AWD-LSTM models: words with marks. A text becomes `xxbos A`, a pair `xxbos A
+/// xxfld B`.
 using WordTokenizer = BasicTokenizer<WordPipeline>;
 
 static_assert(Tokenizer<WordTokenizer>);
 
-/// What fastai fills a vocabulary up with, as often as it takes.
+/// The word with which fastai pads a vocabulary. It may be repeated.
 inline constexpr std::string_view filler_word = "xxfake";
 
-/// The tokenizer of a list of words. Throws `InputError` where it lacks a mark that is needed, and
-/// on a word that is there twice.
+/// Returns the tokenizer of a list of words. Throws `InputError` if a mark is missing or a word is
+/// repeated.
 [[nodiscard]] inline WordTokenizer make_word_tokenizer(const std::vector<std::string>& words) {
   WholeWords::Ids ids;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool fresh = ids.emplace(words[i], static_cast<Id>(i)).second;
     if (fresh || words[i] == filler_word) continue;
-    throw InputError{"the word '" + words[i] + "' is there twice",
+    throw InputError{"the word '" + words[i] + "' is repeated",
                      {.line = static_cast<std::int64_t>(i) + 1}};
   }
   const auto id = [&ids](std::string_view mark) {

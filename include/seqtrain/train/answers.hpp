@@ -23,15 +23,16 @@
 
 namespace seqtrain::train {
 
-/// The answers of a classifier to a set of examples, ordered by their places in it.
+/// A classifier's answers to a set of examples, in the set's order.
 struct Answers {
   ProblemType problem_type = ProblemType::single_label;
   std::int64_t epoch = 0;               ///< epochs done before the evaluation
-  std::vector<std::int64_t> rows = {};  ///< places in the encoded set
+  std::vector<std::int64_t> rows = {};  ///< indices in the encoded set
   metrics::Logits logits = {};          ///< [rows, labels]
-  std::vector<std::int64_t> gold = {};  ///< [rows], of single-label classification, -1: none
-  std::vector<float> targets = {};      ///< [rows, labels], of the other problem types
-  std::size_t left_out = 0;             ///< examples that were too many to be kept
+  std::vector<std::int64_t> gold =
+      {};                           ///< [rows], labels of single-label classification; -1 for none
+  std::vector<float> targets = {};  ///< [rows, labels], targets of the other problem types
+  std::size_t left_out = 0;         ///< number of examples that were not kept
 
   [[nodiscard]] std::size_t size() const { return rows.size(); }
   [[nodiscard]] std::size_t labels() const { return static_cast<std::size_t>(logits.cols()); }
@@ -41,13 +42,13 @@ struct Answers {
   [[nodiscard]] std::span<const float> targets_of(std::size_t i) const {
     return std::span{targets}.subspan(i * labels(), labels());
   }
-  /// Whether the example has a gold label or targets.
+  /// Tells whether the example has a gold label or targets.
   [[nodiscard]] bool labelled(std::size_t i) const {
     if (problem_type == ProblemType::single_label) return gold[i] >= 0;
     return !std::isnan(targets_of(i)[0]);
   }
 
-  /// Returns the loss of an example, by which a model is trained; NaN where it has no label.
+  /// Returns the training loss of an example, or NaN if it has no label.
   [[nodiscard]] double loss(std::size_t i) const {
     if (!labelled(i)) return std::numeric_limits<double>::quiet_NaN();
     const auto row = logits.row(static_cast<Eigen::Index>(i));
@@ -64,7 +65,7 @@ struct Answers {
     return sum / static_cast<double>(labels());
   }
 
-  /// Returns the ids of the labels that an example has; none of regression.
+  /// Returns the ids of the labels that an example has; none for regression.
   [[nodiscard]] std::vector<std::size_t> gold_labels(std::size_t i) const {
     if (!labelled(i) || problem_type == ProblemType::regression) return {};
     if (problem_type == ProblemType::single_label) return {static_cast<std::size_t>(gold[i])};
@@ -76,9 +77,9 @@ struct Answers {
   }
 };
 
-/// Keeps the answers of a classifier in the last evaluation of each split. It is an observer of
-/// `fit` and `evaluate`. Memory is needed for a row of logits an example; examples are left out
-/// after `most_logits` numbers.
+/// An observer of `fit` and `evaluate` that keeps a classifier's answers in the last evaluation of
+/// each split. It needs memory for a row of logits for each example; past `most_logits` numbers,
+/// examples are left out.
 class AnswerKeeper {
  public:
   static constexpr std::size_t most_logits = std::size_t{1} << 26;
@@ -132,7 +133,7 @@ class AnswerKeeper {
     return splits_.emplace_back(split, Answers{}).second;
   }
 
-  /// Puts what was gathered batch by batch in the order of the rows.
+  /// Sorts the answers of several batches by their rows.
   void sort(Answers& answers) const {
     std::vector<std::size_t> order(answers.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -155,7 +156,7 @@ class AnswerKeeper {
 
   bool enabled_;
   std::vector<std::pair<std::string, Answers>> splits_;
-  std::vector<float> logits_;  // of the evaluation that is under way
+  std::vector<float> logits_;  // logits of the evaluation that is under way
   Eigen::Index width_ = 0;
 };
 

@@ -14,12 +14,12 @@ namespace seqtrain::train {
 /// the dev set. The model must be `Restorable`. Checkpoints hold these parameters too.
 class BestModel {
  public:
-  /// A `BestModel` that is not enabled does nothing, so that a flag can decide.
+  /// Creates an argument that does nothing unless `enabled` is true, so that a flag can decide.
   explicit BestModel(bool enabled = true) : enabled_{enabled} {}
 
   [[nodiscard]] bool enabled() const { return enabled_; }
 
-  /// Copies the model's parameters if the last evaluation in `dev` is the best.
+  /// Copies the model's parameters if the last evaluation in `dev` is the best one.
   template <Restorable M>
   void offer(const M& model, std::span<const metrics::ClassificationReport> dev,
              const Selection& selection) {
@@ -36,7 +36,7 @@ class BestModel {
     if (!copies_.empty()) model.load_state_dict(copies_.views());
   }
 
-  /// Returns the best parameters so far; none before the first evaluation.
+  /// Returns the best parameters so far, or none before the first evaluation.
   [[nodiscard]] std::span<const weights::TensorView> views() const { return copies_.views(); }
 
   /// Forgets the parameters of an earlier fit.

@@ -21,7 +21,7 @@
 
 namespace seqtrain::train {
 
-/// Returns the labels that labelled examples have and those that they get.
+/// Returns the gold labels and the predicted labels of the examples that have a label.
 [[nodiscard]] inline metrics::Decisions decisions(const Answers& answers,
                                                   const predict::Task& task) {
   using Label = metrics::Decisions::Label;
@@ -36,9 +36,9 @@ namespace seqtrain::train {
   return result;
 }
 
-/// Returns confidences and whether each was right, in bins: of single-label classification the
-/// score of the chosen label; of multi-label classification each label's score and whether the
-/// example has it.
+/// Returns bins of confidences with the share that is right. In single-label classification the
+/// confidence is the score of the predicted label; in multi-label classification each label's score
+/// counts, and it is right if the example has the label.
 [[nodiscard]] inline std::vector<metrics::ReliabilityBin> reliability(const Answers& answers,
                                                                       const predict::Task& task) {
   std::vector<double> confidence;
@@ -58,8 +58,8 @@ namespace seqtrain::train {
   return metrics::reliability(confidence, right);
 }
 
-/// Returns precision and recall of one label after the other at each of its scores. The sums of the
-/// examples' exponentials are computed once.
+/// Computes precision and recall of each label at each of its scores. It computes the sums of the
+/// examples' exponentials once.
 class LabelCurves {
  public:
   LabelCurves(const Answers& answers, const predict::Task& task)
@@ -107,12 +107,12 @@ struct CalibratedFigure {
   double after = 0;
 };
 
-/// What was chosen on the dev set, and what it changes there.
+/// The calibration that was chosen on the dev set, with the figures that it changes.
 struct Calibrated {
   weights::Calibration chosen = {};
   std::vector<CalibratedFigure> figures = {};
 
-  /// Returns the task with what was chosen.
+  /// Returns the task with the calibration applied.
   [[nodiscard]] predict::Task apply(predict::Task task) const {
     task.temperature = chosen.temperature;
     task.thresholds = chosen.thresholds;
@@ -122,7 +122,7 @@ struct Calibrated {
 
 namespace detail {
 
-/// Returns the F1 of all labels' decisions together, and the mean of the labels' F1.
+/// Returns the micro F1 and the macro F1 of decisions.
 inline std::pair<double, double> f1_of(const metrics::Decisions& decisions) {
   metrics::Confusion counts = metrics::Confusion::Zero(
       static_cast<Eigen::Index>(decisions.labels()), metrics::label_counts);
@@ -173,9 +173,10 @@ inline Calibrated choose_thresholds(const Answers& answers, const predict::Task&
 
 }  // namespace detail
 
-/// Chooses on a dev set's answers a temperature for single-label classification, or a threshold for
-/// each label of multi-label classification: the one of the greatest F1, or of the greatest recall
-/// with at least that precision. Throws `InputError` for regression, which has no decisions.
+/// Chooses on the answers to a dev set a temperature for single-label classification, or a
+/// threshold for each label of multi-label classification: the one with the greatest F1, or, if a
+/// precision is given, with the greatest recall at that precision or a higher one. Throws
+/// `InputError` for regression, which has no decisions.
 [[nodiscard]] inline Calibrated calibrate(const Answers& answers, const predict::Task& task,
                                           std::optional<double> precision = {}) {
   if (task.problem_type == ProblemType::regression) {
@@ -187,7 +188,7 @@ inline Calibrated choose_thresholds(const Answers& answers, const predict::Task&
   return detail::choose_temperature(answers, task);
 }
 
-/// Appends what was chosen as the member "calibration" of a JSON object.
+/// Appends the calibration to a JSON object as the member "calibration".
 inline void append(json::Writer& out, const Calibrated& calibrated) {
   out.key("calibration").begin_object().member("temperature", calibrated.chosen.temperature);
   out.key("thresholds").begin_array();

@@ -30,14 +30,14 @@
 
 namespace seqtrain::train {
 
-/// A copy of a fit's state and tensors, which is written while training goes on. Assigning again
-/// reuses the memory.
+/// A copy of a fit's state and tensors. A background task writes it while training continues.
+/// Assigning to it again reuses the memory.
 struct Snapshot {
   State state = {};
   std::map<std::string, weights::TensorCopies, std::less<>> tensors = {};  ///< by owner
 };
 
-/// The run that a checkpoint belongs to, as the checkpoint describes it.
+/// The run that a checkpoint belongs to.
 struct RunDescription {
   std::string id = {};                 ///< empty in a checkpoint of seqtrain 0.1
   std::vector<Ancestor> lineage = {};  ///< runs that this one continues, the oldest first
@@ -77,7 +77,7 @@ class Checkpoint {
   [[nodiscard]] const State& state() const { return state_; }
   [[nodiscard]] const RunDescription& run() const { return run_; }
 
-  /// Whether the checkpoint has tensors of that owner: "model", "optimizer" or "best_model".
+  /// Tells whether the checkpoint has tensors of an owner: "model", "optimizer" or "best_model".
   [[nodiscard]] bool has(std::string_view owner) const { return files_.contains(owner); }
 
   /// Returns the tensors of an owner, which live as long as the checkpoint. Throws `InputError` if
@@ -126,7 +126,7 @@ inline void append(json::Writer& out, const metrics::ClassificationReport& repor
   out.end_object();
 }
 
-/// Returns the value, or NaN if it is not a number.
+/// Returns the value, or NaN if it is absent or not a number.
 inline double number_in(const std::optional<json::Value>& value) {
   return value && value->is_number() ? value->number() : std::numeric_limits<double>::quiet_NaN();
 }
@@ -137,8 +137,8 @@ inline std::int64_t count_in(const json::Value& object, std::string_view name) {
   return value.integer();
 }
 
-/// Returns counts with a row for each label, and a column for each label or the four columns of a
-/// binary classifier.
+/// Reads confusion counts: a row for each label, with a column for each label or with the four
+/// columns of a binary classifier.
 inline metrics::Confusion confusion_in(const json::Value& report, ProblemType type) {
   const auto labels = report.at("labels").integer();
   const auto counts = report.at("confusion").items();
@@ -154,7 +154,7 @@ inline metrics::Confusion confusion_in(const json::Value& report, ProblemType ty
   return confusion;
 }
 
-/// Reads a report without the user's metrics.
+/// Reads a report, without the metrics that a user added.
 inline metrics::ClassificationReport figures_in(const json::Value& value) {
   const auto name_of_type = value.find("problem_type");
   if (name_of_type && name_of_type->string() == name(ProblemType::language_modeling)) {

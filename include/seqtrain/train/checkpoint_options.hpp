@@ -13,30 +13,31 @@
 
 namespace seqtrain::train {
 
-/// When a fit saves checkpoints and which one it continues.
+/// Options that say when a fit saves checkpoints and which one it continues.
 struct CheckpointOptions {
-  std::int64_t every = 0;  ///< steps between two checkpoints; 0: not by steps
-  double minutes = 0;      ///< minutes between two checkpoints; 0: not by time
+  std::int64_t every = 0;  ///< steps between two checkpoints; 0 turns this off
+  double minutes = 0;      ///< minutes between two checkpoints; 0 turns this off
   std::int64_t keep = 2;   ///< how many of the newest checkpoints of the run are kept
-  /// "auto" continues the run that the place names from its newest complete checkpoint, or begins
-  /// one if there is none; "never" begins a new run there; a checkpoint's directory begins a new
-  /// run from that checkpoint.
+  /// "auto" continues the run that the store names from its newest complete checkpoint, or begins a
+  /// run if there is none; "never" begins a new run; a checkpoint's directory begins a new run from
+  /// that checkpoint.
   std::string resume = "auto";
-  /// The directory for checkpoints on this machine before they reach a remote store. By default
-  /// this is a folder of the user's cache directory, which is emptied when the run has ended well.
+  /// The directory for checkpoints on this machine before they reach a remote store. By default it
+  /// is a folder of the user's cache directory, which is emptied when the run has ended
+  /// successfully.
   std::filesystem::path directory = {};
   /// Flags that determine the result: a resumed run must have the same.
   Pairs settings = {};
-  /// Values that seqtrain 0.1 gave to some settings; compared with its checkpoints only.
+  /// Values that seqtrain 0.1 gave to some settings. They are compared with its checkpoints only.
   Pairs settings_0_1 = {};
   Pairs versions = {};  ///< versions of the program and its libraries, for people
-  /// Takes messages for people about resumed and failed checkpoints, on the thread that trains; by
-  /// default the observers of the fit hear them.
+  /// Called with messages about resumed and failed checkpoints, on the thread that trains. By
+  /// default the observers of the fit get them.
   std::function<void(const Notice&)> log = {};
-  /// Makes ids of runs and of a program's claim to a place; tests replace it.
+  /// Makes ids of runs and of programs. Tests replace it.
   std::function<std::string()> make_id = make_run_id;
 
-  /// Whether `fit` saves checkpoints at all.
+  /// Tells whether `fit` saves checkpoints at all.
   [[nodiscard]] bool enabled() const { return every > 0 || minutes > 0; }
 
   void validate() const {

@@ -29,8 +29,8 @@ class CheckpointSearch {
   CheckpointSearch(Directory& local, Remote* remote, Log log)
       : local_{&local}, remote_{remote}, log_{std::move(log)} {}
 
-  /// Returns the newest complete checkpoint, or null, and logs each newer one that is not complete.
-  /// An empty run stands for the checkpoints that seqtrain 0.1 wrote.
+  /// Returns the newest complete checkpoint, or null. Logs each newer one that is not complete. An
+  /// empty `run` stands for the checkpoints that seqtrain 0.1 wrote.
   std::shared_ptr<const Checkpoint> newest(const std::string& run) const {
     const auto here = steps(CheckpointFolder{*local_, run});
     const auto there = remote_ ? steps(CheckpointFolder{*remote_, run}) : std::set<std::int64_t>{};
@@ -73,7 +73,7 @@ class CheckpointSearch {
   }
 
   /// Copies a remote checkpoint into the local directory and reads it. A checkpoint of seqtrain 0.1
-  /// goes into a folder of its own, so that nothing which 0.1 left is replaced.
+  /// goes into a folder of its own, so that it replaces no file that 0.1 left.
   std::shared_ptr<const Checkpoint> fetch(const std::string& run, std::int64_t step) const {
     const std::string copies = run.empty() ? "seqtrain-0.1" : run;
     const CheckpointFolder there{*remote_, run};

@@ -40,14 +40,14 @@ void upload_checkpoint(Directory& local, S& store, const std::string& run, std::
 }
 
 /// Copies a run's checkpoints from a local directory into a remote store in the background. Only
-/// the newest checkpoint waits; an older one that still waits is left out.
+/// the newest checkpoint waits; an older one that is still waiting is dropped.
 template <class Directory, Store S, class Worker = Background>
 class CheckpointUpload {
  public:
   struct Options {
     std::string run = {};
     std::int64_t keep = 2;  ///< newest checkpoints that are kept in the store
-    /// Time until a failed copy is tried again.
+    /// The time until a failed copy is tried again.
     std::chrono::milliseconds pause = std::chrono::seconds{5};
     std::function<void(const Notice&)> log = {};  ///< called on the worker's thread
   };
@@ -76,13 +76,14 @@ class CheckpointUpload {
     if (set_waiting(step)) worker_.start([this] { work(); });
   }
 
-  /// Returns the step whose local files are being uploaded; they must not be removed.
+  /// Returns the step whose local files are being uploaded, or nothing. Those files must not be
+  /// removed.
   [[nodiscard]] std::optional<std::int64_t> under_way() const {
     const std::lock_guard lock{mutex_};
     return under_way_;
   }
 
-  /// Whether another program has taken the place over, so that nothing more is uploaded.
+  /// Tells whether another program has taken the store over, so that nothing more is uploaded.
   [[nodiscard]] bool replaced() const {
     const std::lock_guard lock{mutex_};
     return replaced_;

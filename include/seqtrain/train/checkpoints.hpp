@@ -90,7 +90,7 @@ class BasicCheckpoints {
     options_.settings.emplace_back(name, value);
   }
 
-  /// Takes the place and returns the fit to continue, if there is one. Throws `InputError` if
+  /// Takes the store over and returns the fit to continue, if there is one. Throws `InputError` if
   /// another process has locked the local directory or the checkpoint belongs to a run with other
   /// settings.
   std::optional<SavedFit> restore(const Plan& plan) {
@@ -112,8 +112,8 @@ class BasicCheckpoints {
                     [saved](std::string_view owner) { return saved->tensors(owner); }};
   }
 
-  /// Saves a fit: see `Moment`. Throws `Error` if another program has taken over, or if the last
-  /// checkpoint of a stopped run cannot be made durable.
+  /// Saves a fit at one of the moments that `Moment` describes. Throws `Error` if another program
+  /// has taken the store over, or if the last checkpoint of a stopped run cannot be made durable.
   void save(Moment moment, const FitView& fit) {
     pass_on_messages();
     check_owner();
@@ -165,7 +165,7 @@ class BasicCheckpoints {
     bool warning;
   };
 
-  /// Finds the checkpoint to continue, decides which run this is, and takes the place.
+  /// Finds the checkpoint to continue, chooses the run, and takes the store over.
   template <class Place>
   std::shared_ptr<const Checkpoint> begin(Place& place, const Plan& plan) {
     RunRecord<Place> record{place};
@@ -253,7 +253,7 @@ class BasicCheckpoints {
     fit.tensors([this](std::string_view owner, std::span<const weights::TensorView> tensors) {
       snapshot_.tensors[std::string{owner}].assign(tensors);
     });
-    snapshot_.state = fit.state;  // last: asking for the tensors may count a skipped step
+    snapshot_.state = fit.state;  // last: asking for the tensors may add to skipped_steps
   }
 
   /// Writes the copy. A failure is noted and logged, not thrown.
@@ -278,8 +278,8 @@ class BasicCheckpoints {
     }
   }
 
-  /// Writes the copy unless a complete checkpoint of this run and step is there: its bits would be
-  /// the same.
+  /// Writes the copy, unless a complete checkpoint of this run and step exists: its bits would be
+  /// equal.
   void put(std::int64_t step) {
     const Folder folder{local_, run_.id};
     if (local_.map(folder.at(step, sink::Manifest::file_name))) {

@@ -24,7 +24,7 @@
 
 namespace seqtrain::train {
 
-/// The name of an evaluation and the point of the training at which it takes place.
+/// The name of an evaluation with the epochs and steps that training has done.
 struct EvalPoint {
   std::string_view split;     ///< name of the examples: "dev", "test"
   std::int64_t epoch = 0;     ///< epochs done
@@ -32,12 +32,12 @@ struct EvalPoint {
   std::stop_token stop = {};  ///< ends the evaluation with `Stopped`
 };
 
-/// A metric among the arguments of `fit` and `evaluate`.
+/// Tells whether an argument of `fit` and `evaluate` is a metric.
 template <class O>
 concept CountsEvaluations = metrics::Metric<std::remove_const_t<O>>;
 
-/// A model that answers several batches of an evaluation at once: `logits_of` returns the logits of
-/// at most `logits_window()` batches that follow each other.
+/// A model that answers several batches of an evaluation at once. `logits_of` returns the logits of
+/// at most `logits_window()` consecutive batches.
 template <class M>
 concept AnswersWindows = requires(M& model, std::span<const typename M::batch_type> batches) {
   { model.logits_window() } -> std::convertible_to<std::int64_t>;
@@ -56,7 +56,7 @@ auto counting_copy(const O& observer) {
   }
 }
 
-/// Scores a classifier's answers; if an example has one label, the user's metrics score them too.
+/// Scores a classifier's answers. If an example has one label, the user's metrics score them too.
 template <Classifier M, class... Observers>
 class Scoring {
  public:
@@ -71,7 +71,7 @@ class Scoring {
     return 1;
   }
 
-  /// Scores batches, and calls `tell` with an `EvalAnswers` without a split for each.
+  /// Scores batches. Calls `tell` for each with an `EvalAnswers` whose split is empty.
   template <class B, class Tell>
   void add(M& model, std::span<const B> batches, const Tell& tell) {
     const auto take = [&](const auto& logits, const B& batch) {
@@ -120,7 +120,7 @@ class Scoring {
   decltype(std::tuple_cat(counting_copy(std::declval<const Observers&>())...)) own_;
 };
 
-/// Scores a language model by its mean loss over all words and by the perplexity, the exponential
+/// Scores a language model by its mean loss over all words and by its perplexity, the exponential
 /// of that loss.
 template <LanguageModel M>
 class Perplexity {
@@ -149,7 +149,7 @@ class Perplexity {
   double words_ = 0;
 };
 
-/// Returns a `Scoring` or a `Perplexity`, as the model needs it.
+/// Returns a `Scoring` for a classifier or a `Perplexity` for a language model.
 template <class M, class... Observers>
 auto scoring_of(const M& model, const Observers&... observers) {
   if constexpr (Classifier<M>) {
@@ -161,7 +161,7 @@ auto scoring_of(const M& model, const Observers&... observers) {
 
 }  // namespace detail
 
-/// Returns a report without examples, whose figures have the names that an evaluation with these
+/// Returns a report without examples. Its figures have the names that an evaluation with these
 /// arguments gives.
 template <class M, class... Observers>
 metrics::ClassificationReport empty_report(const M& model, const Observers&... observers) {

@@ -13,57 +13,58 @@
 
 namespace seqtrain::train {
 
-/// Training is about to start.
+/// The event before the first step of a fit.
 struct FitBegin {
   std::int64_t epochs = 0;
   std::int64_t steps = 0;     ///< optimizer steps of the whole run
   std::int64_t examples = 0;  ///< examples in one epoch
-  Position position = {};     ///< how far the run is already
+  Position position = {};     ///< the position that training starts from
 };
 
-/// The gradient norm of a step whose optimizer does not tell it: NaN.
+/// The gradient norm of a step whose optimizer does not compute it: NaN.
 inline const std::function<double()> unknown_norm = [] {
   return std::numeric_limits<double>::quiet_NaN();
 };
 
-/// An optimizer step has been taken.
+/// The event after an optimizer step.
 struct StepEnd {
   std::int64_t step = 0;      ///< counted from 1 over the whole run
   std::int64_t steps = 0;     ///< optimizer steps of the whole run
   std::int64_t epoch = 0;     ///< counted from 1
-  std::int64_t batch = 0;     ///< batches of this epoch that are done, including this step's
+  std::int64_t batch = 0;     ///< batches of this epoch done, including this step's
   std::int64_t batches = 0;   ///< batches of this epoch
   std::int64_t examples = 0;  ///< examples in this step
   std::int64_t tokens = 0;    ///< tokens in this step, without padding
   double learning_rate = 0;
-  /// Returns the mean loss over this step's examples, and waits if it is on a device.
+  /// Returns the mean loss over this step's examples. Waits if it is on a device.
   const std::function<double()>& loss;
-  /// Returns the common 2-norm of this step's gradients before they were clipped, and waits if it
-  /// is on a device; NaN if the optimizer does not tell.
+  /// Returns the common 2-norm of this step's gradients before clipping, or NaN if the optimizer
+  /// does not compute it. Waits if it is on a device.
   const std::function<double()>& gradient_norm = unknown_norm;
 };
 
-/// A step was skipped because its gradients were not finite: the parameters are unchanged.
+/// The event after a step that was skipped because its gradients were not finite. The parameters
+/// are unchanged.
 struct StepSkipped {
   std::int64_t step = 0;     ///< counted from 1 over the whole run
   std::int64_t skipped = 0;  ///< steps skipped in the run so far
   std::string_view problem;  ///< names the step and the gradient
 };
 
-/// A message for people: a checkpoint failed, or a run was resumed.
+/// The event of a message for people, such as a failed checkpoint or a resumed run.
 struct Notice {
   std::string_view text;
   bool warning = false;  ///< something failed, and training goes on
 };
 
-/// An evaluation is about to start.
+/// The event before an evaluation.
 struct EvalBegin {
   std::string_view split;  ///< "dev", "test"
   std::int64_t epoch = 0;  ///< epochs done
   std::int64_t step = 0;   ///< optimizer steps done
 };
 
-/// A batch of an evaluation is done.
+/// The event after a batch of an evaluation.
 struct EvalStep {
   std::string_view split;     ///< "dev", "test"
   std::int64_t batch = 0;     ///< batches done
@@ -72,17 +73,18 @@ struct EvalStep {
   std::int64_t tokens = 0;    ///< tokens in this batch, without padding
 };
 
-/// A classifier has answered a batch of an evaluation. The members refer to memory of the batch.
+/// The event after a classifier has answered a batch of an evaluation. The members refer to the
+/// batch's memory.
 struct EvalAnswers {
   std::string_view split;  ///< "dev", "test"
   ProblemType problem_type = ProblemType::single_label;
   const metrics::Logits& logits;               ///< [rows, labels]
-  std::span<const std::int64_t> labels;        ///< [rows], -1 where a row has none
-  std::span<const float> targets = {};         ///< [rows, labels], in place of labels
-  std::span<const std::int64_t> row_ids = {};  ///< [rows], places in the encoded set, if known
+  std::span<const std::int64_t> labels;        ///< [rows], -1 for a row without a label
+  std::span<const float> targets = {};         ///< [rows, labels], instead of labels
+  std::span<const std::int64_t> row_ids = {};  ///< [rows], indices in the encoded set, if known
 };
 
-/// An evaluation has ended.
+/// The event after an evaluation.
 struct EvalEnd {
   std::string_view split;
   std::int64_t epoch = 0;  ///< epochs done
@@ -91,13 +93,13 @@ struct EvalEnd {
   const metrics::ClassificationReport& report;
 };
 
-/// An epoch and its evaluation have ended.
+/// The event after an epoch and its evaluation.
 struct EpochEnd {
   std::int64_t epoch = 0;   ///< epochs done
   std::int64_t epochs = 0;  ///< epochs of the whole run
 };
 
-/// Training has ended.
+/// The event after the last step of a fit.
 struct FitEnd {
   std::int64_t step = 0;  ///< optimizer steps done
   double seconds = 0;     ///< time of this call of `fit`

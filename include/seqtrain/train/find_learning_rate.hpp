@@ -25,11 +25,11 @@ struct LearningRateCurve {
     double loss = 0;  ///< a running mean
   };
   std::vector<Point> points = {};
-  std::int64_t steps = 0;  ///< as many points as the test has if the loss does not grow too far
+  std::int64_t steps = 0;  ///< points that a test has if it does not end early
 
-  /// Returns a tenth of the learning rate at which the loss is lowest. The first tenth of the test
-  /// and the last five points do not count, unless nothing else remains. Throws `Error` if there
-  /// is no point.
+  /// Returns a tenth of the learning rate with the lowest loss. The first tenth of the test and the
+  /// last five points do not count, unless there are no others. Throws `Error` if there is no
+  /// point.
   [[nodiscard]] double suggestion() const {
     std::span<const Point> counted = points;
     const auto first = static_cast<std::size_t>(steps / 10);
@@ -44,8 +44,8 @@ struct RangeTestOptions {
   double first = 1e-7;  ///< the learning rate of the first step
   double last = 10;     ///< the learning rate after the last step
   std::int64_t steps = 100;
-  double stop_at = 4;       ///< the test ends where the loss is so many times the lowest one
-  double smoothing = 0.98;  ///< of the running mean: the share of what came before a step
+  double stop_at = 4;       ///< the test ends when the loss is this many times the lowest
+  double smoothing = 0.98;  ///< the weight of earlier steps in the running mean of the loss
   std::stop_token stop = {};
 
   void validate() const {
@@ -62,7 +62,7 @@ struct RangeTestOptions {
 
 namespace detail {
 
-/// Takes the steps of a range test.
+/// Runs the steps of a range test.
 template <class M, class O>
 class RangeTest {
  public:
@@ -71,7 +71,7 @@ class RangeTest {
     curve_.steps = options.steps;
   }
 
-  /// Takes a step on a batch. Returns whether the test goes on.
+  /// Takes a step on a batch. Returns whether the test continues.
   bool step(const typename M::batch_type& batch) {
     if (options_.stop.stop_requested()) throw Stopped{"stopped during a range test"};
     const auto done = static_cast<double>(curve_.points.size());
@@ -100,10 +100,10 @@ class RangeTest {
 
 }  // namespace detail
 
-/// Trains with a learning rate that grows exponentially from step to step, and returns the loss at
-/// each: the range test of Smith 2015, "Cyclical learning rates for training neural networks". The
-/// model ends with the weights that it began with. The optimizer, whose own learning rate must be
-/// above 0, is used up. Throws `Stopped` if a stop is requested.
+/// Runs the range test of Smith 2015, "Cyclical learning rates for training neural networks":
+/// trains with a learning rate that grows exponentially from step to step and returns the loss at
+/// each rate. The model ends with its initial weights. The optimizer cannot be used afterwards, and
+/// its own learning rate must be above 0. Throws `Stopped` if a stop is requested.
 template <Restorable M, OptimizerFor<M> O, LoaderFor<M> L>
 [[nodiscard]] LearningRateCurve find_learning_rate(M& model, O optimizer, L& loader,
                                                    const RangeTestOptions& options = {}) {

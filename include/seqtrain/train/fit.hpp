@@ -42,15 +42,15 @@ struct FitReport {
   /// Dev figures after each epoch, including epochs before a resume.
   std::vector<metrics::ClassificationReport> dev;
   std::size_t epoch_of_model = 0;  ///< index in `dev` of the epoch whose parameters the model has
-  std::string unsaved = {};        ///< why the last checkpoint is not where it should be, or empty
+  std::string unsaved = {};        ///< why the last checkpoint is not stored; else empty
 
-  /// Returns an `EvalPoint` after this fit: the split's name, the epochs and steps done.
+  /// Returns the `EvalPoint` of an evaluation after this fit.
   [[nodiscard]] EvalPoint point(std::string_view split, std::stop_token stop = {}) const {
     return {.split = split, .epoch = epochs, .step = steps, .stop = std::move(stop)};
   }
 };
 
-/// Returns `epoch 1, step 3, loss 0.5, rows 3, 17`, without a loss if it is not given.
+/// Returns `epoch 1, step 3, loss 0.5, rows 3, 17`; without a loss if it is not given.
 template <class B>
 std::string describe_step(const Position& position, std::span<const B> batches,
                           std::optional<double> loss) {
@@ -73,11 +73,11 @@ struct Fit {
   Best best;
   State state = {};
   StepWatch watch{options.on_nonfinite};
-  std::function<double()> gradient_norm = {};  ///< of the last step
+  std::function<double()> gradient_norm = {};  ///< returns the gradient norm of the last step
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 
   [[nodiscard]] bool is_done() const {
-    if (state.position.batch > 0) return false;  // not evaluated yet
+    if (state.position.batch > 0) return false;  // the epoch is not evaluated yet
     return state.position.step >= length.steps ||
            options.selection().out_of_patience(state.dev, options.early_stopping_patience);
   }
@@ -105,7 +105,7 @@ struct Fit {
     state = saved.state;
   }
 
-  /// Counts a step on these batches and lets `watch` find out whether it was taken.
+  /// Counts a step on these batches. `watch` finds out later whether the optimizer took it.
   template <class B>
   void count_step(std::span<const B> batches, optim::Outcome outcome,
                   const std::function<double()>& loss) {

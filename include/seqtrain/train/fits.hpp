@@ -19,7 +19,7 @@ namespace seqtrain::train {
 // If policies or arguments do not make a `Trainer`, compilation ends with one plain sentence that
 // says which of them lacks what. The pages in docs/concepts have the whole contract.
 
-/// Does not compile if the model has an optional member in another form than the trainer uses.
+/// Fails to compile if an optional member of the model has a form that the trainer cannot use.
 template <class M>
 consteval void check_optional_members_of_model() {
   using B = typename M::batch_type;
@@ -43,7 +43,7 @@ consteval void check_optional_members_of_model() {
       "the model needs both state_dict(), whose views() are tensors, and load_state_dict(tensors)");
 }
 
-/// Does not compile unless the model can be trained.
+/// Fails to compile unless the model can be trained.
 template <class M>
 consteval void check_model() {
   static_assert(std::movable<M>, "the model cannot be moved into the Trainer");
@@ -63,7 +63,7 @@ consteval void check_model() {
   check_optional_members_of_model<M>();
 }
 
-/// Does not compile unless the optimizer steps the parameters of the model.
+/// Fails to compile unless the optimizer steps the model's parameters.
 template <class M, class O>
 consteval void check_optimizer() {
   static_assert(
@@ -74,7 +74,7 @@ consteval void check_optimizer() {
                 "the optimizer steps another parameter_type than the model has");
 }
 
-/// Does not compile unless the loader yields the batches of the model.
+/// Fails to compile unless the loader yields the model's batches.
 template <class M, class L>
 consteval void check_loader() {
   static_assert(
@@ -83,7 +83,7 @@ consteval void check_loader() {
   static_assert(LoaderFor<L, M>, "the loader yields another batch_type than the model takes");
 }
 
-/// Does not compile unless the sink satisfies `Sink`.
+/// Fails to compile unless the sink satisfies `Sink`.
 template <class S>
 consteval void check_sink() {
   static_assert(Sink<S>, "the sink lacks put(key, bytes), put_file(key, file) or flush()");
@@ -92,7 +92,7 @@ consteval void check_sink() {
       "the sink has list(key) but is no Store: see docs/concepts/store.md for what it lacks");
 }
 
-/// Does not compile unless four policies make a `Trainer`.
+/// Fails to compile unless the four policies make a `Trainer`.
 template <class M, class O, class L, class S>
 consteval bool fits() {
   check_model<M>();
@@ -102,7 +102,7 @@ consteval bool fits() {
   return Trainable<M, O, L, S>;
 }
 
-/// Whether an argument of `fit` was meant to be a loader.
+/// Tells whether an argument of `fit` was meant to be a loader.
 template <class P>
 concept LoaderLike = requires(P& part) {
   part.epoch(0);
@@ -114,7 +114,7 @@ concept LoaderLike = requires(P& part) {
   part.examples();
 };
 
-/// Does not compile unless an argument is an observer or a metric.
+/// Fails to compile unless the argument is an observer or a metric.
 template <class P>
 consteval void check_observer() {
   using T = std::remove_const_t<P>;
@@ -124,7 +124,7 @@ consteval void check_observer() {
                 "an observer is const, but its on(event) is not");
 }
 
-/// Does not compile unless an evaluation can take the loader and the model.
+/// Fails to compile unless the model can be evaluated on the loader.
 template <class M, class D>
 consteval void check_dev_loader() {
   using T = std::remove_const_t<D>;
@@ -138,14 +138,14 @@ consteval void check_dev_loader() {
                 "evaluate(batch)");
 }
 
-/// Fails where a metric cannot count what the model answers.
+/// Fails to compile if a metric cannot count the model's answers.
 template <class M, class P>
 consteval void check_metric() {
   static_assert(Classifier<M> || !CountsEvaluations<P>,
                 "a metric counts labels, but the model is evaluated by its loss");
 }
 
-/// Does not compile unless these are arguments of `evaluate`, references or not.
+/// Fails to compile unless the types are arguments of `evaluate`, references or not.
 template <class M, class D, class... Parts>
 consteval void check_evaluation() {
   check_dev_loader<M, std::remove_reference_t<D>>();
@@ -153,7 +153,7 @@ consteval void check_evaluation() {
   (check_observer<std::remove_reference_t<Parts>>(), ...);
 }
 
-/// Does not compile unless `fit` knows what to do with an argument.
+/// Fails to compile unless the type is an argument of `fit`.
 template <class M, class P>
 consteval void check_part() {
   using T = std::remove_const_t<P>;
@@ -172,7 +172,7 @@ consteval void check_part() {
   }
 }
 
-/// Does not compile unless these are arguments of `fit`, references or not.
+/// Fails to compile unless the types are arguments of `fit`, references or not.
 template <class M, class O, class... Parts>
 consteval void check_parts() {
   (check_part<M, std::remove_reference_t<Parts>>(), ...);

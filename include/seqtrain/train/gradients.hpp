@@ -12,8 +12,8 @@
 
 namespace seqtrain::train {
 
-/// Collects the losses of a step's batches, each with its share in the step's mean. They may be on
-/// a device.
+/// Collects the losses of a step's batches, each with its weight in the step's mean. A loss may be
+/// on a device.
 template <Model M>
 class StepLoss {
  public:
@@ -32,8 +32,8 @@ class StepLoss {
   std::vector<std::pair<double, typename M::loss_type>> losses_;
 };
 
-/// A model that adds the gradients of a whole step itself. Its `accumulate_step` returns the losses
-/// of the step; their `value()` is the mean.
+/// A model that adds the gradients of a whole step itself. `accumulate_step` returns the losses of
+/// the step, and their `value()` is the mean.
 template <class M>
 concept AccumulatesSteps = requires(M& model, std::span<const typename M::batch_type> batches) {
   { model.accumulate_step(batches).value() } -> std::convertible_to<double>;
@@ -57,7 +57,7 @@ auto accumulate(M& model, std::span<const typename M::batch_type> batches) {
   }
 }
 
-/// Calls the optimizer's step. An optimizer that returns nothing counts as having taken it.
+/// Calls the optimizer's step and returns its outcome. A step that returns nothing counts as taken.
 template <class O, Model M>
 requires OptimizerFor<O, M> optim::Outcome take_step(O& optimizer, M& model,
                                                      const optim::Step& step) {

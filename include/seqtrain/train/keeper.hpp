@@ -20,18 +20,18 @@ struct Plan {
   Pairs settings = {};     ///< options that determine the result; a resumed fit must have the same
 };
 
-/// A fit to continue: its state, and the tensors of each owner, which live as long as this object.
+/// A fit to continue: its state and the tensors of each owner, which live as long as this object.
 /// `tensors` throws `InputError` for an owner that was not saved.
 struct SavedFit {
   State state = {};
   std::function<std::span<const weights::TensorView>(std::string_view owner)> tensors = {};
 };
 
-/// When a keeper is asked to save.
+/// The moments at which a keeper is asked to save.
 enum class Moment {
   step,  ///< between two steps: the keeper saves if a checkpoint is due
   stop,  ///< a stop was requested: the saved fit must be durable on return
-  end    ///< training is done: the keeper saves and waits until that is durable, if it can be
+  end    ///< training is done: the keeper saves and waits until that is durable or has failed
 };
 
 /// A fit at one moment. `tensors(visit)` calls `visit` with the tensors of each owner, which are
@@ -70,7 +70,7 @@ class KeeperRef {
   void save(Moment moment, const FitView& fit) const {
     if (save_) save_(moment, fit);
   }
-  /// Returns why the fit is not saved as it should be; empty if it is.
+  /// Returns why the fit could not be saved, or an empty string.
   [[nodiscard]] std::string problem() const { return problem_ ? problem_() : std::string{}; }
 
  private:

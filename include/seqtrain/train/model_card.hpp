@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,12 +17,21 @@
 
 namespace seqtrain::train {
 
-/// What a model card says beside the results of a run. Empty members are left out.
+/// The data set of a run, a name on the hub.
+struct CardDataset {
+  std::string id;
+  std::string config = {};
+  std::string revision = {};  ///< a commit
+  std::string dev_split = {};
+  std::string test_split = {};
+};
+
+/// Facts for a model card that a run's results do not contain. Empty members are left out.
 struct CardFacts {
-  std::string name = {};        ///< the run's
+  std::string name = {};        ///< name of the run
   std::string base_model = {};  ///< the pre-trained model, a name on the hub
   std::string license = {};
-  std::vector<std::string> datasets = {};  ///< names on the hub
+  std::optional<CardDataset> dataset = {};
 };
 
 /// Returns the license that the card in a model's folder states, or an empty string.
@@ -44,12 +54,12 @@ struct CardFacts {
 
 namespace detail {
 
-/// Returns a text in quotes, as JSON and YAML have it.
+/// Returns a text in quotes, escaped for JSON and YAML.
 inline std::string in_quotes(std::string_view text) {
   return json::Writer{}.value(text).text();
 }
 
-/// Returns a text as one cell of a table, in which it has no meaning to Markdown.
+/// Returns a text as one cell of a Markdown table, escaped.
 inline std::string cell(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -63,7 +73,7 @@ inline std::string rounded(double value) {
   return json::Writer{}.value(std::round(value * 1e6) / 1e6).text();
 }
 
-/// Returns the figures of a split that are numbers, by the names that the hub has for them.
+/// Returns the figures of a split that are numbers, by the hub's names for them.
 inline std::vector<metrics::Figure> card_figures(const metrics::ClassificationReport& report) {
   std::vector<metrics::Figure> figures;
   if (has_labels(report.problem_type)) {
@@ -82,15 +92,28 @@ inline std::string value_of_flag(const Results& results, std::string_view name) 
   return found == results.flags.end() ? "" : found->second;
 }
 
-/// Returns a part of `model-index`: the figures on one split.
-inline std::string index_of(const Results& results, std::string_view split,
-                            const std::vector<metrics::Figure>& figures) {
+/// Returns the description of a split in `model-index`: of the data set, or of the file.
+inline std::string described_split(const Results& results, const CardFacts& facts,
+                                   std::string_view split) {
+  const auto line = [](std::string_view key, std::string_view value) {
+    return value.empty() ? "" : "      " + std::string{key} + ": " + in_quotes(value) + "\n";
+  };
+  if (const auto& set = facts.dataset) {
+    return line("name", set->id) + line("type", set->id) + line("config", set->config) +
+           line("split", split == "dev" ? set->dev_split : set->test_split) +
+           line("revision", set->revision);
+  }
   const auto file = value_of_flag(results, std::string{split} + "-file");
   const auto shown = std::filesystem::path{file}.filename().string();
-  const auto name = in_quotes(shown.empty() ? split : shown);
-  std::string text =
-      "  - task:\n      type: text-classification\n    dataset:\n      name: " + name +
-      "\n      type: " + name + "\n      split: " + std::string{split} + "\n    metrics:\n";
+  const auto name = shown.empty() ? split : shown;
+  return line("name", name) + line("type", name) + "      split: " + std::string{split} + "\n";
+}
+
+/// Returns the entry of `model-index` with the figures on one split.
+inline std::string index_of(const Results& results, const CardFacts& facts, std::string_view split,
+                            const std::vector<metrics::Figure>& figures) {
+  std::string text = "  - task:\n      type: text-classification\n    dataset:\n" +
+                     described_split(results, facts, split) + "    metrics:\n";
   for (const auto& [metric, value] : figures) {
     text += "    - type: " + in_quotes(metric) + "\n      value: " + rounded(value) + "\n";
   }
@@ -101,8 +124,7 @@ inline std::string front_matter(const Results& results, const CardFacts& facts) 
   std::string text = "---\n";
   if (!facts.license.empty()) text += "license: " + facts.license + "\n";
   if (!facts.base_model.empty()) text += "base_model: " + in_quotes(facts.base_model) + "\n";
-  if (!facts.datasets.empty()) text += "datasets:\n";
-  for (const auto& dataset : facts.datasets) text += "- " + in_quotes(dataset) + "\n";
+  if (facts.dataset) text += "datasets:\n- " + in_quotes(facts.dataset->id) + "\n";
   text += "library_name: transformers\npipeline_tag: text-classification\n";
   std::string names, index;
   const auto add = [&](std::string_view split, const auto& report) {
@@ -111,7 +133,7 @@ inline std::string front_matter(const Results& results, const CardFacts& facts) 
     for (const auto& [metric, value] : figures) {
       if (index.empty() && metric != "loss") names += "- " + in_quotes(metric) + "\n";
     }
-    index += index_of(results, split, figures);
+    index += index_of(results, facts, split, figures);
   };
   add("dev", results.dev);
   add("test", results.test);
@@ -139,12 +161,13 @@ inline std::string results_table(std::string_view split,
 
 }  // namespace detail
 
-/// Returns the model card of a run, the README.md in its model's folder: a header that the hub
-/// reads, then labels, results, hyperparameters and versions for people.
+/// Returns the model card of a run, the README.md of its model's folder: a header for the hub, then
+/// labels, results, hyperparameters and versions for people.
 [[nodiscard]] inline std::string model_card(const Results& results, const CardFacts& facts) {
   auto text = detail::front_matter(results, facts) + "\n# " + detail::cell(facts.name) + "\n\n";
   const auto base = detail::value_of_flag(results, "model");
-  const auto data = detail::value_of_flag(results, "train-file");
+  const auto set = detail::value_of_flag(results, "dataset");
+  const auto data = set.empty() ? detail::value_of_flag(results, "train-file") : set;
   text += "A classifier of texts";
   if (!base.empty()) text += ", fine-tuned from " + detail::cell(base);
   if (!data.empty()) text += " on " + detail::cell(data);

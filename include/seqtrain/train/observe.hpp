@@ -4,13 +4,13 @@
 
 namespace seqtrain::train {
 
-/// An observer that overloads `on` for an event.
+/// Tells whether an observer overloads `on` for an event.
 template <class O, class Event>
 concept Hears = requires(O& observer, const Event& event) {
   observer.on(event);
 };
 
-/// Hears the events of a fit: it overloads `on` for those it wants.
+/// An observer of a fit, which overloads `on` for at least one event.
 template <class O>
 concept Observer = Hears<O, FitBegin> || Hears<O, StepEnd> || Hears<O, StepSkipped> ||
     Hears<O, EvalBegin> || Hears<O, EvalStep> || Hears<O, EvalAnswers> || Hears<O, EvalEnd> ||

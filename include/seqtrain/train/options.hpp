@@ -17,34 +17,37 @@
 
 namespace seqtrain::train {
 
-/// Decides what a fit does if a step's gradients are not finite: it stops, or it skips the step.
-/// The step is never taken.
+/// Says what a fit does with a step whose gradients are not finite: it ends, or it skips the step.
+/// The optimizer never takes such a step.
 enum class OnNonfinite { stop, skip };
 
-/// Options of `Trainer::fit`. Fields that Hugging Face's TrainingArguments has too have its names.
+/// Options of `Trainer::fit`. Fields that Hugging Face's TrainingArguments also has carry the names
+/// it gives them.
 struct FitOptions {
   /// Passes over the training data.
   std::int64_t epochs = 2;
-  /// Optimizer steps of the whole run. If above 0, it decides instead of `epochs`, and the data is
-  /// used as often as that takes.
+  /// Optimizer steps of the whole run. If above 0, it replaces `epochs`, and the data is repeated
+  /// as often as needed.
   std::int64_t max_steps = 0;
-  /// Batches whose gradients make one step. One batch of all their examples would give the same
-  /// step. The last step of an epoch may have fewer.
+  /// The number of batches whose gradients make one step. One large batch of their examples would
+  /// give an equal step. The last step of an epoch may have fewer.
   std::int64_t gradient_accumulation_steps = 1;
-  /// Gradients are scaled down so that their common 2-norm is at most this.
+  /// The largest common 2-norm of the gradients. Larger gradients are scaled down to it.
   double max_grad_norm = std::numeric_limits<double>::infinity();
-  /// Scales the optimizer's learning rate over the steps of the run.
+  /// The schedule that scales the optimizer's learning rate over the steps of the run.
   optim::Schedule schedule = {};
   OnNonfinite on_nonfinite = OnNonfinite::stop;
-  /// Epochs in a row without a better dev evaluation after which the fit ends; 0: no early
-  /// stopping.
+  /// The fit ends after this many epochs in a row without a better dev evaluation; 0 turns early
+  /// stopping off.
   std::int64_t early_stopping_patience = 0;
-  /// The name of the metric that decides which epoch is best, for early stopping and `BestModel`.
-  /// Empty means the default of `Selection`. A user's own metric goes by its own name.
+  /// The name of the figure that decides which epoch is best, for early stopping and `BestModel`.
+  /// Empty means the default of `Selection`. A user's metric has the name that it returns.
   std::string metric_for_best_model = {};
-  /// Whether a larger value of that metric is better; by default its name decides, see `Selection`.
+  /// Tells whether a larger value of that figure is better. By default its name decides, see
+  /// `Selection`.
   std::optional<bool> greater_is_better = {};
-  /// Checkpoints in the trainer's sink, which must be a `Store`. By default there are none.
+  /// Options of checkpoints in the trainer's sink, which must be a `Store`. By default there are
+  /// none.
   CheckpointOptions checkpoint = {};
   /// When a stop is requested, the fit finishes its step, saves if it keeps checkpoints, and throws
   /// `Stopped`.
@@ -52,7 +55,8 @@ struct FitOptions {
 
   [[nodiscard]] Selection selection() const { return {metric_for_best_model, greater_is_better}; }
 
-  /// Returns what the optimizer is told at `step` (counted from 0) of `steps`.
+  /// Returns the learning rate's scale, the clipping norm and the momentum for `step` (counted from
+  /// 0) of `steps`.
   [[nodiscard]] optim::Step step(std::int64_t step, std::int64_t steps) const {
     return {.lr_scale = schedule.lr_scale(step, steps),
             .max_grad_norm = max_grad_norm,
@@ -72,7 +76,7 @@ struct FitOptions {
     checkpoint.validate();
   }
 
-  /// Returns the options that a resumed run must have too: all that determine the result except its
+  /// Returns the options that a resumed run must repeat: all that determine the result except its
   /// length.
   [[nodiscard]] Pairs settings() const {
     const auto exact = [](double value) {

@@ -12,7 +12,7 @@ namespace seqtrain::train {
 /// Names with values, in order, such as flags and versions.
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// Appends the pairs as a member `name`, one JSON object.
+/// Appends the pairs to a JSON object as one member `name`, an object.
 inline void append(json::Writer& out, std::string_view name, const Pairs& pairs) {
   out.key(name).begin_object();
   for (const auto& [key, value] : pairs) out.member(key, std::string_view{value});

@@ -20,11 +20,11 @@
 
 namespace seqtrain::train {
 
-/// A split's answers for `predictions.jsonl`.
+/// The answers to a split, for `predictions.jsonl`.
 struct PredictedSplit {
   std::string name;  ///< "dev", "test"
   const Answers* answers = nullptr;
-  /// Number of each row's record in its file, counted from 1; empty if they are the rows' places.
+  /// The number of each row's record in its file, counted from 1; if empty, the row's index plus 1.
   std::vector<std::int64_t> records = {};
 };
 
@@ -64,10 +64,10 @@ inline std::string prediction_line(const PredictedSplit& split, std::size_t i,
 
 }  // namespace detail
 
-/// Writes `predictions.jsonl`, an object a line for each example: `{"split": "dev", "row": 1,
-/// "gold": "neutral", "predicted": "entailment", "scores": [0.7, 0.2, 0.1], "loss": 1.61}`, with
-/// scores in the order of the labels; lists of labels in multi-label classification; numbers, and
-/// no scores, in regression. The file appears whole or not at all.
+/// Writes `predictions.jsonl`, one object a line for each example: `{"split": "dev", "row": 1,
+/// "gold": "neutral", "predicted": "entailment", "scores": [0.7, 0.2, 0.1], "loss": 1.61}`. Scores
+/// are in the order of the labels. Multi-label classification has lists of labels; regression has
+/// numbers and no scores. The file appears whole or not at all.
 inline void write_predictions(const std::filesystem::path& file,
                               std::span<const PredictedSplit> splits, const predict::Task& task) {
   AtomicFile out{file};
@@ -89,7 +89,8 @@ struct ReadPrediction {
   [[nodiscard]] bool right() const { return gold == predicted; }
 };
 
-/// Returns the lines of a split. Throws `InputError` on text that is no such file.
+/// Returns the lines of a split. Throws `InputError` with the file and the line if a line is not a
+/// prediction.
 [[nodiscard]] inline std::vector<ReadPrediction> read_predictions(std::string_view text,
                                                                   std::string_view split,
                                                                   const std::string& file) {

@@ -17,7 +17,7 @@ ProblemType problem_type_of(const M& model) {
   }
 }
 
-/// Returns `batch.targets`, numbers [rows, labels] instead of label ids; none if the batch has no
+/// Returns `batch.targets`, numbers [rows, labels] that replace label ids; none if the batch has no
 /// such member.
 template <Batch B>
 std::span<const float> targets_of(const B& batch) {

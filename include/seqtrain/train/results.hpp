@@ -27,14 +27,14 @@ struct FitFigures {
   std::int64_t steps = 0;  ///< optimizer steps of the run, including those before a resume
 };
 
-/// A figure of the machine over a run, such as the use of a GPU.
+/// The mean and the maximum of a machine's figure over a run, such as the use of a GPU.
 struct MachineFigure {
   std::string name;
   double mean = 0;
   double max = 0;
 };
 
-/// The results of a run, as `metrics.json` holds them. NaN is written as null.
+/// The results of a run, which `metrics.json` holds. NaN is written as null.
 struct Results {
   std::vector<std::string> labels = {};  ///< names, in the order of the label ids
   std::optional<metrics::ClassificationReport> dev = {};
@@ -42,7 +42,7 @@ struct Results {
   std::optional<data::DataSummary> data = {};
   FitFigures train = {};
   double peak_memory_mib = 0;
-  std::vector<MachineFigure> machine = {};     ///< left out of the file if there is none
+  std::vector<MachineFigure> machine = {};     ///< not written if empty
   std::optional<Calibrated> calibration = {};  ///< saved with the model as well
   Pairs flags = {};
   Pairs versions = {};
@@ -91,7 +91,7 @@ inline void append(json::Writer& out, std::string_view split,
   out.end_object();
 }
 
-/// Appends what a set of examples is made of.
+/// Appends the summary of a set of examples.
 inline void append(json::Writer& out, std::string_view split, const data::SetSummary& set,
                    const std::vector<std::string>& labels) {
   const auto count = [](std::size_t value) { return static_cast<std::int64_t>(value); };

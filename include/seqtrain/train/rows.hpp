@@ -8,8 +8,8 @@
 
 namespace seqtrain::train {
 
-/// Returns the examples of a step for people, `rows 3, 17`: their places in the training set, or
-/// only their number if batches have no `row_ids`. After 64 places the list ends with the number.
+/// Returns the rows of a step's examples as text, such as `rows 3, 17`, or only their number if
+/// batches have no `row_ids`. Past 64 rows the text ends with their number.
 template <class Batch>
 std::string describe_rows(std::span<const Batch> batches) {
   constexpr std::size_t shown = 64;

@@ -67,8 +67,8 @@ class RunDirectory {
   [[nodiscard]] std::filesystem::path predictions() const { return path() / "predictions.jsonl"; }
   [[nodiscard]] std::filesystem::path report() const { return path() / "report.html"; }
 
-  /// Returns the names of a finished run's results: the model in both forms, the metrics, and of
-  /// the predictions, the page and the log those that there are.
+  /// Returns the names of a finished run's results: the model in both forms, the metrics, and the
+  /// predictions, the page and the log if they exist.
   [[nodiscard]] std::vector<std::string> results() const {
     std::vector<std::string> names{"model", options_.model_name, "metrics.json"};
     for (const auto& file : {predictions(), report(), log()}) {
@@ -90,8 +90,8 @@ class RunDirectory {
     });
   }
 
-  /// Removes the checkpoints of earlier runs, and the record of where they published their results.
-  /// Keeps locks, and run.json, which tells another program that it is replaced.
+  /// Removes the checkpoints of earlier runs and the record of their publications. Keeps locks, and
+  /// run.json, by which another program notices that it is replaced.
   void remove_checkpoints() const {
     with_file_errors([this] {
       std::filesystem::remove(path() / sink::Published::file_name);
@@ -155,7 +155,7 @@ class RunDirectory {
     }
   }
 
-  /// Whether a name is that of a partial file of one of the run's files.
+  /// Tells whether a name is that of a partial file of this run.
   [[nodiscard]] bool is_leftover(const std::string& name) const {
     const std::string log_name = log().filename().string();
     const std::string partial_log = log_name + ".partial";
@@ -169,7 +169,8 @@ class RunDirectory {
            is_of(report().filename().string());
   }
 
-  /// Whether a suffix is `.partial`, or `.<process>-<number>.partial`, which seqtrain 0.1 wrote.
+  /// Tells whether a suffix is `.partial`, or `.<process>-<number>.partial`, which seqtrain 0.1
+  /// wrote.
   static bool is_temporary_suffix(std::string_view suffix) {
     constexpr std::string_view end = ".partial";
     if (!suffix.ends_with(end)) return false;
@@ -206,7 +207,7 @@ class RunDirectory {
   void check_free() const {
     for (const auto& file : {model(), old_model(), state_dict(), metrics(), log()}) {
       if (!std::filesystem::exists(file)) continue;
-      throw InputError{"holds a run already: " + file.filename().string() + " is there",
+      throw InputError{"already holds a run: " + file.filename().string() + " is there",
                        {.object = path().string()},
                        "name another directory, or pass --overwrite to replace it or --resume auto "
                        "to continue it"};

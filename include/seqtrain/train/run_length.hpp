@@ -7,7 +7,7 @@
 
 namespace seqtrain::train {
 
-/// The length of a run.
+/// The length of a run in epochs and optimizer steps.
 struct RunLength {
   std::int64_t epochs = 0;  ///< epochs, including one that `max_steps` cuts short
   std::int64_t steps = 0;   ///< optimizer steps

@@ -31,8 +31,8 @@ inline std::string make_run_id() {
   return "run_" + dated(std::chrono::system_clock::now()) + "_" + random_token().substr(0, 8);
 }
 
-/// One line of a lineage: the run that is continued, from which step, and how many steps it had
-/// planned.
+/// An entry of a lineage: a run that is continued, the step from which, and the number of steps
+/// that it had planned.
 struct Ancestor {
   std::string run;         ///< "0.1" for a checkpoint that seqtrain 0.1 wrote
   std::int64_t step = 0;   ///< the step that was continued from
@@ -41,29 +41,29 @@ struct Ancestor {
   friend bool operator==(const Ancestor&, const Ancestor&) = default;
 };
 
-/// The object `run.json` of a place. It names the run that `--resume auto` continues and the
-/// program that has the place. A program writes it only over the generation that it has read, and
+/// The object `run.json` of a store. It names the run that `--resume auto` continues and the
+/// program that holds the store. A program writes it only over the generation that it has read, and
 /// again after each checkpoint, so it notices if another program has taken over.
 template <Store S>
 class RunRecord {
  public:
   static constexpr std::string_view key = "run.json";
 
-  /// Reads the record of a place. Throws `Error` if it cannot be read.
+  /// Reads the record of a store. Throws `Error` if it cannot be read.
   explicit RunRecord(S& store) : store_{&store} { read(); }
 
-  /// Returns the run that the place names, or an empty string.
+  /// Returns the id of the run that the record names, or an empty string.
   [[nodiscard]] const std::string& run() const { return run_; }
 
-  /// Takes the place: names `run` and this program, `holder`. Throws `Error` if another program has
-  /// just done so.
+  /// Takes the store over: writes `run` and this program, `holder`. Throws `Error` if another
+  /// program has just done so.
   void claim(const std::string& run, const std::string& holder) {
     if (holds(run, holder, {})) return;
     throw Error{"another program has just started here", {.object = store_->name()}};
   }
 
-  /// Notes the step of the newest checkpoint. Returns false if another program has taken the place
-  /// over.
+  /// Records the step of the newest checkpoint. Returns false if another program has taken the
+  /// store over.
   [[nodiscard]] bool renew(std::int64_t step) {
     const std::string run = run_, holder = holder_;
     return holds(run, holder, step);
@@ -81,8 +81,8 @@ class RunRecord {
     holder_ = document.root().at("holder").string();
   }
 
-  /// Writes the record. Returns false if another program holds the place; recognises its own write
-  /// if the answer was lost.
+  /// Writes the record. Returns false if another program holds the store. If the answer was lost,
+  /// it recognises its own write.
   bool holds(const std::string& run, const std::string& holder, std::optional<std::int64_t> step) {
     while (!write(run, holder, step)) {
       read();

@@ -13,8 +13,8 @@ namespace seqtrain::train {
 
 namespace detail {
 
-/// Returns the value of a name, or "unset". An empty value counts as unset, so that new settings do
-/// not differ from those of earlier checkpoints.
+/// Returns the value of a name, or "unset" if it is missing or empty. So a new setting that is not
+/// used does not differ from an earlier checkpoint.
 inline std::string value_of(const Pairs& pairs, std::string_view name) {
   for (const auto& [key, value] : pairs) {
     if (key == name && !value.empty()) return value;
@@ -43,7 +43,7 @@ inline Pairs without_length(Pairs settings) {
   return settings;
 }
 
-/// Returns settings with the values that `others` has for their names.
+/// Returns the settings, with the values of `others` for the names in it.
 inline Pairs with_values_of(Pairs settings, const Pairs& others) {
   for (auto& [name, value] : settings) {
     if (const auto other = value_of(others, name); other != "unset") value = other;
@@ -69,7 +69,7 @@ inline void check_same_run(const Checkpoint& checkpoint, const Plan& plan,
   if (!differences.empty()) {
     throw InputError{"belongs to a run with other settings: " + differences,
                      {.object = checkpoint.where()},
-                     "use the same ones, or begin a new run with resume never"};
+                     "use those settings, or begin a new run with resume never"};
   }
   if (plan.steps < there.steps) {
     throw InputError{"belongs to a run of " + std::to_string(there.steps) +

@@ -19,8 +19,8 @@
 
 namespace seqtrain::train {
 
-/// Calls the functions in order. If one fails, throws an `Error` that names what was saved and what
-/// was not.
+/// Calls the functions in order. If one fails, throws an `Error` that names the parts that were
+/// saved and those that were not.
 inline void save_parts(const std::vector<std::pair<std::string, std::function<void()>>>& parts) {
   const auto names = [&parts](std::size_t begin, std::size_t end) {
     std::string text = begin == end ? "nothing" : "";
@@ -38,8 +38,8 @@ inline void save_parts(const std::vector<std::pair<std::string, std::function<vo
 }
 
 /// Saves a finished run in its directory: the model in Hugging Face's layout with the tokenizer's
-/// files, a model card and, if it was chosen, its calibration; its state_dict and the results. Each
-/// of the three appears whole or not at all.
+/// files, a model card and the calibration if there is one; the state_dict; the results. Each of
+/// the three appears whole or not at all.
 template <class M>
 void save_run(const RunDirectory& run, const M& model,
               std::span<const std::filesystem::path> tokenizer_files, Results results,

@@ -40,10 +40,10 @@ inline std::vector<metrics::Figure> named_figures(const metrics::ClassificationR
 
 /// Decides which of several evaluations is the best.
 struct Selection {
-  /// The name of a figure. Empty means accuracy with one label an example, micro_f1 with several,
-  /// and the loss otherwise.
+  /// The name of a figure. Empty means accuracy if an example has one label, micro_f1 if it may
+  /// have several, and the loss otherwise.
   std::string metric = {};
-  /// Whether a larger value is better. By default it is, unless the name ends in "loss" or is
+  /// Tells whether a larger value is better. By default it is, unless the name ends in "loss" or is
   /// "perplexity" or "mean_squared_error".
   std::optional<bool> greater_is_better = {};
 
@@ -54,7 +54,7 @@ struct Selection {
     return type == ProblemType::multi_label ? "micro_f1" : "loss";
   }
 
-  /// Whether a larger value of the figure is better.
+  /// Tells whether a larger value of the figure is better.
   [[nodiscard]] bool is_greater_better(std::string_view name) const {
     const bool is_cost =
         name.ends_with("loss") || name == "perplexity" || name == "mean_squared_error";
@@ -90,8 +90,8 @@ struct Selection {
     return best;
   }
 
-  /// Whether none of the last `patience` evaluations was better than the best one before them;
-  /// false if `patience` is 0.
+  /// Tells whether none of the last `patience` evaluations was better than the best one before
+  /// them. Returns false if `patience` is 0.
   [[nodiscard]] bool out_of_patience(std::span<const metrics::ClassificationReport> dev,
                                      std::int64_t patience) const {
     if (patience == 0 || dev.empty()) return false;

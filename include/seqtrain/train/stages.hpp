@@ -18,13 +18,13 @@
 
 namespace seqtrain::train {
 
-/// A job of several fits, one after the other. The job's directory holds the result of each stage,
-/// `<name>.safetensors`, and the checkpoints of the current stage, so a killed job continues where
-/// it was and repeats no stage that is done.
+/// A job of several fits in sequence. The job's directory holds the result of each finished stage,
+/// `<name>.safetensors`, and the checkpoints of the current stage. A killed job that is started
+/// again continues its stage and repeats no finished one.
 class Stages {
  public:
-  /// `settings` determine the job's result. Throws `InputError` if the directory belongs to a job
-  /// with other settings.
+  /// Opens or creates the job. `settings` determine the job's result. Throws `InputError` if the
+  /// directory belongs to a job with other settings.
   Stages(std::filesystem::path directory, Pairs settings,
          std::function<void(const Notice&)> log = {})
       : directory_{std::move(directory)}, settings_{std::move(settings)}, log_{std::move(log)} {
@@ -36,7 +36,7 @@ class Stages {
   }
 
   /// Calls `work(model, sink, checkpoint)`, which trains `model` with that sink and these
-  /// checkpoint options. If the stage is done already, loads its result into the model instead.
+  /// checkpoint options. If the stage is finished, loads its result into the model instead.
   template <class M, class Work>
   void run(const std::string& name, M& model, const Work& work) const {
     const auto done = directory_ / (name + ".safetensors");
@@ -68,7 +68,7 @@ class Stages {
     if (MappedFile{file}.text() == settings) return;
     throw InputError{"holds a job with other settings or inputs",
                      {.object = directory_.string()},
-                     "use the same ones, see settings.json there, or another directory"};
+                     "use those in its settings.json, or another directory"};
   }
 
   std::filesystem::path directory_;

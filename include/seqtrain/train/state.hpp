@@ -12,7 +12,7 @@
 
 namespace seqtrain::train {
 
-/// The progress of a fit. An epoch that is not evaluated yet still counts as the current one.
+/// The progress of a fit. An epoch counts as done only after its evaluation.
 struct Position {
   std::int64_t epoch = 0;  ///< epochs done
   std::int64_t batch = 0;  ///< batches of the current epoch that are done
@@ -26,15 +26,15 @@ inline std::string describe(const Position& position) {
   return "epoch " + std::to_string(position.epoch + 1) + ", step " + std::to_string(position.step);
 }
 
-/// The state of a fit apart from tensors. The order of the data and dropout follow from the seed
-/// and the position, so no random generator is part of it.
+/// The state of a fit without tensors. The order of the data and the dropout masks follow from the
+/// seed and the position, so it holds no state of a random generator.
 struct State {
   Position position = {};
   std::int64_t skipped_steps = 0;  ///< steps skipped because a gradient was not finite
   std::vector<metrics::ClassificationReport> dev = {};  ///< dev figures after each epoch
 };
 
-/// Takes the tensors of one owner: "model", "optimizer" or "best_model".
+/// A function that takes the tensors of one owner: "model", "optimizer" or "best_model".
 using VisitTensors =
     std::function<void(std::string_view owner, std::span<const weights::TensorView> tensors)>;
 

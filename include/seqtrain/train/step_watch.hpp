@@ -10,8 +10,8 @@
 
 namespace seqtrain::train {
 
-/// Watches for steps that the optimizer did not take because a gradient was not finite. If only a
-/// device knows that, it is asked during the next step, so that no step waits for it.
+/// Finds out which steps the optimizer did not take because a gradient was not finite. If only a
+/// device knows, the answer is read during the next step, so that no step waits for it.
 class StepWatch {
  public:
   explicit StepWatch(OnNonfinite policy) : policy_{policy} {}
@@ -25,7 +25,7 @@ class StepWatch {
     open_ = Open{std::move(outcome), describe(known)};
   }
 
-  /// Whether there is an outcome that `settle` can answer without waiting.
+  /// Tells whether there is an outcome that `settle` can report without waiting.
   [[nodiscard]] bool known() const { return open_ && open_->outcome.known(); }
 
   /// Waits for the last outcome. Returns the problem of a skipped step, or an empty string if it

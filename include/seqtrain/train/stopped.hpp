@@ -4,8 +4,8 @@
 
 namespace seqtrain::train {
 
-/// Thrown when a fit, an evaluation or an upload ends early on request. It is no `Error`: what
-/// could be saved is saved.
+/// Thrown when a fit, an evaluation or an upload ends early on request. It is not an `Error`. A fit
+/// that keeps checkpoints has saved one.
 class Stopped : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -13,7 +13,7 @@ namespace seqtrain::train {
 template <class B>
 class Window {
  public:
-  /// `done` of the epoch's `of` batches are done.
+  /// Starts at an epoch of `of` batches, `done` of which are done.
   Window(std::int64_t size, std::int64_t done, std::int64_t of)
       : size_{size}, done_{done}, of_{of} {}
 
@@ -43,8 +43,8 @@ class Window {
   bool complete_ = false;
 };
 
-/// Calls `use` with the batches of an epoch from the batch `first` on, until it returns false. A
-/// loader that cannot start there makes the batches before, which are skipped.
+/// Calls `use` with the batches of an epoch from the batch `first` on, until it returns false. If
+/// the loader cannot start there, it makes the earlier batches too, which are skipped.
 template <Loader L, class Use>
 void for_each_batch(L& loader, std::int64_t epoch, std::int64_t first, const Use& use) {
   using B = typename L::batch_type;

@@ -23,7 +23,7 @@
 
 namespace seqtrain::train {
 
-/// Checkpoints on this machine and, if there is one, in a remote store.
+/// Checkpoints on this machine and optionally in a remote store.
 using Checkpoints = BasicCheckpoints<sink::Directory, sink::Any>;
 
 /// Returns the local directory for the checkpoints of a remote store.
@@ -40,7 +40,7 @@ template <Store S, class Use>
 auto with_checkpoints(S& store, const CheckpointOptions& options, const Use& use) {
   const std::string name = store.name();
   if (name == sink::Discard::name()) {
-    throw InputError{"keeps nothing, so no checkpoint either",
+    throw InputError{"keeps nothing, so it cannot keep checkpoints",
                      {.object = "sink::Discard"},
                      "give the trainer a sink::Directory or sink::Gcs"};
   }
@@ -58,8 +58,8 @@ auto with_checkpoints(S& store, const CheckpointOptions& options, const Use& use
 template <class K>
 struct IsKeeper : std::bool_constant<Keeper<K>> {};
 
-/// Calls `use` with the keeper of a fit: the one among its arguments, else checkpoints in the sink
-/// if the options ask for them, else one that keeps nothing.
+/// Calls `use` with the keeper of a fit: the keeper among its arguments, else checkpoints in the
+/// sink if the options ask for them, else one that keeps nothing.
 template <class M, class O, Sink S, class Use, class... Parts>
 auto with_keeper(S& sink, const FitOptions& options, const Use& use, Parts&... parts) {
   if constexpr ((Keeper<std::remove_const_t<Parts>> || ...)) {
@@ -77,7 +77,7 @@ auto with_keeper(S& sink, const FitOptions& options, const Use& use, Parts&... p
           Store<S>
               ? "needs a model with state_dict and load_state_dict, and an optimizer with state "
                 "and load_state"
-              : "needs a sink that gives back what it was given: a seqtrain::Store";
+              : "needs a sink that can be read: a seqtrain::Store";
       throw InputError{problem, {.object = "fit", .field = "checkpoint"}};
     }
   }

@@ -11,19 +11,20 @@
 
 namespace seqtrain::weights {
 
-/// How the scores of a trained classifier become decisions, chosen on a dev set: the object
-/// "seqtrain" of its config.json, which transformers ignores. No logit depends on it.
+/// The calibration of a trained classifier: a temperature and thresholds that were chosen on a dev
+/// set. It is the object "seqtrain" of config.json, which transformers ignores. Logits do not
+/// depend on it.
 struct Calibration {
-  double temperature = 1;  ///< what the logits of single-label classification are divided by
-  /// The score that a label's must be above for a text to have it, in multi-label classification;
-  /// all 0.5 if empty.
+  double temperature = 1;  ///< divisor of the logits of single-label classification
+  /// The threshold of each label in multi-label classification: a text has a label if its score is
+  /// above it. All are 0.5 if empty.
   std::vector<double> thresholds = {};
 
   friend bool operator==(const Calibration&, const Calibration&) = default;
 };
 
-/// Returns the calibration in the root of a config.json, if it has one. Throws `InputError` on
-/// numbers out of range or another number of thresholds than labels.
+/// Returns the calibration in the root of a config.json, if it has one. Throws `InputError` if a
+/// number is out of range or the number of thresholds is not that of the labels.
 [[nodiscard]] inline std::optional<Calibration> calibration_in(const json::Value& root,
                                                                std::size_t labels) {
   const auto object = root.find("seqtrain");
@@ -47,7 +48,7 @@ struct Calibration {
   return result;
 }
 
-/// Returns the text of a config.json with this calibration in place of any other.
+/// Returns the text of a config.json with this calibration, which replaces an older one.
 [[nodiscard]] inline std::string with_calibration(std::string_view config,
                                                   const Calibration& calibration,
                                                   const std::string& file = "config.json") {

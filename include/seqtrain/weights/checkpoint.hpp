@@ -19,7 +19,7 @@
 
 namespace seqtrain::weights {
 
-/// The tensors of a Hugging Face directory. It reads the first file that exists of
+/// The tensors in a directory in Hugging Face's layout. It reads the first file that exists of
 /// model.safetensors, its index, pytorch_model.bin and its index; an index lists the shards of a
 /// model. Files are mapped, so opening them costs next to nothing. The tensors' bytes live as long
 /// as this object. Throws `InputError` with the directory and the names that it looked for, or with
@@ -94,7 +94,7 @@ class Checkpoint {
 
   Tensors read_shard(const std::string& shard, const json::Value& entry) {
     const bool beside = !shard.empty() && std::filesystem::path{shard}.filename() == shard;
-    if (!beside) throw entry.error("'" + shard + "' is no file of this directory");
+    if (!beside) throw entry.error("'" + shard + "' is not a file in this directory");
     if (!exists(shard)) throw entry.error("the file " + shard + " is missing");
     return read(shard);
   }

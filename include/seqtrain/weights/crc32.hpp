@@ -12,7 +12,7 @@ namespace detail::crc32 {
 
 using Table = std::array<std::uint32_t, 256>;
 
-/// tables[k][b]: the checksum of byte b followed by k zero bytes.
+/// Returns tables in which tables[k][b] is the checksum of byte b followed by k zero bytes.
 constexpr std::array<Table, 8> make_tables() {
   std::array<Table, 8> tables{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -33,7 +33,7 @@ inline constexpr auto tables = make_tables();
 
 }  // namespace detail::crc32
 
-/// Returns the checksum of zip files, CRC-32 of ITU-T V.42. It takes eight bytes a step.
+/// Returns the CRC-32 of ITU-T V.42, the checksum of zip files. It takes eight bytes a step.
 inline std::uint32_t crc32(std::span<const std::byte> bytes) {
   using detail::crc32::tables;
   std::uint32_t state = 0xffffffff;

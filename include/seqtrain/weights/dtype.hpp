@@ -50,7 +50,7 @@ constexpr bool is_floating(DType dtype) {
   return dtype <= DType::bf16;
 }
 
-/// Returns the type of that name, or nothing if there is none.
+/// Returns the type with that name, or nothing if there is none.
 constexpr std::optional<DType> dtype_named(std::string_view text) {
   for (std::size_t i = 0; i < detail::dtype_traits.size(); ++i) {
     if (detail::dtype_traits[i].name == text) return static_cast<DType>(i);

@@ -20,8 +20,9 @@
 
 namespace seqtrain::weights {
 
-/// A .pth file of an AWD-LSTM model that fastai has saved: a state_dict, or a dict with it under
-/// `model` beside the optimizer's state. The tensors' bytes live as long as this object.
+/// A .pth file of an AWD-LSTM model that fastai has saved: a state_dict, or a dict that holds one
+/// under `model` and the optimizer's state beside it. The tensors' bytes live as long as this
+/// object.
 class FastaiFile {
  public:
   explicit FastaiFile(const std::filesystem::path& path) : path_{path.string()}, file_{path} {
@@ -35,8 +36,8 @@ class FastaiFile {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Returns the tensor of that name, or nothing. Some files have it only under the name of its
-  /// copy.
+  /// Returns the tensor of that name, or nothing. fastai saves some tensors twice, so a file may
+  /// have one only under the name of its copy, which counts too.
   [[nodiscard]] std::optional<TensorView> find(std::string_view name) const {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 3> copies{
         {{"weight_hh_l0_raw", "module.weight_hh_l0"},
@@ -74,13 +75,14 @@ inline std::vector<std::string> read_pickled_words(const std::filesystem::path& 
   std::vector<std::string> words;
   for (const auto item : list->items) {
     const auto* word = pickle.get_if<std::string_view>(item);
-    if (word == nullptr) throw InputError{"a word is no string", {.object = path.string()}};
+    if (word == nullptr)
+      throw InputError{"an item of the list is not a string", {.object = path.string()}};
     words.emplace_back(*word);
   }
   return words;
 }
 
-/// Returns the positions of one vocabulary's words in another, and -1 for words that it lacks.
+/// Returns for each word of one vocabulary its index in another, or -1 if it is not there.
 inline std::vector<std::int64_t> places_of(const std::vector<std::string>& words,
                                            const std::vector<std::string>& known) {
   std::unordered_map<std::string_view, std::int64_t> places;
@@ -95,9 +97,9 @@ inline std::vector<std::int64_t> places_of(const std::vector<std::string>& words
   return result;
 }
 
-/// Returns the rows of a matrix, or the elements of a vector, in another order. Row i is row
-/// `places[i]` of the tensor, or the mean of all rows if that is -1. `tensor` must have a dimension
-/// and a row.
+/// Returns the rows of a matrix, or the elements of a vector, in another order. Row i of the result
+/// is row `places[i]` of the tensor, or the mean of all rows if that is -1. `tensor` must have a
+/// dimension and a row.
 inline std::vector<float> rearranged_rows(const TensorView& tensor,
                                           const std::vector<std::int64_t>& places) {
   const std::vector<float> numbers = to_floats(tensor);

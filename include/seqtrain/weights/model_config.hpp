@@ -56,17 +56,17 @@ struct ModelConfig {
   double initializer_range = 0.02;
   double layer_norm_eps = 1e-12;
   std::int64_t pad_token_id = 0;
-  /// id2label as a list: label i has the name labels[i].
+  /// The names of the labels, from id2label: label i has the name labels[i].
   std::vector<std::string> labels = {"LABEL_0", "LABEL_1"};
-  /// True if the file has an id2label.
+  /// Tells whether the file has an id2label.
   bool names_labels = false;
   std::optional<ProblemType> problem_type = {};  ///< if the file has one
   ConfigKeys keys = {};
 
   [[nodiscard]] std::int64_t num_labels() const { return static_cast<std::int64_t>(labels.size()); }
 
-  /// Returns the file's problem type, or, as transformers does, regression if there is one label
-  /// and single-label classification otherwise.
+  /// Returns the file's problem type. If it has none, returns regression if there is one label and
+  /// single-label classification otherwise, as transformers does.
   [[nodiscard]] ProblemType problem() const {
     return problem_type.value_or(num_labels() == 1 ? ProblemType::regression
                                                    : ProblemType::single_label);
@@ -91,7 +91,7 @@ struct ModelConfig {
 /// has.
 inline ModelConfig read_config(const ConfigFile& file, ModelConfig config = {});
 
-/// Returns the problem_type of an object, if it has one. Throws `InputError` if it is not a known
+/// Returns the problem_type of an object, if it has one. Throws `InputError` if that is not a known
 /// type.
 inline std::optional<ProblemType> problem_type_in(const json::Value& object) {
   const auto value = object.find("problem_type");
@@ -109,7 +109,7 @@ inline constexpr std::int64_t label_limit = 1'000'000;
 
 }  // namespace detail
 
-/// Checks fields of one file.
+/// Checks the fields of one file.
 class FieldCheck {
  public:
   explicit FieldCheck(const std::string& file) : file_{&file} {}
@@ -127,7 +127,7 @@ class FieldCheck {
 
   void count(std::int64_t value, std::string_view field) const {
     require(value >= 1 && value <= std::numeric_limits<std::int32_t>::max(), field,
-            std::to_string(value) + " is no count from 1 to 2147483647");
+            std::to_string(value) + " is not a whole number from 1 to 2147483647");
   }
 
   void activation(const std::string& value, std::string_view field) const {
@@ -204,7 +204,7 @@ inline void read_labels(const json::Value& root, ModelConfig& config) {
   }
 }
 
-/// Throws `InputError` at a field that asks for a network which is not implemented.
+/// Throws `InputError` at a field that asks for an architecture that is not implemented.
 inline void refuse_other_architectures(const json::Value& root) {
   for (const auto* key : {"is_decoder", "add_cross_attention"}) {
     const auto flag = root.find(key);
@@ -227,14 +227,14 @@ inline void check_sizes(const ModelConfig& config, const FieldCheck& check) {
   check.count(config.num_hidden_layers, keys.num_hidden_layers);
   check.count(config.num_attention_heads, keys.num_attention_heads);
   check.require(config.hidden_size % config.num_attention_heads == 0, keys.hidden_size,
-                std::to_string(config.hidden_size) + " is no multiple of " +
+                std::to_string(config.hidden_size) + " is not a multiple of " +
                     std::string{keys.num_attention_heads} + ", " +
                     std::to_string(config.num_attention_heads));
   check.count(config.intermediate_size, keys.intermediate_size);
   check.count(config.max_position_embeddings, "max_position_embeddings");
   if (!keys.type_vocab_size.empty()) check.count(config.type_vocab_size, keys.type_vocab_size);
   check.require(config.pad_token_id >= 0 && config.pad_token_id < config.vocab_size, "pad_token_id",
-                std::to_string(config.pad_token_id) + " is no id of the vocabulary");
+                std::to_string(config.pad_token_id) + " is not an id of the vocabulary");
 }
 
 }  // namespace detail

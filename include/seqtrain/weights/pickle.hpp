@@ -9,10 +9,10 @@
 
 namespace seqtrain::weights {
 
-/// A Python pickle as plain data. Nothing is executed: a class or a function is its name, and a
-/// call is the name and the arguments. Values are in one array and refer to each other by index, so
-/// several values may refer to one, and a value even to itself. Strings refer to the pickle's
-/// bytes.
+/// A Python pickle as plain data. Nothing is executed: a class or a function is represented by its
+/// name, and a call by the name and the arguments. All values are in one array and refer to each
+/// other by index, so several values may refer to one, and a value even to itself. Strings refer to
+/// the pickle's bytes.
 struct Pickle {
   using Ref = std::uint32_t;
 
@@ -44,7 +44,7 @@ struct Pickle {
 
   [[nodiscard]] const Value& operator[](Ref ref) const { return values[ref]; }
 
-  /// Returns the value as a T, or null.
+  /// Returns the value as a T, or null if it has another type.
   template <class T>
   [[nodiscard]] const T* get_if(Ref ref) const {
     return std::get_if<T>(&values[ref]);

@@ -29,7 +29,8 @@ namespace seqtrain::weights {
 inline std::vector<TensorView> parse_safetensors(std::span<const std::byte> bytes,
                                                  const std::string& file);
 
-/// A mapped safetensors file. The tensors' bytes are the file's and live as long as this object.
+/// A mapped safetensors file. The tensors' bytes are views of the file and live as long as this
+/// object.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path)
@@ -43,15 +44,14 @@ class SafetensorsFile {
 };
 
 /// Writes tensors to a file without copying their bytes. The header has the given order. Data of
-/// types with larger elements comes first, so that each element is at a multiple of its size.
-/// Throws `InputError` if names repeat or bytes do not fit a shape. transformers requires
-/// `metadata`.
+/// types with larger elements comes first, so that every element is aligned to its size. Throws
+/// `InputError` if names repeat or bytes do not fit a shape. transformers requires `metadata`.
 inline void write_safetensors(const std::filesystem::path& path,
                               std::span<const TensorView> tensors,
                               const std::map<std::string, std::string>& metadata = {
                                   {"format", "pt"}});
 
-/// The bytes of a safetensors file in order: `head`, then the tensors' bytes.
+/// The bytes of a safetensors file: `head`, then the tensors' bytes in order.
 struct SafetensorsPieces {
   std::string head;
   std::vector<std::span<const std::byte>> data;
@@ -67,13 +67,13 @@ namespace detail {
 
 inline constexpr std::string_view safetensors_metadata = "__metadata__";
 inline constexpr std::size_t safetensors_prefix = sizeof(std::uint64_t);
-/// The longest header in bytes, which is the limit of the format's own library too.
+/// The longest header in bytes. The safetensors library has the same limit.
 inline constexpr std::uint64_t safetensors_header_limit = 100'000'000;
 
 inline std::string_view safetensors_header(std::span<const std::byte> bytes,
                                            const std::string& file) {
   const auto fail = [&](const std::string& problem) -> InputError {
-    return InputError{problem, {.object = file}, "it is no safetensors file, or was cut off"};
+    return InputError{problem, {.object = file}, "it is not a safetensors file, or was cut off"};
   };
   if (bytes.size() < safetensors_prefix) throw fail("too short to hold a header");
   std::uint64_t length = 0;
@@ -147,8 +147,8 @@ inline void check_names_allowed(std::span<const TensorView> tensors, const std::
   }
 }
 
-/// Returns the tensors in the order of their data: by descending size of an element, otherwise in
-/// the given order.
+/// Returns the tensors in the order of their data in the file: by descending size of an element,
+/// otherwise in the given order.
 inline std::vector<const TensorView*> safetensors_layout(std::span<const TensorView> tensors) {
   std::vector<const TensorView*> order;
   for (const auto& tensor : tensors) order.push_back(&tensor);

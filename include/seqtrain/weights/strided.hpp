@@ -11,16 +11,17 @@
 
 namespace seqtrain::weights {
 
-/// The layout of a tensor in a storage, counted in elements: strides[i] apart along dimension i.
+/// The layout of a tensor in a storage, in elements: neighbours in dimension i are strides[i]
+/// apart.
 struct Strided {
   std::int64_t offset = 0;
   std::vector<std::int64_t> shape = {};
   std::vector<std::int64_t> strides = {};
 };
 
-/// Returns one more than the last element of the storage that the tensor uses, which is 0 for a
-/// tensor without elements. Returns nothing if the layout is invalid: a negative number, a missing
-/// stride, a result of more than 63 bits.
+/// Returns one more than the index of the last element of the storage that the tensor uses, or 0
+/// for a tensor without elements. Returns nothing if the layout is invalid: a negative number, a
+/// missing stride, a result of more than 63 bits.
 inline std::optional<std::int64_t> extent(const Strided& layout) {
   if (layout.offset < 0 || layout.shape.size() != layout.strides.size()) return {};
   std::int64_t last = layout.offset;
@@ -37,7 +38,7 @@ inline std::optional<std::int64_t> extent(const Strided& layout) {
   return empty ? 0 : last + 1;
 }
 
-/// Tells whether the elements lie row by row without gaps. The layout must have an `extent`.
+/// Tells whether the elements are stored row by row without gaps. The layout must have an `extent`.
 inline bool contiguous(const Strided& layout) {
   if (std::ranges::count(layout.shape, 0) > 0) return true;
   std::int64_t expected = 1;

@@ -9,7 +9,7 @@
 
 namespace seqtrain::weights {
 
-/// Copies of tensors with memory of their own, which is used again when other tensors are assigned.
+/// Copies of tensors in memory of their own. Assigning other tensors reuses the memory.
 class TensorCopies {
  public:
   TensorCopies() = default;

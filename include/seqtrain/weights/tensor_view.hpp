@@ -15,8 +15,8 @@
 
 namespace seqtrain::weights {
 
-/// A dense row-major tensor whose bytes belong to somebody else. The bytes may be at any address,
-/// so read them by `to_floats` or memcpy.
+/// A dense row-major tensor whose bytes belong to another object. The bytes may be unaligned, so
+/// read them by `to_floats` or memcpy.
 struct TensorView {
   std::string name;
   DType dtype = DType::f32;

@@ -26,7 +26,7 @@ struct Storage {
   std::span<const std::byte> bytes;
 };
 
-/// The names of torch's storage classes, and their dtypes.
+/// The names of torch's storage classes with their dtypes.
 inline constexpr std::array<std::pair<std::string_view, DType>, 10> storage_classes{
     {{"torch.DoubleStorage", DType::f64},
      {"torch.FloatStorage", DType::f32},
@@ -91,7 +91,7 @@ class TorchArchive {
             file_};
   }
 
-  /// Finds the folder that all entries are in. It may have any name.
+  /// Finds the folder that contains all entries. It may have any name.
   void find_prefix() {
     constexpr std::string_view pickle_name = "/data.pkl";
     for (const auto& [name, bytes] : entries_) {
@@ -99,7 +99,7 @@ class TorchArchive {
         prefix_ = name.substr(0, name.find('/') + 1);
       }
     }
-    require(!prefix_.empty(), "no data.pkl in it: not made by torch.save");
+    require(!prefix_.empty(), "contains no data.pkl, so torch.save did not write it");
     const auto order = entries_.find(prefix_ + "byteorder");
     require(order == entries_.end() || text(order->second) == "little",
             "its numbers are not little-endian");
@@ -127,7 +127,7 @@ class TorchArchive {
     }
   }
 
-  /// Returns the tensor for the arguments (storage, offset, size, strides, …).
+  /// Returns the tensor that the arguments (storage, offset, size, strides, …) describe.
   [[nodiscard]] TensorView rebuilt(const std::vector<Ref>& arguments) {
     require(arguments.size() >= 4, "a tensor with too few arguments");
     const auto [dtype, bytes] = storage(arguments[0]);
@@ -147,8 +147,8 @@ class TorchArchive {
     return tensor;
   }
 
-  /// Copies the elements row by row. An expanded tensor may be far larger than its storage, so
-  /// there is a limit.
+  /// Copies the elements row by row. The size is limited, because an expanded tensor may be far
+  /// larger than its storage.
   [[nodiscard]] std::span<const std::byte> copy(std::span<const std::byte> storage,
                                                 const Strided& layout, std::size_t element_size,
                                                 std::uint64_t size) {
@@ -159,7 +159,7 @@ class TorchArchive {
     return owned;
   }
 
-  /// Returns the entry data/<key> for ("storage", class, key, device, number of elements).
+  /// Returns the entry data/<key> that ("storage", class, key, device, number of elements) names.
   [[nodiscard]] Storage storage(Ref ref) const {
     const auto* persistent = pickle_.get_if<Pickle::Persistent>(ref);
     const auto* id = persistent ? pickle_.get_if<Pickle::Tuple>(persistent->id) : nullptr;
@@ -178,13 +178,13 @@ class TorchArchive {
 
   [[nodiscard]] std::int64_t integer(Ref ref) const {
     const auto* number = pickle_.get_if<std::int64_t>(ref);
-    require(number != nullptr, "a tensor described by what is no integer");
+    require(number != nullptr, "a tensor's description has something other than an integer");
     return *number;
   }
 
   [[nodiscard]] std::vector<std::int64_t> integers(Ref ref) const {
     const auto* tuple = pickle_.get_if<Pickle::Tuple>(ref);
-    require(tuple != nullptr, "a tensor described by what is no tuple");
+    require(tuple != nullptr, "a tensor's description has something other than a tuple");
     require(tuple->items.size() <= dimension_limit, "a tensor of more than 64 dimensions");
     std::vector<std::int64_t> numbers;
     for (const auto item : tuple->items) numbers.push_back(integer(item));

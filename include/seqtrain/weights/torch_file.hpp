@@ -74,7 +74,7 @@ class TorchValue {
   [[nodiscard]] bool is_dict() const { return is<Pickle::Dict>(); }
   [[nodiscard]] bool is_tensor() const { return archive_->tensor(ref_) != nullptr; }
 
-  /// Returns the tensor, named by its key.
+  /// Returns the value as a tensor, named by its key.
   [[nodiscard]] TensorView tensor() const {
     const auto* found = archive_->tensor(ref_);
     if (found == nullptr) throw error("expected a tensor");
@@ -83,7 +83,7 @@ class TorchValue {
     return tensor;
   }
 
-  /// Returns the tensors of a state_dict, in its order.
+  /// Returns the tensors of a state_dict in its order.
   [[nodiscard]] std::vector<TensorView> tensors() const {
     std::vector<TensorView> result;
     for (const auto& [key, value] : members()) result.push_back(value.tensor());
@@ -123,8 +123,8 @@ class TorchValue {
 };
 
 /// Reads a file of torch.save in zip format (torch 1.6 and later) without Python: tensors, numbers,
-/// strings, lists, tuples and dicts. Nothing in it is executed. The file is mapped, and the bytes
-/// of a contiguous tensor are the file's. All values live as long as this object.
+/// strings, lists, tuples and dicts. Nothing in it is executed. The file is mapped, and a
+/// contiguous tensor is a view of it. All values live as long as this object.
 class TorchFile {
  public:
   explicit TorchFile(const std::filesystem::path& path)

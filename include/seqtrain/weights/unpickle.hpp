@@ -190,7 +190,7 @@ class Unpickler {
     const auto names = pop(2);
     const auto* module = pickle_.get_if<std::string_view>(names[0]);
     const auto* name = pickle_.get_if<std::string_view>(names[1]);
-    require(module != nullptr && name != nullptr, "names a class by what is no string");
+    require(module != nullptr && name != nullptr, "the name of a class is not a string");
     push_global(*module, *name);
   }
 
@@ -199,7 +199,8 @@ class Unpickler {
     const auto call = pop(2);
     const auto* function = pickle_.get_if<Pickle::Global>(call[0]);
     const auto* arguments = pickle_.get_if<Pickle::Tuple>(call[1]);
-    require(function != nullptr && arguments != nullptr, "calls what is no function");
+    require(function != nullptr && arguments != nullptr,
+            "a call of something that is not a function");
     if (function->name == "collections.OrderedDict" && arguments->items.empty()) {
       push(Pickle::Dict{});
     } else {
@@ -207,22 +208,22 @@ class Unpickler {
     }
   }
 
-  /// Skips an object's attributes, which nobody needs; a state_dict has its `_metadata` there.
+  /// Skips an object's attributes, which are not needed; a state_dict has `_metadata` there.
   void build() {
     pop();
     const bool fits = pickle_.get_if<Pickle::Dict>(top()) || pickle_.get_if<Pickle::Call>(top());
-    require(fits, "gives attributes to what is no object");
+    require(fits, "attributes of something that is not an object");
   }
 
   void append(const std::vector<Ref>& items) {
     auto* list = std::get_if<Pickle::List>(&pickle_.values[top()]);
-    require(list != nullptr, "appends to what is no list");
+    require(list != nullptr, "an append to something that is not a list");
     list->items.insert(list->items.end(), items.begin(), items.end());
   }
 
   void set_items(const std::vector<Ref>& items) {
     auto* dict = std::get_if<Pickle::Dict>(&pickle_.values[top()]);
-    require(dict != nullptr && items.size() % 2 == 0, "sets members of what is no dict");
+    require(dict != nullptr && items.size() % 2 == 0, "members of something that is not a dict");
     for (std::size_t i = 0; i < items.size(); i += 2) {
       dict->members.emplace_back(items[i], items[i + 1]);
     }
@@ -237,12 +238,12 @@ class Unpickler {
 
   void recall(std::uint32_t index) {
     const auto place = memo_.find(index);
-    require(place != memo_.end(), "refers to what it has not named");
+    require(place != memo_.end(), "a reference to a value that does not exist");
     stack_.push_back(place->second);
   }
 
   Ref top() {
-    require(stack_.size() > bottom(), "takes more than it has");
+    require(stack_.size() > bottom(), "an opcode takes more values than there are");
     return stack_.back();
   }
 
@@ -253,7 +254,7 @@ class Unpickler {
   }
 
   std::vector<Ref> pop(std::size_t count) {
-    require(stack_.size() - bottom() >= count, "takes more than it has");
+    require(stack_.size() - bottom() >= count, "an opcode takes more values than there are");
     const auto first = stack_.end() - static_cast<std::ptrdiff_t>(count);
     std::vector<Ref> items{first, stack_.end()};
     stack_.erase(first, stack_.end());
@@ -261,13 +262,13 @@ class Unpickler {
   }
 
   std::vector<Ref> pop_to_mark() {
-    require(!marks_.empty(), "takes up to a mark that it has not set");
+    require(!marks_.empty(), "an opcode needs a mark that was not set");
     auto items = pop(stack_.size() - marks_.back());
     marks_.pop_back();
     return items;
   }
 
-  /// Returns the height of the stack below which nothing may be taken: that of the last mark.
+  /// Returns the height of the stack at the last mark. No value below it may be taken.
   [[nodiscard]] std::size_t bottom() const { return marks_.empty() ? 0 : marks_.back(); }
 
   // ---- reading ----
@@ -350,8 +351,8 @@ class Unpickler {
 }  // namespace detail
 
 /// Reads a pickle of protocol 2 to 5 as torch.save writes it: dicts, lists, tuples, strings,
-/// numbers and tensors. Throws `InputError` with `file`, which names a class or a function that is
-/// not among `globals`, or an unknown opcode.
+/// numbers and tensors. Throws `InputError` with `file` and the name if the pickle has an unknown
+/// opcode or a class or function that is not among `globals`.
 inline Pickle parse_pickle(std::span<const std::byte> bytes, const std::string& file,
                            std::span<const std::string_view> globals) {
   return detail::Unpickler{bytes, file, globals}.run();

@@ -12,13 +12,13 @@
 
 namespace seqtrain::weights {
 
-/// The names of the files that weights are read from, the preferred first.
+/// The names of the files that can hold weights, in order of preference.
 inline constexpr std::string_view weights_file_names[] = {
     "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
     "pytorch_model.bin.index.json"};
 
-/// Returns the name of the file that a Hugging Face directory's weights are read from: of the first
-/// that is there of model.safetensors, its index, pytorch_model.bin and its index.
+/// Returns the name of the file from which a Hugging Face directory's weights are read: the first
+/// that exists of model.safetensors, its index, pytorch_model.bin and its index.
 inline std::optional<std::string> weights_file(const std::filesystem::path& directory) {
   for (const auto name : weights_file_names) {
     std::error_code ignored;
@@ -27,7 +27,7 @@ inline std::optional<std::string> weights_file(const std::filesystem::path& dire
   return {};
 }
 
-/// Returns the files that a Hugging Face directory's weights are read from, including the index and
+/// Returns the files from which a Hugging Face directory's weights are read, including an index and
 /// the shards that it names. Throws `InputError` if the index is damaged.
 inline std::vector<std::filesystem::path> weights_files(const std::filesystem::path& directory) {
   const auto file = weights_file(directory);

@@ -19,8 +19,8 @@ namespace seqtrain::weights {
 
 namespace detail {
 
-/// The keys of config.json that a trained classifier sets anew, including their former names.
-/// `seqtrain` is there because a calibration belongs to the old weights.
+/// The keys of config.json that a trained classifier replaces, including their former names.
+/// `seqtrain` is one of them because a calibration belongs to the old weights.
 inline constexpr std::array<std::string_view, 9> classifier_keys{
     "architectures", "id2label", "label2id",    "num_labels", "_num_labels",
     "problem_type",  "dtype",    "torch_dtype", "seqtrain"};
@@ -30,7 +30,7 @@ inline void check_labels(std::span<const std::string> labels, ProblemType type,
   const Where where{.object = file, .field = "id2label"};
   if (!allows_labels(type, labels.size())) {
     throw InputError{type == ProblemType::regression ? "regression has one label"
-                                                     : "a classifier needs two labels at least",
+                                                     : "a classifier needs at least two labels",
                      where};
   }
   std::set<std::string_view> names;
@@ -52,10 +52,10 @@ inline void write_classifier_keys(json::Writer& out, std::span<const std::string
 
 }  // namespace detail
 
-/// Returns the config.json of a classifier of `labels`, made from `source`, the config.json of the
-/// checkpoint that it was trained from. `architecture` is transformers' class of the classifier.
-/// Every key that does not depend on the labels stays as it is. Throws `InputError` if labels
-/// repeat, or if there is only one and the task is not regression.
+/// Returns the config.json of a classifier with these labels, made from `source`, the config.json
+/// of the checkpoint that it was trained from. `architecture` is transformers' class of the
+/// classifier. Keys that do not depend on the labels stay as they are. Throws `InputError` if
+/// labels repeat, or if there is only one and the task is not regression.
 inline std::string classifier_config(std::string_view source, std::string_view architecture,
                                      std::span<const std::string> labels,
                                      ProblemType type = ProblemType::single_label,

@@ -20,7 +20,7 @@ namespace seqtrain::weights {
 
 namespace detail {
 
-/// Writes the pickle of protocol 2 that torch.save makes of a state_dict of contiguous tensors on
+/// Writes the pickle that torch.save makes, in protocol 2, of a state_dict of contiguous tensors on
 /// the CPU, each with its own storage.
 class StateDictPickler {
  public:
@@ -104,7 +104,7 @@ class StateDictPickler {
 
 }  // namespace detail
 
-/// Writes tensors, in this order, as a state_dict that torch.load(weights_only=True) reads. The
+/// Writes tensors as a state_dict that torch.load(weights_only=True) reads, in the given order. The
 /// file appears as a whole or not at all, and bytes are not copied. Throws `InputError` if names
 /// repeat or bytes do not fit a shape.
 inline void write_torch_file(const std::filesystem::path& path,

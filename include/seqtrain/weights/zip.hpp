@@ -17,7 +17,7 @@
 
 namespace seqtrain::weights {
 
-/// The entries of a zip archive by name. The bytes are the archive's.
+/// The entries of a zip archive by name, as views of the archive.
 using ZipEntries = std::map<std::string, std::span<const std::byte>, std::less<>>;
 
 namespace detail {
@@ -88,8 +88,8 @@ class ZipReader {
     return {number<std::uint64_t>(end, 32), number<std::uint64_t>(end, 48)};
   }
 
-  /// Returns the position of the archive's last record. A comment of up to 65535 bytes may follow
-  /// it.
+  /// Returns the position of the archive's last record, which a comment of up to 65535 bytes may
+  /// follow.
   [[nodiscard]] std::size_t find_end() const {
     const std::size_t size = bytes_.size();
     for (std::size_t back = ZipFormat::end_size; back <= size; ++back) {
@@ -99,13 +99,13 @@ class ZipReader {
       if (number<std::uint32_t>(record, 0) != ZipFormat::end) continue;
       if (number<std::uint16_t>(record, 20) == comment) return size - back;
     }
-    throw error("no zip directory at its end", "it is no zip archive, or was cut off");
+    throw error("no zip directory at its end", "it is not a zip archive, or was cut off");
   }
 
   [[nodiscard]] Bytes content(Bytes header, Bytes extra, const std::string& name) const {
     require((number<std::uint16_t>(header, 8) & 1u) == 0, "entry " + name + " is encrypted");
     require(number<std::uint16_t>(header, 10) == 0,
-            "entry " + name + " is compressed, which torch never does");
+            "entry " + name + " is compressed; torch writes no such entries");
     std::uint64_t size = number<std::uint32_t>(header, 24);
     std::uint64_t stored = number<std::uint32_t>(header, 20);
     std::uint64_t offset = number<std::uint32_t>(header, 42);
@@ -171,9 +171,9 @@ class ZipReader {
 
 }  // namespace detail
 
-/// Returns the entries of a zip archive as torch writes it: stored, not compressed, with zip64 if
-/// sizes need it. Checksums are not checked, because that would read the whole file. Throws
-/// `InputError` with `file` if the archive is anything else.
+/// Returns the entries of a zip archive as torch writes it: not compressed, with zip64 if sizes
+/// need it. Does not check checksums, because that would read the whole file. Throws `InputError`
+/// with `file` if the archive is anything else.
 inline ZipEntries parse_zip(std::span<const std::byte> bytes, const std::string& file) {
   return detail::ZipReader{bytes, file}.read();
 }

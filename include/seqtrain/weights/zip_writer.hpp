@@ -16,10 +16,10 @@
 
 namespace seqtrain::weights {
 
-/// Writes a zip archive of stored entries, whose content begins at multiples of 64 bytes as torch
-/// wants it. Sizes and offsets always go into zip64 fields, so that small and large archives use
-/// the same code. Nothing is visible before `commit`. An archive has no times: equal content gives
-/// equal bytes.
+/// Writes a zip archive of uncompressed entries. Contents begin at multiples of 64 bytes, as
+/// torch's do. Sizes and offsets always go into zip64 fields, so that small and large archives use
+/// the same code. The file appears at `commit`. It holds no times, so equal content gives equal
+/// bytes.
 class ZipWriter {
  public:
   explicit ZipWriter(std::filesystem::path target) : file_{std::move(target)} {}
@@ -110,7 +110,8 @@ class ZipWriter {
     return out;
   }
 
-  /// Returns the number, or all ones if it does not fit, which means "look into the zip64 record".
+  /// Returns the number, or all ones if it does not fit, which refers the reader to the zip64
+  /// record.
   template <class T>
   static T clamp(std::uint64_t number) {
     return static_cast<T>(std::min<std::uint64_t>(number, static_cast<T>(-1)));

@@ -26,7 +26,7 @@ TEST(ElectraConfig, AbsentKeysAreAsInTransformers) {
 TEST(ElectraConfig, ReadsTheSizeOfEmbeddings) {
   EXPECT_EQ(electra_config(R"(, "embedding_size": 64)").embedding_size, 64);
   EXPECT_EQ(tests::refusal([] { electra_config(R"(, "embedding_size": 0)"); }),
-            "config.json: embedding_size: 0 is no count from 1 to 2147483647");
+            "config.json: embedding_size: 0 is not a whole number from 1 to 2147483647");
 }
 
 }  // namespace

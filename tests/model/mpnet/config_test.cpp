@@ -27,7 +27,7 @@ TEST(MpnetConfig, RefusesWhatTransformersDoesNotCompute) {
   EXPECT_EQ(tests::refusal([] { mpnet_config(R"(, "relative_attention_num_buckets": 16)"); }),
             "config.json: relative_attention_num_buckets: 16 is not supported; supported is 32");
   EXPECT_EQ(tests::refusal([] { mpnet_config(R"(, "max_position_embeddings": 2)"); }),
-            "config.json: max_position_embeddings: no position left after pad_token_id");
+            "config.json: max_position_embeddings: leaves no position after pad_token_id");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ TEST(RobertaConfig, AbsentKeysAreAsInTransformers) {
 TEST(RobertaConfig, NeedsPositionsAfterItsPadding) {
   const auto refused = tests::refusal(
       [] { roberta_config(R"({"model_type": "roberta", "max_position_embeddings": 2})"); });
-  EXPECT_EQ(refused, "config.json: max_position_embeddings: no position left after pad_token_id");
+  EXPECT_EQ(refused, "config.json: max_position_embeddings: leaves no position after pad_token_id");
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ class Background {
  private:
   [[nodiscard]] bool is_patient() const { return !stopped_ && !hurried_; }
 
-  /// What a thread lets escape ends its process.
+  /// Ends the process if an exception leaves a thread.
   void run(const std::function<void()>& task) {
     try {
       task();

@@ -45,7 +45,7 @@ class Bucket {
     std::string key;
   };
 
-  /// What becomes of a call.
+  /// The outcome of a call.
   enum class Fate { answered, not_reached, answer_lost };
 
   explicit Bucket(Random& random) : random_{random} {}

@@ -67,7 +67,7 @@ class Fiber {
   static constexpr std::size_t usable_bytes = std::size_t{1} << 18;
   static constexpr std::size_t stack_bytes = usable_bytes + page_bytes;
 
-  /// What the C++ run time keeps per thread (Itanium ABI, `__cxa_eh_globals`).
+  /// The data that the C++ run time keeps per thread (Itanium ABI, `__cxa_eh_globals`).
   struct Exceptions {
     void* caught = nullptr;
     unsigned uncaught = 0;

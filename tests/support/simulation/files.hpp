@@ -155,7 +155,7 @@ class Files {
   static std::string_view text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  /// What a write that fails or dies gets done.
+  /// Returns the part of the bytes that a failing or dying write has written.
   [[nodiscard]] std::string_view part_of(std::span<const std::byte> bytes) const {
     return text_of(bytes.first(process_->random().below(bytes.size() + 1)));
   }

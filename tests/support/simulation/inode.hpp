@@ -127,7 +127,7 @@ class DirectoryNames {
     pending_.clear();
   }
 
-  /// Of the changes that were not synced, the first few remain, or just any.
+  /// Keeps the first few changes that were not synced, or a random choice of them.
   void power_loss(Random& random) {
     const bool in_order = random.chance(0.5);
     const std::size_t first = in_order ? random.below(pending_.size() + 1) : 0;

@@ -6,7 +6,7 @@
 
 namespace seqtrain::tests::sim {
 
-/// What a simulated call does.
+/// The kind of a simulated call.
 enum class Operation : unsigned char {
   create,
   write,

@@ -25,7 +25,7 @@ namespace seqtrain::tests::sim {
 /// of a write, or all or nothing of any other call.
 enum class Moment { before, during, after };
 
-/// What happens to a process. Calls count from 1.
+/// The faults of a process. Calls count from 1.
 struct Plan {
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
@@ -44,7 +44,7 @@ struct Plan {
   std::uint64_t most_calls = 1'000'000;  ///< a process that makes more does not come to its end
 };
 
-/// How a process ended.
+/// The end of a process.
 enum class End { running, returned, threw, killed };
 
 /// One execution of a program on a machine. Every simulated call goes through `perform`, which lets
@@ -141,7 +141,7 @@ class Process final : public Disk::Tenant {
   [[nodiscard]] bool alive() const { return !family_.dead; }
   [[nodiscard]] bool ended() const { return family_.dead && family_.fibers == 0; }
   [[nodiscard]] End end() const { return end_; }
-  /// What the program threw.
+  /// Returns the exception that the program threw.
   [[nodiscard]] std::exception_ptr error() const { return error_; }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }

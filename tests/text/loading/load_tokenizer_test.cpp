@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own for each test, removed with it.
+/// Gives each test a folder, which is removed after it.
 class LoadTokenizer : public testing::Test {
  protected:
   LoadTokenizer() {
@@ -33,7 +33,7 @@ class LoadTokenizer : public testing::Test {
     std::ofstream{folder_ / name} << content;
   }
 
-  /// A small tokenizer.json with one part replaced.
+  /// Writes a small tokenizer.json in which `part` is replaced by `other`.
   void write_json(std::string_view part = "", std::string_view other = "") const {
     std::string text = R"({"version": "1.0", "truncation": null, "padding": null,
       "added_tokens": [{"id": 4, "content": "<pad>", "special": true}],
@@ -109,17 +109,17 @@ TEST_F(LoadTokenizer, RefusesAFolderThatIsNotThere) {
 }
 
 TEST_F(LoadTokenizer, RefusesDamage) {
-  expect_error("no tokenizer here");
+  expect_error("has no tokenizer");
   write("tokenizer.json", "{");
   expect_error("not valid JSON");
   write_json(R"(["a", "b"])", R"("a  b")");
-  expect_error("merge 0 is no pair");
+  expect_error("merge 0 is not a pair of tokens");
   write_json(R"(["a", "b"])", R"(["a", "z"])");
   expect_error("which the vocabulary lacks");
   write_json("\"ab\": 2", "\"ab\": -2");
   expect_error("out of range");
   write_json("\"ab\": 2", "\"ab\": \"x\"");
-  expect_error("no integer");
+  expect_error("not an integer");
   write_json("<pad>", "<else>");
   expect_error("no padding token <pad>");
 }
@@ -137,10 +137,10 @@ TEST_F(LoadTokenizer, RefusesTemplatesThatTypesCannotFollow) {
   EXPECT_EQ(error(), "no error");
   for (const auto& pair : {b + "," + a, a, a + "," + a, a + "," + b + "," + b}) {
     with(pair);
-    expect_error("this template is not supported");
+    expect_error("the template is not supported");
   }
   with(a + R"(,{"Sequence": {"id": "B", "type_id": 2}})");
-  expect_error("this template is not supported");
+  expect_error("the template is not supported");
 }
 
 TEST_F(LoadTokenizer, PadIdComesFromTheVocabulary) {

@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(All, TrainedPieces,
                                          "bpe_bytes", "bpe_unused"),
                          [](const auto& param) { return std::string{param.param}; });
 
-/// A message of protocol buffers, of less than 128 bytes a field.
+/// Returns a field of a protocol buffer. Its content must be shorter than 128 bytes.
 std::string field(char number, const std::string& bytes) {
   return std::string{static_cast<char>(8 * number + 2)} + static_cast<char>(bytes.size()) + bytes;
 }
@@ -76,18 +76,18 @@ TEST(SentencePieceModel, NamesWhatIsNotSupported) {
   };
   const std::string unknown = field(1, field(1, "<unk>") + flag(3, 2));
   EXPECT_EQ(said(""), "has no unknown piece");
-  EXPECT_EQ(said(unknown + unknown), "piece 1 \"<unk>\" is there twice");
+  EXPECT_EQ(said(unknown + unknown), "piece 1 \"<unk>\" is repeated");
   EXPECT_EQ(said(unknown + field(1, field(1, "x") + flag(3, 2))),
             "piece 1 \"x\" is a second unknown piece");
   EXPECT_EQ(said(unknown + field(1, "")), "piece 1 is empty");
   EXPECT_EQ(said(unknown + field(1, field(1, "\xff"))), "piece 1 is not UTF-8");
   EXPECT_EQ(said(unknown + field(1, field(1, "x") + std::string{"\x15\0\0\xc0\x7f", 5})),
-            "piece 1 \"x\" has a score that is no number");
+            "piece 1 \"x\" has a score that is not a finite number");
   EXPECT_EQ(said(field(1, field(1, "x") + flag(3, 9))),
-            "field 3 at byte 6 is no type of a piece: 9");
+            "field 3 at byte 6 is not a type of a piece: 9");
   EXPECT_EQ(said(unknown + field(2, flag(3, 3))),
             "models of type word are not supported; supported: unigram and bpe");
-  EXPECT_EQ(said(unknown + field(2, flag(3, 7))), "field 3 at byte 14 is no type of a model: 7");
+  EXPECT_EQ(said(unknown + field(2, flag(3, 7))), "field 3 at byte 14 is not a type of a model: 7");
   EXPECT_EQ(said(unknown + field(2, std::string{"\x98\x02\x01"})),
             "has no piece for byte 0, which byte fallback needs");
   EXPECT_EQ(said(unknown + field(3, field(2, "map"))),

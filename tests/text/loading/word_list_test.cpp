@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Words behind_marks(const Words& words) {
+Words after_marks(const Words& words) {
   return {words.begin() + static_cast<std::ptrdiff_t>(Mark::all.size()), words.end()};
 }
 
@@ -25,14 +25,14 @@ TEST(WordCounts, OrdersByFrequencyThenByBytes) {
   const auto words = counts.vocabulary({.at_least = 2});
   EXPECT_EQ(words[0], "xxunk");
   EXPECT_EQ(words[8], "xxmaj");
-  EXPECT_EQ(behind_marks(words), (Words{"the", "a", "b", "c"}));
+  EXPECT_EQ(after_marks(words), (Words{"the", "a", "b", "c"}));
 }
 
 TEST(WordCounts, KeepsTheMostFrequent) {
   WordCounts counts;
   counts.add("d a b a c b a c b a . .");
-  EXPECT_EQ(behind_marks(counts.vocabulary({.most = 11, .at_least = 1})), (Words{"a", "b"}));
-  EXPECT_EQ(behind_marks(counts.vocabulary()), (Words{"a", "b"}));
+  EXPECT_EQ(after_marks(counts.vocabulary({.most = 11, .at_least = 1})), (Words{"a", "b"}));
+  EXPECT_EQ(after_marks(counts.vocabulary()), (Words{"a", "b"}));
   EXPECT_THROW(static_cast<void>(counts.vocabulary({.most = 9})), InputError);
 }
 
@@ -45,7 +45,7 @@ TEST(WordCounts, MergesPartsInAnyOrder) {
   second.merge(two);
   second.merge(one);
   EXPECT_EQ(first.vocabulary({.at_least = 1}), second.vocabulary({.at_least = 1}));
-  EXPECT_EQ(behind_marks(first.vocabulary({.at_least = 2})), (Words{"b", "a"}));
+  EXPECT_EQ(after_marks(first.vocabulary({.at_least = 2})), (Words{"b", "a"}));
 }
 
 TEST(WordList, IsReadAsItWasWritten) {
@@ -69,7 +69,7 @@ TEST(WordList, RefusesBrokenFilesWithTheLine) {
     write_file_atomically(file, text);
     return tests::problem_of([&] { static_cast<void>(read_word_list(file)); });
   };
-  EXPECT_NE(problem("a\n\nb\n").find("words:2: no word"), std::string::npos);
+  EXPECT_NE(problem("a\n\nb\n").find("words:2: expected a word"), std::string::npos);
   EXPECT_NE(problem("a\n\xFF\n").find("words:2: not UTF-8"), std::string::npos);
   EXPECT_NE(problem("").find("is empty"), std::string::npos);
 }

@@ -21,7 +21,8 @@ std::vector<Id> encode(const Bpe& bpe, std::string_view word) {
   return ids;
 }
 
-/// The definition: merge the leftmost pair of the lowest rank until there is none.
+/// Encodes by the definition: merge the leftmost pair of the lowest rank until no pair can be
+/// merged.
 std::vector<Id> by_definition(std::string_view word) {
   std::vector<std::string> symbols;
   for (const char c : word) symbols.emplace_back(1, c);
@@ -57,7 +58,7 @@ TEST(Bpe, MergesByRankAtEveryLength) {
 
 TEST(Bpe, AVeryLongWordIsMergedAsItsPartsAre) {
   std::vector<Bpe::Entry> with_a_wall = letters;
-  with_a_wall.emplace_back("d", 8);  // bpe_merges with nothing
+  with_a_wall.emplace_back("d", 8);  // merges with nothing
   const Bpe bpe{with_a_wall, bpe_merges};
   std::mt19937 random{5};
   std::string word;

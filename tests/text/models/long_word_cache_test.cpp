@@ -31,10 +31,10 @@ TEST(LongWordCache, TakesNoMemoryForAKnownWord) {
   cache.reset();
   cache.insert("the first word of all", std::array{7});
   for (int i = 0; i < 200'000; ++i) cache.insert("again and again", std::array{1});
-  EXPECT_FALSE(cache.find("the first word of all").empty());  // it has not begun anew
+  EXPECT_FALSE(cache.find("the first word of all").empty());  // The cache has not been emptied.
 }
 
-/// Inserts words that are told apart by a number, and says how many are still known.
+/// Inserts words that differ by a number and returns how many of them are still cached.
 std::size_t known_of(std::size_t count, std::size_t ids_a_word) {
   LongWordCache cache;
   cache.reset();
@@ -57,10 +57,10 @@ std::size_t known_of(std::size_t count, std::size_t ids_a_word) {
 
 TEST(LongWordCache, KeepsManyWordsAndThenBeginsAnew) {
   EXPECT_EQ(known_of(50'000, 10), 50'000u);
-  const std::size_t short_ones = known_of(200'000, 1);  // the table's limit
+  const std::size_t short_ones = known_of(200'000, 1);  // exceeds the limit of the table
   EXPECT_GT(short_ones, 0u);
   EXPECT_LT(short_ones, 110'000u);
-  const std::size_t long_ones = known_of(20'000, 200);  // the memory's
+  const std::size_t long_ones = known_of(20'000, 200);  // exceeds the limit of the memory
   EXPECT_GT(long_ones, 0u);
   EXPECT_LT(long_ones, 11'000u);
 }

@@ -12,8 +12,8 @@ namespace {
 
 using Key = std::pair<std::uint32_t, std::uint32_t>;
 
-/// Pushes and takes in turn, beside a sorted set; ranks go down below the last one taken as well
-/// where `any_order`.
+/// Pushes and pops in turn and compares with a sorted set. With `any_order` new ranks may be lower
+/// than the last one popped.
 void compare_with_a_set(std::size_t expected_size, std::uint32_t ranks, bool any_order) {
   std::mt19937 random{ranks};
   MergeQueue queue{expected_size};

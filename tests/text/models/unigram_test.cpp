@@ -31,7 +31,7 @@ TEST(Unigram, TakesTheBestSum) {
 
 TEST(Unigram, TakesTheFirstOfEqualWays) {
   EXPECT_EQ(encode_pieces(small_pieces, "aa"),
-            (std::vector<Id>{5}));  // -4, as -2 - 2, and found first
+            (std::vector<Id>{5}));  // -4 by -2 - 2, which is found first
 }
 
 TEST(Unigram, FusesWhatIsUnknown) {

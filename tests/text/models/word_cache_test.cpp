@@ -25,7 +25,7 @@ TEST(WordKey, TellsWordsApartThatPaddingWouldNot) {
 }
 
 TEST(WordKey, LooksNoFurtherThanTheWord) {
-  const std::string text = "words go on behind the end";
+  const std::string text = "words go on past the end of it";
   for (std::size_t size = 1; size <= WordKey::max_bytes; ++size) {
     const std::string_view word = std::string_view{text}.substr(0, size);
     EXPECT_TRUE(WordKey::of_padded(word).same_word(WordKey::of(word))) << size;

@@ -38,7 +38,7 @@ TEST(WordPiece, IsUnknownWholeWhereAnyPartIs) {
   const WordPiece model{small};
   EXPECT_EQ(encode(model, "unz"), (Ids{0}));
   EXPECT_EQ(encode(model, "zun"), (Ids{0}));
-  EXPECT_EQ(encode(model, "unaf"), (Ids{0}));  // it does not go back to a shorter piece
+  EXPECT_EQ(encode(model, "unaf"), (Ids{0}));  // A shorter first piece is not tried.
 }
 
 TEST(WordPiece, CountsCharactersOfLongWords) {
@@ -51,7 +51,7 @@ TEST(WordPiece, KnowsOtherMarks) {
   const std::vector<WordPiece::Entry> entries{{"<unk>", 4}, {"a", 1}, {"@b", 2}, {"b", 3}};
   const WordPiece model{entries, {.unknown_token = "<unk>", .continuing_prefix = "@"}};
   EXPECT_EQ(encode(model, "ab"), (Ids{1, 2}));
-  EXPECT_EQ(encode(model, "@b"), (Ids{2}));  // a word may be written like a marked piece
+  EXPECT_EQ(encode(model, "@b"), (Ids{2}));  // A word may be spelled like a marked piece.
   EXPECT_EQ(model.unknown_id(), 4);
   const WordPiece unmarked{entries, {.unknown_token = "<unk>", .continuing_prefix = ""}};
   EXPECT_EQ(encode(unmarked, "ab"), (Ids{1, 3}));

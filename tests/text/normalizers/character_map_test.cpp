@@ -12,7 +12,7 @@
 namespace seqtrain::text {
 namespace {
 
-/// The map of "a" to "b": the root leads to place 'a', whose value is at place 256.
+/// A map of "a" to "b": the root leads to place 'a', whose value is at place 256.
 struct MapUnits {
   std::vector<std::uint32_t> units = std::vector<std::uint32_t>(512);
   std::string strings = std::string{"b\0", 2};
@@ -60,7 +60,7 @@ TEST(CharacterMap, RefusesDamage) {
 
 TEST(CharacterMap, EndsWhereATrieLoops) {
   MapUnits map;
-  map.units['a'] = 'a' | 'a' << 10;  // leads to the root's children again
+  map.units['a'] = 'a' | 'a' << 10;  // leads back to the root's children
   std::string out;
   CharacterMap{map.bytes()}.normalize(std::string(1000, 'a'), out);
   EXPECT_EQ(out.size(), 1000u);

@@ -7,7 +7,7 @@
 namespace seqtrain::text {
 namespace {
 
-// What whole texts become is compared with Python in word_marks_test.cpp.
+// word_marks_test.cpp compares whole texts with Python.
 
 TEST(HtmlFixes, LeavePlainTextAlone) {
   EXPECT_EQ(fix_html(""), "");

@@ -60,7 +60,7 @@ TEST(AsciiWords, KnowsEveryByteInEveryPlace) {
     for (std::size_t before = 0; before < 70; ++before) {
       const std::string text =
           std::string(before, 'x') + static_cast<char>(byte) + std::string(3, 'y');
-      ASSERT_EQ(words_of(text), plain_words_of(text)) << byte << " behind " << before;
+      ASSERT_EQ(words_of(text), plain_words_of(text)) << byte << " after " << before;
     }
   }
 }

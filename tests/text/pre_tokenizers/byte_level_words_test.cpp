@@ -50,7 +50,7 @@ TEST(ByteLevelWords, EqualTheRuleOnRandomText) {
   std::mt19937 random{9};
   for (int round = 0; round < 4'000; ++round) {
     std::string text;
-    const auto some = 1 + random() % parts.size();  // few kinds of parts make long runs
+    const auto some = 1 + random() % parts.size();  // Few kinds of parts give long runs.
     for (auto left = random() % (round % 20 == 0 ? 3000 : 120); left > 0; --left) {
       text += parts[(random() % some + static_cast<unsigned>(round)) % parts.size()];
     }

@@ -13,7 +13,7 @@
 namespace seqtrain::text {
 namespace {
 
-/// FNV-1a over numbers, as the script that writes the golden file has it.
+/// FNV-1a over numbers, as in the script that writes the golden file.
 class Checksum {
  public:
   void add(char32_t number) { value_ = (value_ ^ number) * 0x100000001B3u; }
@@ -28,7 +28,8 @@ class Checksum {
   std::uint64_t value_ = 0xCBF29CE484222325u;
 };
 
-/// Compares what `entries(code, checksum)` adds, and how often it says so, with the golden file.
+/// Compares the checksum and the number of entries with the golden file. `entries(code, checksum)`
+/// adds the entry of a character and returns whether there is one.
 template <class Entries>
 void expect_golden(const char* name, Entries entries) {
   const auto document = json::Document::load(tests::golden() / "unicode.json");
@@ -83,8 +84,8 @@ TEST(Unicode, MappingsEqualThePackagesForEveryScalarValue) {
 }
 
 TEST(Unicode, KnowsTheOddOnes) {
-  EXPECT_TRUE(is_punctuation(U'$'));   // a symbol to Unicode
-  EXPECT_TRUE(is_control(U'\u200D'));  // the zero-width joiner
+  EXPECT_TRUE(is_punctuation(U'$'));   // category Sc in Unicode
+  EXPECT_TRUE(is_control(U'\u200D'));  // zero-width joiner
   EXPECT_FALSE(is_control(U'\n'));
   EXPECT_TRUE(is_whitespace(U'\u0085'));
   EXPECT_EQ(lower(U'\u0130').size, 2u);

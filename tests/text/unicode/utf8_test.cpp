@@ -36,10 +36,10 @@ TEST(Utf8, NamesTheFirstInvalidByte) {
   EXPECT_FALSE(first_invalid(""));
   EXPECT_FALSE(first_invalid(std::string_view{"\0", 1}));
   EXPECT_EQ(first_invalid("ab\xFFzz"), 2u);
-  EXPECT_EQ(first_invalid("\xC3\xA9\x80"), 2u);      // a stray continuation
+  EXPECT_EQ(first_invalid("\xC3\xA9\x80"), 2u);      // a stray continuation byte
   EXPECT_EQ(first_invalid("ab\xE2\x82"), 2u);        // cut off at the end
   EXPECT_EQ(first_invalid("\xC0\x80"), 0u);          // an over-long form
-  EXPECT_EQ(first_invalid("\xE0\x9F\xBF"), 0u);      // another
+  EXPECT_EQ(first_invalid("\xE0\x9F\xBF"), 0u);      // another over-long form
   EXPECT_EQ(first_invalid("a\xED\xA0\x80"), 1u);     // a surrogate
   EXPECT_EQ(first_invalid("\xF4\x90\x80\x80"), 0u);  // above U+10FFFF
   EXPECT_EQ(first_invalid(std::string(100, 'x') + '\xF8'), 100u);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/cli/flags.hpp>
@@ -16,6 +17,10 @@ struct DataFlags {
   std::string train_file = "examples/data/nli/train.jsonl";
   std::string dev_file = "examples/data/nli/dev.jsonl";
   std::string test_file = "";
+  std::string dataset = "";
+  std::string train_split = "";
+  std::string dev_split = "";
+  std::string test_split = "";
   double dev_fraction = 0;
   double fraction_of_train_data = 1;
   std::int64_t max_length = 0;
@@ -40,6 +45,15 @@ struct DataFlags {
                   "directory with <label>/*.txt")
         .add("dev-file", dev_file, "examples to evaluate on after each epoch")
         .add("test-file", test_file, "examples to evaluate on at the end (default: the dev file)")
+        .add("dataset", dataset,
+             "data set on the hub, org/name[:config][@revision], or a directory in such a set's "
+             "layout, instead of files")
+        .add("train-split", train_split, "split of the data set to train on (default: train)")
+        .add("dev-split", dev_split,
+             "split of the data set to evaluate on after each epoch (default: validation, or what "
+             "is usual for a known set)")
+        .add("test-split", test_split,
+             "split of the data set to evaluate on at the end (default: the dev split)")
         .add("dev-fraction", dev_fraction,
              "share of the training file's examples to evaluate on instead of a dev file, with "
              "about the same share of each label")
@@ -62,6 +76,13 @@ struct DataFlags {
 
   /// Throws an `InputError` that names the flag if a value is out of range.
   void validate() const {
+    for (const auto& [name, split] : {std::pair{"train-split", &train_split},
+                                      {"dev-split", &dev_split},
+                                      {"test-split", &test_split}}) {
+      require(split->empty() || !dataset.empty(), name, "needs --dataset");
+    }
+    require(dev_fraction == 0 || dev_split.empty(), "dev-fraction",
+            "does not go with --dev-split: it takes the dev examples from the training split");
     require(dev_fraction >= 0 && dev_fraction < 1, "dev-fraction",
             "must be at least 0 and below 1");
     require(fraction_of_train_data > 0 && fraction_of_train_data <= 1, "fraction-of-train-data",

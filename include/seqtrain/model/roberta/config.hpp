@@ -18,7 +18,7 @@ namespace seqtrain::model {
 inline void check_positions_after_padding(const weights::ConfigFile& file,
                                           const weights::ModelConfig& config) {
   if (length_after_padding(config) > 0) return;
-  throw InputError{"no position left after pad_token_id",
+  throw InputError{"leaves no position after pad_token_id",
                    {.object = file.name(), .field = "max_position_embeddings"}};
 }
 

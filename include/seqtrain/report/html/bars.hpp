@@ -11,20 +11,21 @@
 
 namespace seqtrain::report::html {
 
-/// A value between 0 and 1 in a row of a figure, with the bounds that it is between.
+/// A value between 0 and 1 in a row of a figure, with the bounds of its interval.
 struct Bar {
   double value = 0;
-  double low = -1;  ///< below 0: there are no bounds
+  double low = -1;  ///< below 0 if there are no bounds
   double high = -1;
 };
 
-/// A row of a figure.
+/// A row of a figure of bars.
 struct BarRow {
   std::string name = {};
   std::vector<Bar> bars = {};  ///< one for each series
 };
 
-/// Values of a few series, a row for each name: bars, or dots with their bounds.
+/// A figure with a row for each name, which shows the values of a few series as bars, or as dots
+/// with bounds.
 struct Bars {
   std::string id = {};
   std::string title = {};
@@ -43,9 +44,10 @@ inline std::string draw(const Bars& bars, std::size_t& marks) {
   };
   const double row_height = line * static_cast<double>(bars.series.size()) + 8;
   const double bottom = 20 + row_height * static_cast<double>(bars.rows.size());
-  std::string out = svg_begin(bars.id, 640, bottom + 24, bars.title,
-                              "A row for each of " + std::to_string(bars.rows.size()) +
-                                  " names; the numbers are in the table.");
+  std::string out =
+      svg_begin(bars.id, 640, bottom + 24, bars.title,
+                "The figure has a row for each of " + std::to_string(bars.rows.size()) +
+                    " names; the numbers are in the table.");
   out += "<g class=\"axes\">";
   for (int tick = 0; tick <= 4; ++tick) {
     const double x = at(tick / 4.0);
@@ -90,7 +92,8 @@ inline std::string draw(const Bars& bars, std::size_t& marks) {
 
 }  // namespace detail
 
-/// Returns the rows as a figure with `numbers`, a table, or nothing if there are none.
+/// Returns the rows as an HTML figure with the table `numbers`, or an empty string if there are no
+/// rows.
 [[nodiscard]] inline std::string to_html(const Bars& bars, const std::string& numbers) {
   if (bars.rows.empty()) return {};
   std::size_t marks = 0;

@@ -22,7 +22,7 @@ struct Range {
   double high = 1;
 };
 
-/// A curve of a chart, or only its points.
+/// A series of a chart, drawn as a curve or as points.
 struct Line {
   std::string name = {};
   std::vector<Point> points = {};
@@ -40,11 +40,11 @@ struct Mark {
 struct Chart {
   std::string id = {};  ///< letters, digits and hyphens
   std::string title = {};
-  std::string x = {};  ///< what the axis shows
+  std::string x = {};  ///< title of the axis
   std::string y = {};
   std::vector<Line> lines = {};
   std::vector<Mark> marks = {};
-  std::optional<Range> x_range = {};  ///< of the points if not given
+  std::optional<Range> x_range = {};  ///< by default the range of the points
   std::optional<Range> y_range = {};
   bool whole_x = false;   ///< ticks of the x axis are at whole numbers
   bool diagonal = false;  ///< a faint line from corner to corner
@@ -52,7 +52,8 @@ struct Chart {
 
 namespace detail {
 
-/// Distance of ticks, 1, 2 or 5 times a power of ten, for about `count` of them.
+/// Returns a distance between ticks, 1, 2 or 5 times a power of ten, that gives about `count` of
+/// them.
 inline double tick_step(const Range& range, int count) {
   const double raw = (range.high - range.low) / count;
   const double power = std::pow(10, std::floor(std::log10(raw)));
@@ -76,7 +77,7 @@ inline double tick_step(const Range& range, int count) {
 class Plot {
  public:
   static constexpr double width = 640, height = 250;
-  static constexpr std::size_t most_points = 400;  // of a curve: more could not be seen
+  static constexpr std::size_t most_points = 400;  // of a curve; more cannot be seen
 
   explicit Plot(const Chart& chart)
       : chart_{&chart},
@@ -107,7 +108,7 @@ class Plot {
       }
     }
     if (found.low > found.high) return {0, 1};
-    // Numbers that hardly differ are drawn as one, because no tick fits between them.
+    // Values that hardly differ are drawn as equal, because no tick fits between them.
     const double size = std::max({std::abs(found.low), std::abs(found.high), 1e-8});
     const double room =
         found.high - found.low > size * 1e-9 ? (found.high - found.low) * 0.04 : size * 0.1;
@@ -188,7 +189,7 @@ class Plot {
            "</title></circle>";
   }
 
-  // Names of curves stand in rows of three.
+  // The legend has three names in a row.
   [[nodiscard]] double legend_height() const {
     const std::size_t rows = (chart_->lines.size() + 2) / 3;
     return chart_->lines.size() < 2 ? 0 : 18 * static_cast<double>(rows) + 5;
@@ -224,7 +225,7 @@ class Plot {
   std::size_t marks_ = 0;
 };
 
-/// The points of a chart as rows, at most so many of each curve.
+/// Returns the points of a chart as rows of a table, at most 60 of each curve.
 inline Rows rows_of(const Chart& chart) {
   constexpr std::size_t most = 60;
   Rows rows{{"curve", chart.x, chart.y}};
@@ -239,7 +240,7 @@ inline Rows rows_of(const Chart& chart) {
 
 }  // namespace detail
 
-/// Returns a chart as a figure, or nothing if none of its curves has a point.
+/// Returns a chart as an HTML figure, or an empty string if no curve has a point.
 [[nodiscard]] inline std::string to_html(const Chart& chart) {
   const bool any = std::ranges::any_of(chart.lines, [](const Line& line) {
     return std::ranges::any_of(line.points, [](const Point& point) {

@@ -7,18 +7,21 @@
 
 namespace seqtrain::report::html {
 
-/// Colors and layout, light and dark, on a screen and on paper.
+/// The page's style sheet, for light and dark screens and for paper.
 inline constexpr std::string_view style = R"css(
 :root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--faint:#667;--line:#d8dce2;--soft:#f4f6f8;
 --cell:#0b62a8;--right:#00744f;--link:#0b57b0;--c0:#0072b2;--c1:#c44e00;--c2:#00805f;--c3:#b0508a;
 --c4:#8a6d00;--c5:#2f8fc4;--c6:#7a3fb0;--c7:#555}
-@media (prefers-color-scheme:dark){:root{--back:#14171b;--text:#e6e9ee;--faint:#9aa3ad;--line:#363c44;
+@media (prefers-color-scheme:dark){:root{--back:#14171b;--text:#e6e9ee;
+--faint:#9aa3ad;--line:#363c44;
 --soft:#1d2127;--cell:#5aa9e6;--right:#3fbf94;--link:#7db7ff;--c0:#5ab4f0;--c1:#ff9350;--c2:#3fc9a0;
 --c3:#e893c4;--c4:#e6c34a;--c5:#8fd3ff;--c6:#c39bf0;--c7:#b5bcc5}}
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:76rem;padding:1rem 1.25rem 4rem;background:var(--back);color:var(--text);
+body{margin:0 auto;max-width:76rem;padding:1rem 1.25rem 4rem;
+background:var(--back);color:var(--text);
 font:16px/1.5 system-ui,sans-serif}
-h1{font-size:1.5rem;margin:.5rem 0;overflow-wrap:anywhere}h2{margin:2.5rem 0 .5rem;font-size:1.25rem;
+h1{font-size:1.5rem;margin:.5rem 0;overflow-wrap:anywhere}
+h2{margin:2.5rem 0 .5rem;font-size:1.25rem;
 border-bottom:1px solid var(--line)}h3{font-size:1rem}a{color:var(--link)}
 nav a{margin-right:1rem}.skip{position:absolute;left:-99rem}.skip:focus{position:static}
 :focus-visible{outline:3px solid var(--c1);outline-offset:2px}
@@ -28,7 +31,8 @@ svg text{font:11.5px system-ui,sans-serif;fill:var(--text)}.axes text{fill:var(-
 .axes path{stroke:var(--line);fill:none}.axes .base{stroke:var(--faint)}
 .line{fill:none;stroke-width:2;stroke-linejoin:round}.faint{stroke:var(--faint);fill:none;
 stroke-dasharray:3 4}.mark{stroke:var(--faint);stroke-dasharray:5 3}
-.cell{fill:var(--cell)}.cell.right{fill:var(--right)}svg text.strong{fill:var(--back);font-weight:600}
+.cell{fill:var(--cell)}.cell.right{fill:var(--right)}
+svg text.strong{fill:var(--back);font-weight:600}
 svg a:focus-visible .cell{stroke:var(--c1);stroke-width:3}
 .s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}
 .s4{stroke:var(--c4);stroke-dasharray:7 3}.s5{stroke:var(--c5);stroke-dasharray:2 3}
@@ -52,11 +56,12 @@ summary{cursor:pointer;color:var(--faint)}summary .text{color:var(--text)}
 pre{background:var(--soft);padding:.75rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}
 form{display:flex;gap:1rem;flex-wrap:wrap;align-items:baseline}form[hidden],tr[hidden]{display:none}
 select,input{font:inherit;max-width:14rem}.status{color:var(--faint)}
-@media print{:root{--back:#fff;--text:#000;--faint:#444;--soft:#fff}nav,form,.skip{display:none!important}
+@media print{:root{--back:#fff;--text:#000;--faint:#444;--soft:#fff}
+nav,form,.skip{display:none!important}
 .scroll{max-height:none;overflow:visible}figure,tr{break-inside:avoid}body{max-width:none}}
 )css";
 
-/// Filters and sorts. The page can be read without it.
+/// The page's script, which filters and sorts tables. The page can be read without it.
 inline constexpr std::string_view script = R"js(
 (() => {
   const table = document.getElementById('example-table'), byId = i => document.getElementById(i);
@@ -113,7 +118,7 @@ inline constexpr std::string_view script = R"js(
 })();
 )js";
 
-/// Returns a page around its body. Nothing is fetched: the page's policy forbids it.
+/// Returns an HTML page with this body. Its content security policy forbids it to fetch anything.
 [[nodiscard]] inline std::string framed(std::string_view title, std::string_view body) {
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"

@@ -13,10 +13,10 @@
 
 namespace seqtrain::report::html {
 
-/// A matrix of so many labels can still be read.
+/// The largest number of labels at which a confusion matrix can still be read.
 inline constexpr std::size_t most_heat_labels = 25;
 
-/// Returns confusion counts as a figure whose cells are links where `link(gold, said)` returns an
+/// Returns confusion counts as an HTML figure. A cell is a link if `link(gold, said)` returns an
 /// address.
 [[nodiscard]] inline std::string heat_map(
     const std::string& id, std::string_view title, const metrics::Confusion& counts,

@@ -10,8 +10,8 @@
 
 namespace seqtrain::report::html {
 
-/// Returns rows of plain text as a table: the first row is its head, the first column is aligned at
-/// the left. Columns can be sorted where the page has JavaScript.
+/// Returns rows of plain text as an HTML table: the first row is its head, the first column is
+/// aligned left. With JavaScript, columns can be sorted.
 [[nodiscard]] inline std::string table(const Rows& rows, std::string_view caption = {}) {
   std::string out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\"" +
                     attribute("aria-label", caption.empty() ? "table" : caption) +
@@ -33,8 +33,8 @@ namespace seqtrain::report::html {
   return out + (rows.empty() ? "</table></div>\n" : "</tbody></table></div>\n");
 }
 
-/// Returns a figure: a title, a picture as SVG with a description for those who do not see it, and
-/// the numbers as a table that unfolds. `marks` is the number of elements of class `m` in it.
+/// Returns an HTML figure: a title, a picture as SVG with a description for screen readers, and the
+/// numbers as a table that unfolds. `marks` is the number of elements of class `m` in it.
 [[nodiscard]] inline std::string figure(const std::string& id, std::string_view title,
                                         const std::string& svg, std::size_t marks,
                                         const std::string& numbers) {
@@ -43,7 +43,7 @@ namespace seqtrain::report::html {
          "</summary>" + numbers + "</details></figure>\n";
 }
 
-/// Returns the first tag of a picture with its title and description.
+/// Returns the opening tag of an SVG picture with its title and description.
 [[nodiscard]] inline std::string svg_begin(const std::string& id, double width, double height,
                                            std::string_view title, std::string_view description) {
   const auto size = [](double length) { return fixed(length, 0); };

@@ -25,7 +25,8 @@ inline void append_character(std::string& out, std::string_view character) {
   if (c == '\n' || c == '\t') return void(out += c);
   std::size_t end = 0;
   const char32_t code = text::decode(character, end);
-  if (byte < 0x20) return text::append_utf8(out, 0x2400 + code);  // its picture, such as ␀
+  if (byte < 0x20)
+    return text::append_utf8(out, 0x2400 + code);  // the character's symbol, such as ␀
   if (byte == 0x7F) return text::append_utf8(out, 0x2421);
   const bool is_control = code >= 0x80 && code < 0xA0;
   const bool is_none = (code & 0xFFFE) == 0xFFFE || (code >= 0xFDD0 && code <= 0xFDEF);
@@ -35,8 +36,8 @@ inline void append_character(std::string& out, std::string_view character) {
 
 }  // namespace detail
 
-/// Returns text for HTML, between tags or in quotes: markup and control characters are shown, bytes
-/// that are not UTF-8 become U+FFFD.
+/// Returns text escaped for HTML, between tags or in quotes. Control characters become visible, and
+/// bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] inline std::string escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size() + text.size() / 16);
@@ -52,14 +53,15 @@ inline void append_character(std::string& out, std::string_view character) {
   return out;
 }
 
-/// Returns at most so many bytes of a text, whole characters, with … where some are missing.
+/// Returns a text cut to at most `bytes` bytes of whole characters, with … at the end if it was
+/// cut.
 [[nodiscard]] inline std::string cut(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return std::string{text};
   while (bytes > 0 && text::is_continuation(text[bytes])) --bytes;
   return std::string{text.substr(0, bytes)} + "…";
 }
 
-/// Returns a number for people: at most so many digits, without zeros at its end; – for NaN.
+/// Returns a number with at most `digits` digits and no zeros at its end; – for NaN.
 [[nodiscard]] inline std::string number(double value, int digits = 4) {
   if (std::isnan(value)) return "–";
   if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
@@ -82,12 +84,12 @@ inline void append_character(std::string& out, std::string_view character) {
   return text;
 }
 
-/// Returns `name="value"` with a blank before it, escaped.
+/// Returns ` name="value"`, with a space before it and the value escaped.
 [[nodiscard]] inline std::string attribute(std::string_view name, std::string_view value) {
   return " " + std::string{name} + "=\"" + escaped(value) + "\"";
 }
 
-/// Returns `<name>text</name>`, escaped.
+/// Returns `<name>text</name>` with the text escaped.
 [[nodiscard]] inline std::string element(const std::string& name, std::string_view text) {
   return "<" + name + ">" + escaped(text) + "</" + name + ">";
 }

@@ -15,7 +15,7 @@ namespace seqtrain::report {
 
 namespace detail {
 
-/// Returns the dev evaluation that the selection calls the best, or null.
+/// Returns the dev evaluation that the selection calls the best, or null if there is none.
 inline const LoggedEvaluation* best_epoch(const RunLog& log, const train::Selection& selection,
                                           ProblemType type) {
   const std::string name = selection.metric_of(type);
@@ -47,7 +47,7 @@ inline std::vector<html::Mark> marks_of(const RunLog& log) {
   return marks;
 }
 
-/// Every figure of dev by epoch, as rows.
+/// Returns a table with every figure of dev by epoch.
 inline Rows epochs_rows(const RunLog& log, const LoggedEvaluation* best) {
   Rows rows{{"epoch", "step"}};
   for (const auto& each : log.evaluations) {
@@ -76,7 +76,7 @@ inline std::string step_chart(const RunLog& log, const std::string& curve, std::
 
 }  // namespace detail
 
-/// Returns the part of a page about the course of training.
+/// Returns the section of a page about the course of training.
 [[nodiscard]] inline std::string curves_section(const PageContent& page) {
   const RunLog& log = page.log;
   const auto type = page.facts->task.problem_type;

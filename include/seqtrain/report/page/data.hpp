@@ -108,7 +108,7 @@ inline std::string conflicts_list(const PageContent& page) {
 
 }  // namespace detail
 
-/// Returns the part of a page about the examples of the run.
+/// Returns the section of a page about the examples of the run.
 [[nodiscard]] inline std::string data_section(const PageContent& page) {
   const RunFacts& facts = *page.facts;
   std::string out = "<section id=\"data\"><h2>Data</h2>\n";
@@ -119,7 +119,7 @@ inline std::string conflicts_list(const PageContent& page) {
   return out + detail::conflicts_list(page) + "</section>\n";
 }
 
-/// Returns the part of a page about the run itself: flags, versions, machine, places.
+/// Returns the section of a page about the run itself: flags, versions, machine, places.
 [[nodiscard]] inline std::string run_section(const PageContent& page) {
   const RunFacts& facts = *page.facts;
   const auto pairs = [](const std::string& first, const train::Pairs& all) {

@@ -33,7 +33,7 @@ inline std::string with_interval(double value, const metrics::Interval& interval
   return fixed(value, 3) + " [" + fixed(interval.low, 3) + ", " + fixed(interval.high, 3) + "]";
 }
 
-/// Confusion counts of single-label decisions.
+/// Returns the confusion counts of single-label decisions.
 inline metrics::Confusion confusion_of(const metrics::Decisions& decisions) {
   const auto labels = static_cast<Eigen::Index>(decisions.labels());
   metrics::Confusion counts = metrics::Confusion::Zero(labels, labels);
@@ -60,7 +60,7 @@ inline std::vector<metrics::LabelScores> label_scores(const metrics::Decisions& 
   return result;
 }
 
-/// The most frequent mistakes, for labels that are too many for a matrix.
+/// Returns a table of the most frequent confusions, for labels that are too many for a matrix.
 inline std::string frequent_confusions(const metrics::Confusion& counts,
                                        const predict::Task& task) {
   constexpr std::size_t most = 50;
@@ -84,7 +84,7 @@ inline std::string frequent_confusions(const metrics::Confusion& counts,
   return html::table(rows, "The most frequent confusions");
 }
 
-/// The labels in the order of their F1, the lowest first.
+/// Returns the labels in ascending order of their F1.
 inline std::vector<std::size_t> worst_first(const std::vector<metrics::LabelScores>& scores) {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -191,7 +191,7 @@ inline std::string reliability_chart(const std::string& split, const train::Answ
   return text + ".</p>" + html::to_html(chart) + html::table(rows, "Examples by score");
 }
 
-/// True and predicted values of regression.
+/// Returns a scatter plot of predicted over true values.
 inline std::string scatter(const std::string& split, const train::Answers& answers) {
   html::Line line{.name = "examples", .line = false, .dots = true};
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -208,8 +208,8 @@ inline std::string scatter(const std::string& split, const train::Answers& answe
 
 }  // namespace detail
 
-/// Returns the part of a page about the decisions on a split. Cells of the confusion matrix are
-/// links where `link(gold, said)` returns an address.
+/// Returns the section of a page about the decisions on a split. A cell of the confusion matrix is
+/// a link if `link(gold, said)` returns an address.
 [[nodiscard]] inline std::string decisions_section(
     const std::string& split, const train::Answers& answers, const predict::Task& task,
     const train::Calibrated* calibrated,
@@ -242,7 +242,8 @@ inline std::string scatter(const std::string& split, const train::Answers& answe
   return out + "</div></div></section>\n";
 }
 
-/// Returns the part of a page about what was chosen on dev; nothing if nothing was.
+/// Returns the section of a page about the calibration on dev, or an empty string if there was
+/// none.
 [[nodiscard]] inline std::string calibration_section(const train::Calibrated* calibrated,
                                                      const predict::Task& task) {
   if (calibrated == nullptr) return {};

@@ -21,7 +21,7 @@ namespace seqtrain::report {
 
 namespace detail {
 
-/// A gold label and a predicted one.
+/// A cell of the confusion matrix: a gold label and a predicted one.
 using Cell = std::pair<std::size_t, std::size_t>;
 
 inline Cell cell_of(const train::Answers& answers, const predict::Task& task, std::size_t i) {
@@ -29,7 +29,7 @@ inline Cell cell_of(const train::Answers& answers, const predict::Task& task, st
           predict::chosen(answers.logits_of(i), task)[0]};
 }
 
-/// Returns escaped text of at most so many bytes.
+/// Returns escaped text, cut to at most `bytes` bytes.
 inline std::string escaped_at_most(std::string_view text, std::size_t bytes) {
   std::string out = html::escaped(html::cut(text, bytes));
   for (std::size_t raw = bytes; out.size() > bytes + 16 && raw > 8;) {
@@ -39,7 +39,7 @@ inline std::string escaped_at_most(std::string_view text, std::size_t bytes) {
   return out;
 }
 
-/// Returns text that is shown whole, or folded if it is long.
+/// Returns escaped text, folded if it is longer than `bytes` bytes.
 inline std::string folded(std::string_view text, std::size_t bytes) {
   constexpr std::size_t long_text = 280, shown = 140;
   const std::string whole = escaped_at_most(text, bytes);
@@ -62,7 +62,7 @@ inline std::string names_of(const std::vector<std::size_t>& labels, const predic
   return out.empty() ? "–" : html::cut(out, 200);
 }
 
-/// The greatest scores of an example.
+/// Returns a table cell with the highest scores of an example.
 inline std::string scores_cell(std::span<const float> logits, const predict::Task& task) {
   const auto scores = predict::scores(logits, task);
   std::string out;
@@ -76,8 +76,8 @@ inline std::string scores_cell(std::span<const float> logits, const predict::Tas
 
 }  // namespace detail
 
-/// The dev examples that a page lists: those with the highest loss, and of each confusion those
-/// with the highest.
+/// The dev examples that a page lists: those with the highest loss, and for each confusion those
+/// with the highest loss.
 class ChosenExamples {
  public:
   static constexpr std::size_t highest = 50, of_cell = 3, most = 200;
@@ -107,10 +107,10 @@ class ChosenExamples {
     }
   }
 
-  /// Indices of the answers, by loss.
+  /// Returns the indices of the chosen answers, by descending loss.
   [[nodiscard]] const std::vector<std::size_t>& indices() const { return chosen_; }
 
-  /// Returns the place on the page of a confusion's first example, or nothing.
+  /// Returns the address on the page of a confusion's first example, or an empty string.
   [[nodiscard]] std::string link(std::size_t gold, std::size_t said) const {
     const auto found = first_of_cell_.find({gold, said});
     return found == first_of_cell_.end() ? "" : "#example-" + std::to_string(found->second);
@@ -123,7 +123,7 @@ class ChosenExamples {
 
 namespace detail {
 
-/// A field by which the list is filtered, shown where there is JavaScript.
+/// Returns the HTML of a field that filters the list by a label, which JavaScript shows.
 inline std::string label_filter(const std::string& name, const std::string& title,
                                 const predict::Task& task) {
   constexpr std::size_t most_options = 1000;
@@ -173,8 +173,8 @@ inline std::string example_row(const PageContent& page, std::size_t i, std::size
 
 }  // namespace detail
 
-/// Returns the part of a page with the examples of the highest loss. Texts take at most
-/// `text_bytes` in all.
+/// Returns the section of a page that lists the examples with the highest loss. Their texts take at
+/// most `text_bytes` bytes in all.
 [[nodiscard]] inline std::string examples_section(const PageContent& page,
                                                   const ChosenExamples& chosen,
                                                   std::size_t text_bytes) {

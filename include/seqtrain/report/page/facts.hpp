@@ -21,7 +21,7 @@
 
 namespace seqtrain::report {
 
-/// What a page tells about a file of examples.
+/// The facts that a page shows about a file of examples.
 struct SetFacts {
   std::string file = {};
   std::size_t examples = 0;
@@ -31,7 +31,7 @@ struct SetFacts {
   std::vector<std::int64_t> labels = {};     ///< examples with each label
 };
 
-/// Counts lengths and labels of a file.
+/// Counts the lengths and the labels of a file's examples.
 [[nodiscard]] inline SetFacts set_facts(const std::string& name, const data::EncodedFile& file,
                                         const predict::Task& task) {
   constexpr std::size_t bins = 40;
@@ -56,7 +56,7 @@ struct SetFacts {
   return facts;
 }
 
-/// What is known about a run before it begins.
+/// The facts about a run that are known before it begins.
 struct RunFacts {
   std::string name = {};         ///< the program and the directory
   std::string command = {};      ///< repeats the run
@@ -72,7 +72,7 @@ struct RunFacts {
   bool texts = true;  ///< whether the page may show texts
 };
 
-/// The text of an example.
+/// The text of an example with its place.
 struct ExampleText {
   std::size_t row = 0;  ///< in the encoded set
   std::int64_t record = 0;
@@ -83,13 +83,13 @@ struct ExampleText {
 /// Examples whose texts are nearly equal and whose labels differ.
 using Conflict = std::vector<ExampleText>;
 
-/// Everything that a page shows.
+/// The content of a run's page.
 struct PageContent {
   const RunFacts* facts = nullptr;
   RunLog log = {};
-  const train::Answers* dev = nullptr;   ///< null: there are none
-  const train::Answers* test = nullptr;  ///< null: there are none, or they are those of dev
-  std::vector<ExampleText> texts = {};   ///< of examples of `dev`, ordered by row
+  const train::Answers* dev = nullptr;   ///< null if there are none
+  const train::Answers* test = nullptr;  ///< null if there are none or they are dev's
+  std::vector<ExampleText> texts = {};   ///< texts of examples of `dev`, ordered by row
   std::vector<Conflict> conflicts = {};
   std::size_t conflicts_left_out = 0;
   const train::Calibrated* calibrated = nullptr;

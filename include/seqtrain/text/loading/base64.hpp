@@ -9,8 +9,7 @@
 
 namespace seqtrain::text {
 
-/// The bytes that base64 with padding stands for (RFC 4648, section 4), or nothing where it is
-/// none.
+/// Decodes base64 with padding (RFC 4648, section 4). Returns nothing if the text is not valid.
 [[nodiscard]] inline std::optional<std::string> decode_base64(std::string_view text) {
   constexpr std::string_view digits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -17,10 +17,10 @@
 
 namespace seqtrain::text {
 
-/// The tokenizer in a Hugging Face folder: from tokenizer.json; else BERT's from vocab.txt, or
-/// RoBERTa's from vocab.json and merges.txt, both with tokenizer_config.json; else that of the
-/// words in vocabulary.txt. Throws `InputError` where there is none, or one that is damaged or not
-/// supported.
+/// Reads the tokenizer of a Hugging Face folder. It takes the first that the folder has:
+/// tokenizer.json; BERT's vocab.txt; RoBERTa's vocab.json and merges.txt; the words of
+/// vocabulary.txt. The second and third also read tokenizer_config.json. Throws `InputError` if
+/// there is no tokenizer, or if it is damaged or not supported.
 [[nodiscard]] inline AnyTokenizer load_tokenizer(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) {
@@ -65,7 +65,7 @@ namespace seqtrain::text {
         {.object = (folder / name).string()},
         "add the tokenizer.json that transformers' save_pretrained writes"};
   }
-  throw InputError{"no tokenizer here",
+  throw InputError{"has no tokenizer",
                    {.object = folder.string()},
                    "tokenizer.json, vocab.txt, vocab.json with merges.txt, or vocabulary.txt is "
                    "needed"};

@@ -1,8 +1,7 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,7 +15,7 @@
 namespace seqtrain::text {
 namespace detail {
 
-/// Throws `InputError` that names a value and what would be supported in its place.
+/// Throws `InputError` that names a value and the supported alternatives.
 [[noreturn]] inline void refuse(const json::Value& value, const std::string& supported) {
   const std::string what = value.is_string() ? "\"" + std::string{value.string()} + "\"" : "this";
   throw value.error(what + " is not supported", "supported: " + supported);
@@ -27,10 +26,10 @@ namespace detail {
   return value ? value->boolean() : otherwise;
 }
 
-/// A pattern of Replace or Split: `{"String": …}` or `{"Regex": …}`.
+/// Reads the pattern of Replace or Split: `{"String": …}` or `{"Regex": …}`.
 [[nodiscard]] inline Replace read_pattern(const json::Value& pattern) {
   if (const auto text = pattern.find("String")) {
-    if (text->string().empty()) refuse(*text, "a text that is not empty");
+    if (text->string().empty()) refuse(*text, "a string that is not empty");
     return {.text_pattern = std::string{text->string()}};
   }
   const auto regex = pattern.at("Regex");
@@ -107,7 +106,7 @@ inline void read_normalizer(const json::Value& part, std::vector<Normalizer>& ou
   refuse(*value, "Contiguous, Isolated, MergedWithNext, MergedWithPrevious and Removed");
 }
 
-/// Older files say `add_prefix_space`, newer ones `prepend_scheme`.
+/// Reads a Metaspace. Older files have `add_prefix_space`, newer ones `prepend_scheme`.
 [[nodiscard]] inline Metaspace read_metaspace(const json::Value& part) {
   Metaspace metaspace;
   const auto replacement = part.at("replacement");
@@ -175,15 +174,16 @@ inline void read_pre_tokenizer(const json::Value& part, bool to_symbols,
 
 }  // namespace detail
 
-/// The normalizers of a tokenizer.json; none where it says null.
+/// Reads the normalizers of a tokenizer.json. The sequence is empty if the file says null. Throws
+/// `InputError` if one is not supported.
 [[nodiscard]] inline NormalizerSequence read_normalizers(const json::Value& root) {
   std::vector<Normalizer> parts;
   if (const auto part = root.find("normalizer")) detail::read_normalizer(*part, parts);
   return NormalizerSequence{std::move(parts)};
 }
 
-/// The pre-tokenizers of a tokenizer.json. `to_symbols` says that the model knows bytes as
-/// `byte_symbols` only.
+/// Reads the pre-tokenizers of a tokenizer.json. Pass `to_symbols` if the model's vocabulary spells
+/// bytes as `byte_symbols`. Throws `InputError` if one is not supported.
 [[nodiscard]] inline PreTokenizerSequence read_pre_tokenizers(const json::Value& root,
                                                               bool to_symbols) {
   std::vector<PreTokenizer> parts;

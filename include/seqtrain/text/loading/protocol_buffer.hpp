@@ -10,8 +10,8 @@
 
 namespace seqtrain::text {
 
-/// A field of a protocol buffer. Each reader of its value throws `InputError` with the place where
-/// the field holds a value of another kind.
+/// One field of a protocol buffer. Each function that reads its value throws `InputError` with the
+/// place if the field holds a value of another kind.
 class ProtocolField {
  public:
   enum class Kind : unsigned { integer = 0, eight_bytes = 1, bytes = 2, four_bytes = 5 };
@@ -22,7 +22,7 @@ class ProtocolField {
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-  /// Returns the byte of the file at which the value begins.
+  /// Returns the offset in the file, in bytes, at which the value begins.
   [[nodiscard]] std::size_t place() const noexcept { return place_; }
 
   [[nodiscard]] std::uint64_t integer() const {
@@ -59,14 +59,14 @@ class ProtocolField {
 /// Reads the fields of a protocol buffer's message one after the other.
 class ProtocolReader {
  public:
-  /// `place` is where the message begins in its file.
+  /// `place` is the offset of the message in its file, in bytes.
   explicit ProtocolReader(std::string_view message, std::size_t place = 0)
       : message_{message}, place_{place} {}
   explicit ProtocolReader(const ProtocolField& field)
       : ProtocolReader{field.bytes(), field.place()} {}
 
-  /// Calls `fn(const ProtocolField&)` for each field. Throws `InputError` with the place where the
-  /// bytes are no message.
+  /// Calls `fn(const ProtocolField&)` for each field. Throws `InputError` with the place if the
+  /// bytes are not a message.
   template <class Fn>
   void for_each(Fn&& fn) {
     while (at_ < message_.size()) {

@@ -15,16 +15,16 @@
 
 namespace seqtrain::text {
 
-/// What a SentencePiece `.model` file holds, as far as encoding asks for it.
+/// The contents of a SentencePiece `.model` file that encoding needs.
 struct SentencePieceModel {
   std::vector<SentencePiece> pieces = {};
   SentencePieceRules rules = {};
   SentencePieceAlgorithm algorithm = SentencePieceAlgorithm::unigram;
   bool byte_fallback = false;
-  std::string begin = "<s>";      ///< the control symbols that the model names
-  std::string padding = "<pad>";  ///< it may have no such pieces
+  std::string begin = "<s>";      ///< name of the control symbol, which the pieces may lack
+  std::string padding = "<pad>";  ///< likewise
 
-  /// Throws `InputError` where the pieces contradict each other.
+  /// Returns the pipeline of the model. Throws `InputError` if the pieces contradict each other.
   [[nodiscard]] SentencePiecePipeline pipeline() && {
     return {SentencePieces{std::move(pieces), byte_fallback}, std::move(rules), algorithm};
   }
@@ -53,7 +53,7 @@ class SentencePieceReader {
       if (field.number() == 2) piece.score = field.number32();
       if (field.number() != 3) return;
       if (field.integer() < 1 || field.integer() > 6) {
-        throw field.error("is no type of a piece: " + std::to_string(field.integer()));
+        throw field.error("is not a type of a piece: " + std::to_string(field.integer()));
       }
       piece.type = static_cast<SentencePiece::Type>(field.integer());
     });
@@ -85,7 +85,7 @@ class SentencePieceReader {
                          std::string{field.integer() == word ? "word" : "char"} +
                          " are not supported; supported: unigram and bpe"};
       default:
-        throw field.error("is no type of a model: " + std::to_string(field.integer()));
+        throw field.error("is not a type of a model: " + std::to_string(field.integer()));
     }
   }
 
@@ -118,8 +118,8 @@ class SentencePieceReader {
 
 }  // namespace detail
 
-/// The model that the bytes of a `.model` file hold. Throws `InputError` with the byte at which it
-/// is damaged, and where it is of a type that is not supported.
+/// Parses the bytes of a `.model` file. Throws `InputError` with the offset in bytes if the file is
+/// damaged, or if the type of the model is not supported.
 [[nodiscard]] inline SentencePieceModel parse_sentence_piece_model(std::string_view bytes) {
   return detail::SentencePieceReader{}.read(bytes);
 }

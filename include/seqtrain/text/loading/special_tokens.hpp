@@ -15,7 +15,7 @@
 
 namespace seqtrain::text {
 
-/// `value` as Hugging Face writes an added token: an object, or its content alone.
+/// Reads an added token as Hugging Face writes it: an object, or a string with its content.
 [[nodiscard]] inline AddedToken read_added_token(const json::Value& value) {
   if (value.is_string()) return {.content = std::string{value.string()}};
   const auto flag = [&](std::string_view name, bool otherwise) {
@@ -29,8 +29,8 @@ namespace seqtrain::text {
           .normalized = flag("normalized", !flag("special", false))};
 }
 
-/// tokenizer_config.json and, for what that leaves out, special_tokens_map.json of a folder. Both
-/// may be absent.
+/// The settings of a folder's tokenizer_config.json. Settings that it lacks are read from
+/// special_tokens_map.json. Either file may be absent.
 class TokenizerConfig {
  public:
   explicit TokenizerConfig(const std::filesystem::path& folder) {
@@ -41,7 +41,7 @@ class TokenizerConfig {
     }
   }
 
-  /// The value of `key`, if it is said and not null.
+  /// Returns the value of `key`, or nothing if it is absent or null.
   [[nodiscard]] std::optional<json::Value> find(std::string_view key) const {
     for (const auto& document : documents_) {
       if (auto value = document.root().find(key)) return value;
@@ -54,13 +54,13 @@ class TokenizerConfig {
     return value ? std::optional{value->boolean()} : std::nullopt;
   }
 
-  /// A special token by its role, e.g. "pad_token".
+  /// Returns the special token with a role, e.g. "pad_token", or `otherwise`.
   [[nodiscard]] AddedToken token(std::string_view role, AddedToken otherwise) const {
     const auto value = find(role);
     return value ? read_added_token(*value) : std::move(otherwise);
   }
 
-  /// The tokens of `added_tokens_decoder` in the order of their ids.
+  /// Returns the tokens of `added_tokens_decoder` in the order of their ids.
   [[nodiscard]] std::vector<AddedToken> added_tokens() const {
     std::vector<std::pair<int, AddedToken>> numbered;
     if (const auto decoder = find("added_tokens_decoder")) {
@@ -79,7 +79,7 @@ class TokenizerConfig {
     int result = 0;
     const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), result);
     if (code != std::errc{} || end != digits.data() + digits.size()) {
-      throw where.error("its name is no id");
+      throw where.error("expected ids as names");
     }
     return result;
   }

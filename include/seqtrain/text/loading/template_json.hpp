@@ -1,12 +1,10 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/encoding.hpp>
@@ -21,15 +19,15 @@ namespace detail {
   return static_cast<Id>(id);
 }
 
-/// Reads the template for single texts or for pairs out of a TemplateProcessing: a list of special
-/// tokens and of the texts A and B, each with a type.
+/// Reads one template of a TemplateProcessing: a list of special tokens and of the texts A and B,
+/// each with a token type.
 class TemplateReader {
  public:
   TemplateReader(const json::Value& special_tokens, bool pair)
       : special_tokens_{special_tokens}, pair_{pair} {}
 
-  /// Throws `InputError` where a text is not there once and in its order, and where the types are
-  /// not 0 up to some place between the texts and 1 from there on.
+  /// Returns the template. Throws `InputError` unless each text occurs once and in order, and the
+  /// types are 0 up to some place between the texts and 1 after it.
   [[nodiscard]] Template read(const json::Value& pieces) {
     for (const auto& piece : pieces.items()) {
       if (const auto text = piece.find("Sequence")) {
@@ -44,8 +42,8 @@ class TemplateReader {
 
  private:
   [[noreturn]] static void refuse(const json::Value& part) {
-    throw part.error("this template is not supported",
-                     "a text or two in their order, of types 0 and then 1, are");
+    throw part.error("the template is not supported",
+                     "supported: one text, or two in order with type 0 before type 1");
   }
 
   void add_text(const json::Value& text) {
@@ -74,14 +72,14 @@ class TemplateReader {
   json::Value special_tokens_;
   bool pair_;
   Template template_;
-  unsigned texts_ = 0;  ///< how many have been read
+  unsigned texts_ = 0;  ///< number of texts read so far
 };
 
 }  // namespace detail
 
 [[nodiscard]] inline Templates read_templates(const json::Value& processor);
 
-/// Of several processors one may add tokens.
+/// Reads a sequence of processors. At most one of them may add tokens.
 [[nodiscard]] inline Templates read_template_sequence(const json::Value& sequence) {
   Templates templates;
   bool found = false;
@@ -95,13 +93,14 @@ class TemplateReader {
   return templates;
 }
 
-/// The templates of a tokenizer.json's `post_processor`; `InputError` if it is not supported.
+/// Reads the templates of a tokenizer.json's `post_processor`. Throws `InputError` if it is not
+/// supported.
 [[nodiscard]] inline Templates read_templates(const json::Value& processor) {
   const auto type = processor.at("type");
   const std::string_view name = type.string();
   const auto trims = processor.find("trim_offsets");
   const bool trims_spaces = !trims || trims->boolean();
-  if (name == "ByteLevel") return {.trims_spaces = trims_spaces};  // changes offsets only
+  if (name == "ByteLevel") return {.trims_spaces = trims_spaces};  // changes only offsets
   if (name == "Sequence") return read_template_sequence(processor);
   if (name == "TemplateProcessing") {
     const auto special_tokens = processor.at("special_tokens");

@@ -6,7 +6,7 @@
 
 namespace seqtrain::text {
 
-/// The names of the files that a tokenizer consists of, in whichever format.
+/// The names of all files that a tokenizer of any format may consist of.
 inline constexpr std::string_view tokenizer_file_names[] = {"tokenizer.json",
                                                             "tokenizer_config.json",
                                                             "special_tokens_map.json",
@@ -16,7 +16,7 @@ inline constexpr std::string_view tokenizer_file_names[] = {"tokenizer.json",
                                                             "merges.txt",
                                                             "vocabulary.txt"};
 
-/// Returns the files of a folder that a tokenizer consists of.
+/// Returns the paths of a folder's tokenizer files.
 [[nodiscard]] inline std::vector<std::filesystem::path> tokenizer_files(
     const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;

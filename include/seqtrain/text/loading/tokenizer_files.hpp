@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,8 +20,8 @@
 namespace seqtrain::text {
 namespace detail {
 
-/// Calls `fn(line, number)` for each line of a file; the number counts from 1. Throws `InputError`
-/// on what is not UTF-8.
+/// Calls `fn(line, number)` for each line of a file. Numbers count from 1. Throws `InputError` if a
+/// line is not UTF-8.
 template <class Fn>
 void for_each_line(const MappedFile& file, const std::filesystem::path& path, Fn&& fn) {
   std::string_view text = file.text();
@@ -38,20 +37,21 @@ void for_each_line(const MappedFile& file, const std::filesystem::path& path, Fn
   }
 }
 
-/// The special tokens of a family, by their roles, and all others that the configuration has.
+/// The special tokens of a family by their roles, and all others of the configuration.
 class SpecialTokens {
  public:
   explicit SpecialTokens(const TokenizerConfig& config)
       : config_{config}, all_{config.added_tokens()} {}
 
-  /// The token of a role; what the configuration says of it comes before `otherwise`.
+  /// Adds the token with a role and returns its content. The configuration's token takes precedence
+  /// over `otherwise`.
   const std::string& add(const char* role, AddedToken otherwise) {
     AddedToken token = config_.token(role, std::move(otherwise));
     const auto known = std::ranges::find(all_, token.content, &AddedToken::content);
     return known != all_.end() ? known->content : all_.emplace_back(std::move(token)).content;
   }
 
-  /// Numbers them, and with them the vocabulary is whole.
+  /// Gives each token an id and adds it to the vocabulary.
   [[nodiscard]] std::vector<AddedToken> give_ids(Vocabulary& vocabulary) && {
     vocabulary.give_ids(all_);
     return std::move(all_);
@@ -64,7 +64,8 @@ class SpecialTokens {
 
 }  // namespace detail
 
-/// BERT's tokenizer from vocab.txt, a token a line, and the folder's configuration.
+/// Reads BERT's tokenizer from vocab.txt (one token per line) and the folder's configuration.
+/// Throws `InputError` if a file is damaged.
 [[nodiscard]] inline BertTokenizer read_bert_files(const std::filesystem::path& folder,
                                                    const TokenizerConfig& config) {
   const MappedFile file{folder / "vocab.txt"};
@@ -93,7 +94,8 @@ class SpecialTokens {
            .names = vocabulary.names()}};
 }
 
-/// RoBERTa's tokenizer from vocab.json, merges.txt and the folder's configuration.
+/// Reads RoBERTa's tokenizer from vocab.json, merges.txt and the folder's configuration. Throws
+/// `InputError` if a file is damaged.
 [[nodiscard]] inline RobertaTokenizer read_roberta_files(const std::filesystem::path& folder,
                                                          const TokenizerConfig& config) {
   const auto document = json::Document::load(folder / "vocab.json");
@@ -104,7 +106,9 @@ class SpecialTokens {
   detail::for_each_line(merges_file, merges_path, [&](std::string_view line, std::int64_t number) {
     if (line.starts_with("#version")) return;
     const auto merge = split_merge(line);
-    if (!merge) throw InputError{"no pair", {.object = merges_path.string(), .line = number}};
+    if (!merge)
+      throw InputError{"expected two tokens with a space between them",
+                       {.object = merges_path.string(), .line = number}};
     merges.push_back(*merge);
   });
   detail::SpecialTokens special{config};

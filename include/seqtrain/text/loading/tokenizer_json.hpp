@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
+#include <seqtrain/text/loading/models_json.hpp>
 #include <seqtrain/text/loading/parts_json.hpp>
 #include <seqtrain/text/loading/special_tokens.hpp>
 #include <seqtrain/text/loading/template_json.hpp>
@@ -20,9 +20,9 @@
 
 namespace seqtrain::text {
 
-/// Reads tokenizer.json of Hugging Face's `tokenizers`. Truncation and padding are left out of
-/// account with a warning, the decoder without one; a part that is not supported throws
-/// `InputError` that names it.
+/// Reads a tokenizer.json of Hugging Face's `tokenizers`. It ignores truncation and padding with a
+/// warning, and the decoder without one. A part that is not supported throws `InputError` that
+/// names the part.
 class TokenizerJson {
  public:
   TokenizerJson(const json::Document& document, const TokenizerConfig& config)
@@ -33,7 +33,7 @@ class TokenizerJson {
 
   [[nodiscard]] AnyTokenizer::Family read() const {
     const auto model = root_.at("model");
-    const std::string_view name = model_name(model);
+    const std::string_view name = detail::model_name(model);
     if (name == "WordPiece" && has_bert_parts()) return read_bert(model);
     if (name == "BPE" && has_byte_level_parts()) {
       if (!root_.find("normalizer")) return read_byte_level(model);
@@ -45,27 +45,18 @@ class TokenizerJson {
     detail::refuse(model.at("type"), "BPE, Unigram and WordPiece");
   }
 
-  /// What the file asks for and `read` leaves out of account, a sentence each.
+  /// Returns one sentence for each setting of the file that `read` ignores.
   [[nodiscard]] std::vector<std::string> warnings() const {
     std::vector<std::string> warnings;
     for (const std::string part : {"truncation", "padding"}) {
       if (!root_.find(part)) continue;
-      warnings.push_back(part + " in tokenizer.json is left out of account; the " +
-                         (part == "padding" ? "batches are padded" : "maximum length is taken") +
-                         " as the program says");
+      warnings.push_back(part + " in tokenizer.json is ignored; the program sets " +
+                         (part == "padding" ? "the padding of batches" : "the maximum length"));
     }
     return warnings;
   }
 
  private:
-  /// Old files say nothing of a model's type.
-  static std::string_view model_name(const json::Value& model) {
-    if (const auto type = model.find("type")) return type->string();
-    if (model.find("merges")) return "BPE";
-    return model.find("continuing_subword_prefix") || !model.at("vocab").is_array() ? "WordPiece"
-                                                                                    : "Unigram";
-  }
-
   static bool is_of(const std::optional<json::Value>& part, std::string_view type) {
     return part && part->at("type").string() == type;
   }
@@ -78,37 +69,14 @@ class TokenizerJson {
 
   [[nodiscard]] bool has_byte_level_parts() const {
     const auto splitter = root_.find("pre_tokenizer");
-    return is_of(splitter, "ByteLevel") && flag(*splitter, "use_regex").value_or(true);
-  }
-
-  static std::optional<std::string> find_string(const json::Value& object, std::string_view key) {
-    const auto value = object.find(key);
-    return value ? std::optional{std::string{value->string()}} : std::nullopt;
-  }
-
-  static std::optional<bool> flag(const json::Value& object, std::string_view key) {
-    const auto value = object.find(key);
-    return value ? std::optional{value->boolean()} : std::nullopt;
+    return is_of(splitter, "ByteLevel") && detail::flag_of(*splitter, "use_regex", true);
   }
 
   [[nodiscard]] BertTokenizer read_bert(const json::Value& model) const {
     Vocabulary vocabulary = read_vocabulary(model.at("vocab"));
-    WordPiece wordpiece = read_wordpiece(model, vocabulary);
+    WordPiece wordpiece = detail::read_wordpiece(model, vocabulary);
     return {{read_normalizer(), BertSplitter{}, std::move(wordpiece)},
             read_surroundings(vocabulary)};
-  }
-
-  static WordPiece read_wordpiece(const json::Value& model, const Vocabulary& vocabulary) {
-    WordPieceOptions options;
-    if (auto token = find_string(model, "unk_token")) options.unknown_token = *std::move(token);
-    if (auto prefix = find_string(model, "continuing_subword_prefix")) {
-      options.continuing_prefix = *std::move(prefix);
-    }
-    if (const auto longest = model.find("max_input_chars_per_word")) {
-      if (longest->integer() < 0) detail::refuse(*longest, "numbers from 0");
-      options.max_characters = static_cast<std::size_t>(longest->integer());
-    }
-    return WordPiece{vocabulary.entries(), options};
   }
 
   [[nodiscard]] BertNormalizer read_normalizer() const {
@@ -121,16 +89,16 @@ class TokenizerJson {
       const json::Value& model) const {
     const auto splitter = root_.at("pre_tokenizer");
     Vocabulary vocabulary = read_vocabulary(model.at("vocab"));
-    ByteLevelPipeline words{ByteLevelSplitter{flag(splitter, "add_prefix_space").value_or(true)},
-                            read_bpe(model, vocabulary)};
+    ByteLevelPipeline words{ByteLevelSplitter{detail::flag_of(splitter, "add_prefix_space", true)},
+                            detail::read_bpe(model, vocabulary)};
     return {{read_normalizers(root_), std::move(words)}, read_surroundings(vocabulary)};
   }
 
   [[nodiscard]] RobertaTokenizer read_byte_level(const json::Value& model) const {
     const auto splitter = root_.at("pre_tokenizer");
     Vocabulary vocabulary = read_vocabulary(model.at("vocab"));
-    return {{ByteLevelSplitter{flag(splitter, "add_prefix_space").value_or(true)},
-             read_bpe(model, vocabulary)},
+    return {{ByteLevelSplitter{detail::flag_of(splitter, "add_prefix_space", true)},
+             detail::read_bpe(model, vocabulary)},
             read_surroundings(vocabulary)};
   }
 
@@ -142,17 +110,17 @@ class TokenizerJson {
 
   [[nodiscard]] AssembledTokenizer assemble_wordpiece(const json::Value& model) const {
     Vocabulary vocabulary = read_vocabulary(model.at("vocab"));
-    WordPiece wordpiece = read_wordpiece(model, vocabulary);
+    WordPiece wordpiece = detail::read_wordpiece(model, vocabulary);
     return assemble(vocabulary, std::move(wordpiece));
   }
 
   [[nodiscard]] AssembledTokenizer assemble_bpe(const json::Value& model) const {
     Vocabulary vocabulary = read_vocabulary(model.at("vocab"));
-    if (takes_bytes()) return assemble(vocabulary, read_bpe(model, vocabulary), false);
-    return assemble(vocabulary, read_character_bpe(model, vocabulary));
+    if (takes_bytes()) return assemble(vocabulary, detail::read_bpe(model, vocabulary), false);
+    return assemble(vocabulary, detail::read_character_bpe(model, vocabulary));
   }
 
-  /// Whether the last pre-tokenizer turns text into bytes.
+  /// Returns whether the last pre-tokenizer turns text into bytes.
   [[nodiscard]] bool takes_bytes() const {
     const auto parts = read_pre_tokenizers(root_, false).parts();
     return !parts.empty() && std::holds_alternative<ByteLevelPart>(parts.back()) &&
@@ -164,11 +132,11 @@ class TokenizerJson {
   [[nodiscard]] AssembledTokenizer assemble_unigram(const json::Value& model) const {
     if (const auto alpha = model.find("alpha")) detail::refuse(*alpha, "null");
     const auto vocab = model.at("vocab");
-    std::vector<Unigram::Piece> pieces = read_pieces(vocab);
+    std::vector<Unigram::Piece> pieces = detail::read_pieces(vocab);
     const auto unknown = model.find("unk_id");
     if (!unknown) throw model.error("has no unk_id", "an unknown piece is needed");
     if (unknown->integer() < 0 || unknown->integer() >= static_cast<std::int64_t>(pieces.size())) {
-      throw unknown->error("is no place in the vocabulary");
+      throw unknown->error("is not an index of the vocabulary");
     }
     Vocabulary vocabulary;
     for (const auto& piece : pieces) {
@@ -177,86 +145,7 @@ class TokenizerJson {
     return assemble(vocabulary,
                     Unigram{pieces,
                             {.unknown = static_cast<Id>(unknown->integer()),
-                             .byte_fallback = flag(model, "byte_fallback").value_or(false)}});
-  }
-
-  /// Pairs of a piece and its score. As the reference has it, the last of equal ones counts.
-  static std::vector<Unigram::Piece> read_pieces(const json::Value& value) {
-    simdjson::dom::array array;
-    if (value.element().get(array) != simdjson::SUCCESS) throw value.error("expected an array");
-    std::vector<Unigram::Piece> pieces;
-    for (const simdjson::dom::element element : array) {
-      simdjson::dom::array pair;
-      std::string_view piece;
-      double score = 0;
-      if (element.get(pair) != simdjson::SUCCESS || pair.size() != 2 ||
-          pair.at(0).get(piece) != simdjson::SUCCESS ||
-          pair.at(1).get(score) != simdjson::SUCCESS) {
-        throw value.error("entry " + std::to_string(pieces.size()) +
-                          " is no pair of a piece and a score");
-      }
-      pieces.emplace_back(piece, score);
-    }
-    return pieces;
-  }
-
-  static CharacterBpe read_character_bpe(const json::Value& model, const Vocabulary& vocabulary) {
-    check_dropout(model);
-    const auto text = [&](const char* key) { return find_string(model, key).value_or(""); };
-    return CharacterBpe{vocabulary.entries(),
-                        read_merges(model.at("merges")),
-                        {.unknown_token = find_string(model, "unk_token"),
-                         .continuing_prefix = text("continuing_subword_prefix"),
-                         .end_suffix = text("end_of_word_suffix"),
-                         .fuse_unknown = flag(model, "fuse_unk").value_or(false),
-                         .byte_fallback = flag(model, "byte_fallback").value_or(false),
-                         .ignore_merges = flag(model, "ignore_merges").value_or(false)}};
-  }
-
-  static void check_dropout(const json::Value& model) {
-    const auto dropout = model.find("dropout");
-    if (dropout && dropout->number() != 0) detail::refuse(*dropout, "null");
-  }
-
-  static Bpe read_bpe(const json::Value& model, const Vocabulary& vocabulary) {
-    check_dropout(model);
-    for (const char* affix : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-      const auto value = model.find(affix);
-      if (value && !value->string().empty()) detail::refuse(*value, "none");
-    }
-    if (flag(model, "byte_fallback").value_or(false))
-      detail::refuse(model.at("byte_fallback"), "false");
-    return Bpe{vocabulary.entries(),
-               read_merges(model.at("merges")),
-               {.unknown_token = find_string(model, "unk_token"),
-                .fuse_unknown = flag(model, "fuse_unk").value_or(false),
-                .ignore_merges = flag(model, "ignore_merges").value_or(false)}};
-  }
-
-  /// Merges are strings "left right" in older files, pairs in newer ones.
-  static std::vector<Bpe::Pair> read_merges(const json::Value& value) {
-    simdjson::dom::array array;
-    if (value.element().get(array) != simdjson::SUCCESS) throw value.error("expected an array");
-    std::vector<Bpe::Pair> merges;
-    for (const simdjson::dom::element element : array) {
-      const auto merge = read_merge(element);
-      if (!merge) throw value.error("merge " + std::to_string(merges.size()) + " is no pair");
-      merges.push_back(*merge);
-    }
-    return merges;
-  }
-
-  static std::optional<Bpe::Pair> read_merge(simdjson::dom::element element) {
-    std::string_view text;
-    if (element.get(text) == simdjson::SUCCESS) return split_merge(text);
-    simdjson::dom::array pair;
-    Bpe::Pair merge;
-    if (element.get(pair) != simdjson::SUCCESS || pair.size() != 2 ||
-        pair.at(0).get(merge.first) != simdjson::SUCCESS ||
-        pair.at(1).get(merge.second) != simdjson::SUCCESS) {
-      return {};
-    }
-    return merge;
+                             .byte_fallback = detail::flag_of(model, "byte_fallback", false)}});
   }
 
   [[nodiscard]] TokenizerOptions read_surroundings(Vocabulary& vocabulary) const {
@@ -276,11 +165,12 @@ class TokenizerJson {
     return options;
   }
 
-  /// What the configuration says, else what the file pads with, else the usual names.
+  /// Returns the padding token: from the configuration, else from the file's padding, else the
+  /// first usual name in the vocabulary.
   [[nodiscard]] std::string padding_token(const Vocabulary& vocabulary) const {
     std::string usual = vocabulary.contains("[PAD]") ? "[PAD]" : "<pad>";
     if (const auto padding = root_.find("padding")) {
-      const auto token = find_string(*padding, "pad_token").value_or(usual);
+      const auto token = detail::find_string(*padding, "pad_token").value_or(usual);
       if (vocabulary.contains(token)) usual = token;
     }
     return config_.token("pad_token", {.content = usual}).content;

@@ -20,21 +20,22 @@
 
 namespace seqtrain::text {
 
-/// Tokens and ids while a tokenizer is being read; the ids may have gaps. The tokens' bytes must
-/// outlive it.
+/// The tokens and ids of a tokenizer that is being read. Ids may have gaps. The bytes of the tokens
+/// must outlive the vocabulary.
 class Vocabulary {
  public:
   using Entry = std::pair<std::string_view, Id>;
 
-  /// The last id of a token counts. Throws `InputError` on an id that is negative or too large.
+  /// Adds a token. If a token is repeated its last id counts. Throws `InputError` if the id is
+  /// negative or too large.
   void add(std::string_view token, std::int64_t id) {
     entries_.emplace_back(token, checked(token, id));
     ids_.insert_or_assign(std::string{token}, static_cast<Id>(id));
     size_ = std::max(size_, static_cast<std::size_t>(id) + 1);
   }
 
-  /// Gives each token its id: the one it has already, else the next above all, as Hugging Face
-  /// does, whatever a file says. Drops repeated and empty tokens.
+  /// Gives each token its id in the vocabulary, or the next unused id above all others. Hugging
+  /// Face does so too, whatever id a file has. Drops repeated and empty tokens.
   void give_ids(std::vector<AddedToken>& tokens) {
     std::unordered_set<std::string> seen;
     std::erase_if(tokens, [&](const AddedToken& token) {
@@ -49,7 +50,8 @@ class Vocabulary {
     }
   }
 
-  /// Throws `InputError` where there is no such token; `role` says what it is for.
+  /// Returns the id of a token. Throws `InputError` with `role`, the purpose of the token, if there
+  /// is no such token.
   [[nodiscard]] Id at(const std::string& token, const std::string& role) const {
     const auto found = ids_.find(token);
     if (found != ids_.end()) return found->second;
@@ -58,11 +60,11 @@ class Vocabulary {
 
   [[nodiscard]] bool contains(const std::string& token) const { return ids_.contains(token); }
 
-  /// In the order in which they were added, without those of `give_ids`.
+  /// Returns the entries in the order in which `add` was called, without the tokens of `give_ids`.
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
 
-  /// Returns the tokens by their ids, including those of `give_ids`. An id without a token has "".
-  /// Ids that are far greater than the number of tokens are left out.
+  /// Returns the tokens indexed by id, including the tokens of `give_ids`. An id without a token
+  /// has "". Ids far greater than the number of tokens are left out.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> names(std::min(size_, 4 * ids_.size() + 1024));
     for (const auto& [token, id] : ids_) {
@@ -72,7 +74,7 @@ class Vocabulary {
     return names;
   }
 
-  /// The greatest id and one.
+  /// Returns the greatest id plus one.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:
@@ -87,7 +89,7 @@ class Vocabulary {
   std::size_t size_ = 0;
 };
 
-/// An object of tokens and ids.
+/// Reads a JSON object that maps tokens to ids.
 [[nodiscard]] inline Vocabulary read_vocabulary(const json::Value& value) {
   simdjson::dom::object object;
   if (value.element().get(object) != simdjson::SUCCESS) throw value.error("expected an object");
@@ -95,14 +97,15 @@ class Vocabulary {
   for (const auto& [token, element] : object) {
     std::int64_t id = 0;
     if (element.get(id) != simdjson::SUCCESS) {
-      throw value.error("the id of \"" + std::string{token} + "\" is no integer");
+      throw value.error("the id of \"" + std::string{token} + "\" is not an integer");
     }
     vocabulary.add(token, id);
   }
   return vocabulary;
 }
 
-/// The two tokens of a merge written as "left right"; nothing if it is not.
+/// Returns the two tokens of a merge written as "left right", or nothing if it is written
+/// otherwise.
 [[nodiscard]] inline std::optional<std::pair<std::string_view, std::string_view>> split_merge(
     std::string_view text) {
   const std::size_t space = text.find(' ');

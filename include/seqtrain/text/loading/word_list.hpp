@@ -22,8 +22,8 @@
 namespace seqtrain::text {
 
 struct VocabularyOptions {
-  std::size_t most = 60'000;   ///< words, marks included
-  std::uint64_t at_least = 3;  ///< times that a word must be there
+  std::size_t most = 60'000;   ///< the most words, marks included
+  std::uint64_t at_least = 3;  ///< the fewest occurrences of a word
 
   void validate() const {
     if (most <= Mark::all.size()) {
@@ -33,11 +33,11 @@ struct VocabularyOptions {
   }
 };
 
-/// How often words occur in texts, in their normal form. Counts of parts can be merged in any
-/// order.
+/// Counts how often each word occurs in normalized texts. The counts of several parts can be merged
+/// in any order.
 class WordCounts {
  public:
-  /// Throws `InputError` on text that is not UTF-8.
+  /// Counts the words of a text. Throws `InputError` if it is not UTF-8.
   void add(std::string_view text) {
     if (!is_valid_utf8(text)) throw InputError{"the text is not UTF-8"};
     normal_form_.clear();
@@ -58,7 +58,8 @@ class WordCounts {
 
   void clear() { counts_.clear(); }
 
-  /// The marks, then the words by falling frequency, those of equal frequency by their bytes.
+  /// Returns the marks and then the words, the most frequent first. Equally frequent words are
+  /// sorted by their bytes.
   [[nodiscard]] std::vector<std::string> vocabulary(const VocabularyOptions& options = {}) const {
     options.validate();
     std::vector<std::pair<std::uint64_t, std::string_view>> frequent;
@@ -84,7 +85,7 @@ class WordCounts {
   std::string normal_form_;
 };
 
-/// A word a line, whole or not at all.
+/// Writes one word per line. The file appears complete or not at all.
 inline void write_word_list(const std::filesystem::path& path,
                             const std::vector<std::string>& words) {
   std::string text;
@@ -92,13 +93,13 @@ inline void write_word_list(const std::filesystem::path& path,
   write_file_atomically(path, text);
 }
 
-/// The words of a file that has one a line. Throws `InputError` with the line on one that is empty
-/// or not UTF-8.
+/// Reads a file that has one word per line. Throws `InputError` with the line if a line is empty or
+/// not UTF-8.
 [[nodiscard]] inline std::vector<std::string> read_word_list(const std::filesystem::path& path) {
   const MappedFile file{path};
   std::vector<std::string> words;
   detail::for_each_line(file, path, [&](std::string_view word, std::int64_t line) {
-    if (word.empty()) throw InputError{"no word", {.object = path.string(), .line = line}};
+    if (word.empty()) throw InputError{"expected a word", {.object = path.string(), .line = line}};
     words.emplace_back(word);
   });
   return words;

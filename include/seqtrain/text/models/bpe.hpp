@@ -24,22 +24,24 @@
 namespace seqtrain::text {
 
 struct BpeOptions {
-  /// Stands for bytes that the vocabulary lacks; without it they vanish.
+  /// The token for bytes that the vocabulary lacks. Without it such bytes are dropped.
   std::optional<std::string> unknown_token = {};
-  bool fuse_unknown = false;   ///< neighbouring unknown bytes become one unknown token
-  bool ignore_merges = false;  ///< a word that is in the vocabulary is one token at once
+  bool fuse_unknown = false;  ///< neighbouring unknown bytes become one unknown token
+  /// A word that is in the vocabulary becomes one token without merges.
+  bool ignore_merges = false;
 };
 
-/// Byte pair encoding over bytes: a word begins as its bytes, and the pair of neighbours whose
-/// merge has the lowest rank, the leftmost of equals, is merged until none is left. A token that
-/// no merges lead to is never used.
+/// Byte pair encoding over bytes. A word begins as its bytes. The pair of neighbours with the merge
+/// of lowest rank is merged, the leftmost first, until no pair can be merged. A token that no
+/// merges lead to is never used.
 class Bpe {
  public:
   using Entry = std::pair<std::string_view, Id>;
   using Pair = std::pair<std::string_view, std::string_view>;
 
-  /// Tokens are written in `byte_symbols`, merges in the order of their ranks. Throws `InputError`
-  /// where a merge speaks of a token that the vocabulary lacks, or makes one of over 65,535 bytes.
+  /// Tokens are written in `byte_symbols`; merges are in the order of their ranks. Throws
+  /// `InputError` if a merge uses a token that the vocabulary lacks, or makes a token of more than
+  /// 65,535 bytes.
   explicit Bpe(std::span<const Entry> vocabulary, std::span<const Pair> merges,
                const BpeOptions& options = {})
       : merges_{merges.size()}, fuse_unknown_{options.fuse_unknown} {
@@ -51,7 +53,7 @@ class Bpe {
     if (options.ignore_merges) read_words(ids);
   }
 
-  /// Appends the ids of `word`, whatever its bytes.
+  /// Appends the ids of `word`, which may hold any bytes.
   void encode_word(std::string_view word, std::vector<Id>& out) const {
     if (const auto whole = words_.find(word); whole != words_.end()) {
       return out.push_back(whole->second);
@@ -61,14 +63,15 @@ class Bpe {
     encode_long(word, out);
   }
 
-  /// Returns how many bytes of a word a token stands for.
+  /// Returns the number of bytes that a token stands for.
   [[nodiscard]] static std::size_t bytes_of(std::string_view token, bool) {
     return count_characters(token);
   }
 
  private:
   static constexpr Id absent = -1;
-  static constexpr std::size_t short_word = 48;  ///< bytes up to which looking at all pairs wins
+  /// In bytes; up to this size a scan of all pairs is faster than a queue.
+  static constexpr std::size_t short_word = 48;
   using Ids = std::unordered_map<std::string_view, Id>;
   static constexpr std::size_t longest_token = MergingWord::longest_token;
 
@@ -117,7 +120,8 @@ class Bpe {
     }
   }
 
-  /// The vocabulary in bytes; tokens with other characters than `byte_symbols` match no word.
+  /// Maps the words of the vocabulary, in bytes, to their ids. Tokens with characters outside
+  /// `byte_symbols` match no word.
   void read_words(const Ids& ids) {
     std::unordered_map<std::string_view, char> bytes;
     for (std::size_t byte = 0; byte < 256; ++byte) {
@@ -149,10 +153,10 @@ class Bpe {
     }
   }
 
-  /// Looks at all pairs for each merge.
+  /// Encodes a short word by a scan of all pairs for each merge.
   void encode_short(std::string_view word, std::vector<Id>& out) const {
     std::array<Id, short_word> symbols;
-    std::array<Merge, short_word> merges;  // merges[i] is that of symbol i and the next
+    std::array<Merge, short_word> merges;  // merges[i] is the merge of symbol i with the next one.
     std::array<std::size_t, short_word> previous, next;
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(word[i]); };
     const std::size_t end = word.size();
@@ -190,13 +194,15 @@ class Bpe {
   }
 
   MergeTable merges_;
-  std::vector<Id> results_;  ///< of each rank
+  std::vector<Id> results_;  ///< ids of the merged tokens, by rank
   std::array<Id, 256> symbols_{};
-  std::vector<Merge> byte_merges_;  ///< [256 * 256], of two bytes; empty where one has no symbol
+  /// [256 * 256] merges of two bytes; empty if a byte has no symbol.
+  std::vector<Merge> byte_merges_;
   Id unknown_ = absent;
   bool fuse_unknown_;
   bool unique_results_ = true;  ///< no two merges have the same result
-  std::unordered_map<std::string, Id, StringHash, std::equal_to<>> words_;  ///< for ignore_merges
+  /// Used if `ignore_merges` is set.
+  std::unordered_map<std::string, Id, StringHash, std::equal_to<>> words_;
 };
 
 }  // namespace seqtrain::text

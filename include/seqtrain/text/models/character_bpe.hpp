@@ -23,22 +23,23 @@
 namespace seqtrain::text {
 
 struct CharacterBpeOptions {
-  std::optional<std::string> unknown_token = {};  ///< without it unknown characters vanish
+  std::optional<std::string> unknown_token = {};  ///< without it unknown characters are dropped
   std::string continuing_prefix = {};             ///< marks tokens that do not begin a word
   std::string end_suffix = {};                    ///< marks tokens that end a word
-  bool fuse_unknown = false;                      ///< neighbouring unknown characters become one
+  bool fuse_unknown = false;   ///< neighbouring unknown characters become one token
   bool byte_fallback = false;  ///< an unknown character becomes the tokens of its bytes
-  bool ignore_merges = false;  ///< a word that is in the vocabulary is one token at once
+  /// A word that is in the vocabulary becomes one token without merges.
+  bool ignore_merges = false;
 };
 
-/// Byte pair encoding over characters, as SentencePiece models and early ones have it.
+/// Byte pair encoding over characters, as in SentencePiece models and in the first BPE models.
 class CharacterBpe {
  public:
   using Entry = std::pair<std::string_view, Id>;
   using Pair = std::pair<std::string_view, std::string_view>;
 
-  /// Merges are in the order of their ranks. Throws `InputError` where a merge speaks of a token
-  /// that the vocabulary lacks.
+  /// Merges are in the order of their ranks. Throws `InputError` if a merge uses a token that the
+  /// vocabulary lacks.
   CharacterBpe(std::span<const Entry> vocabulary, std::span<const Pair> merges,
                CharacterBpeOptions options)
       : options_{std::move(options)}, merges_{merges.size()} {
@@ -108,7 +109,7 @@ class CharacterBpe {
         add_waiting();
         symbols.add(id);
       } else if (options_.byte_fallback && has_bytes(symbol)) {
-        for (const char c : symbol) symbols.add(byte_id(c));  // an unknown one that waits goes on
+        for (const char c : symbol) symbols.add(byte_id(c));  // keeps a pending unknown token open
       } else if (unknown_ != absent) {
         if (!options_.fuse_unknown) add_waiting();
         unknown_waits = true;
@@ -125,7 +126,7 @@ class CharacterBpe {
   CharacterBpeOptions options_;
   std::unordered_map<std::string, Id, StringHash, std::equal_to<>> ids_;
   MergeTable merges_;
-  std::vector<Id> results_;  ///< of each rank
+  std::vector<Id> results_;  ///< ids of the merged tokens, by rank
   std::array<Id, 256> bytes_{};
   Id unknown_ = absent;
 };

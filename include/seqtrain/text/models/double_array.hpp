@@ -11,19 +11,19 @@
 
 namespace seqtrain::text {
 
-/// Strings with ids as a trie in a double array (Aoe 1989): the child of a node by a byte is at the
-/// node's base XOR the byte, and is a child where its check says so. A step is one load.
+/// A trie of strings with ids in a double array (Aoe 1989). The child of a node by a byte is at
+/// (base of the node) XOR (byte), and exists if its `check` is the node. One step costs one load.
 class DoubleArray {
  public:
   static constexpr Id no_id = -1;
 
   struct Node {
     std::uint32_t base = 0;
-    std::uint32_t check = free_check;  ///< the parent's place
-    Id id = no_id;                     ///< of the string that ends here
+    std::uint32_t check = free_check;  ///< the place of the parent
+    Id id = no_id;                     ///< the id of the string that ends here
   };
 
-  /// Where a string comes twice its last id counts.
+  /// If a string is repeated its last id counts.
   explicit DoubleArray(std::vector<std::pair<std::string_view, Id>> strings) {
     std::stable_sort(strings.begin(), strings.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -35,7 +35,7 @@ class DoubleArray {
 
   static constexpr std::uint32_t root = 0;
 
-  /// The child of `node` by a byte, or `root`, which is no child.
+  /// Returns the child of `node` by a byte, or `root` if there is none.
   [[nodiscard]] std::uint32_t child(std::uint32_t node, char byte) const noexcept {
     const std::uint32_t at = nodes_[node].base ^ static_cast<unsigned char>(byte);
     return nodes_[at].check == node ? at : root;
@@ -43,7 +43,7 @@ class DoubleArray {
 
   [[nodiscard]] Id id(std::uint32_t node) const noexcept { return nodes_[node].id; }
 
-  /// The id of a whole string, or `no_id`.
+  /// Returns the id of a whole string, or `no_id`.
   [[nodiscard]] Id find(std::string_view text) const noexcept {
     std::uint32_t node = root;
     for (const char c : text) {
@@ -52,7 +52,7 @@ class DoubleArray {
     return text.empty() ? no_id : id(node);
   }
 
-  /// Bytes of the longest string that `text` begins with; 0 where there is none.
+  /// Returns the length in bytes of the longest string that `text` begins with, or 0.
   [[nodiscard]] std::size_t longest_prefix(std::string_view text) const noexcept {
     std::size_t longest = 0;
     std::uint32_t node = root;
@@ -76,7 +76,7 @@ class DoubleArray {
     }
   }
 
-  /// The first free place from `at` on, by a union of the taken ones.
+  /// Returns the first free place from `at` on. Taken places are joined by union-find.
   std::uint32_t first_free(std::uint32_t at) {
     std::uint32_t end = at;
     while (next_free_[end] != end) end = next_free_[end];
@@ -89,7 +89,7 @@ class DoubleArray {
     next_free_[at] = at + 1;
   }
 
-  /// Strings that share their first bytes, and the node where those lead.
+  /// Strings that share their first bytes, and the node that these bytes lead to.
   struct Branch {
     std::size_t begin;
     std::size_t end;
@@ -127,7 +127,8 @@ class DoubleArray {
     }
   }
 
-  /// A base whose places are free. After some vain tries the search begins further on for good.
+  /// Returns a base for which all places of a group are free. After some failed attempts later
+  /// searches begin further on.
   std::uint32_t find_base(const std::vector<Group>& groups) {
     std::uint32_t& start = start_[std::min<std::size_t>(groups.size(), std::size(start_)) - 1];
     std::uint32_t at = first_free(start);
@@ -146,8 +147,8 @@ class DoubleArray {
   }
 
   std::vector<Node> nodes_;
-  std::vector<std::uint32_t> next_free_;  ///< while it is built
-  std::uint32_t start_[8] = {};           ///< where to look, by the number of children
+  std::vector<std::uint32_t> next_free_;  ///< used only while the trie is built
+  std::uint32_t start_[8] = {};           ///< start of the search, by the number of children
 };
 
 }  // namespace seqtrain::text

@@ -14,14 +14,14 @@
 
 namespace seqtrain::text {
 
-/// Remembers the ids of words that do not fit into a `WordCache`: a hash table of up to 9 MiB that
-/// begins anew when it is full. A record is the sizes, the ids and the word, in one run of memory.
+/// Caches the ids of words that do not fit into a `WordCache`: a hash table of at most 9 MiB that
+/// is emptied when it is full. A record holds the sizes, the ids and the word side by side.
 class LongWordCache {
  public:
   static constexpr std::size_t max_bytes = 255;
   static constexpr std::size_t max_ids = 255;
 
-  /// Forgets everything. It has no memory, and may not be asked, before this is called first.
+  /// Empties the cache. Call it before any other function: a new cache has no memory.
   void reset() {
     slots_.assign(std::size_t{1} << log2_slots, Slot{});
     records_.clear();
@@ -29,13 +29,13 @@ class LongWordCache {
     words_ = 0;
   }
 
-  /// The ids of a word; empty if it is not remembered. They are valid until the next insertion.
+  /// Returns the ids of a word, or an empty span. The span is valid until the next insertion.
   [[nodiscard]] std::span<const Id> find(std::string_view word) const noexcept {
     const Slot& slot = slots_[place(word, hash_of(word))];
     return slot.used() ? ids_of(slot) : std::span<const Id>{};
   }
 
-  /// Does nothing where a word is known, or has too many bytes or ids, or none.
+  /// Does nothing if the word is already cached, or has too many bytes or ids, or no ids.
   void insert(std::string_view word, std::span<const Id> ids) {
     if (word.size() > max_bytes || ids.size() > max_ids || ids.empty()) return;
     const std::size_t size = 1 + ids.size() + (word.size() + sizeof(Id) - 1) / sizeof(Id);
@@ -55,7 +55,7 @@ class LongWordCache {
 
  private:
   static constexpr int log2_slots = 17;
-  static constexpr std::size_t max_records = std::size_t{1} << 21;  ///< in ids: 8 MiB
+  static constexpr std::size_t max_records = std::size_t{1} << 21;  ///< counted in ids: 8 MiB
 
   struct Sizes {
     std::uint16_t bytes;
@@ -65,13 +65,13 @@ class LongWordCache {
   struct Slot {
     static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-    std::uint32_t record = none;  ///< where it begins
+    std::uint32_t record = none;  ///< index of the record's first id
     std::uint32_t tag = 0;        ///< bits of the hash that do not choose the slot
 
     [[nodiscard]] bool used() const noexcept { return record != none; }
   };
 
-  /// Multiplies and folds, 8 bytes at a time.
+  /// Hashes 8 bytes at a time by multiplying and folding.
   static std::uint64_t hash_of(std::string_view word) noexcept {
     std::uint64_t hash = word.size();
     for (std::size_t i = 0; i < word.size(); i += 8) {
@@ -84,7 +84,7 @@ class LongWordCache {
   }
   static std::uint32_t tag(std::uint64_t hash) noexcept { return static_cast<std::uint32_t>(hash); }
 
-  /// The word's slot, or the free one where it would be.
+  /// Returns the slot of a word, or the free slot where it belongs.
   [[nodiscard]] std::size_t place(std::string_view word, std::uint64_t hash) const noexcept {
     const auto is_free_or_its_own = [&](const Slot& slot) {
       return !slot.used() || (slot.tag == tag(hash) && word_of(slot) == word);

@@ -12,12 +12,12 @@
 
 namespace seqtrain::text {
 
-/// The merges of a long word, the lowest rank first, the leftmost of equals: a radix heap (Ahuja,
-/// Mehlhorn, Orlin and Tarjan 1990). Its bucket b holds what differs from the last merge taken
-/// first in bit b - 1, so that merges move through memory in order, whatever their number. It asks
-/// for what is pushed to come after the last one taken, as it does where a token's parts have lower
-/// ranks than the token; whatever does not waits in an ordinary heap, as do all merges of a word so
-/// short that a heap of them stays near the processor.
+/// A queue of the merges of a long word: the lowest rank first, then the leftmost. It is a radix
+/// heap (Ahuja, Mehlhorn, Orlin and Tarjan 1990): bucket b holds the keys whose highest bit that
+/// differs from the last key taken is bit b - 1, so keys move through memory in order. A radix heap
+/// needs new keys to come after the last one taken. That holds if the parts of each token have
+/// lower ranks than the token. Other keys wait in an ordinary heap, and so do all merges of a short
+/// word, because a small heap stays in the cache.
 class MergeQueue {
  public:
   struct Entry {
@@ -25,7 +25,7 @@ class MergeQueue {
     std::uint32_t position;
   };
 
-  /// `expected`: about how many will wait at once.
+  /// `expected` is about how many merges are queued at once.
   explicit MergeQueue(std::size_t expected)
       : last_{expected > near ? 0 : std::numeric_limits<std::uint64_t>::max()} {}
 
@@ -38,7 +38,7 @@ class MergeQueue {
     bucket_of(key).push_back(key);
   }
 
-  /// The first one; there must be one.
+  /// Removes and returns the first merge. The queue must not be empty.
   Entry pop() {
     --size_;
     const std::uint64_t key = early_.empty() ? pop_bucket() : pop_early();
@@ -46,7 +46,7 @@ class MergeQueue {
   }
 
  private:
-  static constexpr std::size_t near = 4096;  ///< keys: 32 KiB, a first cache's size
+  static constexpr std::size_t near = 4096;  ///< in keys: 32 KiB, the size of a first-level cache
   using Keys = std::vector<std::uint64_t>;
 
   [[nodiscard]] Keys& bucket_of(std::uint64_t key) {
@@ -59,7 +59,7 @@ class MergeQueue {
     return key;
   }
 
-  /// Empties the first bucket that holds any into those before it, which its least key opens.
+  /// Empties the first non-empty bucket into the buckets before it and returns its least key.
   std::uint64_t pop_bucket() {
     if (buckets_[0].empty()) {
       Keys& first = *std::ranges::find_if_not(buckets_, &Keys::empty);
@@ -72,7 +72,7 @@ class MergeQueue {
   }
 
   std::array<Keys, 65> buckets_;
-  std::uint64_t last_;  ///< taken from the buckets; what is less waits in the heap
+  std::uint64_t last_;  ///< last key taken from the buckets; smaller keys wait in the heap
   std::size_t size_ = 0;
   std::priority_queue<std::uint64_t, Keys, std::greater<>> early_;
 };

@@ -11,17 +11,17 @@
 
 namespace seqtrain::text {
 
-/// What two neighbouring symbols become. Merges of lower rank go first.
+/// The result of merging two neighbouring symbols. Merges of lower rank go first.
 struct Merge {
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-  std::uint32_t rank = none;  ///< `none` if the two do not merge
+  std::uint32_t rank = none;  ///< `none` if the two symbols do not merge
   Id result = 0;
 };
 
-/// Pairs of symbols → merges: a hash table with open addressing, at most half full, and a bit for
-/// every quarter of a slot that says whether a pair's hash falls there. Most pairs do not merge,
-/// and the bits, which stay near, nearly always tell.
+/// Maps pairs of symbols to merges: a hash table with open addressing that is at most half full. A
+/// bit for each quarter of a slot tells whether any pair hashes there. Most pairs do not merge, and
+/// these bits, which fit the cache, nearly always show it.
 class MergeTable {
  public:
   explicit MergeTable(std::size_t expected = 0)
@@ -29,7 +29,8 @@ class MergeTable {
         bits_(4 * slots_.size() / 64),
         shift_{std::countl_zero(slots_.size()) + 1} {}
 
-  /// Must not be called more often than expected. The last merge of a pair counts.
+  /// Adds a merge. The calls must not exceed the expected number. If a pair is repeated its last
+  /// merge counts.
   void insert(Id left, Id right, Merge merge) {
     const std::uint64_t hash = hash_of(key(left, right));
     slots_[place(key(left, right), hash)] = {.key = key(left, right), .merge = merge};
@@ -59,7 +60,7 @@ class MergeTable {
     return hash >> (shift_ - 2);
   }
 
-  /// The pair's slot, or the free one where it would be.
+  /// Returns the slot of a pair, or the free slot where it belongs.
   [[nodiscard]] std::size_t place(std::uint64_t key, std::uint64_t hash) const noexcept {
     std::size_t at = hash >> shift_;
     while (slots_[at].merge.rank != Merge::none && slots_[at].key != key) {

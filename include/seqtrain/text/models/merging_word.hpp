@@ -12,19 +12,20 @@
 
 namespace seqtrain::text {
 
-/// Symbols and a queue of the merges that were possible when they were queued. A symbol is kept
-/// at the first place of its span, and the span at the first and at the last, where both
-/// neighbours look for it: half of a linked list's memory.
+/// The symbols of a word and a queue of their possible merges. A symbol's id is kept at the first
+/// place of its span. The length of the span is kept at its first and its last place, where the
+/// neighbours read it. This takes half the memory of a linked list.
 class MergingWord {
-  using Position = std::uint32_t;  ///< of a symbol, among those the word began as
-  using Span = std::uint16_t;      ///< how many of those a symbol has become of
+  using Position = std::uint32_t;  ///< index among the symbols that the word began as
+  using Span = std::uint16_t;      ///< number of those symbols that one symbol covers
   static constexpr Id absent = -1;
 
  public:
   static constexpr std::size_t max_symbols = std::numeric_limits<Position>::max();
   static constexpr std::size_t longest_token = std::numeric_limits<Span>::max();
 
-  /// `results` are those of the merges by rank; `size` is about how many symbols will be added.
+  /// `results` are the ids of the merged tokens by rank. `size` is about how many symbols are
+  /// added.
   MergingWord(const MergeTable& merges, std::span<const Id> results, std::size_t size)
       : merges_{merges}, results_{results}, queue_{size} {
     ids_.reserve(size);
@@ -64,8 +65,8 @@ class MergingWord {
     }
   }
 
-  /// Whether the two symbols still merge to the same. Their own merge may have another rank by
-  /// now, if several pairs give that result; the reference takes the queued one all the same.
+  /// Returns whether the two symbols still merge to `result`. Their merge may now have another rank
+  /// if several pairs give that result; the reference takes the queued merge all the same.
   [[nodiscard]] bool is_current(Position position, Id result) const {
     if (ids_[position] == absent || next(position) >= size()) return false;
     const Merge now = merge_at(position);

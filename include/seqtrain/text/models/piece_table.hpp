@@ -13,23 +13,23 @@
 
 namespace seqtrain::text {
 
-/// Strings with ids, made for the question which is the longest that a text begins with. Hashes are
-/// polynomials in an odd number modulo 2^64, which has an inverse, so the hash of a beginning
-/// follows from that of one a byte longer.
+/// Strings with ids, built to find the longest one that a text begins with. Hashes are polynomials
+/// modulo 2^64 in an odd number. An odd number has an inverse, so the hash of a prefix follows from
+/// the hash of the prefix that is one byte longer.
 class PieceTable {
  public:
   struct Match {
-    std::size_t size = 0;  ///< bytes; 0 where nothing matches
+    std::size_t size = 0;  ///< in bytes; 0 if nothing matches
     Id id = 0;
   };
 
-  /// Has room for `pieces` strings of less than 4 GiB in all.
+  /// Reserves room for `pieces` strings of less than 4 GiB in all.
   explicit PieceTable(std::size_t pieces)
       : slots_(std::bit_ceil(pieces * 3 / 2 + 2)),
         filter_(slots_.size() * 8),
         shift_{64 - std::countr_zero(slots_.size())} {}
 
-  /// Adds a piece or changes its id. An empty one is never found.
+  /// Adds a piece or changes its id. An empty piece is never found.
   void insert(std::string_view piece, Id id) {
     if (piece.empty()) return;
     std::uint64_t hash = 0;
@@ -47,7 +47,7 @@ class PieceTable {
     slot.id = id;
   }
 
-  /// The longest piece that `text`, which is not empty, begins with.
+  /// Returns the longest piece that `text` begins with. `text` must not be empty.
   [[nodiscard]] Match longest_prefix(std::string_view text) const noexcept {
     std::size_t size = std::min(text.size(), longest_[byte(text[0])]);
     std::uint64_t hash = 0;
@@ -66,13 +66,14 @@ class PieceTable {
  private:
   struct Slot {
     std::uint32_t tag = 0;
-    std::uint32_t size = 0;  ///< 0 in a free slot
+    std::uint32_t size = 0;  ///< 0 if the slot is free
     std::uint32_t offset = 0;
     Id id = 0;
   };
 
   static constexpr std::uint64_t base = 0x9E3779B97F4A7C15u;
-  static constexpr std::uint64_t inverse = [] {  // by Newton's iteration, which doubles the bits
+  /// The inverse of `base` by Newton's iteration, which doubles the number of correct bits.
+  static constexpr std::uint64_t inverse = [] {
     std::uint64_t x = base;
     for (int i = 0; i < 5; ++i) x *= 2 - base * x;
     return x;
@@ -85,7 +86,7 @@ class PieceTable {
     return (hash ^ hash >> 32 ^ size) * 0xC2B2AE3D27D4EB4Fu;
   }
 
-  /// The slot that holds `piece`, or the free one in its place.
+  /// Returns the slot of `piece`, or the free slot where it belongs.
   [[nodiscard]] std::size_t find(std::uint64_t mixed, std::string_view piece) const noexcept {
     const auto tag = static_cast<std::uint32_t>(mixed);
     std::size_t i = mixed >> shift_;
@@ -100,10 +101,10 @@ class PieceTable {
   }
 
   std::vector<Slot> slots_;
-  std::vector<bool> filter_;  ///< small enough to stay near: no bit, no piece
+  std::vector<bool> filter_;  ///< fits the cache; if the bit is not set there is no such piece
   int shift_;
   std::string bytes_;
-  std::array<std::size_t, 256> longest_{};  ///< bytes of the longest piece by its first byte
+  std::array<std::size_t, 256> longest_{};  ///< bytes of the longest piece, by first byte
 };
 
 }  // namespace seqtrain::text

@@ -17,12 +17,12 @@
 
 namespace seqtrain::text {
 
-/// Cuts a text by byte pair encoding as SentencePiece does: as long as two neighbours are a piece
-/// together, those with the greatest score become one, the leftmost of equal ones first. A merged
-/// piece that is unused falls apart again. User-defined symbols merge with nothing.
+/// Cuts a text by byte pair encoding as SentencePiece does. While two neighbours form a piece, the
+/// pair with the greatest score is merged, the leftmost first. A merged piece of type "unused" is
+/// split again. User-defined symbols are never merged.
 class SentencePieceBpe {
   struct Symbol {
-    std::string_view text;  ///< empty where it has become part of the one on its left
+    std::string_view text;  ///< empty if it was merged into the symbol on its left
     std::uint32_t previous;
     std::uint32_t next;
     bool frozen;
@@ -42,7 +42,8 @@ class SentencePieceBpe {
 
     std::vector<Symbol> symbols_;
     std::vector<Pair> queue_;
-    std::unordered_map<std::string_view, Halves> unused_;  ///< what they were merged from
+    /// The two parts that a piece was merged from.
+    std::unordered_map<std::string_view, Halves> unused_;
   };
 
   /// Appends the pieces of `text`, which must be valid UTF-8 of less than 4 GiB.
@@ -68,7 +69,7 @@ class SentencePieceBpe {
 
  private:
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  static constexpr int deepest = 100;  ///< merges that are undone one inside the other
+  static constexpr int deepest = 100;  ///< the most nested merges that are undone
 
   static void read_symbols(std::string_view text, const SentencePieces& pieces, Scratch& scratch) {
     auto& symbols = scratch.symbols_;
@@ -87,7 +88,7 @@ class SentencePieceBpe {
     return {left.text.data(), left.text.size() + right.text.size()};
   }
 
-  /// Greater scores come first, then what is further left.
+  /// Returns a key that sorts by score, the greatest first, and then from left to right.
   static std::uint64_t order_of(float score, std::uint32_t left) {
     const auto bits = std::bit_cast<std::uint32_t>(score);
     const std::uint32_t rising = bits >> 31 != 0 ? ~bits : bits | std::uint32_t{1} << 31;
@@ -116,7 +117,7 @@ class SentencePieceBpe {
     Symbol& right = symbols[pair.right];
     if (left.text.empty() || right.text.empty() ||
         left.text.size() + right.text.size() != pair.size) {
-      return;  // one of them has become another piece
+      return;  // One of the two symbols has changed since it was queued.
     }
     left.text = joined(left, right);
     left.next = right.next;

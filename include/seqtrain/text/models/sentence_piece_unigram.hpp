@@ -15,15 +15,15 @@
 
 namespace seqtrain::text {
 
-/// Cuts a whole text by Viterbi's search as SentencePiece 0.2 does, to the rounding of its sums:
-/// scores are added in single precision along the text, and all sums lose what the best one has
-/// where that grows past 100,000. `Unigram` is what Hugging Face's package makes of such a model.
+/// Cuts a whole text by the Viterbi algorithm as SentencePiece 0.2 does, including the rounding of
+/// its sums: scores are added in single precision along the text, and when the best sum passes
+/// 100,000 it is subtracted from all sums. `Unigram` follows Hugging Face's package instead.
 class SentencePieceUnigram {
  public:
-  /// The best way to a place in a text.
+  /// The best segmentation up to a place in a text.
   struct Step {
     float score = 0;
-    std::uint32_t begin = none;  ///< where the way's last piece begins; `none` without a way
+    std::uint32_t begin = none;  ///< start of the last piece; `none` if no segmentation ends here
     Id id = DoubleArray::no_id;
   };
   using Scratch = std::vector<Step>;
@@ -55,7 +55,7 @@ class SentencePieceUnigram {
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
   static constexpr float greatest_sum = 100'000;
 
-  /// A symbol wins over any pieces of the same stretch.
+  /// Returns a score at which a symbol wins over any other pieces of the stretch.
   static float user_defined(std::string_view text) {
     return static_cast<float>(0.1 * (static_cast<int>(text.size()) - 1));
   }

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -14,12 +13,11 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/models/double_array.hpp>
-#include <seqtrain/text/models/string_hash.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
 
-/// A piece of a SentencePiece model. Its id is its place in the model.
+/// A piece of a SentencePiece model. Its id is its index in the model.
 struct SentencePiece {
   enum class Type { normal = 1, unknown, control, user_defined, unused, byte };
 
@@ -28,19 +26,19 @@ struct SentencePiece {
   Type type = Type::normal;
 };
 
-/// A stretch of a text and the id that it becomes.
+/// A stretch of a text and its id.
 struct PieceOfText {
   std::string_view text;
   Id id;
 };
 
-/// The pieces of a SentencePiece model, and what is found by them.
+/// The pieces of a SentencePiece model and the indexes that find them.
 class SentencePieces {
  public:
   using Type = SentencePiece::Type;
-  static constexpr std::size_t longest_piece = 7999;  ///< bytes; SentencePiece has the same bound
+  static constexpr std::size_t longest_piece = 7999;  ///< in bytes, as in SentencePiece
 
-  /// Throws `InputError` that names the piece where the pieces contradict each other.
+  /// Throws `InputError` that names the piece if the pieces contradict each other.
   SentencePieces(std::vector<SentencePiece> pieces, bool byte_fallback)
       : pieces_{std::move(pieces)},
         byte_fallback_{byte_fallback},
@@ -63,22 +61,22 @@ class SentencePieces {
   [[nodiscard]] const std::vector<SentencePiece>& all() const noexcept { return pieces_; }
   [[nodiscard]] Id unknown() const noexcept { return unknown_; }
 
-  /// The pieces that a text can be cut into.
+  /// Returns the trie of the pieces that a text can be cut into.
   [[nodiscard]] const DoubleArray& trie() const noexcept { return trie_; }
 
-  /// Bytes of the longest user-defined symbol that `text` begins with; 0 where there is none.
+  /// Returns the length in bytes of the longest user-defined symbol that `text` begins with, or 0.
   [[nodiscard]] std::size_t symbol_prefix(std::string_view text) const noexcept {
     return has_symbols_ ? symbols_.longest_prefix(text) : 0;
   }
 
-  /// Returns the id of a piece of any type, or `DoubleArray::no_id`. It looks at all of them.
+  /// Returns the id of a piece of any type, or `DoubleArray::no_id`, by a linear search.
   [[nodiscard]] Id find(std::string_view text) const {
     const auto found = std::ranges::find(pieces_, text, &SentencePiece::text);
     return found == pieces_.end() ? DoubleArray::no_id : static_cast<Id>(found - pieces_.begin());
   }
 
-  /// Appends the ids of a cut text: neighbouring unknown stretches become one unknown piece, or
-  /// each the pieces of its bytes.
+  /// Appends the ids of a cut text. Neighbouring unknown stretches become one unknown piece, or
+  /// with byte fallback the pieces of their bytes.
   void append_ids(const std::vector<PieceOfText>& cut, std::vector<Id>& out) const {
     bool after_unknown = false;
     for (const auto& [text, id] : cut) {
@@ -103,7 +101,7 @@ class SentencePieces {
     return strings;
   }
 
-  /// Returns the id of the unknown piece.
+  /// Checks the pieces and returns the id of the unknown piece.
   [[nodiscard]] Id check() const {
     std::unordered_set<std::string_view> seen;
     Id unknown = DoubleArray::no_id;
@@ -115,9 +113,9 @@ class SentencePieces {
       if (text.empty()) refuse("is empty");
       if (text.size() > longest_piece) refuse("is longer than 7,999 bytes");
       if (!is_valid_utf8(text)) refuse("is not UTF-8");
-      if (text.find('\0') != text.npos) refuse("has a zero in it");
-      if (!std::isfinite(score)) refuse("\"" + text + "\" has a score that is no number");
-      if (!seen.insert(text).second) refuse("\"" + text + "\" is there twice");
+      if (text.find('\0') != text.npos) refuse("has a zero byte");
+      if (!std::isfinite(score)) refuse("\"" + text + "\" has a score that is not a finite number");
+      if (!seen.insert(text).second) refuse("\"" + text + "\" is repeated");
       if (type != Type::unknown) continue;
       if (unknown != DoubleArray::no_id) refuse("\"" + text + "\" is a second unknown piece");
       unknown = static_cast<Id>(i);

@@ -6,8 +6,7 @@
 
 namespace seqtrain::text {
 
-/// Hashes what a string's characters are, however they are held: maps of strings are searched by
-/// views.
+/// Hashes strings and views alike, so that a map of strings can be searched by a view.
 struct StringHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const noexcept {

@@ -20,27 +20,28 @@
 namespace seqtrain::text {
 
 struct UnigramOptions {
-  Id unknown = 0;              ///< the place of the unknown piece
-  bool byte_fallback = false;  ///< a text that is no piece becomes pieces of its bytes
+  Id unknown = 0;              ///< index of the unknown piece
+  bool byte_fallback = false;  ///< unknown text becomes the pieces of its bytes
 };
 
-/// Cuts a text into the pieces whose scores have the greatest sum (Kudo 2018), by Viterbi's search
-/// from the front. A character that is no piece has the least score of all less 10, and neighbours
-/// of that kind become one unknown piece. Of ways that are as good the first one found counts.
+/// Cuts a text into the pieces whose scores have the greatest sum (Kudo 2018), by the Viterbi
+/// algorithm. A character that is not a piece scores 10 less than the lowest score of a piece.
+/// Neighbouring unknown characters become one unknown piece. If two segmentations are equally good
+/// the first one found wins.
 class Unigram {
  public:
-  /// A piece and the logarithm of its probability. The piece's id is its place.
+  /// A piece and the logarithm of its probability. Its id is its index.
   using Piece = std::pair<std::string, double>;
 
-  /// The best way to a place in a text.
+  /// The best segmentation up to a place in a text.
   struct Step {
     double score;
-    std::uint32_t begin;  ///< where the way's last piece begins; `none` where there is no way
+    std::uint32_t begin;  ///< start of the last piece; `none` if no segmentation ends here
     Id id;
   };
   using Scratch = std::vector<Step>;
 
-  /// Throws `InputError` where a score is not finite or the unknown piece is not there.
+  /// Throws `InputError` if a score is not finite or the unknown piece is missing.
   Unigram(std::span<const Piece> pieces, const UnigramOptions& options)
       : trie_{strings_of(pieces)}, options_{options} {
     if (options.unknown < 0 || static_cast<std::size_t>(options.unknown) >= pieces.size()) {
@@ -48,7 +49,8 @@ class Unigram {
     }
     double least = std::numeric_limits<double>::infinity();
     for (const auto& [piece, score] : pieces) {
-      if (!std::isfinite(score)) throw InputError{"the score of \"" + piece + "\" is no number"};
+      if (!std::isfinite(score))
+        throw InputError{"the score of \"" + piece + "\" is not a finite number"};
       scores_.push_back(score);
       least = std::min(least, score);
     }
@@ -61,7 +63,7 @@ class Unigram {
     if (word.size() >= none) throw InputError{"words of 4 GiB and more are not supported"};
     search(word, steps);
     const std::size_t before = out.size();
-    std::size_t unknown_end = 0;  // of the unknown stretch that is being gathered, from its end
+    std::size_t unknown_end = 0;  // The end of the unknown stretch that is being collected.
     for (std::size_t end = word.size(); end > 0;) {
       const Step& step = steps[end];
       if (step.id == options_.unknown) {
@@ -124,7 +126,7 @@ class Unigram {
     }
   }
 
-  /// Appends the ids of a stretch that is unknown, back to front.
+  /// Appends the ids of an unknown stretch, the last first.
   void add_unknown(std::string_view text, std::vector<Id>& out) const {
     if (const Id whole = trie_.find(text); whole != DoubleArray::no_id) return out.push_back(whole);
     const auto byte_id = [&](char c) { return bytes_[static_cast<unsigned char>(c)]; };

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -17,34 +16,34 @@
 
 namespace seqtrain::text {
 
-/// Up to 15 bytes of a word and their number, in two machine words with 4 bits to spare.
+/// The bytes of a word of up to 15 bytes and their number, in two machine words with 4 spare bits.
 class WordKey {
  public:
   static constexpr std::size_t max_bytes = 15;
 
   WordKey() = default;
 
-  /// 16 bytes can be read from the start of `word`. One of more than `max_bytes` gets the key of
-  /// no word, which is not empty.
+  /// Returns the key of a word from whose start 16 bytes can be read. A word of more than
+  /// `max_bytes` gets a key that no word has and that is not empty.
   static WordKey of_padded(std::string_view word) noexcept {
     static_assert(std::endian::native == std::endian::little);
     const Frame& frame = frames[std::min(word.size(), max_bytes + 1)];
     return {load(word.data()) & frame.low, (load(word.data() + 8) & frame.high) | frame.size};
   }
 
-  /// `word` has at most `max_bytes`.
+  /// Returns the key of a word of at most `max_bytes`.
   static WordKey of(std::string_view word) noexcept {
     std::array<char, 16> padded{};
     std::memcpy(padded.data(), word.data(), word.size());
     return of_padded({padded.data(), word.size()});
   }
 
-  /// Well mixed in the upper bits; whatever the spare bits are.
+  /// Returns a hash that is well mixed in its upper bits. It ignores the spare bits.
   [[nodiscard]] std::uint64_t hash() const noexcept {
     return low_ * 0x9E3779B97F4A7C15u + (high_ << 4 ^ low_ >> 29) * 0xC2B2AE3D27D4EB4Fu;
   }
 
-  /// Whether the words are the same, whatever the spare bits are.
+  /// Returns whether the keys hold one word. It ignores the spare bits.
   [[nodiscard]] bool same_word(const WordKey& other) const noexcept {
     return ((low_ ^ other.low_) | (high_ ^ other.high_) << 4) == 0;
   }
@@ -53,14 +52,15 @@ class WordKey {
   void set_spare(std::size_t value) noexcept { high_ |= std::uint64_t{value} << 60; }
 
  private:
-  /// What a key has of its word: bits that are kept, and bits that are set.
+  /// The bits of a key that come from the word, and the bits that hold its size.
   struct Frame {
     std::uint64_t low;
     std::uint64_t high;
     std::uint64_t size;
   };
 
-  /// By the number of bytes. The last is that of longer words: a size of 1, and yet a ninth byte.
+  /// One frame per number of bytes. The last frame is for longer words: it has size 1 and a ninth
+  /// byte, which no short word has.
   static constexpr auto frames = [] {
     std::array<Frame, max_bytes + 2> result{};
     for (std::size_t size = 1; size <= max_bytes; ++size) {
@@ -85,15 +85,15 @@ class WordKey {
   std::uint64_t high_ = 0;
 };
 
-/// Remembers the ids of short words, in sets of two that share a cache line: a hash table that
-/// grows up to 8 MiB and then begins anew. Words that came early, and so the frequent ones, are
-/// found at once.
+/// Caches the ids of short words: a hash table that grows to 8 MiB and is then emptied. Two entries
+/// share a cache line. Words that came early, which are mostly the frequent ones, are found at
+/// once.
 class WordCache {
  public:
   static constexpr std::size_t max_ids = 4;
 
   struct Entry {
-    WordKey key = {};  ///< the number of ids is in its spare bits
+    WordKey key = {};  ///< its spare bits hold the number of ids
     std::array<Id, max_ids> ids = {};
 
     [[nodiscard]] std::size_t count() const noexcept { return key.spare(); }
@@ -101,19 +101,19 @@ class WordCache {
     [[nodiscard]] bool empty() const noexcept { return key.same_word(WordKey{}); }
   };
 
-  /// Forgets everything. It has no memory, and may not be asked, before this is called first.
+  /// Empties the cache. Call it before any other function: a new cache has no memory.
   void reset() { resize(first_log2); }
 
-  /// The set where a word's search begins. It stays a place to ask at when words are inserted, but
-  /// the word may not be found from there.
+  /// Returns the set at which the search for a word begins. After an insertion the place can still
+  /// be passed to `find`, but the search may miss the word.
   [[nodiscard]] std::size_t place(const WordKey& key) const noexcept {
     return key.hash() >> shift_;
   }
 
-  /// Says that `find` will be asked there soon.
+  /// Prefetches a set that `find` will read soon.
   void prefetch(std::size_t place) const noexcept { __builtin_prefetch(&sets_[place]); }
 
-  /// The entry of a word, or null. It is valid until the next insertion.
+  /// Returns the entry of a word, or null. It is valid until the next insertion.
   [[nodiscard]] const Entry* find(const WordKey& key, std::size_t place) const noexcept {
     for (;; place = (place + 1) & (sets_.size() - 1)) {
       const auto& entries = sets_[place].entries;
@@ -127,8 +127,7 @@ class WordCache {
     return find(key, place(key));
   }
 
-  /// Remembers at most `max_ids` ids. Of a word that has more it is remembered that they are
-  /// `many`.
+  /// Stores up to `max_ids` ids. For a word with more ids it stores only that they are `many`.
   void insert(const WordKey& key, std::span<const Id> ids) {
     if (4 * used_ > 3 * 2 * sets_.size()) grow();
     Entry entry{.key = key};
@@ -163,7 +162,7 @@ class WordCache {
     if (log2 == last_log2) return resize(last_log2);
     const auto old = std::exchange(sets_, {});
     resize(log2 + 1);
-    for (std::size_t i = 0; i < 2; ++i) {  // the older one of each set first
+    for (std::size_t i = 0; i < 2; ++i) {  // The older entry of each set goes first.
       for (const Set& set : old) {
         if (!set.entries[i].empty()) add(set.entries[i]);
       }

@@ -22,13 +22,13 @@ struct WordPieceOptions {
   std::size_t max_characters = 100;      ///< longer words are unknown
 };
 
-/// Cuts a word into the longest pieces that the vocabulary has, front to back; a word that cannot
-/// be cut to its end is one unknown token.
+/// Cuts a word from left to right into the longest pieces of the vocabulary. A word that cannot be
+/// cut up to its end becomes one unknown token.
 class WordPiece {
  public:
   using Entry = std::pair<std::string_view, Id>;
 
-  /// Tokens must be valid UTF-8; where one comes twice its last id counts. Throws `InputError` if
+  /// Tokens must be valid UTF-8. If a token is repeated its last id counts. Throws `InputError` if
   /// the vocabulary lacks the unknown token.
   explicit WordPiece(std::span<const Entry> vocabulary, const WordPieceOptions& options = {})
       : max_characters_{options.max_characters},
@@ -68,7 +68,8 @@ class WordPiece {
     }
   }
 
-  /// Returns how many bytes of a word a token of the usual form stands for.
+  /// Returns the number of bytes of a word that a token stands for. `first` tells that it begins
+  /// the word.
   [[nodiscard]] static std::size_t bytes_of(std::string_view token, bool first) {
     return token.size() - (!first && token.starts_with("##") ? 2 : 0);
   }

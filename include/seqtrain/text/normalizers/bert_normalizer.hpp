@@ -12,18 +12,19 @@
 
 namespace seqtrain::text {
 
-/// BERT's normalizer as Hugging Face has it. In this order: controls, U+0000 and U+FFFD vanish and
-/// whitespace becomes a space; ideographs get a space on both sides; accents go, by canonical
-/// decomposition without its nonspacing marks (so Hangul falls apart into letters); lower case.
+/// BERT's normalizer as in Hugging Face's package. In this order it drops control characters,
+/// U+0000 and U+FFFD and turns whitespace into spaces; puts spaces around ideographs; strips
+/// accents, i.e. decomposes canonically and drops nonspacing marks (which also splits Hangul
+/// syllables); and lowers the case.
 struct BertNormalizer {
   bool clean_text = true;
   bool handle_chinese_chars = true;
   bool lowercase = true;
-  std::optional<bool> strip_accents = {};  ///< follows `lowercase` where it is not said
+  std::optional<bool> strip_accents = {};  ///< follows `lowercase` if it has no value
 
   [[nodiscard]] bool strips_accents() const noexcept { return strip_accents.value_or(lowercase); }
 
-  /// Appends the normal form of `text`, which must be valid UTF-8; so is what is appended.
+  /// Appends the normal form of `text`, which must be valid UTF-8.
   void normalize(std::string_view text, std::string& out) const {
     Marks marks;
     for (std::size_t i = 0; i < text.size();) add(decode(text, i), marks, out);
@@ -35,7 +36,7 @@ struct BertNormalizer {
     char32_t code;
     std::uint8_t combining_class;
   };
-  using Marks = std::vector<Mark>;  ///< those that wait for their canonical order
+  using Marks = std::vector<Mark>;  ///< marks that are not yet in canonical order
 
   void add(char32_t code, Marks& marks, std::string& out) const {
     if (clean_text) {

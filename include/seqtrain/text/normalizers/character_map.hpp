@@ -16,10 +16,11 @@
 namespace seqtrain::text {
 
 /// SentencePiece's compiled normalization rules: a trie as a double array (Aoe 1989) in the layout
-/// of darts-clone, and the strings that its values are offsets into, each ended by a zero.
+/// of darts-clone, and the replacements, each ended by a zero byte. The trie's values are offsets
+/// of replacements.
 class CharacterMap {
  public:
-  /// Throws `InputError` unless every step from a node, and every value, stays inside.
+  /// Throws `InputError` if a node or a value points outside the map.
   explicit CharacterMap(std::string_view bytes) {
     static_assert(std::endian::native == std::endian::little);
     std::uint32_t size = 0;
@@ -34,8 +35,8 @@ class CharacterMap {
     for (std::size_t i = 0; i < units_.size(); ++i) check(i);
   }
 
-  /// What the shortest beginning of `text` that has a rule becomes, or nothing where none has. The
-  /// view is valid as long as the map.
+  /// Returns the replacement of the shortest prefix of `text` that has a rule, or nothing if no
+  /// prefix has one. The view is valid as long as the map.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view text) const noexcept {
     const auto match = find_prefix(text, true);
     return match ? std::optional{match->result} : std::nullopt;
@@ -46,7 +47,7 @@ class CharacterMap {
     std::string_view result;
   };
 
-  /// The shortest, or the longest, beginning of `text` that has a rule.
+  /// Returns the shortest or the longest prefix of `text` that has a rule.
   [[nodiscard]] std::optional<Match> find_prefix(std::string_view text,
                                                  bool shortest) const noexcept {
     std::optional<Match> found;
@@ -65,16 +66,16 @@ class CharacterMap {
     return found;
   }
 
-  /// Whether a rule begins with this byte.
+  /// Returns whether any rule begins with this byte.
   [[nodiscard]] bool has_rules_from(char byte) const noexcept {
     const auto label = static_cast<unsigned char>(byte);
     const std::size_t at = offset(units_[0]) ^ label;
     return at < units_.size() && (units_[at] & (leaf | 0xFF)) == label;
   }
 
-  /// Appends the normal form of `text` as Hugging Face's `Precompiled` makes it. A grapheme of less
-  /// than six bytes becomes what the map has for its shortest beginning; where that is nothing, and
-  /// in longer ones, each character does.
+  /// Appends the normal form of `text` as Hugging Face's `Precompiled` does. A grapheme of fewer
+  /// than six bytes is replaced by the rule for its shortest prefix. If there is no such rule, or
+  /// the grapheme is longer, each of its characters is replaced alone.
   void normalize(std::string_view text, std::string& out) const {
     for_each_part(text, [&](std::string_view, std::string_view normal) {
       if (normal.size() == 1) return out.push_back(normal[0]);
@@ -82,7 +83,7 @@ class CharacterMap {
     });
   }
 
-  /// Calls `fn(part, normal form)` for the stretches of `text` that are normalized together.
+  /// Calls `fn(part, normal form)` for each stretch of `text` that is normalized as a whole.
   template <class Fn>
   void for_each_part(std::string_view text, Fn&& fn) const {
     for (std::size_t i = 0; i < text.size();) {
@@ -113,10 +114,10 @@ class CharacterMap {
   void check(std::size_t i) const {
     if ((units_[i] & leaf) != 0 || (units_[i] & has_value) == 0) return;
     const std::size_t next = i ^ offset(units_[i]);
-    if (next >= units_.size()) throw damaged("a step leads out of it");
+    if (next >= units_.size()) throw damaged("a node points outside it");
     const std::size_t value = units_[next] & ~leaf;
     if (value >= strings_.size() || is_continuation(strings_[value])) {
-      throw damaged("a value is no place of its strings");
+      throw damaged("a value points outside its strings");
     }
     if (strings_.find('\0', value) == std::string::npos) throw damaged("a string has no end");
   }
@@ -125,7 +126,7 @@ class CharacterMap {
     return strings_.c_str() + value;
   }
 
-  /// Whether a character is ASCII, stands alone and has no rule.
+  /// Returns whether a character is ASCII, is a grapheme by itself and has no rule.
   [[nodiscard]] bool is_plain(std::string_view text, std::size_t i) const noexcept {
     const auto ascii = [&](std::size_t at) { return static_cast<unsigned char>(text[at]) < 0x80; };
     if (!ascii(i) || (i + 1 < text.size() && !ascii(i + 1)) || text[i] == '\r') return false;

@@ -12,10 +12,10 @@
 
 namespace seqtrain::text {
 
-/// Normalizes a text and tells which bytes of its normal form Hugging Face's package takes for the
-/// text's first character: a `Metaspace` that marks the first word alone marks each word that
-/// begins there. A character that a normalizer puts in counts as the one before it.
-/// `NormalizerSequence` gives the same normal form faster.
+/// Normalizes a text and finds the bytes of its normal form that Hugging Face's package attributes
+/// to the first character of the text: a `Metaspace` with the scheme `first` marks each word that
+/// begins there. An inserted character counts as the one before it. `NormalizerSequence` gives an
+/// equal normal form faster.
 class FrontOfText {
  public:
   explicit FrontOfText(std::string_view text) : text_{text} {
@@ -26,7 +26,7 @@ class FrontOfText {
     std::visit([this](const auto& one) { apply_one(one); }, part);
   }
 
-  /// Bytes at the front of the normal form that come from the first character.
+  /// Returns the bytes at the front of the normal form that come from the first character.
   [[nodiscard]] std::size_t size() const noexcept { return front_; }
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
@@ -34,7 +34,8 @@ class FrontOfText {
   using Part = NormalFormWriter::Part;
   using Parts = std::vector<Part>;
 
-  /// Takes on `parts` in place of the text. `removed` characters at its front went before.
+  /// Replaces the text by `parts`. `removed` characters at the front of the text were dropped
+  /// before.
   void transform(const Parts& parts, std::size_t removed = 0) {
     std::string out;
     std::size_t at = 0;
@@ -53,7 +54,7 @@ class FrontOfText {
     for (; characters > 0 && at < text_.size(); --characters) at += utf8_length(text_[at]);
   }
 
-  /// `fn(code, parts)` adds what a character becomes.
+  /// Calls `fn(code, parts)`, which appends the replacement of a character, for each character.
   template <class Fn>
   void for_each_character(const Fn& fn) {
     Parts parts;
@@ -61,7 +62,8 @@ class FrontOfText {
     transform(parts);
   }
 
-  /// Drops all characters but some. A character takes the dropped ones after it along.
+  /// Keeps only the characters for which `keeps` returns true. Dropped characters count as part of
+  /// the kept one before them.
   template <class Fn>
   void keep(const Fn& keeps) {
     Parts parts;

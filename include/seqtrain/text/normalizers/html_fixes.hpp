@@ -13,7 +13,7 @@
 namespace seqtrain::text {
 namespace detail {
 
-/// Names of the characters from U+00A0 to U+00FF. They, and those of `short_names`, need no `;`.
+/// Names of the characters from U+00A0 to U+00FF. These names and `short_names` need no `;`.
 inline constexpr std::array<std::string_view, 96> latin_names{
     "nbsp",   "iexcl",  "cent",   "pound",  "curren", "yen",    "brvbar", "sect",   "uml",
     "copy",   "ordf",   "laquo",  "not",    "shy",    "reg",    "macr",   "deg",    "plusmn",
@@ -42,7 +42,7 @@ inline constexpr std::array<NamedCharacter, 30> long_names{
      {"permil", 0x2030}, {"lsaquo", 0x2039}, {"rsaquo", 0x203A}, {"euro", 0x20AC},
      {"trade", 0x2122},  {"minus", 0x2212}}};
 
-/// The character of that name, or 0. `closed`: a `;` stands behind it.
+/// Returns the character with a name, or 0. `closed` tells that a `;` follows the name.
 [[nodiscard]] inline char32_t named_character(std::string_view name, bool closed) {
   const auto has_name = [&](const NamedCharacter& entry) { return entry.first == name; };
   const auto latin = std::ranges::find(latin_names, name);
@@ -53,8 +53,8 @@ inline constexpr std::array<NamedCharacter, 30> long_names{
   return closed && long_one != long_names.end() ? long_one->second : 0;
 }
 
-/// Appends what a character reference by number stands for, as the standard of HTML has it: numbers
-/// from 0x80 on are those of Windows-1252, and those of no character are nothing or U+FFFD.
+/// Appends the character of a numeric reference by the rules of the HTML standard: numbers from
+/// 0x80 on follow Windows-1252, and invalid numbers give nothing or U+FFFD.
 inline void append_numbered(std::string& out, std::uint32_t number) {
   constexpr std::u32string_view windows = U"€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8DŽ\x8F\x90‘’“”•–—˜™š›œ\x9DžŸ";
   const auto within = [number](std::uint32_t first, std::uint32_t last) {
@@ -70,7 +70,7 @@ inline void append_numbered(std::string& out, std::uint32_t number) {
   }
 }
 
-/// The value of a digit, or 16.
+/// Returns the value of a digit, or 16.
 [[nodiscard]] inline std::uint32_t digit_of(char c) {
   if ('0' <= c && c <= '9') return static_cast<std::uint32_t>(c - '0');
   if ('a' <= (c | 0x20) && (c | 0x20) <= 'f')
@@ -78,7 +78,8 @@ inline void append_numbered(std::string& out, std::uint32_t number) {
   return 16;
 }
 
-/// Appends what `&#…` at the start of `text` stands for; returns its length, 0 where it is none.
+/// Appends the character of the numeric reference `&#…` at the start of `text`. Returns the length
+/// of the reference, or 0 if there is none.
 [[nodiscard]] inline std::size_t append_if_numbered(std::string& out, std::string_view text) {
   const bool hexadecimal = text.size() > 2 && (text[2] | 0x20) == 'x';
   const std::uint32_t base = hexadecimal ? 16 : 10;
@@ -93,7 +94,8 @@ inline void append_numbered(std::string& out, std::uint32_t number) {
   return end + (text.substr(end).starts_with(';') ? 1 : 0);
 }
 
-/// The same for a name; without a `;` the longest one that the text begins with.
+/// Appends the character of the named reference at the start of `text`. Without a `;` the longest
+/// name counts. Returns the length of the reference, or 0 if there is none.
 [[nodiscard]] inline std::size_t append_if_named(std::string& out, std::string_view text) {
   constexpr std::size_t longest = 8;
   const auto in_name = [&](std::size_t i) {
@@ -110,8 +112,8 @@ inline void append_numbered(std::string& out, std::uint32_t number) {
   return 0;
 }
 
-/// Character references become what they stand for, as by Python's `html.unescape`; of the names
-/// those of Latin-1 and of typography.
+/// Replaces character references as Python's `html.unescape` does. It knows the names of Latin-1
+/// and of typography.
 [[nodiscard]] inline std::string unescape_html(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -141,7 +143,7 @@ inline void replace_all(std::string& text, std::string_view from, std::string_vi
 
 }  // namespace detail
 
-/// Remains of HTML and of other tokenizers become plain text, as by fastai's `fix_html`.
+/// Replaces remains of HTML and of other tokenizers by plain text, as fastai's `fix_html` does.
 [[nodiscard]] inline std::string fix_html(std::string_view given) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> references{
       {{"#39;", "'"},

@@ -15,7 +15,7 @@
 
 namespace seqtrain::text {
 
-/// NFC, NFD, NFKC or NFKD.
+/// Converts to NFC, NFD, NFKC or NFKD.
 struct UnicodeNormalizer {
   NormalForm form = NormalForm::nfc;
   void normalize(std::string_view text, std::string& out) const {
@@ -26,7 +26,7 @@ struct UnicodeNormalizer {
   }
 };
 
-/// Lower case, character by character.
+/// Lowers the case of each character alone.
 struct Lowercase {
   void normalize(std::string_view text, std::string& out) const {
     for (std::size_t i = 0; i < text.size();) {
@@ -35,7 +35,7 @@ struct Lowercase {
   }
 };
 
-/// Drops marks, Unicode category M. It decomposes nothing.
+/// Drops marks (Unicode category M). It does not decompose characters first.
 struct StripAccents {
   void normalize(std::string_view text, std::string& out) const {
     for (std::size_t i = 0; i < text.size();) {
@@ -45,7 +45,7 @@ struct StripAccents {
   }
 };
 
-/// Drops whitespace from the ends of a text.
+/// Drops whitespace at the ends of a text.
 struct StripWhitespace {
   bool left = true;
   bool right = true;
@@ -65,15 +65,15 @@ struct StripWhitespace {
   }
 };
 
-/// Replaces what a pattern matches: a text, or one of the two regular expressions that published
-/// tokenizers have.
+/// Replaces the matches of a pattern: a string, or one of the two regular expressions that
+/// published tokenizers use.
 struct Replace {
   enum class Pattern { text, spaces, blanks };
   static constexpr std::string_view spaces_regex = " {2,}";
   static constexpr std::string_view blanks_regex = R"(\s{2,}|[\n\r\t])";
 
   Pattern pattern = Pattern::text;
-  std::string text_pattern = {};  ///< not empty where the pattern is a text
+  std::string text_pattern = {};  ///< empty if the pattern is a regular expression
   std::string content = {};
 
   void normalize(std::string_view text, std::string& out) const {
@@ -90,7 +90,7 @@ struct Replace {
     out += text.substr(done);
   }
 
-  /// Bytes of the match that begins at `i`; 0 where there is none.
+  /// Returns the length in bytes of the match at `i`, or 0.
   [[nodiscard]] std::size_t match(std::string_view text, std::size_t i) const {
     if (pattern == Pattern::text) {
       return text.substr(i).starts_with(text_pattern) ? text_pattern.size() : 0;
@@ -107,7 +107,7 @@ struct Replace {
   }
 };
 
-/// Puts a text before one that is not empty.
+/// Puts a string before a text that is not empty.
 struct Prepend {
   std::string text = {};
   void normalize(std::string_view input, std::string& out) const {
@@ -120,13 +120,13 @@ struct Prepend {
 using Normalizer = std::variant<BertNormalizer, UnicodeNormalizer, Lowercase, StripAccents,
                                 StripWhitespace, Replace, CharacterMap, Prepend>;
 
-/// Normalizers, one after the other.
+/// Runs normalizers one after the other.
 class NormalizerSequence {
  public:
   NormalizerSequence() = default;
   explicit NormalizerSequence(std::vector<Normalizer> parts) : parts_{std::move(parts)} {}
 
-  /// The normal form of `text`: the text itself, or one of the two buffers.
+  /// Returns the normal form of `text`: a view of the text itself or of one of the two buffers.
   std::string_view normalize(std::string_view text, std::string& buffer, std::string& other) const {
     for (const Normalizer& part : parts_) {
       if (const auto* form = std::get_if<UnicodeNormalizer>(&part); form && form->keeps(text)) {

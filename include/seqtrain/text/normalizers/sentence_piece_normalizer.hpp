@@ -13,16 +13,17 @@
 
 namespace seqtrain::text {
 
-/// What a SentencePiece model does with a text before it cuts it.
+/// The settings of a SentencePiece model's normalizer.
 struct SentencePieceRules {
   std::optional<CharacterMap> characters = {};
-  bool add_dummy_prefix = true;  ///< a space at the front, or at the back where it is a suffix
-  bool remove_extra_whitespaces = true;  ///< spaces at the ends, and all but one elsewhere
-  bool escape_whitespaces = true;        ///< a space becomes U+2581
+  /// Puts a space at the front, or at the back if the model marks suffixes.
+  bool add_dummy_prefix = true;
+  bool remove_extra_whitespaces = true;  ///< drops spaces at the ends and joins spaces elsewhere
+  bool escape_whitespaces = true;        ///< turns a space into U+2581
   bool whitespace_is_suffix = false;
 };
 
-/// Makes a text's normal form as SentencePiece does. User-defined symbols stay what they are.
+/// Makes a text's normal form as SentencePiece does. User-defined symbols stay unchanged.
 class SentencePieceNormalizer {
  public:
   SentencePieceNormalizer(SentencePieceRules rules, const SentencePieces& pieces)
@@ -38,7 +39,7 @@ class SentencePieceNormalizer {
     }
   }
 
-  /// Appends the normal form of `text`, which must be valid UTF-8; so is what is appended.
+  /// Appends the normal form of `text`, which must be valid UTF-8.
   void normalize(std::string_view text, const SentencePieces& pieces, std::string& out) const {
     const bool trims = rules_.remove_extra_whitespaces;
     while (trims && !text.empty()) {
@@ -59,7 +60,7 @@ class SentencePieceNormalizer {
  private:
   struct Step {
     std::string_view becomes;
-    std::size_t size;  ///< bytes that it takes
+    std::size_t size;  ///< bytes of the text that it replaces
   };
 
   [[nodiscard]] std::string_view space() const noexcept {
@@ -73,7 +74,8 @@ class SentencePieceNormalizer {
         return {match->result, match->size};
       }
     }
-    if (is_continuation(text[0])) return {"\uFFFD", 1};  // a rule took a part of a character
+    // A rule has replaced a part of a character.
+    if (is_continuation(text[0])) return {"\uFFFD", 1};
     const std::size_t size = utf8_length(text[0]);
     return {text.substr(0, size), size};
   }
@@ -102,7 +104,7 @@ class SentencePieceNormalizer {
     }
   }
 
-  /// Bytes at the front of a text that stay as they are.
+  /// Returns the number of bytes at the front of a text that stay unchanged.
   [[nodiscard]] std::size_t plain_length(std::string_view text) const noexcept {
     std::size_t size = 0;
     while (size < text.size()) {
@@ -114,7 +116,7 @@ class SentencePieceNormalizer {
   }
 
   SentencePieceRules rules_;
-  std::array<bool, 128> plain_{};  ///< ASCII that no rule begins with
+  std::array<bool, 128> plain_{};  ///< ASCII characters that no rule begins with
 };
 
 }  // namespace seqtrain::text

@@ -13,18 +13,17 @@
 
 namespace seqtrain::text {
 
-/// Words that stand for what is no word of the text. Their order is that in which fastai's
-/// vocabularies begin.
+/// Words that mark properties of the text. fastai's vocabularies begin with them in this order.
 struct Mark {
   static constexpr std::string_view unknown = "xxunk";
   static constexpr std::string_view padding = "xxpad";
   static constexpr std::string_view begin = "xxbos";
   static constexpr std::string_view end = "xxeos";
   static constexpr std::string_view field = "xxfld";
-  static constexpr std::string_view repeated_character = "xxrep";  ///< xxrep 4 ! for !!!!
-  static constexpr std::string_view repeated_word = "xxwrep";      ///< xxwrep 3 no for no no no
-  static constexpr std::string_view upper_case = "xxup";           ///< xxup usa for USA
-  static constexpr std::string_view capitalized = "xxmaj";         ///< xxmaj paris for Paris
+  static constexpr std::string_view repeated_character = "xxrep";  ///< `xxrep 4 !` for `!!!!`
+  static constexpr std::string_view repeated_word = "xxwrep";      ///< `xxwrep 3 no` for `no no no`
+  static constexpr std::string_view upper_case = "xxup";           ///< `xxup usa` for `USA`
+  static constexpr std::string_view capitalized = "xxmaj";         ///< `xxmaj paris` for `Paris`
 
   static constexpr std::array<std::string_view, 9> all{
       unknown,       padding,    begin,      end, field, repeated_character,
@@ -33,7 +32,7 @@ struct Mark {
 
 namespace detail {
 
-/// ` mark count what ` at the end of `out`.
+/// Appends ` mark count what ` to `out`.
 inline void append_mark(std::string& out, std::string_view mark, std::size_t count,
                         std::string_view what) {
   out.append(" ").append(mark).append(" ").append(std::to_string(count));
@@ -44,7 +43,7 @@ inline void append_mark(std::string& out, std::string_view mark, std::size_t cou
   return text.substr(position, utf8_length(text[position]));
 }
 
-/// Marks characters, other than whitespace, that stand there three times or more in a row.
+/// Marks each character other than whitespace that is repeated three times or more.
 [[nodiscard]] inline std::string mark_repeated_characters(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -63,7 +62,7 @@ inline void append_mark(std::string& out, std::string_view mark, std::size_t cou
   return out;
 }
 
-/// Where the characters from `position` on end that are in a class.
+/// Returns the end of the run of characters in a class that begins at `position`.
 template <class Class>
 std::size_t end_of(std::string_view text, std::size_t position, const Class& in_class) {
   while (position < text.size()) {
@@ -77,12 +76,12 @@ std::size_t end_of(std::string_view text, std::size_t position, const Class& in_
 struct RepeatedWord {
   std::string_view word;
   std::size_t count = 0;
-  std::size_t end = 0;  ///< of the last of them
+  std::size_t end = 0;  ///< end of the last repetition
 };
 
-/// The word that begins at `begin` if it stands there three times or more with whitespace between.
-/// Before the first of them must be whitespace or nothing, which is the caller's to see; behind the
-/// last no word character.
+/// Returns the word at `begin` if it stands there three times or more, separated by whitespace. The
+/// caller checks that whitespace or nothing precedes the first; no word character may follow the
+/// last.
 [[nodiscard]] inline std::optional<RepeatedWord> repeated_word(std::string_view text,
                                                                std::size_t begin) {
   std::size_t end = end_of(text, begin, is_word_character);
@@ -108,7 +107,7 @@ struct RepeatedWord {
     if (run) {
       append_mark(out, Mark::repeated_word, run->count, run->word);
       next = i = run->end;
-      if (next < text.size()) next += character_at(text, next).size();  // goes with them
+      if (next < text.size()) next += character_at(text, next).size();  // is copied unmarked
     }
     out += text.substr(i, next - i);
     i = next;
@@ -116,7 +115,7 @@ struct RepeatedWord {
   return out;
 }
 
-/// Sets `/`, `#` and `\` apart and makes one space of several.
+/// Puts spaces around `/`, `#` and `\` and joins several spaces into one.
 [[nodiscard]] inline std::string space_out(std::string_view text) {
   std::string out;
   const auto put = [&out](char c) {
@@ -131,7 +130,8 @@ struct RepeatedWord {
   return out;
 }
 
-/// The mark of what is written between whitespace; letters are those of ASCII.
+/// Returns the mark for the capitals of a string without whitespace, or "". Only ASCII letters
+/// count.
 [[nodiscard]] inline std::string_view capitals_mark(std::string_view written) {
   const auto upper = [](char c) { return 'A' <= c && c <= 'Z'; };
   const auto lower = [](char c) { return 'a' <= c && c <= 'z'; };
@@ -146,7 +146,7 @@ inline void append_lower(std::string& out, std::string_view text) {
   }
 }
 
-/// Appends the text in lower case, capitals marked.
+/// Appends the text in lower case with its capitals marked.
 inline void append_capitals_marked(std::string& out, std::string_view text) {
   const auto written = [](char32_t code) { return !is_whitespace(code); };
   for (std::size_t i = 0; i < text.size();) {
@@ -161,10 +161,10 @@ inline void append_capitals_marked(std::string& out, std::string_view text) {
 
 }  // namespace detail
 
-/// The normal form of texts that AWD-LSTM models read: lower case, with marks before what was
-/// capitalized or repeated, as fastai's `fix_html`, `replace_rep`, `replace_wrep`,
-/// `spec_add_spaces`, `rm_useless_spaces`, `replace_all_caps`, `replace_maj` and `lowercase` make
-/// it, in this order. Characters are lowered one by one, so a final sigma is none.
+/// The normalizer of AWD-LSTM models: text in lower case with marks before capitalized and repeated
+/// words. It applies fastai's `fix_html`, `replace_rep`, `replace_wrep`, `spec_add_spaces`,
+/// `rm_useless_spaces`, `replace_all_caps`, `replace_maj` and `lowercase` in this order. Each
+/// character is lowered alone, so there is no final sigma.
 struct WordMarks {
   void normalize(std::string_view text, std::string& out) const {
     std::string marked = detail::mark_repeated_characters(fix_html(text));
@@ -173,8 +173,8 @@ struct WordMarks {
   }
 };
 
-/// What a word is: a run of word characters (\w). Every other character that is no whitespace, and
-/// every ideograph, is a word of its own.
+/// Splits a text into words. A word is a run of word characters (\w). Each other character that is
+/// not whitespace, and each ideograph, is a word by itself.
 struct WordSplitter {
   /// Calls `fn(std::string_view)` for each word of `text`, which must be valid UTF-8.
   template <class Fn>

@@ -6,7 +6,7 @@
 
 namespace seqtrain::text {
 
-/// Ids that a pair keeps of its halves.
+/// The number of ids that each text of a pair keeps.
 struct PairLengths {
   std::size_t first = 0;
   std::size_t second = 0;
@@ -14,9 +14,9 @@ struct PairLengths {
   bool operator==(const PairLengths&) const = default;
 };
 
-/// Hugging Face's `longest_first`: the longer half is cut down to the shorter; if they still do not
-/// fit both keep half the budget, and the odd id stays with the half that was longer, the second
-/// of equals.
+/// Truncates a pair by Hugging Face's `longest_first`: the longer text is cut to the length of the
+/// shorter. If they still exceed the budget each keeps half of it. An odd id goes to the text that
+/// was longer, or to the second if they were equal.
 [[nodiscard]] constexpr PairLengths longest_first(PairLengths lengths, std::size_t budget) {
   auto [shorter, longer] = lengths;
   if (shorter + longer <= budget) return lengths;

@@ -16,15 +16,16 @@
 
 namespace seqtrain::text {
 
-/// What a byte is to the splitting of words: bit i stands for byte i of a block of 64. A byte that
-/// is neither is tab, line feed, carriage return or space. Bytes of no ASCII character and ASCII
-/// controls are `word`: what they do to a word is for others to say.
+/// The classes of 64 bytes: bit i describes byte i. A byte in neither class is a tab, line feed,
+/// carriage return or space. Non-ASCII bytes and ASCII control characters are `word`, because only
+/// the normalizer knows their effect.
 struct ByteClasses {
   std::uint64_t word = 0;
   std::uint64_t punctuation = 0;
 };
 
-/// Copies 64 bytes to `out`, letters A to Z in lower case if `lowercase`, and classifies them.
+/// Copies 64 bytes to `out`, with A to Z in lower case if `lowercase` is set, and returns their
+/// classes.
 inline ByteClasses classify_plain(const char* in, char* out, bool lowercase) noexcept {
   ByteClasses classes;
   for (unsigned i = 0; i < 64; ++i) {
@@ -41,7 +42,7 @@ inline ByteClasses classify_plain(const char* in, char* out, bool lowercase) noe
 }
 
 #if defined(__SSE2__)
-/// The same as `classify_plain`, 16 bytes at a time.
+/// Does the work of `classify_plain` with SSE2, 16 bytes at a time.
 inline ByteClasses classify_sse2(const char* in, char* out, bool lowercase) noexcept {
   const auto all = [](int byte) { return _mm_set1_epi8(static_cast<char>(byte)); };
   const auto within = [&](__m128i x, char low, char high) {
@@ -79,29 +80,29 @@ inline ByteClasses classify(const char* in, char* out, bool lowercase) noexcept 
 #endif
 }
 
-/// A chunk of text, cut at ASCII whitespace, which is dropped, and at ASCII punctuation, each
-/// character of which is a word. 16 bytes from the start of any word may be read.
+/// A chunk of text that is cut at ASCII whitespace, which is dropped, and at ASCII punctuation,
+/// each character of which is a word. 16 bytes can be read from the start of any word.
 class AsciiWords {
  public:
   static constexpr std::size_t chunk = 2048;
 
-  /// Cuts the words off the front of `text` and returns how many of its bytes they take; a word
-  /// that may go on behind the chunk is left for the next call. Returns 0 where `text` begins with
-  /// a word that fills the chunk.
+  /// Cuts words off the front of `text` and returns the number of bytes that they take. A word that
+  /// may continue after the chunk is left for the next call. Returns 0 if the first word fills the
+  /// chunk.
   std::size_t scan(std::string_view text, bool lowercase) noexcept {
     const std::size_t size = std::min(text.size(), chunk);
     begins_size_ = ends_size_ = 0;
-    std::uint64_t in_word = 0;      // whether the byte before is part of a word
-    std::uint64_t behind_mark = 0;  // whether it is punctuation
+    std::uint64_t in_word = 0;     // Bit 0: the byte before the block is part of a word.
+    std::uint64_t after_mark = 0;  // Bit 0: the byte before the block is punctuation.
     std::size_t at = 0;
     for (; at < size; at += 64) {
       const ByteClasses block = read(text, at, bytes_.data() + at, lowercase);
       append(begins_, begins_size_, at,
              block.punctuation | (block.word & ~(block.word << 1 | in_word)));
       append(ends_, ends_size_, at,
-             (block.punctuation << 1 | behind_mark) | (~block.word & (block.word << 1 | in_word)));
+             (block.punctuation << 1 | after_mark) | (~block.word & (block.word << 1 | in_word)));
       in_word = block.word >> 63;
-      behind_mark = block.punctuation >> 63;
+      after_mark = block.punctuation >> 63;
     }
     if (begins_size_ == ends_size_) return size;
     if (size < text.size() && in_word) return begins_[--begins_size_];
@@ -114,7 +115,7 @@ class AsciiWords {
     return {bytes_.data() + begins_[i], static_cast<std::size_t>(ends_[i] - begins_[i])};
   }
 
-  /// Where the word that `text` begins with ends.
+  /// Returns the end of the word that `text` begins with.
   [[nodiscard]] static std::size_t word_end(std::string_view text) noexcept {
     std::array<char, 64> block;
     for (std::size_t at = 0; at < text.size(); at += 64) {
@@ -127,7 +128,7 @@ class AsciiWords {
  private:
   using Positions = std::array<std::uint16_t, chunk + 64>;
 
-  /// Classifies and copies the block at `at`; behind the end of the text there are spaces.
+  /// Classifies and copies the block at `at`. Past the end of the text it reads spaces.
   static ByteClasses read(std::string_view text, std::size_t at, char* out,
                           bool lowercase) noexcept {
     const char* in = text.data() + at;

@@ -8,8 +8,8 @@
 
 namespace seqtrain::text {
 
-/// BERT's rule of what a word is: whitespace parts words and is dropped, each punctuation character
-/// is a word of its own.
+/// BERT's splitter: whitespace separates words and is dropped, and each punctuation character is a
+/// word.
 struct BertSplitter {
   /// Calls `fn(std::string_view)` for each word of `text`, which must be valid UTF-8.
   template <class Fn>

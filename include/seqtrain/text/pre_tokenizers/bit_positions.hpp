@@ -6,15 +6,16 @@
 
 namespace seqtrain::text {
 
-/// `std::popcount`, which without a flag for newer machines is a call.
+/// Returns the number of set bits. `std::popcount` is a function call unless the compiler targets
+/// newer processors.
 [[nodiscard]] constexpr std::size_t count_bits(std::uint64_t bits) noexcept {
   bits -= bits >> 1 & 0x5555555555555555u;
   bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
   return ((bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u >> 56;
 }
 
-/// Writes `at` + i for each bit i that is set and returns the end. The 16 that few blocks have more
-/// than are written at once, so up to 16 too many.
+/// Writes `at` + i for each set bit i and returns the end. It may write up to 16 values past that
+/// end: few blocks have more than 16 set bits, so 16 are written without a branch.
 inline std::uint16_t* write_positions(std::uint64_t bits, std::size_t at,
                                       std::uint16_t* out) noexcept {
   std::uint16_t* const end = out + count_bits(bits);

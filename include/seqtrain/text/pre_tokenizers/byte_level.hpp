@@ -10,8 +10,9 @@
 
 namespace seqtrain::text {
 
-/// GPT-2's printable character for each byte: a byte that Latin-1 prints is itself, the other 68
-/// are U+0100 onwards in order. Vocabularies and merges of byte-level BPE are written in it.
+/// Returns GPT-2's printable character for each byte: bytes that are printable in Latin-1 stay
+/// themselves, the other 68 become U+0100 onwards. Vocabularies and merges of byte-level BPE are
+/// written in these characters.
 [[nodiscard]] inline const std::array<std::string, 256>& byte_symbols() {
   static const auto symbols = [] {
     std::array<std::string, 256> table;
@@ -26,8 +27,8 @@ namespace seqtrain::text {
   return symbols;
 }
 
-/// Bytes of the contraction that begins with the apostrophe at `position`: 's 't 'm 'd 're 've 'll;
-/// 0 if there is none.
+/// Returns the length in bytes of the contraction ('s 't 'm 'd 're 've 'll) that begins with the
+/// apostrophe at `position`, or 0.
 [[nodiscard]] constexpr std::size_t contraction_length(std::string_view text,
                                                        std::size_t position) noexcept {
   const std::string_view tail = text.substr(position + 1, 2);
@@ -36,10 +37,10 @@ namespace seqtrain::text {
   return tail == "re" || tail == "ve" || tail == "ll" ? 3 : 0;
 }
 
-/// GPT-2's splitting rule, in which nothing is lost:
+/// GPT-2's splitter. The words cover the whole text. The pattern is
 /// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 struct ByteLevelSplitter {
-  bool add_prefix_space = false;  ///< puts a space before text that begins with none
+  bool add_prefix_space = false;  ///< puts a space before a text that does not begin with one
 
   /// Calls `fn(std::string_view)` for each word of `text`, which must be valid UTF-8.
   template <class Fn>
@@ -48,7 +49,7 @@ struct ByteLevelSplitter {
     split(std::string{' '}.append(text), fn);
   }
 
-  /// Where the word that begins at `begin` ends, whatever `add_prefix_space`.
+  /// Returns the end of the word that begins at `begin`. It ignores `add_prefix_space`.
   [[nodiscard]] static std::size_t word_end(std::string_view text, std::size_t begin) {
     if (text[begin] == '\'') {
       if (const std::size_t length = contraction_length(text, begin)) return begin + length;
@@ -73,7 +74,8 @@ struct ByteLevelSplitter {
     }
   }
 
-  /// Which of letter, number and whitespace the character is, 0 for all others; moves behind it.
+  /// Returns the class of the character at `position`: letter, number, whitespace, or 0. Moves
+  /// `position` past the character.
   [[nodiscard]] static int class_at(std::string_view text, std::size_t& position) {
     const int properties = CharacterTable::instance().properties(decode(text, position));
     return properties & (word_classes | CharacterTable::whitespace);
@@ -86,7 +88,8 @@ struct ByteLevelSplitter {
     return position;
   }
 
-  /// Of several whitespace characters before a word the last is left to the word.
+  /// Returns the end of the whitespace word at `begin`. The last of several whitespace characters
+  /// before a word is left to that word.
   [[nodiscard]] static std::size_t whitespace_end(std::string_view text, std::size_t begin) {
     std::size_t last = begin;
     for (std::size_t end = begin; end < text.size();) {

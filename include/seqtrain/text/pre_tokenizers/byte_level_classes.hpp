@@ -8,13 +8,13 @@
 
 namespace seqtrain::text {
 
-/// What a byte is to GPT-2's splitting rule: bit i stands for byte i of a block of 64. A byte in
-/// none of the first three is any other ASCII character, or beyond ASCII.
+/// The classes of 64 bytes for GPT-2's splitter: bit i describes byte i. A byte in none of the
+/// first three is another ASCII character or not ASCII.
 struct ByteLevelClasses {
   std::uint64_t letter = 0;
   std::uint64_t number = 0;
   std::uint64_t whitespace = 0;
-  std::uint64_t space = 0;  ///< U+0020, which is whitespace too
+  std::uint64_t space = 0;  ///< U+0020, which is also in `whitespace`
   std::uint64_t apostrophe = 0;
   std::uint64_t beyond_ascii = 0;
 
@@ -38,7 +38,7 @@ inline ByteLevelClasses classify_byte_level_plain(const char* in) noexcept {
 }
 
 #if defined(__SSE2__)
-/// The same, 16 bytes at a time.
+/// Does the work of `classify_byte_level_plain` with SSE2, 16 bytes at a time.
 inline ByteLevelClasses classify_byte_level_sse2(const char* in) noexcept {
   const auto all = [](int byte) { return _mm_set1_epi8(static_cast<char>(byte)); };
   const auto within = [&](__m128i x, char low, char high) {

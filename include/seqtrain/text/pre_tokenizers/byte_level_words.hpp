@@ -16,16 +16,16 @@
 
 namespace seqtrain::text {
 
-/// A chunk of text, cut by GPT-2's splitting rule: the words of `ByteLevelSplitter`, sooner. All
-/// bytes of a character share its class, so where words begin follows from neighbouring bits.
-/// 16 bytes from the start of any word may be read.
+/// A chunk of text that is cut by GPT-2's rule. It gives the words of `ByteLevelSplitter` faster:
+/// all bytes of a character share its class, so word boundaries follow from neighbouring bits. 16
+/// bytes can be read from the start of any word.
 class ByteLevelWords {
  public:
   static constexpr std::size_t chunk = 2048;
 
-  /// Cuts words off the front of `text`, which must be valid UTF-8 and begin with a word, and
-  /// returns how many bytes they take; a word that may go on behind the chunk is left for the next
-  /// call. Returns 0 where `text` begins with a word that fills the chunk.
+  /// Cuts words off the front of `text` and returns the number of bytes that they take. `text` must
+  /// be valid UTF-8 and begin with a word. A word that may continue after the chunk is left for the
+  /// next call. Returns 0 if the first word fills the chunk.
   std::size_t scan(std::string_view text) {
     const std::size_t end = chunk_end(text);
     std::memcpy(bytes_.data(), text.data(), end);
@@ -45,11 +45,11 @@ class ByteLevelWords {
  private:
   using Bits = std::uint64_t;
 
-  /// What is known of 64 bytes.
+  /// The classes of 64 bytes.
   struct Block {
     ByteLevelClasses classes;
-    Bits wide_tail = 0;   ///< bytes of a character but its first
-    Bits wide_begin = 0;  ///< whitespace beyond ASCII that begins a word
+    Bits wide_tail = 0;   ///< bytes of a non-ASCII character except its first
+    Bits wide_begin = 0;  ///< non-ASCII whitespace that begins a word
   };
 
   [[nodiscard]] static std::size_t chunk_end(std::string_view text) noexcept {
@@ -82,7 +82,7 @@ class ByteLevelWords {
     return end;
   }
 
-  /// Gives all bytes of a character beyond ASCII its class. Returns where it ends.
+  /// Gives all bytes of a non-ASCII character its class. Returns the end of the character.
   std::size_t classify_character(std::string_view text, std::size_t begin) {
     std::size_t end = begin;
     const auto properties = CharacterTable::instance().properties(decode(text, end));
@@ -101,8 +101,9 @@ class ByteLevelWords {
     return end;
   }
 
-  /// A word begins where the class changes, but behind a space; and whitespace, with its first
-  /// character and with its last, unless the text ends there.
+  /// Finds the bytes at which words begin. A word begins at each change of class that does not
+  /// follow a space. Whitespace begins a word at its first character and, unless the text ends
+  /// there, at its last.
   void find_begins(std::size_t end) {
     static constexpr Block nothing{};
     const Block* before = &nothing;
@@ -126,14 +127,14 @@ class ByteLevelWords {
     if (end % 64 != 0) begin_bits_[end / 64] &= bit(end) - 1;
   }
 
-  /// Bytes that whitespace, or the chunk's end, follows.
+  /// Returns the bytes that whitespace or the end of the chunk follows.
   [[nodiscard]] Bits next_whitespace(std::size_t at, Bits whitespace, std::size_t end) const {
     Bits next = whitespace >> 1;
     if (at + 64 < end) return next | blocks_[at / 64 + 1].classes.whitespace << 63;
     return next | bit(end - 1);
   }
 
-  /// An apostrophe that begins a word may take letters from the next.
+  /// Merges an apostrophe that begins a word with the letters of a contraction after it.
   void find_contractions(std::string_view text, std::size_t end) {
     for (std::size_t at = 0; at < end; at += 64) {
       Bits found = blocks_[at / 64].classes.apostrophe & begin_bits_[at / 64];
@@ -147,7 +148,7 @@ class ByteLevelWords {
     }
   }
 
-  /// The places of the begins, and the end.
+  /// Lists the positions at which words begin, and the end.
   void list_begins(std::size_t end) {
     std::uint16_t* out = begins_.data();
     for (std::size_t at = 0; at < end; at += 64) {

@@ -20,22 +20,22 @@
 
 namespace seqtrain::text {
 
-/// The stretches of a text between ASCII spaces, a batch at a time.
+/// The stretches of a text between ASCII spaces, in batches.
 class SpacedWords {
  public:
   static constexpr std::size_t batch = 32;
 
-  /// When stretches have the same ids alone as in their text, and what becomes of spaces.
+  /// Tells whether the stretches of a text can be encoded one by one, and how spaces are treated.
   struct Rule {
     bool cuts = false;
-    bool drops_whitespace = false;   ///< whitespace of any kind parts words and is no word
+    bool drops_whitespace = false;   ///< all whitespace separates words and is no word itself
     bool joins_spaces = false;       ///< several spaces count as one
-    bool keeps_first_spaces = true;  ///< before the first stretch
-    bool keeps_last_spaces = true;   ///< after the last one
-    std::string replacement = {};    ///< Metaspace's
-    NormalizerSequence local = {};   ///< the normalizers without those that strip ends
+    bool keeps_first_spaces = true;  ///< keeps spaces before the first stretch
+    bool keeps_last_spaces = true;   ///< keeps spaces after the last stretch
+    std::string replacement = {};    ///< the character that Metaspace puts in place of a space
+    NormalizerSequence local = {};   ///< the normalizers except those that strip the ends of a text
 
-    /// Whether a stretch stays what it is between spaces.
+    /// Returns whether a stretch has equal ids alone and between spaces.
     [[nodiscard]] bool stands_alone(std::string_view raw, std::string_view normal) const {
       const Graphemes& graphemes = Graphemes::instance();
       const bool front_is_wide = static_cast<unsigned char>(raw.front()) >= 0x80;
@@ -50,8 +50,8 @@ class SpacedWords {
     }
   };
 
-  /// The rule of a tokenizer that makes spaces visible and cuts before each; one that does not cut
-  /// where that does not follow from the parts.
+  /// Returns the rule of a tokenizer that makes spaces visible and cuts before each. Its `cuts` is
+  /// false if the parts do not allow stretches to be encoded one by one.
   static Rule rule(const NormalizerSequence& normalizers, const PreTokenizerSequence& splitters) {
     Rule rule;
     const auto& parts = splitters.parts();
@@ -79,7 +79,7 @@ class SpacedWords {
 
   explicit SpacedWords(std::string_view text) : text_{text} {}
 
-  /// Finds the next stretches; false where there are none.
+  /// Finds the next stretches. Returns false if there are none.
   bool next_batch() {
     is_first_batch_ = at_ == 0;
     size_ = 0;
@@ -134,7 +134,7 @@ class SpacedWords {
     return false;
   }
 
-  /// Whether a normalizer leaves a space alone, and what is on its sides apart.
+  /// Returns whether a normalizer keeps spaces and treats the text on either side independently.
   static bool allows(const Normalizer& part, Rule& rule) {
     if (std::holds_alternative<Prepend>(part)) return false;
     if (const auto* map = std::get_if<CharacterMap>(&part)) return !map->find(" ");
@@ -152,7 +152,7 @@ class SpacedWords {
     return replace->content == " ";
   }
 
-  /// The next space, or the text's end.
+  /// Returns the position of the next space, or the end of the text.
   [[nodiscard]] std::size_t find_space(std::size_t at) const noexcept {
     constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
     while (at + 8 <= text_.size()) {

@@ -11,7 +11,7 @@
 
 namespace seqtrain::text {
 
-/// Finds where extended grapheme clusters end: Unicode Standard Annex 29, rules GB3 to GB13.
+/// Finds the ends of extended grapheme clusters (Unicode Standard Annex 29, rules GB3 to GB13).
 class Graphemes {
  public:
   static const Graphemes& instance() {
@@ -19,7 +19,7 @@ class Graphemes {
     return table;
   }
 
-  /// Where the cluster that begins at `begin` ends. `text` must be valid UTF-8.
+  /// Returns the end of the cluster that begins at `begin`. `text` must be valid UTF-8.
   [[nodiscard]] std::size_t end(std::string_view text, std::size_t begin) const {
     std::size_t position = begin;
     State state;
@@ -36,7 +36,8 @@ class Graphemes {
     return position;
   }
 
-  /// Whether one cluster may hold the two characters next to each other, seen alone.
+  /// Returns whether a cluster may continue from the first to the second character if nothing comes
+  /// before.
   [[nodiscard]] bool joins(char32_t first, char32_t second) const {
     State state;
     state.enter(at(first), first);
@@ -56,7 +57,7 @@ class Graphemes {
   };
   static constexpr char32_t joiner = 0x200D;
 
-  /// What came so far, as the rules of emoji, of Indic conjuncts and of flags ask for it.
+  /// The context that the rules for emoji, Indic conjuncts and flags need.
   struct State {
     bool pictograph_then_extends = false;
     bool joined_pictograph = false;

@@ -18,7 +18,7 @@ namespace seqtrain::text {
 
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 
-/// The compositions and the compatibility decompositions that `CharacterTable` leaves out.
+/// The compositions and compatibility decompositions that `CharacterTable` does not hold.
 class NormalFormTable {
  public:
   static const NormalFormTable& instance() {
@@ -37,7 +37,7 @@ class NormalFormTable {
     for (const char32_t part : text::decompose(code)) out.push_back(part);
   }
 
-  /// What two characters compose to, or 0.
+  /// Returns the composition of two characters, or 0.
   [[nodiscard]] char32_t compose(char32_t first, char32_t second) const {
     constexpr char32_t leads = 0x1100, vowels = 0x1161, trails = 0x11A7, syllables = 0xAC00;
     if (first - leads < 19 && second - vowels < 21) {
@@ -77,15 +77,15 @@ class NormalFormTable {
   std::unordered_map<std::uint64_t, char32_t> compositions_;
 };
 
-/// Appends a text in one of the four normal forms of the Unicode standard, section 3.11.
+/// Writes texts in one of the four normal forms of the Unicode standard, section 3.11.
 class NormalFormWriter {
  public:
   explicit NormalFormWriter(NormalForm form)
       : composes_{form == NormalForm::nfc || form == NormalForm::nfkc},
         compatibility_{form == NormalForm::nfkc || form == NormalForm::nfkd} {}
 
-  /// A character of a normal form. By `change` it is put in (1), or takes the place of one
-  /// character of the text (0), or of one and as many more as the number says (below 0).
+  /// A character of a normal form. `change` is 1 if the character is inserted, 0 if it replaces one
+  /// character of the text, and -n if it replaces 1 + n characters.
   struct Part {
     char32_t code;
     int change;
@@ -97,8 +97,8 @@ class NormalFormWriter {
     return std::move(parts_);
   }
 
-  /// `text` must be valid UTF-8. An ASCII character composes with nothing before it, so what lies
-  /// between two that are neighbours is copied.
+  /// Appends the normal form of `text`, which must be valid UTF-8. An ASCII character does not
+  /// compose with what precedes it, so text between two neighbouring ASCII characters is copied.
   void append(std::string_view text, std::string& out) {
     for (std::size_t done = 0; done < text.size();) {
       const std::size_t wide = done + ascii_length(text.substr(done));
@@ -118,7 +118,7 @@ class NormalFormWriter {
   }
 
  private:
-  /// Whether a text is sure to be its own NFC: no character of it changes, or joins another.
+  /// Returns true only if a text equals its NFC. May return false for a text that does.
   static bool is_composed(std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
       const char32_t code = decode(text, i);
@@ -150,7 +150,7 @@ class NormalFormWriter {
     if (composes_) compose(table);
   }
 
-  /// Sorts each stretch of characters of a combining class above 0 by it.
+  /// Sorts each run of characters of a combining class above 0 by that class.
   void order() {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       if (combining_class(parts_[i].code) == 0) continue;
@@ -166,12 +166,13 @@ class NormalFormWriter {
     }
   }
 
-  /// A character joins the last starter unless one between them has its class or a higher one.
+  /// Composes each character with the last starter, unless a character between them has an equal or
+  /// higher combining class.
   void compose(const NormalFormTable& table) {
     constexpr std::size_t none = static_cast<std::size_t>(-1);
     std::size_t starter = none;
     std::size_t size = 0;
-    int last_class = -1;  ///< of what follows the starter; -1 where nothing does
+    int last_class = -1;  ///< class of the last character after the starter; -1 if there is none
     for (const Part part : parts_) {
       const int rank = combining_class(part.code);
       if (starter != none && last_class < rank) {
@@ -193,7 +194,7 @@ class NormalFormWriter {
 
   bool composes_;
   bool compatibility_;
-  std::u32string codes_;  ///< of one character
+  std::u32string codes_;  ///< decomposition of one character
   std::vector<Part> parts_;
 };
 

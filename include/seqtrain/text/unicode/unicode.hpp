@@ -10,7 +10,7 @@
 
 namespace seqtrain::text {
 
-/// What a character becomes: up to four, in order.
+/// Up to four characters that replace one, in order.
 struct CodePoints {
   char32_t values[4];
   std::size_t size;
@@ -19,8 +19,8 @@ struct CodePoints {
   [[nodiscard]] const char32_t* end() const noexcept { return values + size; }
 };
 
-/// Character data as the `tokenizers` package has it, which is that of no single edition of the
-/// Unicode standard. Code points must be at most U+10FFFF.
+/// Character data of the `tokenizers` package, which matches no single version of the Unicode
+/// standard. Code points must be at most U+10FFFF.
 class CharacterTable {
  public:
   enum Property : std::uint8_t {
@@ -39,21 +39,22 @@ class CharacterTable {
     return table;
   }
 
-  /// The `Property` bits of a character.
+  /// Returns the `Property` bits of a character.
   [[nodiscard]] std::uint8_t properties(char32_t code) const noexcept { return properties_[code]; }
 
   [[nodiscard]] bool is_word_character(char32_t code) const { return words_[code]; }
   [[nodiscard]] bool is_numeric(char32_t code) const { return numeric_[code]; }
   [[nodiscard]] bool is_mark(char32_t code) const { return marks_[code]; }
 
-  /// Lower case, of each character alone (a final sigma is none); more than one only for U+0130.
+  /// Returns the lower case of a character by itself, so there is no final sigma. Only U+0130 gives
+  /// more than one character.
   [[nodiscard]] CodePoints lower(char32_t code) const noexcept {
     if (code == U'\u0130') return {{U'i', U'\u0307'}, 2};
     const LowerCase* entry = find(lower_, code);
     return {{entry ? entry->lower : code}, 1};
   }
 
-  /// The full canonical decomposition (NFD of one character).
+  /// Returns the full canonical decomposition (NFD) of one character.
   [[nodiscard]] CodePoints decompose(char32_t code) const noexcept {
     if (hangul_first <= code && code < hangul_first + hangul_count) return decompose_hangul(code);
     const Decomposition* entry = find(decompositions_, code);
@@ -63,7 +64,8 @@ class CharacterTable {
     return result;
   }
 
-  /// Marks between two of class 0 are sorted by it, in canonical order.
+  /// Returns the canonical combining class. Marks between two characters of class 0 are sorted by
+  /// it.
   [[nodiscard]] std::uint8_t combining_class(char32_t code) const noexcept {
     const CombiningClass* entry = find(classes_, code);
     return entry ? entry->value : std::uint8_t{0};
@@ -159,7 +161,8 @@ class CharacterTable {
     }
   }
 
-  /// Unicode, section 3.12: a syllable is a leading consonant, a vowel, and maybe a trailing one.
+  /// Decomposes a Hangul syllable into a leading consonant, a vowel and an optional trailing
+  /// consonant (Unicode standard, section 3.12).
   static CodePoints decompose_hangul(char32_t code) noexcept {
     constexpr char32_t vowels = 21, trails = 28;
     const char32_t index = code - hangul_first;
@@ -188,7 +191,7 @@ class CharacterTable {
   return (CharacterTable::instance().properties(code) & property) != 0;
 }
 
-/// \p{L} and \p{N}, as in the splitting rule of byte-level BPE.
+/// Returns whether the character is in \p{L}.
 [[nodiscard]] inline bool is_letter(char32_t code) noexcept {
   return has_property(code, CharacterTable::letter);
 }
@@ -196,43 +199,44 @@ class CharacterTable {
   return has_property(code, CharacterTable::number);
 }
 
-/// \s of that rule, and what BERT splits at: they are the same.
+/// Returns whether the character is in \s, which is also the whitespace at which BERT splits.
 [[nodiscard]] inline bool is_whitespace(char32_t code) noexcept {
   return has_property(code, CharacterTable::whitespace);
 }
 
-/// What BERT isolates: ASCII symbols, and category P of a past edition.
+/// Returns whether BERT isolates the character: ASCII symbols, and category P of an older Unicode
+/// version.
 [[nodiscard]] inline bool is_punctuation(char32_t code) noexcept {
   return has_property(code, CharacterTable::punctuation);
 }
 
-/// What BERT's clean_text drops (but for U+0000 and U+FFFD, which are no controls): categories Cc,
-/// Cf and Co without tab, line feed and carriage return.
+/// Returns whether BERT's clean_text drops the character: categories Cc, Cf and Co except tab, line
+/// feed and carriage return. U+0000 and U+FFFD, which it drops too, are not included.
 [[nodiscard]] inline bool is_control(char32_t code) noexcept {
   return has_property(code, CharacterTable::control);
 }
 
-/// What BERT's handle_chinese_chars sets apart.
+/// Returns whether BERT's handle_chinese_chars puts spaces around the character.
 [[nodiscard]] inline bool is_ideograph(char32_t code) noexcept {
   return has_property(code, CharacterTable::ideograph);
 }
 
-/// Category Mn, which BERT's strip_accents drops.
+/// Returns whether the character is in category Mn, which BERT's strip_accents drops.
 [[nodiscard]] inline bool is_nonspacing_mark(char32_t code) noexcept {
   return has_property(code, CharacterTable::nonspacing_mark);
 }
 
-/// \w, which tells whether an added token stands alone.
+/// Returns whether the character is in \w. An added token with `single_word` must not touch one.
 [[nodiscard]] inline bool is_word_character(char32_t code) {
   return CharacterTable::instance().is_word_character(code);
 }
 
-/// What the pre-tokenizer Digits sets apart.
+/// Returns whether the pre-tokenizer Digits isolates the character.
 [[nodiscard]] inline bool is_numeric(char32_t code) {
   return CharacterTable::instance().is_numeric(code);
 }
 
-/// Category M, which the normalizer StripAccents drops.
+/// Returns whether the character is in category M, which the normalizer StripAccents drops.
 [[nodiscard]] inline bool is_mark(char32_t code) {
   return CharacterTable::instance().is_mark(code);
 }
@@ -241,8 +245,8 @@ class CharacterTable {
   return CharacterTable::instance().lower(code);
 }
 
-/// NFD of one character. NFD of a text is that of its characters, with each stretch of characters
-/// of a `combining_class` above 0 stably sorted by it.
+/// Returns the NFD of one character. The NFD of a text joins those of its characters and then sorts
+/// each run of characters of a `combining_class` above 0 stably by that class.
 [[nodiscard]] inline CodePoints decompose(char32_t code) noexcept {
   return CharacterTable::instance().decompose(code);
 }

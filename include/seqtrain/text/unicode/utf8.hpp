@@ -16,12 +16,12 @@ namespace seqtrain::text {
   return simdjson::validate_utf8(text.data(), text.size());
 }
 
-/// A byte that continues a character, 10xxxxxx.
+/// Returns whether a byte continues a character, i.e. is 10xxxxxx.
 [[nodiscard]] constexpr bool is_continuation(char byte) noexcept {
   return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80u;
 }
 
-/// Bytes before the first that is not ASCII.
+/// Returns the number of bytes before the first that is not ASCII.
 [[nodiscard]] inline std::size_t ascii_length(std::string_view text) noexcept {
   std::size_t i = 0;
   for (; i + 32 <= text.size(); i += 32) {
@@ -33,14 +33,14 @@ namespace seqtrain::text {
   return i;
 }
 
-/// Bytes of the character that begins with `lead`, which must be one that valid UTF-8 can have.
+/// Returns the bytes of the character that begins with `lead`, which must be a valid first byte.
 [[nodiscard]] constexpr std::size_t utf8_length(char lead) noexcept {
   const auto byte = static_cast<unsigned char>(lead);
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-/// The character at `position`, which moves behind it. `text` must be valid UTF-8 and `position`
-/// the start of a character.
+/// Returns the character at `position` and moves `position` past it. `text` must be valid UTF-8,
+/// and `position` must be the start of a character.
 [[nodiscard]] constexpr char32_t decode(std::string_view text, std::size_t& position) noexcept {
   const auto byte = [&](std::size_t i) {
     return static_cast<char32_t>(static_cast<unsigned char>(text[position + i]));
@@ -55,7 +55,7 @@ namespace seqtrain::text {
   return code;
 }
 
-/// Appends a scalar value: at most U+10FFFF and no surrogate.
+/// Appends a Unicode scalar value: at most U+10FFFF and no surrogate.
 constexpr void append_utf8(std::string& out, char32_t code) {
   const auto put = [&](char32_t byte) { out.push_back(static_cast<char>(byte)); };
   const auto tail = [&](int shift) { put(0x80 | (code >> shift & 0x3F)); };
@@ -73,15 +73,15 @@ constexpr void append_utf8(std::string& out, char32_t code) {
   tail(0);
 }
 
-/// Characters of a valid UTF-8 text.
+/// Returns the number of characters of a valid UTF-8 text.
 [[nodiscard]] constexpr std::size_t count_characters(std::string_view text) noexcept {
   std::size_t count = 0;
   for (const char byte : text) count += is_continuation(byte) ? 0u : 1u;
   return count;
 }
 
-/// Bytes of the well-formed character at the front of `text`, 0 if there is none (Unicode 15,
-/// table 3-7).
+/// Returns the bytes of the well-formed character at the front of `text`, or 0 if there is none
+/// (Unicode 15, table 3-7).
 [[nodiscard]] constexpr std::size_t well_formed_prefix(std::string_view text) noexcept {
   const auto within = [&](std::size_t i, unsigned low, unsigned high) {
     if (i >= text.size()) return false;
@@ -91,17 +91,18 @@ constexpr void append_utf8(std::string& out, char32_t code) {
   if (within(0, 0x00, 0x7F)) return 1;
   if (within(0, 0xC2, 0xDF)) return within(1, 0x80, 0xBF) ? 2 : 0;
   if (within(0, 0xE0, 0xEF)) {
-    const unsigned low = within(0, 0xE0, 0xE0) ? 0xA0 : 0x80;   // no over-long forms
-    const unsigned high = within(0, 0xED, 0xED) ? 0x9F : 0xBF;  // no surrogates
+    const unsigned low = within(0, 0xE0, 0xE0) ? 0xA0 : 0x80;   // rejects over-long forms
+    const unsigned high = within(0, 0xED, 0xED) ? 0x9F : 0xBF;  // rejects surrogates
     return within(1, low, high) && within(2, 0x80, 0xBF) ? 3 : 0;
   }
   if (!within(0, 0xF0, 0xF4)) return 0;
   const unsigned low = within(0, 0xF0, 0xF0) ? 0x90 : 0x80;
-  const unsigned high = within(0, 0xF4, 0xF4) ? 0x8F : 0xBF;  // nothing above U+10FFFF
+  const unsigned high = within(0, 0xF4, 0xF4) ? 0x8F : 0xBF;  // rejects code points above U+10FFFF
   return within(1, low, high) && within(2, 0x80, 0xBF) && within(3, 0x80, 0xBF) ? 4 : 0;
 }
 
-/// The offset of the first byte that is not part of valid UTF-8, or nothing where all is well.
+/// Returns the offset of the first byte that is not valid UTF-8, or nothing if the whole text is
+/// valid.
 [[nodiscard]] inline std::optional<std::size_t> first_invalid(std::string_view text) {
   if (is_valid_utf8(text)) return {};
   std::size_t position = 0;

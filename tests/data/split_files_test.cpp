@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/parquet/split_files.hpp>
+#include <seqtrain/data/split_files.hpp>
 
 #include "support/corrupt.hpp"
 #include "support/temporary_directory.hpp"
 
-namespace seqtrain::parquet {
+namespace seqtrain::data {
 namespace {
 
 std::string names_of(const std::vector<std::filesystem::path>& files) {
@@ -43,9 +43,9 @@ TEST(SplitFiles, TakesNamesPatternsAndDirectories) {
 TEST(SplitFiles, RefusesAPatternThatFitsNoFile) {
   const tests::TemporaryDirectory directory;
   EXPECT_EQ(tests::refusal([&] { (void)split_files(directory / "x*"); }),
-            (directory / "x*").string() + ": no file fits");
+            (directory / "x*").string() + ": no file matches");
   EXPECT_THROW((void)split_files(directory / "none/x*"), InputError);
 }
 
 }  // namespace
-}  // namespace seqtrain::parquet
+}  // namespace seqtrain::data

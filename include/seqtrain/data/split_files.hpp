@@ -11,11 +11,11 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/text_folder.hpp>
 
-namespace seqtrain::parquet {
+namespace seqtrain::data {
 
 namespace detail {
 
-/// Tells whether a name fits a pattern, in which each * stands for any text.
+/// Tells whether a name matches a pattern, in which each * matches any text.
 [[nodiscard]] constexpr bool fits(std::string_view name, std::string_view pattern) {
   const std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return name == pattern;
@@ -28,12 +28,12 @@ namespace detail {
   }
 }
 
-/// Adds the files whose names fit the pattern's last part, in the order of their names.
+/// Adds the files that match the pattern, in the order of their names.
 inline void add_fitting(const std::filesystem::path& pattern,
                         std::vector<std::filesystem::path>& files) {
   const auto directory = pattern.has_parent_path() ? pattern.parent_path() : ".";
   const std::string wanted = pattern.filename().string();
-  const auto entries = data::detail::sorted_entries(
+  const auto entries = sorted_entries(
       directory, [&](const auto& entry) { return fits(entry.path().filename().string(), wanted); });
   for (const auto& entry : entries) files.push_back(entry.path());
 }
@@ -41,8 +41,8 @@ inline void add_fitting(const std::filesystem::path& pattern,
 }  // namespace detail
 
 /// Returns the files of a split: one file; all `*.parquet` of a directory; or several names with
-/// commas between them, in which a * in a file's name stands for any text. Returns none if a
-/// directory has no such file. Throws `InputError` if no file fits a pattern.
+/// commas between them, in which a * in a file's name matches any text. Returns none if a directory
+/// has no such file. Throws `InputError` if no file matches a pattern.
 [[nodiscard]] inline std::vector<std::filesystem::path> split_files(
     const std::filesystem::path& place) {
   std::vector<std::filesystem::path> files;
@@ -62,10 +62,10 @@ inline void add_fitting(const std::filesystem::path& pattern,
     } else {
       detail::add_fitting(name, files);
     }
-    if (files.size() == before) throw InputError{"no file fits", {.object = name.string()}};
+    if (files.size() == before) throw InputError{"no file matches", {.object = name.string()}};
     begin = end + 1;
   }
   return files;
 }
 
-}  // namespace seqtrain::parquet
+}  // namespace seqtrain::data

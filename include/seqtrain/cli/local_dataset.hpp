@@ -1,0 +1,154 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/cli/local_model.hpp>
+#include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/core/cache_directory.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/hub/fetch_dataset.hpp>
+#include <seqtrain/hub/known_datasets.hpp>
+#include <seqtrain/hub/open.hpp>
+#include <seqtrain/report/log.hpp>
+#include <seqtrain/train/model_card.hpp>
+#include <seqtrain/train/pairs.hpp>
+
+namespace seqtrain::cli {
+
+namespace detail {
+
+/// A directory that `--dataset` names, and a config in it.
+struct DatasetDirectory {
+  std::string path;
+  std::string config = {};
+};
+
+/// Returns the directory of `dir` or `dir:config`, or nothing if the name is one on the hub. Throws
+/// `InputError` if a directory is meant that is not there.
+inline std::optional<DatasetDirectory> dataset_directory(const std::string& place) {
+  std::error_code ignored;
+  DatasetDirectory found{.path = place};
+  if (std::filesystem::is_directory(place, ignored)) return found;
+  if (const auto colon = place.rfind(':'); colon != place.npos) {
+    found = {.path = place.substr(0, colon), .config = place.substr(colon + 1)};
+  }
+  if (!is_meant_here(found.path)) return {};
+  demand_directory(found.path, "data set");
+  return found;
+}
+
+/// Returns the files of a split as one place, with commas between them.
+inline std::string joined_files(const std::vector<std::filesystem::path>& files) {
+  if (files.size() == 1) return files.front().string();
+  std::string place;
+  for (const auto& file : files) {
+    if (file.string().find_first_of(",*") != std::string::npos) {
+      throw InputError{"has a comma or a star in its name, and is one of several files",
+                       {.object = file.string()},
+                       "name another place by HF_HUB_CACHE, or rename a local file"};
+    }
+    place += (place.empty() ? "" : ",") + file.string();
+  }
+  return place;
+}
+
+/// Sets the splits that are not given, and returns those that are needed.
+inline std::vector<std::string> choose_splits(TrainFlags& flags, const hub::DatasetSplits& splits,
+                                              const hub::KnownDataset& known) {
+  if (flags.train_split.empty()) flags.train_split = "train";
+  std::vector<std::string> needed{flags.train_split};
+  if (flags.dev_fraction == 0) {
+    if (flags.dev_split.empty() && !splits.has(known.dev_split)) {
+      throw InputError{"has no split '" + std::string{known.dev_split} + "' to evaluate on",
+                       {.object = splits.dataset},
+                       "there are: " + splits.listed() +
+                           "; name one with --dev-split, or hold out --dev-fraction 0.1"};
+    }
+    if (flags.dev_split.empty()) flags.dev_split = known.dev_split;
+    needed.push_back(flags.dev_split);
+  }
+  if (!flags.test_split.empty()) needed.push_back(flags.test_split);
+  return needed;
+}
+
+inline hub::FetchedDataset fetch_dataset(const hub::DatasetName& name,
+                                         const hub::ChooseSplits& choose, const report::Log& log) {
+  const auto client = hub::open_client(log.warnings());
+  const hub::Cache cache{client.settings().cache};
+  const hub::FetchOptions options{.tell = [&](std::string_view line) { log.info(line); },
+                                  .warn = log.warnings()};
+  try {
+    return hub::fetch_dataset(client, cache, name, choose, cache_directory() / "hub", options);
+  } catch (const hub::NotFound& error) {
+    throw InputError{std::string{error.what()} + "; nor is there such a directory here"};
+  } catch (const hub::Unavailable& error) {
+    throw Error{std::string{error.what()} + "; nor is there such a directory here"};
+  }
+}
+
+}  // namespace detail
+
+/// Puts the local files of the splits of `--dataset` in place of the training, dev and test file,
+/// and fetches what is not here. Sets the splits that are not given, the problem type of a known
+/// set, and the commit of a data set on the hub. Throws `InputError` if there is no such data set,
+/// config or split, or if it may not be read.
+inline void use_dataset(TrainFlags& flags, const report::Log& log) {
+  if (flags.dataset.empty()) return;
+  const auto directory = detail::dataset_directory(flags.dataset);
+  hub::FetchedDataset found;
+  if (directory) {
+    const hub::KnownDataset unknown = hub::known_dataset({}, {});
+    found = hub::dataset_in(directory->path, directory->config, [&](const auto& splits) {
+      return detail::choose_splits(flags, splits, unknown);
+    });
+  } else {
+    auto name = hub::DatasetName::parse(flags.dataset);
+    const auto known = hub::known_dataset(name.repository.id, name.config);
+    found = detail::fetch_dataset(
+        name, [&](const auto& splits) { return detail::choose_splits(flags, splits, known); }, log);
+    if (flags.problem_type.empty()) flags.problem_type = known.problem_type;
+    name.repository.revision = found.commit;
+    flags.dataset = name.text();
+  }
+  const auto place = [&](const std::string& split) {
+    return split.empty() ? std::string{} : detail::joined_files(found.files.at(split));
+  };
+  flags.train_file = place(flags.train_split);
+  flags.dev_file = place(flags.dev_split);
+  flags.test_file = flags.test_split.empty() ? flags.dev_file : place(flags.test_split);
+}
+
+/// Returns the values of all flags with what `use_dataset` has found: the commit of the data set
+/// and its splits. So a run that repeats another one reads the same examples.
+inline train::Pairs with_dataset(train::Pairs values, const TrainFlags& flags) {
+  if (flags.dataset.empty()) return values;
+  for (auto& [name, value] : values) {
+    if (name == "dataset") value = flags.dataset;
+    if (name == "train-split") value = flags.train_split;
+    if (name == "dev-split") value = flags.dev_split;
+    if (name == "test-split") value = flags.test_split;
+  }
+  return values;
+}
+
+/// Returns what a model card says about the data set, or nothing if that has no name on the hub.
+/// Call it after `use_dataset`.
+inline std::optional<train::CardDataset> card_dataset(const TrainFlags& flags) {
+  const auto at = flags.dataset.rfind('@');
+  if (at == std::string::npos || !hub::is_commit(flags.dataset.substr(at + 1))) return {};
+  const auto name = hub::DatasetName::parse(flags.dataset);
+  const auto& dev = flags.dev_split.empty() ? flags.train_split : flags.dev_split;
+  return train::CardDataset{.id = name.repository.id,
+                            .config = name.config,
+                            .revision = name.repository.revision,
+                            .dev_split = dev,
+                            .test_split = flags.test_split.empty() ? dev : flags.test_split};
+}
+
+}  // namespace seqtrain::cli

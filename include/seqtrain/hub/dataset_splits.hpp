@@ -1,0 +1,209 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/joined.hpp>
+#include <seqtrain/hub/dataset_card.hpp>
+#include <seqtrain/hub/glob.hpp>
+#include <seqtrain/hub/split_names.hpp>
+
+namespace seqtrain::hub {
+
+/// A split of a data set and its files, in the order of their rows.
+struct DatasetSplit {
+  std::string name;
+  std::vector<std::string> files;  ///< relative paths
+};
+
+/// The splits of one of a data set's configs.
+struct DatasetSplits {
+  std::string dataset;  ///< as errors name it
+  std::vector<DatasetSplit> splits;
+
+  [[nodiscard]] bool has(std::string_view split) const {
+    return std::ranges::count(splits, split, &DatasetSplit::name) > 0;
+  }
+  /// Returns the names with commas between them.
+  [[nodiscard]] std::string listed() const {
+    std::vector<std::string_view> names;
+    for (const auto& split : splits) names.emplace_back(split.name);
+    return joined(names);
+  }
+  /// Returns a split's files. Throws `InputError` that lists the splits if there is none of that
+  /// name, or if it has no file.
+  [[nodiscard]] const std::vector<std::string>& files(std::string_view split) const {
+    const auto found = std::ranges::find(splits, split, &DatasetSplit::name);
+    const Where where{.object = dataset};
+    if (found == splits.end()) {
+      throw InputError{"has no split '" + std::string{split} + "'", where,
+                       "there are: " + listed()};
+    }
+    if (found->files.empty()) {
+      throw InputError{"has no file of the split '" + std::string{split} + "'", where,
+                       "the files that its README.md names are not there, or not read here"};
+    }
+    return found->files;
+  }
+};
+
+namespace detail {
+
+/// A format of data files: the endings of their names.
+struct DataFormat {
+  std::array<std::string_view, 3> endings;  ///< the last ones may be empty
+};
+
+/// The formats that are read; of two with as many files the first is taken.
+constexpr std::array<DataFormat, 3> data_formats{
+    {{{".parquet", "", ""}}, {{".jsonl", ".json", ".ndjson"}}, {{".csv", ".tsv", ""}}}};
+
+inline bool is_of(std::string_view file, const DataFormat& format) {
+  for (const std::string_view suffix : {".gz", ".zst"}) {
+    if (file.ends_with(suffix)) file.remove_suffix(suffix.size());
+  }
+  return std::ranges::any_of(format.endings, [&](std::string_view ending) {
+    return !ending.empty() && file.ends_with(ending);
+  });
+}
+
+inline bool is_data(std::string_view path) {
+  constexpr std::array<std::string_view, 5> about{"README.md", "config.json", "dataset_info.json",
+                                                  "dataset_infos.json", "dataset_dict.json"};
+  return std::ranges::count(about, path.substr(path.rfind('/') + 1)) == 0;  // npos + 1 is 0
+}
+
+/// Returns the files that fit one of the patterns, pattern by pattern, each file once. `files` are
+/// sorted.
+inline std::vector<std::string> fitting(const std::vector<std::string>& files,
+                                        const std::vector<std::string>& patterns,
+                                        const std::string& folder) {
+  std::vector<std::string> chosen;
+  std::set<std::string_view> seen;
+  const auto take = [&](const std::string& file) {
+    if (seen.insert(file).second) chosen.push_back(file);
+  };
+  for (const auto& pattern : patterns) {
+    const auto whole = folder + pattern;
+    const auto named = std::ranges::lower_bound(files, whole);
+    if (named != files.end() && *named == whole) take(*named);
+    if (!Glob::is_pattern(whole)) continue;
+    const Glob glob{whole};
+    for (const auto& file : files) {
+      if (is_data(file) && glob.fits(file)) take(file);
+    }
+  }
+  return chosen;
+}
+
+/// Keeps of all splits' files those in the format that most of them have. Throws `InputError` if
+/// none can be read.
+inline void keep_one_format(DatasetSplits& found) {
+  const auto count = [&](const DataFormat& format) {
+    std::ptrdiff_t sum = 0;
+    for (const auto& split : found.splits) {
+      sum += std::ranges::count_if(split.files, [&](auto& file) { return is_of(file, format); });
+    }
+    return sum;
+  };
+  const auto format = std::ranges::max_element(data_formats, {}, count);
+  if (count(*format) == 0) {
+    std::vector<std::string_view> some;
+    for (const auto& split : found.splits) {
+      for (const auto& file : split.files) {
+        if (some.size() < 10) some.emplace_back(file);
+      }
+    }
+    throw InputError{some.empty() ? "has no files of data"
+                                  : "has no files that are read here, but: " + joined(some),
+                     {.object = found.dataset},
+                     "data are .parquet, .jsonl, .csv or .tsv, the last three also with .gz or "
+                     ".zst"};
+  }
+  for (auto& split : found.splits) {
+    std::erase_if(split.files, [&](const auto& file) { return !is_of(file, *format); });
+  }
+}
+
+/// Returns the config of that name, or the default one if it is empty. Throws `InputError` that
+/// lists the configs.
+inline const DatasetConfig& choose_config(const std::vector<DatasetConfig>& configs,
+                                          const std::string& wanted, const std::string& dataset) {
+  constexpr std::size_t most = 40;
+  std::vector<std::string_view> names;
+  for (const auto& config : configs) {
+    if (names.size() < most) names.emplace_back(config.name);
+  }
+  if (configs.size() > most) names.emplace_back("…");
+  const auto advice =
+      "there are: " + joined(names) + "; name one as " + dataset + ":" + configs.front().name;
+  const auto chosen = std::ranges::find_if(configs, [&](const auto& config) {
+    if (!wanted.empty()) return config.name == wanted;
+    return configs.size() == 1 || config.is_default || config.name == "default";
+  });
+  if (chosen != configs.end()) return *chosen;
+  if (wanted.empty()) throw InputError{"has several configs", {.object = dataset}, advice};
+  throw InputError{"has no config '" + wanted + "'", {.object = dataset}, advice};
+}
+
+/// Returns the folder of a config that no card names: one of that name with files in it.
+inline std::string folder_of_config(const std::vector<std::string>& files,
+                                    const std::string& config, const std::string& dataset) {
+  if (config.empty() || config == "default") return {};
+  const auto folder = config + "/";
+  const auto inside = [&](const auto& file) { return file.starts_with(folder); };
+  if (std::ranges::any_of(files, inside)) return folder;
+  throw InputError{"has no config '" + config + "'",
+                   {.object = dataset},
+                   "its README.md names none; leave out the ':" + config + "'"};
+}
+
+}  // namespace detail
+
+/// Returns the splits of a data set's config, an empty name for the default one: by the card, its
+/// README.md, where that names files, else by the names of the files, which are relative paths.
+/// Throws `InputError` that lists the configs if there is none of that name, or if nothing that is
+/// read here is found.
+[[nodiscard]] inline DatasetSplits dataset_splits(std::vector<std::string> files,
+                                                  std::string_view card, const std::string& config,
+                                                  const std::string& dataset) {
+  std::ranges::sort(files);
+  const auto configs = configs_in_card(card, dataset + ": README.md");
+  DatasetConfig chosen;
+  if (configs.empty()) {
+    chosen.folder = detail::folder_of_config(files, config, dataset);
+  } else {
+    chosen = detail::choose_config(configs, config, dataset);
+  }
+  DatasetSplits result{.dataset = dataset + (chosen.name.empty() ? "" : ":" + chosen.name),
+                       .splits = {}};
+  if (!chosen.not_read.empty()) {
+    throw InputError{"its README.md sets '" + chosen.not_read + "', which is not supported here",
+                     {.object = result.dataset},
+                     "download the data and name its files instead"};
+  }
+  if (!chosen.folder.empty() && !chosen.folder.ends_with('/')) chosen.folder += '/';
+  if (chosen.splits.empty()) {
+    std::vector<std::string> inside;
+    for (const auto& file : files) {
+      if (!file.starts_with(chosen.folder)) continue;
+      const auto name = file.substr(chosen.folder.size());
+      if (detail::is_data(name)) inside.push_back(name);
+    }
+    chosen.splits = splits_by_names(inside);
+  }
+  for (const auto& [split, patterns] : chosen.splits) {
+    result.splits.push_back({split, detail::fitting(files, patterns, chosen.folder)});
+  }
+  detail::keep_one_format(result);
+  return result;
+}
+
+}  // namespace seqtrain::hub

@@ -1,0 +1,260 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/hub/dataset_name.hpp>
+#include <seqtrain/hub/dataset_splits.hpp>
+#include <seqtrain/hub/fetch.hpp>
+
+namespace seqtrain::hub {
+
+/// Returns the splits that are needed of those that a data set has. Throws if they are not there.
+using ChooseSplits = std::function<std::vector<std::string>(const DatasetSplits&)>;
+
+/// The files of a data set that are here.
+struct FetchedDataset {
+  std::string commit = {};  ///< empty: a local directory
+  std::map<std::string, std::vector<std::filesystem::path>> files = {};  ///< by split
+};
+
+namespace detail {
+
+constexpr const char* card_name = "README.md";
+
+/// Returns the relative paths of the files below a directory.
+inline std::vector<std::string> files_below(const std::filesystem::path& directory) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry{directory, error}, end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code broken_link;
+    if (!entry->is_regular_file(broken_link)) continue;
+    files.push_back(entry->path().lexically_relative(directory).generic_string());
+  }
+  if (error) throw InputError{"cannot be read: " + error.message(), {directory.string()}};
+  return files;
+}
+
+inline std::string card_in(const std::filesystem::path& directory) {
+  const auto card = directory / card_name;
+  std::error_code error;
+  if (std::filesystem::file_size(card, error) == 0 || error) return {};
+  return std::string{MappedFile{card}.text()};
+}
+
+/// Tells whether of files such as train-00000-of-00002.parquet all are there that the names count.
+inline bool are_all_shards(const std::vector<std::string>& files) {
+  constexpr std::size_t length = 9;  // of "-of-00002"
+  return std::ranges::all_of(files, [&](const auto& file) {
+    const auto of = file.rfind("-of-");
+    if (of == file.npos || of == 0 || of + length > file.size()) return true;
+    const auto begin = file.substr(0, file.rfind('-', of - 1) + 1);
+    const auto end = file.substr(of, length);
+    const auto there = std::ranges::count_if(files, [&](const auto& other) {
+      return other.starts_with(begin) && other.substr(0, of + length).ends_with(end);
+    });
+    return end.substr(4) == std::to_string(100'000 + there).substr(1);
+  });
+}
+
+/// Fetches data sets, and finds them in the cache. The names of all files of a commit are noted in
+/// a directory of its own, because a part of them in the cache does not tell what a split is.
+class DatasetFetcher {
+ public:
+  DatasetFetcher(const Client& client, const Cache& cache, const DatasetName& name,
+                 const ChooseSplits& choose, std::filesystem::path lists,
+                 const FetchOptions& options)
+      : client_{client},
+        cache_{cache},
+        name_{name},
+        repository_{name.repository},
+        choose_{choose},
+        lists_{std::move(lists)},
+        options_{options} {}
+
+  /// Asks the hub.
+  FetchedDataset fetch() const {
+    const auto listing = client_.list(repository_);
+    note(listing);
+    if (std::ranges::count(listing.files, card_name) > 0) {
+      fetch_files(client_, cache_, repository_, listing.commit, {card_name});
+    }
+    const auto chosen = choose(listing.commit, listing.files);
+    std::vector<std::string> needed;
+    for (const auto& [split, files] : chosen) {
+      needed.insert(needed.end(), files.begin(), files.end());
+    }
+    std::ranges::sort(needed);
+    needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+    fetch_files(client_, cache_, repository_, listing.commit, needed, options_);
+    cache_.remember(repository_, listing.commit);
+    return result(listing.commit, chosen);
+  }
+
+  /// Returns what the cache has of a commit, or nothing if that is not all. Where the names of the
+  /// commit's files were not noted, `guess` allows to take those in the cache for all.
+  std::optional<FetchedDataset> find(const std::string& commit, bool guess) const {
+    const auto noted = noted_files(commit);
+    if (!noted && !guess) return {};
+    const auto folder = cache_.snapshot(repository_, commit);
+    std::error_code error;
+    if (!std::filesystem::is_directory(folder, error)) return {};
+    if (noted) {
+      const bool card = std::ranges::count(*noted, card_name) > 0;
+      if (card && !cache_.has(repository_, commit, card_name)) return {};
+      return whole(commit, choose(commit, *noted));
+    }
+    Chosen chosen;
+    try {
+      chosen = choose(commit, files_below(folder));
+    } catch (const InputError&) {  // a split or the card may be among what is not here
+      return {};
+    }
+    for (const auto& [split, files] : chosen) {
+      if (!are_all_shards(files)) return {};
+    }
+    if (options_.warn) {
+      options_.warn(name_.text() + ": taking the files in " + folder.string() +
+                    " for all of the commit's");
+    }
+    return whole(commit, chosen);
+  }
+
+ private:
+  using Chosen = std::map<std::string, std::vector<std::string>>;
+
+  [[nodiscard]] Chosen choose(const std::string& commit,
+                              const std::vector<std::string>& files) const {
+    const auto card = card_in(cache_.snapshot(repository_, commit));
+    const auto splits = dataset_splits(files, card, name_.config, repository_.id);
+    Chosen chosen;
+    for (const auto& split : choose_(splits)) chosen[split] = splits.files(split);
+    return chosen;
+  }
+
+  [[nodiscard]] FetchedDataset result(const std::string& commit, const Chosen& chosen) const {
+    FetchedDataset found{.commit = commit};
+    for (const auto& [split, files] : chosen) {
+      for (const auto& file : files) {
+        found.files[split].push_back(cache_.snapshot(repository_, commit) / file);
+      }
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::optional<FetchedDataset> whole(const std::string& commit,
+                                                    const Chosen& chosen) const {
+    for (const auto& [split, files] : chosen) {
+      for (const auto& file : files) {
+        if (!cache_.has(repository_, commit, file)) return {};
+      }
+    }
+    return result(commit, chosen);
+  }
+
+  [[nodiscard]] std::filesystem::path list_of(const std::string& commit) const {
+    return lists_ / repository_.folder() / (commit + ".json");
+  }
+
+  void note(const Listing& listing) const {
+    std::error_code error;
+    const auto file = list_of(listing.commit);
+    if (std::filesystem::exists(file, error)) return;
+    std::filesystem::create_directories(file.parent_path(), error);
+    json::Writer writer;
+    writer.begin_array();
+    for (const auto& path : listing.files) writer.value(path);
+    try {
+      write_file_atomically(file, writer.end_array().text());
+    } catch (const Error& problem) {
+      if (options_.warn) options_.warn(problem.what());  // only a later start asks the hub again
+    }
+  }
+
+  [[nodiscard]] std::optional<std::vector<std::string>> noted_files(
+      const std::string& commit) const {
+    std::error_code error;
+    if (!std::filesystem::exists(list_of(commit), error)) return {};
+    const auto document = json::Document::load(list_of(commit));
+    std::vector<std::string> files;
+    for (const auto& item : document.root().items()) files.emplace_back(item.string());
+    return files;
+  }
+
+  const Client& client_;
+  const Cache& cache_;
+  const DatasetName& name_;
+  const Name& repository_;
+  const ChooseSplits& choose_;
+  std::filesystem::path lists_;
+  const FetchOptions& options_;
+};
+
+}  // namespace detail
+
+/// Returns the files of the splits that `choose` names, and fetches what of them is not in the
+/// cache. A data set whose revision is a commit is used from the cache without a request, and so is
+/// any in offline mode. If the hub is away, the commit that was fetched last is used with a
+/// warning. The directory `lists` keeps the names of commits' files. Throws `InputError` if the
+/// data set has no such config or split or cannot be read here; and `NotFound`, `Forbidden`,
+/// `Unavailable` or `Error`.
+[[nodiscard]] inline FetchedDataset fetch_dataset(const Client& client, const Cache& cache,
+                                                  const DatasetName& name,
+                                                  const ChooseSplits& choose,
+                                                  const std::filesystem::path& lists,
+                                                  const FetchOptions& options = {}) {
+  const detail::DatasetFetcher fetcher{client, cache, name, choose, lists, options};
+  const auto commit = cache.commit_of(name.repository);
+  const bool offline = client.settings().offline;
+  if (commit && (offline || is_commit(name.repository.revision))) {
+    if (auto found = fetcher.find(*commit, offline)) return *found;
+  }
+  if (offline) {
+    throw InputError{"is not in the cache, " + cache.directory().string() + ", as a whole",
+                     {.object = name.text()},
+                     "unset HF_HUB_OFFLINE to let it be fetched"};
+  }
+  try {
+    return fetcher.fetch();
+  } catch (const Unavailable& error) {
+    auto found = commit ? fetcher.find(*commit, true) : std::nullopt;
+    if (!found) throw;
+    if (options.warn) {
+      options.warn(std::string{error.what()} + "; using " + *commit +
+                   " from the cache, which was fetched earlier");
+    }
+    return *found;
+  }
+}
+
+/// Returns the files of the splits that `choose` names, of a local directory in a data set's
+/// layout. Throws `InputError` if it has no such config or split or cannot be read here.
+[[nodiscard]] inline FetchedDataset dataset_in(const std::filesystem::path& directory,
+                                               const std::string& config,
+                                               const ChooseSplits& choose) {
+  const auto splits = dataset_splits(detail::files_below(directory), detail::card_in(directory),
+                                     config, directory.string());
+  FetchedDataset found;
+  for (const auto& split : choose(splits)) {
+    for (const auto& file : splits.files(split)) found.files[split].push_back(directory / file);
+  }
+  return found;
+}
+
+}  // namespace seqtrain::hub

@@ -1,0 +1,29 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <seqtrain/hub/dataset_splits.hpp>
+
+#include "fuzz.hpp"
+
+/// Splits of a card, and of names that it has as lines, are made of files that are there; each file
+/// is once in a split.
+void seqtrain::fuzz::run(Input input) {
+  const std::string text{input.text()};
+  std::vector<std::string> files{"README.md", "data/train-00000-of-00001.parquet", "a/dev.csv"};
+  for (std::size_t begin = 0; begin < text.size() && files.size() < 20;) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    files.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  for (const std::string& card : {text, "---\nconfigs:\n" + text + "\n---\n"}) {
+    accepts([&] {
+      for (const auto& split : hub::dataset_splits(files, card, "", "set").splits) {
+        auto names = split.files;
+        std::ranges::sort(names);
+        require(std::ranges::adjacent_find(names) == names.end());
+        for (const auto& name : names) require(std::ranges::count(files, name) > 0);
+      }
+    });
+  }
+}
