@@ -242,7 +242,7 @@ if __name__ == "__main__":
     parser.add_argument("--check", type=Path)
     parser.add_argument("--only", nargs="+")
     options = parser.parse_args()
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)  # the models are tiny
     if options.check:
         check(options.check)
     elif options.out:

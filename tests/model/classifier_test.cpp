@@ -94,6 +94,13 @@ TEST(Classifier, TrainsTheHeadAloneWhereTheEncoderIsFrozen) {
   EXPECT_NE(model.logits(batch), logits);
 }
 
+TEST(Classifier, SaysThatWeightsDecayAndBiasesAndNormsDoNot) {
+  const auto model = small_bert({});
+  for (const auto& parameter : model.parameters()) {
+    EXPECT_EQ(parameter.decays, optim::decays(parameter.name)) << parameter.name;
+  }
+}
+
 TEST(Classifier, TrainsByWeightsOfLabelsAndSmoothedTargets) {
   const auto batch = SmallBert::batch(0);
   auto model = small_bert({.dropout = 0, .class_weights = {0.5, 2, 3}, .label_smoothing = 0.1});

@@ -16,9 +16,9 @@
 
 namespace seqtrain::model {
 
-/// A family of encoders that `Classifier` trains. `Config` is a `weights::ModelConfig` with what
-/// else the family's config.json has. An `Encoder` makes its parameters in a scope and computes
-/// [rows, hidden] of a batch, which a `Head` turns into logits [rows, labels].
+/// A family of encoders that `Classifier` trains. `Config` is a `weights::ModelConfig`, or a type
+/// derived from it that has more fields of config.json. An `Encoder` makes its parameters in a
+/// scope and computes [rows, hidden] of a batch, which a `Head` turns into logits [rows, labels].
 template <class A>
 concept Architecture = std::derived_from<typename A::Config, weights::ModelConfig> &&
     requires(const weights::ConfigFile& file, const typename A::Config& config, const Scope& scope,

@@ -17,8 +17,8 @@ namespace seqtrain::model {
 /// Keeps the hidden states that a frozen encoder computes for the rows of a loader's sets.
 class FrozenStates {
  public:
-  /// Returns hidden states [rows, hidden] of a batch: kept ones, or those of compute(), which it
-  /// keeps. It forgets all if a value of a frozen parameter has changed.
+  /// Returns the hidden states [rows, hidden] of a batch: kept states, or the result of compute(),
+  /// which it keeps. It forgets all states if a value of a frozen parameter has changed.
   template <class Compute>
   at::Tensor operator()(const data::Batch& batch, std::int64_t hidden,
                         std::span<const tensor::Parameter> parameters, const Compute& compute) {

@@ -24,11 +24,11 @@
 
 namespace seqtrain::model {
 
-/// The passes on the processor with those of the encoder written out; the head stays with autograd,
-/// in fp32 and on one thread beside the kernels'.
+/// Computes the encoder by its hand-written passes, on the processor, and the head by autograd, in
+/// fp32 and on one thread.
 class KernelPasses : public Passes {
  public:
-  /// `parameters` are the network's; its hidden states have `hidden` numbers.
+  /// `parameters` are all parameters of the network; `hidden` is the size of its hidden states.
   KernelPasses(cpu::AnyEncoder encoder, const Network& network,
                std::span<const tensor::Parameter> parameters, std::int64_t hidden,
                bool encoder_frozen)

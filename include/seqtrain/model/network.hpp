@@ -24,7 +24,7 @@
 
 namespace seqtrain::model {
 
-/// An encoder of any family with its head.
+/// An encoder of any family and its head, computed by ATen's operators.
 class Network {
  public:
   Network() = default;
@@ -32,10 +32,10 @@ class Network {
   Network& operator=(const Network&) = delete;
   virtual ~Network() = default;
 
-  /// Returns what the head takes of a batch, [rows, hidden], by ATen's operators.
+  /// Returns the pooled hidden states of a batch, [rows, hidden].
   [[nodiscard]] virtual at::Tensor encode(const tensor::Batch& batch, Dropout& dropout) const = 0;
 
-  /// Returns logits [rows, labels].
+  /// Returns the logits of pooled hidden states, [rows, labels].
   [[nodiscard]] virtual at::Tensor head(const at::Tensor& hidden, Dropout& dropout) const = 0;
 
   /// Returns the hand-written passes of the encoder, which are empty if it has none. `parameters`
@@ -77,11 +77,11 @@ class NetworkOf : public Network {
   typename Family::Head head_;
 };
 
-/// What a family makes of a checkpoint.
+/// A network that was loaded from a checkpoint, and what else depends on its family.
 struct LoadedNetwork {
-  std::string config_text;  ///< of the checkpoint's config.json
+  std::string config_text;  ///< the checkpoint's config.json
   weights::ModelConfig config;
-  std::string_view architecture;  ///< transformers' class of the classifier
+  std::string_view architecture;  ///< the class of the classifier in transformers
   std::int64_t max_length;        ///< the number of tokens that a row may have
   std::vector<tensor::Parameter> parameters;
   LoadReport report;

@@ -17,7 +17,8 @@
 
 namespace seqtrain::model {
 
-/// The passes by ATen's operators and autograd, on any device, with torch's autocast for bf16.
+/// Computes the passes by ATen's operators and autograd, on any device. In bf16 it uses torch's
+/// autocast.
 class OperatorPasses : public Passes {
  public:
   OperatorPasses(const Network& network, c10::Device device, Precision precision,
@@ -39,7 +40,7 @@ class OperatorPasses : public Passes {
   }
 
  private:
-  /// Returns what the head takes of a batch, [rows, hidden].
+  /// Returns the pooled hidden states of a batch, [rows, hidden].
   [[nodiscard]] at::Tensor states(const tensor::Batch& batch, Dropout& dropout) const {
     const auto narrow = autocast();
     if (!encoder_frozen_) return network_->encode(batch, dropout);

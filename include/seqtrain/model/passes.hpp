@@ -13,18 +13,18 @@
 
 namespace seqtrain::model {
 
-/// What is asked of a training step.
+/// The inputs of a training step.
 struct StepInputs {
   const data::Batch& batch;
-  double weight;          ///< of the batch in a mean over several
-  random::Stream stream;  ///< of dropout
+  double weight;          ///< the batch's weight in a mean over several batches
+  random::Stream stream;  ///< decides dropout
   const ProblemLoss& loss;
   /// Is called with i when the gradients of the parameters from number i on are complete, while
   /// those of earlier layers are still computed.
   const std::function<void(std::size_t)>& ready;
 };
 
-/// How the passes of a classifier are computed.
+/// Computes the forward and backward passes of a classifier.
 class Passes {
  public:
   Passes() = default;

@@ -18,7 +18,8 @@
 
 namespace seqtrain::model {
 
-/// Ids → the hidden states of first tokens. The hand-written passes know no shared weights.
+/// Ids → the hidden states of first tokens. There are no hand-written passes for it: they have no
+/// layers with shared weights.
 class AlbertEncoder {
  public:
   AlbertEncoder(const Scope& scope, const AlbertConfig& config)

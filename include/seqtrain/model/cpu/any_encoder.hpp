@@ -29,8 +29,9 @@ class AnyEncoder {
  public:
   AnyEncoder() = default;
 
-  /// Makes the passes of an encoder that has `cpu_parts`, if they are not empty. `parameters` are
-  /// its model's, which get the rows of gradients that the passes write to.
+  /// Makes the passes of an encoder from its `cpu_parts`, if there are any. `parameters` are all
+  /// parameters of the model; embeddings among them get a record of the gradient's rows that the
+  /// passes write to.
   template <class E>
   AnyEncoder(const E& encoder, std::span<tensor::Parameter> parameters, Precision precision,
              bool only_predicts) {

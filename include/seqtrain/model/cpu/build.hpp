@@ -14,7 +14,6 @@
 #include <seqtrain/tensor/row_set.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
-/// Makes parts of the hand-written passes from layers of operators, whose tensors they share.
 namespace seqtrain::model::cpu {
 
 /// Tells whether there are kernels for layers of these sizes.
@@ -30,7 +29,7 @@ namespace seqtrain::model::cpu {
   return name == "relu" ? ActivationKind::relu : ActivationKind::gelu_new;
 }
 
-/// Returns linear maps that share their input as one.
+/// Returns one linear map that computes several maps of the same input. It shares their tensors.
 template <class T>
 [[nodiscard]] Linear<T> linear(
     std::initializer_list<std::reference_wrapper<const model::Linear>> maps) {
@@ -41,11 +40,12 @@ template <class T>
   return Linear<T>{std::move(parts)};
 }
 
+/// Returns the tensors of a layer normalization.
 [[nodiscard]] inline NormTensors norm(const LayerNorm& norm) {
   return {norm.weight, norm.bias, norm.weight.grad(), norm.bias.grad(), norm.eps};
 }
 
-/// Returns the table of an embedding. It notes the rows of the gradient that it writes to.
+/// Returns the table of an embedding. It records the rows of the gradient that it writes to.
 [[nodiscard]] inline Table table(const Embedding& embedding) {
   const at::Tensor& rows = embedding.weight;
   const at::Tensor& gradient = rows.grad();

@@ -20,7 +20,7 @@
 
 namespace seqtrain::model {
 
-/// Ids → the hidden states of first tokens or the means of all tokens'.
+/// Ids → the hidden states of first tokens, or the means over all tokens.
 class ModernBertEncoder {
  public:
   ModernBertEncoder(const Scope& scope, const ModernBertConfig& config)
@@ -48,7 +48,7 @@ class ModernBertEncoder {
   }
 
  private:
-  /// What layers of one kind share.
+  /// The inputs that layers of one kind share.
   struct Kind {
     Rotary rotary;
     AttentionMask mask;
@@ -67,8 +67,8 @@ class ModernBertEncoder {
     return {Rotary{batch.input_ids.size(1), size, base, batch.input_ids.device()}, std::move(mask)};
   }
 
-  /// Returns a mask that leaves out padding and what is farther away than half a window. Queries
-  /// that are padding see padding too: with no key at all they would be NaN.
+  /// Returns a mask that leaves out padding and keys that are farther away than half a window.
+  /// Queries that are padding see padding too, because a query without any key gives NaN.
   [[nodiscard]] AttentionMask window_of(const tensor::Batch& batch) const {
     const std::int64_t width = batch.input_ids.size(1);
     const std::int64_t half = config_.local_attention / 2;

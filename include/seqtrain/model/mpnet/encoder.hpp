@@ -14,7 +14,8 @@
 
 namespace seqtrain::model {
 
-/// Ids → the hidden states of first tokens. The hand-written passes know no bias of scores.
+/// Ids → the hidden states of first tokens. There are no hand-written passes for it: they have no
+/// bias on scores.
 class MpnetEncoder {
  public:
   MpnetEncoder(const Scope& scope, const weights::ModelConfig& config)

@@ -12,10 +12,10 @@
 
 namespace seqtrain::model {
 
-/// What is added to a score of attention by the distance of query and key: a number for each head
-/// and each of 32 ranges of distances. Half of the ranges are for keys after the query; of each
-/// half the first 8 hold one distance, and the others grow up to a distance of 128 (Raffel et al.
-/// 2020).
+/// A bias on the scores of attention that depends on the distance of query and key. There is a
+/// number for each head and each of 32 ranges of distances. Half of the ranges are for keys after
+/// the query; of each half the first 8 hold one distance, and the others grow up to a distance of
+/// 128 (Raffel et al. 2020).
 class RelativePositions {
  public:
   static constexpr std::int64_t ranges = 32;

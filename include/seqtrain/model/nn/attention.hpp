@@ -14,9 +14,9 @@
 
 namespace seqtrain::model {
 
-/// What the scores of tokens depend on besides queries and keys.
+/// Changes the scores of attention before softmax.
 struct AttentionMask {
-  /// The keys that a query may attend to: bool [rows, 1, 1, width], or nothing for all keys.
+  /// Tells which keys a query may attend to: bool [rows, 1, 1, width], or nothing for all keys.
   std::optional<at::Tensor> keys = {};
   /// Numbers that are added to scores: [1, heads, width, width].
   std::optional<at::Tensor> bias = {};

@@ -19,8 +19,8 @@
 
 namespace seqtrain::model {
 
-/// The names of a layer's parts in the state_dict, and rules by which families differ. The defaults
-/// are BERT's.
+/// The names of a layer's parts in the state_dict, and rules in which families differ. The defaults
+/// are for BERT.
 struct LayerForm {
   std::string_view query = "attention.self.query";
   std::string_view key = "attention.self.key";
@@ -30,7 +30,7 @@ struct LayerForm {
   std::string_view intermediate = "intermediate.dense";
   std::string_view output = "output.dense";
   std::string_view output_norm = "output.LayerNorm";
-  bool drops_output = true;  ///< there is dropout after the feed-forward network
+  bool drops_output = true;  ///< dropout also applies to the feed-forward network's output
 };
 
 /// A layer of an encoder: self-attention with several heads (Vaswani et al. 2017), in which every
@@ -96,7 +96,7 @@ class EncoderLayer {
   double output_dropout_;
 };
 
-/// Layers, one after another.
+/// Several layers, each of which takes the output of the one before it.
 class LayerStack {
  public:
   /// The names of layer i's parameters begin with the scope and i.

@@ -22,13 +22,13 @@
 
 namespace seqtrain::model {
 
-/// The part that a parameter plays in its layer. It decides the initial values of a parameter that
-/// a checkpoint lacks, normal(0, initializer_range), 0 or 1, and only weights decay.
+/// The role of a parameter in its layer. It decides the initial values of a parameter that a
+/// checkpoint lacks, and weight decay applies to weights only.
 enum class Role {
-  weight,    ///< normal, decays
-  bias,      ///< 0
-  scale,     ///< of a norm: 1
-  positions  ///< what is added to scores of attention by the distance of two tokens: normal
+  weight,    ///< begins as normal(0, initializer_range)
+  bias,      ///< begins as 0
+  scale,     ///< the factors of a norm, begin as 1
+  positions  ///< is added to attention's scores by the distance of two tokens; begins as a weight
 };
 
 /// The parameters and tensors for which a checkpoint and a model differ.
