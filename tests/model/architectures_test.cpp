@@ -72,7 +72,7 @@ TEST_P(PretrainedEncoders, GetANewHead) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, PretrainedEncoders, testing::ValuesIn(tests::model_cases()),
-                         [](const auto& info) { return info.param.filename().string(); });
+                         [](const auto& test) { return test.param.filename().string(); });
 
 }  // namespace
 }  // namespace seqtrain::model

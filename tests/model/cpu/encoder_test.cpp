@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -131,14 +132,11 @@ TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
 TEST_P(CpuEncoder, EvaluatesToTheBitsOfAPassThatIsKept) {
   const weights::Checkpoint checkpoint{checkpoint_.path()};
   const weights::ConfigFile config{checkpoint.config_file()};
-  cpu::AnyEncoder encoder;
+  std::optional<LoadedNetwork> loaded;
   Architectures::visit(config, [&]<class Family>() {
-    ParameterMaker maker{checkpoint, {.prefix = Family::prefix, .seed = 3, .device = at::kCPU}};
-    const typename Family::Encoder operators{Scope{maker, std::string{Family::prefix}, {}},
-                                             Family::read_config(config)};
-    std::vector<tensor::Parameter> parameters = maker.parameters();
-    encoder = {operators, parameters, GetParam().precision, false};
+    loaded.emplace(load_network<Family>(checkpoint, config, {.dropout = 0}));
   });
+  auto encoder = loaded->network->kernels(loaded->parameters, GetParam().precision, false);
   for (std::int64_t rows = 1; rows < 30; rows += 4) {
     const auto batch = MadeCheckpoint::batch(rows, rows);
     const random::Stream stream{1, random::Purpose::dropout};
