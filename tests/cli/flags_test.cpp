@@ -119,6 +119,19 @@ TEST(Flags, ListOtherNamesOfTheFlagsThatTheyHave) {
   EXPECT_EQ(help.find("--num-train-epochs"), std::string::npos) << help;
 }
 
+TEST(Flags, TurnSwitchesOnAndOff) {
+  for (const char* argument : {"--freeze-encoder", "--freeze-encoder=true"}) {
+    EXPECT_TRUE(parse({argument}).values.freeze_encoder) << argument;
+  }
+  EXPECT_TRUE(parse({"--freeze_encoder", "--batch-size=8"}).values.freeze_encoder);
+  EXPECT_FALSE(parse({"--freeze-encoder=false"}).values.freeze_encoder);
+  EXPECT_FALSE(parse({"--freeze-encoder", "false"}).values.freeze_encoder);
+  for (const char* argument : {"--freeze-encoder=", "--freeze-encoder=yes"}) {
+    EXPECT_EQ(tests::problem_of([&] { parse({argument}); }),
+              "--freeze-encoder: must be true or false");
+  }
+}
+
 TEST(Flags, TakeTrueAloneForWhatTheyAlwaysDo) {
   for (const std::vector<const char*>& arguments :
        {std::vector<const char*>{"--do_train", "true"},
@@ -162,6 +175,20 @@ TEST(Flags, PreferTheCommandLineToTheFileAndTheFileToDefaults) {
   EXPECT_EQ(parsed.values.batch_size, 4);
   EXPECT_EQ(parsed.values.learning_rate, 1e-3);
   EXPECT_EQ(parsed.values.job_dir, "");
+  EXPECT_FALSE(
+      parse_with(R"({"freeze-encoder": true})", {"--freeze-encoder=false"}).values.freeze_encoder);
+}
+
+TEST(Flags, TakeNoEmptyTextOfAFileForTrue) {
+  EXPECT_EQ(tests::problem_of([] { parse_with(R"({"freeze_encoder": ""})"); }),
+            "--freeze-encoder: must be true or false");
+}
+
+TEST(Flags, TakeNoValueWithACommaFromAnArray) {
+  EXPECT_NE(tests::problem_of([] {
+              parse_with(R"({"labels": ["yes, sure", "no"]})");
+            }).find("must not contain a comma"),
+            std::string::npos);
 }
 
 TEST(Flags, ReadTheirOwnRecordBack) {

@@ -89,7 +89,7 @@ TEST_F(LocalDataset, SaysWhichDevSplitsThereAre) {
 }
 
 TEST_F(LocalDataset, RefusesAMisspelledDirectory) {
-  for (const std::string name :
+  for (const std::string& name :
        {set_ + "/none", std::string{"./none"}, std::string{"runs/x"}, set_ + "/none:config"}) {
     EXPECT_NE(problem_with({"--dataset", name.c_str()}).find("there is no such directory"),
               std::string::npos)
@@ -100,7 +100,7 @@ TEST_F(LocalDataset, RefusesAMisspelledDirectory) {
 TEST_F(LocalDataset, IsLookedForOnTheHub) {
   EXPECT_NE(problem_with({"--dataset", "org/set:config@v1"}).find("unset HF_HUB_OFFLINE"),
             std::string::npos);
-  EXPECT_NE(problem_with({"--dataset", "org/set/more"}).find("is no name on the hub"),
+  EXPECT_NE(problem_with({"--dataset", "org/set/more"}).find("is not a name on the hub"),
             std::string::npos);
 }
 

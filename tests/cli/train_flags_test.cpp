@@ -138,6 +138,40 @@ TEST_F(TrainFlagsTest, HoldDevExamplesOutOfTheTrainingFile) {
             "--dev-fraction: must be at least 0 and below 1");
 }
 
+TEST_F(TrainFlagsTest, PreferTheCommandLineAmongFlagsThatExcludeEachOther) {
+  const auto with = [](const std::string& config, const char* argument) {
+    const tests::TemporaryFile file{config, ".json"};
+    const std::string path = file.path().string();
+    return parsed({"--config", path.c_str(), argument});
+  };
+  const auto held_out = with(R"({"dev-file": "d"})", "--dev-fraction=0.1");
+  EXPECT_EQ(held_out.dev_fraction, 0.1);
+  EXPECT_EQ(held_out.dev_file, "");
+  const auto given = with(R"({"dev-fraction": 0.1})", "--dev-file=d");
+  EXPECT_EQ(given.dev_fraction, 0);
+  EXPECT_EQ(given.dev_file, "d");
+  const auto named = with(R"({"train-file": "t", "dev-file": "d"})", "--dataset=org/name");
+  EXPECT_EQ(named.dataset, "org/name");
+  EXPECT_EQ(named.train_file + named.dev_file, "");
+  const auto file = with(R"({"dataset": "org/name", "train-split": "a"})", "--train-file=t");
+  EXPECT_EQ(file.dataset, "");
+  EXPECT_EQ(file.train_file, "t");
+}
+
+TEST_F(TrainFlagsTest, TestANewDevFileUnlessTheRecordHasATestFileOfItsOwn) {
+  const auto tested = [](const std::string& test_file) {
+    const tests::TemporaryFile file{
+        R"({"flags": {"dev-file": "d", "threads": "99", "test-file": ")" + test_file + "\"}}",
+        ".json"};
+    const std::string path = file.path().string();
+    const auto flags = parsed({"--config", path.c_str(), "--dev-file=new"});
+    EXPECT_NE(flags.threads, 99);
+    return flags.test_file;
+  };
+  EXPECT_EQ(tested("d"), "new");
+  EXPECT_EQ(tested("t"), "t");
+}
+
 TEST_F(TrainFlagsTest, RepeatARunFromItsRecord) {
   for (const std::vector<const char*>& arguments :
        {std::vector<const char*>{},

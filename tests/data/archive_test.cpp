@@ -59,6 +59,11 @@ TEST(Archive, JoinsMembersAndFrames) {
   EXPECT_EQ(decompressed(zstd_compressed("ab") + zstd_compressed("c")), "abc");
 }
 
+TEST(Archive, LeavesOutZerosAfterTheLastMember) {
+  EXPECT_EQ(decompressed(gzipped("ab") + std::string(1000, '\0')), "ab");
+  EXPECT_NE(problem_of([] { decompressed(gzipped("ab") + std::string(9, '\0') + "x"); }), "");
+}
+
 TEST(Archive, RefusesOneThatIsCutOffAnywhere) {
   const std::string text = text_to_compress();
   for (const std::string& archive : {gzipped(text), zstd_compressed(text)}) {

@@ -110,10 +110,17 @@ TEST(RecordFile, CutsAnArchiveIntoTextsOfWholeRecords) {
 }
 
 TEST(RecordFile, RefusesARecordThatNeverEnds) {
-  const TemporaryFile file{gzipped("{\"text\":\"a\",\"label\":0}\n\n{" + std::string(1 << 25, ' ')),
+  const TemporaryFile file{gzipped("{\"text\":\"a\",\"label\":0}\n\n{" + std::string(1 << 27, ' ')),
                            ".jsonl.gz"};
   EXPECT_EQ(tests::problem_of([&] { content_of(file.path()); }),
-            file.path().string() + ":3: a record is longer than 16 MiB");
+            file.path().string() + ":3: a record is longer than 64 MiB");
+}
+
+TEST(RecordFile, ReadsALongRecordWhereverItLies) {
+  const std::string text = "{\"text\":\"" + std::string((1 << 24) + 26, 'a') +
+                           "\",\"label\":0}\n{\"text\":\"b\",\"label\":1}\n";
+  const TemporaryFile file{gzipped(text), ".jsonl.gz"};
+  EXPECT_EQ(content_of(file.path()).examples.size(), 2u);
 }
 
 TEST(RecordFile, RefusesAnArchiveThatIsDamaged) {

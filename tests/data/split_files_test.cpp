@@ -40,6 +40,16 @@ TEST(SplitFiles, TakesNamesPatternsAndDirectories) {
   EXPECT_EQ(names_of(split_files(in + "missing.parquet")), "missing.parquet ");
 }
 
+TEST(SplitFiles, RefusesADirectoryOfSeveralSplits) {
+  const tests::TemporaryDirectory directory;
+  tests::write_file(directory / "test-00000-of-00001.parquet", "");
+  EXPECT_EQ(names_of(split_files(directory.path())), "test-00000-of-00001.parquet ");
+  tests::write_file(directory / "train-00000-of-00001.parquet", "");
+  EXPECT_NE(tests::refusal([&] { (void)split_files(directory.path()); }).find("several splits"),
+            std::string::npos);
+  EXPECT_EQ(names_of(split_files(directory / "train-*.parquet")), "train-00000-of-00001.parquet ");
+}
+
 TEST(SplitFiles, RefusesAPatternThatFitsNoFile) {
   const tests::TemporaryDirectory directory;
   EXPECT_EQ(tests::refusal([&] { (void)split_files(directory / "x*"); }),

@@ -110,6 +110,17 @@ TEST_F(HubClient, StartsAnewIfTheHubSendsAllAgain) {
   EXPECT_EQ(text.text, "large");
 }
 
+TEST_F(HubClient, GivesUpIfTheHubBreaksOffAtTheSameByte) {
+  int answers = 0;
+  const auto client = make_client([&](const auto&) {
+    if (++answers > 1000) ADD_FAILURE() << "there is no end";
+    return http::Response{answers > 1000 ? 404 : 200, {}, "larg"};
+  });
+  Text text;
+  EXPECT_THROW(client.read(name_, std::string(40, 'a'), {.path = "x", .hash = "", .size = 5}, text),
+               hub::Unavailable);
+}
+
 TEST_F(HubClient, RefusesAnotherRange) {
   const auto client = make_client([](const auto&) {
     return http::Response{206, {{"Content-Range", "bytes 0-4/5"}}, "large"};

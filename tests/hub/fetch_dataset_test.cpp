@@ -132,7 +132,7 @@ TEST_F(HubFetchDataset, SaysWhatIsWrong) {
   EXPECT_NE(problem("org/s@v9").find("has no revision 'v9'"), std::string::npos);
   EXPECT_NE(problem("org/s:x").find("has no config 'x'; there are: c"), std::string::npos);
   EXPECT_NE(problem("org/s").find("has no split 'dev'; there are: train, test"), std::string::npos);
-  hub_.commit("datasets/org/gated", {{"dev.csv", "text,label\na,1"}});
+  hub_.commit("datasets/org/gated", {{"README.md", card_}, {"d/test.csv", "text,label\na,1"}});
   hub_.gate("datasets/org/gated");
   EXPECT_NE(problem("org/gated").find("accept them at https://hub.test/datasets/org/gated"),
             std::string::npos);

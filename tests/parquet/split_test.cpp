@@ -195,6 +195,16 @@ TEST(ParquetSplit, ReadsLabelsOfEachType) {
   EXPECT_EQ(labels_of("null"), std::vector<std::string>(10, "none"));
 }
 
+TEST(ParquetSplit, ANullLabelIsRefusedWithItsPlace) {
+  const auto problem = tests::refusal([] {
+    (void)data::encode_file(golden_parquet("kinds.parquet"), letters, data::Labels{{"neg", "pos"}},
+                            {.read = options_for("string")});
+  });
+  EXPECT_NE(problem.find("expected a label, found null"), std::string::npos) << problem;
+  EXPECT_NE(problem.find("kinds.parquet"), std::string::npos) << problem;
+  EXPECT_NE(problem.find("string"), std::string::npos) << problem;
+}
+
 TEST(ParquetSplit, ReadsNumbersAndListsAsJson) {
   const auto multi = ProblemType::multi_label;
   EXPECT_EQ(joined_labels("names", multi).substr(0, 35), R"(["a","b"] [] none ["c"] ["d\"e"] [")");

@@ -107,6 +107,15 @@ TEST(ModelCard, NamesTheDataSet) {
   EXPECT_NE(card.find("on nyu-mll/glue:sst2@v1 with seqtrain"), card.npos) << card;
 }
 
+TEST(ModelCard, WritesNumbersThatYamlTakesForNumbers) {
+  EXPECT_EQ(detail::rounded(0.0003), "0.0003");
+  EXPECT_EQ(detail::rounded(0.000001), "0.000001");
+  EXPECT_EQ(detail::rounded(-2e-7), "0");
+  EXPECT_EQ(detail::rounded(0.8251234567), "0.825123");
+  EXPECT_EQ(detail::rounded(30), "30");
+  EXPECT_EQ(detail::rounded(1.5e20), "150000000000000000000");
+}
+
 TEST(ModelCard, LeavesOutWhatIsNotKnown) {
   const auto card = model_card({}, {.name = "run"});
   EXPECT_TRUE(card.starts_with("---\nlibrary_name: transformers\n")) << card;

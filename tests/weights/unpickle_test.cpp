@@ -109,7 +109,7 @@ TEST(Unpickle, NeverCallsAndNamesWhatItWillNotRead) {
 TEST(Unpickle, RefusesWhatMakesNoSense) {
   expect_refused(".", "takes more values than there are");
   expect_refused("K\x01(.", "takes more values than there are");
-  expect_refused("t.", "up to a mark that it has not set");
+  expect_refused("t.", "needs a mark that was not set");
   expect_refused("K\x01\x86.", "takes more values than there are");
   expect_refused("K\x01K\x02R.", "a call of something that is not a function");
   expect_refused("ctorch\nrebuild\nK\x01R.", "a call of something that is not a function");

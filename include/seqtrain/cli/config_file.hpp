@@ -13,9 +13,10 @@
 
 namespace seqtrain::cli {
 
-/// Flags that are a single run's own: a run that repeats another one does without their values.
-inline constexpr std::array<std::string_view, 4> flags_of_one_run{"checkpoint-dir", "output-dir",
-                                                                  "overwrite", "resume"};
+/// Flags that belong to a single run or its machine: a run that repeats another one does without
+/// their values.
+inline constexpr std::array<std::string_view, 6> flags_of_one_run{
+    "checkpoint-dir", "logging-dir", "output-dir", "overwrite", "resume", "threads"};
 
 namespace detail {
 
@@ -32,16 +33,26 @@ inline std::string config_text(const json::Value& value) {
   for (const auto& item : value.items()) {
     if (item.is_array()) throw item.error("expected a text or a number");
     parts.push_back(config_text(item));
+    if (parts.back().find(',') != std::string::npos) {
+      throw item.error("must not contain a comma, which stands between values");
+    }
   }
   return flag_text(parts);
+}
+
+/// Returns the value of a flag, or an empty string.
+inline std::string value_in(const train::Pairs& flags, std::string_view name) {
+  const auto found =
+      std::ranges::find(flags, name, [](const auto& flag) { return std::string_view{flag.first}; });
+  return found == flags.end() ? "" : found->second;
 }
 
 }  // namespace detail
 
 /// Reads the flags of a JSON file: an object with a member for each flag, or a run's
-/// `metrics.json`, whose flags are those of its member `flags` but `flags_of_one_run`. A member
-/// that is null is left out. Throws `InputError` if the file cannot be read or a value cannot be a
-/// flag's.
+/// `metrics.json`, whose flags are those of its member `flags` but `flags_of_one_run`, and but
+/// `test-file` if that is the dev file, which it is by default. A member that is null is left out.
+/// Throws `InputError` if the file cannot be read or a value cannot be a flag's.
 [[nodiscard]] inline train::Pairs read_config_file(const std::string& file) {
   const auto document = json::Document::load(file);
   const auto recorded = document.root().find("flags");
@@ -51,6 +62,9 @@ inline std::string config_text(const json::Value& value) {
     if (value.element().is_null()) continue;
     if (of_run && std::ranges::count(flags_of_one_run, key) > 0) continue;
     flags.emplace_back(key, detail::config_text(value));
+  }
+  if (of_run && detail::value_in(flags, "test-file") == detail::value_in(flags, "dev-file")) {
+    std::erase_if(flags, [](const auto& flag) { return flag.first == "test-file"; });
   }
   return flags;
 }

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,12 +26,15 @@ class FlagNames {
     only_true_.emplace(std::move(name), std::move(meaning));
   }
 
+  /// Adds a flag that is true where it has no value.
+  void add_switch(std::string name) { switches_.insert(std::move(name)); }
+
   [[nodiscard]] bool contains(const std::string& name) const {
     return own_.contains(name) || only_true_.contains(name);
   }
 
-  /// Returns the arguments with `-` for `_` in names, and with =true where a flag that can only be
-  /// true has no value.
+  /// Returns the arguments with `-` for `_` in names, and with =true for a switch, or a flag that
+  /// can only be true, without a value.
   [[nodiscard]] std::vector<std::string> normalized(int argc, const char* const* argv) const {
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -39,7 +43,8 @@ class FlagNames {
       const auto end = std::min(argument.find('='), argument.size());
       std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
       const bool alone = i + 1 == arguments.size() || arguments[i + 1].starts_with("--");
-      if (alone && only_true_.contains(argument.substr(2))) argument += "=true";
+      const std::string name = argument.substr(2);
+      if (alone && (only_true_.contains(name) || switches_.contains(name))) argument += "=true";
     }
     return arguments;
   }
@@ -71,6 +76,7 @@ class FlagNames {
 
   std::map<std::string, std::string> own_;        // flags' own names by their others
   std::map<std::string, std::string> only_true_;  // meanings by names
+  std::set<std::string> switches_;
 };
 
 }  // namespace seqtrain::cli

@@ -75,11 +75,17 @@ class Flags {
     return remember(name, role, [&target] { return flag_text(target); });
   }
 
-  /// Adds a flag without a value, which is given or not.
+  /// Adds a flag that is true or false, and true where it has no value.
   Flags& add_switch(const std::string& name, bool& target, const std::string& help,
                     Role role = leaves_results_alone) {
-    options().add_options()(name.c_str(), boost::program_options::bool_switch(&target),
-                            help.c_str());
+    const auto take = [name, &target](const std::string& text) {
+      require(text == "true" || text == "false", name, "must be true or false");
+      target = text == "true";
+    };
+    namespace po = boost::program_options;
+    const auto value = po::value<std::string>()->value_name("[true|false]")->notifier(take);
+    options().add_options()(name.c_str(), value, help.c_str());
+    names_.add_switch(name);
     remember(name, role, [&target] { return std::string{target ? "true" : "false"}; });
     flags_.back().is_switch = true;
     return *this;
@@ -125,6 +131,7 @@ class Flags {
                        .run();
       names_.use_own_names(given);
       po::store(given, values);
+      for (const auto& option : given.options) on_command_line_.insert(option.string_key);
     } catch (const po::error& error) {
       throw InputError{error.what(), {}, advice};
     }
@@ -148,6 +155,17 @@ class Flags {
 
   /// Tells whether the command line or the file of `--config` has a flag.
   [[nodiscard]] bool is_given(const std::string& name) const { return given_.contains(name); }
+
+  /// Tells whether the command line has `name`, and only the file of `--config` has `other`.
+  [[nodiscard]] bool overrides(const std::string& name, const std::string& other) const {
+    return on_command_line_.contains(name) && is_given(other) && !on_command_line_.contains(other);
+  }
+
+  /// Forgets that the file of `--config` has a flag, whose variable has its default again.
+  void withdraw(const std::string& name) {
+    given_.erase(name);
+    std::erase_if(changed_, [&](const Changed& flag) { return flag.name == name; });
+  }
 
   /// Returns all flags with their present values, in the order in which they were added.
   [[nodiscard]] train::Pairs values() const {
@@ -293,6 +311,7 @@ class Flags {
   std::vector<Flag> flags_;
   std::vector<Changed> changed_;
   std::set<std::string> given_;
+  std::set<std::string> on_command_line_;
   FlagNames names_;
 };
 

@@ -47,6 +47,7 @@ struct TrainFlags : DataFlags,
     MachineFlags::add_to(flags);
     flags.add_for_training();
     if (!flags.parse(argc, argv)) return false;
+    prefer_command_line(flags);
     if (!dataset.empty()) drop_files(flags);
     if (dev_fraction > 0) {
       require(!flags.is_given("dev-file") || dev_file.empty(), "dev-fraction",
@@ -156,6 +157,29 @@ struct TrainFlags : DataFlags,
   }
 
  private:
+  /// Gives flags of the file of `--config` that do not go with one on the command line their
+  /// default again.
+  void prefer_command_line(Flags& flags) {
+    const DataFlags defaults;
+    const auto prefer = [&](const std::string& name, const std::string& other, auto& value,
+                            const auto& initial) {
+      if (!flags.overrides(name, other)) return;
+      value = initial;
+      flags.withdraw(other);
+    };
+    prefer("dev-fraction", "dev-file", dev_file, defaults.dev_file);
+    prefer("dev-file", "dev-fraction", dev_fraction, defaults.dev_fraction);
+    prefer("dataset", "train-file", train_file, defaults.train_file);
+    prefer("dataset", "dev-file", dev_file, defaults.dev_file);
+    prefer("dataset", "test-file", test_file, defaults.test_file);
+    for (const char* file : {"train-file", "dev-file", "test-file"}) {
+      prefer(file, "dataset", dataset, defaults.dataset);
+      prefer(file, "train-split", train_split, defaults.train_split);
+      prefer(file, "dev-split", dev_split, defaults.dev_split);
+      prefer(file, "test-split", test_split, defaults.test_split);
+    }
+  }
+
   /// Removes the default files, because `--dataset` names the data. Throws `InputError` if files
   /// are given too.
   void drop_files(const Flags& flags) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +40,7 @@ class ThreadTeam {
   /// Throws the first exception of a task; tasks that have not begun by then are skipped.
   template <class Task>
   void run(std::size_t count, const Task& task) {
+    assert(count <= left_in(~State{0}));
     body_ = &task;
     call_ = [](const void* body, std::size_t index, std::size_t worker) {
       (*static_cast<const Task*>(body))(index, worker);

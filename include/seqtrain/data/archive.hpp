@@ -115,7 +115,7 @@ class ArchiveReader {
   /// Throws `InputError` with the offset in bytes if the archive is damaged or cut off.
   std::size_t read(std::span<char> out) {
     std::size_t made = 0;
-    while (made < out.size() && !(ended_ && at_ == archive_.size())) {
+    while (made < out.size() && !at_end()) {
       const detail::Decoded step = std::visit(
           [&](auto& decoder) { return decoder.decode(archive_.substr(at_), out.subspan(made)); },
           decoder_);
@@ -133,6 +133,17 @@ class ArchiveReader {
   [[nodiscard]] std::size_t position() const { return at_; }
 
  private:
+  /// Tells whether the archive is complete. Zeros after the last gzip member do not count, as for
+  /// the program gzip: they fill the last block of a tape.
+  [[nodiscard]] bool at_end() {
+    if (!ended_) return false;
+    const bool padded = std::holds_alternative<detail::GzipDecoder>(decoder_);
+    if (padded && archive_.find_first_not_of('\0', at_) == std::string_view::npos) {
+      at_ = archive_.size();
+    }
+    return at_ == archive_.size();
+  }
+
   [[noreturn]] void fail(const std::string& problem, const std::string& reason) const {
     throw InputError{problem + " at byte " + std::to_string(at_) + ": " + reason,
                      {.object = name_},

@@ -104,6 +104,16 @@ LabelOf label_of(const R& reader, const Example& example, const Labels& labels, 
                            "--labels names them in order");
 }
 
+/// Tells whether a reader's examples are to have labels.
+template <class R>
+bool is_labelled(const R& reader) {
+  if constexpr (requires { reader.fields(); }) {
+    return !reader.fields().label.empty();
+  } else {
+    return true;
+  }
+}
+
 template <class R, class Part, text::Tokenizer T>
 void encode_part(const R& reader, const Part& part, const T& tokenizer, const Labels& labels,
                  const EncodeFileOptions& options, EncodeScratch<T>& scratch, EncodedPart& out) {
@@ -112,6 +122,9 @@ void encode_part(const R& reader, const Part& part, const T& tokenizer, const La
   const auto none = Targets::none(labels);
   reader.read(part, [&](const Example& example) {
     if (example.label && labels.is_no_label(*example.label)) return void(++out.counts.left_out);
+    if (!example.label && is_labelled(reader)) {
+      throw reader.label_error("expected a label, found null", example, {});
+    }
     const LabelOf label = example.label ? label_of(reader, example, labels, scratch.targets)
                                         : LabelOf{.targets = none};
     if (is_blank(example.text) || is_blank(example.text_pair.value_or("-"))) {

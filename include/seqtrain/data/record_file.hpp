@@ -20,16 +20,18 @@
 
 namespace seqtrain::data {
 
-/// A file of records, plain or compressed by gzip or zstd, or several files that are one split. A
-/// plain file is one text, which is mapped; a compressed file is read as a row of texts of whole
-/// records, so that it takes no more memory than two of them.
+/// A file of records, plain or compressed by gzip or zstd, or several files that form one split. A
+/// plain file is mapped and is one text. A compressed file is read as a sequence of texts of whole
+/// records, so that at most two of them are in memory.
 class RecordFile {
  public:
-  /// About how many bytes a text of a compressed file has.
+  /// The approximate size in bytes of a text of a compressed file.
   static constexpr std::size_t block_bytes = std::size_t{1} << 24;
+  /// The largest size in bytes of a record of a compressed file, up to a block more.
+  static constexpr std::size_t longest_record = std::size_t{1} << 26;
 
-  /// Opens the file, or the first of those that `split_files` finds, and recognises the format and
-  /// the fields. Throws `InputError` if that cannot be done or the archive is damaged.
+  /// Opens the first of the files that `split_files` finds, and recognises the format and the
+  /// fields. Throws `InputError` if they are not clear or the archive is damaged.
   explicit RecordFile(const std::filesystem::path& place, ReadOptions options = {})
       : files_{split_files(place)},
         file_{demand_first(files_, place)},
@@ -45,8 +47,9 @@ class RecordFile {
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  /// Calls `visit(reader)` with a reader of each text, in order. Call it once. Throws `InputError`
-  /// if an archive is damaged or cut off, or if a file has other fields than the first one.
+  /// Calls `visit(reader)` with a reader for each text, in order. Call it only once. Throws
+  /// `InputError` if an archive is damaged or cut off, or if a file has other fields than the first
+  /// one.
   template <class Visit>
   void each_text(const Visit& visit) {
     do {
@@ -56,15 +59,16 @@ class RecordFile {
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const Fields& fields() const { return reader_->fields(); }
-  /// Returns the size of the files, compressed if they are.
+  /// Returns the size of the files in bytes. Compressed files count with their compressed size.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
-  /// Returns how many bytes of the files have been read when a part of the present text is done.
+  /// Returns the number of bytes of the files that have been read when a part of the current text
+  /// is done.
   [[nodiscard]] std::size_t end_of(std::string_view part) const {
     return bytes_before_ + (archive_ ? archive_->position() : reader_->end_of(part));
   }
 
-  /// Frees the memory of a part of a plain file. The part stays readable.
+  /// Releases the memory of a part of a plain file. The part can still be read.
   void forget(std::string_view part) const {
     if (!archive_) file_.forget(part);
   }
@@ -76,7 +80,7 @@ class RecordFile {
     return files.front();
   }
 
-  /// Opens the present file.
+  /// Opens the current file.
   void open() {
     const std::string name = files_[at_].string();
     const auto compression = compression_of(file_.text(), name);
@@ -109,19 +113,17 @@ class RecordFile {
   /// Reads the next text of an archive. Returns false at its end.
   bool read_block() {
     buffer_.erase(0, used_);
-    const std::size_t before = buffer_.size();
-    buffer_.resize(before + block_bytes);
-    const std::size_t count = archive_->read(std::span{buffer_}.subspan(before));
-    buffer_.resize(before + count);
-    const bool more = count == block_bytes;
+    bool more = read_into_buffer();
     if (!reader_) begin();
-    const std::string_view text{buffer_};
-    used_ = more ? whole_records(text, *format_) : text.size();
-    if (used_ == 0 && more) {
-      throw InputError{"a record is longer than 16 MiB",
-                       {.object = files_[at_].string(), .line = line_}};
+    while ((used_ = more ? whole_records(buffer_, *format_) : buffer_.size()) == 0 && more) {
+      if (buffer_.size() > longest_record) {
+        throw InputError{"a record is longer than 64 MiB",
+                         {.object = files_[at_].string(), .line = line_}};
+      }
+      more = read_into_buffer();
     }
     if (reader_ && used_ == 0) return false;
+    const std::string_view text{buffer_};
     Source source{.text = text.substr(0, used_), .name = files_[at_].string(), .first_line = line_};
     line_ = source.line_of(text.substr(used_));
     if (reader_) {
@@ -134,25 +136,34 @@ class RecordFile {
     return true;
   }
 
-  /// Recognises the format, which tells where a record ends.
+  /// Appends a block of the archive to the buffer. Returns false at the end of the archive.
+  bool read_into_buffer() {
+    const std::size_t before = buffer_.size();
+    buffer_.resize(before + block_bytes);
+    const std::size_t count = archive_->read(std::span{buffer_}.subspan(before));
+    buffer_.resize(before + count);
+    return count == block_bytes;
+  }
+
+  /// Recognises the format, which determines how a record ends.
   void begin() {
     if (buffer_.starts_with(byte_order_mark)) buffer_.erase(0, byte_order_mark.size());
     if (!format_) format_ = recognise_format(buffer_, files_[at_].string());
   }
 
   std::vector<std::filesystem::path> files_;
-  std::size_t at_ = 0;  ///< the present file
+  std::size_t at_ = 0;  ///< index of the current file
   MappedFile file_;
   std::string name_;
   ReadOptions options_;
   std::size_t bytes_ = 0;
-  std::size_t bytes_before_ = 0;  ///< of the files before the present one
-  std::optional<Format> format_;  ///< of the present file
+  std::size_t bytes_before_ = 0;  ///< size of the files before the current one
+  std::optional<Format> format_;  ///< format of the current file
   std::optional<ArchiveReader> archive_;
   std::optional<Reader> reader_;
-  std::string buffer_;     ///< the present text of an archive, and what follows it
-  std::size_t used_ = 0;   ///< bytes of the present text
-  std::int64_t line_ = 1;  ///< number of the line in which the next text begins
+  std::string buffer_;     ///< the current text of an archive and the bytes after it
+  std::size_t used_ = 0;   ///< bytes of the current text
+  std::int64_t line_ = 1;  ///< number of the line at which the next text begins
 };
 
 }  // namespace seqtrain::data

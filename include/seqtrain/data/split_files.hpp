@@ -38,17 +38,45 @@ inline void add_fitting(const std::filesystem::path& pattern,
   for (const auto& entry : entries) files.push_back(entry.path());
 }
 
+/// Returns "train" for train-00000-of-00002.parquet: the name of the split of which a file is a
+/// part. Returns an empty string for other names.
+[[nodiscard]] constexpr std::string_view split_of_part(std::string_view name) {
+  constexpr std::string_view form = "-00000-of-00000.parquet";
+  if (name.size() <= form.size()) return {};
+  const std::string_view end = name.substr(name.size() - form.size());
+  const auto fits_form = [](char c, char like) {
+    return like == '0' ? c >= '0' && c <= '9' : c == like;
+  };
+  if (!std::ranges::equal(end, form, fits_form)) return {};
+  return name.substr(0, name.size() - form.size());
+}
+
+/// Throws `InputError` if the files are parts of several splits.
+inline void demand_one_split(const std::vector<std::filesystem::path>& files,
+                             const std::filesystem::path& directory) {
+  for (const auto& file : files) {
+    const std::string first = files.front().filename().string();
+    const std::string name = file.filename().string();
+    if (split_of_part(name) == split_of_part(first)) continue;
+    throw InputError{"holds several splits: " + first + " and " + name,
+                     {.object = directory.string()},
+                     "name the files of one, such as " + (directory / "train-*.parquet").string()};
+  }
+}
+
 }  // namespace detail
 
 /// Returns the files of a split: one file; all `*.parquet` of a directory; or several names with
 /// commas between them, in which a * in a file's name matches any text. Returns none if a directory
-/// has no such file. Throws `InputError` if no file matches a pattern.
+/// has no such file. Throws `InputError` if no file matches a pattern, or if a directory holds
+/// parts of several splits.
 [[nodiscard]] inline std::vector<std::filesystem::path> split_files(
     const std::filesystem::path& place) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
   if (std::filesystem::is_directory(place, error)) {
     detail::add_fitting(place / "*.parquet", files);
+    detail::demand_one_split(files, place);
     return files;
   }
   if (std::filesystem::exists(place, error)) return {place};

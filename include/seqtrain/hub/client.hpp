@@ -90,6 +90,7 @@ class Client {
   void read(const Name& name, const std::string& commit, const RemoteFile& file,
             Target& target) const {
     auto attempts = retry(name.text() + ": " + file.path);
+    std::uint64_t furthest = target.size();
     while (target.size() < file.size) {
       http::Request request{.url = file_url(name, commit, file.path),
                             .headers = {{"Accept-Encoding", "identity"}},
@@ -102,6 +103,8 @@ class Client {
       };
       request.sink = [&](std::span<const std::byte> bytes) {
         target.append(bytes);
+        if (target.size() <= furthest) return;  // again what came before
+        furthest = target.size();
         attempts.progressed();
       };
       const auto answer = attempt(attempts, std::move(request), name, true, file.path);

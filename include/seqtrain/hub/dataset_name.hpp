@@ -26,7 +26,7 @@ struct DatasetName {
     name.config = text.substr(colon + 1, at - colon - 1);
     const auto repository = std::string{text.substr(0, colon)}.append(text.substr(at));
     if (!is_config(name.config) || !Name::fits(repository)) {
-      throw InputError{"is no name of a data set",
+      throw InputError{"is not a name of a data set",
                        {.object = std::string{text}},
                        "a name is org/name, org/name:config or org/name:config@revision"};
     }

@@ -107,8 +107,8 @@ class DatasetFetcher {
     return result(listing.commit, chosen);
   }
 
-  /// Returns what the cache has of a commit, or nothing if that is not all. Where the names of the
-  /// commit's files were not noted, `guess` allows to take those in the cache for all.
+  /// Returns the data set in the cache at a commit, or nothing if files are missing. If the
+  /// commit's file names were not noted, `guess` allows to treat the files in the cache as all.
   std::optional<FetchedDataset> find(const std::string& commit, bool guess) const {
     const auto noted = noted_files(commit);
     if (!noted && !guess) return {};

@@ -6,7 +6,7 @@
 
 namespace seqtrain::hub {
 
-/// What is known about a public data set and cannot be seen in its files.
+/// Facts about a public data set that its files do not show.
 struct KnownDataset {
   std::string_view id = {};
   std::string_view old_id = {};  ///< without an owner; the hub redirects it

@@ -47,8 +47,8 @@ namespace seqtrain::hub {
     return std::filesystem::is_regular_file(file, ignored);
   };
   const auto has = [&](const char* name) { return is_file(folder / name); };
-  const bool tokenizer =
-      has("tokenizer.json") || has("vocab.txt") || (has("vocab.json") && has("merges.txt"));
+  const bool tokenizer = has("tokenizer.json") || has("vocab.txt") || has("vocabulary.txt") ||
+                         (has("vocab.json") && has("merges.txt"));
   if (!has("config.json") || !tokenizer || !weights::weights_file(folder)) return false;
   try {
     return std::ranges::all_of(weights::weights_files(folder), is_file);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -69,8 +71,15 @@ inline std::string cell(std::string_view text) {
   return escaped;
 }
 
+/// Returns a number with at most 6 digits after the point, and without an exponent, which YAML 1.1
+/// takes for a text.
 inline std::string rounded(double value) {
-  return json::Writer{}.value(std::round(value * 1e6) / 1e6).text();
+  std::array<char, 400> digits{};
+  const auto end = std::to_chars(digits.begin(), digits.end(), value, std::chars_format::fixed, 6);
+  std::string text{digits.begin(), end.ptr};
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text == "-0" ? "0" : text;
 }
 
 /// Returns the figures of a split that are numbers, by the hub's names for them.

@@ -96,7 +96,7 @@ class Plot {
   [[nodiscard]] std::size_t marks() const { return marks_; }
 
  private:
-  static constexpr double left = 62, right = width - 14, top = 14, bottom = height - 38;
+  static constexpr double left = 74, right = width - 14, top = 14, bottom = height - 38;
 
   [[nodiscard]] Range range(double Point::*member) const {
     Range found{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
