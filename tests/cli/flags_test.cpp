@@ -126,10 +126,8 @@ TEST(Flags, TurnSwitchesOnAndOff) {
   EXPECT_TRUE(parse({"--freeze_encoder", "--batch-size=8"}).values.freeze_encoder);
   EXPECT_FALSE(parse({"--freeze-encoder=false"}).values.freeze_encoder);
   EXPECT_FALSE(parse({"--freeze-encoder", "false"}).values.freeze_encoder);
-  for (const char* argument : {"--freeze-encoder=", "--freeze-encoder=yes"}) {
-    EXPECT_EQ(tests::problem_of([&] { parse({argument}); }),
-              "--freeze-encoder: must be true or false");
-  }
+  EXPECT_EQ(tests::problem_of([] { parse({"--freeze-encoder=yes"}); }),
+            "--freeze-encoder: must be true or false");
 }
 
 TEST(Flags, TakeTrueAloneForWhatTheyAlwaysDo) {

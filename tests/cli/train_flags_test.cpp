@@ -47,6 +47,8 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
   const std::set<std::string> others{
       // run_settings tells what these hold
       "model", "train-file", "dev-file", "dev-fraction", "precision",
+      // files take their place before the run
+      "dataset", "train-split", "dev-split", "test-split",
       // a resumed run may be longer
       "epochs", "max-steps",
       // where a run computes, and what it leaves where
