@@ -7,6 +7,8 @@ preset=$1
 shift
 build=("$preset")
 [[ $preset == check ]] && build=(dev checks)
+# The rooms with threads; the test preset names them too.
+[[ $preset == tsan ]] && build=(tsan {cli,core,data,gcs,http,hub,predict,report,serve,sink,train}_test)
 if ! tools/build.sh "${build[@]}"; then
   echo "The build of ${build[*]} failed."
   echo "0 passed, 1 failed"

@@ -12,14 +12,14 @@
 /// A text after its size, then a map: a map that is accepted keeps any text valid.
 void seqtrain::fuzz::run(Input input) {
   using namespace seqtrain::text;
+  using namespace std::string_view_literals;
   const std::size_t size = input.take();
   const auto given = input.text();
   const std::string_view text = given.substr(0, std::min(size, given.size()));
   const std::string_view bytes = given.substr(text.size());
   accepts([&] {
     const CharacterMap map{bytes};
-    for (const std::string_view one :
-         {text, std::string_view{"Aa \u00e9 e\u0301\r\n \u4e2d\0x", 19}}) {
+    for (const std::string_view one : {text, "Aa \u00e9 e\u0301\r\n \u4e2d\0x"sv}) {
       if (!is_valid_utf8(one)) continue;
       std::string out;
       map.normalize(one, out);

@@ -56,10 +56,12 @@ TEST(HubYaml, RefusesWhatItDoesNotReadWithTheLine) {
     EXPECT_TRUE(problem("z: 1\na: " + std::string{value}).starts_with("card:6: "))
         << value << " " << problem("z: 1\na: " + std::string{value});
   }
-  for (const char* text : {"a: 1\n\tb: 2", "a: 1\n  b: 2", "a: x\n  y", "  a: 1\nb: 2",
-                           "a: 1\na: 2", "x", "- a\n  - b", "- a\nb: 1", "[a]: b", "a: 1\n- b"}) {
+  for (const char* text :
+       {"a: 1\n\tb: 2", "a: 1\n  b: 2", "a: x\n  y", "  a: 1\nb: 2", "a: 1\na: 2", "x",
+        "- a\n  - b", "- a\nb: 1", "[a]: b", "a: 1\n- b", ": x", "- : x"}) {
     EXPECT_NE(problem(text).find("card:"), std::string::npos) << text;
   }
+  EXPECT_NE(problem(std::string("a: x\0y", 6)).find("control character"), std::string::npos);
   std::string deep;
   for (int i = 0; i < 5000; ++i) deep += "- ";
   EXPECT_NE(problem(deep + "x").find("nested too deeply"), std::string::npos);

@@ -73,7 +73,10 @@ class YamlParser {
     const auto indent = text.find_first_not_of(' ');
     if (indent == text.npos || text[indent] == '#') return;
     lines_.push_back({indent, text.substr(indent), number});
-    if (text.find('\t') != text.npos) fail("has a tab", lines_.back());
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
+    if (std::ranges::any_of(text, is_control)) {
+      fail("has a tab or another control character", lines_.back());
+    }
   }
 
   Line& line() { return lines_[at_]; }
@@ -120,7 +123,9 @@ class YamlParser {
     while (more(indent) && !is_item(line())) {
       const Line present = line();
       const auto length = key_length(present);
-      if (!length) fail("is neither 'key: value' nor an item of a list", present);
+      if (!length || *length == 0) {
+        fail("is neither 'key: value' nor an item of a list", present);
+      }
       auto key = value(present.text.substr(0, *length), present);
       if (key.kind != YamlNode::Kind::text) fail("has a key that is no text", present);
       if (!keys.insert(key.text).second) fail("has '" + key.text + "' again", present);
