@@ -34,6 +34,17 @@ struct Pipe {
   std::array<int, 2> ends{-1, -1};
 };
 
+TEST(OwnedDescriptor, IsClosedWithItsOwner) {
+  int number = -1;
+  {
+    const OwnedDescriptor owned{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
+    number = owned.number;
+    EXPECT_GE(::fcntl(number, F_GETFD), 0);
+  }
+  EXPECT_EQ(::fcntl(number, F_GETFD), -1);
+  const OwnedDescriptor nothing{-1};
+}
+
 TEST(Descriptors, PassBytesThroughAPipe) {
   Pipe pipe;
   const InputDescriptor input{pipe.ends[0], "in"};

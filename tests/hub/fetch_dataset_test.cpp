@@ -25,13 +25,6 @@ class HubFetchDataset : public HubFixture {
                               {.tell = [this](std::string_view line) { note(line); },
                                .warn = [this](std::string_view line) { note(line); }});
   }
-  hub::Client make_offline_client() {
-    return {std::make_unique<FakeTransport>([](const auto&) -> http::Response {
-              ADD_FAILURE() << "a request in offline mode";
-              return {404};
-            }),
-            {.offline = true}};
-  }
   std::string commit(const std::string& rows = "1") {
     return hub_.commit("datasets/org/s", {{"README.md", card_},
                                           {"d/train-00000-of-00003.csv", "text,label\na," + rows},

@@ -21,13 +21,6 @@ class HubFetch : public HubFixture {
                             {.tell = [this](std::string_view line) { note(line); },
                              .warn = [this](std::string_view line) { note(line); }});
   }
-  hub::Client make_offline_client() {
-    return {std::make_unique<FakeTransport>([](const auto&) -> http::Response {
-              ADD_FAILURE() << "a request in offline mode";
-              return {404};
-            }),
-            {.offline = true}};
-  }
 };
 
 TEST_F(HubFetch, TakesWhatAModelNeeds) {

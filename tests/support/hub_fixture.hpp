@@ -51,6 +51,15 @@ class HubFixture : public testing::Test {
     return make_client([](const auto&) -> http::Response { throw http::Unreachable{"no route"}; });
   }
 
+  /// A client that may send no request.
+  hub::Client make_offline_client() {
+    return {std::make_unique<FakeTransport>([](const auto&) -> http::Response {
+              ADD_FAILURE() << "a request in offline mode";
+              return {404};
+            }),
+            {.offline = true}};
+  }
+
   void note(std::string_view line) {
     const std::lock_guard lock{mutex_};
     log_ += std::string{line} + "\n";

@@ -40,13 +40,6 @@ inline std::string config_text(const json::Value& value) {
   return flag_text(parts);
 }
 
-/// Returns the value of a flag, or an empty string.
-inline std::string value_in(const train::Pairs& flags, std::string_view name) {
-  const auto found =
-      std::ranges::find(flags, name, [](const auto& flag) { return std::string_view{flag.first}; });
-  return found == flags.end() ? "" : found->second;
-}
-
 }  // namespace detail
 
 /// Reads the flags of a JSON file: an object with a member for each flag, or a run's
@@ -63,7 +56,7 @@ inline std::string value_in(const train::Pairs& flags, std::string_view name) {
     if (of_run && std::ranges::count(flags_of_one_run, key) > 0) continue;
     flags.emplace_back(key, detail::config_text(value));
   }
-  if (of_run && detail::value_in(flags, "test-file") == detail::value_in(flags, "dev-file")) {
+  if (of_run && train::value_in(flags, "test-file") == train::value_in(flags, "dev-file")) {
     std::erase_if(flags, [](const auto& flag) { return flag.first == "test-file"; });
   }
   return flags;

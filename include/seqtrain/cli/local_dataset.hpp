@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -14,7 +13,6 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/hub/fetch_dataset.hpp>
 #include <seqtrain/hub/known_datasets.hpp>
-#include <seqtrain/hub/open.hpp>
 #include <seqtrain/report/log.hpp>
 #include <seqtrain/train/model_card.hpp>
 #include <seqtrain/train/pairs.hpp>
@@ -77,21 +75,6 @@ inline std::vector<std::string> choose_splits(TrainFlags& flags, const hub::Data
   return needed;
 }
 
-inline hub::FetchedDataset fetch_dataset(const hub::DatasetName& name,
-                                         const hub::ChooseSplits& choose, const report::Log& log) {
-  const auto client = hub::open_client(log.warnings());
-  const hub::Cache cache{client.settings().cache};
-  const hub::FetchOptions options{.tell = [&](std::string_view line) { log.info(line); },
-                                  .warn = log.warnings()};
-  try {
-    return hub::fetch_dataset(client, cache, name, choose, cache_directory() / "hub", options);
-  } catch (const hub::NotFound& error) {
-    throw InputError{std::string{error.what()} + "; nor is there such a directory here"};
-  } catch (const hub::Unavailable& error) {
-    throw Error{std::string{error.what()} + "; nor is there such a directory here"};
-  }
-}
-
 }  // namespace detail
 
 /// Puts the local files of the splits of `--dataset` in place of the training, dev and test file,
@@ -110,8 +93,12 @@ inline void use_dataset(TrainFlags& flags, const report::Log& log) {
   } else {
     auto name = hub::DatasetName::parse(flags.dataset);
     const auto known = hub::known_dataset(name.repository.id, name.config);
-    found = detail::fetch_dataset(
-        name, [&](const auto& splits) { return detail::choose_splits(flags, splits, known); }, log);
+    const auto choose = [&](const auto& splits) {
+      return detail::choose_splits(flags, splits, known);
+    };
+    found = detail::from_hub(log, [&](const auto& client, const auto& cache, const auto& options) {
+      return hub::fetch_dataset(client, cache, name, choose, cache_directory() / "hub", options);
+    });
     if (flags.problem_type.empty()) flags.problem_type = known.problem_type;
     name.repository.revision = found.commit;
     flags.dataset = name.text();

@@ -45,6 +45,27 @@ inline std::string name_on_hub(const std::string& place) {
   return is_on_hub(place) ? hub::Name::parse(place).id : "";
 }
 
+namespace detail {
+
+/// Returns `fetch(client, cache, options)`, which takes files from the hub. Progress is logged.
+/// Throws `InputError` or `Error` that says that there is no such directory either.
+template <class Fetch>
+auto from_hub(const report::Log& log, const Fetch& fetch) {
+  const auto client = hub::open_client(log.warnings());
+  const hub::Cache cache{client.settings().cache};
+  const hub::FetchOptions options{.tell = [&](std::string_view line) { log.info(line); },
+                                  .warn = log.warnings()};
+  try {
+    return fetch(client, cache, options);
+  } catch (const hub::NotFound& error) {
+    throw InputError{std::string{error.what()} + "; nor is there such a directory here"};
+  } catch (const hub::Unavailable& error) {
+    throw Error{std::string{error.what()} + "; nor is there such a directory here"};
+  }
+}
+
+}  // namespace detail
+
 /// Returns the local folder of a model: a directory as it is, the verified local copy of a gs://
 /// address, or the files of a name on the hub, `org/name` or `org/name@revision`, in the cache.
 /// Throws `InputError` if there is no such model or it may not be read.
@@ -53,17 +74,9 @@ inline std::filesystem::path local_model(const std::string& place, const report:
     if (!gcs::is_gs(place)) demand_directory(place, "model");
     return local_input(place, log);
   }
-  const auto client = hub::open_client(log.warnings());
-  const hub::Cache cache{client.settings().cache};
-  const hub::FetchOptions options{.tell = [&](std::string_view line) { log.info(line); },
-                                  .warn = log.warnings()};
-  try {
+  return detail::from_hub(log, [&](const auto& client, const auto& cache, const auto& options) {
     return hub::fetch_model(client, cache, hub::Name::parse(place), options);
-  } catch (const hub::NotFound& error) {
-    throw InputError{std::string{error.what()} + "; nor is there such a directory here"};
-  } catch (const hub::Unavailable& error) {
-    throw Error{std::string{error.what()} + "; nor is there such a directory here"};
-  }
+  });
 }
 
 }  // namespace seqtrain::cli

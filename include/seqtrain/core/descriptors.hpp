@@ -18,6 +18,18 @@
 
 namespace seqtrain {
 
+/// A file descriptor that the destructor closes, unless it is negative: nothing was opened.
+struct OwnedDescriptor {
+  explicit OwnedDescriptor(int opened) : number{opened} {}
+  OwnedDescriptor(const OwnedDescriptor&) = delete;
+  OwnedDescriptor& operator=(const OwnedDescriptor&) = delete;
+  ~OwnedDescriptor() {
+    if (number >= 0) ::close(number);
+  }
+
+  int number;
+};
+
 /// Reads from a file descriptor, such as that of stdin, and does not close it.
 class InputDescriptor {
  public:

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
 
 namespace seqtrain {
@@ -26,7 +27,7 @@ class MappedFile {
   /// Maps `file`. Throws `InputError` if it is missing, cannot be read, is not a regular file or is
   /// empty.
   explicit MappedFile(const std::filesystem::path& file) {
-    const Descriptor descriptor{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    const OwnedDescriptor descriptor{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (descriptor.number < 0) fail(file, std::strerror(errno));
     struct stat status = {};
     if (::fstat(descriptor.number, &status) != 0) fail(file, std::strerror(errno));
@@ -71,16 +72,6 @@ class MappedFile {
     const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
     if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, advice);
   }
-
-  struct Descriptor {
-    explicit Descriptor(int opened) : number{opened} {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-      if (number >= 0) ::close(number);
-    }
-    int number;
-  };
 
   [[noreturn]] static void fail(const std::filesystem::path& file, const std::string& problem) {
     throw InputError{problem, {.object = file.string()}};

@@ -13,6 +13,7 @@
 #include <openssl/sha.h>
 
 #include <seqtrain/core/file_lock.hpp>
+#include <seqtrain/core/hex.hpp>
 #include <seqtrain/gcs/byte_source.hpp>
 #include <seqtrain/gcs/download.hpp>
 #include <seqtrain/gcs/local_path.hpp>
@@ -100,10 +101,7 @@ class Cache {
     }
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
     SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-    constexpr std::string_view hex = "0123456789abcdef";
-    std::string name;
-    for (const auto byte : digest) name += {hex[byte >> 4], hex[byte & 15]};
-    return name;
+    return hex(digest);
   }
 
   static bool is_intact(const std::filesystem::path& entry,

@@ -12,6 +12,7 @@
 #include <openssl/evp.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/hex.hpp>
 
 namespace seqtrain::hub {
 
@@ -44,10 +45,7 @@ class Digest {
     std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
     unsigned int size = 0;
     EVP_DigestFinal_ex(context_.get(), bytes.data(), &size);
-    constexpr std::string_view hex = "0123456789abcdef";
-    std::string text;
-    for (const auto byte : std::span{bytes}.first(size)) text += {hex[byte >> 4], hex[byte & 15]};
-    return text == expected_;
+    return hex(std::span{bytes}.first(size)) == expected_;
   }
 
  private:

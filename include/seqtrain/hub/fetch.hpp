@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -72,6 +74,39 @@ inline std::filesystem::path fetch_model_at(const Client& client, const Cache& c
   return folder;
 }
 
+/// Takes files from the cache or from the hub. Files of a commit are taken from the cache without a
+/// request, and so are any in offline mode. If the hub is away, those of the commit that was
+/// fetched last are taken with a warning. `find(commit, last)` returns what the cache has of a
+/// commit, or nothing; `last` says that the hub is not asked. `fetch()` asks it. Errors call the
+/// files `what`.
+template <class Find, class Fetch>
+std::invoke_result_t<Fetch> from_cache_or_hub(const Client& client, const Cache& cache,
+                                              const Name& name, const std::string& what,
+                                              const FetchOptions& options, const Find& find,
+                                              const Fetch& fetch) {
+  const auto commit = cache.commit_of(name);
+  const bool offline = client.settings().offline;
+  if (commit && (offline || is_commit(name.revision))) {
+    if (auto found = find(*commit, offline)) return *found;
+  }
+  if (offline) {
+    throw InputError{"is not in the cache, " + cache.directory().string() + ", as a whole",
+                     {.object = what},
+                     "unset HF_HUB_OFFLINE to let it be fetched"};
+  }
+  try {
+    return fetch();
+  } catch (const Unavailable& error) {
+    auto found = commit ? find(*commit, true) : std::nullopt;
+    if (!found) throw;
+    if (options.warn) {
+      options.warn(std::string{error.what()} + "; using " + *commit +
+                   " from the cache, which was fetched earlier");
+    }
+    return *found;
+  }
+}
+
 }  // namespace detail
 
 /// Returns the folder with a model's configuration, tokenizer and weights. Fetches the files that
@@ -81,24 +116,14 @@ inline std::filesystem::path fetch_model_at(const Client& client, const Cache& c
 [[nodiscard]] inline std::filesystem::path fetch_model(const Client& client, const Cache& cache,
                                                        const Name& name,
                                                        const FetchOptions& options = {}) {
-  const auto commit = cache.commit_of(name);
-  const auto cached = commit ? cache.snapshot(name, *commit) : std::filesystem::path{};
-  const bool usable = commit && is_whole_model(cached);
-  if (usable && (is_commit(name.revision) || client.settings().offline)) return cached;
-  if (client.settings().offline) {
-    throw InputError{"is not in the cache, " + cache.directory().string() + ", as a whole",
-                     {.object = name.text()},
-                     "unset HF_HUB_OFFLINE to let it be fetched"};
-  }
-  try {
+  const auto find = [&](const std::string& commit, bool) -> std::optional<std::filesystem::path> {
+    auto folder = cache.snapshot(name, commit);
+    if (!is_whole_model(folder)) return {};
+    return folder;
+  };
+  return detail::from_cache_or_hub(client, cache, name, name.text(), options, find, [&] {
     return detail::fetch_model_at(client, cache, name, options);
-  } catch (const Unavailable& error) {
-    if (!usable) throw;
-    if (options.warn)
-      options.warn(std::string{error.what()} + "; using " + *commit +
-                   " from the cache, which was fetched earlier");
-    return cached;
-  }
+  });
 }
 
 }  // namespace seqtrain::hub

@@ -220,27 +220,11 @@ class DatasetFetcher {
                                                   const std::filesystem::path& lists,
                                                   const FetchOptions& options = {}) {
   const detail::DatasetFetcher fetcher{client, cache, name, choose, lists, options};
-  const auto commit = cache.commit_of(name.repository);
-  const bool offline = client.settings().offline;
-  if (commit && (offline || is_commit(name.repository.revision))) {
-    if (auto found = fetcher.find(*commit, offline)) return *found;
-  }
-  if (offline) {
-    throw InputError{"is not in the cache, " + cache.directory().string() + ", as a whole",
-                     {.object = name.text()},
-                     "unset HF_HUB_OFFLINE to let it be fetched"};
-  }
-  try {
-    return fetcher.fetch();
-  } catch (const Unavailable& error) {
-    auto found = commit ? fetcher.find(*commit, true) : std::nullopt;
-    if (!found) throw;
-    if (options.warn) {
-      options.warn(std::string{error.what()} + "; using " + *commit +
-                   " from the cache, which was fetched earlier");
-    }
-    return *found;
-  }
+  const auto find = [&](const std::string& commit, bool guess) {
+    return fetcher.find(commit, guess);
+  };
+  return detail::from_cache_or_hub(client, cache, name.repository, name.text(), options, find,
+                                   [&] { return fetcher.fetch(); });
 }
 
 /// Returns the files of the splits that `choose` names, of a local directory in a data set's

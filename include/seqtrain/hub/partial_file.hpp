@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/hub/digest.hpp>
@@ -76,16 +77,6 @@ class PartialFile {
   }
 
  private:
-  struct Descriptor {
-    explicit Descriptor(int opened) : number{opened} {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-      if (number >= 0) ::close(number);
-    }
-    int number;
-  };
-
   void digest_what_is_there() {
     std::vector<std::byte> piece(std::size_t{1} << 20);
     while (true) {
@@ -111,7 +102,7 @@ class PartialFile {
   std::string hash_;
   std::uint64_t whole_;
   Digest digest_;
-  Descriptor file_;
+  OwnedDescriptor file_;
   std::uint64_t size_ = 0;
 };
 

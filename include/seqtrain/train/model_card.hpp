@@ -15,6 +15,7 @@
 
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/results.hpp>
 
 namespace seqtrain::train {
@@ -95,12 +96,6 @@ inline std::vector<metrics::Figure> card_figures(const metrics::ClassificationRe
   return figures;
 }
 
-inline std::string value_of_flag(const Results& results, std::string_view name) {
-  const auto found = std::ranges::find(
-      results.flags, name, [](const auto& flag) { return std::string_view{flag.first}; });
-  return found == results.flags.end() ? "" : found->second;
-}
-
 /// Returns the description of a split in `model-index`: of the data set, or of the file.
 inline std::string described_split(const Results& results, const CardFacts& facts,
                                    std::string_view split) {
@@ -112,7 +107,7 @@ inline std::string described_split(const Results& results, const CardFacts& fact
            line("split", split == "dev" ? set->dev_split : set->test_split) +
            line("revision", set->revision);
   }
-  const auto file = value_of_flag(results, std::string{split} + "-file");
+  const auto file = value_in(results.flags, std::string{split} + "-file");
   const auto shown = std::filesystem::path{file}.filename().string();
   const auto name = shown.empty() ? split : shown;
   return line("name", name) + line("type", name) + "      split: " + std::string{split} + "\n";
@@ -174,9 +169,9 @@ inline std::string results_table(std::string_view split,
 /// labels, results, hyperparameters and versions for people.
 [[nodiscard]] inline std::string model_card(const Results& results, const CardFacts& facts) {
   auto text = detail::front_matter(results, facts) + "\n# " + detail::cell(facts.name) + "\n\n";
-  const auto base = detail::value_of_flag(results, "model");
-  const auto set = detail::value_of_flag(results, "dataset");
-  const auto data = set.empty() ? detail::value_of_flag(results, "train-file") : set;
+  const auto base = value_in(results.flags, "model");
+  const auto set = value_in(results.flags, "dataset");
+  const auto data = set.empty() ? value_in(results.flags, "train-file") : set;
   text += "A classifier of texts";
   if (!base.empty()) text += ", fine-tuned from " + detail::cell(base);
   if (!data.empty()) text += " on " + detail::cell(data);

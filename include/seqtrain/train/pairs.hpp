@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,12 @@ namespace seqtrain::train {
 
 /// Names with values, in order, such as flags and versions.
 using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// Returns the value of a name, or an empty string if there is no such name.
+[[nodiscard]] inline std::string value_in(const Pairs& pairs, std::string_view name) {
+  const auto found = std::ranges::find(pairs, name, &Pairs::value_type::first);
+  return found == pairs.end() ? "" : found->second;
+}
 
 /// Appends the pairs to a JSON object as one member `name`, an object.
 inline void append(json::Writer& out, std::string_view name, const Pairs& pairs) {
