@@ -7,6 +7,7 @@
 
 #include <seqtrain/model/architectures.hpp>
 #include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 
 #include "support/corrupt.hpp"
@@ -49,10 +50,11 @@ TEST_P(PretrainedEncoders, GetANewHead) {
   std::string prefix;
   Architectures::visit(config, [&]<class Family>() { prefix = std::string{Family::prefix} + "."; });
   std::filesystem::copy_file(GetParam() / "config.json", directory.path() / "config.json");
-  const weights::SafetensorsFile file{GetParam() / "model.safetensors"};
+  const weights::Checkpoint whole{GetParam()};
   std::vector<weights::TensorView> tensors;
   std::vector<std::string> head;
-  for (auto tensor : file.tensors()) {
+  for (const auto& name : whole.names()) {
+    auto tensor = *whole.find(name);
     if (tensor.name.starts_with(prefix) && tensor.name.find("pooler") == std::string::npos) {
       tensor.name.erase(0, prefix.size());
       tensors.push_back(tensor);
