@@ -14,7 +14,7 @@
 
 #include "job.hpp"
 
-/// A BERT or RoBERTa classifier from the language's `model/`, or the default checkpoint.
+/// A classifier with an encoder such as BERT from the language's `model/`, or the default checkpoint.
 struct Bert {
   static seqtrain::metrics::ClassificationReport train(const Job& given) {
     using namespace seqtrain;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <seqtrain/model/albert/config.hpp>
+#include <seqtrain/model/deberta_v2/config.hpp>
 #include <seqtrain/model/distilbert/config.hpp>
 #include <seqtrain/model/electra/config.hpp>
 #include <seqtrain/model/modernbert/config.hpp>
@@ -42,4 +43,5 @@ void seqtrain::fuzz::run(Input input) {
   check(text, model::read_mpnet_config);
   check(text, model::read_albert_config);
   check(text, model::read_modernbert_config);
+  check(text, model::read_deberta_v2_config);
 }

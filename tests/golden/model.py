@@ -23,7 +23,7 @@ from safetensors.torch import load_file, save_file
 from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassification
 
 STEPS = 50
-TYPED = ("bert", "electra", "albert")  # families with two token types
+TYPED = ("bert", "electra", "albert", "deberta-v2")  # families that may have two token types
 
 
 def make_batch(config, rows, width):
@@ -32,7 +32,7 @@ def make_batch(config, rows, width):
     types = torch.zeros((rows, width), dtype=torch.long)
     for row, length in enumerate(lengths):
         ids[row, :length] = torch.randint(2, config.vocab_size, (length,))
-        if config.model_type in TYPED:
+        if config.model_type in TYPED and config.type_vocab_size > 1:
             types[row, length // 2:length] = 1
     labels = torch.randint(config.num_labels, (rows,))
     if config.problem_type == "regression":
@@ -158,6 +158,22 @@ SMALL = {
         hidden_size=8, num_hidden_layers=2, num_attention_heads=1, pad_token_id=0, num_labels=4,
         global_attn_every_n_layers=1, global_rope_theta=50.0, hidden_act="gelu_new",
         problem_type="multi_label_classification")),
+    "deberta_v3": ("deberta-v2", dict(
+        hidden_size=8, num_hidden_layers=2, num_attention_heads=2, relative_attention=True,
+        position_buckets=6, norm_rel_ebd="layer_norm", share_att_key=True,
+        pos_att_type="p2c|c2p", position_biased_input=False)),
+    "deberta_convolution": ("deberta-v2", dict(
+        hidden_size=8, embedding_size=6, num_hidden_layers=2, num_attention_heads=2,
+        relative_attention=True, max_relative_positions=5, pos_att_type=["c2p"], type_vocab_size=2,
+        conv_kernel_size=3, conv_act="gelu", num_labels=4,
+        problem_type="multi_label_classification")),
+    "deberta_keys": ("deberta-v2", dict(
+        hidden_size=12, num_hidden_layers=1, num_attention_heads=3, relative_attention=True,
+        position_buckets=4, pos_att_type="p2c", conv_kernel_size=5, conv_groups=2,
+        pooler_hidden_act="relu")),
+    "deberta_absolute": ("deberta-v2", dict(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=4, num_labels=1,
+        problem_type="regression")),
 }
 
 
@@ -190,6 +206,17 @@ def write_random(directory, count):
             more["classifier_pooling"] = random.choice(["cls", "mean"])
             for key in ("norm_bias", "attention_bias", "mlp_bias", "classifier_bias"):
                 more[key] = random.random() < 0.5
+        if family == "deberta-v2":
+            more["relative_attention"] = True
+            more["position_buckets"] = random.choice([-1, 8, 20])
+            more["max_relative_positions"] = random.choice([-1, 16, 33])
+            more["norm_rel_ebd"] = random.choice(["none", "layer_norm"])
+            more["share_att_key"] = random.random() < 0.5
+            more["position_biased_input"] = random.random() < 0.5
+            more["pos_att_type"] = random.choice(["c2p", "p2c", "c2p|p2c"])
+            more["type_vocab_size"] = random.choice([0, 2])
+            more["conv_kernel_size"] = random.choice([0, 3, 5])
+            more["conv_act"] = random.choice(["tanh", "gelu"])
         if family == "albert":
             more["num_hidden_groups"] = random.randint(1, 2)
             more["inner_group_num"] = random.randint(1, 2)

@@ -24,7 +24,7 @@ TEST(Architectures, UnknownFamiliesAreNamedWithTheSupportedOnes) {
   };
   EXPECT_EQ(visit(R"({"model_type": "gpt2"})"),
             "config.json: model_type: 'gpt2' is not supported; supported are bert, roberta, "
-            "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert");
+            "distilbert, xlm-roberta, camembert, electra, mpnet, albert, modernbert, deberta-v2");
   EXPECT_EQ(visit("{}"), "config.json: model_type: missing");
 }
 
@@ -35,7 +35,7 @@ TEST(Architectures, EveryFamilyHasACaseOfTransformers) {
                          [&]<class Family>() { seen.emplace_back(Family::model_type); });
   }
   for (const auto* name : {"bert", "roberta", "distilbert", "xlm-roberta", "camembert", "electra",
-                           "mpnet", "albert", "modernbert"}) {
+                           "mpnet", "albert", "modernbert", "deberta-v2"}) {
     EXPECT_NE(std::ranges::find(seen, name), seen.end()) << name;
   }
 }

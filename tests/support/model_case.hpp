@@ -55,7 +55,8 @@ class ModelCase {
 
  private:
   [[nodiscard]] bool one_label() const {
-    const auto config = weights::read_config(weights::ConfigFile{directory_ / "config.json"});
+    const auto config = weights::read_config(weights::ConfigFile{directory_ / "config.json"},
+                                             {.keys = {.type_vocab_size = ""}});
     return config.problem() == ProblemType::single_label;
   }
 

@@ -10,6 +10,7 @@
 #include <seqtrain/model/architecture.hpp>
 #include <seqtrain/model/bert/bert.hpp>
 #include <seqtrain/model/camembert/camembert.hpp>
+#include <seqtrain/model/deberta_v2/deberta_v2.hpp>
 #include <seqtrain/model/distilbert/distilbert.hpp>
 #include <seqtrain/model/electra/electra.hpp>
 #include <seqtrain/model/modernbert/modernbert.hpp>
@@ -40,6 +41,6 @@ struct ArchitectureList {
 
 /// The families that `load_classifier` knows.
 using Architectures = ArchitectureList<Bert, Roberta, DistilBert, XlmRoberta, Camembert, Electra,
-                                       Mpnet, Albert, ModernBert>;
+                                       Mpnet, Albert, ModernBert, DebertaV2>;
 
 }  // namespace seqtrain::model

@@ -18,7 +18,7 @@ namespace seqtrain::model {
 struct AttentionMask {
   /// Tells which keys a query may attend to: bool [rows, 1, 1, width], or nothing for all keys.
   std::optional<at::Tensor> keys = {};
-  /// Numbers that are added to scores: [1, heads, width, width].
+  /// Numbers that are added to scores: [1 or rows, heads, width, width].
   std::optional<at::Tensor> bias = {};
 };
 
