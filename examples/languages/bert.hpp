@@ -14,7 +14,8 @@
 
 #include "job.hpp"
 
-/// A classifier with an encoder such as BERT from the language's `model/`, or the default checkpoint.
+/// A classifier with an encoder such as BERT from the language's `model/`, or the default
+/// checkpoint.
 struct Bert {
   static seqtrain::metrics::ClassificationReport train(const Job& given) {
     using namespace seqtrain;
