@@ -126,7 +126,8 @@ inline void upload_large_files(const Client& client, const Name& name,
                                std::vector<PushFile> files) {
   std::erase_if(files, [](const PushFile& file) { return !file.is_large; });
   std::ranges::sort(files, {}, &PushFile::hash);  // equal contents are sent once
-  files.erase(std::ranges::unique(files, {}, &PushFile::hash).begin(), files.end());
+  const auto are_equal = [](const PushFile& a, const PushFile& b) { return a.hash == b.hash; };
+  files.erase(std::unique(files.begin(), files.end(), are_equal), files.end());
   std::string refusal;
   for (int attempt = 0; attempt < 3 && !files.empty(); ++attempt) {
     refusal = detail::try_upload(client, name, files);
