@@ -106,8 +106,11 @@ TEST_F(HubUpload, GivesTheHeadersOfTheHubToNoOtherHost) {
           EXPECT_EQ(seen.header("Authorization"), "Basic x");
           return http::Response{307, {{"Location", "https://other.test/"}}, {}};
         }
-        return http::Response{200, {}, R"({"objects": [{"oid": ")" + file_.hash + R"(", "actions": {
-            "upload": {"href": "https://files.test/", "header": {"Authorization": "Basic x"}}}}]})"};
+        return http::Response{200,
+                              {},
+                              R"({"objects": [{"oid": ")" + file_.hash +
+                                  R"(", "actions": {"upload": {"href": "https://files.test/",
+                                     "header": {"Authorization": "Basic x"}}}}]})"};
       },
       "hf_write");
   EXPECT_EQ(problem_of([&] { upload(client); }), "org/m: w.bin: the hub's storage answered 307");
