@@ -16,7 +16,7 @@
 namespace seqtrain::tests {
 namespace {
 
-using Files = std::map<std::string, std::string>;
+using Contents = std::map<std::string, std::string>;
 
 class HubPush : public HubFixture {
  protected:
@@ -58,18 +58,18 @@ class HubPush : public HubFixture {
   std::vector<FakeTransport::Seen> seen_;  // by the last push
 
   /// The files of the repository that are not the hub's own.
-  Files pushed() {
+  Contents pushed() {
     auto files = hub_.files_of("models/org/new");
     files.erase(".gitattributes");
     return files;
   }
 
-  const Files model_{{"README.md", "# A model"},
-                     {"config.json", "{}"},
-                     {"empty.txt", ""},
-                     {"model.safetensors", std::string(1000, 'w')},
-                     {"folder/small.bin", "small"},
-                     {"tokenizer.json", std::string("{\"\0\xff\"}", 6)}};
+  const Contents model_{{"README.md", "# A model"},
+                        {"config.json", "{}"},
+                        {"empty.txt", ""},
+                        {"model.safetensors", std::string(1000, 'w')},
+                        {"folder/small.bin", "small"},
+                        {"tokenizer.json", std::string("{\"\0\xff\"}", 6)}};
 };
 
 TEST_F(HubPush, CreatesTheRepositoryAndMakesOneCommit) {
@@ -172,7 +172,7 @@ TEST_F(HubPush, SaysWhyItMayNot) {
             std::string::npos);
   EXPECT_NE(problem(make_client("hf_old")).find("the hub does not accept the token"),
             std::string::npos);
-  EXPECT_EQ(pushed(), (Files{{"config.json", "theirs"}}));
+  EXPECT_EQ(pushed(), (Contents{{"config.json", "theirs"}}));
 }
 
 TEST_F(HubPush, SaysWhatTheHubRefuses) {
