@@ -181,10 +181,8 @@ def spelled(tokenizer, source):
     if source.random() < 0.3:
         del spec["model"]["type"]
     merges = spec["model"].get("merges", [])
-    if source.random() < 0.5 and not any(" " in part for merge in merges for part in merge):
+    if merges and source.random() < 0.5 and not any(" " in part for merge in merges for part in merge):
         spec["model"]["merges"] = [" ".join(merge) for merge in merges]
-    if not merges:
-        spec["model"].pop("merges", None)
     if source.random() < 0.3:
         spec["truncation"] = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0}
         spec["padding"] = {"strategy": {"Fixed": 9}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 1,
