@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What other tokenizers take for the work of bench/tokenize and bench/encode_file.
+"""Times other tokenizers at the work of bench/tokenize and bench/encode_file.
 
     tokenizer_peers.py texts DIR FILE.jsonl   each text on its own, no special tokens, on one core
     tokenizer_peers.py pairs DIR FILE.jsonl   pairs, truncated, with special tokens, on all cores
 
-DIR holds a tokenizer.json. Each peer is given the texts as it likes them best, and its ids are
-compared with those of Hugging Face's `tokenizers`. Prints a row of results, see report.py, a line.
+DIR holds a tokenizer.json. Each peer is given the texts in the form that is fastest for it, and its ids are
+compared with those of Hugging Face's `tokenizers`. Prints each row of results on a line, see
+report.py.
 """
 import base64
 import itertools
@@ -122,7 +123,7 @@ def seconds(run):
 
 
 def best_seconds(run):
-    """Of a few passes, as many as there is time for."""
+    """Returns the shortest time of up to PASSES passes. Stops after ENOUGH seconds."""
     taken = [seconds(run)[0]]
     while len(taken) < PASSES and sum(taken) < ENOUGH:
         taken.append(seconds(run)[0])

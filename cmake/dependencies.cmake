@@ -1,4 +1,4 @@
-# What seqtrain stands on. A missing package is named with the command that installs it.
+# Finds the libraries that seqtrain needs. An error names the command that installs a missing one.
 function(seqtrain_find package debian)
   find_package(${package} ${ARGN} QUIET)
   if(NOT ${package}_FOUND)

@@ -11,7 +11,7 @@ install(RUNTIME_DEPENDENCY_SET seqtrain_libraries
   PRE_EXCLUDE_REGEXES "^ld-linux" "^libcuda\\.so"  # the driver's
   POST_EXCLUDE_REGEXES "^/(usr/)?lib"
   LIBRARY DESTINATION lib/seqtrain COMPONENT programs)
-# CMake strips only what it has built. Of LibTorch's libraries this takes 90 MB away.
+# CMake strips only what it has built. Stripping LibTorch's libraries saves 90 MB.
 install(CODE "
   if(CMAKE_INSTALL_DO_STRIP)
     file(GLOB libraries \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/seqtrain/*\")
@@ -43,7 +43,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# What the headers need, for those who compile with them.
+# The packages that the headers need, for users who compile with them.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
   "libsimdjson-dev, libboost-dev, libgloo-dev, libboost-program-options-dev, libeigen3-dev, libssl-dev,\
  libzstd-dev, zlib1g-dev")

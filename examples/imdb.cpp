@@ -1,4 +1,4 @@
-// Fine-tunes a BERT or RoBERTa classifier on film reviews, or only its head. See docs/flags.md.
+// Fine-tunes a classifier on film reviews, or only its head. See docs/flags.md.
 #include <seqtrain/cli/run.hpp>
 
 #include "fine_tune.hpp"
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     flags.max_length = 512;
     flags.learning_rate = 2e-5;
     flags.open = open_file;
-    cli::Flags parser{"imdb", "fine-tunes a BERT or RoBERTa classifier on film reviews", log};
+    cli::Flags parser{"imdb", "fine-tunes a classifier on film reviews", log};
     if (flags.parse(parser, argc, argv)) fine_tune(log, "imdb", flags, parser);
   });
 }

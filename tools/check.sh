@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a maintainer asks besides `make test`: each header compiles alone, everything links twice, a
-# user's mistakes end in plain sentences, an installation is usable, and the half without torch runs
-# under the sanitizers and withstands a short search by fuzzing.
+# Checks what `make test` leaves out: each header compiles alone, everything links twice, a user's
+# mistakes end in plain sentences, an installation is usable, and the half without torch passes
+# under the sanitizers and survives a short search by fuzzing.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tools/tally.sh

@@ -35,7 +35,7 @@ class Clock(Callback):
 
 
 class Batches(list):
-    """What DataLoaders want of a loader."""
+    """A loader with the attributes that DataLoaders reads."""
     device, dataset, bs, n_inp, vocab, show_batch = torch.device("cpu"), [], 1, 1, None, None
 
     def to(self, device):

@@ -17,7 +17,7 @@
 #include <benchmark/benchmark.h>
 
 #include <seqtrain/cli/run.hpp>
-#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
@@ -61,7 +61,7 @@ struct Subject {
                        static_cast<double>(autograd.accumulate(batch, 1));
     demand(std::abs(gap) < (precision == Precision::bf16 ? 1e-2 : 1e-4), "loss");
     for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-      const auto& [name, value, gradient, touched] = kernels.parameters()[i];
+      const auto& [name, value, gradient, touched, decays] = kernels.parameters()[i];
       if (name.ends_with("key.bias")) continue;  // no gradient but rounding
       const at::Tensor& expected = autograd.parameters()[i].gradient;
       const double difference = gradient.sub(expected).norm().item<double>();

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <seqtrain/cli/encode.hpp>
-#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/train/stages.hpp>
@@ -14,7 +14,8 @@
 
 #include "job.hpp"
 
-/// A BERT or RoBERTa classifier from the language's `model/`, or the default checkpoint.
+/// A classifier with an encoder such as BERT from the language's `model/`, or the default
+/// checkpoint.
 struct Bert {
   static seqtrain::metrics::ClassificationReport train(const Job& given) {
     using namespace seqtrain;

@@ -10,8 +10,8 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/language_loader.hpp>
-#include <seqtrain/model/language_model.hpp>
-#include <seqtrain/model/pretrained_words.hpp>
+#include <seqtrain/model/awd_lstm/language_model.hpp>
+#include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
 
 #include "job.hpp"

@@ -7,7 +7,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/model/awd_lstm.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 
 /// The sizes and the dropout rates of a language model that fastai has trained.
 struct PublishedModel {

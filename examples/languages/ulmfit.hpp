@@ -11,9 +11,9 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/count_words.hpp>
-#include <seqtrain/model/awd_lstm_classifier.hpp>
-#include <seqtrain/model/language_model.hpp>
-#include <seqtrain/model/pretrained_words.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
+#include <seqtrain/model/awd_lstm/language_model.hpp>
+#include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/subwords/subword_tokenizer.hpp>
 #include <seqtrain/text/loading/word_list.hpp>

@@ -11,7 +11,7 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/model/awd_lstm_classifier.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/report/curve.hpp>
 #include <seqtrain/train/best_model.hpp>

@@ -4,6 +4,7 @@
 
 #include <seqtrain/weights/calibration.hpp>
 #include <seqtrain/weights/checkpoint.hpp>
+#include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/dtype.hpp>
 #include <seqtrain/weights/fastai.hpp>
 #include <seqtrain/weights/model_config.hpp>

@@ -103,7 +103,7 @@ class Mnli:
 
 
 class Ended:
-    """How a process ended, and what it said."""
+    """The exit code of a process and its output."""
 
     def __init__(self, code, said):
         self.code, self.said = code, said

@@ -17,7 +17,7 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/dist/replicated.hpp>
-#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/tensor/threads.hpp>

@@ -1,19 +1,47 @@
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <seqtrain/model/albert/config.hpp>
+#include <seqtrain/model/deberta_v2/config.hpp>
+#include <seqtrain/model/distilbert/config.hpp>
+#include <seqtrain/model/electra/config.hpp>
+#include <seqtrain/model/modernbert/config.hpp>
+#include <seqtrain/model/mpnet/config.hpp>
+#include <seqtrain/model/roberta/config.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/write_config.hpp>
 
 #include "fuzz.hpp"
 
+namespace seqtrain::fuzz {
+namespace {
+
 /// Checks that an accepted config can be written for other labels and read again.
-void seqtrain::fuzz::run(Input input) {
+template <class Read>
+void check(std::string_view text, const Read& read) {
   accepts([&] {
-    const auto config = weights::parse_config(input.text());
+    const auto config = read(weights::ConfigFile::parse(text));
     const std::vector<std::string> labels{"no", "yes"};
-    const auto again = weights::parse_config(weights::classifier_config(input.text(), labels));
+    const auto again =
+        read(weights::ConfigFile::parse(weights::classifier_config(text, "Classifier", labels)));
     require(again.labels == labels);
     require(again.hidden_size == config.hidden_size);
     require(again.layer_norm_eps == config.layer_norm_eps);
   });
+}
+
+}  // namespace
+}  // namespace seqtrain::fuzz
+
+void seqtrain::fuzz::run(Input input) {
+  const std::string_view text = input.text();
+  check(text, [](const auto& file) { return weights::read_config(file); });
+  check(text, [](const auto& file) { return model::read_roberta_config(file); });
+  check(text, model::read_distilbert_config);
+  check(text, model::read_electra_config);
+  check(text, model::read_mpnet_config);
+  check(text, model::read_albert_config);
+  check(text, model::read_modernbert_config);
+  check(text, model::read_deberta_v2_config);
 }

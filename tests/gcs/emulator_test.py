@@ -1,4 +1,4 @@
-"""What seqtrain's gcs program writes, Google's Python client reads, and the other way round.
+"""Tests that Google's Python client reads what seqtrain's gcs program writes, and the reverse.
 
 Starts gcp-storage-emulator and drives the program given as the first argument. Needs, in the
 Python that runs it:  pip install gcp-storage-emulator google-cloud-storage

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Models and what transformers computes with them, for the tests of model/.
 
-    model.py                      writes the small cases that the tree holds, into golden/model/
+    model.py [--only NAME …]      writes the small cases that the tree holds, into golden/model/
     model.py --out DIR --random N [--checkpoint HF_DIR]
-                                  writes N random configurations, and one case of a real
-                                  checkpoint, for model_test with SEQTRAIN_MODEL_CASES=DIR
+                                  writes N random configurations of the families in turn,
+                                  in all layouts of files, and one case of a real checkpoint,
+                                  for model_test with SEQTRAIN_MODEL_CASES=DIR
     model.py --check DIR          compares what model_test saved there, by from_pretrained and by
                                   torch.load into load_state_dict
 
@@ -19,10 +20,10 @@ from pathlib import Path
 
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import (AutoConfig, AutoModelForSequenceClassification, BertConfig,
-                          RobertaConfig)
+from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassification
 
 STEPS = 50
+TYPED = ("bert", "electra", "albert", "deberta-v2")  # families that may have two token types
 
 
 def make_batch(config, rows, width):
@@ -31,7 +32,7 @@ def make_batch(config, rows, width):
     types = torch.zeros((rows, width), dtype=torch.long)
     for row, length in enumerate(lengths):
         ids[row, :length] = torch.randint(2, config.vocab_size, (length,))
-        if config.model_type == "bert":
+        if config.model_type in TYPED and config.type_vocab_size > 1:
             types[row, length // 2:length] = 1
     labels = torch.randint(config.num_labels, (rows,))
     if config.problem_type == "regression":
@@ -44,12 +45,21 @@ def make_batch(config, rows, width):
 def run(model, batch):
     ids, types, lengths, labels = batch
     mask = (torch.arange(ids.shape[1])[None] < lengths[:, None]).long()
-    return model(input_ids=ids, token_type_ids=types, attention_mask=mask, labels=labels)
+    untyped = model.config.model_type in ("distilbert", "mpnet", "modernbert")
+    types = {} if untyped else {"token_type_ids": types}
+    return model(input_ids=ids, attention_mask=mask, labels=labels, **types)
 
 
-def write_case(directory, model, batches, lr=1e-3):
+def save(model, directory, layout):
     directory.mkdir(parents=True, exist_ok=True)
-    model.save_pretrained(directory)
+    model.save_pretrained(directory, max_shard_size="20KB" if layout == "shards" else "5GB")
+    if layout == "bin":
+        (directory / "model.safetensors").unlink()
+        torch.save(model.state_dict(), directory / "pytorch_model.bin")
+
+
+def write_case(directory, model, batches, lr=1e-3, layout="one file"):
+    save(model, directory, layout)
     model.eval()
     expected = {}
     for i, batch in enumerate(batches):
@@ -75,17 +85,31 @@ def write_case(directory, model, batches, lr=1e-3):
     print(directory.name, output.logits.abs().max().item(), losses[0], losses[-1])
 
 
+# The keys by which families call what all of them have.
+KEYS = {"distilbert": {"hidden_size": "dim", "num_hidden_layers": "n_layers",
+                       "num_attention_heads": "n_heads", "intermediate_size": "hidden_dim",
+                       "hidden_act": "activation", "hidden_dropout_prob": "dropout",
+                       "attention_probs_dropout_prob": "attention_dropout"},
+        "modernbert": {"hidden_act": "hidden_activation", "hidden_dropout_prob": "mlp_dropout",
+                       "attention_probs_dropout_prob": "attention_dropout"}}
+
+
+def is_scale(name):
+    return name.lower().endswith("norm.weight")
+
+
 def make_model(family, seed, std=0.3, **settings):
     random.seed(seed)
     torch.manual_seed(seed)
-    kind = BertConfig if family == "bert" else RobertaConfig
-    config = kind(hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1, **settings)
+    settings = {"hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, **settings}
+    keys = KEYS.get(family, {})
+    config = CONFIG_MAPPING[family](**{keys.get(key, key): value for key, value in settings.items()})
     model = AutoModelForSequenceClassification.from_config(config)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            parameter.normal_(1.0 if name.endswith("LayerNorm.weight") else 0.0, std)
+            parameter.normal_(1.0 if is_scale(name) else 0.0, std)
         for name, parameter in model.named_parameters():
-            if "word_embeddings" in name:
+            if "word_embeddings" in name or "tok_embeddings" in name:
                 parameter[config.pad_token_id] = 0
     return model
 
@@ -102,31 +126,110 @@ SMALL = {
     "roberta_multi_label": ("roberta", dict(hidden_size=8, num_hidden_layers=1,
                                             num_attention_heads=2, num_labels=4,
                                             problem_type="multi_label_classification")),
+    "distilbert_gelu": ("distilbert", dict(hidden_size=8, num_hidden_layers=2,
+                                           num_attention_heads=2)),
+    "distilbert_relu": ("distilbert", dict(hidden_size=12, num_hidden_layers=1, num_labels=1,
+                                           num_attention_heads=3, hidden_act="relu",
+                                           problem_type="regression")),
+    "xlm_roberta": ("xlm-roberta", dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
+                                        pad_token_id=3, type_vocab_size=1)),
+    "camembert": ("camembert", dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
+                                    num_labels=4, problem_type="multi_label_classification")),
+    "electra_small": ("electra", dict(hidden_size=12, embedding_size=5, num_hidden_layers=2,
+                                      num_attention_heads=2)),
+    "electra_same": ("electra", dict(hidden_size=8, embedding_size=8, num_hidden_layers=1,
+                                     num_attention_heads=4, hidden_act="gelu_new")),
+    "mpnet": ("mpnet", dict(hidden_size=8, num_hidden_layers=2, num_attention_heads=2)),
+    "mpnet_long": ("mpnet", dict(hidden_size=6, num_hidden_layers=1, num_attention_heads=3,
+                                 max_position_embeddings=220, width=210)),
+    "albert": ("albert", dict(hidden_size=8, embedding_size=6, num_hidden_layers=3,
+                              num_attention_heads=2)),
+    "albert_groups": ("albert", dict(hidden_size=8, embedding_size=8, num_hidden_layers=5,
+                                     num_hidden_groups=2, inner_group_num=2,
+                                     num_attention_heads=4, hidden_act="relu")),
+    "modernbert": ("modernbert", dict(hidden_size=8, num_hidden_layers=4, num_attention_heads=2,
+                                      pad_token_id=0, local_attention=6, width=12)),
+    "modernbert_mean": ("modernbert", dict(
+        hidden_size=12, num_hidden_layers=3, num_attention_heads=3, pad_token_id=2,
+        local_attention=4, global_attn_every_n_layers=2, classifier_pooling="mean", norm_bias=True,
+        attention_bias=True, mlp_bias=True, classifier_bias=True, classifier_activation="relu",
+        embedding_dropout=0.1, classifier_dropout=0.2)),
+    "modernbert_global": ("modernbert", dict(
+        hidden_size=8, num_hidden_layers=2, num_attention_heads=1, pad_token_id=0, num_labels=4,
+        global_attn_every_n_layers=1, global_rope_theta=50.0, hidden_act="gelu_new",
+        problem_type="multi_label_classification")),
+    "deberta_v3": ("deberta-v2", dict(
+        hidden_size=8, num_hidden_layers=2, num_attention_heads=2, relative_attention=True,
+        position_buckets=6, norm_rel_ebd="layer_norm", share_att_key=True,
+        pos_att_type="p2c|c2p", position_biased_input=False)),
+    "deberta_convolution": ("deberta-v2", dict(
+        hidden_size=8, embedding_size=6, num_hidden_layers=2, num_attention_heads=2,
+        relative_attention=True, max_relative_positions=5, pos_att_type=["c2p"], type_vocab_size=2,
+        conv_kernel_size=3, conv_act="gelu", num_labels=4,
+        problem_type="multi_label_classification")),
+    "deberta_keys": ("deberta-v2", dict(
+        hidden_size=12, num_hidden_layers=1, num_attention_heads=3, relative_attention=True,
+        position_buckets=4, pos_att_type="p2c", conv_kernel_size=5, conv_groups=2,
+        pooler_hidden_act="relu")),
+    "deberta_absolute": ("deberta-v2", dict(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=4, num_labels=1,
+        problem_type="regression")),
 }
 
 
-def write_small(directory):
+def write_small(directory, only):
     for seed, (name, (family, settings)) in enumerate(SMALL.items()):
+        if only and name not in only:
+            continue
+        width = settings.get("width", 9)
+        settings = {key: value for key, value in settings.items() if key != "width"}
         model = make_model(family, seed, vocab_size=24, intermediate_size=16,
-                           max_position_embeddings=12, **{"num_labels": 3, **settings})
-        batches = [make_batch(model.config, 4, 9), make_batch(model.config, 3, 6)]
+                           **{"max_position_embeddings": 14 if family == "xlm-roberta" else 12,
+                              "num_labels": 3, **settings})
+        batches = [make_batch(model.config, 4, width), make_batch(model.config, 3, 6)]
         write_case(directory / name, model, batches)
 
 
 def write_random(directory, count):
+    families = sorted({family for family, settings in SMALL.values()})
     for seed in range(count):
         random.seed(1000 + seed)
         heads = random.choice([1, 2, 4, 6])
-        family = random.choice(["bert", "roberta"])
+        family = families[seed % len(families)]
+        more = {}
+        if family in ("electra", "albert"):
+            more["embedding_size"] = random.choice([7, 16, 32])
+        if family == "modernbert":
+            more["pad_token_id"] = 0
+            more["local_attention"] = random.choice([4, 10, 128])
+            more["global_attn_every_n_layers"] = random.randint(1, 4)
+            more["classifier_pooling"] = random.choice(["cls", "mean"])
+            for key in ("norm_bias", "attention_bias", "mlp_bias", "classifier_bias"):
+                more[key] = random.random() < 0.5
+        if family == "deberta-v2":
+            more["relative_attention"] = True
+            more["position_buckets"] = random.choice([-1, 8, 20])
+            more["max_relative_positions"] = random.choice([-1, 16, 33])
+            more["norm_rel_ebd"] = random.choice(["none", "layer_norm"])
+            more["share_att_key"] = random.random() < 0.5
+            more["position_biased_input"] = random.random() < 0.5
+            more["pos_att_type"] = random.choice(["c2p", "p2c", "c2p|p2c"])
+            more["type_vocab_size"] = random.choice([0, 2])
+            more["conv_kernel_size"] = random.choice([0, 3, 5])
+            more["conv_act"] = random.choice(["tanh", "gelu"])
+        if family == "albert":
+            more["num_hidden_groups"] = random.randint(1, 2)
+            more["inner_group_num"] = random.randint(1, 2)
         model = make_model(
             family, seed, std=0.1, vocab_size=random.randint(50, 300), num_attention_heads=heads,
             hidden_size=heads * random.choice([8, 16, 20]),
-            num_hidden_layers=random.randint(1, 4), intermediate_size=random.randint(16, 160),
+            num_hidden_layers=random.randint(2, 4), intermediate_size=random.randint(16, 160),
             hidden_act=random.choice(["gelu", "gelu_new", "relu"]),
-            max_position_embeddings=random.randint(40, 80), num_labels=random.randint(2, 5))
+            max_position_embeddings=random.randint(40, 80), num_labels=random.randint(2, 5), **more)
         batches = [make_batch(model.config, random.randint(1, 9), random.randint(3, 36))
                    for _ in range(2)]
-        write_case(directory / f"random_{seed}_{family}", model, batches)
+        write_case(directory / f"random_{seed}_{family.replace('-', '_')}", model, batches,
+                   layout=random.choice(["one file", "shards", "bin"]))
 
 
 def write_checkpoint(directory, checkpoint):
@@ -151,7 +254,7 @@ def check(directory):
         state = torch.load(saved / "model.pth", weights_only=True)
         fresh = AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained(saved))
         fresh.load_state_dict(state)
-        assert list(state) == list(fresh.state_dict()), "another order of keys"
+        assert set(state) == set(fresh.state_dict()), "other keys"
         with torch.no_grad():
             gap_pth = (run(fresh.eval(), batch).logits - expected["logits"]).abs().max().item()
         print(f"{saved.parent.name}: logits differ by {gap:.2e}, by model.pth {gap_pth:.2e}")
@@ -164,8 +267,9 @@ if __name__ == "__main__":
     parser.add_argument("--random", type=int, default=0)
     parser.add_argument("--checkpoint")
     parser.add_argument("--check", type=Path)
+    parser.add_argument("--only", nargs="+")
     options = parser.parse_args()
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)  # the models are tiny
     if options.check:
         check(options.check)
     elif options.out:
@@ -173,4 +277,4 @@ if __name__ == "__main__":
         if options.checkpoint:
             write_checkpoint(options.out, options.checkpoint)
     else:
-        write_small(Path(__file__).with_name("model"))
+        write_small(Path(__file__).with_name("model"), options.only)

@@ -72,7 +72,7 @@ def probe_word_characters():
 
 
 def probe_other_sets(sets):
-    """What the other normalizers and pre-tokenizers go by, where BERT's do not tell already."""
+    """Probes the sets of characters that other normalizers and pre-tokenizers use and BERT's do not."""
     digits = pre_tokenizers.Digits(individual_digits=False).pre_tokenize_str
     words = pre_tokenizers.Whitespace().pre_tokenize_str
     accents = normalizers.StripAccents().normalize_str
@@ -95,9 +95,9 @@ def probe_other_sets(sets):
 
 
 def probe_graphemes():
-    """What tells where a character of the user's begins, from what `Precompiled` does to texts of one
-    and of several: it shows a map the first five bytes of one that has no more, and takes the
-    shortest beginning that the map knows for the whole."""
+    """Probes where graphemes begin, by what `Precompiled` does to texts of one and of several. It
+    looks up a grapheme of at most five bytes in its map, and takes the result of the shortest prefix
+    that the map has for the whole grapheme."""
     def mapped(**entries):
         return normalizers.Precompiled(charsmap({chr(int(k[1:], 16)): v for k, v in entries.items()})).normalize_str
 

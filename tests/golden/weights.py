@@ -46,7 +46,7 @@ def every_dtype():
 
 
 def views():
-    """What a state_dict can be: shared storages, strides, offsets, parameters."""
+    """Makes a state_dict with shared storages, strides, offsets and parameters."""
     base = torch.arange(24, dtype=torch.float32).reshape(4, 6)
     state = collections.OrderedDict(every_dtype())
     state["base"] = base

@@ -82,7 +82,7 @@ class Commands(Offline):
             (JOBS / "deploy.sh", "gs://bucket/model"),
         ):
             for words in self.commands(script, *arguments):
-                # The same command with other values needs no second look.
+                # One command of each shape is checked; its values do not matter.
                 shape = (*words[:3], *(word.split("=")[0] for word in words[3:] if word.startswith("--")))
                 commands[shape] = words
         self.assertGreater(len(commands), 20)

@@ -26,7 +26,7 @@ TYPES = {
     "job-languages.yaml": CustomJobSpec,
     "trials.yaml": HyperparameterTuningJob,
 }
-# What the service fills in of a HyperparameterTuningJob: no part of a job file.
+# Fields of a HyperparameterTuningJob that the service fills in. A job file has none of them.
 OUTPUTS = "name trials state createTime startTime endTime updateTime error satisfiesPzs satisfiesPzi"
 
 
@@ -144,7 +144,7 @@ class UnknownKeys(unittest.TestCase):
         }
 
     def test_the_table_is_that_of_the_types(self):
-        """Where a newer package has more keys, they belong into unknown_keys.awk."""
+        """If a newer package has more keys, add them to unknown_keys.awk."""
         found = {}
         for kind in (CustomJobSpec, HyperparameterTuningJob):
             self.keys_of_types(kind.pb(kind()).DESCRIPTOR, kind.__name__, found)

@@ -28,7 +28,7 @@ DRY_RUNS = {
     ),
     "deploy": (DEPLOY, ["--dry-run", "gs://bucket/job/models/model_20260102_030405/model"]),
 }
-# What spends money. None of it may happen once something was refused.
+# Commands that cost money. None of them may run after something was refused.
 COSTLY = re.compile(r"^gcloud (ai \S+ (create|upload|deploy)|builds)|^make|^docker (push|run)")
 
 

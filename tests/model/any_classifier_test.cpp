@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 
@@ -54,12 +54,12 @@ double norm(std::span<const float> numbers, std::span<const float> minus) {
 TEST_P(Transformers, GradientsAreEqual) {
   const auto loss = static_cast<double>(model_.accumulate(case_.batch(0), 1));
   EXPECT_NEAR(loss, case_.expected("loss")[0], 1e-5);
-  for (const auto& [name, value, gradient, touched] : model_.parameters()) {
+  for (const auto& [name, value, gradient, touched, decays] : model_.parameters()) {
     const auto expected = case_.expected("gradient." + name);
     ASSERT_EQ(gradient.numel(), static_cast<std::int64_t>(expected.size()));
     const std::span actual{gradient.const_data_ptr<float>(), expected.size()};
     const double size = norm(expected, std::vector<float>(expected.size()));
-    EXPECT_LE(norm(actual, expected), 1e-3 * size + 1e-6) << name;
+    EXPECT_LE(norm(actual, expected), 1e-4 * size + 1e-6) << name;
   }
 }
 
@@ -94,8 +94,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, Transformers, testing::ValuesIn(tests::model_cas
 TEST(AnyClassifier, IsOfTheFamilyThatTheConfigurationNames) {
   auto bert = load_classifier(tests::small_model("bert_relu").directory());
   auto roberta = load_classifier(tests::small_model("roberta_gelu_new").directory());
-  EXPECT_TRUE(std::holds_alternative<BertClassifier>(bert.get()));
-  EXPECT_TRUE(std::holds_alternative<RobertaClassifier>(roberta.get()));
+  EXPECT_EQ(bert.config().model_type, "bert");
+  EXPECT_EQ(roberta.config().model_type, "roberta");
   EXPECT_EQ(bert.max_length(), 12);
   EXPECT_EQ(roberta.max_length(), 10);
 }

@@ -8,8 +8,8 @@
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
-#include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
+#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/tensor/autocast.hpp>
 
 #include "support/made_checkpoint.hpp"
@@ -43,7 +43,7 @@ class AutocastClassifier : public testing::TestWithParam<tests::MadeModel> {
     const auto loss = static_cast<double>(narrow.accumulate(batch, 1));
     EXPECT_NEAR(loss, static_cast<double>(wide.accumulate(batch, 1)), 1e-2);
     for (std::size_t i = 0; i < narrow.parameters().size(); ++i) {
-      const auto& [name, value, gradient, touched] = narrow.parameters()[i];
+      const auto& [name, value, gradient, touched, decays] = narrow.parameters()[i];
       const at::Tensor& expected = wide.parameters()[i].gradient;
       ASSERT_EQ(gradient.defined(), expected.defined()) << name;
       if (!gradient.defined() || name.ends_with("key.bias")) continue;  // none but rounding

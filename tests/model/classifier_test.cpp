@@ -9,7 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/model/bert/bert.hpp>
 #include <seqtrain/model/classifier.hpp>
+#include <seqtrain/model/roberta/roberta.hpp>
 #include <seqtrain/optim/adam.hpp>
 
 #include "support/model_case.hpp"
@@ -28,28 +30,28 @@ M load(const std::filesystem::path& directory, const ClassifierOptions& options 
 }
 
 struct SmallBert {
-  static BertClassifier make(double dropout, std::uint64_t seed) {
-    return load<BertClassifier>(small_model("bert_gelu").directory(),
-                                {.dropout = dropout, .seed = seed});
+  static Classifier<Bert> make(double dropout, std::uint64_t seed) {
+    return load<Classifier<Bert>>(small_model("bert_gelu").directory(),
+                                  {.dropout = dropout, .seed = seed});
   }
   static data::Batch batch(std::int64_t index) { return small_model("bert_gelu").batch(index); }
 };
 
 struct SmallRoberta {
-  static RobertaClassifier make(double dropout, std::uint64_t seed) {
-    return load<RobertaClassifier>(small_model("roberta_gelu_new").directory(),
-                                   {.dropout = dropout, .seed = seed});
+  static Classifier<Roberta> make(double dropout, std::uint64_t seed) {
+    return load<Classifier<Roberta>>(small_model("roberta_gelu_new").directory(),
+                                     {.dropout = dropout, .seed = seed});
   }
   static data::Batch batch(std::int64_t index) {
     return small_model("roberta_gelu_new").batch(index);
   }
 };
 
-BertClassifier small_bert(const ClassifierOptions& options) {
-  return load<BertClassifier>(small_model("bert_gelu").directory(), options);
+Classifier<Bert> small_bert(const ClassifierOptions& options) {
+  return load<Classifier<Bert>>(small_model("bert_gelu").directory(), options);
 }
 
-double loss_of(BertClassifier& model, std::int64_t epoch, std::int64_t index) {
+double loss_of(Classifier<Bert>& model, std::int64_t epoch, std::int64_t index) {
   auto batch = SmallBert::batch(0);
   batch.epoch = epoch;
   batch.index = index;
@@ -90,6 +92,13 @@ TEST(Classifier, TrainsTheHeadAloneWhereTheEncoderIsFrozen) {
   optimizer.step(model.parameters(), {});
   EXPECT_TRUE(model.parameters()[0].value.equal(before));
   EXPECT_NE(model.logits(batch), logits);
+}
+
+TEST(Classifier, SaysThatWeightsDecayAndBiasesAndNormsDoNot) {
+  const auto model = small_bert({});
+  for (const auto& parameter : model.parameters()) {
+    EXPECT_EQ(parameter.decays, optim::decays(parameter.name)) << parameter.name;
+  }
 }
 
 TEST(Classifier, TrainsByWeightsOfLabelsAndSmoothedTargets) {
@@ -150,7 +159,7 @@ data::Batch without_targets(const ModelCase& given) {
 
 TEST(Classifier, RefusesTargetsThatDoNotFit) {
   const auto given = small_model("bert_regression");
-  auto model = load<BertClassifier>(given.directory());
+  auto model = load<Classifier<Bert>>(given.directory());
   EXPECT_EQ(model.problem_type(), ProblemType::regression);
   EXPECT_THROW(model.accumulate(without_targets(given), 1), InputError);
   auto batch = given.batch(0);
@@ -160,7 +169,7 @@ TEST(Classifier, RefusesTargetsThatDoNotFit) {
   batch = given.batch(0);
   batch.labels[1] = -1;
   EXPECT_THROW(model.accumulate(batch, 1), InputError);
-  auto several = load<RobertaClassifier>(small_model("roberta_multi_label").directory());
+  auto several = load<Classifier<Roberta>>(small_model("roberta_multi_label").directory());
   EXPECT_EQ(several.problem_type(), ProblemType::multi_label);
   EXPECT_THROW(several.accumulate(without_targets(small_model("roberta_multi_label")), 1),
                InputError);
@@ -168,16 +177,16 @@ TEST(Classifier, RefusesTargetsThatDoNotFit) {
 
 TEST(Classifier, RefusesWeightsAndSmoothingWhereTargetsAreNoLabels) {
   const auto directory = small_model("bert_regression").directory();
-  EXPECT_THROW(load<BertClassifier>(directory, {.class_weights = {2}}), InputError);
-  EXPECT_THROW(load<BertClassifier>(directory, {.label_smoothing = 0.1}), InputError);
+  EXPECT_THROW(load<Classifier<Bert>>(directory, {.class_weights = {2}}), InputError);
+  EXPECT_THROW(load<Classifier<Bert>>(directory, {.label_smoothing = 0.1}), InputError);
 }
 
 TEST(Classifier, SavesWhatItsProblemIs) {
   const tests::TemporaryDirectory directory;
   const auto given = small_model("bert_regression");
-  auto model = load<BertClassifier>(given.directory());
+  auto model = load<Classifier<Bert>>(given.directory());
   model.save_pretrained(directory.path() / "model");
-  auto again = load<BertClassifier>(directory.path() / "model");
+  auto again = load<Classifier<Bert>>(directory.path() / "model");
   EXPECT_EQ(again.problem_type(), ProblemType::regression);
   EXPECT_EQ(again.logits(given.batch(0)), model.logits(given.batch(0)));
 }
@@ -186,7 +195,7 @@ TEST(Classifier, SavesWhatItLoads) {
   const tests::TemporaryDirectory directory;
   auto model = small_bert({.labels = {"no", "maybe", "yes"}, .dropout = 0.25});
   model.save_pretrained(directory.path() / "model");
-  auto again = load<BertClassifier>(directory.path() / "model");
+  auto again = load<Classifier<Bert>>(directory.path() / "model");
   EXPECT_EQ(again.config().labels, (std::vector<std::string>{"no", "maybe", "yes"}));
   EXPECT_TRUE(again.load_report().fresh.empty());
   EXPECT_TRUE(again.load_report().left_out.empty());
@@ -215,7 +224,7 @@ TEST(Classifier, FindsNamesWithoutPrefixAndOldOnes) {
     if (name.ends_with("LayerNorm.bias")) name.replace(name.size() - 4, 4, "beta");
     return name;
   });
-  auto model = load<BertClassifier>(directory.path());
+  auto model = load<Classifier<Bert>>(directory.path());
   EXPECT_TRUE(model.load_report().fresh.empty());
   EXPECT_TRUE(model.load_report().left_out.empty());
   auto original = SmallBert::make(0, 1);
@@ -227,17 +236,17 @@ TEST(Classifier, InitialisesAHeadThatTheCheckpointLacks) {
   rewrite("roberta_gelu_new", directory.path(), [](std::string name) {
     return name == "classifier.dense.weight" ? std::string{"lm_head.dense.weight"} : name;
   });
-  const auto fresh = load<RobertaClassifier>(directory.path(), {.seed = 1});
+  const auto fresh = load<Classifier<Roberta>>(directory.path(), {.seed = 1});
   EXPECT_EQ(fresh.load_report().fresh, std::vector<std::string>{"classifier.dense.weight"});
   EXPECT_EQ(fresh.load_report().left_out, std::vector<std::string>{"lm_head.dense.weight"});
-  const auto weight = [](const RobertaClassifier& model) {
+  const auto weight = [](const Classifier<Roberta>& model) {
     return std::ranges::find(model.parameters(), "classifier.dense.weight",
                              &tensor::Parameter::name)
         ->value;
   };
   EXPECT_NEAR(weight(fresh).std().item<double>(), 0.02, 0.008);
-  const auto same = load<RobertaClassifier>(directory.path(), {.seed = 1});
-  const auto other = load<RobertaClassifier>(directory.path(), {.seed = 2});
+  const auto same = load<Classifier<Roberta>>(directory.path(), {.seed = 1});
+  const auto other = load<Classifier<Roberta>>(directory.path(), {.seed = 2});
   EXPECT_TRUE(weight(fresh).equal(weight(same)));
   EXPECT_FALSE(weight(fresh).equal(weight(other)));
 }
@@ -248,7 +257,7 @@ TEST(Classifier, NamesAMissingTensorOfTheEncoder) {
   rewrite("bert_gelu", directory.path(),
           [&](const std::string& name) { return name == missing ? std::string{} : name; });
   try {
-    load<BertClassifier>(directory.path());
+    load<Classifier<Bert>>(directory.path());
     FAIL();
   } catch (const InputError& error) {
     EXPECT_NE(std::string{error.what()}.find(missing), std::string::npos) << error.what();
@@ -268,7 +277,7 @@ TEST(Classifier, NamesBothShapesWhereTheyDiffer) {
 }
 
 TEST(Classifier, RefusesAnotherFamily) {
-  EXPECT_THROW(load<RobertaClassifier>(small_model("bert_gelu").directory()), InputError);
+  EXPECT_THROW(load<Classifier<Roberta>>(small_model("bert_gelu").directory()), InputError);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/data/loader.hpp>
+#include <seqtrain/model/bert/bert.hpp>
 #include <seqtrain/model/classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -32,9 +33,9 @@ data::EncodedSet some_rows(std::size_t count) {
 
 class FrozenEncoder : public testing::TestWithParam<Precision> {
  protected:
-  [[nodiscard]] BertClassifier load() const {
-    return BertClassifier{weights::Checkpoint{checkpoint_.path()},
-                          {.dropout = 0.2, .freeze_encoder = true, .precision = GetParam()}};
+  [[nodiscard]] Classifier<Bert> load() const {
+    return Classifier<Bert>{weights::Checkpoint{checkpoint_.path()},
+                            {.dropout = 0.2, .freeze_encoder = true, .precision = GetParam()}};
   }
 
   static data::BucketLoader loader() {
@@ -46,7 +47,7 @@ class FrozenEncoder : public testing::TestWithParam<Precision> {
 };
 
 /// Losses and logits of two epochs; `tells_set` is whether a batch says where its rows are from.
-std::pair<std::vector<double>, std::vector<metrics::Logits>> learn(BertClassifier& model,
+std::pair<std::vector<double>, std::vector<metrics::Logits>> learn(Classifier<Bert>& model,
                                                                    data::BucketLoader loader,
                                                                    bool tells_set) {
   std::pair<std::vector<double>, std::vector<metrics::Logits>> seen;

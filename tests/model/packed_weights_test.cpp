@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/random.hpp>
+#include <seqtrain/model/bert/bert.hpp>
 #include <seqtrain/model/classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/weights/tensor_copies.hpp>
@@ -31,7 +32,7 @@ data::Batch small_batch(std::int64_t index) {
   return batch;
 }
 
-std::vector<float> gradients_of(const BertClassifier& model) {
+std::vector<float> gradients_of(const Classifier<Bert>& model) {
   std::vector<float> result;
   for (const auto& parameter : model.parameters()) {
     if (!parameter.gradient.defined()) continue;
@@ -67,11 +68,11 @@ class Driver {
   }
 
  private:
-  [[nodiscard]] BertClassifier load() const {
-    return BertClassifier{weights::Checkpoint{checkpoint_}, options_};
+  [[nodiscard]] Classifier<Bert> load() const {
+    return Classifier<Bert>{weights::Checkpoint{checkpoint_}, options_};
   }
 
-  [[nodiscard]] BertClassifier fresh_copy() const {
+  [[nodiscard]] Classifier<Bert> fresh_copy() const {
     auto copy = load();
     copy.load_state_dict(model_.state_dict().views());
     return copy;
@@ -137,7 +138,7 @@ class Driver {
     accumulate();
     if (random_.below(2) > 0) compare_logits();
     const at::NoGradGuard no_gradients;
-    for (const auto& [name, value, gradient, touched] : model_.parameters()) {
+    for (const auto& [name, value, gradient, touched, decays] : model_.parameters()) {
       if (!gradient.defined()) continue;
       at::_fused_adam_({value}, {gradient}, {at::zeros_like(gradient)}, {at::zeros_like(gradient)},
                        {}, {at::zeros({}).add_(1)}, 1e-2, 0.9, 0.999, 0, 1e-8, false, false);
@@ -148,7 +149,7 @@ class Driver {
 
   std::filesystem::path checkpoint_;
   ClassifierOptions options_;
-  BertClassifier model_ = load();
+  Classifier<Bert> model_ = load();
   optim::Adam optimizer_{{.lr = 1e-2}};
   weights::TensorCopies saved_;
   random::Stream random_;
@@ -172,14 +173,14 @@ class PackedWeights : public testing::TestWithParam<Precision> {
 };
 
 TEST_P(PackedWeights, AreThoseOfTheLastStep) {
-  BertClassifier model{weights::Checkpoint{checkpoint_.path()}, {.precision = GetParam()}};
+  Classifier<Bert> model{weights::Checkpoint{checkpoint_.path()}, {.precision = GetParam()}};
   optim::Adam optimizer{{.lr = 1e-2}};
   const auto batch = small_batch(0);
   for (int step = 0; step < 3; ++step) {
     model.accumulate(batch, 1);
     (void)model.logits(batch);
     optimizer.step(model.parameters(), {});
-    BertClassifier copy{weights::Checkpoint{checkpoint_.path()}, {.precision = GetParam()}};
+    Classifier<Bert> copy{weights::Checkpoint{checkpoint_.path()}, {.precision = GetParam()}};
     copy.load_state_dict(model.state_dict().views());
     EXPECT_EQ(model.logits(batch), copy.logits(batch)) << step;
   }

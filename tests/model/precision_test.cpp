@@ -9,7 +9,7 @@
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/loader.hpp>
-#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>

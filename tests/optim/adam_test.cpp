@@ -107,6 +107,27 @@ TEST(Adam, TakesAStepsMomentumForBeta1) {
   EXPECT_FALSE(after(0.9, 0.7).equal(after(0.9, {})));
 }
 
+TEST(Adam, DecaysWhatTheModelSaysOrElseByName) {
+  const auto after = [](std::optional<bool> decays, double weight_decay) {
+    auto parameters = make_parameters();
+    for (auto& parameter : parameters) parameter.decays = decays;
+    set_gradients(parameters, 0);
+    AdamW optimizer{{.lr = 0.01, .weight_decay = weight_decay}};
+    optimizer.step(parameters, {});
+    return parameters;
+  };
+  const auto none = after({}, 0);
+  const auto by_name = after({}, 0.1);
+  const auto all = after(true, 0.1);
+  const auto off = after(false, 0.1);
+  for (std::size_t p = 0; p < none.size(); ++p) {
+    const bool is_weight = p == 0;
+    EXPECT_EQ(by_name[p].value.equal(none[p].value), !is_weight) << none[p].name;
+    EXPECT_FALSE(all[p].value.equal(none[p].value)) << none[p].name;
+    EXPECT_TRUE(off[p].value.equal(none[p].value)) << none[p].name;
+  }
+}
+
 TEST(Adam, LeavesGradientsZeroAndFrozenParametersAlone) {
   auto parameters = make_parameters();
   set_gradients(parameters, 0);

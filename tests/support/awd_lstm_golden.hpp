@@ -9,7 +9,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/data/language_batch.hpp>
-#include <seqtrain/model/awd_lstm.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/weights/fastai.hpp>
 
 #include "support/shared_data.hpp"

@@ -33,19 +33,28 @@ class MadeCheckpoint {
 
   explicit MadeCheckpoint(const MadeModel& model = {}) : model_{model} {
     write_config();
-    const std::string prefix = model.family + ".";
+    const std::string prefix = this->prefix() + ".";
     add_norm(prefix + "embeddings.LayerNorm");
     add(prefix + "embeddings.word_embeddings.weight", {vocab_size, model.hidden});
     add(prefix + "embeddings.position_embeddings.weight", {positions, model.hidden});
-    add(prefix + "embeddings.token_type_embeddings.weight", {2, model.hidden});
+    if (!is_distilbert()) {
+      add(prefix + "embeddings.token_type_embeddings.weight", {2, model.hidden});
+    }
     for (std::int64_t i = 0; i < model.layers; ++i) {
-      add_layer(prefix + "encoder.layer." + std::to_string(i) + ".");
+      const std::string layer = is_distilbert() ? "transformer.layer." : "encoder.layer.";
+      add_layer(prefix + layer + std::to_string(i) + ".");
     }
     if (model.family == "bert") add_linear(prefix + "pooler.dense", model.hidden, model.hidden);
     weights::write_safetensors(directory_ / "model.safetensors", views());
   }
 
   [[nodiscard]] const std::filesystem::path& path() const { return directory_.path(); }
+
+  /// The first word of the names of the encoder's tensors.
+  [[nodiscard]] std::string prefix() const {
+    return model_.family == "xlm-roberta" || model_.family == "camembert" ? "roberta"
+                                                                          : model_.family;
+  }
 
   /// A batch of rows of 1 to 60 tokens, among them one of several groups' size and padding ids
   /// written in the text.
@@ -78,17 +87,24 @@ class MadeCheckpoint {
     std::vector<float> numbers;
   };
 
+  [[nodiscard]] bool is_distilbert() const { return model_.family == "distilbert"; }
+
+  /// Keys of all families; a family passes over those of the others.
   void write_config() const {
-    write_file(directory_ / "config.json",
-               R"({"model_type": ")" + model_.family + R"(", "hidden_act": ")" + model_.activation +
-                   R"(", "hidden_size": )" + std::to_string(model_.hidden) +
-                   R"(, "num_hidden_layers": )" + std::to_string(model_.layers) +
-                   R"(, "num_attention_heads": )" + std::to_string(model_.heads) +
-                   R"(, "intermediate_size": )" + std::to_string(model_.inner) +
-                   R"(, "vocab_size": )" + std::to_string(vocab_size) +
-                   R"(, "max_position_embeddings": )" + std::to_string(positions) +
-                   R"(, "type_vocab_size": 2, "pad_token_id": 1, "id2label":)"
-                   R"( {"0": "a", "1": "b", "2": "c"}})");
+    write_file(
+        directory_ / "config.json",
+        R"({"model_type": ")" + model_.family + R"(", "hidden_act": ")" + model_.activation +
+            R"(", "hidden_size": )" + std::to_string(model_.hidden) + R"(, "num_hidden_layers": )" +
+            std::to_string(model_.layers) + R"(, "num_attention_heads": )" +
+            std::to_string(model_.heads) + R"(, "intermediate_size": )" +
+            std::to_string(model_.inner) + R"(, "dim": )" + std::to_string(model_.hidden) +
+            R"(, "n_layers": )" + std::to_string(model_.layers) + R"(, "n_heads": )" +
+            std::to_string(model_.heads) + R"(, "hidden_dim": )" + std::to_string(model_.inner) +
+            R"(, "activation": ")" + model_.activation + R"(", "embedding_size": )" +
+            std::to_string(model_.hidden) + R"(, "vocab_size": )" + std::to_string(vocab_size) +
+            R"(, "max_position_embeddings": )" + std::to_string(positions) +
+            R"(, "type_vocab_size": 2, "pad_token_id": 1, "id2label":)"
+            R"( {"0": "a", "1": "b", "2": "c"}})");
   }
 
   void add(const std::string& name, std::vector<std::int64_t> shape, float mean = 0,
@@ -114,6 +130,7 @@ class MadeCheckpoint {
   }
 
   void add_layer(const std::string& name) {
+    if (is_distilbert()) return add_distilbert_layer(name);
     for (const char* part : {"query", "key", "value"}) {
       add_linear(name + "attention.self." + part, model_.hidden, model_.hidden);
     }
@@ -122,6 +139,16 @@ class MadeCheckpoint {
     add_linear(name + "intermediate.dense", model_.hidden, model_.inner);
     add_linear(name + "output.dense", model_.inner, model_.hidden);
     add_norm(name + "output.LayerNorm");
+  }
+
+  void add_distilbert_layer(const std::string& name) {
+    for (const char* part : {"q_lin", "k_lin", "v_lin", "out_lin"}) {
+      add_linear(name + "attention." + part, model_.hidden, model_.hidden);
+    }
+    add_norm(name + "sa_layer_norm");
+    add_linear(name + "ffn.lin1", model_.hidden, model_.inner);
+    add_linear(name + "ffn.lin2", model_.inner, model_.hidden);
+    add_norm(name + "output_layer_norm");
   }
 
   [[nodiscard]] std::vector<weights::TensorView> views() const {

@@ -29,7 +29,7 @@ TEST(Calibration, RefusesWhatCannotBe) {
 TEST(Calibration, IsNotKeptByAModelThatIsTrainedOn) {
   const std::vector<std::string> labels{"a", "b"};
   const std::string source = with_calibration(R"({"model_type": "bert"})", {.temperature = 2});
-  EXPECT_FALSE(read(classifier_config(source, labels)));
+  EXPECT_FALSE(read(classifier_config(source, "BertForSequenceClassification", labels)));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/write_config.hpp>
 
 #include "support/corrupt.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 const std::vector<std::string> labels{"entailment", "neutral", "not \"so\""};
 
+constexpr const char* architecture = "BertForSequenceClassification";
 constexpr const char* source = R"({
   "architectures": ["BertModel"], "model_type": "bert", "layer_norm_eps": 1e-12,
   "hidden_dropout_prob": 0.1, "large": 12345678901234567, "flag": true, "nothing": null,
@@ -21,7 +23,8 @@ constexpr const char* source = R"({
   "problem_type": "regression"})";
 
 TEST(WriteConfig, SaysWhatTheClassifierIs) {
-  const auto document = json::Document::parse(classifier_config(source, labels), "out");
+  const auto document =
+      json::Document::parse(classifier_config(source, architecture, labels), "out");
   const auto root = document.root();
   EXPECT_EQ(root.at("architectures").items().at(0).string(), "BertForSequenceClassification");
   EXPECT_EQ(root.at("id2label").at("2").string(), "not \"so\"");
@@ -33,7 +36,8 @@ TEST(WriteConfig, SaysWhatTheClassifierIs) {
 }
 
 TEST(WriteConfig, KeepsEveryOtherKey) {
-  const auto document = json::Document::parse(classifier_config(source, labels), "out");
+  const auto document =
+      json::Document::parse(classifier_config(source, architecture, labels), "out");
   const auto root = document.root();
   EXPECT_EQ(root.at("layer_norm_eps").number(), 1e-12);
   EXPECT_EQ(root.at("hidden_dropout_prob").number(), 0.1);
@@ -45,8 +49,9 @@ TEST(WriteConfig, KeepsEveryOtherKey) {
 
 TEST(WriteConfig, ReadsBackAsAConfig) {
   const tests::TemporaryDirectory directory;
-  write_config(directory / "config.json", R"({"model_type": "roberta"})", labels);
-  const auto config = load_config(directory / "config.json");
+  write_config(directory / "config.json", R"({"model_type": "roberta"})",
+               "RobertaForSequenceClassification", labels);
+  const auto config = read_config(ConfigFile{directory / "config.json"});
   EXPECT_EQ(config.labels, labels);
   EXPECT_EQ(config.model_type, "roberta");
   const auto text = tests::read_file(directory / "config.json");
@@ -54,13 +59,13 @@ TEST(WriteConfig, ReadsBackAsAConfig) {
 }
 
 TEST(WriteConfig, ASecondTimeChangesNothing) {
-  const auto once = classifier_config(source, labels);
-  EXPECT_EQ(classifier_config(once, labels), once);
+  const auto once = classifier_config(source, architecture, labels);
+  EXPECT_EQ(classifier_config(once, architecture, labels), once);
 }
 
 TEST(WriteConfig, RefusesLabelsThatAreNone) {
   const auto refusal = [](const std::vector<std::string>& names) {
-    return tests::refusal([&] { classifier_config(source, names); });
+    return tests::refusal([&] { classifier_config(source, architecture, names); });
   };
   EXPECT_NE(refusal({"a"}).find("at least two labels"), std::string::npos);
   EXPECT_NE(refusal({"a", "b", "a"}).find("label 'a' twice"), std::string::npos);
@@ -68,7 +73,7 @@ TEST(WriteConfig, RefusesLabelsThatAreNone) {
 
 TEST(WriteConfig, SaysWhatTheProblemIs) {
   const auto written = [](const std::vector<std::string>& names, ProblemType type) {
-    return parse_config(classifier_config(source, names, type));
+    return read_config(ConfigFile::parse(classifier_config(source, architecture, names, type)));
   };
   const auto number = written({"LABEL_0"}, ProblemType::regression);
   EXPECT_EQ(number.problem_type, ProblemType::regression);

@@ -4,102 +4,181 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
-#include <string>
 #include <utility>
-#include <variant>
 #include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
-#include <seqtrain/model/classifier.hpp>
-#include <seqtrain/model/families.hpp>
+#include <seqtrain/model/cpu/any_encoder.hpp>
+#include <seqtrain/model/input_checks.hpp>
+#include <seqtrain/model/kernel_passes.hpp>
+#include <seqtrain/model/logits.hpp>
+#include <seqtrain/model/loss/loss.hpp>
+#include <seqtrain/model/loss/problem_loss.hpp>
+#include <seqtrain/model/network.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/operator_passes.hpp>
 #include <seqtrain/model/options.hpp>
+#include <seqtrain/model/out_of_memory.hpp>
+#include <seqtrain/model/passes.hpp>
+#include <seqtrain/model/precision.hpp>
+#include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/model_config.hpp>
-#include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/write_config.hpp>
 
 namespace seqtrain::model {
 
-/// A classifier whose family is known at run time only. It is a `seqtrain::Model`.
+/// A pre-trained encoder of any family with a head for sequence classification: a
+/// `seqtrain::Model`. On the processor the kernels in model/cpu/ compute the encoder if they
+/// support its shape. Otherwise, and on other devices, ATen's operators and autograd do, with
+/// torch's autocast for bf16; they always compute the head. Parameters have the names of the
+/// state_dict of the family's class in transformers, the encoder's before the head's. Dropout is a
+/// pure function of the seed and the batch's epoch and index; equal seeds and thread counts give
+/// equal bits. On the processor a frozen encoder computes each row of a loader's set once and keeps
+/// `hidden_size` floats of it; the bits do not change by that.
 class AnyClassifier {
  public:
   using batch_type = data::Batch;
   using parameter_type = tensor::Parameter;
   using output_type = metrics::Logits;
   using loss_type = Loss;
-  using Variant = std::variant<BertClassifier, RobertaClassifier>;
 
-  template <class Family>
-  AnyClassifier(Classifier<Family> classifier) : classifier_{std::move(classifier)} {}
-
-  Loss accumulate(const data::Batch& batch, double weight) {
-    return std::visit([&](auto& model) { return model.accumulate(batch, weight); }, classifier_);
+  AnyClassifier(LoadedNetwork loaded, const ClassifierOptions& options)
+      : loaded_{std::move(loaded)},
+        seed_{options.seed},
+        device_{options.device},
+        precision_{resolve(options.precision, options.device)},
+        only_predicts_{options.only_predicts},
+        loss_{config().problem(), options.label_smoothing} {
+    set_class_weights(options.class_weights);
+    make_passes(options);
   }
+
+  /// Adds weight · d(mean loss)/dp to the gradients. The loss is `ProblemLoss`. Throws `Error` with
+  /// the batch's size if there is too little memory for it.
+  Loss accumulate(const data::Batch& batch, double weight) {
+    return accumulate(batch, weight, [](std::size_t) {});
+  }
+
+  /// Calls `ready(i)` when the gradients of the parameters from number i on are complete, while
+  /// those of earlier layers are still computed.
   Loss accumulate(const data::Batch& batch, double weight,
                   const std::function<void(std::size_t)>& ready) {
-    return std::visit([&](auto& model) { return model.accumulate(batch, weight, ready); },
-                      classifier_);
-  }
-  metrics::Logits logits(const data::Batch& batch) {
-    return std::visit([&](auto& model) { return model.logits(batch); }, classifier_);
-  }
-  [[nodiscard]] double weight_of(const data::Batch& batch) const {
-    return std::visit([&](const auto& model) { return model.weight_of(batch); }, classifier_);
-  }
-  void set_class_weights(const std::vector<double>& weights) {
-    std::visit([&](auto& model) { model.set_class_weights(weights); }, classifier_);
-  }
-  [[nodiscard]] std::span<const tensor::Parameter> parameters() const {
-    return std::visit([](const auto& model) { return model.parameters(); }, classifier_);
-  }
-  [[nodiscard]] tensor::StateDict state_dict() const { return tensor::StateDict{parameters()}; }
-  void load_state_dict(std::span<const weights::TensorView> tensors) {
-    std::visit([&](auto& model) { model.load_state_dict(tensors); }, classifier_);
-  }
-  [[nodiscard]] const weights::ModelConfig& config() const {
-    return std::visit(
-        [](const auto& model) -> auto& { return model.config(); }, classifier_);
-  }
-  [[nodiscard]] const LoadReport& load_report() const {
-    return std::visit(
-        [](const auto& model) -> auto& { return model.load_report(); }, classifier_);
-  }
-  [[nodiscard]] ProblemType problem_type() const {
-    return std::visit([](const auto& model) { return model.problem_type(); }, classifier_);
-  }
-  [[nodiscard]] std::size_t maps_in_bf16() const {
-    return std::visit([](const auto& model) { return model.maps_in_bf16(); }, classifier_);
-  }
-  [[nodiscard]] Precision precision() const {
-    return std::visit([](const auto& model) { return model.precision(); }, classifier_);
-  }
-  [[nodiscard]] std::int64_t max_length() const {
-    return std::visit([](const auto& model) { return model.max_length(); }, classifier_);
-  }
-  void save_pretrained(const std::filesystem::path& directory) const {
-    std::visit([&](const auto& model) { model.save_pretrained(directory); }, classifier_);
+    check_ids(batch, config(), max_length());
+    check_labels(batch, config());
+    return within_memory(batch, [&] { return add_gradients(batch, weight, ready); });
   }
 
-  /// Returns the classifier of its own type, for code that depends on the family.
-  [[nodiscard]] Variant& get() { return classifier_; }
+  /// Returns logits [rows, labels], in evaluation mode. Throws as `accumulate` does.
+  metrics::Logits logits(const data::Batch& batch) {
+    check_ids(batch, config(), max_length());
+    return within_memory(batch, [&] { return compute_logits(batch); });
+  }
+
+  /// Returns the weight of a batch in a mean over several batches: the sum of its rows' label
+  /// weights. With it accumulated gradients equal the gradients of one batch of all rows.
+  [[nodiscard]] double weight_of(const data::Batch& batch) const {
+    check_labels(batch, config());
+    return loss_.weight_of(batch);
+  }
+
+  /// Replaces `ClassifierOptions::class_weights`.
+  void set_class_weights(std::vector<double> weights) {
+    loss_.set_class_weights(std::move(weights), config().num_labels(), device_);
+  }
+
+  [[nodiscard]] ProblemType problem_type() const { return loss_.type(); }
+
+  /// Returns the precision of the encoder's products.
+  [[nodiscard]] Precision precision() const { return precision_; }
+
+  [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return loaded_.parameters; }
+  [[nodiscard]] tensor::StateDict state_dict() const { return tensor::StateDict{parameters()}; }
+
+  /// Copies the values of `state_dict().views()`. Throws `InputError` if names or shapes do not
+  /// fit; some parameters may then have changed.
+  void load_state_dict(std::span<const weights::TensorView> tensors) {
+    tensor::SavedTensors saved{tensors};
+    for (const auto& parameter : parameters()) saved.take(parameter.name, parameter.value);
+    saved.check_all_taken();
+  }
+
+  [[nodiscard]] const weights::ModelConfig& config() const { return loaded_.config; }
+  [[nodiscard]] const LoadReport& load_report() const { return loaded_.report; }
+
+  /// Returns the number of tokens that a row may have, including special tokens.
+  [[nodiscard]] std::int64_t max_length() const { return loaded_.max_length; }
+
+  /// Tells whether the hand-written passes compute the encoder. If not, the bits of a row's logits
+  /// depend on the other rows of its batch.
+  [[nodiscard]] bool has_kernels() const { return has_kernels_; }
+
+  /// See `cpu::AnyEncoder::maps_in_bf16`.
+  [[nodiscard]] std::size_t maps_in_bf16() const { return maps_in_bf16_; }
+
+  /// Writes config.json and model.safetensors as `from_pretrained` reads them.
+  void save_pretrained(const std::filesystem::path& directory) const {
+    std::filesystem::create_directories(directory);
+    weights::write_config(directory / "config.json", loaded_.config_text, loaded_.architecture,
+                          config().labels, problem_type());
+    weights::write_safetensors(directory / "model.safetensors", state_dict().views());
+  }
 
  private:
-  Variant classifier_;
-};
-
-/// Loads the classifier in a Hugging Face directory, of the family that its config.json names.
-/// Throws `InputError` if the family is not supported or the files do not fit together.
-[[nodiscard]] inline AnyClassifier load_classifier(const std::filesystem::path& directory,
-                                                   const ClassifierOptions& options = {}) {
-  const weights::Checkpoint checkpoint{directory};
-  const auto config = weights::load_config(checkpoint.config_file());
-  if (config.model_type == Roberta::model_type) {
-    return RobertaClassifier{checkpoint, options};
+  void make_passes(const ClassifierOptions& options) {
+    const Network& network = *loaded_.network;
+    const bool frozen = options.freeze_encoder || options.only_predicts;
+    cpu::AnyEncoder kernels;
+    if (device_.is_cpu() && !options.autograd) {
+      kernels = network.kernels(loaded_.parameters, precision_, only_predicts_);
+    }
+    has_kernels_ = static_cast<bool>(kernels);
+    maps_in_bf16_ = kernels.maps_in_bf16();
+    if (precision_ == Precision::int8 && !has_kernels_) {
+      throw InputError{"int8 is computed on a processor, by encoders with hand-written passes",
+                       {.object = "precision"},
+                       "use fp32, bf16 or auto"};
+    }
+    if (has_kernels_) {
+      passes_ = std::make_unique<KernelPasses>(std::move(kernels), network, loaded_.parameters,
+                                               config().hidden_size, frozen);
+    } else {
+      passes_ = std::make_unique<OperatorPasses>(network, device_, precision_, frozen);
+    }
   }
-  return BertClassifier{checkpoint, options};
-}
+
+  Loss add_gradients(const data::Batch& batch, double weight,
+                     const std::function<void(std::size_t)>& ready) {
+    if (only_predicts_) throw Error{"the model was loaded for predictions only"};
+    const at::AutoGradMode with_gradients{true};
+    const at::Tensor loss =
+        passes_->accumulate({batch, weight, dropout_stream(seed_, batch), loss_, ready});
+    return Loss{loss.detach()};
+  }
+
+  metrics::Logits compute_logits(const data::Batch& batch) {
+    const at::NoGradGuard no_gradients;
+    return to_host(passes_->logits(batch));
+  }
+
+  LoadedNetwork loaded_;
+  std::uint64_t seed_;
+  c10::Device device_;
+  Precision precision_;
+  bool only_predicts_;
+  ProblemLoss loss_;
+  std::unique_ptr<Passes> passes_;
+  bool has_kernels_ = false;
+  std::size_t maps_in_bf16_ = 0;
+};
 
 }  // namespace seqtrain::model

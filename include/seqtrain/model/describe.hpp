@@ -7,8 +7,8 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/options.hpp>
-#include <seqtrain/model/parameters.hpp>
 #include <seqtrain/model/precision.hpp>
 
 namespace seqtrain::model {

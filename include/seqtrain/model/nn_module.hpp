@@ -16,7 +16,7 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/logits.hpp>
-#include <seqtrain/model/loss.hpp>
+#include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/finite.hpp>
 #include <seqtrain/tensor/parameter.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
@@ -58,29 +60,29 @@ inline void check_label_count(const weights::ModelConfig& config) {
                    {.object = "labels"}};
 }
 
-/// Returns the checked configuration of a model of that type with these options.
-[[nodiscard]] inline weights::ModelConfig configure(weights::ModelConfig config,
-                                                    const ClassifierOptions& options,
-                                                    std::string_view model_type) {
+/// Throws `InputError` if a config.json is of another family.
+inline void check_model_type(const weights::ConfigFile& file, std::string_view expected) {
+  const std::string name = file.model_type();
+  if (name == expected) return;
+  throw file.root()
+      .at("model_type")
+      .error("is '" + name + "', expected '" + std::string{expected} + "'");
+}
+
+/// Applies the options to a family's configuration and checks it.
+template <std::derived_from<weights::ModelConfig> Config>
+void configure(Config& config, const ClassifierOptions& options) {
   options.validate();
-  if (config.model_type != model_type) {
-    throw InputError{"is '" + config.model_type + "', expected '" + std::string{model_type} + "'",
-                     {.object = "config.json", .field = "model_type"}};
-  }
   const ProblemType stored = config.problem();
   if (!options.labels.empty()) {
     config.labels = options.labels;
     config.names_labels = true;
   }
-  if (options.dropout) {
-    config.hidden_dropout_prob = config.attention_probs_dropout_prob = *options.dropout;
-    config.classifier_dropout = options.dropout;
-  }
+  if (options.dropout) config.set_dropout(*options.dropout);
   config.validate();
   check_vocabulary(config, options.tokenizer_size);
   config.problem_type = options.problem_type.value_or(stored);
   check_label_count(config);
-  return config;
 }
 
 }  // namespace seqtrain::model

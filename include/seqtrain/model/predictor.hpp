@@ -20,10 +20,10 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/any_classifier.hpp>
-#include <seqtrain/model/awd_lstm_classifier.hpp>
-#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
+#include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
 #include <seqtrain/model/describe.hpp>
-#include <seqtrain/model/load_awd_lstm.hpp>
+#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/predict/prediction.hpp>
@@ -207,7 +207,7 @@ class Predictor {
     maps_in_bf16_ = model.maps_in_bf16();
     max_length_ = static_cast<std::size_t>(model.max_length());
     // The bits of torch's operators depend on how many rows they are given.
-    by_itself_ = device.is_cpu() && !cpu::supports(model.config());
+    by_itself_ = device.is_cpu() && !model.has_kernels();
   }
 
   void describe(const AwdLstmClassifier& model, c10::Device) {

@@ -158,10 +158,11 @@ class Adam {
     return moments;
   }
 
-  [[nodiscard]] Kind kind_of(const std::string& name) const {
-    const auto factor = options_.lr_factors.find(name);
+  [[nodiscard]] Kind kind_of(const tensor::Parameter& parameter) const {
+    const auto factor = options_.lr_factors.find(parameter.name);
+    const bool decays = parameter.decays.value_or(optim::decays(parameter.name));
     return {factor == options_.lr_factors.end() ? 1 : factor->second,
-            options_.decoupled_weight_decay && !decays(name)};
+            options_.decoupled_weight_decay && !decays};
   }
 
   Outcome step_by_kernels(std::span<const tensor::Parameter> parameters, Step step) {
@@ -190,7 +191,7 @@ class Adam {
       if (!moments.moving) moments.find_moving(parameter.touched->rows());
       moments.moving->insert(*parameter.touched);
     }
-    const bool all = !parameter.touched || weight_decay_of(kind_of(parameter.name)) != 0;
+    const bool all = !parameter.touched || weight_decay_of(kind_of(parameter)) != 0;
     return {.parameter = &parameter,
             .exp_avg = moments.exp_avg,
             .exp_avg_sq = moments.exp_avg_sq,
@@ -201,7 +202,7 @@ class Adam {
 
   /// Counts the step and sets its factors.
   void set_factors(AdamItem& item, double norm, const Step& step) const {
-    const Kind kind = kind_of(item.parameter->name);
+    const Kind kind = kind_of(*item.parameter);
     const double lr = options_.lr * step.lr_scale * kind.lr_factor;
     const double t = *item.step.mutable_data_ptr<float>() += 1;
     const double beta1 = step.momentum.value_or(options_.beta1);
@@ -252,7 +253,7 @@ class Adam {
     for (const auto& parameter : parameters) {
       if (!parameter.gradient.defined()) continue;
       const Moments& moments = moments_of(parameter);
-      AdamTensors& tensors = groups[kind_of(parameter.name)];
+      AdamTensors& tensors = groups[kind_of(parameter)];
       tensors.values.push_back(parameter.value);
       tensors.gradients.push_back(parameter.gradient);
       tensors.exp_avgs.push_back(moments.exp_avg);

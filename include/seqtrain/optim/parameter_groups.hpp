@@ -36,8 +36,8 @@ using LrFactors = std::map<std::string, double, std::less<>>;
   return factors;
 }
 
-/// Tells whether decoupled weight decay applies to a parameter: to all but biases and weights of
-/// layer normalizations, as in the training of BERT and RoBERTa.
+/// Tells by a parameter's name whether decoupled weight decay applies to it: to all but biases and
+/// weights of layer normalizations. A model may know better, see `tensor::Parameter::decays`.
 [[nodiscard]] constexpr bool decays(std::string_view name) {
   return !name.ends_with("bias") && name.find("LayerNorm") == std::string_view::npos &&
          name.find("layer_norm") == std::string_view::npos;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <ATen/core/Tensor.h>
@@ -12,7 +13,7 @@
 namespace seqtrain::tensor {
 
 /// A named tensor of a model. The name is the state_dict key in Hugging Face's models; loading,
-/// saving, groups of weight decay and freezing go by names.
+/// saving and freezing go by names.
 struct Parameter {
   std::string name;
   at::Tensor value;
@@ -20,6 +21,9 @@ struct Parameter {
   /// The rows of the gradient that have been written to since it was zero, except writes by torch's
   /// operators. Null if it may be any row.
   std::shared_ptr<RowSet> touched = nullptr;
+  /// Whether decoupled weight decay applies, if the model says so. Otherwise the optimizer goes by
+  /// the name.
+  std::optional<bool> decays = {};
 };
 
 /// Makes a value require a gradient. Returns the gradient, which is zero, and to which autograd

@@ -5,12 +5,12 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,13 +18,29 @@
 #include <seqtrain/core/joined.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::weights {
 
-/// The config.json of a BERT or RoBERTa classifier in Hugging Face's layout. Fields have the names
-/// of its keys. A key that is absent has transformers' default.
+/// The keys of config.json by which a family calls the fields of `ModelConfig`. A key that is empty
+/// is none of the family's.
+struct ConfigKeys {
+  std::string_view hidden_size = "hidden_size";
+  std::string_view num_hidden_layers = "num_hidden_layers";
+  std::string_view num_attention_heads = "num_attention_heads";
+  std::string_view intermediate_size = "intermediate_size";
+  std::string_view hidden_act = "hidden_act";
+  std::string_view hidden_dropout_prob = "hidden_dropout_prob";
+  std::string_view attention_probs_dropout_prob = "attention_probs_dropout_prob";
+  std::string_view classifier_dropout = "classifier_dropout";
+  std::string_view type_vocab_size = "type_vocab_size";
+  std::string_view layer_norm_eps = "layer_norm_eps";
+};
+
+/// The fields of config.json that encoders of all families have. They are named after BERT's keys
+/// and have the defaults of transformers' BertConfig.
 struct ModelConfig {
-  std::string model_type = "bert";  ///< bert or roberta
+  std::string model_type = "bert";
   std::int64_t vocab_size = 30522;
   std::int64_t hidden_size = 768;
   std::int64_t num_hidden_layers = 12;
@@ -35,8 +51,8 @@ struct ModelConfig {
   double attention_probs_dropout_prob = 0.1;
   std::optional<double> classifier_dropout = {};
   std::int64_t max_position_embeddings =
-      512;  ///< rows of the table, of which RoBERTa leaves some unused
-  std::int64_t type_vocab_size = 2;
+      512;                           ///< rows of the table, of which RoBERTa leaves some unused
+  std::int64_t type_vocab_size = 2;  ///< 0 if the family has no token types
   double initializer_range = 0.02;
   double layer_norm_eps = 1e-12;
   std::int64_t pad_token_id = 0;
@@ -45,6 +61,7 @@ struct ModelConfig {
   /// Tells whether the file has an id2label.
   bool names_labels = false;
   std::optional<ProblemType> problem_type = {};  ///< if the file has one
+  ConfigKeys keys = {};
 
   [[nodiscard]] std::int64_t num_labels() const { return static_cast<std::int64_t>(labels.size()); }
 
@@ -59,15 +76,20 @@ struct ModelConfig {
     return classifier_dropout.value_or(hidden_dropout_prob);
   }
 
+  /// Sets every dropout rate.
+  void set_dropout(double rate) {
+    hidden_dropout_prob = attention_probs_dropout_prob = rate;
+    classifier_dropout = rate;
+  }
+
   /// Throws `InputError` at the first field that is out of range.
   inline void validate(const std::string& file = "config.json") const;
 };
 
-/// Reads and validates a config.json. Throws `InputError` with the file and the field.
-inline ModelConfig load_config(const std::filesystem::path& file);
-
-/// Reads and validates the text of a config.json. Errors call it `file`.
-inline ModelConfig parse_config(std::string_view text, const std::string& file = "config.json");
+/// Returns `config` with the fields that the file has under `config.keys`, validated. Throws
+/// `InputError` with the file and the field, also if the file asks for a network that no family
+/// has.
+inline ModelConfig read_config(const ConfigFile& file, ModelConfig config = {});
 
 /// Returns the problem_type of an object, if it has one. Throws `InputError` if that is not a known
 /// type.
@@ -81,10 +103,11 @@ inline std::optional<ProblemType> problem_type_in(const json::Value& object) {
 
 namespace detail {
 
-inline constexpr std::array<std::string_view, 2> model_types{"bert", "roberta"};
 inline constexpr std::array<std::string_view, 4> activations{"gelu", "gelu_new",
                                                              "gelu_pytorch_tanh", "relu"};
 inline constexpr std::int64_t label_limit = 1'000'000;
+
+}  // namespace detail
 
 /// Checks the fields of one file.
 class FieldCheck {
@@ -107,6 +130,10 @@ class FieldCheck {
             std::to_string(value) + " is not a whole number from 1 to 2147483647");
   }
 
+  void activation(const std::string& value, std::string_view field) const {
+    one_of(value, field, detail::activations);
+  }
+
   void probability(double value, std::string_view field) const {
     require(value >= 0 && value < 1, field, std::to_string(value) + " is not in [0, 1)");
   }
@@ -115,18 +142,31 @@ class FieldCheck {
   const std::string* file_;
 };
 
-inline void read(const json::Value& root, std::string_view key, std::int64_t& field) {
-  if (const auto value = root.find(key)) field = value->integer();
+/// Reads a field if the family has a key for it and the file has a value.
+template <class T>
+void read(const json::Value& root, std::string_view key, T& field) {
+  if (key.empty()) return;
+  const auto value = root.find(key);
+  if (!value) return;
+  if constexpr (std::is_same_v<T, std::int64_t>) {
+    field = value->integer();
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    field = value->string();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    field = value->boolean();
+  } else {
+    field = value->number();
+  }
 }
-inline void read(const json::Value& root, std::string_view key, double& field) {
-  if (const auto value = root.find(key)) field = value->number();
+
+/// Returns the count under a key that only some families have, or `absent`.
+inline std::int64_t count_in(const ConfigFile& file, std::string_view key, std::int64_t absent) {
+  read(file.root(), key, absent);
+  FieldCheck{file.name()}.count(absent, key);
+  return absent;
 }
-inline void read(const json::Value& root, std::string_view key, std::optional<double>& field) {
-  if (const auto value = root.find(key)) field = value->number();
-}
-inline void read(const json::Value& root, std::string_view key, std::string& field) {
-  if (const auto value = root.find(key)) field = value->string();
-}
+
+namespace detail {
 
 /// Reads an id2label: {"0": "no", "1": "yes"} → {no, yes}. The ids must be 0 … n-1, in any order.
 inline std::vector<std::string> read_id2label(const json::Value& id2label) {
@@ -180,85 +220,60 @@ inline void refuse_other_architectures(const json::Value& root) {
   if (const auto method = root.find("quantization_config")) throw method->error("not supported");
 }
 
-}  // namespace detail
-
-namespace detail {
-
 inline void check_sizes(const ModelConfig& config, const FieldCheck& check) {
+  const ConfigKeys& keys = config.keys;
   check.count(config.vocab_size, "vocab_size");
-  check.count(config.hidden_size, "hidden_size");
-  check.count(config.num_hidden_layers, "num_hidden_layers");
-  check.count(config.num_attention_heads, "num_attention_heads");
-  check.require(config.hidden_size % config.num_attention_heads == 0, "hidden_size",
-                std::to_string(config.hidden_size) + " is not a multiple of num_attention_heads, " +
+  check.count(config.hidden_size, keys.hidden_size);
+  check.count(config.num_hidden_layers, keys.num_hidden_layers);
+  check.count(config.num_attention_heads, keys.num_attention_heads);
+  check.require(config.hidden_size % config.num_attention_heads == 0, keys.hidden_size,
+                std::to_string(config.hidden_size) + " is not a multiple of " +
+                    std::string{keys.num_attention_heads} + ", " +
                     std::to_string(config.num_attention_heads));
-  check.count(config.intermediate_size, "intermediate_size");
+  check.count(config.intermediate_size, keys.intermediate_size);
   check.count(config.max_position_embeddings, "max_position_embeddings");
-  check.count(config.type_vocab_size, "type_vocab_size");
+  if (!keys.type_vocab_size.empty()) check.count(config.type_vocab_size, keys.type_vocab_size);
   check.require(config.pad_token_id >= 0 && config.pad_token_id < config.vocab_size, "pad_token_id",
                 std::to_string(config.pad_token_id) + " is not an id of the vocabulary");
-  check.require(
-      config.model_type != "roberta" || config.max_position_embeddings > config.pad_token_id + 1,
-      "max_position_embeddings", "leaves no position after pad_token_id");
 }
 
 }  // namespace detail
 
 inline void ModelConfig::validate(const std::string& file) const {
-  const detail::FieldCheck check{file};
-  check.one_of(model_type, "model_type", detail::model_types);
+  const FieldCheck check{file};
   detail::check_sizes(*this, check);
-  check.one_of(hidden_act, "hidden_act", detail::activations);
-  check.probability(hidden_dropout_prob, "hidden_dropout_prob");
-  check.probability(attention_probs_dropout_prob, "attention_probs_dropout_prob");
-  check.probability(classifier_dropout_prob(), "classifier_dropout");
+  check.activation(hidden_act, keys.hidden_act);
+  check.probability(hidden_dropout_prob, keys.hidden_dropout_prob);
+  check.probability(attention_probs_dropout_prob, keys.attention_probs_dropout_prob);
+  check.probability(classifier_dropout_prob(), keys.classifier_dropout);
   check.require(initializer_range >= 0, "initializer_range", "negative");
-  check.require(layer_norm_eps > 0, "layer_norm_eps", "not above 0");
+  check.require(layer_norm_eps > 0, keys.layer_norm_eps, "not above 0");
   check.require(!labels.empty(), "id2label", "no labels");
 }
 
-namespace detail {
-
-inline void read_fields(const json::Value& root, ModelConfig& config) {
+inline ModelConfig read_config(const ConfigFile& file, ModelConfig config) {
+  const json::Value root = file.root();
+  const ConfigKeys& keys = config.keys;
+  config.model_type = file.model_type();
+  detail::refuse_other_architectures(root);
   read(root, "vocab_size", config.vocab_size);
-  read(root, "hidden_size", config.hidden_size);
-  read(root, "num_hidden_layers", config.num_hidden_layers);
-  read(root, "num_attention_heads", config.num_attention_heads);
-  read(root, "intermediate_size", config.intermediate_size);
-  read(root, "hidden_act", config.hidden_act);
-  read(root, "hidden_dropout_prob", config.hidden_dropout_prob);
-  read(root, "attention_probs_dropout_prob", config.attention_probs_dropout_prob);
-  read(root, "classifier_dropout", config.classifier_dropout);
+  read(root, keys.hidden_size, config.hidden_size);
+  read(root, keys.num_hidden_layers, config.num_hidden_layers);
+  read(root, keys.num_attention_heads, config.num_attention_heads);
+  read(root, keys.intermediate_size, config.intermediate_size);
+  read(root, keys.hidden_act, config.hidden_act);
+  read(root, keys.hidden_dropout_prob, config.hidden_dropout_prob);
+  read(root, keys.attention_probs_dropout_prob, config.attention_probs_dropout_prob);
+  read(root, keys.classifier_dropout, config.classifier_dropout);
   read(root, "max_position_embeddings", config.max_position_embeddings);
-  read(root, "type_vocab_size", config.type_vocab_size);
+  read(root, keys.type_vocab_size, config.type_vocab_size);
   read(root, "initializer_range", config.initializer_range);
-  read(root, "layer_norm_eps", config.layer_norm_eps);
+  read(root, keys.layer_norm_eps, config.layer_norm_eps);
   read(root, "pad_token_id", config.pad_token_id);
-  read_labels(root, config);
+  detail::read_labels(root, config);
   config.problem_type = problem_type_in(root);
-}
-
-inline ModelConfig read_config(const json::Value& root, const std::string& file) {
-  ModelConfig config{.model_type = std::string{root.at("model_type").string()}};
-  FieldCheck{file}.one_of(config.model_type, "model_type", model_types);
-  if (config.model_type == "roberta") {
-    config.vocab_size = 50265;
-    config.pad_token_id = 1;
-  }
-  refuse_other_architectures(root);
-  read_fields(root, config);
-  config.validate(file);
+  config.validate(file.name());
   return config;
-}
-
-}  // namespace detail
-
-inline ModelConfig parse_config(std::string_view text, const std::string& file) {
-  return detail::read_config(json::Document::parse(text, file).root(), file);
-}
-
-inline ModelConfig load_config(const std::filesystem::path& file) {
-  return detail::read_config(json::Document::load(file).root(), file.string());
 }
 
 }  // namespace seqtrain::weights

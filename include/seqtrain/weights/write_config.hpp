@@ -14,7 +14,6 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
-#include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::weights {
 
@@ -40,11 +39,6 @@ inline void check_labels(std::span<const std::string> labels, ProblemType type,
   }
 }
 
-inline std::string_view classifier_architecture(const json::Value& root) {
-  return root.at("model_type").string() == "roberta" ? "RobertaForSequenceClassification"
-                                                     : "BertForSequenceClassification";
-}
-
 inline void write_classifier_keys(json::Writer& out, std::span<const std::string> labels,
                                   ProblemType type) {
   out.key("id2label").begin_object();
@@ -59,10 +53,11 @@ inline void write_classifier_keys(json::Writer& out, std::span<const std::string
 }  // namespace detail
 
 /// Returns the config.json of a classifier with these labels, made from `source`, the config.json
-/// of the checkpoint that it was trained from. Keys that do not depend on the labels stay as they
-/// are. Throws `InputError` if labels repeat, or if there is only one and the task is not
-/// regression.
-inline std::string classifier_config(std::string_view source, std::span<const std::string> labels,
+/// of the checkpoint that it was trained from. `architecture` is transformers' class of the
+/// classifier. Keys that do not depend on the labels stay as they are. Throws `InputError` if
+/// labels repeat, or if there is only one and the task is not regression.
+inline std::string classifier_config(std::string_view source, std::string_view architecture,
+                                     std::span<const std::string> labels,
                                      ProblemType type = ProblemType::single_label,
                                      const std::string& file = "config.json") {
   detail::check_labels(labels, type, file);
@@ -70,7 +65,7 @@ inline std::string classifier_config(std::string_view source, std::span<const st
   json::Writer out{2};
   out.begin_object();
   out.key("architectures").begin_array();
-  out.value(detail::classifier_architecture(document.root())).end_array();
+  out.value(architecture).end_array();
   for (const auto& [key, value] : document.root().members()) {
     if (std::ranges::count(detail::classifier_keys, key) > 0) continue;
     out.key(key).raw(simdjson::minify(value.element()));
@@ -82,9 +77,9 @@ inline std::string classifier_config(std::string_view source, std::span<const st
 
 /// Writes `classifier_config` to the file `path`, as a whole or not at all.
 inline void write_config(const std::filesystem::path& path, std::string_view source,
-                         std::span<const std::string> labels,
+                         std::string_view architecture, std::span<const std::string> labels,
                          ProblemType type = ProblemType::single_label) {
-  write_file_atomically(path, classifier_config(source, labels, type, path.string()));
+  write_file_atomically(path, classifier_config(source, architecture, labels, type, path.string()));
 }
 
 }  // namespace seqtrain::weights

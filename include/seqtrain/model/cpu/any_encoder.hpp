@@ -1,19 +1,24 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
-#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
-#include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/encoder.hpp>
 #include <seqtrain/model/cpu/fixed_encoder.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -23,22 +28,21 @@ namespace seqtrain::model::cpu {
 class AnyEncoder {
  public:
   AnyEncoder() = default;
-  AnyEncoder(std::span<tensor::Parameter> parameters, std::string_view prefix,
-             const weights::ModelConfig& config, bool positions_behind_padding, Precision precision,
+
+  /// Makes the passes of an encoder from its `cpu_parts`, if there are any. `parameters` are all
+  /// parameters of the model; embeddings among them get a record of the gradient's rows that the
+  /// passes write to.
+  template <class E>
+  AnyEncoder(const E& encoder, std::span<tensor::Parameter> parameters, Precision precision,
              bool only_predicts) {
-    const auto make = [&]<class T>(T) {
-      const PartFinder<T> finder{parameters, prefix, config};
-      encoder_.emplace<Encoder<T>>(finder.find(positions_behind_padding));
-    };
-    if (!supports(config)) return;
     if (only_predicts && precision != Precision::fp32) {
-      const PartFinder<Bf16> finder{parameters, prefix, config};
-      encoder_.emplace<FixedEncoder>(finder.find(positions_behind_padding),
-                                     precision == Precision::int8);
+      if (auto parts = found(encoder.template cpu_parts<Bf16>(), parameters)) {
+        encoder_.emplace<FixedEncoder>(*std::move(parts), precision == Precision::int8);
+      }
     } else if (precision == Precision::bf16) {
-      make(Bf16{});
+      emplace<Bf16>(encoder, parameters);
     } else {
-      make(0.0F);
+      emplace<float>(encoder, parameters);
     }
   }
 
@@ -61,16 +65,44 @@ class AnyEncoder {
     });
   }
 
-  /// See `Encoder::backward`.
-  template <class LayerDone>
-  void backward(const at::Tensor& gradient, const LayerDone& layer_done) {
+  /// Does `Encoder::backward`. Calls `ready(i)` when the gradients of the parameters from number i
+  /// on are complete.
+  void backward(const at::Tensor& gradient, const std::function<void(std::size_t)>& ready) {
     visit([&]<class E>(E& encoder) {
-      if constexpr (!std::is_same_v<E, FixedEncoder>) encoder.backward(gradient, layer_done);
+      if constexpr (!std::is_same_v<E, FixedEncoder>) {
+        encoder.backward(gradient, [&](std::size_t layer) { ready(first_of_layer_[layer]); });
+      }
       return at::Tensor{};
     });
   }
 
  private:
+  template <class T, class E>
+  void emplace(const E& encoder, std::span<tensor::Parameter> parameters) {
+    auto parts = found(encoder.template cpu_parts<T>(), parameters);
+    if (parts) encoder_.emplace<Encoder<T>>(*std::move(parts));
+  }
+
+  /// Finds the parts among the model's parameters.
+  template <class T>
+  std::optional<EncoderParts<T>> found(std::optional<EncoderParts<T>> parts,
+                                       std::span<tensor::Parameter> parameters) {
+    if (!parts) return parts;
+    const auto number_of = [&](const at::Tensor& value) {
+      const auto is = [&](const tensor::Parameter& parameter) {
+        return parameter.value.is_same(value);
+      };
+      return static_cast<std::size_t>(std::ranges::find_if(parameters, is) - parameters.begin());
+    };
+    for (const Table* const table : parts->embeddings.tables()) {
+      parameters[number_of(table->rows)].touched = table->touched;
+    }
+    for (const Layer<T>& layer : parts->layers) {
+      first_of_layer_.push_back(number_of(layer.qkv.first_weight()));
+    }
+    return parts;
+  }
+
   template <class Use>
   at::Tensor visit(const Use& use) {
     return std::visit(
@@ -85,6 +117,7 @@ class AnyEncoder {
   }
 
   std::variant<std::monostate, Encoder<float>, Encoder<Bf16>, FixedEncoder> encoder_;
+  std::vector<std::size_t> first_of_layer_;  // the number of a layer's first parameter
 };
 
 }  // namespace seqtrain::model::cpu

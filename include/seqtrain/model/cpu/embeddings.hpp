@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/data/batch.hpp>
@@ -23,12 +22,14 @@ struct Table {
   std::int64_t padding_id = -1;
 };
 
-/// The first part of the encoder: word, position and token type are added, normalised and dropped.
+/// The first part of the encoder: word, position and, if the family has it, token type are added,
+/// normalised and dropped.
 class Embeddings {
  public:
-  Table word, position, type;
+  Table word, position;
+  Table type = {};  ///< without rows if there are no token types
   NormTensors norm;
-  /// RoBERTa's rule: positions count the tokens that are not padding, from behind the pad id on.
+  /// RoBERTa's rule: positions count the tokens that are not padding, from pad id + 1 on.
   bool positions_behind_padding = false;
 
   /// Which rows of the tables each row of the matrices is the sum of; word -1 where there is no
@@ -38,6 +39,13 @@ class Embeddings {
     std::int64_t position = 0;
     std::int64_t type = 0;
   };
+
+  /// Returns the tables that there are, the word's first.
+  [[nodiscard]] std::vector<const Table*> tables() const {
+    std::vector<const Table*> result{&word, &position};
+    if (has_types()) result.push_back(&type);
+    return result;
+  }
 
   [[nodiscard]] std::vector<Ids> ids(const data::Batch& batch, const Layout& layout) const {
     std::vector<Ids> result(layout.rows());
@@ -50,7 +58,7 @@ class Embeddings {
         if (id != word.padding_id) ++count;
         result[sequence.row + i] = {
             id, positions_behind_padding ? behind_padding(id, count) : static_cast<std::int64_t>(i),
-            positions_behind_padding ? 0 : batch.token_type_ids[start + i]};
+            positions_behind_padding || !has_types() ? 0 : batch.token_type_ids[start + i]};
       }
     }
     return result;
@@ -81,8 +89,12 @@ class Embeddings {
         continue;
       }
       const float* const w = line(word.rows, ids[row].word, hidden);
-      const float* const t = line(type.rows, ids[row].type, hidden);
       const float* const p = line(position.rows, ids[row].position, hidden);
+      if (!has_types()) {
+        for (std::size_t i = 0; i < hidden; ++i) to[i] = w[i] + p[i];
+        continue;
+      }
+      const float* const t = line(type.rows, ids[row].type, hidden);
       for (std::size_t i = 0; i < hidden; ++i) to[i] = w[i] + t[i] + p[i];
     }
   }
@@ -92,10 +104,12 @@ class Embeddings {
   void scatter(const std::vector<Ids>& ids, std::size_t hidden, const float* gradient) const {
     for (const Ids& of : ids) {
       if (of.word < 0) continue;
-      for (const auto& [table, row] : {std::pair{&word, of.word}, std::pair{&position, of.position},
-                                       std::pair{&type, of.type}}) {
-        table->touched->insert(static_cast<std::size_t>(row));
-      }
+      const auto touch = [](const Table& table, std::int64_t row) {
+        table.touched->insert(static_cast<std::size_t>(row));
+      };
+      touch(word, of.word);
+      touch(position, of.position);
+      if (has_types()) touch(type, of.type);
     }
     const std::size_t width =
         round_up((hidden + tensor::workers() - 1) / tensor::workers(), kernels::lanes);
@@ -107,12 +121,14 @@ class Embeddings {
         const float* const from = gradient + row * hidden;
         add(word, ids[row].word, from, begin, end, hidden);
         add(position, ids[row].position, from, begin, end, hidden);
-        add(type, ids[row].type, from, begin, end, hidden);
+        if (has_types()) add(type, ids[row].type, from, begin, end, hidden);
       }
     });
   }
 
  private:
+  [[nodiscard]] bool has_types() const { return type.rows.defined(); }
+
   [[nodiscard]] std::int64_t behind_padding(std::int64_t id, std::int64_t count) const {
     return word.padding_id + (id == word.padding_id ? 0 : count);
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -85,24 +86,18 @@ class FixedEncoder {
     at::Tensor result = at::empty({batch.rows, static_cast<std::int64_t>(hidden())}, at::kFloat);
     float* const to = result.mutable_data_ptr<float>();
     reserve(layout, runs, shared ? 1 : workers, workers);
-    const auto pass = [&](const Layout::Run& run, std::size_t memory, const auto& each) {
+    const auto pass = [&](const Layout::Run& run, std::optional<std::size_t> worker) {
       const std::size_t first = layout.groups()[run.first].first;
       const std::size_t end = layout.groups()[run.end - 1].end;
       const std::span sequences{layout.sequences().data() + first, end - first};
-      Pass{*this, rows_[memory], sequences, run.row, each}(ids.data() + run.row, run.rows,
-                                                           to + first * hidden());
+      Pass{*this, rows_[worker.value_or(0)], sequences, run.row, worker}(
+          ids.data() + run.row, run.rows, to + first * hidden());
     };
     if (shared) {
-      const auto each = [](std::size_t count, const auto& task) {
-        tensor::for_each_task(count, task);
-      };
-      for (const Layout::Run& run : runs) pass(run, 0, each);
+      for (const Layout::Run& run : runs) pass(run, {});
     } else {
-      tensor::for_each_task(runs.size(), [&](std::size_t i, std::size_t worker) {
-        pass(runs[i], worker, [worker](std::size_t count, const auto& task) {
-          for (std::size_t index = 0; index < count; ++index) task(index, worker);
-        });
-      });
+      tensor::for_each_task(runs.size(),
+                            [&](std::size_t i, std::size_t worker) { pass(runs[i], worker); });
     }
     return result;
   }
@@ -118,18 +113,17 @@ class FixedEncoder {
     kernels::QuantizedRows quantized;  ///< [rows, hidden or inner]
   };
 
-  /// The way of one run's rows through the layers. each(count, task) calls task(index, worker) for
-  /// each index below the count.
-  template <class Each>
+  /// The way of one run's rows through the layers, on one worker's thread or, if none is named, on
+  /// all threads.
   class Pass {
    public:
     Pass(const FixedEncoder& encoder, const Rows& rows, std::span<const Layout::Sequence> sequences,
-         std::size_t first_row, const Each& each)
+         std::size_t first_row, std::optional<std::size_t> worker)
         : encoder_{encoder},
           rows_{rows},
           sequences_{sequences},
           first_row_{first_row},
-          each_{each} {}
+          worker_{worker} {}
 
     /// Writes the first tokens' hidden states [sequences, hidden]. The last layer computes nothing
     /// else, unless its inputs are measured: first tokens alone differ too little.
@@ -160,10 +154,17 @@ class FixedEncoder {
       return sequence.row - first_row_;
     }
 
+    /// Calls task(index, worker) for each index below the count.
+    template <class Task>
+    void each(std::size_t count, const Task& task) const {
+      if (!worker_) return tensor::for_each_task(count, task);
+      for (std::size_t index = 0; index < count; ++index) task(index, *worker_);
+    }
+
     /// Calls use(row, rows from there) for parts of the rows.
     template <class Use>
     void each_part(std::size_t count, const Use& use) const {
-      each_((count + rows_of_a_task - 1) / rows_of_a_task, [&](std::size_t task, std::size_t) {
+      each((count + rows_of_a_task - 1) / rows_of_a_task, [&](std::size_t task, std::size_t) {
         const std::size_t row = task * rows_of_a_task;
         use(row, std::min(rows_of_a_task, count - row));
       });
@@ -202,7 +203,7 @@ class FixedEncoder {
             &linear, kernels::quantization_loss(values, count, linear.in(), rows_.quantized));
       }
       const std::size_t first = columns.first / panel;
-      each_(columns.end / panel - first, [&](std::size_t task, std::size_t worker) {
+      each(columns.end / panel - first, [&](std::size_t task, std::size_t worker) {
         linear(input, count, first + task, encoder_.scratch_[worker].data(), use);
       });
     }
@@ -228,7 +229,7 @@ class FixedEncoder {
     }
 
     void attend(const FixedLayer& layer) const {
-      each_(sequences_.size() * layer.heads, [&](std::size_t task, std::size_t worker) {
+      each(sequences_.size() * layer.heads, [&](std::size_t task, std::size_t worker) {
         const Layout::Sequence& sequence = sequences_[task / layer.heads];
         attend(layer, sequence, task % layer.heads, sequence.length, row_of(sequence), worker);
       });
@@ -236,7 +237,7 @@ class FixedEncoder {
     }
 
     void attend_first_tokens(const FixedLayer& layer) const {
-      each_(sequences_.size() * layer.heads, [&](std::size_t task, std::size_t worker) {
+      each(sequences_.size() * layer.heads, [&](std::size_t task, std::size_t worker) {
         const std::size_t s = task / layer.heads;
         attend(layer, sequences_[s], task % layer.heads, 1, s, worker);
       });
@@ -326,7 +327,7 @@ class FixedEncoder {
     const Rows& rows_;
     std::span<const Layout::Sequence> sequences_;
     std::size_t first_row_;
-    const Each& each_;
+    std::optional<std::size_t> worker_;
   };
 
   [[nodiscard]] std::size_t hidden() const { return layers_.front().attention_output.out(); }

@@ -57,6 +57,7 @@ class Linear {
   [[nodiscard]] std::size_t in() const { return in_; }
   [[nodiscard]] std::size_t out() const { return out_; }
   [[nodiscard]] const float* bias() const { return bias_.data(); }
+  [[nodiscard]] const at::Tensor& first_weight() const { return parts_.front().weight; }
 
   /// Panel of the factor [in, out] of the forward pass: columns panel * index and on. The next one
   /// is fetched meanwhile.

@@ -10,10 +10,10 @@
 #include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <seqtrain/model/awd_lstm/recurrent_state.hpp>
 #include <seqtrain/model/cpu/lstm_backward.hpp>
 #include <seqtrain/model/cpu/lstm_forward.hpp>
 #include <seqtrain/model/cpu/lstm_layout.hpp>
-#include <seqtrain/model/recurrent_state.hpp>
 
 namespace seqtrain::model::cpu {
 

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/model/cpu/encoder.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/model_config.hpp>
+
+namespace seqtrain::model {
+
+/// A family of encoders that `Classifier` trains. `Config` is a `weights::ModelConfig`, or a type
+/// derived from it that has more fields of config.json. An `Encoder` makes its parameters in a
+/// scope and computes [rows, hidden] of a batch, which a `Head` turns into logits [rows, labels].
+template <class A>
+concept Architecture = std::derived_from<typename A::Config, weights::ModelConfig> &&
+    requires(const weights::ConfigFile& file, const typename A::Config& config, const Scope& scope,
+             const typename A::Encoder& encoder, const typename A::Head& head,
+             const tensor::Batch& batch, const at::Tensor& hidden, Dropout& dropout) {
+  // The family's name in config.json.
+  { A::model_type } -> std::convertible_to<std::string_view>;
+  // The first word of the names of the encoder's parameters.
+  { A::prefix } -> std::convertible_to<std::string_view>;
+  // The class of such classifiers in transformers.
+  { A::classifier } -> std::convertible_to<std::string_view>;
+  { A::read_config(file) } -> std::same_as<typename A::Config>;
+  // The number of tokens that a row may have, including special tokens.
+  { A::max_length(config) } -> std::same_as<std::int64_t>;
+  requires std::constructible_from<typename A::Encoder, const Scope&, const typename A::Config&>;
+  { encoder(batch, dropout) } -> std::same_as<at::Tensor>;
+  requires std::constructible_from<typename A::Head, const Scope&, const typename A::Config&>;
+  { head(hidden, dropout) } -> std::same_as<at::Tensor>;
+};
+
+/// An encoder that may have a form for the hand-written passes: `cpu_parts` returns nothing if its
+/// configuration has none. An encoder without this member runs on operators alone.
+template <class E>
+concept HasCpuParts = requires(const E& encoder) {
+  { encoder.template cpu_parts<float>() } -> std::same_as<std::optional<cpu::EncoderParts<float>>>;
+};
+
+}  // namespace seqtrain::model

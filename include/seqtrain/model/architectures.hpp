@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/joined.hpp>
+#include <seqtrain/model/albert/albert.hpp>
+#include <seqtrain/model/architecture.hpp>
+#include <seqtrain/model/bert/bert.hpp>
+#include <seqtrain/model/camembert/camembert.hpp>
+#include <seqtrain/model/deberta_v2/deberta_v2.hpp>
+#include <seqtrain/model/distilbert/distilbert.hpp>
+#include <seqtrain/model/electra/electra.hpp>
+#include <seqtrain/model/modernbert/modernbert.hpp>
+#include <seqtrain/model/mpnet/mpnet.hpp>
+#include <seqtrain/model/roberta/roberta.hpp>
+#include <seqtrain/model/xlm_roberta/xlm_roberta.hpp>
+#include <seqtrain/weights/config_file.hpp>
+
+namespace seqtrain::model {
+
+/// A list of families.
+template <Architecture... Families>
+struct ArchitectureList {
+  /// Calls use.operator()<Family>() of the family that a config.json names. Throws `InputError`
+  /// with the families that there are if it is none of them.
+  template <class Use>
+  static void visit(const weights::ConfigFile& file, const Use& use) {
+    const std::string name = file.model_type();
+    const bool found =
+        ((name == Families::model_type && (use.template operator()<Families>(), true)) || ...);
+    if (found) return;
+    const std::vector<std::string_view> supported{Families::model_type...};
+    throw file.root()
+        .at("model_type")
+        .error("'" + name + "' is not supported", "supported are " + joined(supported));
+  }
+};
+
+/// The families that `load_classifier` knows.
+using Architectures = ArchitectureList<Bert, Roberta, DistilBert, XlmRoberta, Camembert, Electra,
+                                       Mpnet, Albert, ModernBert, DebertaV2>;
+
+}  // namespace seqtrain::model

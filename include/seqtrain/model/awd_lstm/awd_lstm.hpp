@@ -1,0 +1,217 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/lstm.h>
+#include <ATen/ops/zeros.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/kernels/bf16.hpp>
+#include <seqtrain/model/awd_lstm/qrnn.hpp>
+#include <seqtrain/model/awd_lstm/recurrent_passes.hpp>
+#include <seqtrain/model/awd_lstm/recurrent_state.hpp>
+#include <seqtrain/model/cpu/lstm.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/fresh_parameters.hpp>
+
+namespace seqtrain::model {
+
+/// Sizes; the defaults are those of Howard and Ruder 2018.
+struct AwdLstmShape {
+  std::int64_t embedding = 400;
+  std::int64_t hidden = 1152;  ///< outputs of each layer but the last, which has `embedding`
+  std::int64_t layers = 3;
+  bool qrnn = false;  ///< layers are quasi-recurrent, as fastai's AWD_QRNN has them
+
+  [[nodiscard]] std::int64_t in(std::int64_t layer) const {
+    return layer == 0 ? embedding : hidden;
+  }
+  [[nodiscard]] std::int64_t out(std::int64_t layer) const {
+    return layer == layers - 1 ? embedding : hidden;
+  }
+
+  void validate() const {
+    const auto demand = [](bool good, const char* field) {
+      if (!good) throw InputError{"must be 1 to 65536", {.object = "AWD-LSTM", .field = field}};
+    };
+    demand(embedding >= 1 && embedding <= 65'536, "embedding");
+    demand(hidden >= 1 && hidden <= 65'536, "hidden");
+    demand(layers >= 1 && layers <= 65'536, "layers");
+  }
+};
+
+/// Dropout rates; the defaults are fastai's for a language model.
+struct AwdLstmDropout {
+  double embedding = 0.02;  ///< of whole words
+  double input = 0.25;      ///< of the embeddings' elements
+  double weight = 0.2;      ///< of the hidden-to-hidden matrices' elements
+  double hidden = 0.15;     ///< between layers
+  double output = 0.1;      ///< behind the last
+
+  /// Returns fastai's rates for a classifier.
+  [[nodiscard]] static AwdLstmDropout classifier() {
+    return {.embedding = 0.05, .input = 0.4, .weight = 0.5, .hidden = 0.3, .output = 0.4};
+  }
+
+  /// Returns all rates times a factor.
+  [[nodiscard]] AwdLstmDropout scaled(double factor) const {
+    return {embedding * factor, input * factor, weight * factor, hidden * factor, output * factor};
+  }
+
+  void validate() const {
+    for (const double rate : {embedding, input, weight, hidden, output}) {
+      if (rate >= 0 && rate < 1) continue;
+      throw InputError{"rates must be at least 0 and below 1", {.object = "AWD-LSTM dropout"}};
+    }
+  }
+};
+
+/// Word embeddings and a stack of LSTM layers with the dropouts of Merity et al. 2017,
+/// "Regularizing and optimizing LSTM language models": words are left out of the embedding as a
+/// whole; elements are with one mask for all steps of a row, between layers and before the first;
+/// and so are weights of the hidden-to-hidden matrices, for a whole batch. With `shape.qrnn` layers
+/// are quasi-recurrent instead, the first one looks back, and all their weights may be left out.
+/// Parameters are named as in fastai, after `prefix`.
+class AwdLstm {
+ public:
+  AwdLstm(FreshParameters& make, const std::string& prefix, std::int64_t vocab_size,
+          std::int64_t padding_id, const AwdLstmShape& shape, const AwdLstmDropout& dropout,
+          const RecurrentPasses& passes = {})
+      : shape_{shape}, dropout_{dropout}, padding_id_{padding_id} {
+    shape.validate();
+    dropout.validate();
+    embedding_ = make.uniform(prefix + "encoder.weight", {vocab_size, shape.embedding}, 0.1);
+    groups_.push_back({prefix + "encoder.weight"});
+    for (std::int64_t i = 0; i < shape.layers; ++i) add_layer(make, prefix, i);
+    by_hand_ = passes.by_hand(embedding_.device(), shape.qrnn);
+    if (by_hand_ == Precision::bf16) memory_ = std::make_shared<cpu::LstmMemory<kernels::Bf16>>();
+    if (by_hand_ == Precision::fp32) memory_ = std::make_shared<cpu::LstmMemory<float>>();
+  }
+
+  /// Hidden states of the last layer [rows, width, embedding] for ids [rows, width]. `state` is
+  /// that before the first of them and becomes that after the last layer, cut off from the
+  /// gradients.
+  at::Tensor operator()(const at::Tensor& ids, RecurrentState& state, Dropout& dropout) const {
+    at::Tensor x = shared_over_time(embed(ids, dropout), dropout_.input, dropout);
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      if (i > 0) x = shared_over_time(x, dropout_.hidden, dropout);
+      x = run(layers_[i], x, state.layers[i], dropout);
+    }
+    return x;
+  }
+
+  /// Returns the state before the first word.
+  [[nodiscard]] RecurrentState zero_state(std::int64_t rows) const {
+    RecurrentState state;
+    const auto options = embedding_.options().requires_grad(false);
+    for (std::int64_t i = 0; i < shape_.layers; ++i) {
+      const std::int64_t last_input = i == 0 ? shape_.in(0) : 1;
+      const std::int64_t carried = shape_.qrnn ? last_input : shape_.out(i);
+      state.layers.push_back(
+          {at::zeros({rows, shape_.out(i)}, options), at::zeros({rows, carried}, options)});
+    }
+    return state;
+  }
+
+  /// Applies dropout to x [rows, width, size] with one mask for the whole width of a row.
+  static at::Tensor shared_over_time(const at::Tensor& x, double rate, Dropout& dropout) {
+    return dropout.masked(x, {x.size(0), 1, x.size(2)}, rate);
+  }
+
+  /// [vocab_size, embedding]
+  [[nodiscard]] const at::Tensor& embedding() const { return embedding_; }
+  [[nodiscard]] std::int64_t vocab_size() const { return embedding_.size(0); }
+  [[nodiscard]] const AwdLstmShape& shape() const { return shape_; }
+  [[nodiscard]] const AwdLstmDropout& dropout() const { return dropout_; }
+  /// Returns the precision of the hand-written passes, or nothing if ATen's operators are used.
+  [[nodiscard]] std::optional<Precision> by_hand() const { return by_hand_; }
+
+  /// Returns the embedding, then the layers.
+  [[nodiscard]] const LayerGroups& groups() const { return groups_; }
+
+ private:
+  struct Layer {
+    at::Tensor weight_hh;  ///< [4 · out, out]; all weights [3 · out, in or 2 · in] of a QRNN
+    at::Tensor weight_ih;  ///< [4 · out, in]
+    at::Tensor bias_ih;    ///< [4 · out], or [3 · out]
+    at::Tensor bias_hh;    ///< [4 · out]
+  };
+
+  void add_layer(FreshParameters& make, const std::string& prefix, std::int64_t i) {
+    const std::int64_t in = shape_.in(i), out = shape_.out(i), looks_back = i == 0 ? 2 : 1;
+    auto& names = groups_.emplace_back();
+    const auto add = [&](const char* name, at::IntArrayRef shape, std::int64_t width) {
+      names.push_back(prefix + "rnns." + std::to_string(i) + "." + name);
+      return make.uniform(names.back(), shape, 1 / std::sqrt(static_cast<double>(width)));
+    };
+    if (shape_.qrnn) {
+      const std::int64_t width = looks_back * in;
+      layers_.push_back({.weight_hh = add("layers.0.linear.weight_raw", {3 * out, width}, width),
+                         .weight_ih = {},
+                         .bias_ih = add("layers.0.linear.module.bias", {3 * out}, width),
+                         .bias_hh = {}});
+      return;
+    }
+    layers_.push_back({.weight_hh = add("weight_hh_l0_raw", {4 * out, out}, out),
+                       .weight_ih = add("module.weight_ih_l0", {4 * out, in}, out),
+                       .bias_ih = add("module.bias_ih_l0", {4 * out}, out),
+                       .bias_hh = add("module.bias_hh_l0", {4 * out}, out)});
+  }
+
+  /// Returns embeddings [rows, width, embedding]. The row of padding is never trained.
+  at::Tensor embed(const at::Tensor& ids, Dropout& dropout) const {
+    const at::Tensor x = at::embedding(embedding_, ids, padding_id_);
+    if (!dropout.active(dropout_.embedding)) return x;
+    const at::Tensor words = dropout.mask({vocab_size(), 1}, x.options(), dropout_.embedding);
+    return x.mul(at::embedding(words, ids));
+  }
+
+  static at::Tensor run(const Layer& layer, const at::Tensor& x, RecurrentState::Layer& state,
+                        const at::Tensor& weight_hh) {
+    const auto [y, h, c] =
+        at::lstm(x, {state.h.unsqueeze(0), state.c.unsqueeze(0)},
+                 {layer.weight_ih, weight_hh, layer.bias_ih, layer.bias_hh}, /*has_biases=*/true,
+                 /*num_layers=*/1, /*dropout=*/0, /*train=*/true, /*bidirectional=*/false,
+                 /*batch_first=*/true);
+    state = {h.squeeze(0).detach(), c.squeeze(0).detach()};
+    return y;
+  }
+
+  at::Tensor run(const Layer& layer, const at::Tensor& x, RecurrentState::Layer& state,
+                 Dropout& dropout) const {
+    const at::Tensor weights = dropout(layer.weight_hh, dropout_.weight);
+    if (shape_.qrnn) return qrnn(x, state, weights, layer.bias_ih);
+    const cpu::LstmTensors tensors{layer.weight_ih, weights, layer.bias_ih, layer.bias_hh};
+    if (const auto* memory = std::get_if<Memory<float>>(&memory_)) {
+      return cpu::lstm(x, tensors, state, *memory);
+    }
+    if (const auto* memory = std::get_if<Memory<kernels::Bf16>>(&memory_)) {
+      return cpu::lstm(x, tensors, state, *memory);
+    }
+    return run(layer, x, state, weights);
+  }
+
+  template <class T>
+  using Memory = std::shared_ptr<cpu::LstmMemory<T>>;
+
+  AwdLstmShape shape_;
+  AwdLstmDropout dropout_;
+  std::optional<Precision> by_hand_;
+  std::variant<std::monostate, Memory<float>, Memory<kernels::Bf16>> memory_;
+  std::int64_t padding_id_;
+  at::Tensor embedding_;
+  std::vector<Layer> layers_;
+  LayerGroups groups_;
+};
+
+}  // namespace seqtrain::model

@@ -1,0 +1,210 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full_like.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm.hpp>
+#include <seqtrain/model/awd_lstm/language_model.hpp>
+#include <seqtrain/model/awd_lstm/pooling_head.hpp>
+#include <seqtrain/model/input_checks.hpp>
+#include <seqtrain/model/logits.hpp>
+#include <seqtrain/model/loss/loss.hpp>
+#include <seqtrain/model/loss/problem_loss.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/fresh_parameters.hpp>
+#include <seqtrain/model/out_of_memory.hpp>
+#include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/state_dict.hpp>
+#include <seqtrain/tensor/threads.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+
+namespace seqtrain::model {
+
+struct AwdLstmClassifierOptions {
+  std::vector<std::string> labels = {};  ///< by label id
+  ProblemType problem_type = ProblemType::single_label;
+  AwdLstmShape shape = {};
+  AwdLstmDropout dropout = AwdLstmDropout::classifier();
+  std::int64_t head_hidden = 50;
+  double head_dropout = 0.1;
+  std::int64_t bptt = 70;  ///< words that gradients reach back through
+  std::int64_t padding_id = 1;
+  std::uint64_t seed = 0;
+  c10::Device device = c10::Device{c10::kCPU};
+  RecurrentPasses passes = {};
+
+  void validate() const {
+    const auto demand = [](bool good, const char* field, const char* expected) {
+      if (!good) throw InputError{expected, {.object = "classifier", .field = field}};
+    };
+    demand(allows_labels(problem_type, labels.size()), "labels", "must be two or more");
+    demand(head_hidden >= 1 && head_hidden <= 65'536, "head_hidden", "must be 1 to 65536");
+    demand(head_dropout >= 0 && head_dropout < 1, "head_dropout", "must be at least 0, below 1");
+    demand(bptt >= 1, "bptt", "must be at least 1");
+  }
+};
+
+/// An AWD-LSTM that reads a text in chunks, its state carried and its gradients cut off between
+/// them, and a head on the pooled states of all tokens: a `seqtrain::Model`, the classifier of
+/// Howard and Ruder 2018, "Universal language model fine-tuning for text classification". Dropout
+/// is a pure function of the seed and the batch's epoch and index.
+class AwdLstmClassifier {
+ public:
+  using batch_type = data::Batch;
+  using parameter_type = tensor::Parameter;
+  using output_type = metrics::Logits;
+  using loss_type = Loss;
+
+  /// Makes a model with random weights. Throws `InputError` if an option is out of range.
+  explicit AwdLstmClassifier(std::int64_t vocab_size, const AwdLstmClassifierOptions& options)
+      : AwdLstmClassifier{vocab_size, options, FreshParameters{options.seed, options.device}} {}
+
+  AwdLstmClassifier(AwdLstmClassifier&&) noexcept = default;
+  AwdLstmClassifier& operator=(AwdLstmClassifier&&) noexcept = default;
+  AwdLstmClassifier(const AwdLstmClassifier&) = delete;  // a copy would share its weights
+  AwdLstmClassifier& operator=(const AwdLstmClassifier&) = delete;
+  ~AwdLstmClassifier() = default;
+
+  /// Adds weight · d(mean loss)/dp to the gradients. The loss is `ProblemLoss`. Throws `Error` with
+  /// the batch's size if there is too little memory for it.
+  Loss accumulate(const data::Batch& batch, double weight) {
+    check(batch);
+    check_labels(batch, labels(), problem_type());
+    return within_memory(batch, [&] { return add_gradients(batch, weight); });
+  }
+
+  /// Returns logits [rows, labels], in evaluation mode. Throws as `accumulate` does.
+  metrics::Logits logits(const data::Batch& batch) {
+    check(batch);
+    return within_memory(batch, [&] {
+      const at::NoGradGuard no_gradients;
+      Dropout off;
+      const at::Tensor pooled = pool(tensor::to_device(batch, options_.device), off);
+      const tensor::OneThread one_thread;
+      return to_host(head_(pooled, false, off));
+    });
+  }
+
+  [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
+  [[nodiscard]] const AwdLstmClassifierOptions& options() const { return options_; }
+  [[nodiscard]] std::int64_t vocab_size() const { return encoder_.vocab_size(); }
+  [[nodiscard]] ProblemType problem_type() const { return options_.problem_type; }
+
+  /// Returns the embedding, the layers and the head.
+  [[nodiscard]] LayerGroups groups() const {
+    LayerGroups groups = encoder_.groups();
+    groups.push_back(head_.names());
+    return groups;
+  }
+
+  /// Freezes all but the last `count` groups.
+  void train_last(std::size_t count) { train_last_groups(parameters_, groups(), count); }
+
+  /// Copies the embedding and the layers of a language model. Throws `InputError` if its sizes
+  /// differ.
+  void take_encoder(const LanguageModel& language_model) {
+    const auto source = language_model.state_dict();
+    tensor::SavedTensors saved{source.views()};
+    for (const auto& parameter : parameters_) {
+      if (!parameter.name.starts_with(encoder_prefix)) continue;
+      saved.take("0." + parameter.name.substr(encoder_prefix.size()), parameter.value);
+    }
+  }
+
+  /// Returns the parameters and the running statistics of batch normalization.
+  [[nodiscard]] tensor::StateDict state_dict() const {
+    tensor::StateDict state{parameters_};
+    for (const auto& [name, value] : head_.buffers()) state.add(name, value);
+    return state;
+  }
+
+  /// Copies the values of `state_dict().views()`. Throws `InputError` if names or shapes do not
+  /// fit; some parameters may then have changed.
+  void load_state_dict(std::span<const weights::TensorView> tensors) {
+    tensor::SavedTensors saved{tensors};
+    for (const auto& parameter : parameters_) saved.take(parameter.name, parameter.value);
+    for (const auto& [name, value] : head_.buffers()) saved.take(name, value);
+    saved.check_all_taken();
+  }
+
+ private:
+  static constexpr std::string_view encoder_prefix = "0.module.";
+
+  AwdLstmClassifier(std::int64_t vocab_size, const AwdLstmClassifierOptions& options,
+                    FreshParameters make)
+      : options_{(options.validate(), options)},
+        encoder_{make,          std::string{encoder_prefix},
+                 vocab_size,    options.padding_id,
+                 options.shape, options.dropout,
+                 options.passes},
+        head_{make,
+              {.in = 3 * options.shape.embedding,
+               .hidden = options.head_hidden,
+               .labels = labels(),
+               .dropout_in = options.dropout.output,
+               .dropout_hidden = options.head_dropout},
+              options.device},
+        parameters_{make.parameters()} {}
+
+  [[nodiscard]] std::int64_t labels() const {
+    return static_cast<std::int64_t>(options_.labels.size());
+  }
+
+  void check(const data::Batch& batch) const {
+    detail::check_below(batch.input_ids, encoder_.vocab_size(), "input_ids", "words");
+  }
+
+  Loss add_gradients(const data::Batch& batch, double weight) {
+    const at::AutoGradMode with_gradients{true};
+    Dropout dropout{dropout_stream(options_.seed, batch).at(0), options_.device};
+    const auto input = tensor::to_device(batch, options_.device);
+    const at::Tensor pooled = pool(input, dropout);
+    at::Tensor seen = pooled.detach();
+    seen.set_requires_grad(pooled.requires_grad());
+    const at::Tensor loss = train_head(seen, input, weight, dropout);
+    if (seen.requires_grad()) pooled.backward(seen.grad());
+    return Loss{loss.detach()};
+  }
+
+  /// Adds to the gradients of the head and of `pooled`. Sums of torch's operators depend on the
+  /// number of threads, so there is one; the work is small.
+  at::Tensor train_head(const at::Tensor& pooled, const tensor::Batch& batch, double weight,
+                        Dropout& dropout) {
+    const tensor::OneThread one_thread;
+    const at::Tensor loss = ProblemLoss{problem_type(), 0}(head_(pooled, true, dropout), batch);
+    loss.backward(at::full_like(loss, weight));
+    return loss;
+  }
+
+  /// Returns what the head reads, [rows, 3 · embedding].
+  at::Tensor pool(const tensor::Batch& batch, Dropout& dropout) {
+    const at::Tensor& ids = batch.input_ids;
+    RecurrentState state = encoder_.zero_state(ids.size(0));
+    std::vector<at::Tensor> hidden;
+    for (std::int64_t begin = 0; begin < ids.size(1); begin += options_.bptt) {
+      const std::int64_t width = std::min(options_.bptt, ids.size(1) - begin);
+      hidden.push_back(encoder_(ids.narrow(1, begin, width), state, dropout));
+    }
+    return concat_pooling(at::cat(hidden, 1), batch.lengths);
+  }
+
+  AwdLstmClassifierOptions options_;
+  AwdLstm encoder_;
+  PoolingHead head_;
+  std::vector<tensor::Parameter> parameters_;
+};
+
+}  // namespace seqtrain::model

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
+#include <seqtrain/weights/fastai.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+
+namespace seqtrain::model {
+
+/// Returns the names of a classifier's labels as the `performance.json` beside it has them, in
+/// order; LABEL_0, LABEL_1, … if there is no such file. Throws `InputError` if there are not
+/// `count` of them.
+[[nodiscard]] inline std::vector<std::string> labels_of_performance(
+    const std::filesystem::path& directory, std::size_t count) {
+  const auto file = directory / "performance.json";
+  std::vector<std::string> labels;
+  if (!std::filesystem::exists(file)) {
+    for (std::size_t id = 0; id < count; ++id) labels.push_back("LABEL_" + std::to_string(id));
+    return labels;
+  }
+  const auto document = json::Document::load(file);
+  const auto known = document.root().at("labels");
+  for (const auto& [name, scores] : known.members()) labels.emplace_back(name);
+  if (labels.size() == count) return labels;
+  throw known.error("has " + std::to_string(labels.size()) + " labels, the model " +
+                    std::to_string(count));
+}
+
+/// What a directory with an AWD-LSTM classifier says about it: `description.json`, which the
+/// program `languages` leaves with a model under another name than `model.pth`.
+struct AwdLstmDescription {
+  std::string model = "model.pth";
+  std::vector<std::string> labels = {};  ///< empty: see `labels_of_performance`
+  ProblemType problem_type = ProblemType::single_label;
+  std::int64_t max_length = 512;  ///< ids that the classifier reads of a text
+  bool backwards = false;         ///< it reads texts from the end
+
+  /// Reads a directory's description; one without a `description.json` has the defaults. Throws
+  /// `InputError` if the file does not say what it has to.
+  [[nodiscard]] static AwdLstmDescription load(const std::filesystem::path& directory) {
+    AwdLstmDescription result;
+    const auto file = directory / "description.json";
+    if (!std::filesystem::exists(file)) return result;
+    const auto document = json::Document::load(file);
+    const auto root = document.root();
+    result.model = std::string{root.at("model").string()};
+    for (const auto& label : root.at("labels").items()) result.labels.emplace_back(label.string());
+    const auto type = problem_type_named(root.at("problem_type").string());
+    if (!type) throw root.at("problem_type").error("is unknown");
+    result.problem_type = *type;
+    result.max_length = root.at("max_length").integer();
+    if (result.max_length < 1) throw root.at("max_length").error("must be at least 1");
+    result.backwards = root.at("backwards").boolean();
+    return result;
+  }
+};
+
+namespace detail {
+
+/// Returns a tensor's size in a dimension. Throws `InputError` if it has not as many dimensions.
+inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view name,
+                            std::size_t dimension) {
+  const auto tensor = file.at(name);
+  if (dimension < tensor.shape.size()) return tensor.shape[dimension];
+  throw InputError{"has shape " + weights::to_string(tensor.shape),
+                   {.object = file.path(), .field = std::string{name}}};
+}
+
+/// Reads a model's sizes off the shapes of its tensors.
+inline AwdLstmShape awd_lstm_shape(const weights::FastaiFile& file) {
+  AwdLstmShape shape{.embedding = size_in(file, "0.module.encoder.weight", 1), .layers = 0};
+  const auto layer = [&] { return "0.module.rnns." + std::to_string(shape.layers) + "."; };
+  shape.qrnn = file.find(layer() + "layers.0.linear.module.bias").has_value();
+  const std::string_view name = shape.qrnn ? "layers.0.linear.module.bias" : "module.bias_ih_l0";
+  while (file.find(layer() + std::string{name})) {
+    if (shape.layers == 0) {
+      shape.hidden = size_in(file, layer() + std::string{name}, 0) / (shape.qrnn ? 3 : 4);
+    }
+    ++shape.layers;
+  }
+  return shape;
+}
+
+}  // namespace detail
+
+/// Returns the classifier in a directory as the program `languages` leaves it with ULMFiT: weights
+/// in fastai's layout, as `model.pth` or as `description.json` says, and the names of the labels
+/// there or in `performance.json`. Nothing of it is trainable. Throws `InputError` if a tensor is
+/// missing or the sizes do not fit together.
+[[nodiscard]] inline AwdLstmClassifier load_awd_lstm(const std::filesystem::path& directory,
+                                                     std::int64_t padding_id, c10::Device device) {
+  const auto description = AwdLstmDescription::load(directory);
+  const weights::FastaiFile file{directory / description.model};
+  const auto count = detail::size_in(file, "1.layers.1.2.weight", 0);
+  auto labels = description.labels;
+  if (labels.empty()) labels = labels_of_performance(directory, static_cast<std::size_t>(count));
+  if (labels.size() != static_cast<std::size_t>(count)) {
+    throw InputError{
+        "has " + std::to_string(labels.size()) + " labels, the model " + std::to_string(count),
+        {.object = (directory / "description.json").string(), .field = "labels"}};
+  }
+  AwdLstmClassifier classifier{detail::size_in(file, "0.module.encoder.weight", 0),
+                               {.labels = std::move(labels),
+                                .problem_type = description.problem_type,
+                                .shape = detail::awd_lstm_shape(file),
+                                .head_hidden = detail::size_in(file, "1.layers.0.2.weight", 0),
+                                .padding_id = padding_id,
+                                .device = device}};
+  classifier.train_last(0);
+  std::vector<weights::TensorView> tensors;
+  const auto wanted = classifier.state_dict();
+  for (const auto& tensor : wanted.views()) {
+    tensors.push_back(file.at(tensor.name));
+    tensors.back().name = tensor.name;
+  }
+  classifier.load_state_dict(tensors);
+  return classifier;
+}
+
+}  // namespace seqtrain::model

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/model/awd_lstm/language_model.hpp>
+#include <seqtrain/weights/fastai.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/write_torch_file.hpp>
+
+namespace seqtrain::model {
+namespace detail {
+
+[[nodiscard]] inline bool has_a_row_a_word(const std::string& name) {
+  return name == "0.encoder.weight" || name == "1.decoder.bias";
+}
+
+/// Throws `InputError` with both shapes unless the file's tensor has the parameter's shape, but
+/// with `words` rows if rows are words.
+inline void check_shape(const weights::FastaiFile& file, const weights::TensorView& stored,
+                        const tensor::Parameter& parameter, std::size_t words) {
+  std::vector<std::int64_t> expected = parameter.value.sizes().vec();
+  const bool by_word = has_a_row_a_word(parameter.name);
+  if (by_word && !stored.shape.empty() && stored.shape[0] != static_cast<std::int64_t>(words)) {
+    throw InputError{"has " + std::to_string(stored.shape[0]) + " rows, the vocabulary " +
+                         std::to_string(words) + " words",
+                     {.object = file.path(), .field = parameter.name},
+                     "give the list of words that the weights were trained with"};
+  }
+  if (by_word) expected[0] = static_cast<std::int64_t>(words);
+  if (stored.shape == expected && words > 0) return;
+  throw InputError{"has shape " + weights::to_string(stored.shape) + ", the model " +
+                       weights::to_string(expected),
+                   {.object = file.path(), .field = parameter.name}};
+}
+
+}  // namespace detail
+
+/// Copies the weights of a language model over `words_of_file` to a model over `words`. Rows of
+/// words that both have are copied; the others become the mean of all rows. Throws `InputError` if
+/// a tensor is missing or the sizes do not fit; some parameters may then have changed.
+inline void load_pretrained(LanguageModel& model, const std::vector<std::string>& words,
+                            const weights::FastaiFile& file,
+                            const std::vector<std::string>& words_of_file) {
+  const at::NoGradGuard no_gradients;
+  if (words.size() != static_cast<std::size_t>(model.vocab_size())) {
+    throw InputError{"has " + std::to_string(words.size()) + " words, the model's embedding " +
+                         std::to_string(model.vocab_size()) + " rows",
+                     {.object = "vocabulary"}};
+  }
+  const auto places = weights::places_of(words, words_of_file);
+  for (const auto& parameter : model.parameters()) {
+    const weights::TensorView stored = file.at(parameter.name);
+    detail::check_shape(file, stored, parameter, words_of_file.size());
+    const auto numbers = detail::has_a_row_a_word(parameter.name)
+                             ? weights::rearranged_rows(stored, places)
+                             : weights::to_floats(stored);
+    const at::Tensor host = at::empty(parameter.value.sizes(), at::kFloat);
+    std::memcpy(host.mutable_data_ptr<float>(), numbers.data(), numbers.size() * sizeof(float));
+    parameter.value.copy_(host);
+  }
+}
+
+/// Writes a model's parameters and running statistics as a state_dict that fastai loads. Tensors
+/// that fastai has under two names are written under both.
+template <class M>
+void save_for_fastai(const std::filesystem::path& path, const M& model) {
+  const auto state = model.state_dict();
+  std::vector<weights::TensorView> tensors;
+  const auto add = [&tensors](weights::TensorView tensor, std::string name) {
+    tensor.name = std::move(name);
+    tensors.push_back(std::move(tensor));
+  };
+  for (const auto& tensor : state.views()) {
+    if (tensor.name.starts_with("carried.")) continue;
+    tensors.push_back(tensor);
+    constexpr std::string_view ending = "encoder.weight";
+    if (!tensor.name.ends_with(ending)) continue;
+    add(tensor,
+        tensor.name.substr(0, tensor.name.size() - ending.size()) + "encoder_dp.emb.weight");
+    if (tensor.name == "0.encoder.weight") add(tensor, "1.decoder.weight");
+  }
+  weights::write_torch_file(path, tensors);
+}
+
+}  // namespace seqtrain::model

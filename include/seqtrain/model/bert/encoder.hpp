@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/model/cpu/encoder.hpp>
+#include <seqtrain/model/nn/attention.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/encoder_layer.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/weights/model_config.hpp>
+
+namespace seqtrain::model {
+
+/// Ids → the hidden states of first tokens: embeddings and a stack of layers. `Embeddings` is the
+/// family's rule.
+template <class Embeddings>
+class BertEncoder {
+ public:
+  BertEncoder(const Scope& scope, const weights::ModelConfig& config)
+      : embeddings_{scope / "embeddings", config}, layers_{scope / "encoder.layer", config} {}
+
+  /// [rows, hidden]
+  at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
+    return layers_(embeddings_(batch, dropout), mask_of(batch), dropout).select(1, 0);
+  }
+
+  /// Returns the encoder for the hand-written passes.
+  template <class T>
+  [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
+    return layers_.template cpu_parts<T>(embeddings_.cpu_part());
+  }
+
+ private:
+  Embeddings embeddings_;
+  LayerStack layers_;
+};
+
+}  // namespace seqtrain::model

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/model_config.hpp>
+
+namespace seqtrain::model {
+
+/// The config.json of DeBERTa-v2 and DeBERTa-v3.
+struct DebertaV2Config : weights::ModelConfig {
+  std::int64_t embedding_size = 1536;
+  bool position_biased_input = true;  ///< embeddings have absolute positions
+  bool relative_attention = false;    ///< scores of attention depend on distances
+  bool content_to_position = false;   ///< scores have a term for query and distance
+  bool position_to_content = false;   ///< scores have a term for key and distance
+  bool share_att_key = false;         ///< distances take the maps of queries and keys
+  bool normalizes_distances = false;  ///< the embeddings of distances have a layer norm
+  std::int64_t position_buckets = 0;  ///< of distances on either side; 0 if each has its own
+  std::int64_t max_relative_positions = 512;
+  std::int64_t conv_kernel_size = 0;  ///< 0 if there is no convolution after the first layer
+  std::int64_t conv_groups = 1;
+  std::string conv_act = "tanh";
+  std::string pooler_hidden_act = "gelu";
+  double pooler_dropout = 0;
+
+  void set_dropout(double rate) {
+    ModelConfig::set_dropout(rate);
+    pooler_dropout = rate;
+  }
+
+  /// Returns how many distances on either side have embeddings.
+  [[nodiscard]] std::int64_t span() const {
+    return position_buckets > 0 ? position_buckets : max_relative_positions;
+  }
+};
+
+namespace detail {
+
+/// Returns the words of a field that is a list, or one text with `|` between the words.
+inline std::vector<std::string> words_of(const json::Value& value) {
+  std::vector<std::string> words;
+  if (!value.is_string()) {
+    for (const auto& item : value.items()) words.emplace_back(item.string());
+    return words;
+  }
+  std::string_view text = value.string();
+  while (true) {
+    const auto end = text.find('|');
+    std::string_view word = text.substr(0, end);
+    word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
+    word = word.substr(0, word.find_last_not_of(' ') + 1);
+    words.emplace_back(word);
+    if (end == std::string_view::npos) return words;
+    text.remove_prefix(end + 1);
+  }
+}
+
+inline void read_pos_att_type(const json::Value& root, DebertaV2Config& config) {
+  const auto types = root.find("pos_att_type");
+  if (!types) return;
+  for (const std::string& word : words_of(*types)) {
+    if (word == "c2p") {
+      config.content_to_position = true;
+    } else if (word == "p2c") {
+      config.position_to_content = true;
+    } else {
+      throw types->error("'" + word + "' is not supported", "supported are c2p, p2c");
+    }
+  }
+}
+
+inline void read_norm_rel_ebd(const json::Value& root, DebertaV2Config& config) {
+  const auto norms = root.find("norm_rel_ebd");
+  if (!norms) return;
+  for (const std::string& word : words_of(*norms)) {
+    if (word == "layer_norm") {
+      config.normalizes_distances = true;
+    } else if (word != "none") {
+      throw norms->error("'" + word + "' is not supported", "supported are layer_norm, none");
+    }
+  }
+}
+
+/// Throws `InputError` unless a field that must be `expected` is so or absent.
+inline void require_equal(const json::Value& root, std::string_view field, std::int64_t expected) {
+  const auto value = root.find(field);
+  if (!value || value->integer() == expected) return;
+  throw value->error(std::to_string(value->integer()) + " is not supported",
+                     "supported is " + std::to_string(expected));
+}
+
+inline void check_convolution(const DebertaV2Config& config, const weights::FieldCheck& check) {
+  if (config.conv_kernel_size == 0) return;
+  check.require(config.conv_kernel_size > 0 && config.conv_kernel_size % 2 == 1, "conv_kernel_size",
+                std::to_string(config.conv_kernel_size) + " is not odd");
+  check.count(config.conv_groups, "conv_groups");
+  check.require(config.hidden_size % config.conv_groups == 0, "conv_groups",
+                std::to_string(config.conv_groups) + " does not divide hidden_size");
+  check.one_of(config.conv_act, "conv_act",
+               std::vector<std::string>{"tanh", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu"});
+}
+
+}  // namespace detail
+
+inline DebertaV2Config read_deberta_v2_config(const weights::ConfigFile& file) {
+  const json::Value root = file.root();
+  DebertaV2Config config{weights::read_config(
+      file, {.vocab_size = 128100,
+             .hidden_size = 1536,
+             .num_hidden_layers = 24,
+             .num_attention_heads = 24,
+             .intermediate_size = 6144,
+             .type_vocab_size = 0,
+             .layer_norm_eps = 1e-7,
+             .keys = {.classifier_dropout = "cls_dropout", .type_vocab_size = ""}})};
+  weights::read(root, "type_vocab_size", config.type_vocab_size);
+  config.embedding_size = weights::count_in(file, "embedding_size", config.hidden_size);
+  weights::read(root, "position_biased_input", config.position_biased_input);
+  weights::read(root, "relative_attention", config.relative_attention);
+  weights::read(root, "share_att_key", config.share_att_key);
+  detail::read_pos_att_type(root, config);
+  detail::read_norm_rel_ebd(root, config);
+  weights::read(root, "position_buckets", config.position_buckets);
+  config.max_relative_positions = 0;
+  weights::read(root, "max_relative_positions", config.max_relative_positions);
+  if (config.max_relative_positions < 1) {
+    config.max_relative_positions = config.max_position_embeddings;
+  }
+  weights::read(root, "conv_kernel_size", config.conv_kernel_size);
+  weights::read(root, "conv_groups", config.conv_groups);
+  weights::read(root, "conv_act", config.conv_act);
+  weights::read(root, "pooler_hidden_act", config.pooler_hidden_act);
+  weights::read(root, "pooler_dropout", config.pooler_dropout);
+  detail::require_equal(root, "pooler_hidden_size", config.hidden_size);
+  detail::require_equal(root, "attention_head_size",
+                        config.hidden_size / config.num_attention_heads);
+  const weights::FieldCheck check{file.name()};
+  check.require(config.type_vocab_size >= 0, "type_vocab_size", "negative");
+  const std::int64_t half = config.position_buckets / 2;
+  check.require(
+      config.position_buckets <= 0 || (half > 0 && half < config.max_relative_positions - 1),
+      "position_buckets",
+      std::to_string(config.position_buckets) + " is not from 2 to twice max_relative_positions");
+  check.count(config.span(), "max_relative_positions");
+  check.activation(config.pooler_hidden_act, "pooler_hidden_act");
+  check.probability(config.pooler_dropout, "pooler_dropout");
+  detail::check_convolution(config, check);
+  return config;
+}
+
+}  // namespace seqtrain::model

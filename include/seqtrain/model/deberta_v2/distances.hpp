@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/where.h>
+
+#include <seqtrain/model/deberta_v2/config.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+
+namespace seqtrain::model {
+
+/// The embeddings of the distances that occur in a batch.
+struct BatchDistances {
+  at::Tensor embeddings;  ///< [distances, hidden]
+  at::Tensor of_pairs;    ///< int64 [width, width]: the row of query's position less key's
+};
+
+/// Embeddings of the distance of two tokens (He et al. 2021). A distance up to half of the buckets
+/// has a row of its own. Larger ones share rows, by their logarithm, up to the largest distance.
+class Distances {
+ public:
+  Distances(const Scope& scope, const DebertaV2Config& config)
+      : span_{config.span()},
+        weight_{(scope / "rel_embeddings")
+                    .make("weight", {2 * span_, config.hidden_size}, Role::weight)},
+        norm_{norm(scope, config)},
+        rows_{rows(config)} {}
+
+  /// Returns what a batch of this width needs.
+  [[nodiscard]] BatchDistances operator()(std::int64_t width) const {
+    const std::int64_t largest = width - 1;
+    const std::int64_t middle = rows_.size(0) / 2;
+    const at::Tensor used = rows_.narrow(0, middle - largest, 2 * largest + 1);
+    const std::int64_t first = used[0].item<std::int64_t>();
+    const std::int64_t count = used[-1].item<std::int64_t>() - first + 1;
+    const at::Tensor embeddings = weight_.narrow(0, first, count);
+    const at::Tensor place = at::arange(width, at::kLong);
+    const at::Tensor distance = place.unsqueeze(1).sub(place.unsqueeze(0));
+    return {.embeddings = norm_ ? (*norm_)(embeddings) : embeddings,
+            .of_pairs = used.sub(first)
+                            .index_select(0, distance.add(largest).flatten())
+                            .view({width, width})
+                            .to(weight_.device())};
+  }
+
+ private:
+  static std::optional<LayerNorm> norm(const Scope& scope, const DebertaV2Config& config) {
+    if (!config.normalizes_distances) return {};
+    return LayerNorm{scope / "LayerNorm", config.hidden_size, config.layer_norm_eps};
+  }
+
+  /// Returns the rows of all distances that a text may have, from the most negative one.
+  static at::Tensor rows(const DebertaV2Config& config) {
+    const std::int64_t span = config.span();
+    const std::int64_t largest = config.max_position_embeddings - 1;
+    at::Tensor distance = at::arange(-largest, largest + 1, at::kLong);
+    if (config.position_buckets > 0) {
+      distance = buckets(distance, config.position_buckets / 2, config.max_relative_positions);
+    }
+    return distance.add(span).clamp(0, 2 * span - 1);
+  }
+
+  /// Computes in fp32, as transformers does: a bucket's bounds depend on rounding.
+  static at::Tensor buckets(const at::Tensor& distance, std::int64_t half, std::int64_t farthest) {
+    const at::Tensor size = distance.abs();
+    const double scale = static_cast<double>(farthest - 1) / static_cast<double>(half);
+    const at::Tensor logarithm = size.clamp_min(half).to(at::kFloat).div(half).log();
+    const at::Tensor bucket = logarithm.div(at::scalar_tensor(scale, at::kFloat).log())
+                                  .mul(half - 1)
+                                  .ceil()
+                                  .add(half)
+                                  .to(at::kLong);
+    return at::where(size.le(half), distance, bucket.mul(distance.sign()));
+  }
+
+  std::int64_t span_;
+  at::Tensor weight_;  ///< [2 span, hidden]
+  std::optional<LayerNorm> norm_;
+  at::Tensor rows_;  ///< int64 [2 max_position_embeddings - 1], on the processor
+};
+
+}  // namespace seqtrain::model

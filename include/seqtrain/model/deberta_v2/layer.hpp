@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/gather.h>
+
+#include <seqtrain/model/deberta_v2/config.hpp>
+#include <seqtrain/model/deberta_v2/distances.hpp>
+#include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/attention.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+
+namespace seqtrain::model {
+
+/// BERT's layer with disentangled attention (He et al. 2021): to the score of a query and a key are
+/// added those of the query and their distance, and of the key and their distance.
+class DebertaV2Layer {
+ public:
+  DebertaV2Layer(const Scope& scope, const DebertaV2Config& config)
+      : query_{scope / "attention.self.query_proj", config.hidden_size, config.hidden_size},
+        key_{scope / "attention.self.key_proj", config.hidden_size, config.hidden_size},
+        value_{scope / "attention.self.value_proj", config.hidden_size, config.hidden_size},
+        distance_key_{own_map(scope, "pos_key_proj", config, config.content_to_position)},
+        distance_query_{own_map(scope, "pos_query_proj", config, config.position_to_content)},
+        attention_output_{scope / "attention.output.dense", config.hidden_size, config.hidden_size},
+        attention_norm_{scope / "attention.output.LayerNorm", config.hidden_size,
+                        config.layer_norm_eps},
+        intermediate_{scope / "intermediate.dense", config.hidden_size, config.intermediate_size},
+        output_{scope / "output.dense", config.intermediate_size, config.hidden_size},
+        output_norm_{scope / "output.LayerNorm", config.hidden_size, config.layer_norm_eps},
+        activation_{activation(config.hidden_act)},
+        heads_{config.num_attention_heads},
+        content_to_position_{config.content_to_position},
+        position_to_content_{config.position_to_content},
+        attention_dropout_{config.attention_probs_dropout_prob},
+        hidden_dropout_{config.hidden_dropout_prob} {}
+
+  /// [rows, width, hidden] → the same. There are no distances without relative attention.
+  at::Tensor operator()(const at::Tensor& x, AttentionMask mask,
+                        const std::optional<BatchDistances>& distances, Dropout& dropout) const {
+    // `attend` divides by the root of the heads' size; the sum of several scores is also divided by
+    // the root of their number.
+    const int scores = 1 + (content_to_position_ ? 1 : 0) + (position_to_content_ ? 1 : 0);
+    const at::Tensor q = split_heads(query_(x)).div(std::sqrt(static_cast<double>(scores)));
+    const at::Tensor k = split_heads(key_(x));
+    if (distances) mask.bias = bias(q, k, *distances, scores, dropout);
+    const at::Tensor context =
+        attend(q, k, split_heads(value_(x)), mask, attention_dropout_, dropout);
+    const at::Tensor attended = attention_norm_(
+        dropout(attention_output_(context.transpose(1, 2).reshape(x.sizes())), hidden_dropout_)
+            .add(x));
+    const at::Tensor output = output_(activation_(intermediate_(attended)));
+    return output_norm_(dropout(output, hidden_dropout_).add(attended));
+  }
+
+ private:
+  static std::optional<Linear> own_map(const Scope& scope, std::string_view name,
+                                       const DebertaV2Config& config, bool used) {
+    if (!used || config.share_att_key || !config.relative_attention) return {};
+    return Linear{scope / "attention.self" / name, config.hidden_size, config.hidden_size};
+  }
+
+  /// [rows, width, hidden] → [rows, heads, width, hidden / heads]
+  [[nodiscard]] at::Tensor split_heads(const at::Tensor& x) const {
+    return x.view({x.size(0), x.size(1), heads_, x.size(2) / heads_}).transpose(1, 2);
+  }
+
+  /// Returns the scores of distances [rows, heads, width, width], of scaled queries and of keys.
+  /// They are computed for each distance and then looked up for each pair of tokens.
+  [[nodiscard]] std::optional<at::Tensor> bias(const at::Tensor& q, const at::Tensor& k,
+                                               const BatchDistances& distances, int scores,
+                                               Dropout& dropout) const {
+    const at::Tensor embeddings = dropout(distances.embeddings, hidden_dropout_).unsqueeze(0);
+    const auto score = [&](const at::Tensor& content, const Linear& map, const at::Tensor& rows,
+                           double scale) {
+      const at::Tensor keys = split_heads(map(embeddings)).squeeze(0).div(scale);
+      const at::Tensor by_head = content.transpose(0, 1).flatten(1, 2);
+      const at::Tensor all = at::bmm(by_head, keys.transpose(-2, -1))
+                                 .unflatten(1, {content.size(0), content.size(2)})
+                                 .transpose(0, 1);
+      return at::gather(all, -1, rows.expand({all.size(0), all.size(1), -1, -1}));
+    };
+    const double root = std::sqrt(static_cast<double>(q.size(-1)));
+    std::optional<at::Tensor> sum;
+    if (content_to_position_) {
+      sum = score(q, distance_key_.value_or(key_), distances.of_pairs, root);
+    }
+    if (position_to_content_) {
+      const double scale = root * std::sqrt(static_cast<double>(scores));
+      const at::Tensor of_keys =
+          score(k, distance_query_.value_or(query_), distances.of_pairs.t(), scale)
+              .transpose(-2, -1);
+      sum = sum ? sum->add(of_keys) : of_keys;
+    }
+    return sum;
+  }
+
+  Linear query_, key_, value_;
+  std::optional<Linear> distance_key_, distance_query_;
+  Linear attention_output_;
+  LayerNorm attention_norm_;
+  Linear intermediate_, output_;
+  LayerNorm output_norm_;
+  Activation activation_;
+  std::int64_t heads_;
+  bool content_to_position_, position_to_content_;
+  double attention_dropout_;
+  double hidden_dropout_;
+};
+
+}  // namespace seqtrain::model

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/model/bert/embeddings.hpp>
+#include <seqtrain/model/cpu/encoder.hpp>
+#include <seqtrain/model/electra/config.hpp>
+#include <seqtrain/model/nn/attention.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/encoder_layer.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/tensor/batch.hpp>
+
+namespace seqtrain::model {
+
+/// Ids → the hidden states of first tokens. Embeddings of another size than the hidden states' are
+/// projected.
+class ElectraEncoder {
+ public:
+  ElectraEncoder(const Scope& scope, const ElectraConfig& config)
+      : embeddings_{scope / "embeddings", config, config.embedding_size},
+        projection_{projection(scope, config)},
+        layers_{scope / "encoder.layer", config} {}
+
+  /// [rows, hidden]
+  at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
+    at::Tensor hidden = embeddings_(batch, dropout);
+    if (projection_) hidden = (*projection_)(hidden);
+    return layers_(hidden, mask_of(batch), dropout).select(1, 0);
+  }
+
+  /// Returns the encoder for the hand-written passes, which do not project embeddings.
+  template <class T>
+  [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
+    if (projection_) return {};
+    return layers_.template cpu_parts<T>(embeddings_.cpu_part());
+  }
+
+ private:
+  static std::optional<Linear> projection(const Scope& scope, const ElectraConfig& config) {
+    if (config.embedding_size == config.hidden_size) return {};
+    return Linear{scope / "embeddings_project", config.embedding_size, config.hidden_size};
+  }
+
+  BertEmbeddings embeddings_;
+  std::optional<Linear> projection_;
+  LayerStack layers_;
+};
+
+}  // namespace seqtrain::model

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/Device.h>
+
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/cpu/any_encoder.hpp>
+#include <seqtrain/model/frozen.hpp>
+#include <seqtrain/model/network.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/passes.hpp>
+#include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/threads.hpp>
+
+namespace seqtrain::model {
+
+/// Computes the encoder by its hand-written passes, on the processor, and the head by autograd, in
+/// fp32 and on one thread.
+class KernelPasses : public Passes {
+ public:
+  /// `parameters` are all parameters of the network; `hidden` is the size of its hidden states.
+  KernelPasses(cpu::AnyEncoder encoder, const Network& network,
+               std::span<const tensor::Parameter> parameters, std::int64_t hidden,
+               bool encoder_frozen)
+      : encoder_{std::move(encoder)},
+        network_{&network},
+        parameters_{parameters},
+        hidden_{hidden},
+        encoder_frozen_{encoder_frozen} {}
+
+  at::Tensor accumulate(const StepInputs& step) override {
+    Dropout dropout{step.stream.at(0), c10::kCPU};
+    const auto input = tensor::to_device(step.batch, c10::kCPU);
+    // A leaf, whose gradient the kernels take.
+    const at::Tensor first =
+        encoder_frozen_ ? evaluate(step.batch)
+                        : encoder_.forward(step.batch, step.stream).set_requires_grad(true);
+    const at::Tensor loss = [&] {
+      const tensor::OneThread one_thread;
+      return loss_and_backward(step, head(first, dropout), input);
+    }();
+    if (!encoder_frozen_) encoder_.backward(first.grad(), step.ready);
+    return loss;
+  }
+
+  at::Tensor logits(const data::Batch& batch) override {
+    const at::Tensor first = evaluate(batch);
+    const tensor::OneThread one_thread;
+    return head_in_blocks(first);
+  }
+
+ private:
+  /// Returns the hidden state of each row's first token [rows, hidden] in evaluation mode. For a
+  /// frozen encoder it may be one that was computed before.
+  at::Tensor evaluate(const data::Batch& batch) {
+    const auto compute = [&] { return encoder_.forward(batch, {}); };
+    return encoder_frozen_ ? frozen_states_(batch, hidden_, parameters_, compute) : compute();
+  }
+
+  [[nodiscard]] at::Tensor head(const at::Tensor& first, Dropout& dropout) const {
+    return network_->head(first, dropout).to(at::kFloat);
+  }
+
+  /// Returns logits of hidden states [rows, hidden]. A row's bits do not depend on the other rows:
+  /// the operators always get the same number of rows, because their results depend on it.
+  [[nodiscard]] at::Tensor head_in_blocks(const at::Tensor& first) const {
+    constexpr std::int64_t block = 8;
+    Dropout off;
+    std::vector<at::Tensor> logits;
+    for (std::int64_t row = 0; row < first.size(0); row += block) {
+      const std::int64_t count = std::min(block, first.size(0) - row);
+      const at::Tensor part = at::zeros({block, first.size(1)}, at::kFloat);
+      part.narrow(0, 0, count).copy_(first.narrow(0, row, count));
+      logits.push_back(head(part, off).narrow(0, 0, count));
+    }
+    return at::cat(logits);
+  }
+
+  cpu::AnyEncoder encoder_;
+  const Network* network_;
+  std::span<const tensor::Parameter> parameters_;
+  std::int64_t hidden_;
+  bool encoder_frozen_;
+  FrozenStates frozen_states_;
+};
+
+}  // namespace seqtrain::model

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/model_config.hpp>
+
+namespace seqtrain::model {
+
+/// ModernBERT's config.json.
+struct ModernBertConfig : weights::ModelConfig {
+  bool norm_bias = false;
+  bool attention_bias = false;
+  bool mlp_bias = false;
+  bool classifier_bias = false;
+  double embedding_dropout = 0;
+  std::string classifier_activation = "gelu";
+  bool mean_pooling = false;           ///< the head takes the mean of all tokens, not the first
+  std::int64_t local_attention = 128;  ///< the width of the window of layers that have one
+  double local_rope_theta = 10'000;    ///< the base of rotary positions in these layers
+  double global_rope_theta = 160'000;  ///< and in the others
+  std::vector<bool> is_local = {};     ///< tells of each layer whether it has a window
+
+  void set_dropout(double rate) {
+    ModelConfig::set_dropout(rate);
+    embedding_dropout = rate;
+  }
+};
+
+namespace detail {
+
+/// Returns the base of the rotary positions of layers of that type, in old files and in new ones.
+inline double rope_theta(const json::Value& root, const char* old_key, const char* type,
+                         double absent) {
+  double theta = absent;
+  if (const auto value = root.find(old_key)) theta = value->number();
+  const auto all = root.find("rope_parameters");
+  const auto parameters = all ? all->find(type) : all;
+  if (parameters) {
+    const auto kind = parameters->find("rope_type");
+    if (kind && kind->string() != "default") {
+      throw kind->error("'" + std::string{kind->string()} + "' is not supported",
+                        "supported is default");
+    }
+    if (const auto value = parameters->find("rope_theta")) theta = value->number();
+  }
+  if (!(theta > 0)) throw root.error(std::string{old_key} + " is not above 0");
+  return theta;
+}
+
+/// Returns which layers have a window: as a list in new files, by a number in old ones.
+inline std::vector<bool> local_layers(const weights::ConfigFile& file, std::int64_t layers) {
+  const auto count = static_cast<std::size_t>(layers);
+  std::vector<bool> result(count);
+  if (const auto types = file.root().find("layer_types")) {
+    const auto items = types->items();
+    if (items.size() != count) throw types->error("is not one type for each layer");
+    for (std::size_t i = 0; i < count; ++i) {
+      result[i] = items[i].string() == "sliding_attention";
+      if (result[i] || items[i].string() == "full_attention") continue;
+      throw types->error("'" + std::string{items[i].string()} + "' is not supported",
+                         "supported are full_attention, sliding_attention");
+    }
+    return result;
+  }
+  const auto every =
+      static_cast<std::size_t>(weights::count_in(file, "global_attn_every_n_layers", 3));
+  for (std::size_t i = 0; i < count; ++i) result[i] = i % every != 0;
+  return result;
+}
+
+}  // namespace detail
+
+inline ModernBertConfig read_modernbert_config(const weights::ConfigFile& file) {
+  const json::Value root = file.root();
+  ModernBertConfig config{
+      weights::read_config(file, {.vocab_size = 50368,
+                                  .num_hidden_layers = 22,
+                                  .intermediate_size = 1152,
+                                  .hidden_dropout_prob = 0,
+                                  .attention_probs_dropout_prob = 0,
+                                  .classifier_dropout = 0,
+                                  .max_position_embeddings = 8192,
+                                  .type_vocab_size = 0,
+                                  .layer_norm_eps = 1e-5,
+                                  .pad_token_id = 50283,
+                                  .keys = {.hidden_act = "hidden_activation",
+                                           .hidden_dropout_prob = "mlp_dropout",
+                                           .attention_probs_dropout_prob = "attention_dropout",
+                                           .type_vocab_size = "",
+                                           .layer_norm_eps = "norm_eps"}})};
+  weights::read(root, "norm_bias", config.norm_bias);
+  weights::read(root, "attention_bias", config.attention_bias);
+  weights::read(root, "mlp_bias", config.mlp_bias);
+  weights::read(root, "classifier_bias", config.classifier_bias);
+  weights::read(root, "embedding_dropout", config.embedding_dropout);
+  weights::read(root, "classifier_activation", config.classifier_activation);
+  std::string pooling = "cls";
+  weights::read(root, "classifier_pooling", pooling);
+  const weights::FieldCheck check{file.name()};
+  check.probability(config.embedding_dropout, "embedding_dropout");
+  check.activation(config.classifier_activation, "classifier_activation");
+  check.one_of(pooling, "classifier_pooling", std::vector<std::string>{"cls", "mean"});
+  check.require(config.hidden_size / config.num_attention_heads % 2 == 0, "num_attention_heads",
+                "rotary positions need heads of an even size");
+  config.mean_pooling = pooling == "mean";
+  config.local_attention = weights::count_in(file, "local_attention", 128);
+  config.local_rope_theta =
+      detail::rope_theta(root, "local_rope_theta", "sliding_attention", 10'000);
+  config.global_rope_theta =
+      detail::rope_theta(root, "global_rope_theta", "full_attention", 160'000);
+  config.is_local = detail::local_layers(file, config.num_hidden_layers);
+  return config;
+}
+
+}  // namespace seqtrain::model

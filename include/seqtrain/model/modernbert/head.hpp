@@ -1,0 +1,37 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/model/modernbert/config.hpp>
+#include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+
+namespace seqtrain::model {
+
+/// ModernBERT's head: a linear map with activation and norm, which masked language models have as
+/// well, and one to logits.
+class ModernBertHead {
+ public:
+  ModernBertHead(const Scope& root, const ModernBertConfig& config)
+      : dense_{root / "head.dense", config.hidden_size, config.hidden_size, config.classifier_bias},
+        norm_{root / "head.norm", config.hidden_size, config.layer_norm_eps, config.norm_bias},
+        classifier_{root / "classifier", config.hidden_size, config.num_labels()},
+        activation_{activation(config.classifier_activation)},
+        dropout_{config.classifier_dropout_prob()} {}
+
+  /// Pooled hidden states [rows, hidden] → logits [rows, labels]
+  at::Tensor operator()(const at::Tensor& pooled, Dropout& dropout) const {
+    return classifier_(dropout(norm_(activation_(dense_(pooled))), dropout_));
+  }
+
+ private:
+  Linear dense_;
+  LayerNorm norm_;
+  Linear classifier_;
+  Activation activation_;
+  double dropout_;
+};
+
+}  // namespace seqtrain::model

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/linear.h>
+
+#include <seqtrain/model/nn/parameters.hpp>
+
+namespace seqtrain::model {
+
+namespace detail {
+
+/// Makes a bias, or an undefined tensor if there is none.
+inline at::Tensor bias_of(const Scope& scope, std::int64_t size, bool has_bias) {
+  return has_bias ? scope.make("bias", {size}, Role::bias) : at::Tensor{};
+}
+
+inline std::optional<at::Tensor> if_defined(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional{tensor} : std::nullopt;
+}
+
+}  // namespace detail
+
+/// Computes x Wᵀ + b over the last dimension.
+struct Linear {
+  Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool has_bias = true)
+      : weight{scope.make("weight", {out, in}, Role::weight)},
+        bias{detail::bias_of(scope, out, has_bias)} {}
+
+  at::Tensor operator()(const at::Tensor& x) const {
+    return at::linear(x, weight, detail::if_defined(bias));
+  }
+
+  at::Tensor weight;  ///< [out, in]
+  at::Tensor bias;    ///< [out]; may be undefined
+};
+
+/// Normalizes the last dimension to mean 0 and variance 1, then scales and shifts it (Ba et al.
+/// 2016).
+struct LayerNorm {
+  LayerNorm(const Scope& scope, std::int64_t size, double epsilon, bool has_bias = true)
+      : weight{scope.make("weight", {size}, Role::scale)},
+        bias{detail::bias_of(scope, size, has_bias)},
+        eps{epsilon} {}
+
+  at::Tensor operator()(const at::Tensor& x) const {
+    return at::layer_norm(x, weight.sizes(), weight, detail::if_defined(bias), eps);
+  }
+
+  at::Tensor weight;  ///< [size]
+  at::Tensor bias;    ///< [size]; may be undefined
+  double eps;
+};
+
+/// A row for each id. The row `padding_id`, if there is one, is never trained.
+struct Embedding {
+  Embedding(const Scope& scope, std::int64_t rows, std::int64_t size, std::int64_t padding = -1)
+      : weight{scope.make("weight", {rows, size}, Role::weight)}, padding_id{padding} {}
+
+  at::Tensor operator()(const at::Tensor& ids) const {
+    return at::embedding(weight, ids, padding_id);
+  }
+
+  at::Tensor weight;  ///< [rows, size]
+  std::int64_t padding_id;
+};
+
+}  // namespace seqtrain::model

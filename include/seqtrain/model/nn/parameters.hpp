@@ -1,0 +1,174 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/tensor/generator.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/weights/checkpoint.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+
+namespace seqtrain::model {
+
+/// The role of a parameter in its layer. It decides the initial values of a parameter that a
+/// checkpoint lacks, and weight decay applies to weights only.
+enum class Role {
+  weight,    ///< begins as normal(0, initializer_range)
+  bias,      ///< begins as 0
+  scale,     ///< the factors of a norm, begin as 1
+  positions  ///< is added to attention's scores by the distance of two tokens; begins as a weight
+};
+
+/// The parameters and tensors for which a checkpoint and a model differ.
+struct LoadReport {
+  std::vector<std::string> fresh;     ///< parameters that the checkpoint lacks, initialised
+  std::vector<std::string> left_out;  ///< its tensors that the model has no place for
+};
+
+/// Options for the parameters of one part of a model.
+struct Part {
+  bool required = false;            ///< the checkpoint must have it
+  bool frozen = false;              ///< it gets no gradients
+  double initializer_range = 0.02;  ///< standard deviation of normal initial values
+};
+
+/// Makes a model's parameters in the order of its state_dict. A parameter comes from the checkpoint
+/// if that has it, else from a random stream of its own.
+class ParameterMaker {
+ public:
+  struct Options {
+    std::string_view prefix;  ///< first word of the encoder's names, which a checkpoint may lack
+    std::uint64_t seed;
+    c10::Device device;
+  };
+
+  ParameterMaker(const weights::Checkpoint& checkpoint, Options options)
+      : checkpoint_{&checkpoint}, options_{options} {}
+
+  /// Throws `InputError` if a required tensor is missing, has another shape or is not
+  /// floating-point.
+  at::Tensor make(const std::string& name, at::IntArrayRef shape, Role role, Part part) {
+    const auto stored = find(name);
+    if (!stored && part.required) {
+      throw InputError{"the checkpoint has no such tensor", {.object = name}};
+    }
+    if (!stored) report_.fresh.push_back(name);
+    const at::Tensor value =
+        (stored ? load(*stored, name, shape) : initialise(shape, role, part.initializer_range))
+            .to(options_.device);
+    parameters_.push_back({.name = name,
+                           .value = value,
+                           .gradient = part.frozen ? at::Tensor{} : tensor::require_gradient(value),
+                           .decays = role == Role::weight});
+    return value;
+  }
+
+  [[nodiscard]] const std::vector<tensor::Parameter>& parameters() const { return parameters_; }
+
+  [[nodiscard]] LoadReport report() const {
+    LoadReport result = report_;
+    for (auto& name : checkpoint_->names()) {
+      // position_ids are no weights: old versions of transformers saved the numbers 0, 1, 2, ….
+      if (used_.contains(name) || name.ends_with("position_ids")) continue;
+      result.left_out.push_back(std::move(name));
+    }
+    return result;
+  }
+
+ private:
+  /// Returns the names that a parameter has in checkpoints: with and without the family's prefix,
+  /// and for layer normalizations also the names in the first BERT files.
+  [[nodiscard]] std::vector<std::string> aliases(const std::string& name) const {
+    std::vector<std::string> names{name};
+    const std::string prefix = std::string{options_.prefix} + ".";
+    if (name.starts_with(prefix)) names.push_back(name.substr(prefix.size()));
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 2> old_endings{
+        {{"LayerNorm.weight", "LayerNorm.gamma"}, {"LayerNorm.bias", "LayerNorm.beta"}}};
+    for (std::size_t i = 0, count = names.size(); i < count; ++i) {
+      for (const auto& [ending, old] : old_endings) {
+        if (!names[i].ends_with(ending)) continue;
+        names.push_back(names[i].substr(0, names[i].size() - ending.size()) + std::string{old});
+      }
+    }
+    return names;
+  }
+
+  std::optional<weights::TensorView> find(const std::string& name) {
+    for (const auto& alias : aliases(name)) {
+      if (auto stored = checkpoint_->find(alias)) {
+        used_.insert(alias);
+        return stored;
+      }
+    }
+    return {};
+  }
+
+  static at::Tensor load(const weights::TensorView& stored, const std::string& name,
+                         at::IntArrayRef shape) {
+    if (at::IntArrayRef{stored.shape} != shape) {
+      throw InputError{"has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
+                           weights::to_string({shape.data(), shape.size()}) + " in the model",
+                       {.object = name}};
+    }
+    if (!weights::is_floating(stored.dtype)) {
+      throw InputError{"holds no floating-point numbers", {.object = name}};
+    }
+    at::Tensor value = at::empty(shape, at::kFloat);
+    weights::to_floats(stored.dtype, stored.bytes,
+                       {value.mutable_data_ptr<float>(), static_cast<std::size_t>(value.numel())});
+    return value;
+  }
+
+  [[nodiscard]] at::Tensor initialise(at::IntArrayRef shape, Role role, double range) const {
+    const at::Tensor value = at::empty(shape, at::kFloat);
+    if (role == Role::bias) return value.zero_();
+    if (role == Role::scale) return value.fill_(1);
+    const std::uint64_t place = parameters_.size();
+    const random::Stream stream{options_.seed, random::Purpose::initialization, place};
+    return value.normal_(0, range, tensor::make_generator(stream.at(0), c10::Device{c10::kCPU}));
+  }
+
+  const weights::Checkpoint* checkpoint_;
+  Options options_;
+  std::vector<tensor::Parameter> parameters_;
+  LoadReport report_;
+  std::set<std::string, std::less<>> used_;
+};
+
+/// A place in the tree of names, where a layer makes its parameters.
+class Scope {
+ public:
+  Scope(ParameterMaker& maker, std::string path, Part part)
+      : maker_{&maker}, path_{std::move(path)}, part_{part} {}
+
+  [[nodiscard]] Scope operator/(std::string_view name) const {
+    return {*maker_, join(name), part_};
+  }
+
+  [[nodiscard]] at::Tensor make(std::string_view name, at::IntArrayRef shape, Role role) const {
+    return maker_->make(join(name), shape, role, part_);
+  }
+
+ private:
+  [[nodiscard]] std::string join(std::string_view name) const {
+    return path_.empty() ? std::string{name} : path_ + "." + std::string{name};
+  }
+
+  ParameterMaker* maker_;
+  std::string path_;
+  Part part_;
+};
+
+}  // namespace seqtrain::model

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/full_like.h>
+
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/loss/problem_loss.hpp>
+#include <seqtrain/tensor/batch.hpp>
+
+namespace seqtrain::model {
+
+/// The inputs of a training step.
+struct StepInputs {
+  const data::Batch& batch;
+  double weight;          ///< the batch's weight in a mean over several batches
+  random::Stream stream;  ///< decides dropout
+  const ProblemLoss& loss;
+  /// Is called with i when the gradients of the parameters from number i on are complete, while
+  /// those of earlier layers are still computed.
+  const std::function<void(std::size_t)>& ready;
+};
+
+/// Computes the forward and backward passes of a classifier.
+class Passes {
+ public:
+  Passes() = default;
+  Passes(const Passes&) = delete;
+  Passes& operator=(const Passes&) = delete;
+  virtual ~Passes() = default;
+
+  /// Adds weight · d(mean loss)/dp to the gradient of each parameter p. Returns the mean loss.
+  virtual at::Tensor accumulate(const StepInputs& step) = 0;
+
+  /// Returns logits [rows, labels], in evaluation mode and without gradients.
+  virtual at::Tensor logits(const data::Batch& batch) = 0;
+
+ protected:
+  /// Computes the loss and runs autograd from it.
+  static at::Tensor loss_and_backward(const StepInputs& step, const at::Tensor& logits,
+                                      const tensor::Batch& input) {
+    const at::Tensor loss = step.loss(logits, input);
+    loss.backward(at::full_like(loss, step.weight));
+    return loss;
+  }
+};
+
+}  // namespace seqtrain::model

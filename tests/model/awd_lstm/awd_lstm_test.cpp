@@ -1,0 +1,141 @@
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm.hpp>
+
+#include "support/awd_lstm_golden.hpp"
+#include "support/one_thread.hpp"
+
+namespace seqtrain::model {
+namespace {
+
+const c10::Device host{c10::kCPU};
+
+AwdLstm make_lstm(const AwdLstmDropout& dropout, std::int64_t words = 30) {
+  FreshParameters parameters{3, host};
+  return {parameters, "0.", words, 1, tests::awd_lstm_shape, dropout};
+}
+
+at::Tensor some_ids(std::int64_t rows, std::int64_t width, std::int64_t words = 30) {
+  at::Tensor ids = at::empty({rows, width}, at::kInt);
+  for (std::int64_t i = 0; i < ids.numel(); ++i) {
+    ids.mutable_data_ptr<std::int32_t>()[i] = static_cast<std::int32_t>((7 * i + 2) % words);
+  }
+  return ids;
+}
+
+at::Tensor run_lstm(const AwdLstm& model, const at::Tensor& ids, Dropout dropout) {
+  RecurrentState state = model.zero_state(ids.size(0));
+  return model(ids, state, dropout);
+}
+
+double greatest_difference(const at::Tensor& a, const at::Tensor& b) {
+  return a.sub(b).abs().max().item<double>();
+}
+
+/// Share of zeros; expects all other elements to be `kept`.
+double share_of_zeros(const at::Tensor& x, double kept) {
+  const at::Tensor zero = x.eq(0);
+  EXPECT_LT(x.sub(kept).abs().masked_fill(zero, 0).max().item<double>(), 1e-5);
+  return zero.to(at::kDouble).mean().item<double>();
+}
+
+TEST(AwdLstm, HasFastaisNamesAndShapes) {
+  FreshParameters parameters{3, host};
+  const AwdLstm model{parameters, "0.", 30, 1, tests::awd_lstm_shape, {}};
+  std::vector<std::string> names;
+  for (const auto& parameter : parameters.parameters()) names.push_back(parameter.name);
+  ASSERT_EQ(names.size(), 13U);
+  EXPECT_EQ(names[0], "0.encoder.weight");
+  EXPECT_EQ(names[1], "0.rnns.0.weight_hh_l0_raw");
+  EXPECT_EQ(names[2], "0.rnns.0.module.weight_ih_l0");
+  EXPECT_EQ(names[12], "0.rnns.2.module.bias_hh_l0");
+  EXPECT_EQ(parameters.parameters()[1].value.sizes(), (at::IntArrayRef{64, 16}));
+  EXPECT_EQ(parameters.parameters()[9].value.sizes(), (at::IntArrayRef{48, 12}));
+  EXPECT_EQ(model.groups().size(), 4U);
+}
+
+TEST(AwdLstm, CarriesItsStateFromChunkToChunk) {
+  const tests::OneThread one_thread;
+  const AwdLstm model = make_lstm(tests::no_dropout);
+  const at::Tensor ids = some_ids(3, 10);
+  const at::Tensor whole = run_lstm(model, ids, {});
+  RecurrentState state = model.zero_state(3);
+  Dropout off;
+  const at::Tensor first = model(ids.narrow(1, 0, 4), state, off);
+  const at::Tensor second = model(ids.narrow(1, 4, 6), state, off);
+  EXPECT_LT(greatest_difference(first, whole.narrow(1, 0, 4)), 1e-6);
+  EXPECT_LT(greatest_difference(second, whole.narrow(1, 4, 6)), 1e-6);
+  EXPECT_FALSE(state.layers[2].h.requires_grad());
+}
+
+TEST(AwdLstm, DrawsDropoutFromTheSeedAlone) {
+  const tests::OneThread one_thread;
+  const AwdLstm model = make_lstm({});
+  const at::Tensor ids = some_ids(3, 10);
+  EXPECT_TRUE(run_lstm(model, ids, Dropout{5, host}).equal(run_lstm(model, ids, Dropout{5, host})));
+  EXPECT_FALSE(
+      run_lstm(model, ids, Dropout{5, host}).equal(run_lstm(model, ids, Dropout{6, host})));
+  EXPECT_TRUE(run_lstm(model, ids, {})
+                  .equal(run_lstm(make_lstm(tests::no_dropout), ids, Dropout{5, host})));
+}
+
+TEST(AwdLstm, SharesAMaskOverTheWidthOfARow) {
+  Dropout dropout{1, host};
+  const at::Tensor x = AwdLstm::shared_over_time(at::ones({40, 7, 500}), 0.3, dropout);
+  EXPECT_NEAR(share_of_zeros(x, 1 / 0.7), 0.3, 0.02);
+  for (std::int64_t i = 1; i < 7; ++i) EXPECT_TRUE(x.select(1, i).equal(x.select(1, 0)));
+  EXPECT_FALSE(x.select(0, 0).equal(x.select(0, 1)));
+}
+
+/// The gradient of the sum of what one dropout lets through, for a weight of the model.
+at::Tensor gradient_of(const AwdLstmDropout& dropout, std::size_t parameter, std::uint64_t seed) {
+  const tests::OneThread one_thread;
+  FreshParameters parameters{3, host};
+  const AwdLstm model{parameters, "0.", 30, 1, tests::awd_lstm_shape, dropout};
+  run_lstm(model, some_ids(6, 20), Dropout{seed, host}).sum().backward();
+  return parameters.parameters()[parameter].gradient;
+}
+
+TEST(AwdLstm, LeavesElementsOfTheHiddenWeightsOutForAWholeBatch) {
+  AwdLstmDropout dropout = tests::no_dropout;
+  dropout.weight = 0.4;
+  const double without =
+      gradient_of(tests::no_dropout, 1, 1).eq(0).to(at::kDouble).mean().item<double>();
+  EXPECT_EQ(without, 0);
+  const at::Tensor gradient = gradient_of(dropout, 1, 1);  // zero where no step used the element
+  EXPECT_NEAR(gradient.eq(0).to(at::kDouble).mean().item<double>(), 0.4, 0.05);
+  EXPECT_EQ(gradient_of(dropout, 2, 1).eq(0).to(at::kDouble).mean().item<double>(), 0);
+}
+
+TEST(AwdLstm, LeavesWordsOutWhereverTheyStand) {
+  AwdLstmDropout dropout = tests::no_dropout;
+  dropout.embedding = 0.5;
+  std::int64_t left_out = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const at::Tensor gradient = gradient_of(dropout, 0, seed);  // [30 words, embedding]
+    const at::Tensor zero_rows = gradient.eq(0).all(1);
+    EXPECT_TRUE(zero_rows.equal(gradient.eq(0).any(1)));  // a word as a whole, or not at all
+    EXPECT_TRUE(zero_rows[1].item<bool>());               // padding, which never learns
+    left_out += zero_rows.sum().item<std::int64_t>() - 1;
+  }
+  EXPECT_NEAR(static_cast<double>(left_out) / (20 * 29), 0.5, 0.08);
+}
+
+TEST(AwdLstm, RefusesSizesAndRatesOutOfRange) {
+  EXPECT_THROW(AwdLstmShape{.hidden = 0}.validate(), InputError);
+  EXPECT_THROW(AwdLstmShape{.layers = -1}.validate(), InputError);
+  EXPECT_THROW(AwdLstmDropout{.weight = 1}.validate(), InputError);
+  EXPECT_THROW(AwdLstmDropout{}.scaled(-1).validate(), InputError);
+  EXPECT_DOUBLE_EQ(AwdLstmDropout{}.scaled(0.5).input, 0.125);
+}
+
+}  // namespace
+}  // namespace seqtrain::model

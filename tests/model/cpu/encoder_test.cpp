@@ -1,0 +1,262 @@
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/model/cpu/any_encoder.hpp>
+#include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/optim/adam.hpp>
+#include <seqtrain/tensor/threads.hpp>
+
+#include "support/made_checkpoint.hpp"
+#include "support/model_conformance.hpp"
+#include "support/one_thread.hpp"
+
+namespace seqtrain::model {
+namespace {
+
+using tests::MadeCheckpoint;
+using tests::MadeModel;
+
+struct Case {
+  MadeModel model;
+  Precision precision;
+
+  friend std::ostream& operator<<(std::ostream& out, const Case& test) {
+    return out << test.model.family << " " << test.model.layers << "x" << test.model.hidden
+               << (test.precision == Precision::bf16 ? " bf16" : " fp32");
+  }
+};
+
+double norm_of_difference(const at::Tensor& a, const at::Tensor& b) {
+  return a.sub(b).norm().item<double>();
+}
+
+bool is_bias_of_key(const std::string& name) {
+  return name.ends_with("key.bias") || name.ends_with("k_lin.bias");
+}
+
+/// The kernels beside autograd in fp32 on the same weights, dropout off.
+class CpuEncoder : public testing::TestWithParam<Case> {
+ protected:
+  [[nodiscard]] AnyClassifier load(bool autograd, double dropout = 0) const {
+    return load_classifier(checkpoint_.path(),
+                           {.dropout = dropout,
+                            .seed = 3,
+                            .precision = autograd ? Precision::fp32 : GetParam().precision,
+                            .autograd = autograd});
+  }
+  [[nodiscard]] bool narrow() const { return GetParam().precision == Precision::bf16; }
+
+  tests::OneThread one_thread_;
+  MadeCheckpoint checkpoint_{GetParam().model};
+};
+
+TEST_P(CpuEncoder, ComputesInThePrecisionAskedFor) {
+  EXPECT_EQ(load(false).precision(), GetParam().precision);
+  EXPECT_TRUE(load(false).has_kernels());
+  EXPECT_FALSE(load(true).has_kernels());
+}
+
+TEST_P(CpuEncoder, LogitsAreAutograds) {
+  auto kernels = load(false);
+  auto autograd = load(true);
+  for (const std::int64_t rows : {1, 13, 40}) {
+    const auto batch = MadeCheckpoint::batch(0, rows);
+    const auto gap = (kernels.logits(batch) - autograd.logits(batch)).cwiseAbs().maxCoeff();
+    EXPECT_LT(gap, narrow() ? 2e-2 : 2e-5) << rows;
+  }
+}
+
+TEST_P(CpuEncoder, GradientsAreAutograds) {
+  auto kernels = load(false);
+  auto autograd = load(true);
+  const auto batch = MadeCheckpoint::batch(0);
+  const auto loss = static_cast<double>(kernels.accumulate(batch, 1));
+  EXPECT_NEAR(loss, static_cast<double>(autograd.accumulate(batch, 1)), narrow() ? 3e-3 : 1e-5);
+  for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
+    const auto& [name, value, gradient, touched, decays] = kernels.parameters()[i];
+    const auto& expected = autograd.parameters()[i].gradient;
+    // A key's bias has no gradient but rounding: softmax does not see it.
+    const double norm = is_bias_of_key(name) ? 1 : expected.norm().item<double>();
+    EXPECT_LT(norm_of_difference(gradient, expected), norm * (narrow() ? 6e-2 : 1e-4)) << name;
+  }
+}
+
+TEST_P(CpuEncoder, TrainsLikeAutograd) {
+  auto kernels = load(false);
+  auto autograd = load(true);
+  std::vector<at::Tensor> before;
+  for (const auto& parameter : kernels.parameters()) before.push_back(parameter.value.clone());
+  // With a large eps Adam's steps follow the gradients' sizes, not the signs of those near zero.
+  optim::Adam one{{.lr = 1e-2, .eps = 1e-1}};
+  optim::Adam other{{.lr = 1e-2, .eps = 1e-1}};
+  for (int step = 0; step < 50; ++step) {
+    const auto batch = MadeCheckpoint::batch(step);
+    const auto loss = static_cast<double>(kernels.accumulate(batch, 1));
+    EXPECT_NEAR(loss, static_cast<double>(autograd.accumulate(batch, 1)), narrow() ? 4e-2 : 1e-3);
+    one.step(kernels.parameters(), {});
+    other.step(autograd.parameters(), {});
+  }
+  for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
+    const auto& [name, value, gradient, touched, decays] = kernels.parameters()[i];
+    if (is_bias_of_key(name)) continue;  // no gradient but rounding
+    const auto& expected = autograd.parameters()[i].value;
+    const double change = norm_of_difference(before[i], expected);
+    EXPECT_LT(norm_of_difference(value, expected), change * (narrow() ? 0.1 : 2e-3)) << name;
+  }
+}
+
+TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
+  std::vector<at::Tensor> expected;
+  for (const int threads : {1, 2, 50}) {
+    tensor::set_threads(threads);
+    auto model = load(false, 0.2);
+    (void)model.accumulate(MadeCheckpoint::batch(4, 200), 1);
+    for (std::size_t i = 0; i < model.parameters().size(); ++i) {
+      const auto& [name, value, gradient, touched, decays] = model.parameters()[i];
+      if (!name.starts_with(checkpoint_.prefix() + ".") || name.find("pooler") != name.npos) {
+        continue;  // the head is ATen's
+      }
+      if (threads == 1) expected.push_back(gradient.clone());
+      EXPECT_EQ(i < expected.size() ? norm_of_difference(gradient, expected[i]) : 0, 0) << name;
+    }
+  }
+}
+
+TEST_P(CpuEncoder, EvaluatesToTheBitsOfAPassThatIsKept) {
+  const weights::Checkpoint checkpoint{checkpoint_.path()};
+  const weights::ConfigFile config{checkpoint.config_file()};
+  std::optional<LoadedNetwork> loaded;
+  Architectures::visit(config, [&]<class Family>() {
+    loaded.emplace(load_network<Family>(checkpoint, config, {.dropout = 0}));
+  });
+  auto encoder = loaded->network->kernels(loaded->parameters, GetParam().precision, false);
+  for (std::int64_t rows = 1; rows < 30; rows += 4) {
+    const auto batch = MadeCheckpoint::batch(rows, rows);
+    const random::Stream stream{1, random::Purpose::dropout};
+    const at::Tensor kept = encoder.forward(batch, stream);
+    const at::Tensor evaluated = encoder.forward(batch, {});
+    EXPECT_EQ(norm_of_difference(kept, evaluated), 0) << rows << " rows";
+  }
+}
+
+TEST_P(CpuEncoder, DropsOutAsOftenAsItShould) {
+  // The mean over many masks comes near to the loss without dropout, and the masks differ.
+  auto model = load(false, 0.1);
+  auto plain = load(false);
+  auto batch = MadeCheckpoint::batch(0);
+  const auto without = static_cast<double>(plain.accumulate(batch, 1));
+  double sum = 0;
+  double previous = 0;
+  constexpr int draws = 100;
+  for (int i = 0; i < draws; ++i) {
+    batch.epoch = i;
+    const auto loss = static_cast<double>(model.accumulate(batch, 1));
+    EXPECT_NE(loss, previous);
+    previous = loss;
+    sum += loss;
+  }
+  EXPECT_NEAR(sum / draws, without, 0.15);
+}
+
+TEST_P(CpuEncoder, RefusesBatchesWhosePartsDoNotFitTogether) {
+  auto model = load(false);
+  auto batch = MadeCheckpoint::batch(0);
+  batch.lengths.back() = 61;
+  EXPECT_THROW((void)model.accumulate(batch, 1), InputError);
+  EXPECT_THROW((void)model.logits(batch), InputError);
+  EXPECT_THROW((void)model.logits({}), InputError);
+}
+
+TEST_P(CpuEncoder, FrozenRunsAsInEvaluation) {
+  const auto options = [&](bool autograd) {
+    return ClassifierOptions{.dropout = 0.3,
+                             .freeze_encoder = true,
+                             .seed = 3,
+                             .precision = Precision::fp32,
+                             .autograd = autograd};
+  };
+  auto kernels = load_classifier(checkpoint_.path(), options(false));
+  auto autograd = load_classifier(checkpoint_.path(), options(true));
+  const auto batch = MadeCheckpoint::batch(0);
+  EXPECT_NEAR(static_cast<double>(kernels.accumulate(batch, 1)),
+              static_cast<double>(autograd.accumulate(batch, 1)), 1e-5);
+  for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
+    const auto& [name, value, gradient, touched, decays] = kernels.parameters()[i];
+    const auto& expected = autograd.parameters()[i].gradient;
+    ASSERT_EQ(gradient.defined(), expected.defined()) << name;
+    if (!gradient.defined()) continue;
+    EXPECT_LT(norm_of_difference(gradient, expected), 1e-4) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, CpuEncoder,
+    testing::Values(Case{{}, Precision::fp32}, Case{{}, Precision::bf16},
+                    Case{{"roberta", "gelu_new", 3, 128, 2, 192}, Precision::fp32},
+                    Case{{"roberta", "gelu_new", 3, 128, 2, 192}, Precision::bf16},
+                    Case{{"bert", "relu", 1, 64, 8, 64}, Precision::fp32},
+                    Case{{"bert", "gelu", 1, 192, 3, 128}, Precision::bf16},
+                    Case{{"distilbert", "gelu", 2, 64, 4, 128}, Precision::fp32},
+                    Case{{"distilbert", "relu", 3, 128, 2, 192}, Precision::fp32},
+                    Case{{"electra", "gelu", 2, 128, 4, 64}, Precision::fp32},
+                    Case{{"camembert", "gelu", 2, 64, 2, 128}, Precision::fp32}));
+
+TEST(CpuEncoder, LeavesOtherShapesToAutograd) {
+  const MadeCheckpoint checkpoint{{.hidden = 48, .heads = 4, .inner = 100}};
+  auto model = load_classifier(checkpoint.path(), {.precision = Precision::bf16});
+  EXPECT_EQ(model.precision(), Precision::bf16);
+  EXPECT_FALSE(model.has_kernels());
+  EXPECT_TRUE(std::isfinite(static_cast<double>(model.accumulate(MadeCheckpoint::batch(0), 1))));
+}
+
+/// The resident pages of this process, in KiB.
+std::int64_t resident_kib() {
+  std::ifstream file{"/proc/self/statm"};
+  std::int64_t size = 0;
+  std::int64_t resident = 0;
+  file >> size >> resident;
+  return resident * 4;
+}
+
+TEST(CpuEncoder, ItsMemoryDoesNotGrowOver2000Steps) {
+  const tests::OneThread one_thread;
+  const MadeCheckpoint checkpoint;
+  auto model = load_classifier(checkpoint.path(), {.dropout = 0.1, .precision = Precision::bf16});
+  optim::Adam optimizer;
+  const auto step = [&](std::int64_t index) {
+    (void)model.accumulate(MadeCheckpoint::batch(index % 20, 1 + index % 13), 1);
+    optimizer.step(model.parameters(), {});
+  };
+  for (std::int64_t i = 0; i < 300; ++i) step(i);
+  const std::int64_t before = resident_kib();
+  for (std::int64_t i = 0; i < 2000; ++i) step(i);
+  EXPECT_LT(resident_kib() - before, 2048);
+}
+
+template <Precision precision>
+struct Kernels {
+  static AnyClassifier make(double dropout, std::uint64_t seed) {
+    static const MadeCheckpoint checkpoint;
+    return load_classifier(checkpoint.path(),
+                           {.dropout = dropout, .seed = seed, .precision = precision});
+  }
+  static data::Batch batch(std::int64_t index) { return MadeCheckpoint::batch(index); }
+};
+
+}  // namespace
+}  // namespace seqtrain::model
+
+namespace seqtrain::tests {
+
+using KernelModels =
+    testing::Types<model::Kernels<model::Precision::fp32>, model::Kernels<model::Precision::bf16>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Kernels, ModelConformance, KernelModels);
+
+}  // namespace seqtrain::tests
