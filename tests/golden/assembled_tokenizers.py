@@ -164,27 +164,73 @@ def random_case(source):
     return model, normal, split, source.choice([(), TOKENS, WORDS]), options
 
 
+POST_PROCESSORS = {
+    "template": lambda: processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> $B:1 </s>:1",
+                                                      special_tokens=[("<s>", 2), ("</s>", 3)]),
+    "template_twice": lambda: processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>",
+                                                            special_tokens=[("<s>", 2), ("</s>", 3)]),
+    "roberta": lambda: processors.RobertaProcessing(("</s>", 3), ("<s>", 2)),
+    "bert": lambda: processors.BertProcessing(("</s>", 3), ("<s>", 2)),
+    "sequence": lambda: processors.Sequence([processors.ByteLevel(trim_offsets=False), POST_PROCESSORS["template"]()]),
+}
+
+
+def spelled(tokenizer, source):
+    """The file of a tokenizer as other versions and programs write it."""
+    spec = json.loads(tokenizer.to_str())
+    if source.random() < 0.3:
+        del spec["model"]["type"]
+    merges = spec["model"].get("merges", [])
+    if merges and source.random() < 0.5 and not any(" " in part for merge in merges for part in merge):
+        spec["model"]["merges"] = [" ".join(merge) for merge in merges]
+    if source.random() < 0.3:
+        spec["truncation"] = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0}
+        spec["padding"] = {"strategy": {"Fixed": 9}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 1,
+                           "pad_type_id": 0, "pad_token": "<pad>"}
+    return json.dumps(spec)
+
+
+def answers(program, folder, records, flags):
+    lines = "".join(json.dumps(dict(zip(("text", "text_pair"), record))) + "\n" for record in records)
+    run = subprocess.run([program, "--tokenizer", folder, *flags], input=lines, capture_output=True, text=True)
+    if run.returncode:
+        return None, run.stderr.strip()
+    return [(a["input_ids"], a["token_type_ids"]) for a in map(json.loads, run.stdout.splitlines())], None
+
+
 def search(program, count, seed):
     source, wrong = random.Random(seed), 0
     for number in range(count):
-        case = random_case(source)
+        case, post = random_case(source), source.choice(sorted(POST_PROCESSORS))
         tokenizer = build(case)
+        tokenizer.post_processor = POST_PROCESSORS[post]()
+        file = spelled(tokenizer, source)
         texts = TEXTS + small.random_texts(300, SPICE, 20, number)
+        pairs = list(zip(texts, texts[7:]))
+        length = source.choice([4, 7, 8, 15, 16, 64])
+        reference = Tokenizer.from_str(file)
+        reference.no_truncation()
+        reference.no_padding()
+        expected = [reference.encode(text) for text in texts]
+        reference.enable_truncation(length)
+        expected += [reference.encode(*pair) for pair in pairs]
         with tempfile.TemporaryDirectory() as folder:
-            (pathlib.Path(folder) / "tokenizer.json").write_text(tokenizer.to_str())
-            run = subprocess.run([program, "--tokenizer", folder], input="".join(json.dumps({"text": t}) + "\n" for t in texts),
-                                 capture_output=True, text=True)
-        if run.returncode:
-            print(case[:3], case[4], run.stderr.strip())
+            (pathlib.Path(folder) / "tokenizer.json").write_text(file)
+            ours, error = answers(program, folder, [(text,) for text in texts], [])
+            cut, error = answers(program, folder, pairs, ["--max-length", str(length)]) if ours else (None, error)
+        name = (*case[:3], len(case[3]), case[4], post, length)
+        if not cut:
+            print(name, error, flush=True)
             wrong += 1
             continue
-        different = [(t, json.loads(line)["input_ids"], tokenizer.encode(t).ids) for t, line in zip(texts, run.stdout.splitlines())]
-        different = [d for d in different if d[1] != d[2]]
+        different = [d for d in zip([(text,) for text in texts] + pairs, ours + cut, expected)
+                     if d[1] != (d[2].ids, d[2].type_ids)]
         if different:
             wrong += 1
-            shown = min(different, key=lambda d: len(d[0]))
-            print(case[:3], len(case[3]), case[4], f"{len(different)} of {len(texts)}\n  {shown[0]!r}\n    ours   {shown[1]}\n    theirs {shown[2]}", flush=True)
-    print(f"{count} tokenizers, {wrong} with differences")
+            record, ids, theirs = min(different, key=lambda d: sum(map(len, d[0])))
+            print(name, f"{len(different)} of {len(expected)}\n  {record!r}\n    ours   {ids}\n    theirs {theirs.ids, theirs.type_ids}",
+                  flush=True)
+    print(f"{count} tokenizers, {wrong} with differences or refused")
     return wrong
 
 

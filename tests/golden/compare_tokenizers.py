@@ -2,12 +2,13 @@
 """Compares the program `tokenize` with Hugging Face's `tokenizers`, ids and type ids.
 
     compare_tokenizers.py --program build/release/examples/tokenize --data DIR [--tokenizers A,B]
-                          [--only singles,pairs,code-points,random] [--share 0.1]
+                          [--only singles,cut,pairs,code-points,random] [--share 0.1]
+                          [--lengths 16,64,128,512]
 
 DIR is a folder of texts (*.jsonl, *.tsv, *.txt, *.json, *.tar.gz of texts) with a folder
-`tokenizers`. Every text goes singly, with and without special tokens, and with its partner (the
-premise's hypothesis, else the next text) at several lengths; then every code point in four places,
-then random strings. The reference's memory grows with pairs of long texts; `--share` keeps only a part
+`tokenizers`. Every text goes singly, whole with and without special tokens and cut at several
+lengths, and with its partner (the premise's hypothesis, else the next text) at several lengths;
+then every code point in four places, then random strings. The reference's memory grows with pairs of long texts; `--share` keeps only a part
 of the texts. Prints a line a comparison and the first differences; ends with 1 if there are any.
 """
 import argparse
@@ -24,8 +25,7 @@ import tempfile
 
 from tokenizers import Tokenizer
 
-LENGTHS = (16, 64, 128, 512)
-CHUNK_CHARACTERS = 3_000_000  # what is compared at once: the reference keeps about 1 KB a token
+CHUNK_BYTES = 300_000_000  # about what the reference may keep for the texts that are compared at once
 
 
 def records(path):
@@ -92,14 +92,29 @@ def random_texts(tokenizer, count=200_000):
         yield ("".join(parts),)
 
 
-def chunks(everything):
+def reference_bytes(record, max_length):
+    """About the memory that the reference takes: it also keeps everything that truncation cuts off, of a
+    pair each stretch of one text with each stretch of the other."""
+    sizes = [len(text) + 10 for text in record]
+    if len(sizes) == 1 or not max_length:
+        return 100 * sum(sizes)
+    stretches = [1 + size / 2 / max_length for size in sizes]
+    return 100 * sum(sizes) + stretches[0] * stretches[1] * (100 * max_length + 1000)
+
+
+def chunks(everything, max_length):
+    """Texts that the reference has memory for, in groups; leaves out those that alone are too many."""
     chunk, size = [], 0
     for record in everything:
-        chunk.append(record)
-        size += sum(map(len, record)) + 10
-        if size > CHUNK_CHARACTERS:
+        more = reference_bytes(record, max_length)
+        if more > CHUNK_BYTES:
+            print(f"  left out: a pair of {' and '.join(f'{len(text):,}' for text in record)} characters")
+            continue
+        if size + more > CHUNK_BYTES and chunk:
             yield chunk
             chunk, size = [], 0
+        chunk.append(record)
+        size += more
     if chunk:
         yield chunk
 
@@ -134,7 +149,7 @@ class Comparison:
         flags = (["--max-length", str(max_length)] if max_length else []) + \
             ([] if special else ["--no-special-tokens"])
         count, wrong = 0, 0
-        for chunk in chunks(everything):
+        for chunk in chunks(everything, max_length):
             for record, a, b in itertools.zip_longest(
                     chunk, self.ours(chunk, flags), self.reference(chunk, special)):
                 count += 1
@@ -152,11 +167,13 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--data", required=True, type=pathlib.Path)
     parser.add_argument("--tokenizers", default="")
-    parser.add_argument("--only", default="singles,pairs,code-points,random")
+    parser.add_argument("--only", default="singles,cut,pairs,code-points,random")
+    parser.add_argument("--lengths", default="16,64,128,512")
     parser.add_argument("--share", type=float, default=1.0)
     a = parser.parse_args()
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     names = a.tokenizers.split(",") if a.tokenizers else sorted(p.name for p in (a.data / "tokenizers").iterdir())
+    lengths = [int(n) for n in a.lengths.split(",")]
     different = 0
     for name in names:
         folder = a.data / "tokenizers" / name
@@ -165,8 +182,11 @@ def main():
         if "singles" in only:
             c.compare("singles", ((t,) for r in all_records(a.data, a.share) for t in r))
             c.compare("singles, no special", ((t,) for r in all_records(a.data, a.share) for t in r), special=False)
+        if "cut" in only:
+            for length in lengths:
+                c.compare(f"singles to {length}", ((t,) for r in all_records(a.data, a.share) for t in r), length)
         if "pairs" in only:
-            for length in LENGTHS:
+            for length in lengths:
                 c.compare(f"pairs to {length}", pairs(all_records(a.data, a.share)), length)
         if "code-points" in only:
             c.compare("code points", code_points())

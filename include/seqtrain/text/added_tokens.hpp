@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <bitset>
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -56,6 +57,10 @@ class AddedTokens {
       only_lead_ = tokens_.front().content[0];
     }
     list_openings();
+    for (const AddedToken& token : tokens_) {
+      if (token.content.size() == 1) seconds_.set();
+      if (token.content.size() > 1) seconds_.set(lead(std::string_view{token.content}.substr(1)));
+    }
   }
 
   [[nodiscard]] bool empty() const noexcept { return tokens_.empty(); }
@@ -171,6 +176,7 @@ class AddedTokens {
   }
 
   [[nodiscard]] const AddedToken* match(std::string_view text, std::size_t at) const {
+    if (at + 1 < text.size() && !seconds_[lead(text.substr(at + 1))]) return nullptr;
     const Range range = by_lead_[lead(text.substr(at))];
     for (std::size_t i = range.begin; i < range.end; ++i) {
       if (text.substr(at).starts_with(tokens_[i].content)) return &tokens_[i];
@@ -223,6 +229,7 @@ class AddedTokens {
   std::vector<Opening> openings_;
   std::vector<AddedToken> tokens_;      ///< sorted by first byte, the longest first
   std::array<Range, 256> by_lead_{};    ///< the range of `tokens_` for each first byte
+  std::bitset<256> seconds_;            ///< the second bytes; all bytes if a token has one byte
   std::optional<char> only_lead_ = {};  ///< the first byte, if all tokens share it
 };
 

@@ -170,12 +170,12 @@ class AssembledPipeline {
         add_spaces(words.spaces_before(i), false, out);
       }
       const auto* entry = scratch.short_.find(keys[i], places[i]);
-      if (entry && !entry->many()) [[likely]] {
+      if (entry) [[likely]] {
         std::memcpy(end, entry->ids.data(), sizeof entry->ids);
         end += entry->count();
       } else {
         flush();
-        if (!encode_rare(words[i], keys[i], entry, tokens, scratch, out)) return false;
+        if (!encode_rare(words[i], keys[i], tokens, scratch, out)) return false;
       }
     }
     flush();
@@ -183,12 +183,11 @@ class AssembledPipeline {
   }
 
   /// Encodes a word that the cache of short words does not hold: it is new, is too long for a key,
-  /// or has too many ids (`known`).
+  /// or has too many ids.
   [[gnu::noinline]] bool encode_rare(std::string_view word, const WordKey& key,
-                                     const WordCache::Entry* known, const AddedTokens& tokens,
-                                     Scratch& scratch, std::vector<Id>& out) const {
-    const bool is_long = known || word.size() > WordKey::max_bytes;
-    const auto ids = is_long ? scratch.long_.find(word) : std::span<const Id>{};
+                                     const AddedTokens& tokens, Scratch& scratch,
+                                     std::vector<Id>& out) const {
+    const auto ids = scratch.long_.find(word);
     if (!ids.empty()) {
       out.insert(out.end(), ids.begin(), ids.end());
       return true;
@@ -198,8 +197,11 @@ class AssembledPipeline {
     const std::size_t before = out.size();
     encode_normalized(normal, std::numeric_limits<std::size_t>::max(), scratch, out);
     const auto fresh = std::span<const Id>{out}.subspan(before);
-    if (!is_long) scratch.short_.insert(key, fresh);
-    if (is_long || fresh.size() > WordCache::max_ids) scratch.long_.insert(word, fresh);
+    if (word.size() <= WordKey::max_bytes && fresh.size() <= WordCache::max_ids) {
+      scratch.short_.insert(key, fresh);
+    } else {
+      scratch.long_.insert(word, fresh);
+    }
     return true;
   }
 

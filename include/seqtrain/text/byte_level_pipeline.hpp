@@ -25,7 +25,7 @@ namespace seqtrain::text {
 /// Gives the ids of `Plain` faster: GPT-2's splitter and BPE in one pass with a cache of words. It
 /// cuts the text chunk by chunk.
 class ByteLevelPipeline {
-  static constexpr std::size_t batch = 32;
+  static constexpr std::size_t batch = 128;
 
  public:
   using Plain = Pipeline<NoNormalizer, ByteLevelSplitter, Bpe>;
@@ -113,30 +113,31 @@ class ByteLevelPipeline {
     Id* end = ids.data();
     for (std::size_t i = 0; i < count; ++i) {
       const auto* entry = scratch.short_.find(keys[i], places[i]);
-      if (entry && !entry->many()) [[likely]] {
+      if (entry) [[likely]] {
         std::memcpy(end, entry->ids.data(), sizeof entry->ids);
         end += entry->count();
       } else {
         out.insert(out.end(), ids.data(), std::exchange(end, ids.data()));
-        encode_rare(words[first + i], keys[i], entry, scratch, out);
+        encode_rare(words[first + i], keys[i], scratch, out);
       }
     }
     out.insert(out.end(), ids.data(), end);
   }
 
-  /// Encodes a word that the cache does not hold: it is new, is too long for a key, or has too many
-  /// ids (`known`).
-  [[gnu::noinline]] void encode_rare(std::string_view word, const WordKey& key,
-                                     const WordCache::Entry* known, Scratch& scratch,
+  /// Encodes a word that the cache of short words does not hold: it is new, is too long for a key,
+  /// or has too many ids.
+  [[gnu::noinline]] void encode_rare(std::string_view word, const WordKey& key, Scratch& scratch,
                                      std::vector<Id>& out) const {
-    const bool is_long = known || word.size() > WordKey::max_bytes;
-    const auto ids = is_long ? scratch.long_.find(word) : std::span<const Id>{};
+    const auto ids = scratch.long_.find(word);
     if (!ids.empty()) return void(out.insert(out.end(), ids.begin(), ids.end()));
     const std::size_t before = out.size();
     plain_.model().encode_word(word, out);
     const auto fresh = std::span<const Id>{out}.subspan(before);
-    if (!is_long) scratch.short_.insert(key, fresh);
-    if (is_long || fresh.size() > WordCache::max_ids) scratch.long_.insert(word, fresh);
+    if (word.size() <= WordKey::max_bytes && fresh.size() <= WordCache::max_ids) {
+      scratch.short_.insert(key, fresh);
+    } else {
+      scratch.long_.insert(word, fresh);
+    }
   }
 
   bool add_prefix_space_;

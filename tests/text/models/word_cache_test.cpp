@@ -38,13 +38,9 @@ TEST(WordCache, RemembersUpToFourIds) {
   cache.insert(WordKey::of("one"), Ids{1});
   cache.insert(WordKey::of("four"), Ids{1, 2, 3, 4});
   cache.insert(WordKey::of("none"), Ids{});
-  cache.insert(WordKey::of("five"), Ids{1, 2, 3, 4, 5});
   EXPECT_EQ(found(cache, "one"), Ids{1});
   EXPECT_EQ(found(cache, "four"), (Ids{1, 2, 3, 4}));
   EXPECT_EQ(found(cache, "none"), Ids{});
-  ASSERT_NE(cache.find(WordKey::of("five")), nullptr);
-  EXPECT_TRUE(cache.find(WordKey::of("five"))->many());
-  EXPECT_FALSE(cache.find(WordKey::of("four"))->many());
   EXPECT_EQ(found(cache, "six"), Ids{-1});
   cache.reset();
   EXPECT_EQ(found(cache, "one"), Ids{-1});
@@ -76,7 +72,7 @@ TEST(WordCache, FindsWhatItRememberedWhileItGrows) {
 TEST(WordCache, BeginsAnewWhenItIsFull) {
   WordCache cache;
   cache.reset();
-  for (Id id = 0; id < 400'000; ++id) {
+  for (Id id = 0; id < 1'000'000; ++id) {
     cache.insert(WordKey::of("w" + std::to_string(id)), Ids{id});
     ASSERT_EQ(found(cache, "w" + std::to_string(id)), Ids{id});
   }

@@ -30,5 +30,23 @@ TEST(BitPositions, OfNoneAndOfAll) {
   EXPECT_EQ(room[63], 63);
 }
 
+TEST(BitPositions, OfManyBlocksAreThoseOfEach) {
+  std::array<std::uint64_t, 32> blocks{};
+  for (std::uint64_t bits = 1; auto& block : blocks) {
+    block = bits = bits * 0x9E3779B97F4A7C15u + 1;
+    if (bits % 5 == 0) block = 0;
+    if (bits % 7 == 0) block = ~std::uint64_t{0};
+  }
+  for (std::size_t count = 0; count <= blocks.size(); ++count) {
+    std::array<std::uint16_t, 64 * 32 + 32> room{};
+    std::array<std::uint16_t, 64 * 32 + 32> expected{};
+    std::uint16_t* end = expected.data();
+    for (std::size_t i = 0; i < count; ++i) end = write_positions(blocks[i], 64 * i, end);
+    std::uint16_t* const last = write_all_positions(blocks.data(), count, room.data());
+    EXPECT_EQ((std::vector<std::uint16_t>{room.data(), last}),
+              (std::vector<std::uint16_t>{expected.data(), end}));
+  }
+}
+
 }  // namespace
 }  // namespace seqtrain::text

@@ -34,11 +34,19 @@ Words by_chunks(std::string_view text) {
 }
 
 TEST(ByteLevelClasses, EqualTheirPlainDefinitionForEveryByte) {
-  std::array<char, 64> block{};
-  for (int byte = 0; byte < 256; ++byte) {
-    block.fill('x');
-    block[static_cast<std::size_t>(byte % 64)] = static_cast<char>(byte);
-    EXPECT_EQ(classify_byte_level(block.data()), classify_byte_level_plain(block.data())) << byte;
+  std::array<char, 256 * 64> blocks;
+  blocks.fill('x');
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    blocks[64 * byte + byte % 64] = static_cast<char>(byte);
+  }
+  std::array<ByteLevelClasses, 256> classes;
+  classify_byte_level(blocks.data(), classes.size(), classes.data());
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    const char* const block = blocks.data() + 64 * byte;
+    EXPECT_EQ(classes[byte], classify_byte_level_plain(block)) << byte;
+#if defined(__x86_64__)
+    EXPECT_EQ(classify_byte_level_sse2(block), classify_byte_level_plain(block)) << byte;
+#endif
   }
 }
 

@@ -85,91 +85,86 @@ class WordKey {
   std::uint64_t high_ = 0;
 };
 
-/// Caches the ids of short words: a hash table that grows to 8 MiB and is then emptied. Two entries
-/// share a cache line. Words that came early, which are mostly the frequent ones, are found at
-/// once.
+/// Caches the ids of short words: a hash table that grows to 32 MiB and is then emptied. Words that
+/// came early, which are mostly the frequent ones, are found at the first place that is read, their
+/// home.
 class WordCache {
  public:
   static constexpr std::size_t max_ids = 4;
 
-  struct Entry {
+  struct alignas(32) Entry {
     WordKey key = {};  ///< its spare bits hold the number of ids
     std::array<Id, max_ids> ids = {};
 
     [[nodiscard]] std::size_t count() const noexcept { return key.spare(); }
-    [[nodiscard]] bool many() const noexcept { return count() > max_ids; }
     [[nodiscard]] bool empty() const noexcept { return key.same_word(WordKey{}); }
   };
 
   /// Empties the cache. Call it before any other function: a new cache has no memory.
   void reset() { resize(first_log2); }
 
-  /// Returns the set at which the search for a word begins. After an insertion the place can still
-  /// be passed to `find`, but the search may miss the word.
+  /// Returns the home of a word. After an insertion the place can still be passed to `find`, but
+  /// the search may miss the word.
   [[nodiscard]] std::size_t place(const WordKey& key) const noexcept {
     return key.hash() >> shift_;
   }
 
-  /// Prefetches a set that `find` will read soon.
-  void prefetch(std::size_t place) const noexcept { __builtin_prefetch(&sets_[place]); }
+  /// Prefetches a place that `find` will read soon.
+  void prefetch(std::size_t place) const noexcept { __builtin_prefetch(&entries_[place]); }
 
   /// Returns the entry of a word, or null. It is valid until the next insertion.
   [[nodiscard]] const Entry* find(const WordKey& key, std::size_t place) const noexcept {
-    for (;; place = (place + 1) & (sets_.size() - 1)) {
-      const auto& entries = sets_[place].entries;
-      const Entry& entry = entries[std::size_t{!entries[0].key.same_word(key)}];
+    for (;; place = (place + 1) & (entries_.size() - 1)) {
+      const Entry& entry = entries_[place];
       if (entry.key.same_word(key)) [[likely]]
         return &entry;
-      if (entries[1].empty()) return nullptr;
+      if (entry.empty()) return nullptr;
     }
   }
   [[nodiscard]] const Entry* find(const WordKey& key) const noexcept {
     return find(key, place(key));
   }
 
-  /// Stores up to `max_ids` ids. For a word with more ids it stores only that they are `many`.
+  /// Stores the ids of a word that has at most `max_ids`.
   void insert(const WordKey& key, std::span<const Id> ids) {
-    if (4 * used_ > 3 * 2 * sets_.size()) grow();
+    if (4 * used_ > 3 * entries_.size()) grow();
     Entry entry{.key = key};
-    entry.key.set_spare(std::min(ids.size(), max_ids + 1));
-    if (!entry.many()) std::ranges::copy(ids, entry.ids.begin());
+    entry.key.set_spare(ids.size());
+    std::ranges::copy(ids, entry.ids.begin());
     add(entry);
   }
 
  private:
-  static constexpr int first_log2 = 11;
-  static constexpr int last_log2 = 17;
-
-  struct alignas(64) Set {
-    std::array<Entry, 2> entries = {};
-  };
+  static constexpr int first_log2 = 12;
+  static constexpr int last_log2 = 20;
 
   void add(const Entry& entry) noexcept {
     std::size_t at = place(entry.key);
-    while (!sets_[at].entries[1].empty()) at = (at + 1) & (sets_.size() - 1);
-    sets_[at].entries[std::size_t{!sets_[at].entries[0].empty()}] = entry;
+    while (!entries_[at].empty()) at = (at + 1) & (entries_.size() - 1);
+    entries_[at] = entry;
     ++used_;
   }
 
   void resize(int log2) {
-    sets_.assign(std::size_t{1} << log2, Set{});
+    entries_.assign(std::size_t{1} << log2, Entry{});
     shift_ = 64 - log2;
     used_ = 0;
   }
 
   void grow() {
-    const int log2 = 64 - shift_;
+    const int old_shift = shift_;
+    const int log2 = 64 - old_shift;
     if (log2 == last_log2) return resize(last_log2);
-    const auto old = std::exchange(sets_, {});
+    const auto old = std::exchange(entries_, {});
     resize(log2 + 1);
-    for (std::size_t i = 0; i < 2; ++i) {  // The older entry of each set goes first.
-      for (const Set& set : old) {
-        if (!set.entries[i].empty()) add(set.entries[i]);
+    for (const bool at_home : {true, false}) {  // The older of two words with one home goes first.
+      for (std::size_t i = 0; i < old.size(); ++i) {
+        if (!old[i].empty() && (old[i].key.hash() >> old_shift == i) == at_home) add(old[i]);
       }
     }
   }
 
-  std::vector<Set, HugePageAllocator<Set>> sets_;
+  std::vector<Entry, HugePageAllocator<Entry>> entries_;
   std::size_t used_ = 0;
   int shift_ = 64;
 };

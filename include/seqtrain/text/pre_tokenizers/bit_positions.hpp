@@ -1,8 +1,13 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace seqtrain::text {
 
@@ -26,6 +31,47 @@ inline std::uint16_t* write_positions(std::uint64_t bits, std::size_t at,
     }
   } while (bits != 0);
   return end;
+}
+
+#if defined(__x86_64__)
+/// Does the work of `write_all_positions` with AVX-512. It may write up to 32 values past the end.
+__attribute__((target("avx512vbmi2,avx512bw,popcnt"))) inline std::uint16_t*
+write_all_positions_avx512(const std::uint64_t* blocks, std::size_t count,
+                           std::uint16_t* out) noexcept {
+  alignas(64) static constexpr auto places = [] {
+    std::array<std::uint8_t, 64> result{};
+    for (std::uint8_t i = 0; i < result.size(); ++i) result[i] = i;
+    return result;
+  }();
+  const __m512i all = _mm512_load_si512(places.data());
+  alignas(64) __m256i halves[2];
+  for (std::size_t block = 0; block < count; ++block) {
+    _mm512_store_si512(halves, _mm512_maskz_compress_epi8(blocks[block], all));
+    const __m512i begin = _mm512_set1_epi16(static_cast<short>(64 * block));
+    const auto size = static_cast<std::size_t>(_mm_popcnt_u64(blocks[block]));
+    _mm512_storeu_si512(out, _mm512_add_epi16(begin, _mm512_cvtepu8_epi16(halves[0])));
+    if (size > 32) {
+      _mm512_storeu_si512(out + 32, _mm512_add_epi16(begin, _mm512_cvtepu8_epi16(halves[1])));
+    }
+    out += size;
+  }
+  return out;
+}
+#endif
+
+/// Writes the positions of the set bits of `count` neighbouring blocks and returns the end. It may
+/// write up to 32 values past that end.
+inline std::uint16_t* write_all_positions(const std::uint64_t* blocks, std::size_t count,
+                                          std::uint16_t* out) noexcept {
+#if defined(__x86_64__)
+  static const bool avx512 =
+      __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw");
+  if (avx512) return write_all_positions_avx512(blocks, count, out);
+#endif
+  for (std::size_t block = 0; block < count; ++block) {
+    out = write_positions(blocks[block], 64 * block, out);
+  }
+  return out;
 }
 
 }  // namespace seqtrain::text

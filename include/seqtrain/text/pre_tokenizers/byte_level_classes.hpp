@@ -1,9 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 namespace seqtrain::text {
@@ -37,7 +38,7 @@ inline ByteLevelClasses classify_byte_level_plain(const char* in) noexcept {
   return classes;
 }
 
-#if defined(__SSE2__)
+#if defined(__x86_64__)
 /// Does the work of `classify_byte_level_plain` with SSE2, 16 bytes at a time.
 inline ByteLevelClasses classify_byte_level_sse2(const char* in) noexcept {
   const auto all = [](int byte) { return _mm_set1_epi8(static_cast<char>(byte)); };
@@ -61,14 +62,42 @@ inline ByteLevelClasses classify_byte_level_sse2(const char* in) noexcept {
   }
   return classes;
 }
+
+/// Does the work of `classify_byte_level_plain` for `blocks` blocks with AVX-512.
+__attribute__((target("avx512bw"))) inline void classify_byte_level_avx512(
+    const char* in, std::size_t blocks, ByteLevelClasses* out) noexcept {
+  const __m512i lower_case = _mm512_set1_epi8(0x20);
+  const __m512i a = _mm512_set1_epi8('a'), letters = _mm512_set1_epi8('z' - 'a');
+  const __m512i zero = _mm512_set1_epi8('0'), digits = _mm512_set1_epi8(9);
+  const __m512i tab = _mm512_set1_epi8('\t'), breaks = _mm512_set1_epi8('\r' - '\t');
+  const __m512i space = _mm512_set1_epi8(' '), apostrophe = _mm512_set1_epi8('\'');
+  for (; blocks > 0; --blocks, in += 64, ++out) {
+    const __m512i x = _mm512_loadu_si512(in);
+    const __m512i lower = _mm512_or_si512(x, lower_case);
+    out->letter = _mm512_cmple_epu8_mask(_mm512_sub_epi8(lower, a), letters);
+    out->number = _mm512_cmple_epu8_mask(_mm512_sub_epi8(x, zero), digits);
+    out->space = _mm512_cmpeq_epi8_mask(x, space);
+    out->whitespace = out->space | _mm512_cmple_epu8_mask(_mm512_sub_epi8(x, tab), breaks);
+    out->apostrophe = _mm512_cmpeq_epi8_mask(x, apostrophe);
+    out->beyond_ascii = _mm512_movepi8_mask(x);
+  }
+}
 #endif
 
-inline ByteLevelClasses classify_byte_level(const char* in) noexcept {
-#if defined(__SSE2__)
-  return classify_byte_level_sse2(in);
-#else
-  return classify_byte_level_plain(in);
+/// Classifies `blocks` blocks of 64 bytes.
+inline void classify_byte_level(const char* in, std::size_t blocks,
+                                ByteLevelClasses* out) noexcept {
+#if defined(__x86_64__)
+  static const bool avx512 = __builtin_cpu_supports("avx512bw") != 0;
+  if (avx512) return classify_byte_level_avx512(in, blocks, out);
 #endif
+  for (; blocks > 0; --blocks, in += 64, ++out) {
+#if defined(__x86_64__)
+    *out = classify_byte_level_sse2(in);
+#else
+    *out = classify_byte_level_plain(in);
+#endif
+  }
 }
 
 }  // namespace seqtrain::text

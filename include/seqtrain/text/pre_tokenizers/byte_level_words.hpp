@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include <seqtrain/text/pre_tokenizers/bit_positions.hpp>
 #include <seqtrain/text/pre_tokenizers/byte_level.hpp>
@@ -45,11 +46,10 @@ class ByteLevelWords {
  private:
   using Bits = std::uint64_t;
 
-  /// The classes of 64 bytes.
-  struct Block {
-    ByteLevelClasses classes;
-    Bits wide_tail = 0;   ///< bytes of a non-ASCII character except its first
-    Bits wide_begin = 0;  ///< non-ASCII whitespace that begins a word
+  /// What the classes of 64 bytes do not tell of non-ASCII characters.
+  struct Wide {
+    Bits tail = 0;   ///< bytes of a character except its first
+    Bits begin = 0;  ///< whitespace that begins a word
   };
 
   [[nodiscard]] static std::size_t chunk_end(std::string_view text) noexcept {
@@ -62,12 +62,13 @@ class ByteLevelWords {
   [[nodiscard]] static Bits bit(std::size_t position) noexcept { return Bits{1} << position % 64; }
 
   void classify(std::string_view text, std::size_t end) {
+    const std::size_t blocks = (end + 63) / 64;
+    classify_byte_level(bytes_.data(), blocks, classes_.data());
+    if (std::exchange(has_wide_, false)) wide_ = {};
     Bits beyond_ascii = 0;
-    for (std::size_t at = 0; at < end; at += 64) {
-      blocks_[at / 64] = {.classes = classify_byte_level(bytes_.data() + at)};
-      beyond_ascii |= blocks_[at / 64].classes.beyond_ascii;
-    }
+    for (std::size_t i = 0; i < blocks; ++i) beyond_ascii |= classes_[i].beyond_ascii;
     if (beyond_ascii == 0) return;
+    has_wide_ = true;
     for (std::size_t at = 0; (at = next_beyond_ascii(at, end)) < end;) {
       at = classify_character(text, at);
     }
@@ -76,7 +77,7 @@ class ByteLevelWords {
   [[nodiscard]] std::size_t next_beyond_ascii(std::size_t at, std::size_t end) const noexcept {
     Bits mask = ~Bits{0} << at % 64;
     for (std::size_t block = at / 64; block * 64 < end; ++block, mask = ~Bits{0}) {
-      const Bits found = blocks_[block].classes.beyond_ascii & mask;
+      const Bits found = classes_[block].beyond_ascii & mask;
       if (found != 0) return block * 64 + static_cast<std::size_t>(std::countr_zero(found));
     }
     return end;
@@ -88,15 +89,15 @@ class ByteLevelWords {
     const auto properties = CharacterTable::instance().properties(decode(text, end));
     const bool whitespace = properties & CharacterTable::whitespace;
     for (std::size_t i = begin; i < end; ++i) {
-      Block& block = blocks_[i / 64];
-      if (properties & CharacterTable::letter) block.classes.letter |= bit(i);
-      if (properties & CharacterTable::number) block.classes.number |= bit(i);
-      if (whitespace) block.classes.whitespace |= bit(i);
-      if (i > begin) block.wide_tail |= bit(i);
+      ByteLevelClasses& classes = classes_[i / 64];
+      if (properties & CharacterTable::letter) classes.letter |= bit(i);
+      if (properties & CharacterTable::number) classes.number |= bit(i);
+      if (whitespace) classes.whitespace |= bit(i);
+      if (i > begin) wide_[i / 64].tail |= bit(i);
     }
     if (whitespace && end < text.size()) {
       std::size_t next = end;
-      if (!is_whitespace(decode(text, next))) blocks_[begin / 64].wide_begin |= bit(begin);
+      if (!is_whitespace(decode(text, next))) wide_[begin / 64].begin |= bit(begin);
     }
     return end;
   }
@@ -105,12 +106,13 @@ class ByteLevelWords {
   /// follow a space. Whitespace begins a word at its first character and, unless the text ends
   /// there, at its last.
   void find_begins(std::size_t end) {
-    static constexpr Block nothing{};
-    const Block* before = &nothing;
+    static constexpr ByteLevelClasses nothing{};
+    const ByteLevelClasses* before = &nothing;
     Bits other_before = 0;
     for (std::size_t at = 0; at < end; at += 64) {
-      const auto& [here, wide_tail, wide_begin] = blocks_[at / 64];
-      const auto& prior = before->classes;
+      const ByteLevelClasses& here = classes_[at / 64];
+      const ByteLevelClasses& prior = *before;
+      const Wide& wide = wide_[at / 64];
       const auto previous = [](Bits bits, Bits earlier) { return bits << 1 | earlier >> 63; };
       const Bits other = ~(here.letter | here.number | here.whitespace);
       const Bits goes_on = (here.letter & previous(here.letter, prior.letter)) |
@@ -119,9 +121,9 @@ class ByteLevelWords {
                            (here.whitespace & previous(here.whitespace, prior.whitespace)) |
                            (~here.whitespace & previous(here.space, prior.space));
       const Bits last_whitespace =
-          here.whitespace & ~wide_tail & ~next_whitespace(at, here.whitespace, end);
-      begin_bits_[at / 64] = ~goes_on | last_whitespace | wide_begin;
-      before = &blocks_[at / 64];
+          here.whitespace & ~wide.tail & ~next_whitespace(at, here.whitespace, end);
+      begin_bits_[at / 64] = ~goes_on | last_whitespace | wide.begin;
+      before = &here;
       other_before = other;
     }
     if (end % 64 != 0) begin_bits_[end / 64] &= bit(end) - 1;
@@ -130,14 +132,14 @@ class ByteLevelWords {
   /// Returns the bytes that whitespace or the end of the chunk follows.
   [[nodiscard]] Bits next_whitespace(std::size_t at, Bits whitespace, std::size_t end) const {
     Bits next = whitespace >> 1;
-    if (at + 64 < end) return next | blocks_[at / 64 + 1].classes.whitespace << 63;
+    if (at + 64 < end) return next | classes_[at / 64 + 1].whitespace << 63;
     return next | bit(end - 1);
   }
 
   /// Merges an apostrophe that begins a word with the letters of a contraction after it.
   void find_contractions(std::string_view text, std::size_t end) {
     for (std::size_t at = 0; at < end; at += 64) {
-      Bits found = blocks_[at / 64].classes.apostrophe & begin_bits_[at / 64];
+      Bits found = classes_[at / 64].apostrophe & begin_bits_[at / 64];
       for (; found != 0; found &= found - 1) {
         const std::size_t begin = at + static_cast<std::size_t>(std::countr_zero(found));
         const std::size_t length = contraction_length(text, begin);
@@ -150,16 +152,16 @@ class ByteLevelWords {
 
   /// Lists the positions at which words begin, and the end.
   void list_begins(std::size_t end) {
-    std::uint16_t* out = begins_.data();
-    for (std::size_t at = 0; at < end; at += 64) {
-      out = write_positions(begin_bits_[at / 64], at, out);
-    }
+    std::uint16_t* const out =
+        write_all_positions(begin_bits_.data(), (end + 63) / 64, begins_.data());
     *out = static_cast<std::uint16_t>(end);
     size_ = static_cast<std::size_t>(out - begins_.data());
   }
 
   std::array<char, chunk + 64> bytes_{};
-  std::array<Block, chunk / 64 + 1> blocks_{};
+  std::array<ByteLevelClasses, chunk / 64 + 1> classes_{};
+  std::array<Wide, chunk / 64 + 1> wide_{};
+  bool has_wide_ = false;  ///< `wide_` has set bits
   std::array<Bits, chunk / 64 + 1> begin_bits_{};
   std::array<std::uint16_t, chunk + 64> begins_{};
   std::size_t size_ = 0;

@@ -29,6 +29,11 @@ namespace seqtrain::text {
     std::memcpy(words.data(), text.data() + i, sizeof words);
     if (((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080) != 0) break;
   }
+  for (; i + 8 <= text.size(); i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + i, sizeof word);
+    if ((word & 0x8080808080808080) != 0) break;
+  }
   while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
   return i;
 }
