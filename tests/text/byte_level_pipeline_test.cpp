@@ -15,7 +15,7 @@
 namespace seqtrain::text {
 namespace {
 
-constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t whole_text = std::numeric_limits<std::size_t>::max();
 
 /// Calls `test(pipeline)` with the pipeline of a golden tokenizer.
 template <class Test>
@@ -32,7 +32,7 @@ void with_pipeline(const std::string& name, Test&& test) {
 std::vector<Id> by_parts(const ByteLevelPipeline& pipeline, const std::string& text) {
   ByteLevelPipeline::Plain::Scratch scratch;
   std::vector<Id> ids;
-  pipeline.plain().encode(text, all, scratch, ids);
+  pipeline.plain().encode(text, whole_text, scratch, ids);
   return ids;
 }
 
@@ -69,7 +69,7 @@ TEST(ByteLevelPipeline, EqualsItsPartsWithOneCacheForAll) {
       for (int round = 0; round < 500; ++round) {
         const std::string text = random_text(random, random() % (round % 50 == 0 ? 3000 : 40));
         std::vector<Id> ids;
-        pipeline.encode(text, all, scratch, ids);
+        pipeline.encode(text, whole_text, scratch, ids);
         ASSERT_EQ(ids, by_parts(pipeline, text)) << name << ": " << text;
       }
     });
@@ -99,7 +99,7 @@ TEST(ByteLevelPipeline, TakesWhateverIsLong) {
       std::string text;
       while (text.size() < 100'000) text += part;
       std::vector<Id> ids;
-      pipeline.encode(text, all, scratch, ids);
+      pipeline.encode(text, whole_text, scratch, ids);
       EXPECT_EQ(ids, by_parts(pipeline, text)) << part;
     }
   });
