@@ -35,6 +35,7 @@ struct ConfigKeys {
   std::string_view classifier_dropout = "classifier_dropout";
   std::string_view type_vocab_size = "type_vocab_size";
   std::string_view layer_norm_eps = "layer_norm_eps";
+  std::string_view position_embedding_type = "position_embedding_type";
 };
 
 /// The fields of config.json that encoders of all families have. They are named after BERT's keys
@@ -106,6 +107,7 @@ namespace detail {
 inline constexpr std::array<std::string_view, 4> activations{"gelu", "gelu_new",
                                                              "gelu_pytorch_tanh", "relu"};
 inline constexpr std::int64_t label_limit = 1'000'000;
+inline constexpr std::int64_t layer_limit = 10'000;
 
 }  // namespace detail
 
@@ -205,15 +207,16 @@ inline void read_labels(const json::Value& root, ModelConfig& config) {
 }
 
 /// Throws `InputError` at a field that asks for an architecture that is not implemented.
-inline void refuse_other_architectures(const json::Value& root) {
+inline void refuse_other_architectures(const json::Value& root, const ConfigKeys& keys) {
   for (const auto* key : {"is_decoder", "add_cross_attention"}) {
     const auto flag = root.find(key);
     if (flag && flag->boolean()) throw flag->error("not supported: classifiers are encoders");
   }
-  const auto positions = root.find("position_embedding_type");
-  if (positions && positions->string() != "absolute") {
-    throw positions->error("'" + std::string{positions->string()} + "' is not supported",
-                           "supported is absolute");
+  std::string positions = "absolute";
+  read(root, keys.position_embedding_type, positions);
+  if (positions != "absolute") {
+    throw root.at(keys.position_embedding_type)
+        .error("'" + positions + "' is not supported", "supported is absolute");
   }
   const auto pruned = root.find("pruned_heads");
   if (pruned && !pruned->members().empty()) throw pruned->error("not supported");
@@ -225,6 +228,9 @@ inline void check_sizes(const ModelConfig& config, const FieldCheck& check) {
   check.count(config.vocab_size, "vocab_size");
   check.count(config.hidden_size, keys.hidden_size);
   check.count(config.num_hidden_layers, keys.num_hidden_layers);
+  check.require(
+      config.num_hidden_layers <= layer_limit, keys.num_hidden_layers,
+      std::to_string(config.num_hidden_layers) + " is above " + std::to_string(layer_limit));
   check.count(config.num_attention_heads, keys.num_attention_heads);
   check.require(config.hidden_size % config.num_attention_heads == 0, keys.hidden_size,
                 std::to_string(config.hidden_size) + " is not a multiple of " +
@@ -255,7 +261,7 @@ inline ModelConfig read_config(const ConfigFile& file, ModelConfig config) {
   const json::Value root = file.root();
   const ConfigKeys& keys = config.keys;
   config.model_type = file.model_type();
-  detail::refuse_other_architectures(root);
+  detail::refuse_other_architectures(root, keys);
   read(root, "vocab_size", config.vocab_size);
   read(root, keys.hidden_size, config.hidden_size);
   read(root, keys.num_hidden_layers, config.num_hidden_layers);

@@ -31,11 +31,12 @@ TEST(DebertaV2Config, AbsentKeysAreAsInTransformers) {
 }
 
 TEST(DebertaV2Config, ReadsListsInBothSpellings) {
-  for (const auto* types : {R"(["p2c", "c2p"])", R"("p2c | c2p")"}) {
+  for (const auto* types : {R"(["p2c", "c2p"])", R"("p2c | c2p")", R"("C2P|P2C")"}) {
     const auto config = deberta_config(std::string{R"(, "pos_att_type": )"} + types);
     EXPECT_TRUE(config.content_to_position && config.position_to_content) << types;
   }
   EXPECT_FALSE(deberta_config(R"(, "pos_att_type": "p2c")").content_to_position);
+  EXPECT_FALSE(deberta_config(R"(, "pos_att_type": "")").position_to_content);
   EXPECT_TRUE(deberta_config(R"(, "norm_rel_ebd": "layer_norm")").normalizes_distances);
   EXPECT_FALSE(deberta_config(R"(, "norm_rel_ebd": "none")").normalizes_distances);
 }
@@ -63,6 +64,8 @@ TEST(DebertaV2Config, RefusesWhatItCannotCompute) {
             "gelu_pytorch_tanh, relu");
   EXPECT_EQ(deberta_refusal(R"(, "position_buckets": 1)"),
             "config.json: position_buckets: 1 is not from 2 to twice max_relative_positions");
+  EXPECT_EQ(deberta_refusal(R"(, "num_hidden_layers": 10001)"),
+            "config.json: num_hidden_layers: 10001 is above 10000");
   EXPECT_EQ(deberta_refusal(R"(, "type_vocab_size": -1)"),
             "config.json: type_vocab_size: negative");
 }

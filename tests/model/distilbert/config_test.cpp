@@ -38,6 +38,8 @@ TEST(DistilBertConfig, HasKeysOfItsOwn) {
   EXPECT_EQ(config.attention_probs_dropout_prob, 0.4);
   EXPECT_EQ(config.classifier_dropout_prob(), 0.5);
   EXPECT_EQ(config.type_vocab_size, 0);
+  EXPECT_EQ(distilbert_config(R"(, "n_heads": 12, "num_attention_heads": 8)").num_attention_heads,
+            8);
   EXPECT_EQ(tests::refusal([] { distilbert_config(R"(, "activation": "silu")"); }),
             "config.json: activation: 'silu' is not supported; supported are gelu, gelu_new, "
             "gelu_pytorch_tanh, relu");

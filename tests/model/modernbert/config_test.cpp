@@ -70,7 +70,17 @@ TEST(ModernBertConfig, OneRateSetsAllDropout) {
   EXPECT_EQ(config.hidden_dropout_prob, 0.3);
 }
 
+TEST(ModernBertConfig, ReadsOtherSpellings) {
+  EXPECT_EQ(modernbert_config(R"(, "sliding_window": 3)").local_attention, 6);
+  EXPECT_NO_THROW(modernbert_config(R"(, "position_embedding_type": "sans_pos")"));
+}
+
 TEST(ModernBertConfig, RefusesWhatIsNotSupported) {
+  EXPECT_EQ(modernbert_refusal(R"(, "rope_scaling": {"rope_type": "linear", "factor": 4.0})"),
+            "config.json: rope_scaling: not supported");
+  EXPECT_EQ(modernbert_refusal(R"(, "rope_parameters": {"full_attention": {"type": "linear"}})"),
+            "config.json: rope_parameters.full_attention.type: 'linear' is not supported; "
+            "supported is default");
   EXPECT_EQ(modernbert_refusal(R"(, "classifier_pooling": "max")"),
             "config.json: classifier_pooling: 'max' is not supported; supported are cls, mean");
   EXPECT_EQ(modernbert_refusal(R"(, "hidden_activation": "silu")").substr(0, 56),

@@ -32,6 +32,7 @@ struct EncoderParts {
   std::vector<Layer<T>> layers;
   double hidden_dropout = 0;
   double attention_dropout = 0;
+  bool drops_attention_output = true;  ///< by hidden_dropout, as it does the other outputs
 };
 
 /// BERT's and RoBERTa's encoder with both passes written out, for the processor: products in T
@@ -109,7 +110,7 @@ class Encoder {
     dropout_.clear();
     for (std::size_t i = 0; i < parts_.layers.size(); ++i) {
       const auto attention = draw(parts_.attention_dropout);
-      const auto first = draw(parts_.hidden_dropout);
+      const auto first = draw(parts_.drops_attention_output ? parts_.hidden_dropout : 0);
       dropout_.push_back({attention, first, draw(parts_.hidden_dropout)});
     }
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -42,20 +43,24 @@ struct DebertaV2Config : weights::ModelConfig {
 
 namespace detail {
 
-/// Returns the words of a field that is a list, or one text with `|` between the words.
+/// Returns the words of a field that is a list, or one text in any case with `|` between the words.
 inline std::vector<std::string> words_of(const json::Value& value) {
   std::vector<std::string> words;
   if (!value.is_string()) {
     for (const auto& item : value.items()) words.emplace_back(item.string());
     return words;
   }
-  std::string_view text = value.string();
+  std::string lower{value.string()};
+  std::ranges::transform(lower, lower.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
+  std::string_view text = lower;
   while (true) {
     const auto end = text.find('|');
     std::string_view word = text.substr(0, end);
     word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
     word = word.substr(0, word.find_last_not_of(' ') + 1);
-    words.emplace_back(word);
+    if (!word.empty()) words.emplace_back(word);
     if (end == std::string_view::npos) return words;
     text.remove_prefix(end + 1);
   }

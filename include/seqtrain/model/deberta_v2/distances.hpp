@@ -29,14 +29,14 @@ class Distances {
         weight_{(scope / "rel_embeddings")
                     .make("weight", {2 * span_, config.hidden_size}, Role::weight)},
         norm_{norm(scope, config)},
-        rows_{rows(config)} {}
+        half_{config.position_buckets > 0 ? config.position_buckets / 2 : 0},
+        farthest_{config.max_relative_positions} {}
 
   /// Returns what a batch of this width needs.
   [[nodiscard]] BatchDistances operator()(std::int64_t width) const {
     const std::int64_t largest = width - 1;
-    const std::int64_t middle = rows_.size(0) / 2;
-    const at::Tensor used = rows_.narrow(0, middle - largest, 2 * largest + 1);
-    const std::int64_t first = used[0].item<std::int64_t>();
+    const at::Tensor used = rows(at::arange(-largest, width, at::kLong));
+    const auto first = used[0].item<std::int64_t>();
     const std::int64_t count = used[-1].item<std::int64_t>() - first + 1;
     const at::Tensor embeddings = weight_.narrow(0, first, count);
     const at::Tensor place = at::arange(width, at::kLong);
@@ -54,34 +54,30 @@ class Distances {
     return LayerNorm{scope / "LayerNorm", config.hidden_size, config.layer_norm_eps};
   }
 
-  /// Returns the rows of all distances that a text may have, from the most negative one.
-  static at::Tensor rows(const DebertaV2Config& config) {
-    const std::int64_t span = config.span();
-    const std::int64_t largest = config.max_position_embeddings - 1;
-    at::Tensor distance = at::arange(-largest, largest + 1, at::kLong);
-    if (config.position_buckets > 0) {
-      distance = buckets(distance, config.position_buckets / 2, config.max_relative_positions);
-    }
-    return distance.add(span).clamp(0, 2 * span - 1);
+  /// Returns the rows of embeddings of distances.
+  [[nodiscard]] at::Tensor rows(const at::Tensor& distance) const {
+    const at::Tensor bucket = half_ > 0 ? buckets(distance) : distance;
+    return bucket.add(span_).clamp(0, 2 * span_ - 1);
   }
 
   /// Computes in fp32, as transformers does: a bucket's bounds depend on rounding.
-  static at::Tensor buckets(const at::Tensor& distance, std::int64_t half, std::int64_t farthest) {
+  [[nodiscard]] at::Tensor buckets(const at::Tensor& distance) const {
     const at::Tensor size = distance.abs();
-    const double scale = static_cast<double>(farthest - 1) / static_cast<double>(half);
-    const at::Tensor logarithm = size.clamp_min(half).to(at::kFloat).div(half).log();
+    const double scale = static_cast<double>(farthest_ - 1) / static_cast<double>(half_);
+    const at::Tensor logarithm = size.clamp_min(half_).to(at::kFloat).div(half_).log();
     const at::Tensor bucket = logarithm.div(at::scalar_tensor(scale, at::kFloat).log())
-                                  .mul(half - 1)
+                                  .mul(half_ - 1)
                                   .ceil()
-                                  .add(half)
+                                  .add(half_)
                                   .to(at::kLong);
-    return at::where(size.le(half), distance, bucket.mul(distance.sign()));
+    return at::where(size.le(half_), distance, bucket.mul(distance.sign()));
   }
 
   std::int64_t span_;
   at::Tensor weight_;  ///< [2 span, hidden]
   std::optional<LayerNorm> norm_;
-  at::Tensor rows_;  ///< int64 [2 max_position_embeddings - 1], on the processor
+  std::int64_t half_;      ///< of the buckets; 0 if there are none
+  std::int64_t farthest_;  ///< from this distance on, all share the last bucket
 };
 
 }  // namespace seqtrain::model

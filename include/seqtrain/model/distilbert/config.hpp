@@ -6,21 +6,27 @@
 namespace seqtrain::model {
 
 /// Reads the config.json of DistilBERT. `sinusoidal_pos_embds` plays no part: the table of
-/// positions is in the checkpoint in either case.
+/// positions is in the checkpoint in either case. As in transformers, BERT's names of sizes come
+/// before DistilBERT's.
 inline weights::ModelConfig read_distilbert_config(const weights::ConfigFile& file) {
-  return weights::read_config(file, {.num_hidden_layers = 6,
-                                     .classifier_dropout = 0.2,
-                                     .type_vocab_size = 0,
-                                     .keys = {.hidden_size = "dim",
-                                              .num_hidden_layers = "n_layers",
-                                              .num_attention_heads = "n_heads",
-                                              .intermediate_size = "hidden_dim",
-                                              .hidden_act = "activation",
-                                              .hidden_dropout_prob = "dropout",
-                                              .attention_probs_dropout_prob = "attention_dropout",
-                                              .classifier_dropout = "seq_classif_dropout",
-                                              .type_vocab_size = "",
-                                              .layer_norm_eps = ""}});
+  const auto root = file.root();
+  const auto key = [&](const char* berts, const char* own) {
+    return root.find(berts) ? berts : own;
+  };
+  return weights::read_config(
+      file, {.num_hidden_layers = 6,
+             .classifier_dropout = 0.2,
+             .type_vocab_size = 0,
+             .keys = {.hidden_size = key("hidden_size", "dim"),
+                      .num_hidden_layers = key("num_hidden_layers", "n_layers"),
+                      .num_attention_heads = key("num_attention_heads", "n_heads"),
+                      .intermediate_size = "hidden_dim",
+                      .hidden_act = "activation",
+                      .hidden_dropout_prob = "dropout",
+                      .attention_probs_dropout_prob = "attention_dropout",
+                      .classifier_dropout = "seq_classif_dropout",
+                      .type_vocab_size = "",
+                      .layer_norm_eps = ""}});
 }
 
 }  // namespace seqtrain::model

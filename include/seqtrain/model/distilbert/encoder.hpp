@@ -54,7 +54,8 @@ class DistilBertEncoder {
                                   .attention_norm = "sa_layer_norm",
                                   .intermediate = "ffn.lin1",
                                   .output = "ffn.lin2",
-                                  .output_norm = "output_layer_norm"};
+                                  .output_norm = "output_layer_norm",
+                                  .drops_attention_output = false};
 
   Embedding word_, position_;
   LayerNorm norm_;

@@ -41,13 +41,15 @@ inline double rope_theta(const json::Value& root, const char* old_key, const cha
   const auto all = root.find("rope_parameters");
   const auto parameters = all ? all->find(type) : all;
   if (parameters) {
-    const auto kind = parameters->find("rope_type");
+    auto kind = parameters->find("rope_type");
+    if (!kind) kind = parameters->find("type");
     if (kind && kind->string() != "default") {
       throw kind->error("'" + std::string{kind->string()} + "' is not supported",
                         "supported is default");
     }
     if (const auto value = parameters->find("rope_theta")) theta = value->number();
   }
+  if (const auto scaling = root.find("rope_scaling")) throw scaling->error("not supported");
   if (!(theta > 0)) throw root.error(std::string{old_key} + " is not above 0");
   return theta;
 }
@@ -92,7 +94,8 @@ inline ModernBertConfig read_modernbert_config(const weights::ConfigFile& file) 
                                            .hidden_dropout_prob = "mlp_dropout",
                                            .attention_probs_dropout_prob = "attention_dropout",
                                            .type_vocab_size = "",
-                                           .layer_norm_eps = "norm_eps"}})};
+                                           .layer_norm_eps = "norm_eps",
+                                           .position_embedding_type = ""}})};
   weights::read(root, "norm_bias", config.norm_bias);
   weights::read(root, "attention_bias", config.attention_bias);
   weights::read(root, "mlp_bias", config.mlp_bias);
@@ -109,6 +112,9 @@ inline ModernBertConfig read_modernbert_config(const weights::ConfigFile& file) 
                 "rotary positions need heads of an even size");
   config.mean_pooling = pooling == "mean";
   config.local_attention = weights::count_in(file, "local_attention", 128);
+  if (root.find("sliding_window")) {
+    config.local_attention = 2 * weights::count_in(file, "sliding_window", 0);
+  }
   config.local_rope_theta =
       detail::rope_theta(root, "local_rope_theta", "sliding_attention", 10'000);
   config.global_rope_theta =

@@ -30,6 +30,7 @@ struct LayerForm {
   std::string_view intermediate = "intermediate.dense";
   std::string_view output = "output.dense";
   std::string_view output_norm = "output.LayerNorm";
+  bool drops_attention_output = true;  ///< dropout also applies to the output of attention
   bool drops_output = true;  ///< dropout also applies to the feed-forward network's output
 };
 
@@ -51,16 +52,17 @@ class EncoderLayer {
         activation_kind_{cpu::activation_kind(config.hidden_act)},
         heads_{config.num_attention_heads},
         attention_dropout_{config.attention_probs_dropout_prob},
-        hidden_dropout_{config.hidden_dropout_prob},
+        attention_output_dropout_{form.drops_attention_output ? config.hidden_dropout_prob : 0},
         output_dropout_{form.drops_output ? config.hidden_dropout_prob : 0} {}
 
   /// [rows, width, hidden] → the same
   at::Tensor operator()(const at::Tensor& x, const AttentionMask& mask, Dropout& dropout) const {
     const at::Tensor context = attend(split_heads(query_(x)), split_heads(key_(x)),
                                       split_heads(value_(x)), mask, attention_dropout_, dropout);
-    const at::Tensor attended = attention_norm_(
-        dropout(attention_output_(context.transpose(1, 2).reshape(x.sizes())), hidden_dropout_)
-            .add(x));
+    const at::Tensor attended =
+        attention_norm_(dropout(attention_output_(context.transpose(1, 2).reshape(x.sizes())),
+                                attention_output_dropout_)
+                            .add(x));
     const at::Tensor output = output_(activation_(intermediate_(attended)));
     return output_norm_(dropout(output, output_dropout_).add(attended));
   }
@@ -92,7 +94,7 @@ class EncoderLayer {
   cpu::ActivationKind activation_kind_;
   std::int64_t heads_;
   double attention_dropout_;
-  double hidden_dropout_;
+  double attention_output_dropout_;
   double output_dropout_;
 };
 
@@ -103,6 +105,7 @@ class LayerStack {
   LayerStack(const Scope& scope, const weights::ModelConfig& config, const LayerForm& form = {})
       : hidden_dropout_{config.hidden_dropout_prob},
         attention_dropout_{config.attention_probs_dropout_prob},
+        drops_attention_output_{form.drops_attention_output},
         has_kernels_{cpu::supports(config)} {
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
       layers_.emplace_back(scope / std::to_string(i), config, form);
@@ -123,7 +126,8 @@ class LayerStack {
     cpu::EncoderParts<T> parts{.embeddings = std::move(embeddings),
                                .layers = {},
                                .hidden_dropout = hidden_dropout_,
-                               .attention_dropout = attention_dropout_};
+                               .attention_dropout = attention_dropout_,
+                               .drops_attention_output = drops_attention_output_};
     for (const auto& layer : layers_) parts.layers.push_back(layer.template cpu_part<T>());
     return parts;
   }
@@ -132,6 +136,7 @@ class LayerStack {
   std::vector<EncoderLayer> layers_;
   double hidden_dropout_;
   double attention_dropout_;
+  bool drops_attention_output_;
   bool has_kernels_;
 };
 
