@@ -18,8 +18,8 @@ bool drops_outputs(bool attention, bool feed_forward) {
   auto config = read_distilbert_config(weights::ConfigFile{checkpoint.config_file()});
   config.hidden_dropout_prob = 0.5;
   config.attention_probs_dropout_prob = 0;
-  const c10::Device cpu{c10::kCPU};
-  ParameterMaker maker{checkpoint, {.prefix = "distilbert", .seed = 1, .device = cpu}};
+  const c10::Device device{c10::kCPU};
+  ParameterMaker maker{checkpoint, {.prefix = "distilbert", .seed = 1, .device = device}};
   const EncoderLayer layer{Scope{maker, "distilbert.transformer.layer.0", {.required = true}},
                            config,
                            {.query = "attention.q_lin",
@@ -34,7 +34,7 @@ bool drops_outputs(bool attention, bool feed_forward) {
                             .drops_output = feed_forward}};
   const at::Tensor x = at::randn({2, 3, config.hidden_size});
   Dropout off;
-  Dropout on{1, cpu};
+  Dropout on{1, device};
   return !at::equal(layer(x, {}, off), layer(x, {}, on));
 }
 
