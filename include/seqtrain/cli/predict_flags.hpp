@@ -41,8 +41,7 @@ struct PredictFlags {
         .add("pair-field", pair_field, "field of the second text")
         .add("precision", precision,
              "fp32, bf16, int8 (on a processor, for encoders with hand-written passes), or auto "
-             "(bf16 "
-             "where the device computes it)")
+             "(bf16 where the device computes it)")
         .add("compare", compare,
              "a second precision: the records are predicted in it too, and the last line on stderr "
              "says how far the answers differ")

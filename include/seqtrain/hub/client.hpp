@@ -43,6 +43,12 @@ struct RemoteFile {
   std::uint64_t size = 0;
 };
 
+/// Returns the path of a part of the hub's interface about a repository's revision.
+[[nodiscard]] inline std::string api_path(const Name& name, std::string_view part) {
+  return "/api/" + std::string{hub::name(name.kind)} + "s/" + name.id + "/" + std::string{part} +
+         "/" + http::percent_encode(name.revision);
+}
+
 /// Asks the hub for the names and contents of files. Failed requests are repeated by the rules of
 /// `RetryPolicy`. The token is sent only to the hub, not to its storage. Throws `NotFound`,
 /// `Forbidden` or `Unavailable`. Several threads may use one client.
@@ -60,8 +66,7 @@ class Client {
   /// Returns the commit that a name points to now, and its files. If no connection to the hub can
   /// be made, there is no retry.
   [[nodiscard]] Listing list(const Name& name) const {
-    const auto path = "/api/" + std::string{hub::name(name.kind)} + "s/" + name.id + "/revision/" +
-                      http::percent_encode(name.revision);
+    const auto path = api_path(name, "revision");
     auto attempts = retry(name.text());
     while (true) {
       const auto answer = attempt(attempts, {.url = settings().url(path)}, name, true, "");

@@ -7,7 +7,6 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/http/base64.hpp>
 #include <seqtrain/http/message.hpp>
-#include <seqtrain/http/percent_encode.hpp>
 #include <seqtrain/hub/ask.hpp>
 #include <seqtrain/hub/client.hpp>
 #include <seqtrain/hub/errors.hpp>
@@ -49,7 +48,7 @@ inline std::string commit_line(const PushFile& file) {
                                                              const std::string& parent) {
   auto body = detail::commit_header(message, parent);
   for (const auto& file : files) body += detail::commit_line(file);
-  const auto path = "/api/models/" + name.id + "/commit/" + http::percent_encode(name.revision);
+  const auto path = api_path(name, "commit");
   auto request = post_json(client, path, body);
   request.headers = {{"Content-Type", "application/x-ndjson"}};
   const auto answer = ask(client, request, {.object = name.text()});

@@ -11,7 +11,6 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/http/base64.hpp>
-#include <seqtrain/http/percent_encode.hpp>
 #include <seqtrain/hub/ask.hpp>
 #include <seqtrain/hub/client.hpp>
 #include <seqtrain/hub/name.hpp>
@@ -33,7 +32,7 @@ inline std::string preupload_question(const std::vector<PushFile>& files) {
   return body.end_array().end_object().text();
 }
 
-/// What the hub says about a file before it is pushed.
+/// The hub's answer about a file that is to be pushed.
 struct UploadMode {
   bool is_large = false;  ///< it goes to the hub's storage
   bool ignored = false;   ///< the repository's .gitignore leaves it out
@@ -44,7 +43,7 @@ using UploadModes = std::map<std::string, UploadMode, std::less<>>;
 inline UploadModes ask_upload_modes(const Client& client, const Name& name,
                                     const std::vector<PushFile>& files) {
   const auto body = preupload_question(files);
-  const auto path = "/api/models/" + name.id + "/preupload/" + http::percent_encode(name.revision);
+  const auto path = api_path(name, "preupload");
   const auto answer = demand(client, name, post_json(client, path, body));
   return read_answer(client, name, answer, [&](const json::Value& root) {
     UploadModes modes;

@@ -32,7 +32,7 @@ namespace detail {
 
 /// Returns the newest commit of the name's branch.
 inline std::string newest_commit(const Client& client, const Name& name) {
-  const auto path = "/api/models/" + name.id + "/revision/" + http::percent_encode(name.revision);
+  const auto path = api_path(name, "revision");
   const auto answer = demand(client, name, {.url = client.settings().url(path)});
   return read_answer(client, name, answer, [](const json::Value& root) {
     const auto hash = root.at("sha");

@@ -127,6 +127,14 @@ class FieldCheck {
                      "supported are " + joined(supported)};
   }
 
+  /// Checks a field of which one value alone can be computed.
+  void equal(std::int64_t value, std::int64_t supported, std::string_view field) const {
+    if (value == supported) return;
+    throw InputError{std::to_string(value) + " is not supported",
+                     {.object = *file_, .field = std::string{field}},
+                     "supported is " + std::to_string(supported)};
+  }
+
   void count(std::int64_t value, std::string_view field) const {
     require(value >= 1 && value <= std::numeric_limits<std::int32_t>::max(), field,
             std::to_string(value) + " is not a whole number from 1 to 2147483647");

@@ -92,12 +92,12 @@ inline void read_norm_rel_ebd(const json::Value& root, DebertaV2Config& config) 
   }
 }
 
-/// Throws `InputError` unless a field that must be `expected` is so or absent.
-inline void require_equal(const json::Value& root, std::string_view field, std::int64_t expected) {
-  const auto value = root.find(field);
-  if (!value || value->integer() == expected) return;
-  throw value->error(std::to_string(value->integer()) + " is not supported",
-                     "supported is " + std::to_string(expected));
+/// Checks a field whose value follows from others, if the file has it.
+inline void check_equal(const weights::ConfigFile& file, std::string_view field,
+                        std::int64_t supported) {
+  std::int64_t value = supported;
+  weights::read(file.root(), field, value);
+  weights::FieldCheck{file.name()}.equal(value, supported, field);
 }
 
 inline void check_convolution(const DebertaV2Config& config, const weights::FieldCheck& check) {
@@ -142,9 +142,8 @@ inline DebertaV2Config read_deberta_v2_config(const weights::ConfigFile& file) {
   weights::read(root, "conv_act", config.conv_act);
   weights::read(root, "pooler_hidden_act", config.pooler_hidden_act);
   weights::read(root, "pooler_dropout", config.pooler_dropout);
-  detail::require_equal(root, "pooler_hidden_size", config.hidden_size);
-  detail::require_equal(root, "attention_head_size",
-                        config.hidden_size / config.num_attention_heads);
+  detail::check_equal(file, "pooler_hidden_size", config.hidden_size);
+  detail::check_equal(file, "attention_head_size", config.hidden_size / config.num_attention_heads);
   const weights::FieldCheck check{file.name()};
   check.require(config.type_vocab_size >= 0, "type_vocab_size", "negative");
   const std::int64_t half = config.position_buckets / 2;

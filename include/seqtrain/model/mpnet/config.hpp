@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/model/roberta/config.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
@@ -18,15 +14,10 @@ inline weights::ModelConfig read_mpnet_config(const weights::ConfigFile& file) {
                                   .type_vocab_size = 0,
                                   .pad_token_id = 1,
                                   .keys = {.classifier_dropout = "", .type_vocab_size = ""}});
-  const auto require = [&](std::int64_t value, std::int64_t expected, const char* field) {
-    if (value == expected) return;
-    throw InputError{std::to_string(value) + " is not supported",
-                     {.object = file.name(), .field = field},
-                     "supported is " + std::to_string(expected)};
-  };
-  require(config.pad_token_id, 1, "pad_token_id");
+  const weights::FieldCheck check{file.name()};
+  check.equal(config.pad_token_id, 1, "pad_token_id");
   constexpr const char* buckets = "relative_attention_num_buckets";
-  require(weights::count_in(file, buckets, 32), 32, buckets);
+  check.equal(weights::count_in(file, buckets, 32), 32, buckets);
   check_positions_after_padding(file, config);
   return config;
 }

@@ -46,7 +46,7 @@ class ByteLevelWords {
  private:
   using Bits = std::uint64_t;
 
-  /// What the classes of 64 bytes do not tell of non-ASCII characters.
+  /// The classes of non-ASCII characters, which the classes of single bytes do not tell.
   struct Wide {
     Bits tail = 0;   ///< bytes of a character except its first
     Bits begin = 0;  ///< whitespace that begins a word
