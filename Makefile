@@ -1,7 +1,7 @@
-# The project's own commands. CMake builds; this sets a machine up and calls it.
+# The commands of the project. They set up the machine and call CMake, which builds.
 .DEFAULT_GOAL := help
-.PHONY: help mnli test check chaos build bench image check-image package check-package format check-format \
-  setup packages develop-packages package-packages clean
+.PHONY: help mnli test check check-platforms chaos build bench image check-image package check-package \
+  format check-format setup packages develop-packages package-packages clean
 
 # Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16"
 ARGS ?=
@@ -9,7 +9,7 @@ export CCACHE_DIR ?= $(CURDIR)/.cache/ccache
 sources = git ls-files '*.hpp' '*.cpp'
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 mnli: setup  ## fine-tune the default checkpoint on the bundled pairs; ARGS="…" passes flags
 	@tools/get_checkpoint.sh
@@ -23,6 +23,10 @@ test: setup  ## build and run the tests: every room, the programs, the code in t
 check: setup develop-packages  ## the rest for maintainers: headers, mistakes, sanitizers, fuzzing
 	@tools/get_checkpoint.sh
 	@tools/check.sh
+
+check-platforms:  ## the half without torch by clang and for arm64, and clang-tidy; takes long
+	@tools/install_packages.sh build develop platforms
+	@tools/platforms.sh
 
 chaos: setup develop-packages  ## kill runs 100 times each way, and at every call of the file system
 	@tools/get_checkpoint.sh

@@ -19,7 +19,7 @@ ROW, HEADING = 20, 34  # heights
 
 
 def read(file):
-    """Groups of rows, in the order of their first; of a row that is there twice the last counts."""
+    """Returns groups of rows in the order of their first rows. If a row occurs twice, the last one counts."""
     groups = collections.defaultdict(dict)
     with open(file, encoding="utf-8") as lines:
         for row in map(json.loads, lines):
@@ -34,7 +34,7 @@ def figure(row):
 
 
 def table(groups):
-    """A line for each row; the last column says how many times seqtrain's figure is of it."""
+    """Returns a line for each row. The last column is seqtrain's figure divided by the row's."""
     lines = ["| what | on | who | figure | seqtrain is |  |", "|---|---|---|--:|--:|---|"]
     for (what, on), rows in groups.items():
         ours = next((row["value"] for row in rows if row["who"] == "seqtrain"), None)
@@ -55,7 +55,7 @@ def bar(row, longest, y):
 
 
 def picture(groups):
-    """Bars, group by group; the longest of each group is as long as those of the others."""
+    """Returns bars, group by group. The longest bars of all groups have equal lengths."""
     parts, y = [], 0
     for (what, on), rows in groups.items():
         title = html.escape(f"{what}: {on}" if on else what)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks of the way from text to batches, then the peers, and writes what they took.
+"""Runs the benchmarks from text to batches, then the peers, and writes their times.
 
     run.py [--tokenizer DIR]... [--texts FILE.jsonl]... [--pairs FILE.jsonl] [--peers PYTHON]
            [--seconds S] [--to FOLDER]
 
-Writes rows.jsonl, table.md and picture.svg, see report.py. Each program runs alone, those for one
-core on the first; of five repetitions the best counts, as it does for the peers.
+Writes rows.jsonl, table.md and picture.svg, see report.py. Each program runs alone, and on the first
+core if it is for one core. The best of five repetitions counts, also for the peers.
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ UNITS = {"bytes_per_second": ("MB/s", 1e6), "items_per_second": ("/s", 1)}
 
 
 def measure(program, *arguments, seconds, cores=None):
-    """(name, Google Benchmark's figures) of the best repetition of each case."""
+    """Returns (name, Google Benchmark's figures) of the best repetition of each case."""
     command = [PROGRAMS / program, *arguments, "--benchmark_format=json",
                "--benchmark_repetitions=5", f"--benchmark_min_time={seconds}"]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=ROOT,

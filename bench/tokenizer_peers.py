@@ -17,13 +17,13 @@ import sys
 import time
 
 MAX_LENGTH = 128
-PASSES = 5  # behind a first that is cold, of which the best counts
+PASSES = 5  # passes after a first, cold one; the best counts
 ENOUGH = 3  # seconds, after which there is no further pass
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 
 def read(file):
-    """Texts, of a pair one after the other."""
+    """Returns the texts; those of a pair follow each other."""
     fields = ("text", "sentence1", "sentence2", "premise", "hypothesis")
     with open(file, encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
@@ -68,7 +68,7 @@ def use_flash_tokenizer(path, texts):
 
 
 def byte_symbols():
-    """The character that stands for each byte in a vocabulary of bytes."""
+    """Returns the character that stands for each byte in a vocabulary of bytes."""
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
     return {chr(byte if byte in printable else next(others)): bytes([byte]) for byte in range(256)}
@@ -88,14 +88,14 @@ def use_tiktoken(path, texts):
 
 
 def character_map(part):
-    """The compiled rules of a normalizer, or of one of its parts."""
+    """Returns the compiled rules of a normalizer, or of one of its parts."""
     if not part or part["type"] == "Precompiled":
         return base64.b64decode(part["precompiled_charsmap"]) if part else b""
     return next(filter(None, map(character_map, part.get("normalizers", []))), b"")
 
 
 def use_sentence_piece(path, texts):
-    """Its own model of the pieces, scores and rules in the file, by the same ids."""
+    """Returns SentencePiece's model of the pieces, scores and rules in the file, with equal ids."""
     import sentencepiece
     from sentencepiece import sentencepiece_model_pb2
     spec = json.loads((path / "tokenizer.json").read_text(encoding="utf-8"))
@@ -131,7 +131,7 @@ def best_seconds(run):
 
 
 def same(ids, expected, name):
-    """The share of the texts that have the same ids; None where a peer numbers tokens otherwise."""
+    """Returns the share of the texts with equal ids, or None if a peer numbers tokens otherwise."""
     if name == "tiktoken":
         return None
     if name == "tokie":
@@ -164,7 +164,7 @@ def measure_texts(path, file):
             run = use(path, texts)
             cold, ids = seconds(run)
             warm = best_seconds(run)
-        except Exception as error:  # also panics of Rust's, which are of no common type
+        except Exception as error:  # includes Rust's panics, which have no common type
             print(f"{name}: {error!r}", file=sys.stderr)
             continue
         expected = expected or ids

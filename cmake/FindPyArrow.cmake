@@ -19,8 +19,8 @@ endif()
 
 set(PyArrow_advice
   "`pip install pyarrow==25.0.1` into .venv, or name a Python that has it by -DPYARROW_PYTHON=…")
-# From 26 on libparquet exports a simdjson of its own, under the names of the one that seqtrain uses. A
-# program with both would call functions of one on objects of the other.
+# From 26 on libparquet exports its own simdjson under the same names as the simdjson that seqtrain
+# uses. A program with both would call functions of one on objects of the other.
 if(PyArrow_parquet_LIBRARY)
   file(STRINGS ${PyArrow_parquet_LIBRARY} names REGEX "^_ZN8simdjson13validate_utf8" LIMIT_COUNT 1)
   if(names)

@@ -15,7 +15,7 @@ seqtrain_find(ZLIB zlib1g-dev)
 seqtrain_find(zstd libzstd-dev 1.5)
 seqtrain_find(Boost "libboost-dev libboost-program-options-dev" 1.74 COMPONENTS program_options)
 
-# For parquet alone: Arrow's C++ libraries, from the wheel pyarrow.
+# Only parquet needs Arrow's C++ libraries, which are in the wheel pyarrow.
 set(SEQTRAIN_WITH_PARQUET AUTO CACHE STRING "Build the room of Parquet: ON, OFF or AUTO (if found)")
 if(SEQTRAIN_WITH_PARQUET)
   list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
@@ -31,7 +31,7 @@ if(SEQTRAIN_WITH_TORCH)
   # A LibTorch that CMAKE_PREFIX_PATH names comes first, then the project's venv.
   file(GLOB venv_torch "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
   list(APPEND CMAKE_PREFIX_PATH ${venv_torch})
-  # LibTorch warns where it has no Kineto, its profiler, which nothing here uses.
+  # LibTorch warns if it lacks Kineto, its profiler, which seqtrain does not use.
   set(kineto_LIBRARY Threads::Threads)
   find_package(Torch 2.13 QUIET)
   if(NOT Torch_FOUND)
@@ -39,7 +39,7 @@ if(SEQTRAIN_WITH_TORCH)
       "LibTorch 2.13 or later not found. Either `make build`, which puts torch into .venv, or pass "
       "-DCMAKE_PREFIX_PATH=/path/to/libtorch, or -DSEQTRAIN_WITH_TORCH=OFF for the half without it.")
   endif()
-  # The headers of LibTorch's process groups include Gloo's, which LibTorch does not bring.
+  # The headers of LibTorch's process groups include Gloo's headers, which LibTorch does not contain.
   find_path(GLOO_HEADERS gloo/context.h)
   if(NOT GLOO_HEADERS)
     message(FATAL_ERROR "Gloo's headers not found. On Debian: apt-get install libgloo-dev")

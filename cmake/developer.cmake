@@ -1,8 +1,11 @@
-# Warnings, sanitizers and ccache, for the project's own tests, examples and benchmarks only.
+# Sets warnings, sanitizers and ccache, only for the project's own tests, examples and benchmarks.
 add_library(seqtrain_developer INTERFACE)
 add_library(seqtrain::developer ALIAS seqtrain_developer)
 target_compile_options(seqtrain_developer INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # GCC's -Wconversion does not contain it in C++.
+  target_compile_options(seqtrain_developer INTERFACE -Wno-sign-conversion)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # The compiler collects garbage less often, which saves a tenth of its time for 1 GiB of memory.
   target_compile_options(seqtrain_developer INTERFACE
     --param=ggc-min-expand=100 --param=ggc-min-heapsize=1500000)
@@ -27,8 +30,8 @@ option(SEQTRAIN_BUNDLE
   "Compile other libraries' headers once and test files together: a build of everything takes less,\
  one after a change of one file more" ${SEQTRAIN_BUILD_TESTS})
 
-# seqtrain_precompile(TARGET tests|torch): compiles TARGET after the headers of other libraries that
-# take seconds, which are compiled once. `tests` is for tests of the half without torch.
+# seqtrain_precompile(TARGET tests|torch): lets TARGET use precompiled headers of other libraries that
+# take seconds to compile. `tests` is for tests of the half without torch.
 function(seqtrain_precompile target group)
   if(NOT SEQTRAIN_BUNDLE)
     return()
@@ -59,3 +62,13 @@ function(seqtrain_precompile target group)
   endif()
   target_precompile_headers(${target} REUSE_FROM precompiled_${group})
 endfunction()
+
+# The functions that take a compiler long, compiled once for all programs here that load encoders: see
+# include/seqtrain/core/separate_compilation.hpp.
+if(SEQTRAIN_WITH_TORCH)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/compiled.cpp CONTENT "#include <seqtrain/src.hpp>\n")
+  add_library(seqtrain_compiled OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/compiled.cpp)
+  target_compile_definitions(seqtrain_compiled PUBLIC SEQTRAIN_SEPARATE_COMPILATION)
+  target_link_libraries(seqtrain_compiled PUBLIC seqtrain::model PRIVATE seqtrain::developer)
+  seqtrain_precompile(seqtrain_compiled torch)
+endif()

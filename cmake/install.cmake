@@ -1,4 +1,4 @@
-# `cmake --install`: the headers, and what find_package(seqtrain) reads.
+# Installs the headers, and the files that find_package(seqtrain) reads.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/seqtrain)

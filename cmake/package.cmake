@@ -1,9 +1,9 @@
-# The programs with the libraries of LibTorch and Arrow that they load, stripped: `cmake --install build/release
-# --component programs --strip` for an image, and `cpack` for packages that hold the headers as well.
+# Installs the stripped programs with the libraries of LibTorch and Arrow that they load. `cmake --install
+# build/release --component programs --strip` does so for an image; `cpack` makes packages, which have the headers too.
 set(SEQTRAIN_PROGRAMS mnli imdb languages predict serve compare)
 add_custom_target(programs DEPENDS ${SEQTRAIN_PROGRAMS})
 
-# lib/seqtrain is found from the program's own place, so the whole may lie anywhere.
+# The programs look for lib/seqtrain relative to themselves, so the files may be in any directory.
 set_target_properties(${SEQTRAIN_PROGRAMS} PROPERTIES INSTALL_RPATH "\$ORIGIN/../lib/seqtrain")
 install(TARGETS ${SEQTRAIN_PROGRAMS} RUNTIME_DEPENDENCY_SET seqtrain_libraries
   RUNTIME DESTINATION bin COMPONENT programs)

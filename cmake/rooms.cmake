@@ -1,5 +1,5 @@
-# One INTERFACE target a room, in the order in which rooms may include each other. `export` is the
-# set that the room is installed with: those of the host need no LibTorch.
+# Defines an INTERFACE target for each room. A room may include only earlier ones. `export` is the set
+# of targets that the room is installed with: `host` needs no LibTorch.
 set(SEQTRAIN_ROOMS "")
 function(seqtrain_room export name)
   add_library(seqtrain_${name} INTERFACE)
@@ -47,7 +47,7 @@ else()
   seqtrain_room(host seqtrain ${all_rooms})
 endif()
 
-# Apart from the others, and installed by itself: what uses it looks for Arrow.
+# parquet is installed separately, because its users need Arrow.
 if(TARGET PyArrow::parquet)
   seqtrain_room(parquet parquet seqtrain::data PyArrow::parquet)
 endif()

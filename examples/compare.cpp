@@ -1,4 +1,5 @@
-// Compares finished runs: flags, figures, McNemar's test, curves, examples that one gets right.
+// Compares finished runs: flags, figures, McNemar's test, curves, and examples that one run gets
+// right and another wrong.
 #include <filesystem>
 #include <fstream>
 #include <functional>

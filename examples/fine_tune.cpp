@@ -140,7 +140,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   LastDev last_dev;
   RunObservers observers;
   if (first) {
-    checkpoints->keeper().lock();  // before `create` removes a killed run's files
+    checkpoints->keeper().lock();  // before `create` removes files of a killed run
     run.create();
     observers = {{.flags = flags,
                   .run = run,
@@ -159,8 +159,8 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   const auto fitted = trainer.fit(options_of_fit, dev, train::BestModel{flags.best_model}, matthews,
                                   answers, observers, last_dev, keeper);
   results.dev = fitted.dev.at(fitted.epoch_of_model);
-  if (last_dev.epoch !=
-      fitted.epoch_of_model + 1) {  // the answers to dev are those of another epoch's model
+  // `answers` holds the last evaluation, which may be of another epoch than the kept model.
+  if (last_dev.epoch != fitted.epoch_of_model + 1) {
     trainer.evaluate(dev, fitted.point("dev", stop), answers);
   }
   results.test = trainer.evaluate(test, fitted.point("test", stop), matthews, answers, observers);

@@ -6,7 +6,7 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/report/log.hpp>
 
-/// Fine-tunes a classifier as the flags say and leaves the run in its directory. `parser` has read
+/// Fine-tunes a classifier as the flags say and saves the run in its directory. `parser` has parsed
 /// the flags.
 void fine_tune(const seqtrain::report::Log& log, const std::string& program,
                const seqtrain::cli::TrainFlags& flags, const seqtrain::cli::Flags& parser);

@@ -8,6 +8,7 @@
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/job_dir.hpp>
+#include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/atomic_file.hpp>
@@ -22,6 +23,7 @@
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/train/figures.hpp>
+#include <seqtrain/train/stages.hpp>
 
 #include "languages/framework.hpp"
 #include "languages/places.hpp"
@@ -51,6 +53,11 @@ void save_description(const std::filesystem::path& file, const Job& job) {
   for (const auto& name : job.labels.names()) out.value(std::string_view{name});
   out.end_array().member("problem_type", name(job.labels.problem_type()));
   out.member("max_length", job.max_length).member("backwards", job.published->backwards);
+  if (job.labels.problem_type() == ProblemType::multi_label) {
+    out.key("seqtrain").begin_object().key("thresholds").begin_array();
+    for (std::size_t i = 0; i < job.labels.names().size(); ++i) out.value(job.published->threshold);
+    out.end_array().end_object();
+  }
   write_file_atomically(file, out.end_object().text() + "\n");
 }
 
@@ -65,6 +72,26 @@ void publish(const Job& job, sink::Any& place, const std::string& where,
   job.log.info("The model is in " + sink::key_below(where, folder));
 }
 
+/// Puts the files that a job of a published layout trains on into a directory of its own. The files
+/// of an earlier start are replaced only if that start had equal settings and inputs.
+void prepare(Job& job, const std::filesystem::path& folder) {
+  const auto own = job.work / "published";
+  const auto data = own / "data", fresh = own / "data.new";
+  if (std::filesystem::exists(data) && !std::filesystem::exists(own / "settings.json")) {
+    throw InputError{"is not of a job: it has no settings.json",
+                     {.object = own.string()},
+                     "use another --work-dir"};
+  }
+  std::filesystem::remove_all(fresh);
+  job.published->gather(folder, fresh, job.lang == "en");
+  job.labels = job.published->split(folder, fresh, job.log);
+  job.data = fresh;
+  const train::Stages claim{own, job.settings()};
+  std::filesystem::remove_all(data);
+  std::filesystem::rename(fresh, data);
+  job.data = data;
+}
+
 void run(Job job, const Languages& languages, const Languages::Found& found,
          const std::string& model_dir) {
   const report::Log& log = job.log;
@@ -72,9 +99,8 @@ void run(Job job, const Languages& languages, const Languages::Found& found,
   std::optional<sink::Any> place;
   if (!model_dir.empty()) place = cli::open_job_dir(languages.models(model_dir), log);
   if (job.published) {
-    job.data = job.work / "data";
-    job.published->gather(folder, job.data, job.lang == "en");
-    job.labels = job.published->split(folder, job.data, log);
+    job.published->pretrained = cli::local_input(job.published->pretrained, log);
+    prepare(job, folder);
   } else {
     job.data = folder;
     job.labels = data::choose_labels({}, {}, job.data / "train.csv", {});
@@ -132,7 +158,13 @@ int main(int argc, char** argv) {
     published.validate();
     const auto found = languages.find(published.dataset_file, log);
     if (job.lang.empty()) job.lang = found.published.empty() ? "en" : "fr";
-    if (found.published.contains(job.lang)) job.published = published;
+    if (found.published.contains(job.lang)) {
+      job.published = published;
+    } else if (const auto flag = published.first_given(flags)) {
+      throw InputError{"is only for a published layout, and " + published.dataset_file +
+                           " of the language " + job.lang + " was not found",
+                       {.object = "--" + *flag}};
+    }
     const bool theirs = job.published.has_value();
     const auto by_layout = [theirs](std::int64_t& value, std::int64_t other, std::int64_t own) {
       if (value == 0) value = theirs ? other : own;

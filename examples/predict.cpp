@@ -1,5 +1,5 @@
-// Labels texts with a fine-tuned model: reads a record a line and writes a JSON object a line, in
-// order.
+// Labels texts with a fine-tuned model: reads one record a line and writes one JSON object a line,
+// in order.
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -81,7 +81,7 @@ void predict_stdin(const cli::PredictFlags& flags) {
   const auto other = load_in(flags.compare);
   const predict::Compared compared{predictor, other};
   const auto done = answer_stdin(compared, predictor.max_length(), flags);
-  std::cerr << name(predictor.precision()) << " beside " << name(other.precision()) << ": "
+  std::cerr << name(predictor.precision()) << " compared with " << name(other.precision()) << ": "
             << compared.comparison().text() << '\n';
   check(done);
 }

@@ -54,8 +54,9 @@ class Processes {
     return flags;
   }
 
-  /// Returns the number of parts of a step: the flag's, else that of the run that is continued,
-  /// else one for each process. The first process passes its checkpoints, the others null.
+  /// Returns the number of parts of a step: the flag's value; else the number in the checkpoint
+  /// that is resumed; else one for each process. The first process passes its checkpoints, the
+  /// others null.
   [[nodiscard]] std::int64_t replicas(std::int64_t asked_for,
                                       seqtrain::cli::RunCheckpoints* checkpoints) {
     std::int64_t count = asked_for > 0 ? asked_for : group_.size();
@@ -66,14 +67,15 @@ class Processes {
     }
     count = std::stoll(group_.broadcast(std::to_string(count)));
     if (checkpoints != nullptr) {
-      // Empty for 1, so that checkpoints of runs without replicas can be continued.
+      // The setting is empty for 1, so that checkpoints from before replicas existed can be
+      // resumed.
       checkpoints->keeper().add_setting("replicas", count == 1 ? "" : std::to_string(count));
     }
     return count;
   }
 
-  /// Encodes a file once on each machine, into a file that its processes share. A single process
-  /// encodes a file that fits into memory there. Passes on the exceptions of `encode`.
+  /// Encodes a file once on each machine, into a file that the machine's processes share. A single
+  /// process encodes a file of at most 512 MiB into memory. Passes on the exceptions of `encode`.
   template <class Encode>
   [[nodiscard]] seqtrain::data::EncodedFile encode_once(Encode& encode, const std::string& file,
                                                         double fraction = 1) {
@@ -89,7 +91,7 @@ class Processes {
     });
     auto encoded = encode.open(place);
     group_.barrier();
-    if (world.local_rank == 0) std::filesystem::remove(place);  // the processes still have it
+    if (world.local_rank == 0) std::filesystem::remove(place);  // the processes keep it open
     return encoded;
   }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks what `make test` leaves out: each header compiles alone, everything links twice, a user's
+# Runs the tests that `make test` leaves out: each header compiles alone, everything links twice, users'
 # mistakes end in plain sentences, an installation is usable, and the half without torch passes
-# under the sanitizers and survives a short search by fuzzing.
+# under the sanitizers and in a short search by fuzzing.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tools/tally.sh

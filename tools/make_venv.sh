@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Puts the PyTorch wheel, whose LibTorch seqtrain builds on, into .venv, and the wheel pyarrow, whose
-# Arrow its programs read Parquet with. Does nothing when they are there; starts over where an earlier
-# run was interrupted. The programs are built without Parquet where pyarrow cannot be had.
+# Installs two wheels into .venv: PyTorch for its LibTorch, and pyarrow for its Arrow, which reads
+# Parquet. Does nothing if they are there, and repeats an interrupted installation. If pyarrow cannot
+# be installed, the programs are built without Parquet.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 torch=2.13.0
@@ -10,7 +10,7 @@ pyarrow=25.0.1 # from 26 on it exports a simdjson, beside the one of the program
 # pip writes INSTALLER after all the other files of a wheel.
 complete() { compgen -G ".venv/lib/python3*/site-packages/$1-$2*.dist-info/INSTALLER" >/dev/null; }
 
-# install NAME VERSION [OPTION...]: by pip, over what is left of an interrupted run.
+# install NAME VERSION [OPTION...]: installs by pip, and replaces the remains of an interrupted run.
 install() {
   rm -rf .venv/lib/python3*/site-packages/{"$1","$1"-*.dist-info}
   .venv/bin/python -m pip install --disable-pip-version-check "${@:3}" "$1==$2" && complete "$1" "$2"

@@ -1,8 +1,8 @@
-# To be sourced: adds up the tests of several commands.
+# Source this script. It adds up the tests of several commands.
 passed=0 failed=0 skipped=0 failures=
 
-# tally NAME COMMAND...: runs it and adds the counts that it printed last; a command that prints none
-# counts as one test.
+# tally NAME COMMAND...: runs the command and adds the counts that it printed last. A command that
+# prints no counts is one test.
 tally() {
   local counts='^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$'
   local name=$1 log status start=$SECONDS
@@ -22,8 +22,8 @@ tally() {
   echo "== $name took $((SECONDS - start)) s"
 }
 
-# Repeats what has failed after a line `== failures`, prints the sums as `N passed, N failed`, and
-# fails if a test has failed.
+# Prints the failures again after a line `== failures`, then the sums as `N passed, N failed`. Fails if a
+# test has failed.
 tally_end() {
   ((failed == 0)) || printf '== failures\n%s' "$failures"
   echo "$passed passed, $failed failed$( ((skipped)) && echo ", $skipped skipped")"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh PRESET: builds what the test preset runs, runs it and ends with `N passed, N failed`. The
+# test.sh PRESET: builds and runs the tests of the preset and ends with `N passed, N failed`. The
 # preset `check` uses the build of `dev`. Arguments after the preset go to ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -11,7 +11,7 @@
 namespace seqtrain::bench {
 namespace {
 
-/// Writes an equal number of bytes into one file and forces it to the disk. No writer can be
+/// Writes the same number of bytes into one file and forces it to the disk. No writer can be
 /// faster.
 void plain_file(benchmark::State& state) {
   const std::vector<std::byte> bytes(Training{}.bytes(), std::byte{1});

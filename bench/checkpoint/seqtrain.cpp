@@ -11,7 +11,7 @@
 namespace seqtrain::bench {
 namespace {
 
-/// The copy that training waits for.
+/// Measures the copy, during which training waits.
 void copy(benchmark::State& state) {
   const Training training;
   train::Snapshot snapshot;
@@ -20,7 +20,7 @@ void copy(benchmark::State& state) {
 }
 BENCHMARK(copy)->Name("checkpoint/copy")->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// The work of another thread: writing, checksums, forcing all of it to the disk.
+/// Measures the work of the other thread: writing, checksums, forcing all of it to the disk.
 void write(benchmark::State& state) {
   const Training training;
   train::Snapshot snapshot;
@@ -30,7 +30,8 @@ void write(benchmark::State& state) {
   const train::RunDescription run{.id = "run"};
   auto& step = snapshot.state.position.step;
   train::write_checkpoint(directory, folder.at(step), snapshot, run);
-  (void)train::Checkpoint{directory.path_of(folder.at(step))};  // throws unless it reads back
+  // Throws unless the checkpoint can be read.
+  (void)train::Checkpoint{directory.path_of(folder.at(step))};
   for (auto _ : state) {
     ++step;
     train::write_checkpoint(directory, folder.at(step), snapshot, run);

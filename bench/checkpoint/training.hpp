@@ -12,7 +12,8 @@
 
 namespace seqtrain::bench {
 
-/// Tensors of the size of the default model and of Adam's moments: what a checkpoint holds.
+/// A model and an optimizer whose tensors have the sizes of the default model and of Adam's
+/// moments.
 class Training {
  public:
   Training() : numbers_(3 * parameters) {
@@ -48,7 +49,7 @@ class Training {
   std::vector<float> numbers_;
 };
 
-/// Returns an empty directory on the disk, in the current directory.
+/// Returns an empty directory in the current directory, which is on the disk.
 inline std::filesystem::path empty_directory() {
   const auto path = std::filesystem::path{"bench_checkpoint.tmp"};
   std::filesystem::remove_all(path);

@@ -1,4 +1,5 @@
-// The limit for rows in an order that jumps: ids of 4 bytes copied row by row, unpadded, no types.
+// Measures the limit for rows in random order: ids of 4 bytes copied row by row, without padding or
+// token types.
 #include <cstring>
 #include <vector>
 

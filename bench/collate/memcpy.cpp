@@ -1,4 +1,4 @@
-// The limit: the same matrices, made beforehand, copied as they are into the same place.
+// Measures the limit for any collation: complete matrices are copied to the same place.
 #include <cstring>
 #include <vector>
 

@@ -13,7 +13,7 @@
 
 namespace seqtrain::bench {
 
-/// An epoch to collate: more than a core's caches hold.
+/// The rows of an epoch, which do not fit into a core's caches.
 struct Epoch {
   explicit Epoch(std::size_t batch_size) {
     random::Stream stream{2, random::Purpose::data};

@@ -1,4 +1,4 @@
-// Batches as the loader fills them.
+// Measures the loader's function that fills batches.
 #include <benchmark/benchmark.h>
 
 #include "rows.hpp"

@@ -1,4 +1,4 @@
-// The usual way: a vector of 64-bit ids an example, padded in a loop.
+// Measures the usual way: a vector of 64-bit ids for each example, padded in a loop.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

@@ -22,7 +22,7 @@ void download_with_beast(const std::string& port, const std::filesystem::path& f
   parser.body_limit(std::numeric_limits<std::uint64_t>::max());
   parser.get().body().open(file.c_str(), beast::file_mode::write, error);
   beast::flat_buffer buffer;
-  buffer.reserve(std::size_t{1} << 20);  // else it reads 512 bytes at a time
+  buffer.reserve(std::size_t{1} << 20);  // otherwise it reads 512 bytes at a time
   http::read(stream, buffer, parser);
   if (error || parser.get().result_int() != 200) throw std::runtime_error{"not sent"};
 }

@@ -3,16 +3,16 @@
 #include <filesystem>
 #include <string>
 
-/// The peers. Each fetches the object of the storage service on that port into `file`.
+/// The competitors. Each fetches the object of the storage service on a port into `file`.
 namespace seqtrain::bench {
 
 void download_with_seqtrain(const std::string& port, const std::filesystem::path& file,
                             std::size_t threads);
 
-/// One request by plain Boost.Beast, nothing hashed.
+/// Sends one request by plain Boost.Beast and hashes nothing.
 void download_with_beast(const std::string& port, const std::filesystem::path& file);
 
-/// Google's client, in a Python that has it.
+/// Uses Google's client in a Python that has it.
 void download_with_python(const std::string& python, const std::string& port,
                           const std::filesystem::path& file);
 

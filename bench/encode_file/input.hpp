@@ -9,13 +9,13 @@
 
 namespace seqtrain::bench {
 
-/// The input of the cases: sentence pairs as JSON lines.
+/// The input of all cases: sentence pairs as JSON lines.
 struct Input {
   std::filesystem::path file;
   text::AnyTokenizer tokenizer;
   data::Labels labels;
   text::EncodeOptions options;
-  std::filesystem::path parquet = {};  ///< the same records as Parquet, if given
+  std::filesystem::path parquet = {};  ///< the same records as Parquet; empty if not given
 };
 
 void add_seqtrain(const Input& input);

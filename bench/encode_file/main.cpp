@@ -1,6 +1,6 @@
-// From a file of JSON lines to ids in memory.
+// Measures the encoding of a file of JSON lines into ids in memory.
 //
-//   encode_file [--file FILE.jsonl] [--parquet FILE.parquet] [--tokenizer DIR] [--max-length N]
+// encode_file [--file FILE.jsonl] [--parquet FILE.parquet] [--tokenizer DIR] [--max-length N]
 #include <benchmark/benchmark.h>
 
 #include <seqtrain/cli/run.hpp>

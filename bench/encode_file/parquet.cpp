@@ -1,4 +1,4 @@
-// The records from Parquet, if there is such a file and the program is built with pyarrow.
+// Encodes the records from Parquet, if there is such a file and the program is built with pyarrow.
 #include <algorithm>
 #include <cstdint>
 #include <functional>

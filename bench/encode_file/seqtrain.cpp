@@ -1,5 +1,5 @@
-// The file as it is mapped, on one and on all cores, into memory and into a file; and reading
-// alone, without a tokenizer.
+// Encodes the file as seqtrain does, on one core and on all cores, into memory and into a file.
+// Also reads the file without a tokenizer.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The usual way with the same parser and tokenizer: a line at a time into strings, a vector of ids
-// an example, one core.
+// Encodes the file in the usual way with the same parser and tokenizer: it reads a line at a time
+// into strings and makes a vector of ids for each example, on one core.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

@@ -1,8 +1,8 @@
-// A training run's way through more rows than fit into memory: makes a file of JSON lines, encodes
-// it into a file and goes through an epoch of it, and prints what each took. With --in-memory the
-// encoded set is in memory.
+// Reads more rows than fit into memory, as a training run does: makes a file of JSON lines, encodes
+// it into a file, reads one epoch of it, and prints the time and the memory of each phase. With
+// --in-memory the encoded set is in memory.
 //
-//   many_rows [--rows N] [--directory DIR] [--tokenizer DIR] [--workers N] [--in-memory yes]
+// many_rows [--rows N] [--directory DIR] [--tokenizer DIR] [--workers N] [--in-memory yes]
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -26,7 +26,7 @@ namespace {
 
 using namespace seqtrain;
 
-/// Memory of the process that no file backs, in MiB.
+/// Returns the process's memory in MiB that is not backed by a file.
 double anonymous_mib() {
   std::ifstream status{"/proc/self/status"};
   for (std::string word; status >> word;) {
@@ -36,7 +36,7 @@ double anonymous_mib() {
   return 0;
 }
 
-/// Times a phase, and looks at the memory every few milliseconds.
+/// Measures the time of a phase, and every few milliseconds the memory.
 class Phase {
  public:
   explicit Phase(const char* name) : name_{name} {}
@@ -60,7 +60,7 @@ class Phase {
   }};
 };
 
-/// Rows of 12 to 44 frequent words, about 30 ids with those that a tokenizer adds.
+/// Writes rows of 12 to 44 frequent words, which have about 30 ids with the special tokens.
 void make_rows(const std::filesystem::path& path, std::size_t rows) {
   constexpr const char* words[] = {"the", "of",    "and",  "to",    "in",    "time", "people",
                                    "way", "day",   "man",  "thing", "woman", "life", "child",

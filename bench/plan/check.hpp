@@ -12,7 +12,7 @@ constexpr std::size_t rows = 10'000'000;
 constexpr std::size_t batch_size = 32;
 constexpr std::size_t pool = 1'000 * batch_size;
 
-/// The properties of a plan, gathered batch by batch.
+/// Collects properties of a plan batch by batch.
 struct PlanCheck {
   explicit PlanCheck(const std::vector<std::uint32_t>& row_lengths)
       : lengths{row_lengths}, seen(row_lengths.size()) {}

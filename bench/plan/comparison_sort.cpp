@@ -1,5 +1,5 @@
-// The usual way to the same kind of plan: the standard library's generator, shuffle and sort, and a
-// vector a batch.
+// Makes the same kind of plan in the usual way: by the standard library's generator, shuffle and
+// sort, with a vector for each batch.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>

@@ -1,4 +1,4 @@
-// The plan of an epoch as the loader makes it.
+// Makes the plan of an epoch as the loader does.
 #include <benchmark/benchmark.h>
 
 #include <seqtrain/data/plan.hpp>

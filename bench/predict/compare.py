@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Predictions by seqtrain beside other engines, in turns on the same ids: medians as a table.
+"""Compares predictions of seqtrain with those of other engines, in turns on equal ids, and prints medians as a table.
 
     compare.py --model DIR --file FILE
 
@@ -29,7 +29,7 @@ def read_texts(path):
 
 
 def to_arrays(texts):
-    """Ids, mask and types [texts, longest], as the engines take them."""
+    """Returns ids, mask and types [texts, longest] in the form that the engines take."""
     import numpy
     width = max(len(ids) for ids, _ in texts)
     arrays = {name: numpy.zeros((len(texts), width), numpy.int64)

@@ -1,11 +1,11 @@
-// Predicts encoded texts for compare.py, which puts this program beside other engines.
+// Predicts encoded texts for compare.py, which compares this program with other engines.
 //
-//   predict --model DIR --texts FILE --precision NAME --threads N
+// predict --model DIR --texts FILE --precision NAME --threads N
 //
-// A line of FILE is a text: how many ids have token type 0, then its ids. Commands come on stdin, a
-// line each, and are answered by one line: `logits` by those of all texts, `batches SIZE` by the
-// seconds that all texts take in batches of texts of similar length, and `singles` by the seconds
-// of each text by itself.
+// A line of FILE is a text: the number of ids with token type 0, then the ids. Commands come on
+// stdin, one a line, and each is answered by one line. `logits` returns the logits of all texts.
+// `batches SIZE` returns the seconds for all texts in batches of texts of similar length. `singles`
+// returns the seconds for each text alone.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>

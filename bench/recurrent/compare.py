@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Training steps of AWD-LSTM beside fastai's, in turns on the same shapes: medians as a table.
+"""Compares training steps of AWD-LSTM with fastai's, in turns on equal shapes, and prints medians as a table.
 
     compare.py --python PYTHON [--tasks language classifier] [--vocabularies 30000]
 

@@ -1,11 +1,11 @@
-// Training steps of an AWD-LSTM on made-up words: the language model's or the classifier's, by the
-// hand-written passes or by torch's operators.
+// Measures training steps of an AWD-LSTM on made-up words. The model is the language model or the
+// classifier; the hand-written passes or torch's operators compute it.
 //
-//   recurrent [--task language|classifier] [--passes kernels|torch] [--precision fp32|bf16]
-//             [--threads N] [--vocabulary N] [--batch N] [--bptt N] [--width N] [--steps N]
+// recurrent [--task language|classifier] [--passes kernels|torch] [--precision fp32|bf16]
+// [--threads N] [--vocabulary N] [--batch N] [--bptt N] [--width N] [--steps N]
 //
-// It prints one JSON object: seconds of the median step after the first, and the process's highest
-// memory in MiB. compare.py puts it beside fastai.
+// Prints one JSON object: the seconds of the median step after the first one, and the process's
+// peak memory in MiB. compare.py compares it with fastai.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -72,7 +72,7 @@ model::LanguageModel language_model(const Settings& settings) {
   return model::LanguageModel{settings.vocabulary, {.seed = 1, .passes = settings.passes}};
 }
 
-/// Compares the passes with torch's operators on a small batch without dropout.
+/// Compares the hand-written passes with torch's operators on a small batch without dropout.
 void check(const Settings& settings) {
   const auto loss_of = [&](const model::RecurrentPasses& passes) {
     model::LanguageModel model{500, {.dropout = {0, 0, 0, 0, 0}, .seed = 1, .passes = passes}};

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Training steps of fastai's AWD-LSTM on made-up words, for compare.py; needs fastai.
+"""Measures training steps of fastai's AWD-LSTM on made-up words, for compare.py. Needs fastai.
 
 Prints one JSON object: seconds of the median step after the first ones, and the process's highest memory in
 MiB. `--loop learner` times fastai's Learner as its users run it; `plain` times the model, its regularisation
@@ -22,7 +22,7 @@ def shape(config, given):
 
 
 class Clock(Callback):
-    """Tells when steps ended, and stops after enough of them."""
+    """Records when steps end, and stops after enough of them."""
 
     def __init__(self, steps):
         self.ends, self.steps = [], steps

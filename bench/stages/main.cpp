@@ -1,7 +1,7 @@
-// Measures the parts of bench/tokenize in cycles of the nominal clock a byte, the fewest of all
-// passes. The first two cases are parts of the third, and all are parts of the last.
+// Measures the parts of bench/tokenize in cycles of the nominal clock per byte and prints the
+// fastest pass. The first two cases are parts of the third, and all are parts of the last.
 //
-//   stages [--tokenizer DIR] [--texts FILE.jsonl]
+// stages [--tokenizer DIR] [--texts FILE.jsonl]
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -21,7 +21,7 @@
 namespace seqtrain::bench {
 namespace {
 
-/// Adds a case that calls `work` with each text; the fewest cycles of a pass count.
+/// Adds a case that calls `work` with each text. The pass with the fewest cycles counts.
 template <class Work>
 void add(const char* name, const Texts& texts, Work work) {
   benchmark::RegisterBenchmark(name, [&texts, work](benchmark::State& state) mutable {

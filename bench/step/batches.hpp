@@ -7,19 +7,18 @@
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/loader.hpp>
 
-#include "made_model.hpp"
 #include "support/lengths.hpp"
 
 namespace seqtrain::bench {
 
-/// Batches as the loader makes them of random ids, with rows as long as MultiNLI's pairs.
-inline std::vector<data::Batch> make_batches(std::size_t batch_size) {
+/// Returns batches of random ids, as the loader makes them, with rows as long as MultiNLI's pairs.
+inline std::vector<data::Batch> make_batches(std::size_t batch_size, std::size_t vocab_size) {
   random::Stream stream{2, random::Purpose::data};
   data::EncodedSet set{vocab_size, 0};
   for (const std::uint32_t length : pair_lengths(4'000)) {
     std::vector<std::int32_t> ids(length);
     for (auto& id : ids) id = 1 + static_cast<std::int32_t>(stream.below(vocab_size - 1));
-    set.push_back(ids, length / 2, static_cast<std::int32_t>(stream.below(3)));
+    set.push_back(ids, length, static_cast<std::int32_t>(stream.below(3)));
   }
   data::BucketLoader loader{std::move(set), {.plan = {.batch_size = batch_size}, .seed = 1}};
   std::vector<data::Batch> batches;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The program mnli beside Hugging Face's Trainer, in turns on the same files: medians as a table.
+"""Compares the program mnli with Hugging Face's Trainer, in turns on equal files, and prints medians as a table.
 
     compare.py --python PYTHON --train-file FILE --dev-file FILE
 
-PYTHON is one with transformers and accelerate; the files are MultiNLI's JSON lines, and the dev
+PYTHON is a Python with transformers and accelerate; the files are MultiNLI's JSON lines, and the dev
 file may be short: both programs evaluate on all of it.
 """
 import argparse

@@ -15,21 +15,12 @@
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 
+#include "shape.hpp"
+
 namespace seqtrain::bench {
 
-/// An encoder's size.
-struct Shape {
-  std::string name;
-  std::int64_t layers;
-  std::int64_t hidden;
-  std::int64_t heads;
-  std::int64_t inner;
-};
-
-constexpr std::int64_t vocab_size = 30'522;
-
-/// A BERT of that shape with made-up weights, a directory that is gone with the end. What a step
-/// costs does not depend on what the weights are.
+/// A BERT of a given shape with made-up weights, in a directory that the destructor removes. The
+/// time of a step does not depend on the weights.
 class MadeModel {
  public:
   explicit MadeModel(const Shape& shape) : shape_{shape} {
@@ -60,12 +51,12 @@ class MadeModel {
         << R"({"model_type": "bert", "id2label": {"0": "a", "1": "b", "2": "c"})"
         << field("hidden_size", shape_.hidden) << field("num_hidden_layers", shape_.layers)
         << field("num_attention_heads", shape_.heads) << field("intermediate_size", shape_.inner)
-        << field("vocab_size", vocab_size) << field("max_position_embeddings", 512) << "}";
+        << field("vocab_size", shape_.vocab_size) << field("max_position_embeddings", 512) << "}";
   }
 
   void write_weights() {
     const std::int64_t h = shape_.hidden;
-    add("bert.embeddings.word_embeddings.weight", {vocab_size, h}, h);
+    add("bert.embeddings.word_embeddings.weight", {shape_.vocab_size, h}, h);
     add("bert.embeddings.position_embeddings.weight", {512, h}, h);
     add("bert.embeddings.token_type_embeddings.weight", {2, h}, h);
     add_norm("bert.embeddings.LayerNorm");
@@ -92,7 +83,7 @@ class MadeModel {
     tensors_.clear();
   }
 
-  /// Even numbers of variance 1 / (2 fan_in): activations stay about as large as they are.
+  /// Adds uniform numbers of variance 1 / (2 fan_in), with which activations keep about their size.
   void add(const std::string& name, std::vector<std::int64_t> shape, std::int64_t fan_in) {
     std::size_t count = 1;
     for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);

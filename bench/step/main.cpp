@@ -1,17 +1,24 @@
-// One training step and one evaluation step of made-up models, on batches like MultiNLI's.
+// Measures one training step and one evaluation step of made-up models, on batches like MultiNLI's.
 //
-//   step [--threads N]
+// step [--threads N] [--model DIR]
 //
-// <pass>/<model>/<precision>/<batch size>, with examples and tokens a second, the operations in
-// products that the result needs, and their share of what at::mm reaches here in that precision.
-// compare.py puts the program `mnli` beside Hugging Face's Trainer.
+// --model measures a checkpoint of any family instead, e.g. one that made_families.py has written.
+// Cases are named <pass>/<model>/<precision>/<batch size>. Each reports examples and tokens a
+// second, the operations in the products that the result needs, and their rate relative to that of
+// at::mm in the same precision. compare.py compares the program `mnli` with Hugging Face's Trainer.
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -23,28 +30,41 @@
 
 #include "batches.hpp"
 #include "made_model.hpp"
+#include "peak.hpp"
+#include "shape.hpp"
 #include "support/arguments.hpp"
-#include "work.hpp"
 
 namespace seqtrain::bench {
 namespace {
 
 using model::Precision;
 
-const std::vector<Shape> shapes{{"minilm_6x384", 6, 384, 12, 1'536},
-                                {"bert_base_12x768", 12, 768, 12, 3'072}};
+const std::vector<Shape> made_shapes{
+    {.name = "minilm_6x384", .layers = 6, .hidden = 384, .heads = 12, .inner = 1'536},
+    {.name = "bert_base_12x768", .layers = 12, .hidden = 768, .heads = 12, .inner = 3'072}};
 
-/// A model with its weights' directory, the kernels' answers checked against autograd's.
-struct Subject {
+/// The families' names of the keys' biases, which have a true gradient of zero: attention does not
+/// change if all keys move equally.
+constexpr std::array key_biases{"key.bias", "k_lin.bias", "attn.k.bias"};
+
+/// A model to measure. Its weights are made up if it has no directory.
+struct Measured {
   Shape shape;
+  std::filesystem::path directory = {};
+};
+
+/// A model with its weights. `check` compares the kernels' results with autograd's.
+struct Subject {
+  Measured measured;
   Precision precision;
-  MadeModel files{shape};
+  std::optional<MadeModel> made =
+      measured.directory.empty() ? std::make_optional<MadeModel>(measured.shape) : std::nullopt;
   model::AnyClassifier classifier = load(false, 0.1);
   optim::Adam optimizer{{.lr = 1e-5}};
   double peak = bench::peak(precision);
 
   [[nodiscard]] model::AnyClassifier load(bool autograd, double dropout) const {
-    return model::load_classifier(files.path(),
+    return model::load_classifier(made ? made->path() : measured.directory,
                                   {.dropout = dropout,
                                    .seed = 1,
                                    .precision = autograd ? Precision::fp32 : precision,
@@ -62,7 +82,8 @@ struct Subject {
     demand(std::abs(gap) < (precision == Precision::bf16 ? 1e-2 : 1e-4), "loss");
     for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
       const auto& [name, value, gradient, touched, decays] = kernels.parameters()[i];
-      if (name.ends_with("key.bias")) continue;  // no gradient but rounding
+      const auto is_of_keys = [&](const char* end) { return name.ends_with(end); };
+      if (std::ranges::any_of(key_biases, is_of_keys)) continue;
       const at::Tensor& expected = autograd.parameters()[i].gradient;
       const double difference = gradient.sub(expected).norm().item<double>();
       const double share = precision == Precision::bf16 ? 0.1 : 1e-3;
@@ -71,31 +92,34 @@ struct Subject {
   }
 };
 
-/// The subject of that name; only the last one is kept.
-Subject& subject(const Shape& shape, Precision precision, const data::Batch& batch) {
+/// Returns the subject of this model and precision. Only the last one is kept.
+Subject& subject(const Measured& measured, Precision precision, const data::Batch& batch) {
   static std::unique_ptr<Subject> last;
-  if (!last || last->shape.name != shape.name || last->precision != precision) {
+  if (!last || last->measured.shape.name != measured.shape.name || last->precision != precision) {
     last.reset();
-    last.reset(new Subject{.shape = shape, .precision = precision});
+    last.reset(new Subject{.measured = measured, .precision = precision});
     last->check(batch);
   }
   return *last;
 }
 
-const std::vector<data::Batch>& batches_of(std::int64_t batch_size) {
-  static std::map<std::int64_t, std::vector<data::Batch>> made;
-  auto& batches = made[batch_size];
-  if (batches.empty()) batches = make_batches(static_cast<std::size_t>(batch_size));
+const std::vector<data::Batch>& batches_of(std::int64_t batch_size, std::int64_t vocab_size) {
+  static std::map<std::pair<std::int64_t, std::int64_t>, std::vector<data::Batch>> made;
+  auto& batches = made[{batch_size, vocab_size}];
+  if (batches.empty()) {
+    batches =
+        make_batches(static_cast<std::size_t>(batch_size), static_cast<std::size_t>(vocab_size));
+  }
   return batches;
 }
 
 /// Times use(subject, batch) over the batches of an epoch.
 template <class Use>
-void measure(benchmark::State& state, const Shape& shape, Precision precision, double passes,
+void measure(benchmark::State& state, const Measured& measured, Precision precision, double passes,
              const Use& use) {
-  const auto& batches = batches_of(state.range(0));
-  Subject& tested = subject(shape, precision, batches.front());
-  use(tested, batches.front());  // memory is there, kernels are made
+  const auto& batches = batches_of(state.range(0), measured.shape.vocab_size);
+  Subject& tested = subject(measured, precision, batches.front());
+  use(tested, batches.front());  // allocates memory and makes kernels
   double examples = 0, tokens = 0, work = 0;
   std::size_t next = 0;
   for (auto _ : state) {
@@ -103,7 +127,7 @@ void measure(benchmark::State& state, const Shape& shape, Precision precision, d
     use(tested, batch);
     examples += static_cast<double>(batch.rows);
     tokens += static_cast<double>(batch.tokens());
-    work += passes * operations(shape, batch);
+    work += passes * operations(measured.shape, batch);
   }
   const auto rate = benchmark::Counter::kIsRate;
   state.counters["examples/s"] = {examples, rate};
@@ -112,19 +136,19 @@ void measure(benchmark::State& state, const Shape& shape, Precision precision, d
   state.counters["of_peak_percent"] = {100 * work / tested.peak, rate};
 }
 
-void add(const Shape& shape, Precision precision, const std::string& name) {
+void add(const Measured& measured, Precision precision, const std::string& name) {
   const auto train = [=](benchmark::State& state) {
-    measure(state, shape, precision, 3, [](Subject& tested, const data::Batch& batch) {
+    measure(state, measured, precision, 3, [](Subject& tested, const data::Batch& batch) {
       (void)tested.classifier.accumulate(batch, 1);
       tested.optimizer.step(tested.classifier.parameters(), {});
     });
   };
   const auto evaluate = [=](benchmark::State& state) {
-    measure(state, shape, precision, 1, [](Subject& tested, const data::Batch& batch) {
+    measure(state, measured, precision, 1, [](Subject& tested, const data::Batch& batch) {
       benchmark::DoNotOptimize(tested.classifier.logits(batch));
     });
   };
-  const std::string where = "/" + shape.name + "/" + name;
+  const std::string where = "/" + measured.shape.name + "/" + name;
   for (const std::int64_t batch_size : {16, 32}) {
     benchmark::RegisterBenchmark(("train" + where).c_str(), train)
         ->Arg(batch_size)
@@ -147,11 +171,16 @@ int main(int argc, char** argv) {
   return cli::run([&] {
     const auto cores = std::to_string(std::thread::hardware_concurrency());
     tensor::set_threads(std::stoi(bench::take_argument(argc, argv, "threads", cores)));
-    for (const bench::Shape& shape : bench::shapes) {
-      bench::add(shape, model::Precision::fp32, "fp32");
-      if (model::has_native_bf16()) {
-        bench::add(shape, model::Precision::bf16, "bf16");
-      }
+    const std::filesystem::path directory = bench::take_argument(argc, argv, "model", "");
+    std::vector<bench::Measured> models;
+    if (directory.empty()) {
+      for (const bench::Shape& shape : bench::made_shapes) models.push_back({shape});
+    } else {
+      models.push_back({bench::shape_of(directory), directory});
+    }
+    for (const bench::Measured& measured : models) {
+      bench::add(measured, model::Precision::fp32, "fp32");
+      if (model::has_native_bf16()) bench::add(measured, model::Precision::bf16, "bf16");
     }
     benchmark::Initialize(&argc, argv);
     if (!benchmark::ReportUnrecognizedArguments(argc, argv)) benchmark::RunSpecifiedBenchmarks();

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fine-tunes and evaluates with Hugging Face's Trainer, for compare.py; needs transformers and accelerate.
 
-Prints one JSON object on the last line: examples a second in training, behind the first steps,
+Prints one JSON object on the last line: examples a second in training, after the first steps,
 and in evaluation, and the process's highest memory in MiB.
 """
 import argparse

@@ -6,8 +6,8 @@
 
 namespace seqtrain::bench {
 
-/// Takes `--name value` or `--name=value` off a program's arguments, so that the rest can go to
-/// Google Benchmark, and returns the value; `otherwise` where it is not there.
+/// Removes `--name value` or `--name=value` from a program's arguments, so that the rest can go to
+/// Google Benchmark. Returns the value, or `otherwise` if the argument is missing.
 inline std::string take_argument(int& argc, char** argv, std::string_view name,
                                  std::string otherwise) {
   const std::string flag = "--" + std::string{name};

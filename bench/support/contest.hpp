@@ -22,7 +22,7 @@ struct Competitor {
   std::function<void()> run;  ///< throws if its result is wrong
 };
 
-/// A storage service in a process of its own, for as long as this lives.
+/// Runs a storage service in a separate process while this object exists.
 class ServerProcess {
  public:
   explicit ServerProcess(const Content& content) {
@@ -39,7 +39,7 @@ class ServerProcess {
   }
   [[nodiscard]] const std::string& port() const { return port_; }
 
-  /// Processor time so far.
+  /// Returns the processor time of the process so far.
   [[nodiscard]] double seconds() const {
     clockid_t clock{};
     timespec time{};
@@ -53,9 +53,9 @@ class ServerProcess {
   pid_t child_ = -1;
 };
 
-/// Runs each competitor in a process of its own, several times, and prints of the round with the
-/// median time: GB/s, seconds, processor seconds of the competitor and of the server, and resident
-/// memory above that of a process that does nothing.
+/// Runs each competitor several times in a separate process, and prints the round with the median
+/// time: GB/s, seconds, processor seconds of the competitor and of the server, and resident memory
+/// above that of a process that does nothing.
 class Contest {
  public:
   Contest(std::uint64_t bytes, int rounds, const ServerProcess& server)
@@ -82,7 +82,7 @@ class Contest {
     double seconds = 0;
     double processor = 0;
     double server = 0;
-    long memory = 0;  ///< KiB
+    long memory = 0;  ///< in KiB
   };
 
   static double seconds_of(const timeval& time) {

@@ -8,7 +8,7 @@
 
 namespace seqtrain::bench {
 
-/// Lengths spread like those of MultiNLI's pairs: around 40 ids, few above 100.
+/// Returns lengths distributed like those of MultiNLI's pairs: around 40 ids, few above 100.
 inline std::vector<std::uint32_t> pair_lengths(std::size_t count) {
   random::Stream stream{1, random::Purpose::data};
   std::vector<std::uint32_t> lengths(count);

@@ -26,7 +26,7 @@
 
 namespace seqtrain::bench {
 
-/// `size` bytes: one random block over and over, so that nobody needs the memory.
+/// A content of `size` bytes that repeats one random block, so it needs little memory.
 class Content {
  public:
   static constexpr std::size_t block_bytes = std::size_t{8} << 20;
@@ -43,7 +43,7 @@ class Content {
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] Crc32c checksum() const { return checksum_; }
-  /// Up to a block from `offset` on.
+  /// Returns the bytes from `offset` on, at most a block.
   [[nodiscard]] std::string_view piece(std::uint64_t offset) const {
     const auto count = std::min<std::uint64_t>(block_bytes, size_ - offset);
     return std::string_view{block_}.substr(offset % block_bytes, count);
@@ -75,7 +75,7 @@ class LoopbackStorage {
 
   [[nodiscard]] std::string port() const { return std::to_string(port_); }
 
-  /// Serves for ever.
+  /// Serves without end.
   [[noreturn]] void run() {
     while (true) {
       const int connection = ::accept(listener_, nullptr, nullptr);

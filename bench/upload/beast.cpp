@@ -24,7 +24,7 @@ void upload_with_beast(const std::string& port, const std::filesystem::path& fil
   request.content_length(size);
   http::request_serializer<http::buffer_body> serializer{request};
   http::write_header(stream, serializer);
-  // Beast's own file_body would go by 4096 bytes.
+  // Beast's own file_body would read 4096 bytes at a time.
   std::vector<char> piece(std::size_t{256} << 10);
   std::ifstream in{file, std::ios::binary};
   beast::error_code error;

@@ -1,9 +1,9 @@
-// A file into a storage service on this machine.
+// Measures the upload of a file to a storage service on this machine.
 //
-//   upload [--mebibytes N] [--rounds N] [--directory DIR] [--python PYTHON]
+// upload [--mebibytes N] [--rounds N] [--directory DIR] [--python PYTHON]
 //
-// With --python, one that has google-cloud-storage, Google's own client competes too; its time
-// includes starting Python.
+// If --python names a Python with google-cloud-storage, Google's own client competes too. Its time
+// includes the start of Python.
 #include <filesystem>
 #include <fstream>
 

@@ -3,16 +3,16 @@
 #include <filesystem>
 #include <string>
 
-/// The peers. Each sends `file` to the storage service on that port of this machine.
+/// The competitors. Each sends `file` to the storage service on a port of this machine.
 namespace seqtrain::bench {
 
 void upload_with_seqtrain(const std::string& port, const std::filesystem::path& file,
                           bool parallel);
 
-/// One request by plain Boost.Beast, nothing hashed.
+/// Sends one request by plain Boost.Beast and hashes nothing.
 void upload_with_beast(const std::string& port, const std::filesystem::path& file);
 
-/// Google's client, in a Python that has it.
+/// Uses Google's client in a Python that has it.
 void upload_with_python(const std::string& python, const std::string& port,
                         const std::filesystem::path& file);
 

@@ -1,6 +1,7 @@
-// Texts that are hard on a tokenizer, each of 1 MiB and of 2 MiB: time must grow with the text.
+// Measures texts that are hard for a tokenizer, each of 1 MiB and of 2 MiB. The time must grow
+// linearly with the text.
 //
-//   worst_case [--tokenizer DIR]
+// worst_case [--tokenizer DIR]
 #include <array>
 #include <cstdint>
 #include <functional>

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# What submit.sh and deploy.sh share: messages, commands that a dry run prints, and the checks that
-# come before anything that costs money. Needs bash, the tools of POSIX and gcloud.
+# Functions of submit.sh and deploy.sh: messages, commands that a dry run prints, and checks before
+# anything costs money. Needs bash, the tools of POSIX and gcloud.
 
 # shellcheck disable=SC2034  # the scripts use it
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 dry_run=false
 
-# stop PROBLEM [COMMAND...]: says what is wrong and what to run, and ends the script.
+# stop PROBLEM [COMMAND...]: prints the problem and the command that solves it, and ends the script.
 stop() {
   printf 'error: %s\n' "$1" >&2
   shift
@@ -17,8 +17,8 @@ stop() {
   exit 2
 }
 
-# Prints a command as a shell reads it, on one line without its end. A word that ends in $NAME, which
-# `ask` has set, keeps that for the shell.
+# Prints a command in the syntax of a shell, without a line end. If a word ends in $NAME, which `ask`
+# has set, the shell expands it.
 print_command() {
   local word name text='' quote="'\\''"
   for word; do
@@ -74,7 +74,7 @@ note() {
   if $dry_run; then printf '# %s\n' "$1"; else printf '%s\n' "$1"; fi
 }
 
-# Sets PROJECT, REGION and IMAGE_URI where the caller has not.
+# Sets PROJECT, REGION and IMAGE_URI unless the caller has.
 set_defaults() {
   REGION=${REGION:-us-central1}
   PROJECT=${PROJECT:-${CLOUDSDK_CORE_PROJECT:-}}
@@ -93,7 +93,7 @@ set_defaults() {
   only_plain PROJECT REGION IMAGE_URI
 }
 
-# Values go into job files, so they have only characters that mean nothing there.
+# Values are put into job files, so they must not contain characters with a meaning there.
 only_plain() {
   local name
   for name; do
@@ -107,14 +107,14 @@ check_account() {
   [[ -n $ACCOUNT ]] || stop "gcloud has no account" "gcloud auth login"
 }
 
-# An image in Artifact Registry is looked up; of others gcloud knows nothing.
+# Looks up an image in Artifact Registry. gcloud cannot look up images in other registries.
 check_image() {
   [[ $IMAGE_URI == *-docker.pkg.dev/* ]] || return 0
   ask DIGEST gcloud artifacts docker images describe "$IMAGE_URI" --project="$PROJECT" \
     --format='value(image_summary.digest)' || stop "there is no image $IMAGE_URI" "$@"
 }
 
-# check_place URI [COMMAND]: whether a file or folder is there. COMMAND is what puts it there.
+# check_place URI [COMMAND]: stops unless a file or folder exists. COMMAND would create it.
 check_place() {
   local uri=$1
   shift

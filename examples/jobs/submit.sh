@@ -64,7 +64,7 @@ while (($# > 0)); do
 done
 given=("$@") # the program's flags
 
-# Prints a flag's name with `-` for `_`, or nothing if the word is no flag.
+# Prints a flag's name with `-` in place of `_`, or nothing if the word is not a flag.
 flag_name() {
   local name=${1%%=*}
   if [[ $name == --* ]]; then printf '%s\n' "${name//_/-}"; fi
@@ -94,8 +94,8 @@ check_flags() {
   fi
 }
 
-# Prints the job file as it is sent, without its comments: words between two @ are filled in, the
-# program's flags are in their place.
+# Prints the job file in the form in which it is sent: without comments, with values for the words
+# between two @, and with the program's flags.
 fill_in() {
   local line word
   while IFS= read -r line || [[ -n $line ]]; do
@@ -113,7 +113,7 @@ fill_in() {
     -e "s|@JOB_DIR@|$JOB_DIR|g" -e "s|@JOB_NAME@|$JOB_NAME|g" "$config")
 }
 
-# Prints the flags that the program gets on the first machine, a line each.
+# Prints the flags that the program gets on the first machine, one a line.
 flags_of_job() {
   local line inside=false
   while IFS= read -r line; do
@@ -149,7 +149,8 @@ read_job_file() {
   while IFS= read -r line; do arguments+=("$line"); done < <(flags_of_job)
 }
 
-# The bucket has to be there, and in the project, which pays for it and whose jobs may write to it.
+# Checks that the bucket exists and belongs to the project, which pays for it and whose jobs may write
+# to it.
 check_bucket() {
   ask OWNER gcloud storage buckets describe "gs://$BUCKET_NAME" --project="$PROJECT" --raw \
     --format='value(projectNumber)' || stop "the bucket gs://$BUCKET_NAME cannot be read" \
@@ -163,7 +164,7 @@ check_bucket() {
       "gcloud storage buckets create gs://NAME --project=$PROJECT --location=$REGION"
 }
 
-# What the program is to read from a bucket has to be there.
+# Checks that the program's inputs in buckets exist.
 check_inputs() {
   local word before=
   for word in ${arguments[@]+"${arguments[@]}"}; do
@@ -226,7 +227,7 @@ build_in_cloud() {
       "gcloud services enable cloudbuild.googleapis.com --project=$PROJECT"
 }
 
-# Runs the image with the caller's credentials, as the caller, who may read their file.
+# Runs the image with the caller's credentials, and as the caller, who may read their file.
 run_here() {
   local word key options arguments_here=() place=$JOB_NAME/models here=$JOB_NAME/local
   key=${CLOUDSDK_CONFIG:-$HOME/.config/gcloud}/application_default_credentials.json

@@ -35,6 +35,8 @@ struct Published {
   std::string pretrained = {};  ///< folder of a language model that replaces the language's
   double drop_mult = 0.3;
   double threshold = 0.3;
+  double rate_ratio = 1;
+  bool gradual_unfreezing = false;
   bool backwards = false;
 
   /// Returns the labels that the flags name.
@@ -67,7 +69,23 @@ struct Published {
         .add("label-list", label_list, "columns of the labels")
         .add("other-label", other_label, "label of a text that has none of the labels")
         .add("pretrained", pretrained,
-             "folder of a language model to use instead of the language's");
+             "folder of a language model to use instead of the language's; may be gs://")
+        .add_switch("gradual-unfreezing", gradual_unfreezing,
+                    "train the classifier's groups of layers from the last one down, one more "
+                    "in each epoch, before all of them")
+        .add("rate-ratio", rate_ratio,
+             "factor between the learning rates of neighbouring groups of layers");
+  }
+
+  /// Returns the first of these flags that was given, if any was.
+  [[nodiscard]] static std::optional<std::string> first_given(const seqtrain::cli::Flags& flags) {
+    for (const char* flag :
+         {"model-filename", "score-filename", "dataset-filename", "drop-mult", "bw",
+          "monitored-metric", "prediction-threshold", "text-col", "label-delim", "label-list",
+          "other-label", "pretrained", "gradual-unfreezing", "rate-ratio"}) {
+      if (flags.is_given(flag)) return flag;
+    }
+    return {};
   }
 
   void validate() const {
@@ -81,6 +99,7 @@ struct Published {
     require(drop_mult >= 0 && drop_mult <= 2, "drop-mult", "must be 0 to 2");
     require(threshold >= 0 && threshold < 1, "prediction-threshold",
             "must be at least 0 and below 1");
+    require(rate_ratio >= 1 && rate_ratio <= 100, "rate-ratio", "must be 1 to 100");
     require(label_delimiter.size() == 1, "label-delim", "must be a character");
     const std::array known{"valid_loss", "accuracy", "macro_f1", "micro_f1"};
     require(std::ranges::count(known, monitored_metric) > 0 &&
@@ -94,6 +113,8 @@ struct Published {
     return {{"label-list", label_list},
             {"monitored-metric", monitored_metric},
             {"drop-mult", std::to_string(drop_mult)},
+            {"rate-ratio", std::to_string(rate_ratio)},
+            {"gradual-unfreezing", gradual_unfreezing ? "true" : "false"},
             {"bw", backwards ? "true" : "false"}};
   }
 
@@ -105,13 +126,17 @@ struct Published {
     using namespace seqtrain;
     const auto folder = pretrained.empty() ? from / (backwards ? "backward" : "forward")
                                            : std::filesystem::path{pretrained};
-    const bool fresh = may_be_fresh && !std::filesystem::exists(folder);
+    const bool fresh = may_be_fresh && pretrained.empty() && !std::filesystem::exists(folder);
     const auto link = [&](const std::filesystem::path& file, const char* name, bool needed) {
-      std::filesystem::remove(to / name);
       if (std::filesystem::exists(file)) {
         return std::filesystem::create_symlink(std::filesystem::absolute(file), to / name);
       }
-      if (needed) throw InputError{"is missing", {.object = file.string()}};
+      if (needed) {
+        throw InputError{
+            "is missing",
+            {.object = file.string()},
+            "a folder with a language model has weights.pth, vocab.pkl and config.json"};
+      }
     };
     std::filesystem::create_directories(to);
     link(folder / "weights.pth", "pretrained.pth", !fresh);
@@ -120,9 +145,12 @@ struct Published {
     link(from / "spm/spm.model", "subwords.model", !may_be_fresh);
   }
 
-  /// Splits the data set in `from` and writes `train.csv`, `valid.csv` and `test.csv` to `to`. It
-  /// chooses the rows that the original job chooses with pandas, scikit-learn and fastai. Returns
-  /// the labels.
+  /// The texts of `train.csv` and `valid.csv`, from which the job counts its vocabulary.
+  static constexpr const char* counted_file = "train_and_valid.csv";
+
+  /// Splits the data set in `from` and writes `train.csv`, `valid.csv`, both together and
+  /// `test.csv` to `to`. It chooses the rows that the original job chooses with pandas,
+  /// scikit-learn and fastai. Returns the labels.
   [[nodiscard]] seqtrain::data::Labels split(const std::filesystem::path& from,
                                              const std::filesystem::path& to,
                                              const seqtrain::report::Log& log) const {
@@ -135,12 +163,15 @@ struct Published {
     if (table.left_out > 0) {
       log.warning(std::to_string(table.left_out) + " rows have a missing value and are left out");
     }
+    if (table.rows.size() < fewest_rows) {
+      throw InputError{"has " + std::to_string(table.rows.size()) +
+                           " rows without missing values; the training, the validation and the "
+                           "test part need at least " +
+                           std::to_string(fewest_rows),
+                       {.object = (from / dataset_file).string()}};
+    }
     const auto test = data::split_like_sklearn(table.rows.size(), 0.25, 42);
     const auto valid = data::split_like_fastai(test.train.size(), 0.2, 42);
-    if (valid.held_out.empty()) {
-      throw InputError{"has too few rows for a training, a validation and a test part",
-                       {.object = file_name(from)}};
-    }
     const auto of_rest = [&test](std::vector<std::size_t> rows) {
       for (std::size_t& row : rows) row = test.train[row];
       return rows;
@@ -149,6 +180,7 @@ struct Published {
     std::filesystem::create_directories(to);
     data::write_labelled_csv(to / "train.csv", table, of_rest(valid.train), several);
     data::write_labelled_csv(to / "valid.csv", table, of_rest(valid.held_out), several);
+    data::write_labelled_csv(to / counted_file, table, test.train, several);
     data::write_labelled_csv(to / "test.csv", table, test.held_out, several);
     return data::Labels{table.names(asked),
                         several ? ProblemType::multi_label : ProblemType::single_label};
@@ -181,7 +213,6 @@ struct Published {
   }
 
  private:
-  [[nodiscard]] std::string file_name(const std::filesystem::path& from) const {
-    return (from / dataset_file).string();
-  }
+  /// A quarter of 7 rows, rounded up, is a test part that leaves 5, of which a fifth is one.
+  static constexpr std::size_t fewest_rows = 7;
 };

@@ -9,10 +9,12 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 
-/// The sizes and the dropout rates of a language model that fastai has trained.
+/// The sizes and the dropout rates of a language model that fastai has trained, and the rates of a
+/// classifier on its encoder.
 struct PublishedModel {
   seqtrain::model::AwdLstmShape shape = {};
   seqtrain::model::AwdLstmDropout dropout = {};
+  seqtrain::model::AwdLstmDropout classifier = seqtrain::model::AwdLstmDropout::classifier();
 };
 
 /// Reads `model.json`, which is fastai's `config.json`; without it, returns `fresh`. Unless the
@@ -28,7 +30,10 @@ struct PublishedModel {
     if (const auto found = root.find(name)) target = found->integer();
   };
   const auto rate = [&root](const char* name, double& target) {
-    if (const auto found = root.find(name)) target = found->number();
+    const auto found = root.find(name);
+    if (!found) return;
+    target = found->number();
+    if (!(target >= 0 && target < 1)) throw found->error("must be at least 0 and below 1");
   };
   size("emb_sz", model.shape.embedding);
   size("n_hid", model.shape.hidden);
@@ -38,6 +43,7 @@ struct PublishedModel {
   rate("weight_p", model.dropout.weight);
   rate("hidden_p", model.dropout.hidden);
   rate("output_p", model.dropout.output);
+  model.classifier = model.dropout;
   const auto qrnn = root.find("qrnn");
   model.shape.qrnn = !qrnn || qrnn->boolean();
   if (const auto both = root.find("bidir"); both && both->boolean()) {

@@ -154,7 +154,8 @@ struct Ulmfit {
     seqtrain::text::WordCounts counts;
     const auto workers = static_cast<std::size_t>(job.threads);
     const auto unlabelled = job.data / "unlabelled.txt";
-    seqtrain::data::count_words(job.data / "train.csv", {.labelled = false}, workers, counts);
+    const auto texts = job.data / (job.published ? Published::counted_file : "train.csv");
+    seqtrain::data::count_words(texts, {.labelled = false}, workers, counts);
     if (std::filesystem::exists(unlabelled)) {
       seqtrain::data::count_words(unlabelled, {.format = seqtrain::data::Format::lines}, workers,
                                   counts);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/cli/flags.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
@@ -32,27 +33,38 @@ class UlmfitCycles {
         words_{std::move(words)},
         tokenizer_{std::move(tokenizer)},
         from_{read_published_model(job.data, {.embedding = job.embedding, .hidden = job.hidden})},
-        stages_{job.work / "ulmfit", job.settings(), seqtrain::report::notices_to(job.log)} {}
+        directory_{job.work / "ulmfit"},
+        stages_{directory_, job.settings(), seqtrain::report::notices_to(job.log)} {}
 
   seqtrain::metrics::ClassificationReport run() {
     const auto texts = job_.encode("train.csv", tokenizer_);
     const auto train = [&] { return job_.load(texts); };
     auto valid = job_.load(job_.encode("valid.csv", tokenizer_));
     auto test = job_.load(job_.encode("test.csv", tokenizer_));
-    seqtrain::model::AwdLstmClassifier classifier{
-        static_cast<std::int64_t>(words_.size()),
-        {.labels = job_.labels.names(),
-         .problem_type = job_.labels.problem_type(),
-         .shape = from_.shape,
-         .dropout = from_.dropout.scaled(job_.published->drop_mult),
-         .bptt = bptt,
-         .padding_id = tokenizer_.pad_id(),
-         .seed = static_cast<std::uint64_t>(job_.seed),
-         .passes = {.precision = job_.precision}}};
+    const auto dropout = from_.classifier.scaled(job_.published->drop_mult);
+    seqtrain::cli::require(dropout.greatest() < 1, "drop-mult",
+                           "makes a dropout rate of the classifier 1 or more");
+    seqtrain::model::AwdLstmClassifier classifier{static_cast<std::int64_t>(words_.size()),
+                                                  {.labels = job_.labels.names(),
+                                                   .problem_type = job_.labels.problem_type(),
+                                                   .shape = from_.shape,
+                                                   .dropout = dropout,
+                                                   .bptt = bptt,
+                                                   .padding_id = tokenizer_.pad_id(),
+                                                   .seed = static_cast<std::uint64_t>(job_.seed),
+                                                   .passes = {.precision = job_.precision}}};
     classifier.take_encoder(train_language_model());
-    cycle("classifier_frozen", classifier, 1, train, valid, job_.published->metric());
-    cycle("classifier", classifier, classifier.groups().size(), train, valid,
-          job_.published->metric());
+    const std::size_t all = classifier.groups().size();
+    const auto learn = [&](const std::string& stage, std::size_t groups, std::int64_t epochs) {
+      cycle({stage, groups, epochs, job_.published->metric()}, classifier, train, valid);
+    };
+    learn("classifier_frozen", 1, job_.epochs);
+    if (job_.published->gradual_unfreezing) {
+      for (std::size_t count = 2; count < all; ++count) {
+        learn("classifier_" + std::to_string(count), count, 1);
+      }
+    }
+    learn("classifier", all, job_.epochs);
     seqtrain::text::write_word_list(job_.work / "vocabulary.txt", words_);
     seqtrain::model::save_for_fastai(job_.model_file(), classifier);
     return job_.evaluate(classifier, std::move(test));
@@ -69,32 +81,43 @@ class UlmfitCycles {
                                           .seed = static_cast<std::uint64_t>(job_.seed),
                                           .passes = {.precision = job_.precision}}};
     const bool pretrained = load_pretrained(job_, model, words_);
-    if (job_.language_model_epochs == 0) return model;
+    const std::int64_t epochs =
+        job_.language_model_epochs < 0 ? job_.epochs : job_.language_model_epochs;
+    if (epochs == 0) return model;
     const auto texts = job_.encode("train.csv", tokenizer_, false);
     const auto train = [&] { return streams(job_, texts, bptt); };
     auto valid = streams(job_, job_.encode("valid.csv", tokenizer_, false), bptt);
     // A new body has learnt nothing that must be kept, so it trains from the first cycle on.
     const std::size_t all = model.groups().size();
-    cycle("language_model_frozen", model, pretrained ? 1 : all, train, valid, "loss");
-    cycle("language_model", model, all, train, valid, "loss");
+    cycle({"language_model_frozen", pretrained ? 1 : all, epochs}, model, train, valid);
+    cycle({"language_model", all, epochs}, model, train, valid);
     return model;
   }
 
-  /// Trains the last groups for one cycle. The rate is 1e-3, or in a stage's first cycle that of a
-  /// range test; groups below the last have a tenth of it.
+  struct Cycle {
+    std::string stage;
+    std::size_t groups = 0;  ///< the last groups, which are trained
+    std::int64_t epochs = 0;
+    std::string metric = "loss";  ///< decides which epoch is best
+  };
+
+  /// Trains a model for one cycle. In a model's first cycle the rate is that of a range test, and
+  /// groups below the last have a tenth of it. Later the rate is 1e-3, and `--rate-ratio` sets the
+  /// rates of groups below the last.
   template <class M, class Train, class L>
-  void cycle(const std::string& stage, M& given, std::size_t groups, const Train& train, L& valid,
-             const std::string& metric) {
+  void cycle(const Cycle& cycle, M& given, const Train& train, L& valid) {
     using namespace seqtrain;
-    stages_.run(stage, given, [&](auto& model, auto place, auto saved) {
-      model.train_last(groups);
-      const bool tests = stage.ends_with("_frozen");
-      auto options = adam(tests ? suggested_rate(stage, model, train()) : 1e-3);
-      if (tests) options.lr_factors = optim::last_group_first(model.groups());
+    stages_.run(cycle.stage, given, [&](auto& model, auto place, auto saved) {
+      model.train_last(cycle.groups);
+      const bool tests = cycle.stage.ends_with("_frozen");
+      auto options = adam(tests ? suggested_rate(cycle.stage, model, train()) : 1e-3);
+      options.lr_factors = tests
+                               ? optim::last_group_first(model.groups())
+                               : optim::discriminative(model.groups(), job_.published->rate_ratio);
       job_.fit(model, optim::AdamW{std::move(options)}, train(), place,
-               {.epochs = job_.epochs,
+               {.epochs = cycle.epochs,
                 .schedule = {.type = optim::Schedule::Type::one_cycle},
-                .metric_for_best_model = metric,
+                .metric_for_best_model = cycle.metric,
                 .checkpoint = saved},
                valid, train::BestModel{});
     });
@@ -110,7 +133,7 @@ class UlmfitCycles {
   template <class M, class L>
   double suggested_rate(const std::string& stage, M& model, L loader) const {
     using namespace seqtrain;
-    const auto file = job_.work / ("learning_rate_" + stage + ".json");
+    const auto file = directory_ / ("learning_rate_" + stage + ".json");
     if (std::filesystem::exists(file)) {
       return json::Document::load(file).root().at("suggestion").number();
     }
@@ -119,7 +142,7 @@ class UlmfitCycles {
     const double rate = curve.suggestion();
     job_.log.info("The range test suggests a learning rate of " + report::fixed(rate, 7) + " for " +
                   stage);
-    write_file_atomically(job_.work / ("learning_rate_" + stage + ".svg"), report::svg(curve));
+    write_file_atomically(directory_ / ("learning_rate_" + stage + ".svg"), report::svg(curve));
     json::Writer out{2};
     write_file_atomically(file,
                           out.begin_object().member("suggestion", rate).end_object().text() + "\n");
@@ -130,5 +153,6 @@ class UlmfitCycles {
   std::vector<std::string> words_;
   Tokenizer tokenizer_;
   PublishedModel from_;
+  std::filesystem::path directory_;
   seqtrain::train::Stages stages_;
 };

@@ -168,6 +168,7 @@ class Trainer {
   template <class Fit, class... Parts>
   void save(train::Moment moment, Fit& fit, Keeper keeper, Parts&... parts) {
     if constexpr (Checkpointable<M, O>) {
+      if (moment != train::Moment::step) settle(fit, parts...);  // its errors end the fit
       const std::function<void(const train::VisitTensors&)> tensors = [&](const auto& visit) {
         settle(fit, parts...);
         visit("model", model_.state_dict().views());

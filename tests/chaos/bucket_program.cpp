@@ -1,9 +1,9 @@
-// Trains with its sink as the only place that outlives the machine:
+// Trains with a bucket as the only place that outlives the machine:
 //
-//     bucket_program PLACE [STEPS]
+// bucket_program PLACE [STEPS]
 //
-// PLACE is an address `gs://bucket/path`. With STEPS the program kills itself after so many steps.
-// Prints from where it resumes, and in the end the weight by bits.
+// PLACE is an address `gs://bucket/path`. With STEPS the program kills itself after that many
+// steps. Prints the step from which it resumes, and at the end the bits of the weight.
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -25,7 +25,8 @@ namespace {
 
 using namespace seqtrain;
 
-/// Takes some time for each step, as real ones do, so that checkpoints are written meanwhile.
+/// Takes some time for each step, as real steps do, so that checkpoints are written during
+/// training.
 struct Death {
   std::int64_t steps;
   report::Log log;

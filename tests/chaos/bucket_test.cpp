@@ -19,8 +19,7 @@ struct Ended {
   std::string output;
 };
 
-/// Runs the program on a machine of its own: with an empty cache directory, which is gone
-/// afterwards.
+/// Runs the program as on a new machine: its cache directory is empty, and is removed afterwards.
 Ended run(const FaultServer& server, const std::string& arguments) {
   const TemporaryDirectory machine;
   const std::string command =
@@ -50,7 +49,7 @@ TEST(ARunInABucket, IsKilledAndResumedOnEmptyMachines) {
   int kills = 0, resumed = 0;
   Ended ended;
   do {
-    // A machine that is too slow to save anything in so few steps gets more of them.
+    // If the machine is too slow to save anything in these steps, the program gets more of them.
     ended = run(server, "gs://bucket/run " + std::to_string(3 + kills / 6));
     resumed += ended.output.find("Resumed from ") != std::string::npos ? 1 : 0;
     kills += WIFSIGNALED(ended.status) && WTERMSIG(ended.status) == SIGKILL ? 1 : 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Disturbs a training run at every file-system call, resumes it, and compares how it ends by bits.
+"""Disturbs a training run at every file-system call, resumes it, and compares the bits of its result.
 
     crash_points.py CRASH_PROGRAM [--program MNLI] [--points 40] [--directory DIR] [--jobs N]
 
@@ -56,7 +56,7 @@ class Violation(Exception):
 
 
 class Small:
-    """The program that crash_program.cpp is."""
+    """The program that is built from crash_program.cpp."""
 
     steps = 6
 
@@ -151,7 +151,7 @@ def lines_of(trace):
 
 
 def points_of(trace, directory):
-    """call → the numbers, within a thread, of its calls that concern the directory."""
+    """Returns for each kind of call the numbers, counted in a thread, of the calls that concern the directory."""
     points = collections.defaultdict(set)
     for file in sorted(trace.parent.glob(trace.name + ".*")):
         counts = collections.Counter()
@@ -165,7 +165,7 @@ def points_of(trace, directory):
 
 
 def losses(file):
-    """Each step's number, epoch and loss as the log has them."""
+    """Returns the number, epoch and loss of each step in the log."""
     step = re.compile(rb'"event":"step".*("step":\d+,"epoch":\d+,"loss":[^,]+)')
     return step.findall(file.read_bytes())
 
@@ -193,7 +193,7 @@ class Scenario:
         return points
 
     def attempt(self, call, kind, number):
-        """Disturbs one run. Returns how it ended in a few words."""
+        """Disturbs one run. Returns in a few words how it ended."""
         directory = self.prepare()
         trace = directory.with_suffix(".trace")
         try:
@@ -253,7 +253,7 @@ class Scenario:
         self.check_leftovers(directory, kind)
 
     def check_leftovers(self, directory, kind):
-        """A removal that fails, or is killed, leaves what it should remove. Among threads many may fail."""
+        """A removal that fails, or is killed, leaves its file. If there are several threads, many may fail."""
         removals = 0 if kind in (None, "SIGKILL") else self.program.steps if self.threads else 1
         partial = [str(path) for path in directory.rglob("*") if re.search(r"\.(partial|old)$", path.name)]
         if len(partial) > removals:
@@ -318,7 +318,7 @@ def every_point(scenario):
 
 
 def left_by(scenario, fault=None):
-    """Returns the directory that a run leaves, whole or killed half way."""
+    """Returns the directory of a run that has ended or was killed half way."""
     directory = scenario.prepare()
     command = scenario.program.command(directory)
     trace = directory.with_suffix(".trace")

@@ -66,7 +66,8 @@ class Output : public std::streambuf {
   int number_;
 };
 
-/// Enough numbers that a file of them is written in several calls. Each learns a factor of its own.
+/// A model with so many numbers that their file is written in several calls. Each number learns a
+/// factor of its own.
 class WideModel {
  public:
   using batch_type = tests::FakeBatch;
@@ -153,8 +154,8 @@ struct AtOnce {
   void stop() {}
 };
 
-/// Prints each step, and what the keeper says is saved. Lets a checkpoint that is being written
-/// become complete, so that the next step has one as well.
+/// Prints each step, and the step that the keeper says is saved. Waits until a checkpoint that is
+/// being written is complete, so that the next step has one too.
 struct Progress {
   report::Log log;
   std::function<std::string()> unfinished;
@@ -182,7 +183,7 @@ void train_in(const fs::path& directory, const report::Log& log) {
       .every = 1, .keep = 2, .settings = {{"seed", "1"}}, .log = report::notices_to(log)};
   train::BasicCheckpoints<sink::Directory, sink::Any, Worker> keeper{
       sink::Directory{directory / "checkpoints"}, nullptr, options};
-  keeper.lock();  // before `create` removes what a killed run left
+  keeper.lock();  // before `create` removes files of a killed run
   run.create();
   report::JsonLines records{run.log(), {.every = 1, .warn = log.warnings()}};
   tests::FakeLoader loader{{1, -2, 0.5, 3, -1, 2}, 2};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Puts defects back into the checkpoints, one at a time, and prints how many random histories the
-simulation needs to find each. Exits with 1 where one is not found.
+simulation needs to find each. Exits with 1 if one is not found.
 
     tests/chaos/put_back.py [--histories 1000000] [--only NAME]
 

@@ -215,7 +215,7 @@ TEST(Flags, NameTheFileAndTheKeyThatIsWrong) {
     return tests::problem_of([&] { (void)parse_with(config); });
   };
   EXPECT_EQ(problem(R"({"batch_sise": 8})"),
-            "FILE: batch_sise: is no flag of program; see program --help");
+            "FILE: batch_sise: is not a flag of program; see program --help");
   EXPECT_EQ(problem(R"({"batch-size": "many"})"),
             "FILE: the argument ('many') for option 'batch-size' is invalid; see program --help");
   EXPECT_EQ(problem(R"({"batch-size": {}})"),
@@ -268,7 +268,7 @@ TEST(Flags, SplitListsAtCommas) {
 
 TEST(Flags, RefuseWhatTheyDoNotKnow) {
   EXPECT_THROW(parse({"--unheard-of", "1"}), InputError);
-  EXPECT_THROW(parse({"--batch", "32"}), InputError);  // no guessing at prefixes
+  EXPECT_THROW(parse({"--batch", "32"}), InputError);  // prefixes are not completed
   EXPECT_THROW(parse({"stray"}), InputError);
   EXPECT_THROW(parse({"--batch-size", "many"}), InputError);
   EXPECT_THROW(parse({"--batch-size", "1.5"}), InputError);
@@ -300,7 +300,7 @@ TEST(Flags, TellWhichValuesDetermineResults) {
   EXPECT_EQ(flags.values().size(), 4U);
 }
 
-/// The format of a log after the flags were parsed, or the problem.
+/// Returns the format of a log after the flags were parsed, or the error message.
 std::string log_format(std::vector<const char*> arguments) {
   std::ostringstream out;
   std::ostringstream errors;

@@ -13,7 +13,7 @@
 namespace seqtrain::tests {
 namespace {
 
-/// A bucket that the environment points to, and a cache of the test's own.
+/// A bucket that the environment names, and a cache for the test.
 class Places : public testing::Test {
  protected:
   Places() {

@@ -15,7 +15,7 @@
 namespace seqtrain::tests {
 namespace {
 
-/// A hub over HTTP that the environment names, and a model's folder.
+/// A hub over HTTP that the environment names, and the folder of a model.
 class PushToHubTest : public testing::Test {
  protected:
   PushToHubTest() {
@@ -65,7 +65,7 @@ TEST_F(PushToHubTest, WhatIsWrongIsFoundBeforeThePush) {
   const auto problem = [](const std::string& name) {
     return problem_of([&] { cli::PushToHub(flags(name), report::Log{}); });
   };
-  EXPECT_NE(problem("other/m").find("is no member of other"), std::string::npos);
+  EXPECT_NE(problem("other/m").find("is not a member of other"), std::string::npos);
   const Environment trial{"CLOUD_ML_TRIAL_ID", "3"};
   EXPECT_NE(problem("org/m").find("--push-to-hub: does not go with trials"), std::string::npos);
 }

@@ -34,7 +34,7 @@ TEST(Fingerprint, OfAnEmptyFileIsOfNoBytes) {
 
 class FingerprintOfModel : public testing::Test {
  protected:
-  /// Whether writing `text` to a file of the model changes the fingerprint.
+  /// Tells whether writing `text` to a file of the model changes the fingerprint.
   bool depends_on(const std::string& name, const std::string& text = "{\"changed\": true}") {
     const std::string before = fingerprint_of_model(directory_.path());
     write_file(directory_ / name, text);
@@ -109,7 +109,7 @@ TEST(RunSettings, HaveFingerprintsInPlaceOfPaths) {
   EXPECT_EQ(value("train-file").substr(0, 7), "1 bytes");
   EXPECT_EQ(value("dev-file").substr(0, 7), "2 bytes");
   EXPECT_EQ(value("model").substr(0, 7), "3 bytes");
-  EXPECT_EQ(value("dev-fraction"), "");  // as in checkpoints that do not know it
+  EXPECT_EQ(value("dev-fraction"), "");  // as in checkpoints from before the flag
 }
 
 TEST(RunSettings, HaveTheFractionInPlaceOfADevFile) {

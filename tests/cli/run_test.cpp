@@ -32,7 +32,7 @@ Ended ended_by(const Thrown& thrown) {
   return end_of([&](report::Log&) { throw thrown; });
 }
 
-/// Outside a cloud job, whatever the machine is.
+/// Runs outside a cloud job, whatever the environment of the machine.
 class Run : public testing::Test {
   const tests::Environment id_{"CLOUD_ML_JOB_ID", {}};
   const tests::Environment model_{"AIP_MODEL_DIR", {}};

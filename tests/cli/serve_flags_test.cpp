@@ -13,7 +13,7 @@
 namespace seqtrain::cli {
 namespace {
 
-/// In an environment that says nothing.
+/// Parses flags in an environment without variables.
 struct ServeFlagsTest : testing::Test {
   ServeFlagsTest() {
     for (const char* name : {"AIP_STORAGE_URI", "AIP_HEALTH_ROUTE", "AIP_PREDICT_ROUTE",

@@ -23,7 +23,7 @@ std::set<std::string> names(const train::Pairs& values) {
   return result;
 }
 
-/// Outside a cloud job, whatever the machine is.
+/// Parses flags outside a cloud job, whatever the environment of the machine.
 struct TrainFlagsTest : testing::Test {
   const tests::Environment trial{"CLOUD_ML_TRIAL_ID", {}};
   const tests::Environment model{"AIP_MODEL_DIR", {}};
@@ -45,20 +45,20 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
   const std::array<const char*, 1> arguments{"program"};
   ASSERT_TRUE(flags.parse(parser, 1, arguments.data()));
   const std::set<std::string> others{
-      // run_settings tells what these hold
+      // run_settings has fingerprints of these in their place
       "model", "train-file", "dev-file", "dev-fraction", "precision",
-      // files take their place before the run
+      // files replace these before the run
       "dataset", "train-split", "dev-split", "test-split",
       // a resumed run may be longer
       "epochs", "max-steps",
-      // where a run computes, and what it leaves where
+      // the machine, and the places of the results
       "test-file", "device", "threads", "dataloader-num-workers", "log-every", "output-dir",
       "overwrite", "model-name", "job-dir", "checkpoint-dir", "checkpoint-every",
       "checkpoint-minutes", "keep-checkpoints", "resume", "grace-seconds", "logging-dir", "hp-tune",
       "push-to-hub", "hub-private-repo",
-      // what follows from the trained model
+      // these use the trained model
       "calibrate", "report-texts",
-      // how many processes share the work; the program adds the parts of a step
+      // the number of processes; the program adds the parts of a step
       "replicas", "reduction", "dist-interface"};
   auto expected = names(parser.values());
   for (const auto& name : others) EXPECT_EQ(expected.erase(name), 1U) << name << " is no flag";

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 TEST(Background, RunsATaskOnAThreadOfItsOwn) {
   Background background;
   EXPECT_FALSE(background.busy());
-  background.wait();  // for nothing
+  background.wait();  // returns at once
   std::promise<void> released;
   std::thread::id thread;
   background.start([&] {
@@ -43,7 +43,7 @@ TEST(Background, RunsOneTaskAtATimeInOrder) {
   EXPECT_EQ(order, "abc");
 }
 
-/// Returns what a pause of an hour returns when `during` has been called from outside.
+/// Returns the result of a pause of an hour during which `during` is called on another thread.
 bool pause_of_an_hour(const std::function<void(Background&)>& during) {
   Background background;
   std::promise<void> begun;

@@ -16,7 +16,7 @@
 namespace seqtrain {
 namespace {
 
-/// A pipe's two ends.
+/// The two ends of a pipe.
 struct Pipe {
   Pipe() { EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0); }
   Pipe(const Pipe&) = delete;

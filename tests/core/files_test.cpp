@@ -64,7 +64,7 @@ TEST_F(FilesTest, AClosedFileIsFreeForTheNextWriter) {
   auto first = files_.create(path_);
   files_.close(*first);
   EXPECT_TRUE(files_.create(path_));
-  EXPECT_TRUE(files_.create(path_));  // the last one's destructor closed it
+  EXPECT_TRUE(files_.create(path_));  // the destructor of the last one closed it
 }
 
 TEST_F(FilesTest, CreateTakesTheFileThatHasTheName) {

@@ -28,7 +28,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 
-/// Runs a program on a machine until it ends, and returns how it did.
+/// Runs a program on a machine until it ends, and returns how it ended.
 End execute(Disk& disk, Random& random, const std::function<void(Files)>& program, Plan plan = {}) {
   Fibers fibers{random};
   Process process{fibers, disk, plan};
@@ -56,8 +56,8 @@ std::string content_of(const Disk& disk, std::string_view path) {
   return *content == nullptr ? "" : **content;
 }
 
-/// Returns all outcomes of a program and a loss of power over many seeds: a file's content, or its
-/// absence.
+/// Returns all outcomes of a program and a loss of power over many seeds. An outcome is a file's
+/// content, or its absence.
 std::set<std::string> after_power_loss(std::string_view path,
                                        const std::function<void(Files)>& program) {
   std::set<std::string> outcomes;
@@ -258,7 +258,7 @@ TEST(SimulatedDisk, CorruptsAFile) {
   }
 }
 
-/// Counts the objects of it that live.
+/// Counts the living objects of this type.
 struct Counted {
   explicit Counted(int& living) : living_{living} { ++living_; }
   Counted(const Counted&) = delete;
@@ -267,8 +267,8 @@ struct Counted {
   int& living_;
 };
 
-/// Writes a file, and another in the background; cleans up like code that does not know that it is
-/// simulated.
+/// Writes a file, and another one in the background. Cleans up like code that does not know about
+/// the simulation.
 void small_program(Process& process, int& living) {
   const Counted counted{living};
   const Files files{process};
@@ -515,7 +515,7 @@ TEST(SimulatedProcess, LosesPowerWithItsMachineOnly) {
   EXPECT_EQ(elsewhere.end(), End::returned);
 }
 
-/// The calls of two processes, each with a thread beside its program, in their order.
+/// Returns the calls of two processes in their order. Each process has a second thread.
 std::vector<std::string> trace_of(std::uint64_t seed) {
   Random random{seed};
   Disk one, two;
@@ -649,7 +649,7 @@ TEST(SimulatedBackground, PausesAreEndedEarlyOrForGood) {
   EXPECT_EQ(process.end(), End::returned);
 }
 
-/// Runs a program with a view of a bucket.
+/// Runs a program that uses a bucket.
 End execute(Bucket& bucket, Disk& disk, const std::function<void(Store, Process&)>& program,
             Plan plan = {}) {
   Fibers fibers{bucket.random()};
@@ -831,8 +831,8 @@ TEST(SimulatedStore, MovesFiles) {
   EXPECT_NE(stored_in(bucket, "key"), "text");
 }
 
-/// A history like those of the checkpoints' tests: two machines, a store, deaths. Returns the
-/// calls.
+/// Runs a history like those of the checkpoints' tests: two machines, a store, deaths. Returns the
+/// number of calls.
 std::uint64_t typical_history(std::uint64_t seed) {
   Random random{seed};
   Disk one, two;

@@ -24,11 +24,11 @@ TEST(BalancedWeights, MakeEveryLabelCountTheSame) {
 }
 
 TEST(BalancedWeights, NeedAnExampleOfEachLabel) {
-  EXPECT_EQ(
-      tests::problem_of([] {
-        balanced_weights(labelled({0, 0, -1}), Labels{{"neg", "pos"}});
-      }),
-      "class weights: label 'pos' has no example to be weighed by; give the weights as numbers");
+  EXPECT_EQ(tests::problem_of([] {
+              balanced_weights(labelled({0, 0, -1}), Labels{{"neg", "pos"}});
+            }),
+            "class weights: label 'pos' has no example, so it cannot be weighted; give the weights "
+            "as numbers");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ TEST(CountWords, CountsTheSameOnAnyNumberOfThreads) {
   }
   const auto file = tests::write_file(directory / "train.csv", csv);
   const auto alone = words_of(file, {}, 1);
-  EXPECT_EQ(alone.size(), 9 + 92U);
+  EXPECT_EQ(alone.size(), 9 + 92 + 3U);  // with filler words
   EXPECT_EQ(alone[9], ",");
   EXPECT_EQ(alone[10], "good");
   EXPECT_EQ(words_of(file, {}, 5), alone);
@@ -38,8 +38,8 @@ TEST(CountWords, ReadsPlainLines) {
   const tests::TemporaryDirectory directory;
   const auto file = tests::write_file(directory / "unlabelled.txt", "{one,\"two\n\ntwo\tone two\n");
   const auto words = words_of(file, {.format = Format::lines}, 2);
-  EXPECT_EQ((std::vector<std::string>{words.begin() + 9, words.end()}),
-            (std::vector<std::string>{"two", "one", "\"", ",", "{"}));
+  EXPECT_EQ((std::vector<std::string>{words.begin() + 9, words.begin() + 14}),
+            (std::vector<std::string>{"two", "one", "{", ",", "\""}));
 }
 
 TEST(CountWords, PlainLinesAreExamplesWithoutLabels) {

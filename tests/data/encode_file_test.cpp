@@ -241,7 +241,7 @@ TEST(EncodeFile, StopsWhenProgressThrows) {
   EXPECT_THROW(encode(text, {.workers = 3, .progress = stop}), std::runtime_error);
 }
 
-/// One of several tokenizers, as a program holds it.
+/// Holds one of several tokenizers, as a program does.
 struct AnyOfOne {
   template <class Use>
   auto visit(const Use& use) const {

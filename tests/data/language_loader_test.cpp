@@ -1,8 +1,8 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <numeric>
-#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,8 +108,8 @@ TEST(LanguageLoader, GoesOnInsideAnEpoch) {
   const auto rest = read_streams(loader, 3, 2);
   const auto skipped = static_cast<std::ptrdiff_t>(whole.widths[0] + whole.widths[1]);
   for (std::size_t row = 0; row < 4; ++row) {
-    EXPECT_TRUE(
-        std::ranges::equal(rest.streams[row], std::views::drop(whole.streams[row], skipped)));
+    EXPECT_TRUE(std::equal(rest.streams[row].begin(), rest.streams[row].end(),
+                           whole.streams[row].begin() + skipped, whole.streams[row].end()));
   }
   EXPECT_TRUE(read_streams(loader, 3, loader.batches_in(3)).streams.empty());
   EXPECT_THROW(static_cast<void>(loader.epoch(3, loader.batches_in(3) + 1)), InputError);

@@ -74,8 +74,8 @@ TEST(BucketLoader, BeginsAtAnyBatch) {
   for (std::int64_t first = 0; first <= 13; ++first) {
     EXPECT_EQ(batches_of(loader, 1, first), Seen(whole.begin() + first, whole.end()));
   }
-  EXPECT_THROW(loader.epoch(1, 14), InputError);
-  EXPECT_THROW(loader.epoch(1, -1), InputError);
+  EXPECT_THROW((void)loader.epoch(1, 14), InputError);
+  EXPECT_THROW((void)loader.epoch(1, -1), InputError);
 }
 
 TEST(BucketLoader, MayBeLeftEarly) {

@@ -41,14 +41,14 @@ TEST(RandomSplit, LeavesALabelOfOneRowToTheTrainingPart) {
     EXPECT_EQ(std::ranges::count(split.train, 5u), 1);
     EXPECT_TRUE(std::ranges::is_sorted(split.held_out));
   }
-  EXPECT_THROW(split_by_label(std::vector<std::int32_t>{0, 1}, 0.5, 1), InputError);
+  EXPECT_THROW((void)split_by_label(std::vector<std::int32_t>{0, 1}, 0.5, 1), InputError);
 }
 
 TEST(RandomSplit, RefusesTooFewRowsAndSharesOutOfRange) {
-  EXPECT_THROW(split_like_sklearn(1, 0.25, 42), InputError);
-  EXPECT_THROW(split_like_fastai(0, 0.2, 42), InputError);
-  EXPECT_THROW(split_like_sklearn(10, 1, 42), InputError);
-  EXPECT_THROW(split_like_fastai(10, 0, 42), InputError);
+  EXPECT_THROW((void)split_like_sklearn(1, 0.25, 42), InputError);
+  EXPECT_THROW((void)split_like_fastai(0, 0.2, 42), InputError);
+  EXPECT_THROW((void)split_like_sklearn(10, 1, 42), InputError);
+  EXPECT_THROW((void)split_like_fastai(10, 0, 42), InputError);
 }
 
 }  // namespace

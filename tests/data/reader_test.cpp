@@ -32,7 +32,7 @@ std::string problem(std::string_view text, const std::string& name = "f",
 }
 
 using Found = std::vector<std::string>;
-constexpr auto unlabelled = ReadOptions{.labelled = false};
+const auto unlabelled = ReadOptions{.labelled = false};
 
 TEST(Reader, ReadsMultiNli) {
   EXPECT_EQ(

@@ -55,7 +55,7 @@ struct Packet {
   std::vector<char> bytes;
 };
 
-/// The path of packets from one TAP device to the other.
+/// Carries packets from one TAP device to the other.
 class Way {
  public:
   Way(int from, int to, Clock::duration delay) : from_{from}, to_{to}, delay_{delay} {}

@@ -121,7 +121,7 @@ TEST(Heartbeat, NamesRank0IfItsStoreIsGone) {
   expect_start(processes.error(2), "rank 0 of 3 (");
 }
 
-// As when a host is lost, no connection is closed.
+// No connection is closed, as if a host were lost.
 TEST(Heartbeat, NamesARankThatIsSilent) {
   Processes processes;
   processes.signal(1, SIGSTOP);

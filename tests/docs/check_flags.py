@@ -1,4 +1,4 @@
-"""check_flags.py PROGRAM PAGE: the flags that PROGRAM --help lists are those in PAGE's table."""
+"""check_flags.py PROGRAM PAGE: checks that the flags in PAGE's table are those that PROGRAM --help lists."""
 
 import re
 import subprocess

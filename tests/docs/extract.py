@@ -12,13 +12,13 @@ BLOCK = re.compile(r"^```(?P<info>\S.*)\n(?P<body>(?:.*\n)*?)```$", re.MULTILINE
 
 
 def write(path, text):
-    """Leaves a file alone that says the same already, so that nothing is compiled again."""
+    """Writes a file only if its text changes, so that nothing is compiled again."""
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 
 
 def blocks(page):
-    """The (rooms, code, output or None) of a page."""
+    """Returns the blocks of a page as (rooms, code, output or None)."""
     found = list(BLOCK.finditer(page.read_text()))
     for block, following in zip(found, found[1:] + [None]):
         language, *marks = block["info"].split()

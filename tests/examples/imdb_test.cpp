@@ -80,7 +80,7 @@ TEST_F(Imdb, TellsWhatIsWrong) {
   } cases[] = {
       {"", "aclImdb/train"},
       {"--train-file " + directory_.path().string(), "texts lie in it as <label>/<name>.txt"},
-      {reviews() + "--class-weights 1,2,3", "needs one for each of: neg, pos"},
+      {reviews() + "--class-weights 1,2,3", "needs one weight for each of: neg, pos"},
       {reviews() + "--class-weights 1,-2", "--class-weights"},
       {reviews() + "--class-weights balanced", "must be auto, or numbers"},
       {reviews() + "--label-smoothing-factor 1.5", "--label-smoothing-factor"},

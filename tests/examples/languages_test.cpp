@@ -13,6 +13,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/reader.hpp>
+#include <seqtrain/subwords/subword_tokenizer.hpp>
 #include <seqtrain/weights/fastai.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 
@@ -235,6 +236,8 @@ TEST_F(LanguagesExample, TellsWhatIsWrongWithItsInput) {
     EXPECT_NE(run.output.find(says), std::string::npos) << more << "\n" << run.output;
   };
   expect("--lang de", "for the language 'de'; there are: en, fr");
+  expect("--lang en --bw", "--bw: is only for a published layout");
+  expect("--lang en --pretrained nowhere", "--pretrained: is only for a published layout");
   expect("--lang ../en", "--lang");
   expect("--bucket-name UPPER", "UPPER");
   expect("--max-length 2", "--max-length");
@@ -303,6 +306,12 @@ class PublishedLayout : public LanguagesExample {
     weights::write_torch_file(folder / direction / "weights.pth", tensors);
   }
 
+  /// The pieces of the SentencePiece model.
+  [[nodiscard]] static std::vector<std::string> pieces() {
+    const auto golden = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/subwords";
+    return subwords::load_subwords(golden / "unigram.model").pipeline().texts();
+  }
+
   [[nodiscard]] tests::Ended job(const std::string& more, const std::string& work = "work") const {
     return run_example("languages", flags("--vocabulary 60 " + more, work));
   }
@@ -332,7 +341,7 @@ TEST_F(PublishedLayout, TrainsOnTheDataSetAlone) {
   }
   EXPECT_EQ(labels, (std::vector<std::string>{"categ1", "categ2"}));
   for (const char* stage : {"language_model_frozen", "classifier_frozen"}) {
-    EXPECT_TRUE(std::filesystem::exists(directory_ / "work" /
+    EXPECT_TRUE(std::filesystem::exists(directory_ / "work/ulmfit" /
                                         ("learning_rate_" + std::string{stage} + ".svg")));
   }
   const weights::FastaiFile model{root_ / "out/it/fastai_model.pth"};
@@ -358,22 +367,7 @@ TEST_F(PublishedLayout, TrainsOnOneLabelAndKeepsTheResultsWithoutAFolder) {
 }
 
 TEST_F(PublishedLayout, TrainsBackwardsFromAQuasiRecurrentModel) {
-  // The pieces of the model are the vocabulary that another run has left.
-  std::filesystem::create_directories(root_ / "en");
-  for (const char* file : {"train.csv", "valid.csv", "test.csv"}) {
-    write_file(root_ / "en" / file, "text,label\nthe soup,a\nthe bread,b\nthe town is old,a\n");
-  }
-  std::filesystem::copy_file(
-      std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/subwords/unigram.model",
-      root_ / "en/subwords.model");
-  std::filesystem::rename(root_ / "pretrained/en", root_ / "pretrained/de");
-  ASSERT_EQ(run_example("languages", flags("--lang en --language-model-epochs 0", "pieces")).code,
-            0);
-  std::vector<std::string> pieces;
-  std::istringstream lines{tests::read_file(directory_ / "pieces/vocabulary.txt")};
-  for (std::string line; std::getline(lines, line);) pieces.push_back(line);
-  std::filesystem::rename(root_ / "pretrained/de", root_ / "pretrained/en");
-  add_french("backward", pieces);
+  add_french("backward", pieces());
   const auto run = job("--bw --model-dir out", "french");  // fr by default
   ASSERT_EQ(run.code, 0) << run.output;
   const weights::FastaiFile model{root_ / "out/fastai_model.pth"};
@@ -407,14 +401,115 @@ TEST_F(PublishedLayout, TellsWhatIsWrongWithItsInput) {
   expect("--monitored-metric f2", "--monitored-metric");
   expect("--prediction-threshold 1", "--prediction-threshold");
   expect("--drop-mult -1", "--drop-mult");
+  expect("--rate-ratio 0.5", "--rate-ratio");
+  expect("--pretrained " + (root_ / "nowhere").string(), "nowhere/weights.pth: is missing");
   expect("--model-filename a/b", "--model-filename");
-  expect("--dataset-filename no.csv", "for the language 'en'; there are no languages");
+  expect("--dataset-filename no.csv", "--dataset-filename: is only for a published layout");
   const auto file = root_ / "pretrained/en/labelled_dataset.csv";
   write_file(file, "text,categ1,categ2\nx,1,0\ny,1,2\n");
   expect("", "labelled_dataset.csv:3: categ2: expected 0 or 1");
   write_file(file, "text,categ1,categ2\nx,1,0\n,1,1\n");
-  expect("", "1 rows cannot be split");
+  expect("", "labelled_dataset.csv: has 1 rows without missing values");
+  write_file(file, "text,categ1,categ2\nx,1,0\n");
+  expect("", "labelled_dataset.csv: has 1 rows without missing values");
+  write_file(file, "text,categ1,categ2\n");
+  expect("", "0 rows");
   EXPECT_FALSE(std::filesystem::exists(root_ / "out"));
+}
+
+TEST_F(PublishedLayout, LeavesFilesAloneThatAreNotItsOwn) {
+  const std::string more = "--lang en --language-model-epochs 0";
+  std::filesystem::create_directories(directory_ / "work/data");
+  std::filesystem::create_directories(directory_ / "mine/published/data");
+  write_file(directory_ / "work/data/train.csv", "mine");
+  write_file(directory_ / "work/learning_rate_classifier_frozen.json", R"({"suggestion": 1})");
+  const auto run = job(more);
+  ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_NE(run.output.find("The range test suggests"), std::string::npos) << run.output;
+  EXPECT_EQ(tests::read_file(directory_ / "work/data/train.csv"), "mine");
+  const auto kept = directory_ / "work/published/data/train.csv";
+  const std::string before = tests::read_file(kept);
+  write_file(root_ / "pretrained/en/labelled_dataset.csv",
+             tests::read_file(root_ / "pretrained/en/labelled_dataset.csv") + "The tea,1,0\n");
+  const auto other = job(more);
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.output.find("work/published: holds a job with other settings or inputs"),
+            std::string::npos)
+      << other.output;
+  EXPECT_EQ(tests::read_file(kept), before);
+  write_file(directory_ / "mine/published/data/train.csv", "mine");
+  EXPECT_EQ(job(more, "mine").code, 2);
+  EXPECT_EQ(tests::read_file(directory_ / "mine/published/data/train.csv"), "mine");
+}
+
+TEST_F(PublishedLayout, RefusesALanguageModelThatDoesNotFitItself) {
+  int jobs = 0;
+  const auto expect = [&](const std::string& says) {
+    const auto run = job("--lang fr --model-dir out", "work_" + std::to_string(++jobs));
+    EXPECT_EQ(run.code, 2) << run.output;
+    EXPECT_NE(run.output.find(says), std::string::npos) << says << "\n" << run.output;
+    EXPECT_FALSE(std::filesystem::exists(root_ / "out"));
+  };
+  add_french("forward", pieces());
+  const auto folder = root_ / "pretrained/fr/forward";
+  write_file(folder / "config.json", R"({"emb_sz": 6, "n_hid": 11, "n_layers": 2})");
+  expect("has shape [30, 12], the model [33, 12]");
+  write_file(folder / "config.json", R"({"emb_sz": 6, "n_hid": 10, "n_layers": 2, "bidir": true})");
+  expect("reads in both directions");
+  write_file(folder / "config.json", R"({"emb_sz": 6, "n_hid": 10, "weight_p": 1.5})");
+  expect("model.json: weight_p: must be at least 0 and below 1");
+  write_file(folder / "config.json", R"({"emb_sz": 6, "n_hid": 10, "n_layers": 2})");
+  auto longer = pieces();
+  longer.emplace_back("more");
+  std::string pickle = "\x80\x02](";
+  for (const auto& word : longer) pickle += bytes(word);
+  write_file(folder / "vocab.pkl", pickle + "e.");
+  expect("has 160 rows, the vocabulary 161 words");
+}
+
+TEST_F(PublishedLayout, SaysWhyAScoreIsUndefined) {
+  std::string table = "text,categ1,categ2\n";
+  for (int i = 0; i < 40; ++i) {
+    table += std::string{i % 2 == 0 ? "the soup was warm,1" : "the bread was cold,0"} + ",0\n";
+  }
+  write_file(root_ / "pretrained/en/labelled_dataset.csv", table);
+  const auto run =
+      job("--lang en --model-dir out --language-model-epochs 0 --prediction-threshold 0.999");
+  ASSERT_EQ(run.code, 0) << run.output;
+  const auto scores = json::Document::load(root_ / "out/label_scores.json");
+  const auto categ2 = scores.root().at("categ2");
+  EXPECT_FALSE(categ2.find("Precision"));
+  EXPECT_FALSE(categ2.find("Recall"));
+  EXPECT_EQ(categ2.at("Accuracy").number(), 1);
+  EXPECT_NE(run.output.find("Precision of categ2 is undefined: no text of the test part was "
+                            "predicted to have it"),
+            std::string::npos)
+      << run.output;
+  EXPECT_NE(run.output.find("Recall of categ2 is undefined: no text of the test part has it"),
+            std::string::npos)
+      << run.output;
+}
+
+TEST_F(PublishedLayout, UnfreezesGraduallyAndTakesALanguageModelFromElsewhere) {
+  add_french("forward", pieces());
+  const auto elsewhere = directory_ / "elsewhere";
+  std::filesystem::rename(root_ / "pretrained/fr/forward", elsewhere);
+  const std::string more = "--model-dir out --pretrained " + elsewhere.string();
+  const auto whole = job(more);
+  ASSERT_EQ(whole.code, 0) << whole.output;
+  EXPECT_EQ(whole.output.find("Stage classifier_2"), std::string::npos);
+  const std::string weights = tests::read_file(root_ / "out/fastai_model.pth");
+  const auto gradual = job(more + " --gradual-unfreezing --rate-ratio 2.6", "gradual");
+  ASSERT_EQ(gradual.code, 0) << gradual.output;
+  // The head, two layers and the embedding.
+  for (const char* stage : {"_frozen", "_2", "_3", ""}) {
+    EXPECT_NE(gradual.output.find("Stage classifier" + std::string{stage} + "\n"),
+              std::string::npos)
+        << stage << "\n"
+        << gradual.output;
+  }
+  EXPECT_EQ(gradual.output.find("Stage classifier_4"), std::string::npos);
+  EXPECT_NE(tests::read_file(root_ / "out/fastai_model.pth"), weights);
 }
 
 }  // namespace

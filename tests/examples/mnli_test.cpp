@@ -26,7 +26,7 @@ using tests::write_file;
 const std::filesystem::path pairs =
     std::filesystem::path{SEQTRAIN_TESTS_DIR} / "../examples/data/nli";
 
-/// `count` of the bundled pairs as a file of their own.
+/// Writes `count` of the bundled pairs into a file.
 std::filesystem::path some_pairs(const std::filesystem::path& to, int count) {
   std::ifstream all{pairs / "train.jsonl"};
   std::string text;
@@ -186,7 +186,7 @@ TEST_F(Mnli, KeepsARunUnlessToldOtherwise) {
   EXPECT_NE(read_file(directory_ / "run/metrics.json"), "{}");
 }
 
-/// Returns the folders of checkpoints that a run has.
+/// Returns the folders of a run's checkpoints.
 std::vector<std::string> checkpoints_in(const std::filesystem::path& run) {
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::recursive_directory_iterator{run / "checkpoints"}) {
@@ -253,7 +253,7 @@ TEST_F(Mnli, TellsLinesAndFlagsOfWrongInput) {
       {"--unheard-of 1", "unheard-of"},
   };
   for (const auto& [more, says] : cases) {
-    // A flag may stand once, so the case's comes in place of the usual one.
+    // A flag may be given only once, so the flag of the case replaces the usual one.
     std::string all = flags("wrong");
     const std::string name = more.substr(0, more.find(' ') + 1);
     if (const auto usual = all.find(name); usual != std::string::npos) {

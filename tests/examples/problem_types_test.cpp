@@ -21,7 +21,7 @@ class ProblemTypes : public testing::Test {
  protected:
   void SetUp() override { SEQTRAIN_NEEDS_CHECKPOINT(); }
 
-  /// Texts with labels of JSON.
+  /// Writes texts with labels in JSON to a file.
   [[nodiscard]] std::filesystem::path file_of(const std::string& good,
                                               const std::string& bad) const {
     std::string text;

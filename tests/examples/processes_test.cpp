@@ -15,7 +15,7 @@ namespace {
 using tests::read_file;
 using tests::run_command;
 
-/// mnli in several processes of this machine, as a launcher starts them.
+/// Runs mnli in several processes of this machine, as a launcher starts them.
 class Together : public testing::Test {
  protected:
   void SetUp() override { SEQTRAIN_NEEDS_CHECKPOINT(); }

@@ -12,8 +12,8 @@
 
 namespace seqtrain::fuzz {
 
-/// Decompresses the first mebibyte of an archive in pieces of a size. Nothing if it is refused
-/// before.
+/// Decompresses the first mebibyte of an archive in pieces of this size. Returns nothing if the
+/// archive is refused.
 std::optional<std::string> decompressed(std::string_view archive, data::Compression compression,
                                         std::size_t piece_size) {
   constexpr std::size_t most = std::size_t{1} << 20;
@@ -36,7 +36,7 @@ std::optional<std::string> decompressed(std::string_view archive, data::Compress
   return all;
 }
 
-/// An archive gives the same text in pieces of any size.
+/// An archive must give equal texts in pieces of any size.
 void run(Input input) {
   const auto compression =
       input.take() % 2 == 0 ? data::Compression::gzip : data::Compression::zstd;

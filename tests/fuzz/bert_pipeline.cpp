@@ -13,7 +13,8 @@ namespace {
 
 using namespace seqtrain::text;
 
-/// Letters and pairs of letters, whole words and their ends, and some characters beyond ASCII.
+/// A model whose vocabulary has letters and pairs of letters, as whole words and as ends of words,
+/// and some characters beyond ASCII.
 const WordPiece& model() {
   static const WordPiece instance = [] {
     std::vector<std::string> tokens{"[UNK]"};
@@ -33,7 +34,7 @@ const WordPiece& model() {
   return instance;
 }
 
-/// A pipeline and its parts, with the working memory of all inputs so far.
+/// A pipeline and its parts. Their working memory lasts over all inputs.
 struct Pair {
   BertPipeline pipeline;
   BertPipeline::Plain plain;
@@ -44,7 +45,7 @@ struct Pair {
       : pipeline{normalizer, BertSplitter{}, model()}, plain{normalizer, BertSplitter{}, model()} {}
 };
 
-/// The pair of which each flag switches one step of the normalizer on.
+/// Returns the pair for these flags. Each flag turns on one step of the normalizer.
 Pair& pair(unsigned flags) {
   static std::map<unsigned, Pair> pairs;
   const BertNormalizer normalizer{.clean_text = (flags & 1) != 0,
@@ -54,7 +55,7 @@ Pair& pair(unsigned flags) {
   return pairs.try_emplace(flags, normalizer).first->second;
 }
 
-/// The tokens of a text have its ids, and stand in it one after the other.
+/// The tokens of a text must have its ids and must follow each other in the text.
 void check_tokens(const BertPipeline& pipeline, std::string_view text,
                   const std::vector<Id>& expected) {
   const std::vector<std::string> names(400, "##a");
@@ -74,8 +75,8 @@ void check_tokens(const BertPipeline& pipeline, std::string_view text,
 
 }  // namespace
 
-/// The ids of the pipeline are those of its parts one after the other, at any limit, and whatever
-/// its working memory remembers of earlier inputs.
+/// The ids of the pipeline must equal those of its parts run one after the other, at any limit and
+/// whatever the working memory holds from earlier inputs.
 void seqtrain::fuzz::run(Input input) {
   const auto flags = input.take();
   const std::size_t limit = input.take() % 16;
@@ -85,7 +86,7 @@ void seqtrain::fuzz::run(Input input) {
   constexpr auto all = std::numeric_limits<std::size_t>::max();
   std::vector<Id> expected, ids, limited;
   plain.encode(text, all, plain_scratch, expected);
-  for (int pass = 0; pass < 2; ++pass) {  // the second time from memory
+  for (int pass = 0; pass < 2; ++pass) {  // the second pass uses the cache
     ids.clear();
     pipeline.encode(text, all, scratch, ids);
     require(ids == expected);

@@ -14,7 +14,7 @@ namespace {
 
 using namespace seqtrain::text;
 
-/// A vocabulary of some bytes and of merges of what came before.
+/// A vocabulary of some bytes, and merges of earlier tokens.
 struct Merges {
   static constexpr std::size_t bytes = 8;  // a to h
 
@@ -42,7 +42,8 @@ struct Merges {
     return Bpe{entries, merges, options};
   }
 
-  /// The definition: as long as there is one, the first pair of the lowest rank is merged.
+  /// Merges by the definition: while two neighbours can merge, the first pair of the lowest rank
+  /// does.
   void merge_all(std::vector<Id>& ids) const {
     for (std::size_t rank = 0; rank < pairs.size();) {
       const auto [left, right] = pairs[rank];

@@ -9,7 +9,8 @@
 
 #include "fuzz.hpp"
 
-/// A text after its size, then a map: a map that is accepted keeps any text valid.
+/// The input is a size, a text of that size, and a map. If the map is accepted, any text must stay
+/// valid.
 void seqtrain::fuzz::run(Input input) {
   using namespace seqtrain::text;
   using namespace std::string_view_literals;

@@ -6,8 +6,8 @@
 
 #include "fuzz.hpp"
 
-/// Splits of a card, and of names that it has as lines, are made of files that are there; each file
-/// is once in a split.
+/// Reads splits from a card, and from names of files, one a line. Every file of a split must exist,
+/// and must be there once.
 void seqtrain::fuzz::run(Input input) {
   const std::string text{input.text()};
   std::vector<std::string> files{"README.md", "data/train-00000-of-00001.parquet", "a/dev.csv"};

@@ -11,7 +11,7 @@
 
 namespace seqtrain::fuzz {
 
-/// A copy of an example's fields, joined.
+/// Returns a copy of an example's fields, joined.
 inline std::string copy_of(const data::Example& example) {
   const auto field = [](const std::optional<std::string_view>& text) {
     return text ? "=" + std::string{*text} + "\x1f" : std::string{"\x1f"};
@@ -19,8 +19,8 @@ inline std::string copy_of(const data::Example& example) {
   return field(example.text) + field(example.text_pair) + field(example.label);
 }
 
-/// Reads the input as a file of that name: every field is UTF-8, every record a part of the file,
-/// and cutting it into parts of any size changes nothing.
+/// Reads the input as a file of that name. Every field must be UTF-8, every record a part of the
+/// file, and the examples must not depend on the size of the parts.
 inline void read_examples(Input input, const std::string& name) {
   const std::size_t part_size = 1 + input.take();
   const data::ReadOptions options{.labelled = input.take() % 2 == 0};

@@ -10,7 +10,8 @@
 
 namespace seqtrain::fuzz {
 
-/// The input of a target. libFuzzer's buffer is exact, so a byte read past its end is found.
+/// The input of a target. libFuzzer's buffer has its exact size, so reading past its end is
+/// noticed.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : data_{data}, size_{size} {}
@@ -22,7 +23,7 @@ class Input {
     return std::as_bytes(std::span{data_, size_});
   }
 
-  /// Takes the first byte off; 0 where nothing is left.
+  /// Removes the first byte and returns it, or returns 0 if nothing is left.
   std::uint8_t take() {
     if (size_ == 0) return 0;
     --size_;
@@ -34,13 +35,12 @@ class Input {
   std::size_t size_;
 };
 
-/// A finding: what must hold does not.
+/// Ends the program, which libFuzzer reports, unless `holds` is true.
 inline void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// Runs `read`, which may refuse its input by an `InputError` that says something, and no other
-/// way.
+/// Runs `read`, which may refuse its input only by an `InputError` with a message.
 template <class Read>
 bool accepts(Read&& read) {
   try {

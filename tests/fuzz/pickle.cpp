@@ -10,7 +10,7 @@ namespace {
 
 using seqtrain::weights::Pickle;
 
-/// Every reference leads to a value, whatever the program.
+/// Every reference must lead to a value, whatever the program.
 struct CheckReferences {
   const Pickle& pickle;
 

@@ -15,7 +15,7 @@
 
 namespace seqtrain::fuzz {
 
-/// Text that comes in parts of so many bytes.
+/// A text that arrives in parts of this size.
 struct Parts {
   std::string_view rest;
   std::size_t size;
@@ -35,8 +35,8 @@ struct Shown {
   std::vector<std::string> all = {};
 };
 
-/// Reads a text in parts of a size. Nothing if the stream throws: then its format or its fields
-/// cannot be recognised, or it is empty.
+/// Reads a text in parts of a size. Returns nothing if the stream throws because it is empty or its
+/// format or fields are not clear.
 std::optional<Shown> shown(std::string_view text, std::size_t part_size,
                            const data::ReadOptions& options) {
   data::RecordStream<Parts> records{{text, part_size}, "fuzz", options};
@@ -63,8 +63,8 @@ std::optional<Shown> shown(std::string_view text, std::size_t part_size,
   return accepted ? std::optional{found} : std::nullopt;
 }
 
-/// A stream shows the same in parts of any size, and what a file of the same text has if nothing
-/// in that is wrong.
+/// The output of a stream must not depend on the size of the parts. If no record is wrong it must
+/// equal that of a file with the same text.
 void run(Input input) {
   constexpr std::array<std::optional<data::Format>, 5> formats{
       std::nullopt, data::Format::json_lines, data::Format::tsv, data::Format::csv,

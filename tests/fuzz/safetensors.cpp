@@ -2,7 +2,7 @@
 
 #include "fuzz.hpp"
 
-/// Whatever is accepted can be read to its last byte.
+/// A file that is accepted must be readable to its last byte.
 void seqtrain::fuzz::run(Input input) {
   accepts([&] {
     std::size_t total = 0;

@@ -6,7 +6,7 @@
 
 #include "fuzz.hpp"
 
-/// A model that is accepted gives ids of its own.
+/// A model that is accepted must give only ids of its vocabulary.
 void seqtrain::fuzz::run(Input input) {
   using namespace seqtrain::text;
   accepts([&] {

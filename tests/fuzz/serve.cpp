@@ -16,7 +16,7 @@
 
 namespace seqtrain::fuzz {
 
-/// A body is refused with a sentence, or is texts in UTF-8 whose answer is JSON.
+/// A body must be refused with a sentence, or hold texts in UTF-8 whose answer is JSON.
 void read_body(std::string_view body) {
   accepts([&] { static_cast<void>(serve::read_tokenize(body, 100)); });
   accepts([&] {
@@ -35,8 +35,8 @@ void read_body(std::string_view body) {
   });
 }
 
-/// The requests that a reader finds if the bytes come in parts of that size. Bytes that are no
-/// request may be refused sooner or later, by their parts.
+/// Returns the requests that a reader finds if the bytes come in parts of this size. The parts may
+/// decide how early wrong bytes are refused.
 std::vector<std::string> requests_in(std::string_view bytes, std::size_t part_size) {
   serve::HttpReader reader{{.header = 1024, .body = 4096}};
   std::vector<std::string> read;

@@ -6,8 +6,8 @@
 
 #include "fuzz.hpp"
 
-/// The byte-level splitter loses nothing; BERT's normalizer gives valid text, and its splitter
-/// loses whitespace alone.
+/// The byte-level splitter must lose nothing. BERT's normalizer must give valid text, and its
+/// splitter must lose only whitespace.
 void seqtrain::fuzz::run(Input input) {
   const auto flags = input.take();
   const auto text = input.text();

@@ -11,7 +11,7 @@ namespace {
 
 using namespace seqtrain;
 
-/// A tokenizer that was accepted keeps its promises.
+/// Checks the promises of a tokenizer that was accepted.
 void use(const auto& tokenizer) {
   typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
   const std::string_view texts[] = {"", "Hello, World's [MASK]<mask> caf\u00e9 \u4e2d!", "  a\n\n"};

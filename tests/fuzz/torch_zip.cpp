@@ -6,7 +6,7 @@ namespace {
 
 using seqtrain::weights::TorchValue;
 
-/// Looks at all that lies at most `depth` below; a value may hold itself.
+/// Visits all values at most `depth` levels below; a value may contain itself.
 void visit(const TorchValue& value, int depth) {
   if (depth == 0) return;
   if (value.is_tensor()) {
@@ -19,7 +19,7 @@ void visit(const TorchValue& value, int depth) {
 
 }  // namespace
 
-/// Whatever is accepted can be read to its last byte.
+/// A file that is accepted must be readable to its last byte.
 void seqtrain::fuzz::run(Input input) {
   accepts([&] {
     const weights::TorchFile file{input.bytes(), "fuzz"};

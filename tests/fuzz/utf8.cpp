@@ -4,7 +4,7 @@
 
 #include "fuzz.hpp"
 
-/// Validation against its plain version; what is valid decodes and encodes to itself.
+/// Validation must agree with a plain version, and a valid text must decode and encode to itself.
 void seqtrain::fuzz::run(Input input) {
   const auto text = input.text();
   std::size_t valid = 0;

@@ -12,7 +12,8 @@ namespace {
 using namespace seqtrain::text;
 using Vocabulary = std::vector<WordPiece::Entry>;
 
-/// The definition: the longest piece at each place, one unknown token where there is none.
+/// Encodes by the definition: the longest piece at each place, or one unknown token if there is
+/// none.
 std::vector<Id> encode_plainly(const Vocabulary& vocabulary, std::string_view word,
                                std::size_t max_characters) {
   std::map<std::string, Id> ids;
@@ -34,7 +35,7 @@ std::vector<Id> encode_plainly(const Vocabulary& vocabulary, std::string_view wo
 
 }  // namespace
 
-/// A vocabulary of the first line's tokens; every other line is a word.
+/// The first line holds the tokens of a vocabulary; every other line is a word.
 void seqtrain::fuzz::run(Input input) {
   const std::size_t max_characters = input.take();
   if (!is_valid_utf8(input.text())) return;
@@ -53,7 +54,7 @@ void seqtrain::fuzz::run(Input input) {
   }
   const WordPiece model{vocabulary, {.max_characters = max_characters}};
   for (const auto word : words) {
-    if (word.size() > 300) continue;  // the plain way takes its square
+    if (word.size() > 300) continue;  // the plain version takes quadratic time
     std::vector<Id> ids;
     model.encode_word(word, ids);
     require(ids == encode_plainly(vocabulary, word, max_characters));

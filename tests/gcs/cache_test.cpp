@@ -23,7 +23,7 @@ class Cache : public testing::Test {
   std::filesystem::path fetch(const std::string& name) {
     return cache_.fetch(client_, {"bucket", name}, {.range_bytes = 3});
   }
-  /// Requests that it takes.
+  /// Returns the number of requests of a fetch.
   int cost_of(const std::string& name) {
     const int before = service_.requests;
     fetch(name);

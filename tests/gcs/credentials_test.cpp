@@ -28,7 +28,7 @@ std::string pem_of(EVP_PKEY* key) {
   return pem;
 }
 
-/// Undoes base64url.
+/// Decodes base64url.
 std::string decode(std::string text) {
   for (char& c : text) c = c == '-' ? '+' : c == '_' ? '/' : c;
   const auto padding = (4 - text.size() % 4) % 4;
@@ -60,7 +60,7 @@ class Credentials : public testing::Test {
   gcs::Token fetch(const gcs::Credentials& credentials) {
     return credentials.fetch({transport_, retry_, timing_, log_}, gcs::scope::storage);
   }
-  /// Returns the message of the error, in which the key and the answers must not be.
+  /// Returns the message of the error, which must not contain the key or the answers.
   template <class Action>
   std::string problem(const Action& action) {
     try {

@@ -1,4 +1,4 @@
-"""An emulator of the storage service, and programs that run against it, for the scripts beside this."""
+"""Runs an emulator of the storage service, and programs against it, for the scripts in this folder."""
 
 import contextlib
 import os
@@ -49,7 +49,7 @@ def emulator():
 
 
 class Program:
-    """Calls a program; what is said on stderr counts as an error of it, and must look like one."""
+    """Calls a program. Text on stderr counts as an error and must have the form of an error."""
 
     def __init__(self, path, **environment):
         self.path = path

@@ -1,4 +1,4 @@
-"""mnli takes its model and data from a bucket and leaves its results there, and Python reads them back.
+"""Tests that mnli takes its model and data from a bucket, and that Python reads its results there.
 
     mnli_test.py MNLI CHECKPOINT PAIRS
 
@@ -25,7 +25,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-BASE = "models of mine/größe #1"  # names are taken as they stand
+BASE = "models of mine/größe #1"  # names are taken literally
 DATA = "data 100%"
 RESULTS = {"model.pth", "metrics.json", "model/config.json", "model/model.safetensors", "model/tokenizer.json"}
 
@@ -55,7 +55,7 @@ def flags(bucket, output, *more):
 
 
 def published(bucket, prefix):
-    """The names of the one dated folder below `prefix`, the last written last."""
+    """Returns the names in the only dated folder below `prefix`, in the order in which they were written."""
     blobs = sorted(bucket.list_blobs(prefix=prefix), key=lambda blob: blob.updated)
     folders = {blob.name[len(prefix) :].split("/")[0] for blob in blobs}
     assert len(folders) == 1 and next(iter(folders)).startswith("model_2"), folders
@@ -128,7 +128,7 @@ def check_wrong_input(mnli, bucket, directory):
 
 
 def check_a_service_that_goes_away(mnli, service, directory):
-    """Ends the emulator in mid-training: what was trained must stay on this machine."""
+    """Ends the emulator during training. The results must stay on this machine."""
     output = directory / "left"
     arguments = flags(service.bucket, output, "--job-dir", f"gs://{service.bucket.name}/lost", "--max-steps", "30")
     run = subprocess.Popen(

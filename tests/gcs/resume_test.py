@@ -1,4 +1,4 @@
-"""A run whose only place is a bucket is killed again and again and resumed on an empty machine each time.
+"""Kills a run whose only place is a bucket repeatedly, and resumes it on an empty machine each time.
 
     resume_test.py BUCKET_PROGRAM
 
@@ -20,7 +20,7 @@ STEPS = 12
 
 
 def run(program, *arguments):
-    """Runs the program with an empty cache directory, which is gone afterwards."""
+    """Runs the program with an empty cache directory, which is removed afterwards."""
     with tempfile.TemporaryDirectory() as machine:
         # The emulator is on this machine: no proxy is to be asked for it.
         environment = {**os.environ, "XDG_CACHE_HOME": machine, "no_proxy": "127.0.0.1"}
@@ -30,7 +30,7 @@ def run(program, *arguments):
 
 
 def checkpoints(bucket, run_folder):
-    """Steps whose manifest is in the bucket."""
+    """Returns the steps whose manifest is in the bucket."""
     names = [blob.name for blob in bucket.list_blobs(prefix=run_folder)]
     found = [re.fullmatch(re.escape(run_folder) + r"/checkpoint-(\d+)/manifest\.json", name) for name in names]
     return sorted(int(match[1]) for match in found if match)
@@ -43,7 +43,7 @@ def main(program):
         assert code == 0, whole
         kills, resumed = 0, []
         while True:
-            # A machine that is too slow to save anything in so few steps gets more of them.
+            # If the machine is too slow to save anything in these steps, the program gets more of them.
             code, said = run(program, f"gs://{bucket.name}/run", str(3 + kills // 6))
             resumed += [int(step) for step in re.findall(r"Resumed from .*/checkpoint-(\d+)", said)]
             if code != -signal.SIGKILL:

@@ -15,7 +15,7 @@
 namespace seqtrain::tests {
 namespace {
 
-/// Counts, and fails or waits as told.
+/// Credentials that count their calls, and fail or wait on request.
 class Scripted final : public gcs::Credentials {
  public:
   [[nodiscard]] gcs::Token fetch(const gcs::TokenContext&, std::string_view) const override {
@@ -93,7 +93,7 @@ TEST_F(TokenSource, AnEarlyRenewalThatFailsIsPutOff) {
   EXPECT_EQ(tokens_.get(), "token-1");
   EXPECT_EQ(credentials_.fetched, 3);
   time_.sleep(http::Seconds{100});
-  EXPECT_THROW(tokens_.get(), InputError);
+  EXPECT_THROW((void)tokens_.get(), InputError);
 }
 
 TEST_F(TokenSource, ARefusedTokenIsNotHandedOutAgain) {

@@ -21,7 +21,7 @@ class Upload : public GcsFixture {
   gcs::ObjectInfo upload(const gcs::Client& client, const gcs::UploadOptions& options) {
     return gcs::upload(client, uri_, http::bytes_of(text_), options);
   }
-  /// Uploads through the scripted fault; the object must be there, every byte right.
+  /// Uploads through the fault and expects the object to have the right bytes.
   void expect_success(Fault fault, http::Deadlines deadlines = {}) {
     server_.script(std::move(fault));
     const auto info = upload(make_client(false, deadlines), once_);
@@ -30,7 +30,7 @@ class Upload : public GcsFixture {
     EXPECT_EQ(server_.storage.objects(), 1u);
     EXPECT_EQ(logged().find("secret"), std::string::npos);
   }
-  /// The upload must throw `E` and leave nothing; returns the message.
+  /// Expects an upload to throw `E` and to leave no object. Returns the message.
   template <class E>
   std::string expect_failure(const gcs::UploadOptions& options) {
     const auto message = message_of<E>([&] { upload(make_client(true), options); });

@@ -176,7 +176,7 @@ POST_PROCESSORS = {
 
 
 def spelled(tokenizer, source):
-    """The file of a tokenizer as other versions and programs write it."""
+    """Returns the file of a tokenizer in the form that other versions and programs write."""
     spec = json.loads(tokenizer.to_str())
     if source.random() < 0.3:
         del spec["model"]["type"]

@@ -3,7 +3,7 @@
 
 Dropout is 0; the rest is as in Merity et al. 2017 and Howard and Ruder 2018: activation and temporal
 activation regularisation, a carried state, a tied decoder; chunks, concat pooling and a head with
-batch normalisation. `expected.json` has what the models are shown and 50 losses of each.
+batch normalisation. `expected.json` has the inputs and 50 losses of each model.
 """
 import json
 import pickle
@@ -35,7 +35,7 @@ class Encoder(nn.Module):
         return x, after
 
     def named(self, prefix):
-        """The state_dict as fastai writes it, with its copies."""
+        """Returns the state_dict in fastai's form, with its copies."""
         state = {prefix + "encoder.weight": self.encoder.weight,
                  prefix + "encoder_dp.emb.weight": self.encoder.weight}
         for i, rnn in enumerate(self.rnns):

@@ -8,7 +8,7 @@ import struct
 
 
 def charsmap(entries):
-    """The bytes of a map that replaces each key of `entries` by its value."""
+    """Returns the bytes of a map that replaces each key of `entries` by its value."""
     root, blob, offsets = {}, bytearray(), {}
     for key, value in entries.items():
         if value not in offsets:

@@ -1,8 +1,8 @@
-"""Loads what our writers wrote and compares it with what it was written from.
+"""Loads files that seqtrain has written and compares them with the original values.
 
 usage: python tests/golden/check_weights.py
 
-The files in tests/golden/weights/written/ are, byte for byte, what the tests write (they compare).
+The tests compare the bytes that they write with the files in tests/golden/weights/written/.
 """
 
 import pathlib

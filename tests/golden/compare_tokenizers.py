@@ -25,11 +25,11 @@ import tempfile
 
 from tokenizers import Tokenizer
 
-CHUNK_BYTES = 300_000_000  # about what the reference may keep for the texts that are compared at once
+CHUNK_BYTES = 300_000_000  # approximate memory of the reference for the texts that are compared at once
 
 
 def records(path):
-    """The texts of a file as tuples of one or two."""
+    """Returns the texts of a file as tuples of one or two."""
     if path.suffix == ".jsonl":
         for line in path.open(encoding="utf-8"):
             record = json.loads(line)
@@ -78,7 +78,7 @@ def code_points():
 
 
 def random_texts(tokenizer, count=200_000):
-    """Strings of characters that rules speak of, of added tokens, and of anything."""
+    """Returns random strings of characters with special rules, of added tokens, and of any characters."""
     source = random.Random(11)
     special = [t.content for t in tokenizer.get_added_tokens_decoder().values()]
     spicy = list(" \t\n\r\u00a0\u3000\u2028\u0085'’\"-.,!?<>[]_#0129½٣aAsStTeElLdDmMvVrRéÉäßœİıΣςạ́̂̈中文字日あア한각"
@@ -103,7 +103,7 @@ def reference_bytes(record, max_length):
 
 
 def chunks(everything, max_length):
-    """Texts that the reference has memory for, in groups; leaves out those that alone are too many."""
+    """Yields groups of texts that fit into the reference's memory. Leaves out texts that alone are too long."""
     chunk, size = [], 0
     for record in everything:
         more = reference_bytes(record, max_length)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes cross_entropy.json: torch's cross_entropy and its gradient for the test of model/'s."""
+"""Writes cross_entropy.json: torch's cross_entropy and its gradient, for the tests of model/loss/."""
 import json
 import random
 from pathlib import Path

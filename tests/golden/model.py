@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Models and what transformers computes with them, for the tests of model/.
+"""Makes models, and the results of transformers with them, for the tests of model/.
 
     model.py [--only NAME …]      writes the small cases that the tree holds, into golden/model/
     model.py --out DIR --random N [--checkpoint HF_DIR]
-                                  writes N random configurations of the families in turn,
+                                  writes N random configurations of the families in turn, every
+                                  second time round with sizes that the hand-written passes have,
                                   in all layouts of files, and one case of a real checkpoint,
                                   for model_test with SEQTRAIN_MODEL_CASES=DIR
     model.py --check DIR          compares what model_test saved there, by from_pretrained and by
@@ -85,7 +86,7 @@ def write_case(directory, model, batches, lr=1e-3, layout="one file"):
     print(directory.name, output.logits.abs().max().item(), losses[0], losses[-1])
 
 
-# The keys by which families call what all of them have.
+# The names that families give to the sizes that all of them have.
 KEYS = {"distilbert": {"hidden_size": "dim", "num_hidden_layers": "n_layers",
                        "num_attention_heads": "n_heads", "intermediate_size": "hidden_dim",
                        "hidden_act": "activation", "hidden_dropout_prob": "dropout",
@@ -196,9 +197,16 @@ def write_random(directory, count):
         random.seed(1000 + seed)
         heads = random.choice([1, 2, 4, 6])
         family = families[seed % len(families)]
+        by_hand = seed // len(families) % 2 == 1
+        hidden = heads * random.choice([8, 16, 20])
+        inner = random.randint(16, 160)
+        if by_hand:
+            hidden = random.choice([64, 128, 192])
+            heads = random.choice([1, 2, 4, 8])
+            inner = random.choice([64, 128, 192])
         more = {}
         if family in ("electra", "albert"):
-            more["embedding_size"] = random.choice([7, 16, 32])
+            more["embedding_size"] = random.choice([64, 128] if by_hand else [7, 16, 32])
         if family == "modernbert":
             more["pad_token_id"] = 0
             more["local_attention"] = random.choice([4, 10, 128])
@@ -215,15 +223,14 @@ def write_random(directory, count):
             more["position_biased_input"] = random.random() < 0.5
             more["pos_att_type"] = random.choice(["c2p", "p2c", "c2p|p2c"])
             more["type_vocab_size"] = random.choice([0, 2])
-            more["conv_kernel_size"] = random.choice([0, 3, 5])
+            more["conv_kernel_size"] = 0 if by_hand else random.choice([0, 3, 5])
             more["conv_act"] = random.choice(["tanh", "gelu"])
         if family == "albert":
             more["num_hidden_groups"] = random.randint(1, 2)
             more["inner_group_num"] = random.randint(1, 2)
         model = make_model(
             family, seed, std=0.1, vocab_size=random.randint(50, 300), num_attention_heads=heads,
-            hidden_size=heads * random.choice([8, 16, 20]),
-            num_hidden_layers=random.randint(2, 4), intermediate_size=random.randint(16, 160),
+            hidden_size=hidden, num_hidden_layers=random.randint(1, 4), intermediate_size=inner,
             hidden_act=random.choice(["gelu", "gelu_new", "relu"]),
             max_position_embeddings=random.randint(40, 80), num_labels=random.randint(2, 5), **more)
         batches = [make_batch(model.config, random.randint(1, 9), random.randint(3, 36))

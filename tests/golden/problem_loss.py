@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes problem_loss.json: torch's losses of regression and of multi-label classification, and
-their gradients, for the test of model/'s."""
+"""Writes problem_loss.json: torch's losses for regression and multi-label classification, and
+their gradients, for the tests of model/loss/."""
 import json
 import random
 from pathlib import Path

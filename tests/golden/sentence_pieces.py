@@ -51,7 +51,7 @@ def random_options(source):
 
 
 def change(source, bytes_):
-    """Options that the trainer does not have, and pieces that are no longer used."""
+    """Sets options that the trainer does not have, and marks pieces as unused."""
     model = proto.ModelProto()
     model.ParseFromString(bytes_)
     if source.random() < 0.2:
@@ -81,7 +81,7 @@ def text_lines():
 
 
 def compare(program, model, texts):
-    """The texts whose ids differ, with both answers; or what the program says instead."""
+    """Returns the texts whose ids differ with both answers, or the program's message."""
     with tempfile.NamedTemporaryFile(suffix=".model") as file:
         file.write(model)
         file.flush()

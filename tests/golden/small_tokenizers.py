@@ -108,7 +108,8 @@ def roberta(base):
 
 
 def gpt2(base):
-    """A prefix space, no special tokens around, merges as strings, unknown bytes, added tokens that strip."""
+    """Makes a tokenizer with a prefix space, without special tokens, with merges as strings, unknown bytes and added
+    tokens that strip."""
     tokenizer = copy.deepcopy(base)
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
@@ -129,7 +130,7 @@ def gpt2(base):
 
 
 def ambiguous():
-    """Several merges with the same result, in an order that training would not give."""
+    """Makes a tokenizer with several merges of equal result, in an order that training would not give."""
     tokens = ["<pad>", "a", "b", "c", "ab", "bc", "abc", "ca", "cab", "bca", "aa", "aaa", "abca", "aaab"]
     merges = [("b", "c"), ("a", "a"), ("a", "bc"), ("c", "a"), ("a", "b"), ("ab", "c"), ("c", "ab"), ("ca", "b"),
               ("aa", "a"), ("a", "aa"), ("bc", "a"), ("abc", "a"), ("ab", "ca"), ("aa", "ab"), ("aaa", "b"), ("b", "ca")]

@@ -14,7 +14,7 @@ NAMES = ["bert", "bert_cased", "bert_lowered_tokens", "ignore_merges", "roberta"
 
 
 def tokens(tokenizer, text):
-    """A list [id, special, begin, end] for each token; no places for special ones."""
+    """Returns a list [id, special, begin, end] for each token; special tokens have no places."""
     encoding = tokenizer.encode(text)
     bytes_before = [0]
     for character in text:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes trials.json: what cloudml-hypertune writes for the tests of report/trials.hpp and
+"""Writes trials.json: files of cloudml-hypertune, for the tests of report/trials.hpp and
 report/python_json.hpp.
 
 Timestamps are left out of the files: each is the text TIME.

@@ -36,7 +36,7 @@ nfkd = normalizers.NFKD().normalize_str
 
 
 def probe_sets():
-    """The sets of characters that share a property, each by what it does to a text."""
+    """Probes the sets of characters that share a property, each by its effect on a text."""
     clean, spaced, stripped = bert(clean_text=True), bert(handle_chinese_chars=True), bert(strip_accents=True)
     words = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
     pieces = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True).pre_tokenize_str
@@ -126,7 +126,7 @@ def probe_graphemes():
 
 
 def probe_compositions(decompositions):
-    """(first, second) -> what they compose to."""
+    """Returns the composition of each pair (first, second)."""
     found = {}
     for code, parts in decompositions.items():
         if code in HANGUL or nfc(parts) != chr(code):
@@ -164,7 +164,7 @@ def probe_combining_classes(decompositions):
 
 
 def runs(codes, same=lambda a, b: True):
-    """[first, length] of consecutive codes whose neighbours are the same."""
+    """Returns [first, length] for each run of consecutive codes."""
     out = []
     for code in sorted(codes):
         if out and out[-1][0] + out[-1][1] == code and same(code - 1, code):
@@ -222,14 +222,14 @@ def main():
     about = {
         "letters": r"\p{L} of the byte-level splitting rule.",
         "numbers": r"\p{N} of the byte-level splitting rule.",
-        "whitespace": r"\s of the byte-level splitting rule, and what BERT splits at.",
-        "punctuation": "What BERT isolates: ASCII symbols, and category P.",
-        "controls": "What BERT's clean_text drops, but for U+0000 and U+FFFD.",
-        "ideographs": "What BERT's handle_chinese_chars puts spaces around.",
-        "nonspacing_marks": "What BERT's strip_accents drops.",
+        "whitespace": r"\s of the byte-level splitting rule, which BERT splits at too.",
+        "punctuation": "The characters that BERT isolates: ASCII symbols, and category P.",
+        "controls": "The characters that BERT's clean_text drops, except U+0000 and U+FFFD.",
+        "ideographs": "The characters that BERT's handle_chinese_chars puts spaces around.",
+        "nonspacing_marks": "The characters that BERT's strip_accents drops.",
         "word_characters": r"\w, which tells where added tokens stand alone.",
-        "numeric": "What Digits sets apart.",
-        "marks": "What StripAccents drops: category M.",
+        "numeric": "The characters that Digits isolates.",
+        "marks": "The characters that StripAccents drops: category M.",
         "grapheme_prepends": "Grapheme_Cluster_Break=Prepend.",
         "grapheme_extends": "Grapheme_Cluster_Break=Extend and ZWJ.",
         "grapheme_spacing": "Grapheme_Cluster_Break=SpacingMark.",
@@ -242,19 +242,19 @@ def main():
     parts = [array(name, f"{text} Pairs (gap from the last start, length).", gaps(runs(sets[name])))
              for name, text in about.items()]
     single = {code: text for code, text in lower.items() if len(text) == 1}
-    parts.append(array("lower_case", "Lower case but for U+0130. (Gap from the last start, length, "
+    parts.append(array("lower_case", "Lower case, except of U+0130. (Gap from the last start, length, "
                        "stride, offset to add).", gaps(case_runs(single))))
     same_class = runs(classes, lambda a, b: classes[a] == classes[b])
     parts.append(array("combining_classes", "Canonical combining classes above 0. (Gap from the last "
                        "start, length, class).", gaps([*run, classes[run[0]]] for run in same_class)))
-    parts.append(array("decompositions", "Full canonical decompositions but for Hangul. (Gap from the "
+    parts.append(array("decompositions", "Full canonical decompositions, except of Hangul. (Gap from the "
                        "last, number of parts, parts).",
                        gaps([code, len(text), *map(ord, text)] for code, text in sorted(decompositions.items())
                             if code not in HANGUL)))
-    parts.append(array("compatibility", "Full compatibility decompositions where they are other than the "
-                       "canonical ones. (Gap from the last, number of parts, parts).",
+    parts.append(array("compatibility", "Full compatibility decompositions that differ from the canonical "
+                       "ones. (Gap from the last, number of parts, parts).",
                        gaps([code, len(text), *map(ord, text)] for code, text in sorted(compatibility.items()))))
-    parts.append(array("compositions", "Canonical compositions but for Hangul. (Gap from the last first "
+    parts.append(array("compositions", "Canonical compositions, except of Hangul. (Gap from the last first "
                        "part, second part, result).",
                        gaps([*pair, code] for pair, code in sorted(compositions.items()))))
     HEADER.write_text(

@@ -14,7 +14,7 @@ HERE = pathlib.Path(__file__).parent / "weights"
 
 
 def describe(tensors):
-    """{name: dtype, shape, values in row-major order}, as the tests read it."""
+    """Returns {name: dtype, shape, values in row-major order}, which the tests read."""
     return {
         name: {
             "dtype": str(tensor.dtype).removeprefix("torch."),

@@ -24,6 +24,7 @@ TEXTS = [
     "&#233;&#xE9;&#XE9 &#8217;&#128;&#x81;&#0;&#xD800;&#1114112;&#99999999999;&#11;&#127;&#xFFFF;.",
     "&hellip;&mdash;&rsquo;&apos;&oelig;&euro; &hellip &apos", "& && &; &# &#; &#x; &#xg; &a; &unknown; &ampx; &lt",
     "<BR /><br/><br />x", "a....b", "\u2003wide\u2003space", "😀😀😀 ok", "I I I", "II II II x", "Ⅳ chapter",
+    "1½ cups, x² and ¼ mile", "½ ½ ½ ok", "no no no½", "①② ③",
 ]
 
 
@@ -52,10 +53,11 @@ def marked(text):
 
 
 def words(text):
-    # Every ideograph, here those between 一 and 鿿, is a word of its own, as all that is not \w is.
+    # Every ideograph, here those between 一 and 鿿, is a word by itself, like each character that is not \w.
     return re.findall(r"[一-鿿]|(?:(?![一-鿿])[\w\u0300-\u036f])+|\S", text)
 
 
-cases = [{"text": t, "marked": marked(t), "words": words(marked(t))} for t in TEXTS]
-path = Path(__file__).parent / "word_marks.json"
-path.write_text(json.dumps(cases, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+if __name__ == "__main__":
+    cases = [{"text": t, "marked": marked(t), "words": words(marked(t))} for t in TEXTS]
+    path = Path(__file__).parent / "word_marks.json"
+    path.write_text(json.dumps(cases, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/wordpiece.json: what tokenizers' BERT parts make of hostile texts.
+"""Writes tests/golden/wordpiece.json: the results of tokenizers' BERT parts for hostile texts.
 
 The vocabulary is this script's own and small. `sweep` holds a checksum of the ids of a text around
 each of many code points.
@@ -44,7 +44,7 @@ def random_texts(count):
 
 
 def swept():
-    """Every code point up to U+33FF, then every 37th."""
+    """Yields every code point up to U+33FF, then every 37th one."""
     codes = itertools.chain(range(0x3400), range(0x3400, 0x110000, 37))
     return (c for c in codes if not 0xD800 <= c < 0xE000)
 
@@ -57,7 +57,7 @@ def tokenizer_of(normalizer):
 
 
 def checksum(rows):
-    """FNV-1a over each row's length and numbers."""
+    """Returns FNV-1a over each row's length and numbers."""
     value = 0xCBF29CE484222325
     for row in rows:
         for number in (len(row), *row):

@@ -21,7 +21,7 @@ class HubAccount : public HubFixture {
     return problem;
   }
 
-  std::size_t requests_ = 0;  // of the last check
+  std::size_t requests_ = 0;  // requests of the last check
 };
 
 TEST_F(HubAccount, IsThatOfTheToken) {
@@ -40,9 +40,10 @@ TEST_F(HubAccount, MayPushToItsOwnAndItsOrganizations) {
 }
 
 TEST_F(HubAccount, IsToldWhatItMayNot) {
-  EXPECT_EQ(problem("other/m"),
-            "other/m: the account me is no member of other; push to me/m, or set HF_TOKEN to the "
-            "token of a member");
+  EXPECT_EQ(
+      problem("other/m"),
+      "other/m: the account me is not a member of other; push to me/m, or set HF_TOKEN to the "
+      "token of a member");
   EXPECT_NE(problem("m").find("write org/name"), std::string::npos);
   EXPECT_NE(problem("org/m@v1").find("write org/name"), std::string::npos);
   EXPECT_NE(problem("org/m", "").find("set HF_TOKEN"), std::string::npos);

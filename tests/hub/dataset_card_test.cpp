@@ -22,7 +22,7 @@ std::string configs_of(const std::string& card) {
   return text;
 }
 
-/// A card with these lines among others, of which some are YAML that is not read.
+/// Returns a card with these lines among others, some of which are YAML that cannot be read.
 std::string card_with(const std::string& configs) {
   return "---\nlanguage:\n- en\npretty_name: \"GLUE: a\n  benchmark\"\ntags: [a, {b: c}]\n" +
          configs +

@@ -91,9 +91,9 @@ TEST(HubDatasetSplits, RefusesWhatIsNotRead) {
   const auto problem = [](const DatasetPaths& files, const std::string& card = "") {
     return problem_of([&] { splits_of(files, card); });
   };
-  EXPECT_NE(problem({}).find("has no files of data"), std::string::npos);
-  EXPECT_NE(problem({"a.txt", "b.zip"}).find("but: a.txt, b.zip"), std::string::npos);
-  EXPECT_NE(problem({"set.py", "README.md"}).find("but: set.py"), std::string::npos);
+  EXPECT_NE(problem({}).find("has no data files"), std::string::npos);
+  EXPECT_NE(problem({"a.txt", "b.zip"}).find("only: a.txt, b.zip"), std::string::npos);
+  EXPECT_NE(problem({"set.py", "README.md"}).find("only: set.py"), std::string::npos);
   EXPECT_NE(problem({"a.csv"}, "---\nconfigs:\n- config_name: a\n  sep: ;\n---\n")
                 .find("its README.md sets 'sep'"),
             std::string::npos);

@@ -1,10 +1,10 @@
-"""Data sets as `--dataset` reads them, against the Python packages datasets and huggingface_hub.
+"""Compares data sets that `--dataset` reads with the Python packages datasets and huggingface_hub.
 
     dataset_test.py FETCH_DATASET [--parquet]
 
 Makes repositories in directories, compares splits, files and rows; then a data set on a fake hub, whose
 cache both use. Needs, in the Python that runs it:  pip install datasets
-Ends with 77 ("skipped") where that is missing.
+Ends with 77 ("skipped") if that is missing.
 """
 
 import gzip
@@ -136,7 +136,7 @@ def check_repository(directory, config, train, dev):
 
 
 def check_on_the_hub(directory):
-    """One cache, either way, and errors."""
+    """Tests that both programs use one cache, and errors."""
     with fake_hub() as hub:
         kind = REPOSITORIES | PARQUET if "--parquet" in sys.argv else REPOSITORIES
         files = kind.get("parquet", kind["card"])[0]

@@ -1,4 +1,4 @@
-"""A fake hub in this process: listings, files, redirects, ranges and errors; new repositories, LFS
+"""Runs a fake hub in this process: listings, files, redirects, ranges and errors; new repositories, LFS
 transfers in one request or in parts, commits.
 
 Its answers follow the hub's documentation and the package huggingface_hub. A second port serves
@@ -127,7 +127,7 @@ class FileServer(Server):
 
 
 class Hub(Server):
-    """Its account `me` is a member of `org`, and has the token `hf_write`."""
+    """A hub whose account `me` is a member of `org` and has the token `hf_write`."""
 
     refuses_commits = False
     part_from = 1 << 30  # larger contents are sent in parts of half that size

@@ -1,5 +1,5 @@
-// Prints the splits and rows of a data set, as flags of the programs name it, for tests in other
-// languages.
+// Prints the splits and rows of a data set that is named as by flags of the programs, for tests in
+// other languages.
 #include <iostream>
 
 #include <seqtrain/cli/local_dataset.hpp>

@@ -26,7 +26,7 @@ TEST(HubKnownDatasets, OnlyStsbIsRegression) {
   EXPECT_EQ(hub::known_dataset("other/set", "stsb").problem_type, "");
 }
 
-/// The columns of the sets with defaults need no entry in the table: they are recognised.
+/// The columns of the sets with defaults are recognised, so they need no entry in the table.
 TEST(HubKnownDatasets, HaveColumnsThatAreRecognised) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> sets{
       {{"sentence", "label", "idx"}, "sentence//label"},                          // cola, sst2

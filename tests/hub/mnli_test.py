@@ -1,9 +1,9 @@
-"""`mnli` with a model and a data set by their names, against a fake hub.
+"""Tests `mnli` with the names of a model and a data set on a fake hub.
 
     mnli_test.py MNLI
 
-Trains on a data set with two files a split, reads what the run left, and repeats it from its record
-without the hub.
+Trains on a data set with two files for each split, reads the results, and repeats the run from its
+metrics.json without the hub.
 """
 
 import json
@@ -45,7 +45,7 @@ def run(mnli, arguments, **environment):
 
 
 def check_push(mnli, hub, directory, place):
-    """A run is pushed as it is; one that cannot be pushed stays, or is not begun."""
+    """Tests that a run is pushed, that a failed push leaves the run in its directory, and that a wrong name ends the program."""
     arguments = ["--model", "org/model", "--dataset", "nyu-mll/multi_nli", "--push-to-hub", "org/pushed"]
     done = run(mnli, [*arguments, "--output-dir", directory / "third"], **place, HF_TOKEN="hf_write")
     assert done.returncode == 0, done.stderr

@@ -55,9 +55,9 @@ class HubPush : public HubFixture {
     return found;
   }
 
-  std::vector<FakeTransport::Seen> seen_;  // by the last push
+  std::vector<FakeTransport::Seen> seen_;  // requests of the last push
 
-  /// The files of the repository that are not the hub's own.
+  /// Returns the files of the repository without those that the hub itself added.
   Contents pushed() {
     auto files = hub_.files_of("models/org/new");
     files.erase(".gitattributes");
@@ -198,13 +198,13 @@ TEST_F(HubPush, SaysWhatTheHubRefuses) {
   EXPECT_TRUE(pushed().empty());
 }
 
-/// How a request fails.
+/// The way in which a request fails.
 enum class Failing { before, after, busy, broken, refused };
 
-/// Fails the request with this number, or all from it on.
+/// A hub that fails the request with this number, or all from it on.
 class HubPushFaults : public HubPush {
  protected:
-  HubPushFaults() { hub_.part_from = 500; }  // the weights go in four parts
+  HubPushFaults() { hub_.part_from = 500; }  // the weights are sent in four parts
 
   http::Response fail(Failing how, const FakeTransport::Seen& seen) {
     if (how == Failing::after) static_cast<void>(answer(seen));

@@ -33,7 +33,8 @@ TEST(HubSplitNames, FoldersComeBeforeFiles) {
 TEST(HubSplitNames, AreWordsInFileNames) {
   EXPECT_EQ(split_names_of({"train.csv", "validation.csv", "test.csv"}), "train validation test ");
   EXPECT_EQ(split_names_of({"my-val.jsonl", "a/eval_0.jsonl"}), "validation test ");
-  EXPECT_EQ(split_names_of({"trainer.csv", "detest.csv"}), "train ");  // no words: all files
+  // No name has one of the words, so all files are a split.
+  EXPECT_EQ(split_names_of({"trainer.csv", "detest.csv"}), "train ");
   EXPECT_EQ(split_names_of({"reviews.csv"}), "train ");
   EXPECT_EQ(split_names_of({".gitattributes"}), "");
 }

@@ -30,7 +30,7 @@ class HubUpload : public HubFixture {
         "hf_write");
   }
 
-  std::vector<FakeTransport::Seen> seen_;  // by the last upload
+  std::vector<FakeTransport::Seen> seen_;  // requests of the last upload
   hub::PushFile file_{.path = "w.bin",
                       .file = write_file(directory_ / "w.bin", "0123456789"),
                       .size = 10,
@@ -119,7 +119,7 @@ TEST_F(HubUpload, GivesTheHeadersOfTheHubToNoOtherHost) {
 TEST_F(HubUpload, RefusesAFileThatHasChanged) {
   write_file(file_.file, "shorter");
   const auto client = make_client("hf_write");
-  EXPECT_NE(problem_of([&] { upload(client); }).find("has changed its size"), std::string::npos);
+  EXPECT_NE(problem_of([&] { upload(client); }).find("changed its size"), std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Images and what runs in them, by docker or podman, or by buildah and the tools of Linux alone."""
+"""Runs images by docker or podman, or by buildah and the tools of Linux alone."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def output_of(*command):
 
 
 def find_engine():
-    """The engine that builds here; ends with 77 ("skipped") where none does."""
+    """Returns the engine that builds here. Ends with 77 ("skipped") if there is none."""
     found = subprocess.run([TOP / "tools/container_engine.sh"], capture_output=True, text=True)
     if found.returncode != 0:
         print("skipped: " + found.stderr.strip())
@@ -46,7 +46,7 @@ class Image:
         self.config, self.layers = inspected["Config"], inspected["RootFS"]["Layers"]
 
     def files(self):
-        """The sizes of the regular files, by their path from the root."""
+        """Returns the sizes of the regular files by their paths from the root."""
         container = output_of(self._engine, "create", self.name).strip()
         with subprocess.Popen([self._engine, "export", container], stdout=subprocess.PIPE) as export:
             with tarfile.open(fileobj=export.stdout, mode="r|") as files:
@@ -55,7 +55,7 @@ class Image:
         return sizes
 
     def command(self, *arguments, program=None, mounts=(), environment=(), network=False):
-        """The words that run `arguments` in the image, read-only: `mounts` are pairs (here, there)."""
+        """Returns the command that runs `arguments` in the read-only image. `mounts` are pairs (here, there)."""
         words = [self._engine, "run", "--rm", "--read-only", "--tmpfs", "/tmp"]
         words += ["--network", "host" if network else "none"]
         words += [f"--volume={here}:{there}" for here, there in mounts]

@@ -29,7 +29,7 @@ ANSWERS = {
 
 
 class Cloud:
-    """A folder with the fakes, which is gone at the end of `with`."""
+    """A folder with the fakes, which is removed at the end of `with`."""
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -74,7 +74,7 @@ class Cloud:
         return ended.returncode, ended.stdout, ended.stderr
 
     def calls(self):
-        """The commands of the last run, each a list of words."""
+        """Returns the commands of the last run, each a list of words."""
         lines = (self.folder / "calls").read_text(encoding="utf-8").splitlines()
         return [json.loads(line) for line in lines]
 

@@ -1,4 +1,4 @@
-"""The commands and job files of examples/jobs as the gcloud that is installed here takes them.
+"""Tests that the installed gcloud accepts the commands and job files of examples/jobs.
 
 gcloud has no account and no network in this test: it looks at its arguments, then says that it has no
 account. Ends with 77 ("skipped") where there is no gcloud.
@@ -60,7 +60,7 @@ class Offline(unittest.TestCase):
 
 class Commands(Offline):
     def commands(self, script, *arguments):
-        """The commands of gcloud's that a script prints, each a list of words; its job file lies ready."""
+        """Returns the gcloud commands that a script prints, each a list of words. The job file is there."""
         with Cloud() as cloud:
             code, said, warned = cloud.run(script, "--dry-run", *arguments, PROJECT="my-project")
             self.assertEqual(code, 0, warned)

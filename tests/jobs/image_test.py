@@ -1,4 +1,4 @@
-"""Builds the image of examples/jobs, looks at what is in it, and trains in it.
+"""Builds the image of examples/jobs, checks its files, and trains in it.
 
     image_test.py [--twice]
 
@@ -105,7 +105,7 @@ def check_training(run):
 
 
 def check_a_stopped_job(run):
-    """Trains into a bucket of the emulator; SIGTERM in between, and started again."""
+    """Trains into a bucket of the emulator, stops by SIGTERM and starts again."""
     if not importlib.util.find_spec("gcp_storage_emulator"):
         print("  skipped: no gcp-storage-emulator in this Python")
         return

@@ -1,4 +1,4 @@
-"""The job files of examples/jobs as google-cloud-aiplatform's own types read them.
+"""Tests that google-cloud-aiplatform's own types can read the job files of examples/jobs.
 
 Needs, in the Python that runs it: pip install google-cloud-aiplatform PyYAML. Ends with 77 ("skipped")
 where these are missing.
@@ -35,7 +35,7 @@ def parse(kind, data):
 
 
 def mappings(data, path=()):
-    """The places of all mappings in a document."""
+    """Returns the places of all mappings in a document."""
     if isinstance(data, dict):
         yield path
     items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
@@ -54,7 +54,7 @@ def changed(data, path, change):
 
 class JobFiles(unittest.TestCase):
     def sent(self, name, *flags):
-        """The file that submit.sh sends for a job file."""
+        """Returns the file that submit.sh sends for a job file."""
         with Cloud() as cloud:
             code, said, warned = cloud.run(JOBS / "submit.sh", "--config", JOBS / name, "--", *flags)
             self.assertEqual(code, 0, said + warned)
@@ -109,14 +109,14 @@ class JobFiles(unittest.TestCase):
 
 
 class UnknownKeys(unittest.TestCase):
-    """unknown_keys.awk knows the keys of the types, and each at its place."""
+    """Tests that unknown_keys.awk has the keys of the types, each at its place."""
 
     def check(self, kind, text):
         command = ["awk", "-v", f"root={kind.__name__}", "-f", str(JOBS / "unknown_keys.awk")]
         return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
     def table(self):
-        """The keys that unknown_keys.awk lists for each parent."""
+        """Returns the keys that unknown_keys.awk lists for each parent."""
         text = (JOBS / "unknown_keys.awk").read_text(encoding="utf-8")
         listed = re.findall(r'known\("(\w+)", ((?:"[^"]*"[\s\\]*)+)\)', text)
         table = {parent: set("".join(re.findall('"([^"]*)"', keys)).split()) for parent, keys in listed}

@@ -1,4 +1,4 @@
-"""submit.sh and deploy.sh with a fake gcloud: what they call, print and refuse.
+"""Tests the calls, the output and the errors of submit.sh and deploy.sh with a fake gcloud.
 
     scripts_test.py             # runs the tests
     scripts_test.py --update    # writes golden/*.txt anew, to be looked at before a commit
@@ -53,7 +53,7 @@ class Scripts(unittest.TestCase):
         return said
 
     def refuses(self, expected, *arguments, script=SUBMIT, **options):
-        """The script ends with 2 and says `expected`, before anything costs money."""
+        """Expects the script to end with 2 and print `expected` before anything costs money."""
         code, said, warned = self.cloud.run(script, *arguments, **options)
         self.assertEqual(code, 2, said + warned)
         for text in [expected] if isinstance(expected, str) else expected:
@@ -77,7 +77,7 @@ class DryRun(Scripts):
                 self.assertEqual(dry_run(self.cloud, name), golden)
 
     def test_printed_commands_are_those_of_a_real_run(self):
-        """The output of a dry run, run by a shell, makes the calls that the script itself makes."""
+        """Tests that the output of a dry run, run by a shell, makes the calls of the script itself."""
         for name, (script, arguments) in DRY_RUNS.items():
             if "--local" in arguments:
                 continue  # needs credentials; see Local

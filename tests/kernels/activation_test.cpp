@@ -95,5 +95,41 @@ TEST(Activation, AddsMultipliesAndConverts) {
   EXPECT_EQ(to_float(half[0]), 3.5F);
 }
 
+/// Gated activations of rows whose inputs, values and factors are apart by different numbers.
+TEST(Activation, GatesAndTheirFactorsAgreeWithDifferences) {
+  constexpr std::size_t rows = 3, n = 16, ld_x = 20, ld = 32, ld_factors = 64;
+  const Dropout dropout{5, 0.3};
+  std::vector<float> x(rows * ld_x), gate(rows * ld_x), bias(n), gate_bias(n);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<float>(i) * 0.1F - 3;
+    gate[i] = 2 - static_cast<float>(i) * 0.07F;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    bias[i] = static_cast<float>(i) * 0.01F;
+    gate_bias[i] = 0.5F - bias[i];
+  }
+  std::vector<float> value(rows * ld), factors(rows * ld_factors), alone(rows * ld);
+  activate_gated<GeluNew>(x.data(), gate.data(), ld_x, bias.data(), gate_bias.data(), dropout, 100,
+                          value.data(), ld, factors.data(), factors.data() + ld, ld_factors, rows,
+                          n);
+  float* const none = nullptr;
+  activate_gated<GeluNew>(x.data(), gate.data(), ld_x, bias.data(), gate_bias.data(), dropout, 100,
+                          alone.data(), ld, none, none, ld_factors, rows, n);
+  EXPECT_EQ(value, alone);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < n; ++i) {
+      Width<4>::Floats keep = Width<4>::Floats{} + 1;
+      dropout.apply(static_cast<std::uint32_t>(100 + row * ld + i), keep);
+      const double in = static_cast<double>(x[row * ld_x + i]) + bias[i];
+      const double factor = (static_cast<double>(gate[row * ld_x + i]) + gate_bias[i]) * keep[0];
+      constexpr double h = 1e-5;
+      const double slope = (gelu_new(in + h) - gelu_new(in - h)) / (2 * h);
+      EXPECT_NEAR(value[row * ld + i], gelu_new(in) * factor, 1e-5);
+      EXPECT_NEAR(factors[row * ld_factors + i], slope * factor, 2e-5);
+      EXPECT_NEAR(factors[row * ld_factors + ld + i], gelu_new(in) * keep[0], 1e-5);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace seqtrain::kernels

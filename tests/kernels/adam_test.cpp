@@ -25,7 +25,7 @@ struct Numbers {
   AdamRows rows() { return {value.data(), gradient.data(), exp_avg.data(), exp_avg_sq.data()}; }
 };
 
-/// Kingma and Ba's algorithm, in double.
+/// Compares with Kingma and Ba's algorithm in double.
 void expect_updated(const AdamFactors& f, const Numbers& before, const Numbers& after,
                     std::size_t i) {
   const double value = before.value[i];

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,13 +13,26 @@
 namespace seqtrain::kernels {
 namespace {
 
+/// What is added to the scores of a problem.
+struct Additions {
+  std::size_t reach = std::numeric_limits<std::size_t>::max();
+  bool bias = false;
+  bool key_vectors = false;
+  bool query_vectors = false;
+};
+
 /// One head whose rows lie `ld` apart, and an objective sum(weights * attention).
 struct Problem {
   std::size_t length, queries, size;
   Dropout dropout;
+  Additions additions = {};
   std::size_t ld = 3 * size + 5;
+  std::size_t distances = 2 * length - 1;
   std::vector<float> qkv = noise(1, length* ld);
   std::vector<float> weights = noise(2, length* size);
+  std::vector<float> bias = noise(3, distances);
+  std::vector<float> keys = noise(4, distances* size);
+  std::vector<float> scaled_queries = noise(5, distances* size);
 
   static std::vector<float> noise(std::uint64_t seed, std::size_t count) {
     const random::Stream stream{seed, random::Purpose::data};
@@ -26,25 +42,49 @@ struct Problem {
   }
 
   [[nodiscard]] Head<float> head() const {
-    return {qkv.data(), qkv.data() + size, qkv.data() + 2 * size,
-            ld,         queries,           length,
-            size,       dropout,           1000};
+    return {.q = qkv.data(),
+            .k = qkv.data() + size,
+            .v = qkv.data() + 2 * size,
+            .ld = ld,
+            .queries = queries,
+            .length = length,
+            .size = size,
+            .dropout = dropout,
+            .first = 1000,
+            .reach = additions.reach,
+            .bias = additions.bias ? bias.data() + length - 1 : nullptr,
+            .parts = parts()};
+  }
+
+  [[nodiscard]] std::size_t parts() const {
+    return 1 + (additions.key_vectors ? 1 : 0) + (additions.query_vectors ? 1 : 0);
+  }
+
+  [[nodiscard]] double score(std::size_t q, std::size_t j) const {
+    const std::size_t to_key = length - 1 + j - q;
+    const std::size_t to_query = length - 1 + q - j;
+    const double scale = 1 / std::sqrt(static_cast<double>(size * parts()));
+    double sum = additions.bias ? bias[to_key] : 0;
+    for (std::size_t d = 0; d < size; ++d) {
+      const double query = scale * qkv[q * ld + d];
+      const double key = qkv[j * ld + size + d];
+      sum += query * key;
+      if (additions.key_vectors) sum += query * keys[to_key * size + d];
+      if (additions.query_vectors) sum += key * scaled_queries[to_query * size + d];
+    }
+    return sum;
   }
 
   [[nodiscard]] std::vector<double> reference() const {
     std::vector<double> out(queries * size);
     for (std::size_t q = 0; q < queries; ++q) {
+      const std::size_t begin = q > additions.reach ? q - additions.reach : 0;
+      const std::size_t end =
+          additions.reach < length ? std::min(length, q + additions.reach + 1) : length;
       std::vector<double> p(length);
       double total = 0;
-      for (std::size_t j = 0; j < length; ++j) {
-        double dot = 0;
-        for (std::size_t d = 0; d < size; ++d) {
-          dot += static_cast<double>(qkv[q * ld + d]) * qkv[j * ld + size + d];
-        }
-        p[j] = std::exp(dot / std::sqrt(static_cast<double>(size)));
-        total += p[j];
-      }
-      for (std::size_t j = 0; j < length; ++j) {
+      for (std::size_t j = begin; j < end; ++j) total += p[j] = std::exp(score(q, j));
+      for (std::size_t j = begin; j < end; ++j) {
         Width<4>::Floats keep = Width<4>::Floats{} + 1;
         dropout.apply(static_cast<std::uint32_t>(1000 + q * length + j), keep);
         for (std::size_t d = 0; d < size; ++d) {
@@ -61,19 +101,83 @@ struct Problem {
     for (std::size_t i = 0; i < out.size(); ++i) total += out[i] * weights[i];
     return total;
   }
+
+  /// The derivative of the objective by one of its numbers.
+  [[nodiscard]] double slope(float& value) const {
+    constexpr float h = 1.0F / 1024;
+    const float before = value;
+    value = before + h;
+    const double above = objective();
+    value = before - h;
+    const double below = objective();
+    value = before;
+    return (above - below) / (2.0 * h);
+  }
+};
+
+/// The vectors of distances as attention reads them, and their gradients.
+struct Tables {
+  explicit Tables(const Problem& p)
+      : wide{round_to_lanes(p.size)},
+        ld{round_to_lanes(p.distances) + lanes},
+        keys{table(p, p.keys)},
+        queries{table(p, p.scaled_queries)},
+        keys_transposed{transposed(p, p.keys)},
+        queries_transposed{transposed(p, p.scaled_queries)},
+        d_keys(keys.size()),
+        d_queries(queries.size()),
+        d_bias(p.distances) {}
+
+  [[nodiscard]] std::vector<float> table(const Problem& p, const std::vector<float>& from) const {
+    std::vector<float> to(p.distances * wide);
+    for (std::size_t i = 0; i < from.size(); ++i) to[i / p.size * wide + i % p.size] = from[i];
+    return to;
+  }
+
+  [[nodiscard]] std::vector<float> transposed(const Problem& p,
+                                              const std::vector<float>& from) const {
+    std::vector<float> to(p.size * ld);
+    for (std::size_t i = 0; i < from.size(); ++i) to[i % p.size * ld + i / p.size] = from[i];
+    return to;
+  }
+
+  [[nodiscard]] Head<float> head(const Problem& p) {
+    Head<float> head = p.head();
+    if (p.additions.bias) head.d_bias = d_bias.data() + p.length - 1;
+    head.vectors.ld = ld;
+    head.vectors.zero = p.length - 1;
+    if (p.additions.key_vectors) {
+      head.vectors.keys = keys.data();
+      head.vectors.keys_transposed = keys_transposed.data();
+      head.vectors.d_keys = d_keys.data();
+    }
+    if (p.additions.query_vectors) {
+      head.vectors.queries = queries.data();
+      head.vectors.queries_transposed = queries_transposed.data();
+      head.vectors.d_queries = d_queries.data();
+    }
+    return head;
+  }
+
+  std::size_t wide, ld;
+  std::vector<float> keys, queries, keys_transposed, queries_transposed;
+  std::vector<float> d_keys, d_queries, d_bias;
 };
 
 class Attention : public testing::TestWithParam<Problem> {};
 
 std::vector<float> memory(const Problem& p) {
-  return std::vector<float>(AttentionScratch::floats(p.length, p.size));
+  const bool with_vectors = p.parts() > 1;
+  return std::vector<float>(
+      AttentionScratch::floats(p.length, p.size, p.additions.reach, with_vectors));
 }
 
 TEST_P(Attention, ForwardAgreesWithTheFormula) {
   const Problem& p = GetParam();
   auto scratch = memory(p);
+  Tables tables{p};
   std::vector<float> out(p.queries * p.size);
-  attend(p.head(), out.data(), p.size, {scratch.data()});
+  attend(tables.head(p), out.data(), p.size, {scratch.data()});
   const auto expected = p.reference();
   for (std::size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], expected[i], 2e-6);
 }
@@ -81,21 +185,30 @@ TEST_P(Attention, ForwardAgreesWithTheFormula) {
 TEST_P(Attention, BackwardAgreesWithDifferences) {
   Problem p = GetParam();
   auto scratch = memory(p);
+  Tables tables{p};
   std::vector<float> gradient(p.qkv.size());
-  attend_backward(p.head(), p.weights.data(), p.size, gradient.data(), gradient.data() + p.size,
-                  gradient.data() + 2 * p.size, {scratch.data()});
-  for (std::size_t row = 0; row < p.length; ++row) {
+  attend_backward(tables.head(p), p.weights.data(), p.size, gradient.data(),
+                  gradient.data() + p.size, gradient.data() + 2 * p.size, {scratch.data()});
+  // Long sequences would take long: some rows stand for all of them.
+  const std::size_t step = p.length > 40 ? 13 : 1;
+  for (std::size_t row = 0; row < p.length; row += step) {
     for (std::size_t i = 0; i < 3 * p.size; ++i) {
-      if (i < p.size && row >= p.queries) continue;  // did not ask
-      constexpr float h = 1.0F / 1024;
-      float& value = p.qkv[row * p.ld + i];
-      const float before = value;
-      value = before + h;
-      const double above = p.objective();
-      value = before - h;
-      const double below = p.objective();
-      value = before;
-      EXPECT_NEAR(gradient[row * p.ld + i], (above - below) / (2.0 * h), 2e-5);
+      if (i < p.size && row >= p.queries) continue;  // it does not attend
+      EXPECT_NEAR(gradient[row * p.ld + i], p.slope(p.qkv[row * p.ld + i]), 2e-5);
+    }
+  }
+  for (std::size_t i = 0; i < p.distances; i += step) {
+    if (p.additions.bias) {
+      EXPECT_NEAR(tables.d_bias[i], p.slope(p.bias[i]), 2e-5);
+    }
+    for (std::size_t d = 0; d < p.size; d += 3) {
+      if (p.additions.key_vectors) {
+        EXPECT_NEAR(tables.d_keys[i * tables.wide + d], p.slope(p.keys[i * p.size + d]), 2e-5);
+      }
+      if (p.additions.query_vectors) {
+        EXPECT_NEAR(tables.d_queries[i * tables.wide + d],
+                    p.slope(p.scaled_queries[i * p.size + d]), 2e-5);
+      }
     }
   }
 }
@@ -122,6 +235,48 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Attention,
                                          Problem{32, 32, 16, {9, 0.5}},
                                          Problem{19, 1, 32, {9, 0.1}},
                                          Problem{33, 7, 20, {9, 0.3}}));
+
+INSTANTIATE_TEST_SUITE_P(Reaches, Attention,
+                         testing::Values(Problem{30, 30, 16, {9, 0.2}, {.reach = 3}},
+                                         Problem{20, 20, 8, {}, {.reach = 19}},
+                                         Problem{20, 20, 8, {}, {.reach = 20}},
+                                         Problem{20, 20, 8, {}, {.reach = 1}},
+                                         Problem{30, 1, 16, {}, {.reach = 5}},
+                                         Problem{150, 150, 4, {}, {.reach = 17}},
+                                         Problem{130, 130, 4, {9, 0.3}, {.reach = 64}},
+                                         Problem{90, 90, 4, {}, {.reach = 200}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Distances, Attention,
+    testing::Values(Problem{21, 21, 16, {9, 0.2}, {.bias = true}},
+                    Problem{17, 1, 8, {}, {.bias = true}},
+                    Problem{70, 70, 4, {}, {.reach = 9, .bias = true}},
+                    Problem{16, 16, 16, {}, {.key_vectors = true}},
+                    Problem{16, 16, 16, {}, {.query_vectors = true}},
+                    Problem{19, 19, 20, {9, 0.2}, {.key_vectors = true, .query_vectors = true}},
+                    Problem{33, 33, 8, {}, {.key_vectors = true, .query_vectors = true}},
+                    Problem{35, 1, 8, {}, {.key_vectors = true, .query_vectors = true}},
+                    Problem{1, 1, 8, {}, {.key_vectors = true, .query_vectors = true}}));
+
+TEST(Attention, MemoryForALengthIsEnoughForShorterTexts) {
+  for (const std::size_t reach : {3UL, 64UL, 128UL, 300UL, 511UL, 512UL, 600UL, unlimited_reach}) {
+    std::size_t most = 0;
+    for (std::size_t length = 1; length < 1300; ++length) {
+      const std::size_t floats = AttentionScratch::floats(length, 64, reach, true);
+      EXPECT_GE(floats, most) << length << " tokens, reach " << reach;
+      most = std::max(most, floats);
+    }
+  }
+}
+
+TEST(Attention, ManyQueriesGoInBlocks) {
+  const Problem p{530, 530, 4, {9, 0.1}, {.bias = true}};
+  auto scratch = memory(p);
+  std::vector<float> out(p.queries * p.size);
+  attend(p.head(), out.data(), p.size, {scratch.data()});
+  const auto expected = p.reference();
+  for (std::size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], expected[i], 2e-6);
+}
 
 TEST(Attention, LargeScoresDoNotOverflow) {
   Problem p{4, 4, 16, {}};

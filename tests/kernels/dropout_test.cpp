@@ -76,5 +76,13 @@ TEST(Dropout, SitesAndNeighboursAreIndependent) {
   }
 }
 
+TEST(Dropout, DropsABlock) {
+  const Dropout dropout{42, 0.3};
+  const auto expected = factors(dropout, 37, 64);
+  std::vector<float> x(64, 3), y(64);
+  drop(x.data(), dropout, 37, y.data(), x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(y[i], 3 * expected[i]);
+}
+
 }  // namespace
 }  // namespace seqtrain::kernels

@@ -23,7 +23,7 @@ std::vector<float> made_numbers(std::size_t count, std::uint32_t seed) {
   return result;
 }
 
-/// Rows and a panel with the memory that they lie in.
+/// Rows and a panel with their memory.
 struct Factors {
   Factors(std::size_t row_count, std::size_t depth)
       : rows{row_count},
@@ -148,7 +148,8 @@ TEST(Int8, QuantizesEachOutputChannelByItsLargestWeight) {
   EXPECT_EQ(factors.scales[7], 0);
 }
 
-/// Bytes at the ends of their range, where instructions that saturate would.
+/// Fills factors with bytes at the ends of their range, at which saturating instructions would
+/// fail.
 void fill_extremes(Factors& factors) {
   for (std::size_t i = 0; i < factors.bytes.size(); ++i) factors.bytes[i] = i % 7 == 0 ? 1 : 255;
   for (std::size_t i = 0; i < factors.weights.size(); ++i) {
@@ -158,7 +159,7 @@ void fill_extremes(Factors& factors) {
   std::fill(factors.scales.begin(), factors.scales.end(), 1.0F);
 }
 
-/// The product by `Dot`, in vectors of four numbers.
+/// Computes the product by `Dot`, in vectors of four numbers.
 template <class Dot>
 std::vector<std::int32_t> sums_by(const Factors& factors) {
   using Ints = Width<4>::Ints;

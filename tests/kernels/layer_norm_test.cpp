@@ -85,6 +85,45 @@ TEST(LayerNorm, BothPassesAgreeWithTheFormula) {
   }
 }
 
+TEST(LayerNorm, TheNormOfAResidualGivesTheSameAndKeepsTheResidual) {
+  const Norm p;
+  const LayerNormWeights weights{p.gamma.data(), p.beta.data(), eps};
+  std::vector<float> x = p.x, expected(norm_rows * n), compact(norm_rows * n),
+                     normal(norm_rows * n), inverse(norm_rows);
+  add_and_norm<float>(x.data(), p.bias.data(), p.residual.data(), p.dropout, 0, weights,
+                      {expected.data(), compact.data(), normal.data(), inverse.data()}, norm_rows,
+                      n);
+  const std::vector<float> sum = x;  // add_and_norm leaves it there
+  std::vector<float> y = p.x, residual = p.residual, of_residual(norm_rows * n);
+  add_then_norm<float>(y.data(), p.bias.data(), residual.data(), p.dropout, 0, weights,
+                       {y.data(), compact.data(), of_residual.data(), inverse.data()}, norm_rows,
+                       n);
+  EXPECT_EQ(y, expected);
+  EXPECT_EQ(y, compact);
+  EXPECT_EQ(of_residual, normal);
+  EXPECT_EQ(residual, sum);
+}
+
+TEST(LayerNorm, TheGradientOfAResidualIsItsOwnAndThatThroughTheNorm) {
+  const Norm p;
+  const std::vector<float> own = noise(8, norm_rows * n), normal = noise(9, norm_rows * n);
+  const std::vector<float> inverse{0.5F, 2, 1};
+  std::vector<float> through = p.weights, unused(norm_rows * n), d_gamma(n), d_beta(n);
+  add_and_norm_backward(through.data(), normal.data(), inverse.data(), p.gamma.data(), {}, 0,
+                        unused.data(), d_gamma.data(), d_beta.data(), norm_rows, n);
+  std::vector<float> gradient = own, d_y = p.weights, d_x(norm_rows * n), gamma2(n), beta2(n);
+  add_then_norm_backward(gradient.data(), d_y.data(), normal.data(), inverse.data(), p.gamma.data(),
+                         p.dropout, 0, d_x.data(), gamma2.data(), beta2.data(), norm_rows, n);
+  EXPECT_EQ(gamma2, d_gamma);
+  EXPECT_EQ(beta2, d_beta);
+  for (std::size_t i = 0; i < norm_rows * n; ++i) {
+    EXPECT_EQ(gradient[i], own[i] + through[i]);
+    Width<4>::Floats kept = Width<4>::Floats{} + gradient[i];
+    p.dropout.apply(static_cast<std::uint32_t>(i), kept);
+    EXPECT_EQ(d_x[i], kept[0]);
+  }
+}
+
 TEST(LayerNorm, LeavesNothingForABackwardPassIfThereIsNone) {
   const Norm p;
   std::vector<float> x = p.x, y(norm_rows * n), compact(norm_rows * n), normal(norm_rows * n),

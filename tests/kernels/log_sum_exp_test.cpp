@@ -21,7 +21,7 @@ std::vector<float> some_logits(double scale) {
   return x;
 }
 
-/// The logarithm of the sum of exponentials of a row, in double.
+/// Computes the logarithm of the sum of exponentials of a row in double.
 double exact(const std::vector<float>& x, const std::vector<float>& bias, std::size_t row) {
   double peak = -1e300, sum = 0;
   const auto at = [&](std::size_t i) {

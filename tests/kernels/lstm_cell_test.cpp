@@ -21,7 +21,7 @@ float made(std::size_t i, double scale) {
   return static_cast<float>(scale * std::sin(1.7 * static_cast<double>(i) + 0.3));
 }
 
-/// A step's memory, and its outputs.
+/// The inputs and outputs of a step.
 template <class T>
 struct Cell {
   std::vector<float> sums, bias, before, after, hidden, d_hidden, d_input, d_cell;
@@ -80,7 +80,8 @@ struct Cell {
                       .ld_d_gates = lstm_panel});
   }
 
-  /// The formula in double: the unit's hidden state and cell for its four sums and its cell before.
+  /// The hidden state and the cell of a unit by the formula in double, from its four sums and its
+  /// earlier cell.
   struct Answer {
     double hidden, cell;
   };
@@ -108,11 +109,12 @@ struct Cell {
         EXPECT_NEAR(hidden[place], answer.hidden, 1e-6);
         EXPECT_NEAR(to_float(input[place]), answer.hidden, tolerance);
       }
-      EXPECT_EQ(hidden[row * cell_ld + cell_units], -7);  // is not written to
+      EXPECT_EQ(hidden[row * cell_ld + cell_units], -7);  // must not be written
     }
   }
 
-  /// Compares with the formula's central differences; `later` is the cell's gradient before.
+  /// Compares with the formula's central differences. `later` is the cell's gradient from later
+  /// steps.
   void expect_backward(const std::vector<float>& later, double tolerance) const {
     constexpr double h = 1e-5;
     for (std::size_t row = 0; row < cell_rows; ++row) {

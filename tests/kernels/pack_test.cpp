@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t k = 96;
 constexpr std::size_t columns = 32;
-constexpr std::size_t ld = 101;
+constexpr std::size_t ld_source = 101;
 
-/// Numbers below 256 are exact in bfloat16.
+/// Returns numbers below 256, which are exact in bfloat16.
 std::vector<float> numbers(std::size_t count) {
   std::vector<float> result(count);
   for (std::size_t i = 0; i < count; ++i) result[i] = static_cast<float>(i % 251);
@@ -27,19 +27,19 @@ float packed_at(const std::vector<T>& packed, std::size_t row, std::size_t colum
 
 template <class T>
 void expect_both_ways() {
-  const auto plain = numbers(k * ld);
+  const auto plain = numbers(k * ld_source);
   std::vector<T> packed(k * columns);
-  pack_panel(plain.data(), ld, k, columns, packed.data());
+  pack_panel(plain.data(), ld_source, k, columns, packed.data());
   std::vector<float> unpacked(k * columns);
   unpack_panel(packed.data(), k, columns, unpacked.data());
   std::vector<T> transposed(k * columns);
-  const auto other = numbers(columns * ld);
-  pack_transposed_panel(other.data(), ld, k, columns, transposed.data());
+  const auto other = numbers(columns * ld_source);
+  pack_transposed_panel(other.data(), ld_source, k, columns, transposed.data());
   for (std::size_t row = 0; row < k; ++row) {
     for (std::size_t column = 0; column < columns; ++column) {
-      EXPECT_EQ(packed_at(packed, row, column), plain[row * ld + column]);
-      EXPECT_EQ(unpacked[row * columns + column], plain[row * ld + column]);
-      EXPECT_EQ(packed_at(transposed, row, column), other[column * ld + row]);
+      EXPECT_EQ(packed_at(packed, row, column), plain[row * ld_source + column]);
+      EXPECT_EQ(unpacked[row * columns + column], plain[row * ld_source + column]);
+      EXPECT_EQ(packed_at(transposed, row, column), other[column * ld_source + row]);
     }
   }
 }
@@ -53,17 +53,17 @@ TEST(Pack, Bfloat16InterleavesTwoRows) {
 
 template <class T>
 void expect_transposed() {
-  const auto numbers_of_rows = numbers(k * ld);
-  std::vector<T> source(k * ld);
+  const auto numbers_of_rows = numbers(k * ld_source);
+  std::vector<T> source(k * ld_source);
   for (std::size_t i = 0; i < source.size(); ++i) source[i] = from_float<T>(numbers_of_rows[i]);
   std::vector<T> transposed(k * columns);
   std::vector<float> sums(columns, 1.0F);
-  transpose_and_sum(source.data(), ld, k, columns, transposed.data(), sums.data());
+  transpose_and_sum(source.data(), ld_source, k, columns, transposed.data(), sums.data());
   for (std::size_t column = 0; column < columns; ++column) {
     float sum = 1;
     for (std::size_t row = 0; row < k; ++row) {
-      EXPECT_EQ(to_float(transposed[column * k + row]), numbers_of_rows[row * ld + column]);
-      sum += numbers_of_rows[row * ld + column];
+      EXPECT_EQ(to_float(transposed[column * k + row]), numbers_of_rows[row * ld_source + column]);
+      sum += numbers_of_rows[row * ld_source + column];
     }
     EXPECT_EQ(sums[column], sum);
   }
@@ -75,14 +75,14 @@ TEST(Pack, TransposesAndSums) {
 }
 
 TEST(Pack, Widens) {
-  const auto plain = numbers(k * ld);
-  std::vector<Bf16> narrow(k * ld);
+  const auto plain = numbers(k * ld_source);
+  std::vector<Bf16> narrow(k * ld_source);
   for (std::size_t i = 0; i < narrow.size(); ++i) narrow[i] = to_bf16(plain[i]);
   std::vector<float> wide(k * columns);
-  widen(narrow.data(), ld, k, columns, wide.data());
+  widen(narrow.data(), ld_source, k, columns, wide.data());
   for (std::size_t row = 0; row < k; ++row) {
     for (std::size_t i = 0; i < columns; ++i) {
-      EXPECT_EQ(wide[row * columns + i], plain[row * ld + i]);
+      EXPECT_EQ(wide[row * columns + i], plain[row * ld_source + i]);
     }
   }
 }

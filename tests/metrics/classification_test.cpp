@@ -84,7 +84,7 @@ TEST(Classification, BatchesAndMergedPartsGiveTheSameAsOneBatch) {
   std::vector<Classification> parts(3);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Labels label{given.at("labels").items()[i].integer()};
-    parts[i % 2].add(matrix({rows[i]}), label);  // the third has seen nothing
+    parts[i % 2].add(matrix({rows[i]}), label);  // the third part has no examples
   }
   Classification whole;
   for (const auto& part : parts) whole.merge(part);

@@ -34,7 +34,7 @@ Logits table_in(const json::Value& value) {
   return table;
 }
 
-/// Shows an evaluation the rows of a case in batches of so many.
+/// Evaluates the rows of a case in batches of this size.
 ClassificationReport evaluated(const json::Value& given, ProblemType type, Eigen::Index batch) {
   const Logits logits = table_in(given.at("logits"));
   const Logits targets = table_in(given.at("targets"));

@@ -11,7 +11,7 @@
 namespace seqtrain::metrics {
 namespace {
 
-/// Returns the F1, precision and recall of a threshold, counted anew.
+/// Returns the F1, precision and recall at a threshold, by counting.
 LabelScores counted(const std::vector<double>& scores_of, const std::vector<std::uint8_t>& positive,
                     double above) {
   std::int64_t support = 0, said = 0, hits = 0;

@@ -22,7 +22,7 @@ namespace {
 
 using tests::ModelCase;
 
-/// What transformers computes, over every case that is there.
+/// Compares with the results of transformers for every case in the folders.
 class Transformers : public testing::TestWithParam<std::filesystem::path> {
  protected:
   tests::OneThread one_thread_;
@@ -50,7 +50,8 @@ double norm(std::span<const float> numbers, std::span<const float> minus) {
   return std::sqrt(sum);
 }
 
-/// Relative in norm. A key's bias has no gradient but rounding: softmax does not see it.
+/// Compares the norm of the difference with the gradient's. The bias of a key has no gradient
+/// except rounding errors, because softmax does not depend on it.
 TEST_P(Transformers, GradientsAreEqual) {
   const auto loss = static_cast<double>(model_.accumulate(case_.batch(0), 1));
   EXPECT_NEAR(loss, case_.expected("loss")[0], 1e-5);
@@ -75,7 +76,7 @@ TEST_P(Transformers, LossesOfFiftyStepsAreEqual) {
   EXPECT_EQ(step, 50);
 }
 
-/// For tests/golden/model.py --check, which loads what lies there in Python.
+/// Writes files that tests/golden/model.py --check reads in Python.
 TEST_P(Transformers, ReadWhatIsSaved) {
   const char* outside = std::getenv("SEQTRAIN_MODEL_CASES");
   if (outside == nullptr || case_.directory().parent_path() != outside) {

@@ -40,8 +40,8 @@ TEST(Architectures, EveryFamilyHasACaseOfTransformers) {
   }
 }
 
-/// Checkpoints of encoders alone, as pre-training leaves them: names have no prefix, there is no
-/// head, and there is something that a classifier does not have.
+/// Checkpoints of encoders alone, as after pre-training: names have no prefix, there is no head,
+/// and there are tensors that a classifier does not have.
 class PretrainedEncoders : public testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(PretrainedEncoders, GetANewHead) {

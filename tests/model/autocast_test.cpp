@@ -21,7 +21,7 @@ namespace {
 
 using tests::MadeCheckpoint;
 
-/// The passes on ATen's operators in both precisions, on the same weights.
+/// The passes on ATen's operators in both precisions, with equal weights.
 class AutocastClassifier : public testing::TestWithParam<tests::MadeModel> {
  protected:
   [[nodiscard]] AnyClassifier load(ClassifierOptions options) const {
@@ -29,7 +29,8 @@ class AutocastClassifier : public testing::TestWithParam<tests::MadeModel> {
     return load_classifier(checkpoint_.path(), options);
   }
 
-  /// Loss and gradients of a batch are fp32's but for the rounding of factors.
+  /// Expects the loss and the gradients of a batch to differ from fp32's only by the rounding of
+  /// factors.
   void expect_near_fp32(double dropout, bool freeze_encoder = false) const {
     const auto model = [&](Precision precision) {
       return load({.dropout = dropout,
@@ -46,7 +47,7 @@ class AutocastClassifier : public testing::TestWithParam<tests::MadeModel> {
       const auto& [name, value, gradient, touched, decays] = narrow.parameters()[i];
       const at::Tensor& expected = wide.parameters()[i].gradient;
       ASSERT_EQ(gradient.defined(), expected.defined()) << name;
-      if (!gradient.defined() || name.ends_with("key.bias")) continue;  // none but rounding
+      if (!gradient.defined() || name.ends_with("key.bias")) continue;  // only rounding errors
       EXPECT_EQ(gradient.scalar_type(), at::kFloat) << name;
       const double norm = expected.norm().item<double>();
       EXPECT_LT(gradient.sub(expected).norm().item<double>(), 0.03 * norm) << name;
@@ -57,7 +58,7 @@ class AutocastClassifier : public testing::TestWithParam<tests::MadeModel> {
   MadeCheckpoint checkpoint_{GetParam()};
 };
 
-/// Whether bfloat16 holds all of these numbers.
+/// Tells whether bfloat16 can hold all of these numbers.
 bool fit_bfloat16(const metrics::Logits& logits) {
   return logits.unaryExpr([](float x) { return static_cast<float>(c10::BFloat16{x}); }) == logits;
 }
@@ -85,7 +86,7 @@ TEST_P(AutocastClassifier, ReachesOnlyPassesOnAtenInBf16) {
   };
   EXPECT_TRUE(fits(Precision::bf16, true));
   EXPECT_FALSE(fits(Precision::fp32, true));
-  EXPECT_FALSE(fits(Precision::bf16, false));  // the head beside the kernels is fp32
+  EXPECT_FALSE(fits(Precision::bf16, false));  // the head of an encoder with kernels is fp32
 }
 
 TEST_P(AutocastClassifier, TakesAutoForWhatTheProcessorHas) {
@@ -95,7 +96,7 @@ TEST_P(AutocastClassifier, TakesAutoForWhatTheProcessorHas) {
   }
 }
 
-/// Both set the tiles up of processors with AMX.
+/// Both configure the tiles of processors with AMX.
 TEST(Autocast, TakesTurnsWithTheKernels) {
   const std::vector<kernels::Bf16> a(64 * 64), b(64 * 64);
   std::vector<float> c(64 * 64);

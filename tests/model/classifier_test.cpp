@@ -202,7 +202,7 @@ TEST(Classifier, SavesWhatItLoads) {
   EXPECT_EQ(again.logits(SmallBert::batch(0)), model.logits(SmallBert::batch(0)));
 }
 
-/// Writes the tensors of a small model anew, renamed; an empty name leaves one out.
+/// Writes the tensors of a small model again under other names. An empty name leaves a tensor out.
 template <class Rename>
 void rewrite(const std::string& name, const std::filesystem::path& directory, Rename rename) {
   const auto source = small_model(name).directory();

@@ -46,7 +46,7 @@ class FrozenEncoder : public testing::TestWithParam<Precision> {
   MadeCheckpoint checkpoint_;
 };
 
-/// Losses and logits of two epochs; `tells_set` is whether a batch says where its rows are from.
+/// Returns losses and logits of two epochs. `tells_set` tells whether a batch names its set.
 std::pair<std::vector<double>, std::vector<metrics::Logits>> learn(Classifier<Bert>& model,
                                                                    data::BucketLoader loader,
                                                                    bool tells_set) {
@@ -84,7 +84,7 @@ TEST_P(FrozenEncoder, RunsOnceForARowUntilItsWeightsAreOthers) {
   const auto before = model.logits(batch);
   const auto& norm = model.parameters()[3];
   ASSERT_EQ(norm.name, "bert.embeddings.LayerNorm.weight");
-  norm.value.data().mul_(2);  // which is not counted
+  norm.value.data().mul_(2);  // torch does not count this change
   EXPECT_EQ(model.logits(batch), before);
   const auto after = model.logits(untold);
   EXPECT_NE(after, before);

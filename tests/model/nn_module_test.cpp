@@ -17,7 +17,7 @@
 namespace seqtrain::model {
 namespace {
 
-/// The mean of the tokens' embeddings, and a linear map.
+/// Computes the mean of the tokens' embeddings, and a linear map.
 struct BagOfWords : torch::nn::Module {
   explicit BagOfWords(double probability)
       : words{register_module("words", torch::nn::Embedding(10, 8))},
@@ -62,7 +62,8 @@ TEST(NnModule, KeepsNamesAndFreezesWhatNeedsNoGradient) {
   EXPECT_TRUE(model.parameters()[1].gradient.defined());
 }
 
-/// A linear map of the mean token id and batch normalisation, which keeps running figures.
+/// Computes a linear map of the mean token id, and batch normalization, which has running
+/// statistics.
 struct Normalised : torch::nn::Module {
   torch::Tensor forward(const tensor::Batch& batch) {
     return norm(out(batch.input_ids.to(torch::kFloat).mean(1, /*keepdim=*/true)));
@@ -154,7 +155,7 @@ TEST(NnModule, RefusesAStateThatDoesNotFit) {
   EXPECT_NE(more.find("other: belongs to no parameter"), std::string::npos) << more;
 }
 
-/// Two names for one matrix.
+/// A module that has one matrix under two names.
 struct Tied : torch::nn::Module {
   Tied() { out->weight = register_parameter("again", words->weight); }
   torch::Tensor forward(const tensor::Batch& batch) {

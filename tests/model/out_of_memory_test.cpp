@@ -51,7 +51,7 @@ TEST(OutOfMemory, KnowsTorchsErrors) {
             expected);
 }
 
-/// Leaves this process little more memory than it has, while it lives.
+/// Limits this process to little more memory than it has, while this object exists.
 class LittleMemory {
  public:
   LittleMemory() {

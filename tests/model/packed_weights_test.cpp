@@ -42,8 +42,8 @@ std::vector<float> gradients_of(const Classifier<Bert>& model) {
   return result;
 }
 
-/// Does to a model, in a random order, what changes its weights or uses them. Whatever it computes
-/// has to be what a new model computes that is given its state_dict.
+/// Changes or uses the weights of a model in ways that are chosen at random. The results must equal
+/// those of a new model with the state_dict of this one.
 class Driver {
  public:
   Driver(const std::filesystem::path& checkpoint, const ClassifierOptions& options,
@@ -52,7 +52,7 @@ class Driver {
     saved_.assign(model_.state_dict().views());
   }
 
-  /// Returns what was done.
+  /// Does one of these things and returns its name.
   std::string act() {
     static constexpr const char* names[] = {
         "accumulate", "logits", "step", "refused step", "load", "in place", "fused on data"};
@@ -98,7 +98,7 @@ class Driver {
 
   void step() { EXPECT_EQ(optimizer_.step(model_.parameters(), {}).problem(), ""); }
 
-  /// A batch whose gradients are not finite leaves no trace.
+  /// Takes a step whose gradients are not finite, which must change nothing.
   void refused_step() {
     const at::NoGradGuard no_gradients;
     const at::Tensor& bias = model_.parameters()[4].value;
@@ -133,7 +133,7 @@ class Driver {
     }
   }
 
-  /// An optimizer of torch's own whose writes torch does not count, after gradients.
+  /// Takes a step of one of torch's optimizers, whose writes torch does not count.
   void fused_step() {
     accumulate();
     if (random_.below(2) > 0) compare_logits();

@@ -68,7 +68,8 @@ class Bf16 : public testing::Test {
         {.labels = data::Labels::nli().names(), .dropout = 0, .seed = 1, .precision = precision});
   }
 
-  /// The largest norm of a difference to the expected tensor, as a share of that one's norm.
+  /// Returns the largest norm of a difference to the expected tensor, relative to the tensor's
+  /// norm.
   template <class Tensor>
   static double largest_gap(const AnyClassifier& model, const AnyClassifier& expected,
                             const Tensor& tensor) {

@@ -42,7 +42,7 @@ class SavedModel {
   tests::TemporaryDirectory directory_;
 };
 
-/// Texts of 0 to 59 words, some of them pairs.
+/// Returns texts of 0 to 59 words, some of them pairs.
 std::vector<Encoded> texts(const Predictor& predictor, std::size_t count) {
   std::vector<Encoded> result;
   for (std::size_t i = 0; i < count; ++i) {
@@ -114,7 +114,7 @@ TEST(Predictor, IsNearFp32InOtherPrecisions) {
   }
 }
 
-/// A made model with a channel that is far larger than the others after some norm.
+/// Returns a made model in which a channel is far larger than the others after some normalization.
 SavedModel model_with_outliers() {
   auto model = load_classifier(tests::MadeCheckpoint{}.path(), {.seed = 3});
   for (const auto& parameter : model.parameters()) {
@@ -254,7 +254,7 @@ TEST(Predictor, SaysWhatItCannotLoad) {
   EXPECT_NE(problem(saved.path()).find("subwords.model: is empty"), std::string::npos);
 }
 
-/// What `languages` leaves, with the weights that PyTorch has trained.
+/// Files as `languages` writes them, with weights that PyTorch has trained.
 class LeftByLanguages {
  public:
   explicit LeftByLanguages(const std::string& performance) {
@@ -297,13 +297,15 @@ TEST(Predictor, LoadsAModelAsItsDescriptionSays) {
     tests::write_file(left.path() / "description.json",
                       R"({"model": "fastai_model.pth", "labels": )" + labels +
                           R"(, "problem_type": "multi_label_classification",)"
-                          R"( "max_length": 3, "backwards": true})");
+                          R"( "max_length": 3, "backwards": true,)"
+                          R"( "seqtrain": {"thresholds": [0.9, 0.1, 0]}})");
   };
   describe(R"(["a", "b", "c"])");
   const Predictor predictor{left.path()};
   EXPECT_EQ(predictor.labels(), (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(predictor.problem_type(), ProblemType::multi_label);
   EXPECT_EQ(predictor.max_length(), 3U);
+  EXPECT_EQ(predictor.task().thresholds, (std::vector<double>{0.9, 0.1, 0}));
   EXPECT_EQ(predictor.encode("w10 w11 w12").input_ids, (std::vector<std::int32_t>{11, 10, 2}));
   describe(R"(["a", "b"])");
   EXPECT_NE(tests::problem_of([&] {

@@ -4,7 +4,7 @@
 
 const void* error_type_of_second_file();
 
-/// Both files mean the same type by one name.
+/// Returns 0 if both files have one type for a name.
 int main() {
   return error_type_of_second_file() == &typeid(seqtrain::Error) ? 0 : 1;
 }

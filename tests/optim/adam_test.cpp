@@ -231,7 +231,7 @@ TEST(Adam, TakesGradientsWhoseNormAloneIsBeyondAFloat) {
   EXPECT_FALSE(parameters[0].value.equal(before));
 }
 
-/// A table of 30 rows; each step touches two others, of which one comes back.
+/// Returns a table of 30 rows. Each step touches two of them; one of these was touched before.
 Parameters make_table(bool tells_rows) {
   Parameters parameters{{"embeddings.weight", at::zeros({30, 20}), at::zeros({30, 20})}};
   fill(parameters[0].value, [](double i) { return std::sin(i); });
@@ -259,13 +259,13 @@ void expect_rows_change_nothing(const AdamOptions& options) {
     other.step(plain, {.max_grad_norm = 0.5});
     ASSERT_EQ(told[0].gradient.count_nonzero().item<std::int64_t>(), 0);
     told[0].touched->for_each_run([](std::size_t, std::size_t) { FAIL(); });
-    if (step == 20) {  // go on from a saved state
+    if (step == 20) {  // continue from a saved state
       O resumed{options};
       resumed.load_state(one.state().views(), told);
       one = std::move(resumed);
     }
   }
-  // The norm's parts are added in another order.
+  // The parts of the norm are added in another order, so bits may differ.
   EXPECT_TRUE(told[0].value.allclose(plain[0].value, 1e-6, 1e-7));
   EXPECT_TRUE(told[0].value[29].equal(make_table(false)[0].value[29]) ==
               (options.weight_decay == 0));
@@ -328,7 +328,7 @@ TEST(Adam, ForgetsTouchedRowsWithTheirGradientsWhereAStepIsNotTaken) {
 
 TEST(Adam, StepsByKernelsAsByOperators) {
   auto floats = make_parameters();
-  auto doubles = make_parameters();  // which the kernels leave to torch
+  auto doubles = make_parameters();  // torch updates these, not the kernels
   for (auto& parameter : doubles) {
     parameter.value = parameter.value.to(at::kDouble);
     parameter.gradient = parameter.gradient.to(at::kDouble);

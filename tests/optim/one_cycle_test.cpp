@@ -20,7 +20,8 @@ TEST(OneCycle, HasTheRatesAndMomentaOfFastai) {
     const std::int64_t steps = golden.at("steps").integer();
     std::int64_t step = 0;
     for (const auto& scale : golden.at("lr_scales").items()) {
-      // Of the highest rate; fastai reckons in fp32 how much of the run is done.
+      // The tolerance is relative to the highest rate, because fastai computes the fraction of the
+      // run in fp32.
       EXPECT_NEAR(schedule.lr_scale(step++, steps), scale.number(), 2e-7);
     }
     EXPECT_EQ(step, steps);

@@ -77,7 +77,7 @@ struct BundledPairs {
   std::vector<std::pair<std::string, std::vector<std::string>>> columns{
       {"gold_label", {}}, {"sentence1", {}}, {"sentence2", {}}};
 
-  /// The texts of each copy end in its number, so that the copies differ.
+  /// Appends its number to the texts of each copy, so that the copies differ.
   explicit BundledPairs(int copies = 1) {
     const MappedFile file{lines};
     const data::Reader reader{{.text = file.text(), .name = "train"}};

@@ -122,7 +122,7 @@ TEST(AnswerStream, EndsWhenNobodyReads) {
   for (int i = 0; i < 500; ++i) input += text('a', 1);
   const auto written = answer({input, input, input}, {.window = {.batch_size = 2}}, 2);
   EXPECT_EQ(written.parts.size(), 2U);
-  EXPECT_EQ(written.progress.records, 500);  // those of the piece that had been read
+  EXPECT_EQ(written.progress.records, 500);  // the records of the piece that had been read
 }
 
 TEST(AnswerStream, TellsHowFarItIs) {

@@ -38,7 +38,7 @@ def peak_mebibytes(process):
 
 
 def memory(arguments, model):
-    """The peaks after a tenth of the input and after all of it."""
+    """Returns the peaks of memory after a tenth of the input and after all of it."""
     parts = max(10, arguments.megabytes * 1_000_000 // len(PART))
     process = start(arguments, model)
     peaks = []
@@ -59,7 +59,7 @@ def memory(arguments, model):
 
 
 def head(arguments, model):
-    """An input that does not end, and a reader that goes after three lines."""
+    """Tests an endless input with a reader that ends after three lines."""
     process = start(arguments, model)
     writer = threading.Thread(target=write, args=(process, 10**9))
     writer.start()

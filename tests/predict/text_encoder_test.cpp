@@ -47,8 +47,8 @@ TEST(TextEncoder, SaysWhatWasCut) {
   EXPECT_TRUE(encode("a", "b c", 4).truncated);
 }
 
-/// A tokenizer whose ids are letters: `[text]`, and of a pair `[text|pair]` with as many bars as it
-/// is told.
+/// A tokenizer whose ids are letters. A text becomes `[text]`, a pair `[text|pair]` with a given
+/// number of bars.
 struct BracketTokenizer {
   struct Scratch {};
 
@@ -72,7 +72,7 @@ struct BracketTokenizer {
   std::size_t bars = 1;
 };
 
-/// The letters of a text, `^` before the first of type 1.
+/// Returns the letters of an encoded text, with `^` before the first of type 1.
 std::string cut_beginning(const TextEncoder& encode, std::string_view text,
                           std::optional<std::string_view> pair = {}) {
   const auto encoded = encode(text, pair, 10, Cut::beginning);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens the pages of made-up runs in a headless Chromium: browser_test.py WRITE_PAGES
 
-Skips with code 77 where there is no Chromium."""
+Skips with code 77 if there is no Chromium."""
 import subprocess
 import sys
 import tempfile

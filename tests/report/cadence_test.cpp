@@ -12,7 +12,7 @@
 namespace seqtrain::report {
 namespace {
 
-/// The batches at which a line is due in an epoch whose steps take `window` batches each.
+/// Returns the batches at which a line is due in an epoch whose steps take `window` batches each.
 std::vector<std::int64_t> due(Cadence& cadence, std::int64_t batches, std::int64_t window,
                               std::int64_t epoch = 1) {
   std::vector<std::int64_t> result;

@@ -23,7 +23,7 @@ struct EventObjectsTest : testing::Test {
     return text;
   }
 
-  /// The data of each object's records but the first, which says the version.
+  /// Returns the data of each object's records without the first record, which has the version.
   std::vector<std::vector<std::string>> objects() {
     std::vector<std::vector<std::string>> all;
     for (const auto& key : store.list("")) {

@@ -77,7 +77,7 @@ TEST_F(GpusTest, LeaveOutAFigureThatFailsAndTellItOnce) {
   }
   EXPECT_EQ(messages, Texts{"GPU 0 Tesla T4: its power cannot be read: Not Supported; training "
                             "goes on without this figure"});
-  EXPECT_EQ(some.sample().at(0).power_watts, 30);  // it may have been for a moment
+  EXPECT_EQ(some.sample().at(0).power_watts, 30);  // the failure may be temporary
 }
 
 TEST_F(GpusTest, LeaveOutEachFigure) {

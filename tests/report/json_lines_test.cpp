@@ -25,12 +25,12 @@ namespace fs = std::filesystem;
 static_assert(train::Observer<JsonLines>);
 
 struct JsonLinesTest : testing::Test {
-  /// The records' text, without their times.
+  /// Returns the text of the records without their times.
   std::vector<std::string> lines(const fs::path& path) {
     std::vector<std::string> result;
     std::istringstream text{tests::read_file(path)};
     for (std::string line; std::getline(text, line);) {
-      EXPECT_NO_THROW(json::Document::parse(line, "line").root().at("event"));
+      EXPECT_NO_THROW((void)json::Document::parse(line, "line").root().at("event"));
       result.push_back(std::regex_replace(line, time, ""));
     }
     return result;

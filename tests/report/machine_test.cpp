@@ -26,7 +26,7 @@ using Texts = std::vector<std::string>;
 struct MachineTest : testing::Test {
   MachineTest() { root.write("proc/self/statm", "999 256 1\n"); }
 
-  /// Samples once; the next sample would be a day later.
+  /// Returns options for one sample; the next one would be a day later.
   [[nodiscard]] MachineOptions once() {
     return {.seconds = 86400, .log = log, .nvml = SEQTRAIN_FAKE_NVML, .root = root.path()};
   }

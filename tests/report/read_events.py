@@ -47,7 +47,7 @@ def texts(events, tag):
 
 
 class Cells(html.parser.HTMLParser):
-    """The texts of a table's rows."""
+    """Returns the texts of a table's rows."""
 
     def __init__(self, page):
         super().__init__()
@@ -70,7 +70,7 @@ class Cells(html.parser.HTMLParser):
 
 
 def shown(markdown):
-    """The table as TensorBoard shows it."""
+    """Returns the table in the form that TensorBoard shows."""
     return Cells(plugin_util.markdown_to_safe_html(markdown)).rows
 
 
@@ -151,7 +151,7 @@ def check_hostile(directory):
 
 
 def check_torn(directory, copy):
-    """A file cut anywhere gives all events before the cut, and a file after it is read too."""
+    """Tests that all events before a cut are read wherever a file is cut off, and that a later file is read too."""
     first, second = sorted(directory.iterdir())
     whole = first.read_bytes()
     points = curve(load(first), "train/loss")

@@ -40,7 +40,7 @@ TEST_F(RunPageTest, ShowsEverythingOfASingleLabelRun) {
   EXPECT_TRUE(has(text, ">skipped</title>"));
   EXPECT_TRUE(has(text, ">best</title>"));
   EXPECT_TRUE(has(text, "data-cell=\"0-1\""));
-  // Texts of neighbours are equal, and their labels are not.
+  // Neighbouring examples have equal texts and different labels.
   EXPECT_TRUE(has(text, "Nearly equal texts with different labels"));
   EXPECT_TRUE(has(text, "more groups are not shown"));
 }

@@ -21,7 +21,7 @@ TEST(Summary, HoldsSeveralValues) {
   EXPECT_EQ(seen.texts, (std::map<std::string, std::string>{{"c", "*text*"}}));
 }
 
-/// The field of google.protobuf.Value that the value of a hyperparameter is written as.
+/// Returns the field of google.protobuf.Value that holds the value of a hyperparameter.
 int field_of(const std::string& value) {
   const auto event = summary_event(1.5, 0, Summary{}.hparams({{"flag", value}}, 1.5));
   const auto content =

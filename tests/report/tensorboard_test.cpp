@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 static_assert(train::Observer<TensorBoard>);
 
 struct TensorBoardTest : testing::Test {
-  /// The events of all files, oldest first, without those that say the version.
+  /// Returns the events of all files, the oldest first, without those that have the version.
   std::vector<tests::EventSeen> events() {
     std::vector<fs::path> files{fs::directory_iterator{directory.path()}, {}};
     std::ranges::sort(files);

@@ -28,13 +28,13 @@ using MakeLog = std::function<std::unique_ptr<report::TensorBoard>(std::int64_t 
 
 constexpr std::int64_t steps = 200;
 
-/// A store that is no `sink::Directory` to `sink::Any`, so that its objects do not grow.
+/// A store that `sink::Any` does not see as a `sink::Directory`, so its objects do not grow.
 class Bucket : public sink::Directory {
  public:
   using sink::Directory::Directory;
 };
 
-/// A loss whose value tells the step and which process took it.
+/// Takes steps with losses that tell the step and the process.
 void take_steps(report::TensorBoard& log, std::int64_t first, std::int64_t last, double offset) {
   for (std::int64_t step = first; step <= last; ++step) {
     const std::function<double()> loss = [&] { return 1.0 / static_cast<double>(step) + offset; };

@@ -11,8 +11,6 @@
 namespace seqtrain::serve {
 namespace {
 
-using Step = HttpReader::Step;
-
 /// The results of a reader that gets its bytes in parts of one size: the requests, and the status
 /// with which it refuses the rest, or 0.
 struct Outcome {
@@ -32,14 +30,14 @@ Outcome read_in_parts(std::string_view bytes, std::size_t part,
     bytes.remove_prefix(size);
     for (;;) {
       std::size_t consumed = 0;
-      const Step step = reader.read(received, consumed);
+      const HttpReader::Step step = reader.read(received, consumed);
       received.erase(0, consumed);
-      if (step == Step::proceed) ++outcome.proceeds;
-      if (step == Step::refused) {
+      if (step == HttpReader::Step::proceed) ++outcome.proceeds;
+      if (step == HttpReader::Step::refused) {
         outcome.status = reader.refusal().status();
         return outcome;
       }
-      if (step != Step::complete) break;
+      if (step != HttpReader::Step::complete) break;
       outcome.requests.push_back(reader.take());
     }
   }

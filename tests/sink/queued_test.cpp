@@ -32,7 +32,7 @@ struct QueuedSubject {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Queued, SinkConformance, QueuedSubject);
 
-/// Remembers keys; waits while it is held; fails at keys that begin with "bad".
+/// A sink that remembers keys, waits while it is held, and fails at keys that begin with "bad".
 struct Slow {
   struct Shared {
     std::mutex gate;

@@ -31,7 +31,7 @@ struct TeeSubject {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Tee, SinkConformance, TeeSubject);
 
-/// Fails at everything, with its number.
+/// A sink that fails at each call, with its number in the message.
 struct Broken {
   void put(std::string_view, std::span<const std::byte>) { throw Error{message}; }
   void put_file(std::string_view, const std::filesystem::path&) { throw Error{message}; }

@@ -10,6 +10,9 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/data/language_batch.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
+#include <seqtrain/optim/adam.hpp>
+#include <seqtrain/optim/one_cycle.hpp>
+#include <seqtrain/optim/parameter_groups.hpp>
 #include <seqtrain/weights/fastai.hpp>
 
 #include "support/shared_data.hpp"
@@ -25,9 +28,19 @@ inline std::filesystem::path awd_lstm_golden() {
   return golden() / "awd_lstm";
 }
 
-/// The models' inputs in PyTorch and its results.
+/// The inputs and results of the models in PyTorch, or in fastai.
 class AwdLstmGolden {
  public:
+  explicit AwdLstmGolden(const char* file = "expected.json")
+      : document_{json::Document::load(awd_lstm_golden() / file)} {}
+
+  /// The golden of tests/golden/awd_lstm_fastai.py.
+  [[nodiscard]] static AwdLstmGolden of_fastai() { return AwdLstmGolden{"fastai.json"}; }
+
+  [[nodiscard]] double number(const char* field) const {
+    return document_.root().at(field).number();
+  }
+
   [[nodiscard]] std::vector<double> numbers(const char* model, const char* field) const {
     std::vector<double> result;
     for (const auto& value : document_.root().at(model).at(field).items()) {
@@ -36,7 +49,7 @@ class AwdLstmGolden {
     return result;
   }
 
-  /// The batches of an epoch of the language model.
+  /// Returns the batches of an epoch of the language model.
   [[nodiscard]] std::vector<data::LanguageBatch> language_batches(std::int64_t epoch) const {
     const auto stream = numbers("language", "stream");
     const auto widths = numbers("language", "widths");
@@ -62,7 +75,7 @@ class AwdLstmGolden {
     return batches;
   }
 
-  /// The classifier's batches, of which it was shown one after the other.
+  /// Returns the classifier's batches, which it got one after the other.
   [[nodiscard]] std::vector<data::Batch> classifier_batches() const {
     std::vector<data::Batch> batches;
     for (const auto& entry : document_.root().at("classifier").at("batches").items()) {
@@ -70,6 +83,7 @@ class AwdLstmGolden {
       fill(entry.at("input_ids"), batch.input_ids);
       fill(entry.at("lengths"), batch.lengths);
       fill(entry.at("labels"), batch.labels);
+      if (const auto targets = entry.find("targets")) fill(*targets, batch.targets);
       batch.rows = static_cast<std::int64_t>(batch.lengths.size());
       batch.width = *std::ranges::max_element(batch.lengths);
       batch.token_type_ids.resize(batch.input_ids.size());
@@ -83,13 +97,36 @@ class AwdLstmGolden {
  private:
   template <class T>
   static void fill(const json::Value& values, std::vector<T>& out) {
-    for (const auto& value : values.items()) out.push_back(static_cast<T>(value.integer()));
+    for (const auto& value : values.items()) out.push_back(static_cast<T>(value.number()));
   }
 
-  json::Document document_ = json::Document::load(awd_lstm_golden() / "expected.json");
+  json::Document document_;
 };
 
-/// Gives a model's parameters the values of the file's tensors of the same names.
+/// fastai's optimizer and schedule in a cycle of 50 steps, with its rates of `slice(rate)`.
+class FastaiCycle {
+ public:
+  FastaiCycle(const AwdLstmGolden& golden, const model::LayerGroups& groups)
+      : optimizer_{{.lr = golden.number("rate"),
+                    .beta2 = 0.99,
+                    .eps = 1e-5,
+                    .weight_decay = golden.number("decay"),
+                    .lr_factors = optim::last_group_first(groups)}} {}
+
+  template <class M>
+  void step(const M& model) {
+    const optim::OneCycle cycle;
+    optimizer_.step(model.parameters(),
+                    {.lr_scale = cycle.lr_scale(step_, 50), .momentum = cycle.momentum(step_, 50)});
+    ++step_;
+  }
+
+ private:
+  optim::AdamW optimizer_;
+  std::int64_t step_ = 0;
+};
+
+/// Copies the file's tensors into a model's parameters with the same names.
 template <class M>
 void load_all(M& model, const weights::FastaiFile& file) {
   std::vector<weights::TensorView> tensors;

@@ -16,15 +16,15 @@
 
 namespace seqtrain::tests {
 
-/// tests/golden/wordpiece.json: a small vocabulary, texts, and what the `tokenizers` package makes
-/// of them under every setting of the normalizer.
+/// The contents of tests/golden/wordpiece.json: a small vocabulary, texts, and the results of the
+/// `tokenizers` package for them with every setting of the normalizer.
 class BertGolden {
  public:
   struct Case {
     text::BertNormalizer normalizer = {};
-    std::vector<std::string> normal = {};         ///< of the first texts
-    std::vector<std::vector<text::Id>> ids = {};  ///< of all texts; empty in most cases
-    std::string sweep = {};                       ///< what `sweep` gives; empty in most cases
+    std::vector<std::string> normal = {};         ///< normal forms of the first texts
+    std::vector<std::vector<text::Id>> ids = {};  ///< ids of all texts; empty in most cases
+    std::string sweep = {};                       ///< result of `sweep`; empty in most cases
   };
 
   BertGolden() : document_{json::Document::load(golden() / "wordpiece.json")} {
@@ -43,8 +43,8 @@ class BertGolden {
   [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
   [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
 
-  /// The checksum of `encode(text, ids)` over a text for each of many code points, which stands
-  /// alone, between letters, doubled, and between punctuation and a digit.
+  /// Returns the checksum of `encode(text, ids)` for many code points, each in a text in which it
+  /// stands alone, between letters, doubled, and between punctuation and a digit.
   template <class Encode>
   static std::string sweep(Encode encode) {
     std::uint64_t value = 0xCBF29CE484222325u;
@@ -84,7 +84,7 @@ class BertGolden {
     return result;
   }
 
-  json::Document document_;  // the vocabulary's tokens lie in it
+  json::Document document_;  // owns the tokens of the vocabulary
   std::vector<text::WordPiece::Entry> vocabulary_;
   std::vector<std::string> texts_;
   std::vector<Case> cases_;

@@ -13,7 +13,7 @@
 
 namespace seqtrain::tests {
 
-/// A key and a certificate for it, signed by another one or by itself.
+/// A key and a certificate for it, signed by itself or by another certificate.
 class Certificate {
  public:
   /// `subject_alt_name` as OpenSSL writes it, e.g. `DNS:localhost` or `IP:127.0.0.1`; empty for an

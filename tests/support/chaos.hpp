@@ -30,11 +30,11 @@ inline int kills_wanted() {
   return wanted == nullptr ? 3 : std::atoi(wanted);
 }
 
-/// Runs of `mnli` that are disturbed, beside one that is left alone. SEQTRAIN_CHAOS_KILLS says how
-/// often (`make chaos`: 100).
+/// Runs `mnli` with disturbances and compares it with an undisturbed run. SEQTRAIN_CHAOS_KILLS is
+/// the number of signals (100 in `make chaos`).
 class Chaos : public testing::Test {
  protected:
-  /// Makes the pairs and the run that is left alone, once for all tests.
+  /// Makes the pairs and the undisturbed run, once for all tests.
   void SetUp() override {
     SEQTRAIN_NEEDS_CHECKPOINT();
     if (whole_ms_ > 0) return;
@@ -101,7 +101,7 @@ class Chaos : public testing::Test {
     return child;
   }
 
-  /// The exit code; 128 + the signal's number where one ended it.
+  /// Returns the exit code, or 128 + the number of the signal that ended the process.
   static int code_of(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
@@ -123,9 +123,8 @@ class Chaos : public testing::Test {
     return wait_for(start(command(name), directory_ / (name + ".log")));
   }
 
-  /// Starts run after run with a signal at a random instant, and restarts each until it ends by
-  /// itself, until that many signals have been sent. Compares the finished runs with an undisturbed
-  /// one.
+  /// Sends `signals` signals at random moments to a sequence of runs. Restarts each run until it
+  /// ends by itself, and compares it with an undisturbed run.
   void disturb(const std::string& name, int signal, int signals) {
     std::mt19937 random{static_cast<unsigned>(signals)};
     int runs = 0;
@@ -175,7 +174,7 @@ class Chaos : public testing::Test {
     return has_ended(child, code);
   }
 
-  /// step → loss as the log's last word on it says.
+  /// Returns the loss of each step, from the last record of the step in the log.
   [[nodiscard]] std::vector<std::string> losses(const std::string& name) const {
     std::istringstream log{read_file(directory_ / name / "train_log.jsonl")};
     const std::regex step{R"x("event":"step".*("step":\d+,"epoch":\d+,"loss":[^,]+))x"};
@@ -195,7 +194,7 @@ class Chaos : public testing::Test {
                 read_file(directory_ / "whole/model/model.safetensors"));
   }
 
-  /// Removes what a run left.
+  /// Removes the files of a run.
   virtual void forget(const std::string& name) {
     std::filesystem::remove_all(directory_ / name);
     std::filesystem::remove_all(checkpoint_dir(name));
@@ -205,11 +204,11 @@ class Chaos : public testing::Test {
   [[nodiscard]] virtual std::string checkpoint_dir(const std::string& name) const {
     return (directory_ / (name + ".checkpoints")).string();
   }
-  /// Called between a run's end and the next start.
+  /// Runs between a run's end and the next start.
   virtual void between_starts(const std::string&) {}
 
   static inline const TemporaryDirectory directory_;
-  static inline double whole_ms_ = 0;  // that the run took which was left alone
+  static inline double whole_ms_ = 0;  // time of the undisturbed run
 };
 
 }  // namespace seqtrain::tests

@@ -8,8 +8,8 @@
 
 namespace seqtrain::tests {
 
-/// One execution of a training program in a history. All members are plain, so that a history can
-/// be shrunk by setting them back to their defaults.
+/// One execution of a training program in a history. The default of each member means that nothing
+/// special happens, so a history can be shrunk by setting members back.
 struct Execution {
   enum class Resume { automatic, never, path };
 

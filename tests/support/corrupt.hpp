@@ -16,8 +16,8 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 
-/// Returns the message of the error with which `read` refuses an input. The test fails if it does
-/// not.
+/// Returns the message of the error with which `read` refuses an input. The test fails if `read`
+/// does not refuse it.
 template <class Read>
 std::string refusal(Read read) {
   try {
@@ -29,7 +29,7 @@ std::string refusal(Read read) {
   return {};
 }
 
-/// `read` must refuse every proper prefix of `text`.
+/// Expects `read` to refuse every proper prefix of `text`.
 template <class Read>
 void expect_no_prefix_is_read(const std::string& text, Read read) {
   for (std::size_t length = 0; length < text.size(); ++length) {
@@ -38,7 +38,7 @@ void expect_no_prefix_is_read(const std::string& text, Read read) {
   }
 }
 
-/// `read` must refuse `text` with some bits flipped, or find something valid in it: nothing else.
+/// Expects `read` to refuse `text` with some flipped bits, or to find something valid in it.
 template <class Read>
 void survive_flipped_bits(const std::string& text, int rounds, Read read) {
   std::mt19937 random{1};

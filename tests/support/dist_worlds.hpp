@@ -15,7 +15,7 @@
 
 namespace seqtrain::tests {
 
-/// A server that listens on a port of the loopback address and takes no notice of anybody.
+/// A server that listens on a port of the loopback address and never answers.
 class Listener {
  public:
   Listener() : socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
@@ -60,8 +60,8 @@ inline std::vector<dist::World> local_worlds(int size) {
   return worlds;
 }
 
-/// Runs `body` for each world on a thread of its own, and returns the errors by place, empty
-/// where there was none.
+/// Runs `body` for each world on a separate thread. Returns the errors by rank, with an empty
+/// string for no error.
 inline std::vector<std::string> on_threads(const std::vector<dist::World>& worlds,
                                            const std::function<void(const dist::World&)>& body) {
   std::vector<std::string> errors(worlds.size());

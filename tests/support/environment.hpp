@@ -7,7 +7,7 @@
 
 namespace seqtrain::tests {
 
-/// Gives a variable of the environment another value, or none, until it is destroyed.
+/// Sets or removes an environment variable until the object is destroyed.
 class Environment {
  public:
   Environment(std::string name, const std::optional<std::string>& value) : name_{std::move(name)} {

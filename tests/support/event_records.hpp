@@ -15,7 +15,7 @@
 
 namespace seqtrain::tests {
 
-/// The fields of a message of protocol buffers: each is a number, or bytes.
+/// The fields of a message of protocol buffers. Each is a number or bytes.
 struct ProtobufField {
   int number = 0;
   std::uint64_t value = 0;
@@ -55,7 +55,7 @@ inline std::vector<ProtobufField> protobuf_fields(std::string_view message) {
   return fields;
 }
 
-/// The bytes of the last field of that number, or nothing.
+/// Returns the bytes of the last field with that number, or an empty text.
 inline std::string_view protobuf_bytes(std::string_view message, int number) {
   std::string_view bytes;
   for (const auto& field : protobuf_fields(message)) {
@@ -64,14 +64,14 @@ inline std::string_view protobuf_bytes(std::string_view message, int number) {
   return bytes;
 }
 
-/// An event as tests look at it.
+/// An event in the form that tests compare.
 struct EventSeen {
   std::int64_t step = 0;
-  std::string version = {};  ///< of the file
+  std::string version = {};  ///< version of the file
   bool starts = false;       ///< TensorBoard drops this step and later ones
   std::map<std::string, float> scalars = {};
   std::map<std::string, std::string> texts = {};
-  std::map<std::string, std::string> plugin_data = {};  ///< of hyperparameters
+  std::map<std::string, std::string> plugin_data = {};  ///< names of plugins of hyperparameters
 };
 
 inline EventSeen event_seen(std::string_view event) {
@@ -98,7 +98,8 @@ inline EventSeen event_seen(std::string_view event) {
   return seen;
 }
 
-/// The data of the records of an event file. Throws if one is torn or its checksums are wrong.
+/// Returns the data of the records of an event file. Throws if a record is incomplete or its
+/// checksums are wrong.
 inline std::vector<std::string> records_of(std::string_view file) {
   const auto take = [&file](std::size_t size) {
     if (file.size() < size) throw std::runtime_error{"a torn record"};

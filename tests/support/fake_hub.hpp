@@ -36,7 +36,7 @@ inline std::string git_hash(const std::string& text) {
   return hex_digest(EVP_sha1(), "blob " + std::to_string(text.size()) + '\0' + text);
 }
 
-/// Answers a request for `content`, or a range of it that reaches to its end.
+/// Answers a request for `content`, or for a range that reaches to its end.
 inline http::Response answer_with(const std::string& content, const ServerRequest& request,
                                   std::vector<http::Header> headers = {}) {
   const auto range = request.header("Range");
@@ -50,7 +50,7 @@ inline http::Response answer_with(const std::string& content, const ServerReques
   return {206, std::move(headers), content.substr(begin)};
 }
 
-/// The place of large files, which the hub redirects to: contents by their hash, which can be put
+/// The place of large files, to which the hub redirects: contents by their hash. A content is put
 /// in one request, or in parts that the hub joins. It refuses a token, and a body with another
 /// hash.
 class FakeFileStore {
@@ -81,7 +81,7 @@ class FakeFileStore {
     parts_.clear();
   }
 
-  /// Joins the parts with these tags. Returns false unless they are that content.
+  /// Joins the parts with these tags. Returns false unless they are the content with this hash.
   bool join(const std::string& hash, const std::vector<std::string>& tags) {
     const std::lock_guard lock{mutex_};
     std::string content;
@@ -107,11 +107,10 @@ class FakeFileStore {
 
   std::mutex mutex_;
   std::map<std::string, std::string> contents_;
-  std::map<std::string, std::string> parts_;  // by their tags
+  std::map<std::string, std::string> parts_;  // parts by their tags
 };
 
-/// The hub's rules, as far as fetching goes: revisions, listings, files, redirects and errors with
-/// their codes.
+/// The hub's rules for fetching: revisions, listings, files, redirects and errors with their codes.
 class FakeHub {
  public:
   /// A repository, by its path in the API: `models/org/name`.
@@ -121,13 +120,13 @@ class FakeHub {
     bool gated = false;
   };
 
-  /// Large files are kept in `files`, at `address`.
+  /// Serves large files from `files`, at `address`.
   void keep_large_files(FakeFileStore& files, std::string address) {
     files_ = &files;
     address_ = std::move(address);
   }
 
-  /// Adds a commit with these files, to which `main` points from now on, and returns its name.
+  /// Adds a commit with these files, lets `main` point to it, and returns its name.
   std::string commit(const std::string& repository, std::map<std::string, std::string> files) {
     const std::lock_guard lock{mutex_};
     auto& of = repositories_[repository];

@@ -13,8 +13,8 @@
 
 namespace seqtrain::tests {
 
-/// A predictor for tests: a text's logits are its number of ids, its second id, and 0. It notes the
-/// lengths of the texts of each batch.
+/// A predictor for tests. The logits of a text are its number of ids, its second id, and 0. It
+/// records the lengths of the texts of each batch.
 struct FakePredictor {
   [[nodiscard]] const predict::Task& task() const { return task_; }
 

@@ -7,7 +7,7 @@
 
 namespace seqtrain::tests {
 
-/// A directory with the files of /proc and /sys that a test writes into it.
+/// A directory with files that a test writes in place of those in /proc and /sys.
 class FakeRoot {
  public:
   void write(std::string_view file, std::string_view text) {

@@ -20,7 +20,7 @@
 
 namespace seqtrain::tests {
 
-/// A request as a server got it.
+/// A request in the form in which a server gets it.
 struct ServerRequest {
   std::string method;
   std::string target;
@@ -35,8 +35,8 @@ struct ServerRequest {
   }
 };
 
-/// The storage service's rules on objects in memory: names, generations, preconditions, checksums,
-/// pages, ranges, uploads in chunks, copies in steps, joining. Errors carry the service's JSON.
+/// The storage service's rules for objects in memory: names, generations, preconditions, checksums,
+/// pages, ranges, uploads in chunks, copies in steps, joins. Errors have the service's JSON.
 class FakeStorage {
  public:
   using Answer = http::Response;
@@ -83,18 +83,19 @@ class FakeStorage {
     return buckets_["bucket"].size();
   }
 
-  /// Things that go wrong inside the service; set before requests run.
+  /// Faults of the service, set before requests are sent.
   std::size_t page_size = 1000;
-  std::optional<std::size_t> keep_of_chunk = {};  ///< bytes kept of the next chunk
-  std::int64_t claim_more = 0;                    ///< bytes that the next 308 adds to the truth
-  bool damage_writes = false;                     ///< one bit of what is stored
-  int damage_reads = 0;                           ///< one bit in so many answers
-  bool forget_uploads = false;                    ///< at the next chunk, once
+  /// Number of bytes that are kept of the next chunk.
+  std::optional<std::size_t> keep_of_chunk = {};
+  std::int64_t claim_more = 0;  ///< bytes that the next 308 confirms too many
+  bool damage_writes = false;   ///< flips a bit of each stored object
+  int damage_reads = 0;         ///< flips a bit in one of so many answers
+  bool forget_uploads = false;  ///< forgets the upload at the next chunk, once
   bool always_forget_uploads = false;
-  int short_reads = 0;     ///< so many answers with half of the range
-  bool no_ranges = false;  ///< ranges are not understood: the whole object comes
+  int short_reads = 0;     ///< number of answers that have only half of the range
+  bool no_ranges = false;  ///< ignores ranges and sends the whole object
 
-  /// Chunks that began before the end of what was kept.
+  /// The number of chunks that began before the end of the kept bytes.
   int overlapping_chunks = 0;
 
  private:

@@ -22,7 +22,7 @@
 namespace seqtrain::tests {
 
 /// The smallest policies that train something: one weight w, examples x with the target 2x, and the
-/// loss mean (wx - 2x)^2, whose gradient is known by hand.
+/// loss mean (wx - 2x)^2, whose gradient has a simple formula.
 struct FakeBatch {
   std::int64_t rows = 0;
   std::vector<double> x = {};
@@ -40,7 +40,7 @@ struct FakeLoss {
   explicit operator double() const { return value; }
 };
 
-/// Named numbers, as a checkpoint takes them.
+/// Named numbers in the form that a checkpoint takes.
 class FakeState {
  public:
   explicit FakeState(std::vector<std::pair<std::string, double>> numbers)
@@ -85,7 +85,7 @@ class FakeModel {
     return {loss};
   }
 
-  /// Says label 1 for every example whose x the model takes for positive.
+  /// Predicts label 1 for every example whose x the model takes for positive.
   metrics::Logits logits(const FakeBatch& batch) {
     metrics::Logits result(batch.rows, 2);
     for (Eigen::Index row = 0; row < batch.rows; ++row) {
@@ -131,8 +131,8 @@ class FakeSgd {
 
   explicit FakeSgd(double learning_rate) : learning_rate_{learning_rate} {}
 
-  /// With momentum 0.5, so that there is a state, but as Adam's none before the first step. Tells
-  /// of gradients that are not finite.
+  /// Takes a step with momentum 0.5, so that there is a state. As with Adam there is none before
+  /// the first step. The outcome reports gradients that are not finite.
   optim::Outcome step(std::span<const FakeParameter> parameters, optim::Step step) {
     steps.push_back(step);
     optim::Outcome outcome;
@@ -173,7 +173,7 @@ class FakeSgd {
   bool delay_ = false;
 };
 
-/// Cuts its examples into batches, in order; a later epoch begins one example later.
+/// Splits its examples into batches, in order. A later epoch begins one example later.
 class FakeLoader {
  public:
   using batch_type = FakeBatch;
@@ -202,7 +202,7 @@ class FakeLoader {
   std::size_t batch_size_;
 };
 
-/// Remembers the keys it was given.
+/// A sink that remembers its keys.
 struct FakeSink {
   void put(std::string_view key, std::span<const std::byte>) { keys.emplace_back(key); }
   void put_file(std::string_view key, const std::filesystem::path&) { keys.emplace_back(key); }

@@ -24,34 +24,35 @@
 
 namespace seqtrain::tests {
 
-/// Something that goes wrong on the wire.
+/// A fault of a connection.
 struct Fault {
   enum Kind {
-    answer,        ///< the request is not acted upon; `response` is the answer
-    lose_answer,   ///< acted upon, then the connection is closed
-    reset_early,   ///< reset after `bytes` of the request's body, not acted upon
-    cut_answer,    ///< acted upon, half of the answer is sent, then a reset
-    stall,         ///< acted upon, and nothing is sent
-    stall_within,  ///< acted upon, half of the answer is sent, then nothing
+    answer,        ///< the request has no effect; `response` is the answer
+    lose_answer,   ///< the request takes effect, then the connection is closed
+    reset_early,   ///< a reset after `bytes` of the request's body; no effect
+    cut_answer,    ///< the request takes effect, half of the answer is sent, then a reset
+    stall,         ///< the request takes effect, and nothing is sent
+    stall_within,  ///< the request takes effect, half of the answer is sent, then nothing
     endless,       ///< an answer without an end
-    chunked,       ///< acted upon, the answer comes in chunks
-    twice,         ///< acted upon twice, as if the request came doubled; the second answer is sent
+    chunked,       ///< the request takes effect, and the answer comes in chunks
+    /// The request takes effect twice, as if it came twice; the second answer is sent.
+    twice,
   };
   Kind kind;
-  std::string method = {};    ///< empty: any
-  std::string contains = {};  ///< in the target or in a range; empty: any
-  int skip = 0;               ///< matching requests that pass before
+  std::string method = {};    ///< the method; empty for any
+  std::string contains = {};  ///< a text in the target or in the range; empty for any
+  int skip = 0;               ///< number of matching requests that pass before
   int times = 1;
   http::Response response = {};
   std::size_t bytes = 0;
 };
 
-/// A service on a port of this machine's own, in this process, with faults as scripted. `Service`
-/// answers requests by `handle`.
+/// A service on a port of this machine, in this process, with scripted faults. `Service` answers
+/// requests by `handle`.
 template <class Service>
 class FaultyServer {
  public:
-  /// With a context it speaks TLS.
+  /// Speaks TLS if a context is given.
   explicit FaultyServer(boost::asio::ssl::context* tls = nullptr) : tls_{tls} {
     listener_ = std::thread{[this] { listen(); }};
   }
@@ -77,7 +78,7 @@ class FaultyServer {
   [[nodiscard]] std::string port() const {
     return std::to_string(acceptor_.local_endpoint().port());
   }
-  /// Requests so far whose first line contains `text`.
+  /// Returns the number of requests so far whose first line contains `text`.
   [[nodiscard]] int count(std::string_view text) {
     const std::lock_guard lock{mutex_};
     int count = 0;
@@ -85,7 +86,7 @@ class FaultyServer {
     return count;
   }
   [[nodiscard]] int connections() const { return connections_; }
-  /// The tokens that came with the requests.
+  /// Returns the tokens of the requests.
   [[nodiscard]] std::vector<std::string> authorizations() {
     const std::lock_guard lock{mutex_};
     return authorizations_;
@@ -125,7 +126,7 @@ class FaultyServer {
     ::shutdown(socket.native_handle(), SHUT_RDWR);
   }
 
-  /// One request; false if the connection is not to be used any more.
+  /// Handles one request. Returns false if the connection must not be used any more.
   template <class Stream>
   bool exchange(Stream& stream, Tcp::socket& socket) {
     namespace http = boost::beast::http;

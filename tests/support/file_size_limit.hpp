@@ -6,7 +6,7 @@
 
 namespace seqtrain::tests {
 
-/// While it lives, no file of this process can grow beyond `bytes`.
+/// While this object exists, no file of this process can grow beyond `bytes`.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_{std::signal(SIGXFSZ, SIG_IGN)} {

@@ -24,7 +24,7 @@
 
 namespace seqtrain::tests {
 
-/// Hands out token-1, token-2, …
+/// Credentials that return token-1, token-2, …
 class CountingCredentials final : public gcs::Credentials {
  public:
   [[nodiscard]] gcs::Token fetch(const gcs::TokenContext&, std::string_view) const override {
@@ -61,7 +61,7 @@ class GcsFixture : public testing::Test {
     return log_;
   }
 
-  /// The message of the exception of type `E` that `action` throws.
+  /// Returns the message of the exception of type `E` that `action` throws.
   template <class E, class Action>
   static std::string message_of(const Action& action) {
     try {

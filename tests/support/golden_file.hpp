@@ -9,8 +9,8 @@
 
 namespace seqtrain::tests {
 
-/// Expects `made` to be the committed file `golden`, byte for byte. With SEQTRAIN_UPDATE_GOLDEN set
-/// it becomes that file: for a change of format that a script in tests/golden/ then checks.
+/// Expects `made` to equal the committed file `golden`. If SEQTRAIN_UPDATE_GOLDEN is set, `made`
+/// replaces it, for a change of format that a script in tests/golden/ then checks.
 inline void expect_same_file(const std::filesystem::path& made,
                              const std::filesystem::path& golden) {
   if (std::getenv("SEQTRAIN_UPDATE_GOLDEN") != nullptr) {

@@ -15,7 +15,7 @@
 
 namespace seqtrain::tests {
 
-/// The elements of a tensor of any dtype, as numbers that hold each of them exactly.
+/// Returns the elements of a tensor of any dtype as numbers, without rounding.
 inline std::vector<double> elements(const weights::TensorView& tensor) {
   using weights::DType;
   const auto as = [&tensor]<class T>(T) {
@@ -48,14 +48,14 @@ inline std::vector<double> elements(const weights::TensorView& tensor) {
   return {floats.begin(), floats.end()};
 }
 
-/// torch's name of a dtype: float32, bool, ….
+/// Returns torch's name of a dtype: float32, bool, ….
 inline std::string_view torch_name(weights::DType dtype) {
   constexpr std::string_view names[] = {"float64", "float32", "float16", "bfloat16", "int64",
                                         "int32",   "int16",   "int8",    "uint8",    "bool"};
   return names[static_cast<std::size_t>(dtype)];
 }
 
-/// Expects exactly the tensors that the golden JSON file tells of.
+/// Expects exactly the tensors that the golden JSON file describes.
 inline void expect_golden(std::span<const weights::TensorView> tensors,
                           const std::filesystem::path& golden) {
   const auto document = json::Document::load(golden);

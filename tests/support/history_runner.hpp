@@ -29,7 +29,7 @@
 
 namespace seqtrain::tests {
 
-/// A folder of a simulated bucket, as a store of its own.
+/// A folder of a simulated bucket, as a separate store.
 class SimulatedPlace {
  public:
   SimulatedPlace(sim::Store store, std::string prefix)
@@ -67,16 +67,16 @@ class SimulatedPlace {
   std::string prefix_;
 };
 
-/// Runs histories on simulated machines and says which invariant does not hold afterwards:
+/// Runs histories on simulated machines and returns the invariant that does not hold afterwards:
 ///
-/// - a run ends with the same bits as one that was left alone;
-/// - a checkpoint that was reported durable, or a newer one of the run, is complete;
-/// - nothing of another run is changed or removed, and no content of one is read;
-/// - a run has no more checkpoints than it keeps, and two that are on their way;
-/// - in the end a program without faults resumes the run and ends well.
+/// - A run ends with the same bits as an undisturbed one.
+/// - A checkpoint that was reported durable, or a newer one of the run, is complete.
+/// - Nothing of another run is changed or removed, and no content of one is read.
+/// - A run has only the checkpoints that it keeps, and two that are being written or uploaded.
+/// - At the end a program without faults resumes the run and ends successfully.
 class HistoryRunner {
  public:
-  /// Returns the first problem; empty where all invariants hold.
+  /// Returns the first problem, or an empty string if all invariants hold.
   static std::string run(const History& history) { return HistoryRunner{history}.run(); }
 
  private:
@@ -86,16 +86,16 @@ class HistoryRunner {
   struct Call {
     sim::Operation operation;
     std::string object;
-    bool searching;  ///< before the program knows which run it is
+    bool searching;  ///< before the program knows its run
   };
 
   /// The observed results of an execution.
   struct Trace {
     Execution execution;
     std::string run = {};            ///< the run that it has begun or continued
-    std::string named = {};          ///< the run that its place named before
+    std::string named = {};          ///< the run that its place named before the start
     std::string parent = {};         ///< the run whose checkpoint the user has named
-    const Keeper* keeper = nullptr;  ///< while the program runs
+    const Keeper* keeper = nullptr;  ///< the keeper while the program runs, else null
     std::int64_t durable = -1;
     double weight = 0;
     bool returned = false;
@@ -120,7 +120,7 @@ class HistoryRunner {
     return end_well();
   }
 
-  /// Resumes what each place names, without faults.
+  /// Resumes the run that each place names, without faults.
   std::string end_well() {
     for (const bool remote : {false, true}) {
       for (const int machine : {0, 1}) {
@@ -206,8 +206,8 @@ class HistoryRunner {
     }
   }
 
-  /// The directory of a complete checkpoint of these settings on the machine's disk, where there is
-  /// one.
+  /// Returns the directory of a complete checkpoint with these settings on the machine's disk, or
+  /// an empty string.
   std::string some_checkpoint(Trace& trace) {
     const Execution& one = trace.execution;
     for (const auto& [run, how] : runs_) {
@@ -220,7 +220,7 @@ class HistoryRunner {
     return {};
   }
 
-  /// The program.
+  /// Runs the training program.
   void train(Trace& trace, const std::string& path, sim::Process& process) {
     const Execution& one = trace.execution;
     SimulatedPlace remote{sim::Store{bucket_, process}, place(one)};
@@ -269,7 +269,7 @@ class HistoryRunner {
   }
   static FakeLoader dev() { return FakeLoader{{1, -1}, 2}; }
 
-  /// The weight after a run that was left alone.
+  /// Returns the weight after an undisturbed run.
   static double expected(const Execution& one) {
     static std::map<std::pair<int, bool>, double> known;
     const auto [found, is_new] = known.try_emplace({one.settings, one.longer});
@@ -293,7 +293,7 @@ class HistoryRunner {
     return check_space(trace);
   }
 
-  /// Programs fail for reasons only.
+  /// Checks that a program fails only for a reason.
   std::string check_error(const Trace& trace, bool together) const {
     if (trace.error.empty()) return {};
     const auto says = [&](std::string_view text) {
@@ -310,8 +310,8 @@ class HistoryRunner {
     return "a program has failed without a reason: " + trace.error;
   }
 
-  /// Checks that durable checkpoints exist: on the machine, and in the bucket those that run.json
-  /// names.
+  /// Checks that durable checkpoints exist on the machine, and in the bucket those of the run that
+  /// run.json names.
   std::string check_durable(const Trace& trace) {
     const Execution& one = trace.execution;
     if (!trace.run.empty() && trace.durable >= 0) {
@@ -335,8 +335,8 @@ class HistoryRunner {
     return {};
   }
 
-  /// A program reads and changes its own run only. Before it knows which run that is, it may read
-  /// the one that its place names and the one that the user has named, and copy the former from the
+  /// Checks that a program reads and changes only its own run. Before it knows its run, it may read
+  /// the run that its place names and the one that the user has named, and copy the former from the
   /// bucket.
   std::string check_calls(const Trace& trace) const {
     const Execution& one = trace.execution;
@@ -364,8 +364,8 @@ class HistoryRunner {
            operation != make_directory && operation != sync_directory && operation != stamp;
   }
 
-  /// A run's folder holds what is kept, and what is being written and uploaded. Checkpoints that
-  /// could not be removed go with the next one.
+  /// Checks that a run's folder has only the checkpoints that are kept and those that are being
+  /// written or uploaded. Checkpoints that could not be removed are removed with the next one.
   std::string check_space(const Trace& trace) {
     const Execution& one = trace.execution;
     const bool fails_now = one.errors_from > 0 || bucket_.faults().before > 0;
@@ -396,7 +396,7 @@ class HistoryRunner {
     return *disks_[static_cast<std::size_t>(one.machine)];
   }
 
-  /// The run that the place of an execution names; empty where there is none.
+  /// Returns the run that the place of an execution names, or an empty string.
   [[nodiscard]] std::string named(const Execution& one) const {
     std::optional<std::string> text;
     if (one.remote) {
@@ -414,7 +414,7 @@ class HistoryRunner {
                       : complete_on_disk(disk(one), local(one), run);
   }
 
-  /// The folder of a run's checkpoints, as the code under test has it.
+  /// Returns the folder of a run's checkpoints, as the tested code names it.
   [[nodiscard]] static std::string folder_of(const std::string& place, const std::string& run) {
     static sink::Memory nothing;
     const std::string path = place + "/" + train::CheckpointFolder{nothing, run}.at(0);
@@ -442,7 +442,7 @@ class HistoryRunner {
     return names;
   }
 
-  /// The steps of a run's checkpoints that can be read.
+  /// Returns the steps of a run's checkpoints that can be read.
   [[nodiscard]] static std::set<std::int64_t> complete_on_disk(const sim::Disk& disk,
                                                                const std::string& place,
                                                                const std::string& run) {
@@ -490,8 +490,8 @@ class HistoryRunner {
   std::vector<Trace> traces_;
   std::map<std::string, std::pair<int, bool>> runs_;  ///< settings and length of each run
   std::map<std::string, int> keeps_;
-  bool removals_failed_ = false;                            ///< perhaps, in some execution
-  std::set<std::pair<std::string, std::int64_t>> damaged_;  ///< folders of the bucket, and steps
+  bool removals_failed_ = false;                            ///< in some execution, perhaps
+  std::set<std::pair<std::string, std::int64_t>> damaged_;  ///< folders of the bucket, with steps
   int ids_ = 0;
 };
 

@@ -27,7 +27,7 @@ struct Reply {
   std::string body = {};
 };
 
-/// A client on a socket, which sends whatever it is told to.
+/// A client on a socket, which sends any bytes.
 class HttpClient {
  public:
   explicit HttpClient(std::uint16_t port) : socket_{::socket(AF_INET, SOCK_STREAM, 0)} {
@@ -60,7 +60,7 @@ class HttpClient {
     close();
   }
 
-  /// Sends all of it. Returns false if the server takes no more.
+  /// Sends all bytes. Returns false if the server takes no more.
   bool send(std::string_view bytes) const {
     while (!bytes.empty()) {
       const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -71,7 +71,7 @@ class HttpClient {
     return true;
   }
 
-  /// Reads the next response. `head` says that it has no body, as one to HEAD.
+  /// Reads the next response. If `head` is set, it has no body, like the response to HEAD.
   Reply read(bool head = false) {
     Reply reply;
     const std::string top = until("\r\n\r\n");
@@ -104,7 +104,7 @@ class HttpClient {
     return read();
   }
 
-  /// Waits until the server sends something or closes the connection. Tells whether it has closed
+  /// Waits until the server sends something or closes the connection. Returns whether it has closed
   /// it.
   bool is_closed() { return received_.empty() && !receive(); }
 

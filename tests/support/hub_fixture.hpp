@@ -46,12 +46,12 @@ class HubFixture : public testing::Test {
   hub::Client make_client(const std::string& token = "") {
     return make_client([this](const auto& seen) { return answer(seen); }, token);
   }
-  /// A client whose hub is not to be reached.
+  /// Returns a client whose hub cannot be reached.
   hub::Client make_client_alone() {
     return make_client([](const auto&) -> http::Response { throw http::Unreachable{"no route"}; });
   }
 
-  /// A client that may send no request.
+  /// Returns a client that must not send requests.
   hub::Client make_offline_client() {
     return {std::make_unique<FakeTransport>([](const auto&) -> http::Response {
               ADD_FAILURE() << "a request in offline mode";

@@ -1,14 +1,19 @@
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/architectures.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/weights/checkpoint.hpp>
+#include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 
 #include "support/temporary_directory.hpp"
@@ -23,6 +28,7 @@ struct MadeModel {
   std::int64_t hidden = 64;
   std::int64_t heads = 4;
   std::int64_t inner = 128;
+  std::string more = "";  ///< of config.json's text, such as R"("embedding_size": 128)"
 };
 
 /// A checkpoint with numbers from a fixed stream, as a directory in Hugging Face's layout.
@@ -31,33 +37,29 @@ class MadeCheckpoint {
   static constexpr std::int64_t vocab_size = 120;
   static constexpr std::int64_t positions = 80;
 
-  explicit MadeCheckpoint(const MadeModel& model = {}) : model_{model} {
-    write_config();
-    const std::string prefix = this->prefix() + ".";
-    add_norm(prefix + "embeddings.LayerNorm");
-    add(prefix + "embeddings.word_embeddings.weight", {vocab_size, model.hidden});
-    add(prefix + "embeddings.position_embeddings.weight", {positions, model.hidden});
-    if (!is_distilbert()) {
-      add(prefix + "embeddings.token_type_embeddings.weight", {2, model.hidden});
-    }
-    for (std::int64_t i = 0; i < model.layers; ++i) {
-      const std::string layer = is_distilbert() ? "transformer.layer." : "encoder.layer.";
-      add_layer(prefix + layer + std::to_string(i) + ".");
-    }
-    if (model.family == "bert") add_linear(prefix + "pooler.dense", model.hidden, model.hidden);
-    weights::write_safetensors(directory_ / "model.safetensors", views());
+  explicit MadeCheckpoint(const MadeModel& model = {}) {
+    write_config(model);
+    // The family's own encoder tells the names and shapes of its parameters.
+    const std::vector<float> nothing{0};
+    write({{"nothing", weights::DType::f32, {1}, std::as_bytes(std::span{nothing})}});
+    const weights::Checkpoint empty{path()};
+    const weights::ConfigFile file{empty.config_file()};
+    model::Architectures::visit(file, [&]<class Family>() {
+      prefix_ = std::string{Family::prefix};
+      model::ParameterMaker maker{empty, {.prefix = Family::prefix, .seed = 5, .device = at::kCPU}};
+      const typename Family::Encoder encoder{model::Scope{maker, prefix_, {}},
+                                             Family::read_config(file)};
+      write_parameters(maker.parameters());
+    });
   }
 
   [[nodiscard]] const std::filesystem::path& path() const { return directory_.path(); }
 
-  /// The first word of the names of the encoder's tensors.
-  [[nodiscard]] std::string prefix() const {
-    return model_.family == "xlm-roberta" || model_.family == "camembert" ? "roberta"
-                                                                          : model_.family;
-  }
+  /// Returns the first word of the names of the encoder's tensors.
+  [[nodiscard]] const std::string& prefix() const { return prefix_; }
 
-  /// A batch of rows of 1 to 60 tokens, among them one of several groups' size and padding ids
-  /// written in the text.
+  /// Returns a batch of rows of 1 to 60 tokens. One row is as long as several groups, and some
+  /// texts contain padding ids.
   static data::Batch batch(std::int64_t index, std::int64_t rows = 13) {
     const random::Stream stream{77, random::Purpose::data, static_cast<std::uint64_t>(index)};
     data::Batch batch;
@@ -81,90 +83,56 @@ class MadeCheckpoint {
   }
 
  private:
-  struct Made {
-    std::string name;
-    std::vector<std::int64_t> shape;
-    std::vector<float> numbers;
-  };
-
-  [[nodiscard]] bool is_distilbert() const { return model_.family == "distilbert"; }
-
-  /// Keys of all families; a family passes over those of the others.
-  void write_config() const {
-    write_file(
-        directory_ / "config.json",
-        R"({"model_type": ")" + model_.family + R"(", "hidden_act": ")" + model_.activation +
-            R"(", "hidden_size": )" + std::to_string(model_.hidden) + R"(, "num_hidden_layers": )" +
-            std::to_string(model_.layers) + R"(, "num_attention_heads": )" +
-            std::to_string(model_.heads) + R"(, "intermediate_size": )" +
-            std::to_string(model_.inner) + R"(, "dim": )" + std::to_string(model_.hidden) +
-            R"(, "n_layers": )" + std::to_string(model_.layers) + R"(, "n_heads": )" +
-            std::to_string(model_.heads) + R"(, "hidden_dim": )" + std::to_string(model_.inner) +
-            R"(, "activation": ")" + model_.activation + R"(", "embedding_size": )" +
-            std::to_string(model_.hidden) + R"(, "vocab_size": )" + std::to_string(vocab_size) +
-            R"(, "max_position_embeddings": )" + std::to_string(positions) +
-            R"(, "type_vocab_size": 2, "pad_token_id": 1, "id2label":)"
-            R"( {"0": "a", "1": "b", "2": "c"}})");
-  }
-
-  void add(const std::string& name, std::vector<std::int64_t> shape, float mean = 0,
-           float range = 0.2F) {
-    std::size_t count = 1;
-    for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
-    const random::Stream stream{5, random::Purpose::data, tensors_.size()};
-    std::vector<float> numbers(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      numbers[i] = mean + range * (2 * random::to_float(stream.at(i)) - 1);
+  /// Writes the keys of all families. A family ignores the keys of the others.
+  void write_config(const MadeModel& model) const {
+    const auto number = [](std::int64_t value) { return std::to_string(value); };
+    std::string text = R"({"model_type": ")" + model.family + "\"";
+    const auto add = [&](const char* key, const std::string& value) {
+      text += std::string{", \""} + key + "\": " + value;
+    };
+    for (const char* key : {"hidden_act", "activation", "hidden_activation"}) {
+      add(key, "\"" + model.activation + "\"");
     }
-    tensors_.push_back({name, std::move(shape), std::move(numbers)});
-  }
-
-  void add_linear(const std::string& name, std::int64_t in, std::int64_t out) {
-    add(name + ".weight", {out, in});
-    add(name + ".bias", {out});
-  }
-
-  void add_norm(const std::string& name) {
-    add(name + ".weight", {model_.hidden}, 1);
-    add(name + ".bias", {model_.hidden});
-  }
-
-  void add_layer(const std::string& name) {
-    if (is_distilbert()) return add_distilbert_layer(name);
-    for (const char* part : {"query", "key", "value"}) {
-      add_linear(name + "attention.self." + part, model_.hidden, model_.hidden);
+    for (const char* key : {"hidden_size", "dim"}) add(key, number(model.hidden));
+    for (const char* key : {"num_hidden_layers", "n_layers"}) add(key, number(model.layers));
+    for (const char* key : {"num_attention_heads", "n_heads"}) add(key, number(model.heads));
+    for (const char* key : {"intermediate_size", "hidden_dim"}) add(key, number(model.inner));
+    if (model.more.find("embedding_size") == std::string::npos) {
+      add("embedding_size", number(model.hidden));
     }
-    add_linear(name + "attention.output.dense", model_.hidden, model_.hidden);
-    add_norm(name + "attention.output.LayerNorm");
-    add_linear(name + "intermediate.dense", model_.hidden, model_.inner);
-    add_linear(name + "output.dense", model_.inner, model_.hidden);
-    add_norm(name + "output.LayerNorm");
+    add("vocab_size", number(vocab_size));
+    add("max_position_embeddings", number(positions));
+    add("type_vocab_size", "2");
+    add("pad_token_id", "1");
+    add("id2label", R"({"0": "a", "1": "b", "2": "c"})");
+    if (!model.more.empty()) text += ", " + model.more;
+    write_file(directory_ / "config.json", text + "}");
   }
 
-  void add_distilbert_layer(const std::string& name) {
-    for (const char* part : {"q_lin", "k_lin", "v_lin", "out_lin"}) {
-      add_linear(name + "attention." + part, model_.hidden, model_.hidden);
+  void write_parameters(const std::vector<tensor::Parameter>& parameters) const {
+    std::vector<weights::TensorView> views;
+    std::uint64_t index = 0;
+    for (const auto& parameter : parameters) {
+      const bool is_scale = parameter.value.dim() == 1 && parameter.name.ends_with("weight");
+      const at::Tensor value = parameter.value.detach();
+      const std::span numbers{value.mutable_data_ptr<float>(),
+                              static_cast<std::size_t>(value.numel())};
+      const random::Stream stream{5, random::Purpose::data, index++};
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        numbers[i] = (is_scale ? 1.0F : 0.0F) + 0.2F * (2 * random::to_float(stream.at(i)) - 1);
+      }
+      views.push_back({parameter.name, weights::DType::f32, value.sizes().vec(),
+                       std::as_bytes(std::span<const float>{numbers})});
     }
-    add_norm(name + "sa_layer_norm");
-    add_linear(name + "ffn.lin1", model_.hidden, model_.inner);
-    add_linear(name + "ffn.lin2", model_.inner, model_.hidden);
-    add_norm(name + "output_layer_norm");
+    write(views);
   }
 
-  [[nodiscard]] std::vector<weights::TensorView> views() const {
-    std::vector<weights::TensorView> result;
-    for (const Made& tensor : tensors_) {
-      result.push_back({.name = tensor.name,
-                        .dtype = weights::DType::f32,
-                        .shape = tensor.shape,
-                        .bytes = std::as_bytes(std::span{tensor.numbers})});
-    }
-    return result;
+  void write(const std::vector<weights::TensorView>& views) const {
+    weights::write_safetensors(directory_ / "model.safetensors", views);
   }
 
-  MadeModel model_;
   TemporaryDirectory directory_;
-  std::vector<Made> tensors_;
+  std::string prefix_;
 };
 
 }  // namespace seqtrain::tests

@@ -15,7 +15,7 @@ LABELS = ["entailment", "neutral", "contradiction"]
 
 
 def vocabulary():
-    """Special tokens, letters, digits, punctuation, and words of two syllables."""
+    """Returns special tokens, letters, digits, punctuation, and words of two syllables."""
     syllables = [a + b for a in "bdfgklmnprst" for b in "aeiou"]
     words = [a + b for a in syllables[::3] for b in syllables]
     characters = string.ascii_lowercase + string.digits
@@ -24,7 +24,7 @@ def vocabulary():
 
 
 def shapes(words, layers):
-    """The names and shapes of the tensors."""
+    """Returns the names and shapes of the tensors."""
     def linear(name, to, of):
         return [(name + ".weight", [to, of]), (name + ".bias", [to])]
 

@@ -17,7 +17,7 @@
 
 namespace seqtrain::tests {
 
-/// Texts that would do harm in a page which shows them as markup.
+/// Returns texts that would break a page if they were not escaped.
 inline std::vector<std::string> hostile_texts() {
   return {"<script>document.title = 'taken'</script>",
           "\"><img src=x onerror=\"document.title='taken'\">",
@@ -29,7 +29,7 @@ inline std::vector<std::string> hostile_texts() {
           std::string(1'000'000, '"')};
 }
 
-/// A run that is made up, with a dev file of its own in a directory.
+/// A made-up run with its own dev file in a directory.
 struct MadePage {
   ProblemType problem_type = ProblemType::single_label;
   std::size_t labels = 3;
@@ -37,7 +37,7 @@ struct MadePage {
   std::int64_t epochs = 2;
   std::int64_t steps = 400;
   bool dev = true;
-  std::vector<std::string> texts = {};  ///< of the first examples
+  std::vector<std::string> texts = {};  ///< texts of the first examples
   bool shows_texts = true;
   bool calibrated = false;
 
@@ -159,7 +159,7 @@ struct MadePage {
     std::vector<std::int64_t> ids, rows;
     std::vector<float> targets;
     for (std::size_t row = 0; row < examples; ++row) {
-      const std::size_t place = examples - 1 - row;  // another order than that of the file
+      const std::size_t place = examples - 1 - row;  // another order than the file's
       rows.push_back(static_cast<std::int64_t>(place));
       ids.push_back(
           problem_type == ProblemType::single_label ? static_cast<std::int64_t>(gold(place)) : 0);

@@ -18,7 +18,7 @@
 
 namespace seqtrain::tests {
 
-/// A model's directory and what transformers computes with it, from tests/golden/model.py.
+/// A model's directory and transformers' results for it, from tests/golden/model.py.
 class ModelCase {
  public:
   explicit ModelCase(std::filesystem::path directory)
@@ -33,7 +33,7 @@ class ModelCase {
     throw std::out_of_range{directory_.string() + " expects no " + name};
   }
 
-  /// Batch 0 or 1.
+  /// Returns batch 0 or 1.
   [[nodiscard]] data::Batch batch(std::int64_t index) const {
     data::Batch batch;
     batch.index = index;
@@ -73,7 +73,8 @@ inline ModelCase small_model(const std::string& name) {
   return ModelCase{golden() / "model" / name};
 }
 
-/// The small cases in the tree, and those in the directory SEQTRAIN_MODEL_CASES, if it is set.
+/// Returns the small cases in the tree, and those in the directory SEQTRAIN_MODEL_CASES, if it is
+/// set.
 inline std::vector<std::filesystem::path> model_cases() {
   std::vector<std::filesystem::path> cases;
   for (const auto& entry : std::filesystem::directory_iterator{golden() / "model"}) {

@@ -30,7 +30,7 @@ class ModelConformance : public testing::Test {
 
   OneThread one_thread_;
 
-  /// Returns what an evaluation learns from the model: a classifier's logits, else the loss.
+  /// Returns the result of an evaluation: a classifier's logits, else the loss.
   template <class B>
   static auto evaluate(M& model, const B& batch) {
     if constexpr (Classifier<M>) {

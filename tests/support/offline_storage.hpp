@@ -15,7 +15,7 @@
 
 namespace seqtrain::tests {
 
-/// A storage service and clients that reach it without a network or any waiting.
+/// A storage service and clients that reach it without a network and without waits.
 struct OfflineStorage {
   gcs::Client client() {
     auto fake = std::make_unique<FakeTransport>([this](const FakeTransport::Seen& seen) {

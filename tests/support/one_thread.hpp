@@ -4,8 +4,8 @@
 
 namespace seqtrain::tests {
 
-/// Operators run on one thread while this lives: on tensors of a few numbers more threads would
-/// only wait for each other, for long where tests run side by side.
+/// Operators run on one thread while this object exists. On tensors of a few numbers more threads
+/// would only wait for each other, especially if tests run at the same time.
 class OneThread {
  public:
   OneThread() { tensor::set_threads(1); }

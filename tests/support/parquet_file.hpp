@@ -16,7 +16,7 @@
 
 namespace seqtrain::tests {
 
-/// Files that tests/golden/parquet.py has written.
+/// Returns the path of a file that tests/golden/parquet.py has written.
 inline std::filesystem::path golden_parquet(const std::string& name) {
   return golden() / "parquet" / name;
 }

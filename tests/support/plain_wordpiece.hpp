@@ -11,8 +11,8 @@
 
 namespace seqtrain::tests {
 
-/// WordPiece as it is defined: at each place of a word the longest piece is looked for, from the
-/// whole rest down, in a map of strings.
+/// WordPiece by its definition: at each place of a word it looks for the longest piece, beginning
+/// with the whole rest, in a map of strings.
 class PlainWordPiece {
  public:
   explicit PlainWordPiece(std::span<const text::WordPiece::Entry> vocabulary) {

@@ -16,7 +16,7 @@ struct Ended {
   std::string output;  ///< stdout and stderr together
 };
 
-/// Runs a command as a shell reads it.
+/// Runs a command by a shell.
 inline Ended run_command(const std::string& command) {
   FILE* const pipe = ::popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error{"cannot run " + command};
@@ -30,7 +30,7 @@ inline Ended run_command(const std::string& command) {
   return ended;
 }
 
-/// Runs one of the examples with arguments as a shell reads them.
+/// Runs one of the examples with arguments in the syntax of a shell.
 inline Ended run_example(const std::string& name, const std::string& arguments) {
   return run_command(std::string{SEQTRAIN_EXAMPLES_DIR} + "/" + name + " " + arguments);
 }
@@ -42,14 +42,15 @@ inline Ended run_example_for(double seconds, const std::string& name,
                      SEQTRAIN_EXAMPLES_DIR "/" + name + " " + arguments);
 }
 
-/// The default checkpoint, which `make setup` fetches; tests that need it skip where it is not.
+/// Returns the default checkpoint, which `make setup` fetches. Tests that need it are skipped if it
+/// is missing.
 inline std::filesystem::path default_checkpoint() {
   return std::filesystem::path{SEQTRAIN_TESTS_DIR} / "../checkpoints/all-MiniLM-L6-v2";
 }
 
 }  // namespace seqtrain::tests
 
-/// Skips a test where the default checkpoint has not been fetched.
+/// Skips a test if the default checkpoint has not been fetched.
 #define SEQTRAIN_NEEDS_CHECKPOINT()                                    \
   if (!std::filesystem::exists(seqtrain::tests::default_checkpoint())) \
   GTEST_SKIP() << "the default checkpoint is not here: make mnli fetches it"

@@ -8,7 +8,7 @@
 
 namespace seqtrain::tests {
 
-/// The ids of a row.
+/// Returns the ids of a row.
 inline std::vector<std::int32_t> row_of(const data::EncodedSet& set, std::size_t row) {
   std::vector<std::int32_t> ids(set.length(row));
   set.copy_row(row, ids.data());

@@ -10,13 +10,13 @@
 
 namespace seqtrain::tests {
 
-/// The loss of a step that nobody asks for.
+/// A loss that no observer reads.
 inline const std::function<double()> no_loss = [] { return 0.0; };
 
 /// A gradient norm of 1.5.
 inline const std::function<double()> some_norm = [] { return 1.5; };
 
-/// A step of a run of one epoch.
+/// Returns the event of a step in a run of one epoch.
 inline train::StepEnd step(std::int64_t batch, std::int64_t batches,
                            const std::function<double()>& loss) {
   return {.step = batch,
@@ -31,7 +31,7 @@ inline train::StepEnd step(std::int64_t batch, std::int64_t batches,
           .gradient_norm = some_norm};
 }
 
-/// A dev set's figures: six of eight are right.
+/// Returns the figures of a dev set: six of eight answers are right.
 inline metrics::ClassificationReport some_report() {
   metrics::Classification metric{2};
   metrics::Logits logits(8, 2);
@@ -41,7 +41,7 @@ inline metrics::ClassificationReport some_report() {
   return metric.report();
 }
 
-/// A dev set's figures of regression: two of four examples are off by 1.
+/// Returns the figures of a dev set for regression: two of four predictions are off by 1.
 inline metrics::ClassificationReport some_report_of_regression() {
   metrics::Evaluation evaluation{ProblemType::regression};
   metrics::Logits logits(4, 1);
@@ -51,7 +51,7 @@ inline metrics::ClassificationReport some_report_of_regression() {
 }
 
 /// Returns a report of two labels and two examples: the first example has and gets both labels, the
-/// second gets one that it does not have.
+/// second one gets one that it does not have.
 inline metrics::ClassificationReport some_report_of_several_labels() {
   metrics::Evaluation evaluation{ProblemType::multi_label};
   metrics::Logits logits(2, 2);

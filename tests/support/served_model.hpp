@@ -23,8 +23,8 @@
 namespace seqtrain::tests {
 
 /// A predictor without a model: its ids are 1 and the bytes of the texts, and its logits follow
-/// from them and from `shift`. A text that contains `fail` makes `predict` throw; the logits of the
-/// text `nan` are none.
+/// from them and from `shift`. `predict` throws for a text that contains `fail`; the logits of the
+/// text `nan` are NaN.
 class ServedModel {
  public:
   struct Options {
@@ -32,7 +32,8 @@ class ServedModel {
     ProblemType type = ProblemType::single_label;
     std::size_t max_length = 32;
     float shift = 0;
-    std::function<void(std::size_t)> before_predict = [](std::size_t) {};  ///< has the batch's size
+    /// Called with the size of the batch.
+    std::function<void(std::size_t)> before_predict = [](std::size_t) {};
   };
 
   explicit ServedModel(Options options)
@@ -99,12 +100,12 @@ class ServedModel {
 
 static_assert(serve::Predictor<ServedModel>);
 
-/// Returns the model as a server has it.
+/// Returns the model in the form that a server needs.
 inline serve::Served<ServedModel> served(ServedModel::Options options = {}) {
   return {ServedModel{std::move(options)}, {.id = "fake", .revision = "abc", .dtype = "float32"}};
 }
 
-/// A door that a thread can be held at.
+/// A door at which threads can be stopped.
 class Door {
  public:
   /// Waits until the door is open.
@@ -123,7 +124,7 @@ class Door {
     const std::lock_guard lock{mutex_};
     open_ = false;
   }
-  /// Waits until so many threads have come to the door.
+  /// Waits until this many threads have come to the door.
   void await(int count) {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [&] { return arrived_ >= count; });

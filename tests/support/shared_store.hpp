@@ -16,8 +16,8 @@
 
 namespace seqtrain::tests {
 
-/// A store in memory whose copies share their objects, so that a test sees what another thread
-/// puts. `fail` makes puts fail; while `hold` is locked, they wait.
+/// A store in memory whose copies share their objects, so that a test sees the puts of another
+/// thread. `fail` makes puts fail; while `hold` is locked, they wait.
 class SharedStore {
  public:
   void put(std::string_view key, std::span<const std::byte> bytes) {

@@ -20,8 +20,8 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
 }
 
 /// The conformance suite for sinks. `Subject` is default-constructible and has the sink as `sink`
-/// and `std::optional<std::string> read(key)`, the object as others see it after a flush.
-/// Instantiate with INSTANTIATE_TYPED_TEST_SUITE_P(Name, SinkConformance, Subject).
+/// and `std::optional<std::string> read(key)`, which returns the object that others see after a
+/// flush. Instantiate with INSTANTIATE_TYPED_TEST_SUITE_P(Name, SinkConformance, Subject).
 template <class Subject>
 class SinkConformance : public testing::Test {
  protected:

@@ -12,7 +12,7 @@
 
 namespace seqtrain::tests {
 
-/// A clock that moves when somebody sleeps, and remembers how long.
+/// A clock that advances instead of sleeping, and remembers the time.
 class SleeplessTime {
  public:
   http::Timing timing() {

@@ -10,7 +10,7 @@
 
 namespace seqtrain::tests {
 
-/// A fit after so many steps, with a model of three numbers.
+/// Returns a fit after this many steps, with a model of three numbers.
 inline train::Snapshot some_snapshot(std::int64_t step) {
   const std::array<float, 3> numbers{0.5F, -1.0F, static_cast<float>(step)};
   const weights::TensorView tensor{

@@ -18,7 +18,7 @@
 
 namespace seqtrain::tests {
 
-/// The conformance suite for stores, which contains rules that are not in the one for sinks.
+/// The conformance suite for stores, with the rules that the suite for sinks does not have.
 /// `Subject` is default-constructible and has the store as `sink`. Instantiate with
 /// INSTANTIATE_TYPED_TEST_SUITE_P(Name, StoreConformance, Subject).
 template <class Subject>

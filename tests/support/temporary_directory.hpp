@@ -14,7 +14,7 @@
 
 namespace seqtrain::tests {
 
-/// A directory of a test's own, gone with its end.
+/// A directory for a test, which the destructor removes.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {

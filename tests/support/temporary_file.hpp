@@ -10,7 +10,7 @@
 
 namespace seqtrain::tests {
 
-/// A file with the given content that goes when the object does.
+/// A file with the given content, which the destructor removes.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view content, const std::string& suffix = "") {

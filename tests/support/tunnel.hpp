@@ -13,8 +13,8 @@
 
 namespace seqtrain::tests {
 
-/// A proxy that takes one connection, and hands what comes after its CONNECT to a port of this
-/// machine, whatever host was asked for.
+/// A proxy that takes one connection and passes all bytes after its CONNECT to a port of this
+/// machine, whatever host the request names.
 class Tunnel {
  public:
   explicit Tunnel(const std::string& port) : target_{port} {
@@ -30,7 +30,7 @@ class Tunnel {
   [[nodiscard]] std::string port() const {
     return std::to_string(acceptor_.local_endpoint().port());
   }
-  /// Waits for the first line of what comes; to be called once.
+  /// Returns the first line of the request. Waits for it, and may be called once.
   [[nodiscard]] std::string asked() { return asked_.get_future().get(); }
 
  private:

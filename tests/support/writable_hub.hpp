@@ -25,9 +25,9 @@ inline std::string base64_decoded(const std::string& text) {
   return bytes;
 }
 
-/// A hub that can be written to: accounts, new repositories, LFS transfers in one request or in
-/// parts, commits. An account is `me`, a member of `org`; its token is `hf_write`. Large files are
-/// those named `*.safetensors` and `*.bin`.
+/// A hub that accepts writes: accounts, new repositories, LFS transfers in one request or in parts,
+/// commits. An account is `me`, a member of `org`; its token is `hf_write`. Large files are those
+/// named `*.safetensors` and `*.bin`.
 class WritableHub : public FakeHub {
  public:
   /// Contents of at least this size are sent in parts of half that size.

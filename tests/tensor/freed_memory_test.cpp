@@ -9,7 +9,7 @@
 namespace seqtrain::tensor {
 namespace {
 
-/// Pages, 4 KiB each, that the system had to find for 64 MiB.
+/// Returns the number of pages, of 4 KiB each, that the system had to find for 64 MiB.
 long pages_for_large_array() {
   rusage before{}, after{};
   getrusage(RUSAGE_SELF, &before);
@@ -22,7 +22,7 @@ long pages_for_large_array() {
 TEST(FreedMemory, IsUsedAgain) {
   keep_freed_memory();
   pages_for_large_array();
-  EXPECT_LT(pages_for_large_array(), 4096);  // 16384 where the memory has been given back
+  EXPECT_LT(pages_for_large_array(), 4096);  // 16384 if the memory had been returned to the system
 }
 
 }  // namespace

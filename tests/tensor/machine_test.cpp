@@ -8,7 +8,7 @@
 namespace seqtrain::tensor {
 namespace {
 
-/// Gives torch its threads back.
+/// Restores torch's number of threads.
 class Machine : public testing::Test {
  protected:
   ~Machine() override { set_threads(before_); }

@@ -11,7 +11,8 @@
 namespace seqtrain::tensor {
 namespace {
 
-/// The threads of two tasks of a kind of their own, neither of which ends before both have begun.
+/// Returns the threads of two tasks, neither of which ends before both have begun. Each `kind` is a
+/// task type of its own.
 template <int kind>
 std::array<std::thread::id, 2> threads_of_two_tasks() {
   std::array<std::thread::id, 2> threads;

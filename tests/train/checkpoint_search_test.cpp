@@ -39,7 +39,7 @@ struct CheckpointSearchTest : testing::Test {
     return "run/" + checkpoint_name(step) + "/model.safetensors";
   }
 
-  /// The step of the newest checkpoint, or -1.
+  /// Returns the step of the newest checkpoint, or -1.
   static std::int64_t newest(const Search& search, const std::string& run = "run") {
     const auto found = search.newest(run);
     return found ? found->state().position.step : -1;

@@ -25,8 +25,8 @@ constexpr std::uint64_t usual_count = 1'000;  // each call takes a hundred times
 constexpr std::uint64_t usual_count = 20'000;
 #endif
 
-/// Runs random histories of killed, stopped, failing and replaced runs. A failing one is shrunk and
-/// printed; SEQTRAIN_HISTORY_SEED runs it alone.
+/// Runs random histories of killed, stopped, failing and replaced runs. A failing history is shrunk
+/// and printed; SEQTRAIN_HISTORY_SEED runs it alone.
 TEST(CheckpointSimulation, EveryHistoryEndsWell) {
   const std::uint64_t alone = number("SEQTRAIN_HISTORY_SEED", 0);
   const std::uint64_t count = alone > 0 ? 1 : number("SEQTRAIN_SIMULATED_HISTORIES", usual_count);

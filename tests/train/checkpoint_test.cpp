@@ -154,7 +154,7 @@ TEST(Checkpoint, ReadsTheFirstFormatForEver) {
   EXPECT_EQ(weights::to_floats(old.tensors("optimizer")[0]), (std::vector{0.5F, -1.0F, 7.0F}));
 }
 
-/// A checkpoint whose state is this text and whose manifest fits.
+/// Writes a checkpoint with this state and a matching manifest.
 void make_checkpoint(const std::filesystem::path& directory, const std::string& state) {
   write_file(directory / "trainer_state.json", state);
   sink::Manifest manifest;

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Steps = std::vector<std::int64_t>;
 
-/// A store that can be out of reach, or keep its callers waiting until somebody cancels.
+/// A store that can be unreachable, or block its callers until somebody cancels.
 class Remote : public sink::Memory {
  public:
   void put_file(std::string_view key, const fs::path& file) {
@@ -58,7 +58,7 @@ class Remote : public sink::Memory {
 
   struct State {
     std::atomic<int> puts{0};
-    std::atomic<int> failures{0};  ///< of the next files
+    std::atomic<int> failures{0};  ///< failures of the next files
     std::mutex mutex;
     std::condition_variable changed;
     bool blocked = false;

@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using Steps = std::vector<std::int64_t>;
 
-/// The result of a run, and the losses on the way.
+/// The result of a run, with the losses of its steps.
 struct Outcome {
   double weight = 0;
   std::vector<double> losses = {};  ///< by step; a step that was repeated has its last loss
@@ -53,16 +53,17 @@ struct Watch {
   std::stop_source* stop = nullptr;
   std::int64_t die_after = -1;
   std::int64_t stop_after = -1;
-  std::int64_t stop_in_evaluation = -1;  ///< at that batch of the dev set, counted over the run
+  /// Stops at that batch of the dev set, counted over the run.
+  std::int64_t stop_in_evaluation = -1;
   std::int64_t evaluated = 0;
 };
 
-/// A store that can be out of reach; handles onto it share what it holds.
+/// A store that can be unreachable. Copies share its objects.
 class Shared {
  public:
   struct State {
     sink::Memory objects;
-    std::atomic<int> failures{0};  ///< of the next writes
+    std::atomic<int> failures{0};  ///< failures of the next writes
     std::atomic<int> puts{0};
   };
 
@@ -115,7 +116,7 @@ struct CheckpointsTest : testing::Test {
             }};
   }
 
-  /// Runs three epochs of four steps of up to two batches, with checkpoints in `sink` alone.
+  /// Runs three epochs of four steps of up to two batches, with checkpoints only in `sink`.
   template <class S>
   FitReport run(Outcome& outcome, const Watch& how, S sink, CheckpointOptions with) {
     std::stop_source stop;
@@ -155,7 +156,7 @@ struct CheckpointsTest : testing::Test {
 
   fs::path place() const { return temporary / "place"; }
 
-  /// The run that a place continues, and its steps.
+  /// Returns the run that a place continues, and its steps.
   std::string current() const {
     sink::Directory store{place()};
     return RunRecord{store}.run();
@@ -431,7 +432,7 @@ TEST_F(CheckpointsTest, TheDirectoryCanBeLockedBeforeTheFit) {
 }
 
 TEST_F(CheckpointsTest, AFullDiskIsLoggedAndDoesNotEndTheRun) {
-  // A file where the directory was: nothing can be written.
+  // Replaces the directory by a file, so that nothing can be written.
   struct Spoiler {
     void on(const StepEnd& event) const {
       if (event.step != 1) return;
@@ -448,7 +449,7 @@ TEST_F(CheckpointsTest, AFullDiskIsLoggedAndDoesNotEndTheRun) {
   EXPECT_TRUE(was_warned("could not be saved, older ones stay"));
 }
 
-/// Files of which a call can fail.
+/// Files with a call that can fail.
 struct Failing : Files {
   void sync_directory(const fs::path& path) const {
     if (*syncs_fail && path.filename().string().starts_with("checkpoint-")) {

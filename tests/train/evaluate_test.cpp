@@ -19,7 +19,7 @@ struct NumberBatch : tests::FakeBatch {
   std::vector<float> targets;
 };
 
-/// Says x of each example, whose truth is x + 1.
+/// A model that predicts x for each example, whose truth is x + 1.
 struct NumberModel : tests::FakeModel {
   using batch_type = NumberBatch;
 
@@ -53,12 +53,12 @@ TEST(Evaluate, HasTheFiguresOfTheModelsProblem) {
   EXPECT_EQ(report.problem_type, ProblemType::regression);
   EXPECT_EQ(report.examples, 6);
   EXPECT_EQ(report.loss, 1);
-  ASSERT_EQ(report.figures.size(), 3U);  // none of a metric that knows labels only
+  ASSERT_EQ(report.figures.size(), 3U);  // no figure of a metric that takes only labels
   EXPECT_EQ(report.figures[1].name, "pearson");
   EXPECT_NEAR(report.figures[1].value, 1, 1e-12);
 }
 
-/// Keeps what each batch was answered.
+/// Keeps the answers to each batch.
 struct AnswerKeeper {
   void on(const EvalAnswers& event) {
     splits.emplace_back(event.split);
@@ -88,7 +88,7 @@ TEST(Evaluate, TellsObserversTheAnswersOfEachBatch) {
   EXPECT_TRUE(keeper.row_ids.empty()) << "these batches do not know where their rows lie";
 }
 
-/// Answers up to three batches at once.
+/// A model that answers up to three batches at once.
 struct WindowModel : NumberModel {
   [[nodiscard]] std::int64_t logits_window() const { return 3; }
   std::vector<metrics::Logits> logits_of(std::span<const NumberBatch> batches) {

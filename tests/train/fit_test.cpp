@@ -23,7 +23,7 @@ struct FitTest : testing::Test {
   tests::FakeModel model;
   tests::FakeLoader loader{{1, 2, 3}, 2};
   tests::FakeLoader dev{{1, -1}, 2};
-  const FitOptions defaults;
+  const FitOptions defaults{};
 };
 
 TEST_F(FitTest, RefusesToChooseAnEpochWithoutADevLoader) {

@@ -11,7 +11,7 @@
 namespace seqtrain::train {
 namespace {
 
-/// Notes the weights of its batches, and counts a batch for a number of its own.
+/// A model that records the weights of its batches, and has its own weight for a batch.
 struct Model : tests::FakeModel {
   tests::FakeLoss accumulate(const tests::FakeBatch& batch, double weight) {
     weights.push_back(weight);
@@ -46,7 +46,7 @@ TEST(Accumulate, GivesASingleBatchTheWholeWeight) {
   EXPECT_EQ(loss.value(), 9);
 }
 
-/// Takes a step as a whole.
+/// A model that takes a whole step at once.
 struct StepModel : Model {
   StepLoss<Model> accumulate_step(std::span<const tests::FakeBatch> step) {
     StepLoss<Model> losses;
@@ -61,7 +61,7 @@ TEST(Accumulate, LeavesAWholeStepToAModelThatTakesIt) {
   EXPECT_TRUE(model.weights.empty());
 }
 
-/// Asks for losses only when somebody wants their mean.
+/// A loss that records when its value is read.
 struct SlowLoss {
   explicit operator double() const { return ++*asked, 2; }
   int* asked;

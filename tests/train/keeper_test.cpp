@@ -11,7 +11,7 @@ namespace {
 
 const std::function<void(const VisitTensors&)> nothing_visited = [](const VisitTensors&) {};
 
-/// Gives back a fit after so many steps and counts what it is asked to save.
+/// A keeper that returns a fit after a number of steps and counts the calls of `save`.
 struct Counter {
   std::optional<SavedFit> restore(const Plan& plan) {
     return SavedFit{.state = {.position = {.step = plan.steps}}};

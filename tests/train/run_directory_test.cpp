@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// While it lives, `call` hears of each path that this process forces to the disk.
+/// While this object exists, `call` gets each path that this process forces to the disk.
 class SyncedPaths {
  public:
   explicit SyncedPaths(std::function<void(const fs::path&)> call) {
@@ -49,7 +49,7 @@ class SyncedPaths {
 }  // namespace
 }  // namespace seqtrain::train
 
-/// Takes the place of the system's, which it calls.
+/// Replaces the system's function, and calls it.
 extern "C" int fsync(int file) {
   seqtrain::train::SyncedPaths::tell(file);
   return static_cast<int>(::syscall(SYS_fsync, file));
@@ -192,7 +192,7 @@ TEST_F(RunDirectoryTest, RemovesWhatAKilledRunLeftHalfWritten) {
 TEST_F(RunDirectoryTest, LeavesEveryOtherFileAlone) {
   const RunDirectory run{{.path = path}};
   fs::create_directories(path / "metrics.json.partial");
-  const std::vector<const char*> names{"train_log.jsonl.partial",  // a resumed run goes on with it
+  const std::vector<const char*> names{"train_log.jsonl.partial",  // a resumed run continues it
                                        "notes.partial",           "other.pth.partial",
                                        "model.pth.123.partial",   "model.pth.-0.partial",
                                        "model.pth.1-.partial",    "model.pth.1-2.partial.old",

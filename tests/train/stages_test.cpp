@@ -21,7 +21,7 @@ using tests::FakeModel;
 using tests::FakeSgd;
 using tests::FakeSink;
 
-/// Two stages of four steps; `stop_at`, counted over both, ends the job.
+/// Runs two stages of four steps. `stop_at`, counted over both, ends the job.
 double job(const std::filesystem::path& directory, int stop_at, std::vector<std::string>& log) {
   const Stages stages{
       directory, {{"seed", "1"}}, [&](const Notice& notice) { log.emplace_back(notice.text); }};

@@ -106,7 +106,7 @@ TEST(Trainer, WeighsUnequalBatchesByTheirExamples) {
   EXPECT_NEAR(whole.model().weight(), parts.model().weight(), 1e-12);
 }
 
-/// Counts a batch for what its x sum up to.
+/// A model that weighs a batch by the sum of its x.
 class WeighingModel : public FakeModel {
  public:
   [[nodiscard]] double weight_of(const FakeBatch& batch) const {
@@ -126,7 +126,7 @@ TEST(Trainer, WeighsBatchesAsTheModelDoes) {
   EXPECT_EQ(trainer.model().weights, (std::vector<double>{3.0 / 11, 8.0 / 11, 1}));
 }
 
-/// The share of examples whose second logit is above a limit.
+/// A metric: the share of examples whose second logit is above a limit.
 class Above {
  public:
   explicit Above(float limit)
@@ -152,7 +152,7 @@ class Above {
 
 static_assert(metrics::Metric<Above>);
 
-/// The mean of the second logits.
+/// A metric: the mean of the second logits.
 class MeanAnswer {
  public:
   void add(const metrics::Logits& logits, std::span<const std::int64_t> labels) {

@@ -10,7 +10,7 @@
 namespace seqtrain::train {
 namespace {
 
-/// The sizes of the steps that batches 0 to `of` make from `done` on.
+/// Returns the sizes of the steps of batches `done` to `of`.
 std::vector<std::size_t> steps(std::int64_t size, std::int64_t done, std::int64_t of) {
   Window<int> window{size, done, of};
   std::vector<std::size_t> sizes;

@@ -31,7 +31,8 @@ struct Notes {
 };
 
 struct WithKeeperTest : testing::Test {
-  /// Saves one step with what `with_keeper` chooses, and returns what could not be saved.
+  /// Saves one step with the keeper that `with_keeper` chooses. Returns the reason if it could not
+  /// be saved.
   template <class O = tests::FakeSgd, Sink S, class... Parts>
   static std::string save(S& sink, const CheckpointOptions& checkpoint, Parts&... parts) {
     const FitOptions options{.checkpoint = checkpoint};

@@ -26,7 +26,7 @@ TEST(DType, KnowsItsSizeAndKind) {
   EXPECT_FALSE(is_floating(DType::i64));
 }
 
-/// By the definition: (-1)^sign · 2^(exponent - 15) · 1.fraction.
+/// Computes the value by the definition: (-1)^sign · 2^(exponent - 15) · 1.fraction.
 float half_by_definition(unsigned bits) {
   const float sign = (bits & 0x8000u) != 0 ? -1.0f : 1.0f;
   const int exponent = static_cast<int>(bits >> 10 & 31u);

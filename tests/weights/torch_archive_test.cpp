@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::string_literals;
 
-/// ("storage", torch.<kind>, "0", "cpu", <count>), by its persistent id.
+/// Returns the persistent id ("storage", torch.<kind>, "0", "cpu", <count>).
 std::string storage(const std::string& kind, char count, char key = '0') {
   return "(\x8c\x07storagectorch\n" + kind + "\n\x8c\x01" + key + "\x8c\x03" + "cpuK" + count +
          "tQ";

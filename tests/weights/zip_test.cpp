@@ -36,7 +36,7 @@ struct Part {
   std::string extra = "";
 };
 
-/// An archive of 32 bits with the entry "a", "hello", told of by each of `parts`.
+/// Returns an archive of 32 bits with the entry "a", "hello", which each of `parts` describes.
 std::string archive(std::initializer_list<Part> parts, const std::string& comment = "") {
   std::string text = "PK\3\4" + std::string(22, '\0') + two(1) + two(3) + "a" + "pad" + "hello";
   const auto directory = text.size();

@@ -1,4 +1,4 @@
-"""Makes the small sets beside this: opinions about meals and journeys, made from parts.
+"""Makes the small data sets in this folder: opinions about meals and journeys, composed of parts.
 
 usage: python examples/data/languages/generate.py
 """

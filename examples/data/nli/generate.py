@@ -51,7 +51,7 @@ def cells(text, separator):
 
 
 def read_families(path):
-    """The families of a template file, `common` apart: its tables belong to all others."""
+    """Returns the families of a template file without `common`, whose tables belong to all others."""
     families = []
     for line in path.read_text(encoding="utf-8").splitlines():
         line = line.split("#")[0].rstrip()
@@ -77,7 +77,7 @@ def read_families(path):
 
 
 def choose(options, *key):
-    """One of the options, at random as the key says: the same on every machine and Python."""
+    """Returns one of the options. The key determines which, on every machine and Python."""
     digest = hashlib.sha256(repr(key).encode()).digest()
     return options[int.from_bytes(digest[:8], "big") % len(options)]
 
@@ -88,7 +88,7 @@ def sentence(text, words):
 
 
 def triple(family, key):
-    """The three pairs (label, premise, hypothesis) of one filled template."""
+    """Returns the three pairs (label, premise, hypothesis) of one filled template."""
     words = {}
     for number, table in enumerate(family.tables):
         words |= zip(table.columns, choose(table.rows, key, "words", number), strict=True)
@@ -121,7 +121,7 @@ def as_json_lines(rows):
 
 
 def check_apart():
-    """No template and no word of dev's lists is one of train's."""
+    """Checks that no template and no word of dev's lists is one of train's."""
     def parts(split):
         families = read_families(HERE / f"{split}.txt")
         texts = {text for f in families for t in f.templates for some in t.values() for text in some}

@@ -28,15 +28,15 @@ struct CloudJob {
             .tensorboard_dir = value("AIP_TENSORBOARD_LOG_DIR")};
   }
 
-  /// Returns the log format of `--log-format auto`: JSON in a cloud job, that is where its id or
-  /// one of its places is set.
+  /// Returns the format that `--log-format auto` stands for: JSON in a cloud job, which sets its id
+  /// or one of its places, else text.
   [[nodiscard]] report::LogFormat log_format() const {
     const bool in_job = !(id + model_dir + checkpoint_dir + tensorboard_dir).empty();
     return in_job ? report::LogFormat::json : report::LogFormat::text;
   }
 
-  /// Returns the place of this trial inside a place that all trials of the job are given: a folder
-  /// with the trial's id. Without a trial, or if no place is given, returns it unchanged. Throws
+  /// Returns the place of this trial inside a place that all trials of the job share: a folder with
+  /// the trial's id. Without a trial, or if no place is given, returns it unchanged. Throws
   /// `InputError` if the id cannot be the name of a folder.
   [[nodiscard]] std::string place_of_trial(const std::string& place) const {
     if (trial.empty() || place.empty()) return place;
@@ -46,7 +46,7 @@ struct CloudJob {
     return place + (place.ends_with('/') ? "" : "/") + trial;
   }
 
-  /// Returns a line that names the job, empty outside a job.
+  /// Returns a line that names the job, or an empty string outside a job.
   [[nodiscard]] std::string describe() const {
     if (id.empty()) return {};
     return "Job " + id + (project.empty() ? "" : " of project " + project) +

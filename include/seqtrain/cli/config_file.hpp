@@ -13,7 +13,7 @@
 
 namespace seqtrain::cli {
 
-/// Flags that belong to a single run or its machine: a run that repeats another one does without
+/// Flags that belong to a single run or its machine. A run that repeats another one does not take
 /// their values.
 inline constexpr std::array<std::string_view, 8> flags_of_one_run{
     "checkpoint-dir", "hub-private-repo", "logging-dir", "output-dir",
@@ -21,7 +21,7 @@ inline constexpr std::array<std::string_view, 8> flags_of_one_run{
 
 namespace detail {
 
-/// Returns a value of a configuration file as a command line would have it.
+/// Returns a value of a configuration file as it would stand on a command line.
 inline std::string config_text(const json::Value& value) {
   if (value.is_string()) return std::string{value.string()};
   if (value.is_boolean()) return value.boolean() ? "true" : "false";
@@ -44,9 +44,9 @@ inline std::string config_text(const json::Value& value) {
 }  // namespace detail
 
 /// Reads the flags of a JSON file: an object with a member for each flag, or a run's
-/// `metrics.json`, whose flags are those of its member `flags` but `flags_of_one_run`, and but
-/// `test-file` if that is the dev file, which it is by default. A member that is null is left out.
-/// Throws `InputError` if the file cannot be read or a value cannot be a flag's.
+/// `metrics.json`. From `metrics.json` it takes the member `flags` without `flags_of_one_run`, and
+/// without `test-file` if that equals the dev file, which is its default. Members that are null are
+/// left out. Throws `InputError` if the file cannot be read or a value cannot be a flag's.
 [[nodiscard]] inline train::Pairs read_config_file(const std::string& file) {
   const auto document = json::Document::load(file);
   const auto recorded = document.root().find("flags");

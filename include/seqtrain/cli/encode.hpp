@@ -15,8 +15,8 @@
 
 namespace seqtrain::cli {
 
-/// Returns how many ids an example may have: the number asked for, or as many as the model takes if
-/// that is 0. Throws `InputError` if the model takes fewer.
+/// Returns the greatest number of ids of an example: the number that the user gives, or the model's
+/// maximum if that is 0. Throws `InputError` if the number is above the model's maximum.
 inline std::size_t example_length(std::int64_t asked_for, std::int64_t of_model) {
   require(asked_for >= 0, "max-length", "must not be negative");
   require(asked_for <= of_model, "max-length",
@@ -24,8 +24,8 @@ inline std::size_t example_length(std::int64_t asked_for, std::int64_t of_model)
   return static_cast<std::size_t>(asked_for == 0 ? of_model : asked_for);
 }
 
-/// Encodes the files of a run with the same tokenizer, shows a bar if it takes long, and says what
-/// was left out.
+/// Encodes the files of a run with one tokenizer, shows a progress bar if that takes long, and logs
+/// how many records were left out.
 template <class T>
 class FileEncoder {
  public:
@@ -41,7 +41,7 @@ class FileEncoder {
   }
 
   /// Encodes a file into memory, or into the file `place` if one is given. Throws `InputError` with
-  /// file and line on the first record that is wrong.
+  /// file and line at the first wrong record.
   data::EncodedFile operator()(const std::string& file, double fraction = 1,
                                const std::filesystem::path& place = {}) {
     report::ByteBar<> bar{"encode " + file, {.enabled = log_.on_terminal()}};
@@ -59,10 +59,10 @@ class FileEncoder {
     return encoded;
   }
 
-  /// Returns how many ids an example may have.
+  /// Returns the greatest number of ids of an example.
   [[nodiscard]] std::size_t max_length() const { return options_.encode.max_length; }
 
-  /// Returns the bytes of a file, or of all files of a split; 0 for a directory of texts.
+  /// Returns the size in bytes of a file or of all files of a split, or 0 for a directory of texts.
   [[nodiscard]] std::uintmax_t bytes_of(const std::string& file) const {
     std::uintmax_t sum = 0;
     for (const auto& path : data::files_at(file, options_.read)) {
@@ -73,7 +73,7 @@ class FileEncoder {
     return sum;
   }
 
-  /// Opens what was encoded into a file.
+  /// Opens a set that was encoded into a file.
   [[nodiscard]] data::EncodedFile open(const std::filesystem::path& place) const {
     return data::open_encoded_file(place, *tokenizer_, *labels_);
   }

@@ -26,19 +26,19 @@ namespace detail {
 /// The names of files below a place, with `/` between folders.
 using Names = std::set<std::string, std::less<>>;
 
-/// Returns the folder of the model in `folder`, which is empty or ends with `/`, or nothing if
-/// there is none: the folder itself, or `model/` in a run's folder.
+/// Returns the model's folder inside `folder`, or nothing if there is none. It is `folder` itself,
+/// or `model/` in it if `folder` is a run's. `folder` is empty or ends with `/`.
 inline std::optional<std::string> model_in(const Names& names, const std::string& folder) {
   const auto has = [&](std::string_view name) {
     return names.contains(folder + std::string{name});
   };
   if (has("config.json")) return folder;
   if (has("model/config.json")) return folder + "model/";
-  if (has("vocabulary.txt") || has("subwords.model")) return folder;  // ULMFiT's
+  if (has("vocabulary.txt") || has("subwords.model")) return folder;  // ULMFiT has no config.json
   return {};
 }
 
-/// Returns the last `YYYYmmdd_HHMMSS` in the name of a run's folder, empty if it has none.
+/// Returns the last `YYYYmmdd_HHMMSS` in the name of a run's folder, or an empty string.
 inline std::string_view date_in(std::string_view folder) {
   constexpr std::string_view form = "dddddddd_dddddd";
   for (std::size_t end = folder.size(); end >= form.size(); --end) {
@@ -51,9 +51,9 @@ inline std::string_view date_in(std::string_view folder) {
   return {};
 }
 
-/// Returns the folder of the model among files: of the place itself, or of the newest run in it. A
-/// run counts as complete if it has a manifest, which is written last. Only where no run has one,
-/// those without count, except for uploads, `model_YYYYmmdd_HHMMSS`.
+/// Returns the model's folder, given the names of the files at a place: the place itself, or the
+/// folder of the newest run in it. A run counts as complete if it has a manifest, which is written
+/// last. If no run has a manifest, runs without one count, except uploads, `model_YYYYmmdd_HHMMSS`.
 inline std::optional<std::string> choose_model(const Names& names) {
   if (auto here = model_in(names, "")) return here;
   std::tuple<bool, std::string, std::string> newest;  // has a manifest, date, folder
@@ -75,7 +75,7 @@ inline std::optional<std::string> choose_model(const Names& names) {
   return chosen;
 }
 
-/// Returns the files that matter for the choice: those in a directory and in its folders.
+/// Returns the names of the files in a directory and in its folders.
 inline Names names_below(const std::filesystem::path& directory) {
   Names names;
   std::error_code error;
@@ -110,8 +110,8 @@ struct FoundModel {
 };
 
 /// Finds the model at a place: a model's folder, a run's folder with a model in it, or a folder of
-/// dated runs, of which the newest complete one is taken. The place is local, `gs://` or a name on
-/// the hub; of a bucket only the model is fetched. Throws `InputError` if there is no model.
+/// dated runs, whose newest complete run is taken. The place is local, `gs://` or a name on the
+/// hub. From a bucket only the model's files are fetched. Throws `InputError` if there is no model.
 inline FoundModel find_model(const std::string& place, const report::Log& log) {
   if (is_on_hub(place)) return {.place = place, .directory = local_model(place, log)};
   const bool remote = gcs::is_gs(place);

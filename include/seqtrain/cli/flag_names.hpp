@@ -15,26 +15,26 @@
 
 namespace seqtrain::cli {
 
-/// The names of a program's flags besides their own.
+/// The additional names of a program's flags.
 class FlagNames {
  public:
-  /// Gives the flag `own` another name.
+  /// Gives the flag `own` the additional name `name`.
   void add(std::string name, std::string own) { own_.emplace(std::move(name), std::move(own)); }
 
-  /// Adds a flag that can only be true. `meaning` says what is true.
+  /// Adds the name of a flag that can only be true. `meaning` says what is then true.
   void add_only_true(std::string name, std::string meaning) {
     only_true_.emplace(std::move(name), std::move(meaning));
   }
 
-  /// Adds a flag that is true where it has no value.
+  /// Adds a flag that is true if it has no value.
   void add_switch(std::string name) { switches_.insert(std::move(name)); }
 
   [[nodiscard]] bool contains(const std::string& name) const {
     return own_.contains(name) || only_true_.contains(name);
   }
 
-  /// Returns the arguments with `-` for `_` in names, and with =true for a switch, or a flag that
-  /// can only be true, without a value.
+  /// Returns the arguments with `-` in place of `_` in names, and with `=true` added to flags
+  /// without a value that are switches or can only be true.
   [[nodiscard]] std::vector<std::string> normalized(int argc, const char* const* argv) const {
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -49,8 +49,8 @@ class FlagNames {
     return arguments;
   }
 
-  /// Puts flags' own names in place of others. Throws `InputError` if two names of a flag have
-  /// different values, or a flag that can only be true is not.
+  /// Replaces additional names by the flags' own names. Throws `InputError` if two names of one
+  /// flag have different values, or if a flag that can only be true has another value.
   void use_own_names(boost::program_options::parsed_options& given) const {
     std::map<std::string, std::pair<std::string, std::vector<std::string>>> first;
     std::erase_if(given.options, [&](auto& option) {
@@ -74,8 +74,8 @@ class FlagNames {
     require(text == "true", name, "can only be true: " + only_true_.at(name));
   }
 
-  std::map<std::string, std::string> own_;        // flags' own names by their others
-  std::map<std::string, std::string> only_true_;  // meanings by names
+  std::map<std::string, std::string> own_;        // own names of flags, by additional name
+  std::map<std::string, std::string> only_true_;  // meanings, by name
   std::set<std::string> switches_;
 };
 

@@ -11,7 +11,7 @@
 
 namespace seqtrain::cli {
 
-/// Returns a flag's value as text that reads back as the value.
+/// Returns a flag's value as text from which the value can be read back exactly.
 template <class T>
 std::string flag_text(const T& value) {
   std::ostringstream stream;
@@ -21,7 +21,7 @@ std::string flag_text(const T& value) {
     T again{};
     std::from_chars(text.data(), text.data() + text.size(), again);
     if (again == value || std::isnan(value)) return text;
-    std::array<char, 32> digits{};  // more than the six that a stream writes
+    std::array<char, 32> digits{};  // a stream would write only six digits
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
     text.assign(digits.data(), end);
   }
@@ -35,7 +35,7 @@ inline std::string flag_text(const std::vector<std::string>& parts) {
   return text;
 }
 
-/// Returns the parts of a text between its commas; none if it is empty.
+/// Splits a text at its commas. The result is empty if the text is.
 inline std::vector<std::string> split_at_commas(std::string_view text) {
   std::vector<std::string> parts(text.empty() ? 0 : 1);
   for (const char c : text) {
@@ -48,7 +48,7 @@ inline std::vector<std::string> split_at_commas(std::string_view text) {
   return parts;
 }
 
-/// Returns text as a word of a shell.
+/// Returns a text quoted as one word for a shell.
 inline std::string shell_word(const std::string& text) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-";

@@ -28,16 +28,16 @@
 
 namespace seqtrain::cli {
 
-/// Whether a flag determines a run's results. A run can be resumed with other values of the flags
-/// that leave its results alone.
+/// Tells whether a flag determines a run's results. A run can be resumed with other values of flags
+/// that do not.
 enum Role { leaves_results_alone, determines_results };
 
-/// The flags of a program. Each is bound to a variable, whose value at that moment is the default.
-/// In a flag's name `-` and `_` are the same.
+/// The flags of a program. Each flag is bound to a variable, whose value when the flag is added is
+/// the default. In a flag's name `-` and `_` are the same.
 class Flags {
  public:
-  /// With a log there is a flag `--log-format`, which sets its format; errors in other flags have
-  /// that format too.
+  /// Adds the flag `--log-format` if a log is given. It sets the log's format, also for errors in
+  /// other flags.
   Flags(std::string program, std::string purpose, std::optional<report::Log> log = {})
       : program_{std::move(program)}, purpose_{std::move(purpose)}, log_{std::move(log)} {
     section("Flags");
@@ -50,14 +50,14 @@ class Flags {
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;
 
-  /// Begins a section of the help, to which the flags that are added next belong.
+  /// Begins a section of the help. Flags that are added later belong to it.
   Flags& section(const std::string& name) {
     constexpr unsigned line = 100, description = 60;
     sections_.emplace_back(name, line, description);
     return *this;
   }
 
-  /// Adds a flag with a value. A `std::vector<std::string>` is split at commas.
+  /// Adds a flag with a value. A value for a `std::vector<std::string>` is split at commas.
   template <class T>
   Flags& add(const std::string& name, T& target, const std::string& help,
              Role role = leaves_results_alone) {
@@ -75,7 +75,7 @@ class Flags {
     return remember(name, role, [&target] { return flag_text(target); });
   }
 
-  /// Adds a flag that is true or false, and true where it has no value.
+  /// Adds a flag that is true or false, and true if it has no value.
   Flags& add_switch(const std::string& name, bool& target, const std::string& help,
                     Role role = leaves_results_alone) {
     const auto take = [name, &target](const std::string& text) {
@@ -91,13 +91,13 @@ class Flags {
     return *this;
   }
 
-  /// Adds what all programs that train have: `--config`, and the names that Hugging Face's Trainer
-  /// gives to those of their flags that were added before.
+  /// Adds the flags of all programs that train: `--config`, and the names that Hugging Face's
+  /// Trainer gives to flags that were added before.
   Flags& add_for_training() {
     namespace po = boost::program_options;
     sections_.front().add_options()("config", po::value<std::string>(),
                                     "JSON file with values of flags, or a run's metrics.json; the "
-                                    "command line comes first");
+                                    "command line takes precedence");
     section("Other names, which Hugging Face's Trainer has");
     for (const auto& [name, own] : other_names) {
       if (find(own) == nullptr) continue;
@@ -111,9 +111,9 @@ class Flags {
     return *this;
   }
 
-  /// Fills the variables: from the command line, else from the file that `--config` names. Returns
-  /// false if help was asked for, which is then printed. Throws `InputError` on a flag that is
-  /// unknown, is given twice or has no value of its type.
+  /// Fills the variables from the command line, else from the file that `--config` names. If help
+  /// is asked for, prints it and returns false. Throws `InputError` if a flag is unknown, is given
+  /// twice or has no value of its type.
   bool parse(int argc, const char* const* argv) {
     namespace po = boost::program_options;
     const auto arguments = names_.normalized(argc, argv);
@@ -153,26 +153,26 @@ class Flags {
     return true;
   }
 
-  /// Tells whether the command line or the file of `--config` has a flag.
+  /// Tells whether the command line or the file of `--config` gives a flag.
   [[nodiscard]] bool is_given(const std::string& name) const { return given_.contains(name); }
 
-  /// Tells whether the command line has `name`, and only the file of `--config` has `other`.
+  /// Tells whether the command line gives `name` while only the file of `--config` gives `other`.
   [[nodiscard]] bool overrides(const std::string& name, const std::string& other) const {
     return on_command_line_.contains(name) && is_given(other) && !on_command_line_.contains(other);
   }
 
-  /// Forgets that the file of `--config` has a flag, whose variable has its default again.
+  /// Ignores a flag that the file of `--config` gives: its variable has its default again.
   void withdraw(const std::string& name) {
     given_.erase(name);
     std::erase_if(changed_, [&](const Changed& flag) { return flag.name == name; });
   }
 
-  /// Returns all flags with their present values, in the order in which they were added.
+  /// Returns all flags with their current values, in the order in which they were added.
   [[nodiscard]] train::Pairs values() const {
     return values_where([](Role) { return true; });
   }
 
-  /// Returns the flags that `parse` has given another value than their default, in the order in
+  /// Returns the flags that `parse` has set to another value than their default, in the order in
   /// which they were added.
   [[nodiscard]] train::Pairs changed_values() const {
     train::Pairs values;
@@ -180,8 +180,7 @@ class Flags {
     return values;
   }
 
-  /// Returns the command line that gives the program these values again, for a shell; without the
-  /// flags in `but`.
+  /// Returns a shell command that starts the program with these values, without the flags in `but`.
   [[nodiscard]] std::string command(std::span<const std::string_view> but = {}) const {
     std::string line = program_;
     for (const auto& [name, text, is_switch] : changed_) {
@@ -192,7 +191,7 @@ class Flags {
     return line;
   }
 
-  /// Returns the flags that determine results with their present values, in the order in which they
+  /// Returns the flags that determine results with their current values, in the order in which they
   /// were added.
   [[nodiscard]] train::Pairs determining_values() const {
     return values_where([](Role role) { return role == determines_results; });
@@ -249,7 +248,7 @@ class Flags {
     return flag_text(value);
   }
 
-  /// Looks for `--log-format` alone, because the others may be wrong.
+  /// Reads `--log-format` before the other flags, whose errors need the format.
   void set_log_format(const std::vector<std::string>& arguments) const {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const std::string& argument = arguments[i];
@@ -274,7 +273,7 @@ class Flags {
       std::string name = key;
       std::ranges::replace(name, '_', '-');
       if (find(name) == nullptr && !names_.contains(name)) {
-        throw InputError{"is no flag of " + program_,
+        throw InputError{"is not a flag of " + program_,
                          {.object = file, .field = key},
                          "see " + program_ + " --help"};
       }
@@ -288,7 +287,7 @@ class Flags {
     return options;
   }
 
-  /// Notes which flags were given and what they changed.
+  /// Notes which flags are given and which values differ from the defaults.
   void note(const boost::program_options::variables_map& values) {
     for (const auto& [name, value] : values) {
       if (!value.defaulted()) given_.insert(name);

@@ -20,8 +20,9 @@ inline sink::Gcs open_bucket(const std::string& place, const report::Log& log) {
   return bucket;
 }
 
-/// Opens the sink that `--job-dir` names; if it is not given, the one in `AIP_MODEL_DIR`, which a
-/// cloud job sets; else one that keeps nothing. Throws `InputError` if a bucket cannot be written.
+/// Opens the sink that `--job-dir` names. If the flag is not given, opens the place in
+/// `AIP_MODEL_DIR`, which a cloud job sets, or else a sink that keeps nothing. Throws `InputError`
+/// if a bucket cannot be written.
 inline sink::Any open_job_dir(std::string place, const report::Log& log) {
   if (place.empty()) place = CloudJob::from_environment().model_dir;
   if (place.empty()) return sink::Any{sink::Discard{}};

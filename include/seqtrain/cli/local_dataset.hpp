@@ -21,14 +21,14 @@ namespace seqtrain::cli {
 
 namespace detail {
 
-/// A directory that `--dataset` names, and a config in it.
+/// A directory and a config in it, as `--dataset` names them.
 struct DatasetDirectory {
   std::string path;
   std::string config = {};
 };
 
 /// Returns the directory of `dir` or `dir:config`, or nothing if the name is one on the hub. Throws
-/// `InputError` if a directory is meant that is not there.
+/// `InputError` if the name has the form of a directory that does not exist.
 inline std::optional<DatasetDirectory> dataset_directory(const std::string& place) {
   std::error_code ignored;
   DatasetDirectory found{.path = place};
@@ -41,7 +41,7 @@ inline std::optional<DatasetDirectory> dataset_directory(const std::string& plac
   return found;
 }
 
-/// Returns the files of a split as one place, with commas between them.
+/// Returns the files of a split as one text, separated by commas.
 inline std::string joined_files(const std::vector<std::filesystem::path>& files) {
   if (files.size() == 1) return files.front().string();
   std::string place;
@@ -56,7 +56,7 @@ inline std::string joined_files(const std::vector<std::filesystem::path>& files)
   return place;
 }
 
-/// Sets the splits that are not given, and returns those that are needed.
+/// Chooses the splits that are not given, and returns all that are needed.
 inline std::vector<std::string> choose_splits(TrainFlags& flags, const hub::DatasetSplits& splits,
                                               const hub::KnownDataset& known) {
   if (flags.train_split.empty()) flags.train_split = "train";
@@ -77,10 +77,10 @@ inline std::vector<std::string> choose_splits(TrainFlags& flags, const hub::Data
 
 }  // namespace detail
 
-/// Puts the local files of the splits of `--dataset` in place of the training, dev and test file,
-/// and fetches what is not here. Sets the splits that are not given, the problem type of a known
-/// set, and the commit of a data set on the hub. Throws `InputError` if there is no such data set,
-/// config or split, or if it may not be read.
+/// Fetches the splits that `--dataset` names and sets the training, dev and test file to their
+/// local files. Also sets the splits that are not given, the problem type of a known data set, and
+/// the commit of a data set on the hub. Throws `InputError` if there is no such data set, config or
+/// split, or if the account may not read it.
 inline void use_dataset(TrainFlags& flags, const report::Log& log) {
   if (flags.dataset.empty()) return;
   const auto directory = detail::dataset_directory(flags.dataset);
@@ -111,8 +111,8 @@ inline void use_dataset(TrainFlags& flags, const report::Log& log) {
   flags.test_file = flags.test_split.empty() ? flags.dev_file : place(flags.test_split);
 }
 
-/// Returns the values of all flags with what `use_dataset` has found: the commit of the data set
-/// and its splits. So a run that repeats another one reads the same examples.
+/// Returns the values of all flags, with the commit and the splits that `use_dataset` has found, so
+/// that a run with these values reads the same examples.
 inline train::Pairs with_dataset(train::Pairs values, const TrainFlags& flags) {
   if (flags.dataset.empty()) return values;
   for (auto& [name, value] : values) {
@@ -124,7 +124,7 @@ inline train::Pairs with_dataset(train::Pairs values, const TrainFlags& flags) {
   return values;
 }
 
-/// Returns what a model card says about the data set, or nothing if that has no name on the hub.
+/// Returns the facts about the data set for a model card, or nothing if it has no name on the hub.
 /// Call it after `use_dataset`.
 inline std::optional<train::CardDataset> card_dataset(const TrainFlags& flags) {
   const auto at = flags.dataset.rfind('@');

@@ -11,15 +11,15 @@
 
 namespace seqtrain::cli {
 
-/// Returns a local path, or an empty one, as it is, or the path of a verified local copy of what a
-/// gs:// address names. Throws `InputError` if that does not exist or may not be read. Retries are
-/// logged.
+/// Returns a local path for a place: a local or empty path unchanged, a gs:// address as the path
+/// of a verified local copy. Throws `InputError` if the object does not exist or may not be read.
+/// Retries are logged.
 inline std::filesystem::path local_input(const std::string& place, const report::Log& log) {
   return gcs::localize(place, cache_directory(), log.warnings());
 }
 
-/// Returns the names of local copies of a split's files, with commas between them as in `places`.
-/// Names without `gs://` stay as they are.
+/// Returns `places`, the files of a split separated by commas, with the path of its local copy in
+/// place of each gs:// address.
 inline std::string local_inputs(const std::string& places, const report::Log& log) {
   if (places.find("gs://") == std::string::npos) return places;
   std::string result;

@@ -12,8 +12,8 @@
 
 namespace seqtrain::cli {
 
-/// Tells whether `place` is meant to be on this machine: it is there, or it begins as paths do, or
-/// the first of its folders is there. So no misspelled path is asked for on the hub.
+/// Tells whether `place` means a local path: it exists, it begins like a path, or its first folder
+/// exists. So a misspelled path is not looked for on the hub.
 inline bool is_meant_here(const std::string& place) {
   std::error_code ignored;
   if (std::filesystem::exists(place, ignored)) return true;
@@ -24,7 +24,7 @@ inline bool is_meant_here(const std::string& place) {
   return slash != place.npos && std::filesystem::is_directory(place.substr(0, slash), ignored);
 }
 
-/// Throws `InputError` unless a place that is meant to be on this machine is a directory.
+/// Throws `InputError` unless a place that means a local path is a directory.
 inline void demand_directory(const std::string& place, std::string_view kind) {
   std::error_code ignored;
   if (std::filesystem::is_directory(place, ignored)) return;
@@ -34,8 +34,8 @@ inline void demand_directory(const std::string& place, std::string_view kind) {
       "name a directory that is there, or a " + std::string{kind} + " on the hub, org/name"};
 }
 
-/// Tells whether `place` names a model on the hub: it has the form of such a name, and is not meant
-/// to be on this machine.
+/// Tells whether `place` names a model on the hub: it has the form of such a name and does not mean
+/// a local path.
 inline bool is_on_hub(const std::string& place) {
   return hub::Name::fits(place) && !is_meant_here(place);
 }
@@ -47,8 +47,8 @@ inline std::string name_on_hub(const std::string& place) {
 
 namespace detail {
 
-/// Returns `fetch(client, cache, options)`, which takes files from the hub. Progress is logged.
-/// Throws `InputError` or `Error` that says that there is no such directory either.
+/// Returns `fetch(client, cache, options)`, which takes files from the hub. Progress is logged. An
+/// `InputError` or `Error` from it also says that there is no local directory of this name.
 template <class Fetch>
 auto from_hub(const report::Log& log, const Fetch& fetch) {
   const auto client = hub::open_client(log.warnings());
@@ -66,9 +66,9 @@ auto from_hub(const report::Log& log, const Fetch& fetch) {
 
 }  // namespace detail
 
-/// Returns the local folder of a model: a directory as it is, the verified local copy of a gs://
-/// address, or the files of a name on the hub, `org/name` or `org/name@revision`, in the cache.
-/// Throws `InputError` if there is no such model or it may not be read.
+/// Returns the local folder of a model: a directory unchanged; the verified local copy of a gs://
+/// address; or the folder in the cache with the files of a name on the hub, `org/name` or
+/// `org/name@revision`. Throws `InputError` if there is no such model or it may not be read.
 inline std::filesystem::path local_model(const std::string& place, const report::Log& log) {
   if (!is_on_hub(place)) {
     if (!gcs::is_gs(place)) demand_directory(place, "model");

@@ -5,10 +5,10 @@
 
 namespace seqtrain::cli {
 
-/// Another name of a flag.
+/// An additional name of a flag.
 struct OtherName {
   std::string_view name;
-  std::string_view own;  ///< the name that the programs give it
+  std::string_view own;  ///< the flag's name in these programs
 };
 
 /// Names that Hugging Face's Trainer and its example programs give to flags.
@@ -23,10 +23,10 @@ inline constexpr std::array<OtherName, 8> other_names{{
     {"save-steps", "checkpoint-every"},
 }};
 
-/// A flag of those programs for which the programs here know one answer only.
+/// A flag of those programs that can only be true in these programs.
 struct OnlyTrue {
   std::string_view name;
-  std::string_view meaning;  ///< of true
+  std::string_view meaning;  ///< what is true
 };
 
 inline constexpr std::array<OnlyTrue, 2> only_true{{

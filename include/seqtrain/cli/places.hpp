@@ -26,12 +26,11 @@
 #include <seqtrain/train/run_directory.hpp>
 #include <seqtrain/train/with_keeper.hpp>
 
-/// The places of a program's inputs and results: directories, or gs:// addresses. A file that
-/// includes this also compiles the storage client.
+/// Finds the places of a program's inputs and results, which are directories or gs:// addresses. A
+/// file that includes this header also compiles the storage client.
 namespace seqtrain::cli {
 
-/// Returns the flags with paths of local copies instead of gs:// addresses of inputs and of names
-/// on the hub.
+/// Returns the flags with local paths in place of the inputs' gs:// addresses and names on the hub.
 inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log) {
   if (gcs::is_gs(flags.output_dir)) {
     throw InputError{"must be a local directory", {.object = "--output-dir"}, "see --job-dir"};
@@ -44,11 +43,12 @@ inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log) {
   return flags;
 }
 
-/// Saves and continues a program's run: checkpoints are in `--checkpoint-dir`, by default in a
-/// folder of the run's directory. If `--checkpoint-dir` is a bucket, they reach that folder first.
+/// Saves and resumes a program's run. Checkpoints are in `--checkpoint-dir`, by default in a folder
+/// of the run's directory. If `--checkpoint-dir` is a bucket, each checkpoint is first written to
+/// that folder.
 class RunCheckpoints {
  public:
-  /// `settings` are those of `run_settings`. Throws `InputError` if the place cannot be used.
+  /// `settings` are the result of `run_settings`. Throws `InputError` if the place cannot be used.
   RunCheckpoints(const TrainFlags& flags, const train::RunDirectory& run, train::Pairs settings,
                  train::Pairs versions, report::Log log)
       : log_{std::move(log)},
@@ -58,21 +58,22 @@ class RunCheckpoints {
 
   [[nodiscard]] train::Checkpoints& keeper() { return keeper_; }
 
-  /// Removes the checkpoints of the run that `--overwrite` replaces. This is an observer of the
-  /// fit, so that they stay if the new run is refused.
+  /// Removes the checkpoints of the run that `--overwrite` replaces. They are removed only when the
+  /// fit begins, so they stay if the new run is refused.
   void on(const train::FitBegin&) const {
     if (replaced_) replaced_->remove_checkpoints();
   }
 
-  /// Returns options for `StopSignals`: when the grace time is over, the log says what is missing.
+  /// Returns options for `StopSignals` with which the log says, when the grace time is over, what
+  /// is not saved.
   [[nodiscard]] StopSignalsOptions stop_options(const TrainFlags& flags) const {
     return {.grace_seconds = flags.grace_seconds, .log = log_.warnings(), .unfinished = [this] {
               return keeper_.unfinished();
             }};
   }
 
-  /// Throws `Error` if the newest checkpoint is not where it should be. Call it when the results of
-  /// the run are safe.
+  /// Throws `Error` if the newest checkpoint is not stored where it should be. Call it when the
+  /// results of the run are safe.
   void check() const {
     if (!keeper_.problem().empty()) throw Error{keeper_.problem()};
   }
@@ -97,7 +98,7 @@ class RunCheckpoints {
             .minutes = flags.checkpoint_minutes,
             .keep = flags.keep_checkpoints,
             .resume = by_name ? local_input(flags.resume, log).string() : flags.resume,
-            .directory = run.checkpoints(),  // copies of a bucket's checkpoints stay
+            .directory = run.checkpoints(),  // local copies of a bucket's checkpoints stay
             .settings = std::move(settings),
             .settings_0_1 = {{"model", fingerprint_before_0_2(flags.model)}},
             .versions = std::move(versions),

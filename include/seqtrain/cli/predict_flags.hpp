@@ -32,20 +32,21 @@ struct PredictFlags {
     Flags flags{"predict", "labels texts: records on stdin, JSON lines on stdout"};
     flags
         .add("model", model,
-             "fine-tuned model: a directory in Hugging Face's layout, a run, what languages left, "
-             "gs://, or a name on the hub")
-        .add("format", format, "jsonl, tsv, csv, lines (a text a line), or auto (recognised)")
+             "fine-tuned model: a directory in Hugging Face's layout, a run's directory, a result "
+             "of languages, gs://, or a name on the hub")
+        .add("format", format, "jsonl, tsv, csv, lines (one text a line), or auto (recognised)")
         .add("batch-size", batch_size, "examples that are labelled together")
-        .add("max-length", max_length, "ids an example may have (0: as many as the model takes)")
+        .add("max-length", max_length,
+             "most ids of an example; longer ones are truncated (0: the model's maximum)")
         .add("text-field", text_field, "field of the text (default: recognised)")
         .add("pair-field", pair_field, "field of the second text")
         .add("precision", precision,
-             "fp32, bf16, int8 (on a processor, for encoders with hand-written passes), or auto "
+             "fp32, bf16, int8 (on a processor, for encoders with BERT's layers), or auto "
              "(bf16 where the device computes it)")
         .add("compare", compare,
-             "a second precision: the records are predicted in it too, and the last line on stderr "
-             "says how far the answers differ")
-        .add("top-k", top_k, "scores of the best labels only (0: of all, and logits)")
+             "second precision to predict the records in; the last line on stderr says how far the "
+             "answers differ")
+        .add("top-k", top_k, "number of best labels to write scores of (0: all scores, and logits)")
         .add_switch("strict", strict, "end at the first wrong record")
         .add("device", device, "auto, cpu or cuda")
         .add("threads", threads, "threads that compute");

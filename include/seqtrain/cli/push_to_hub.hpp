@@ -25,8 +25,9 @@ namespace seqtrain::cli {
 /// the flag is not given.
 class PushToHub {
  public:
-  /// Asks the hub who the token belongs to, so that a wrong name or token is found before training.
-  /// Throws `InputError` if the push cannot succeed, or `Error` if the hub cannot be reached.
+  /// Asks the hub for the account of the token, so that a wrong name or token is found before
+  /// training. Throws `InputError` if the push cannot succeed, or `Error` if the hub cannot be
+  /// reached.
   PushToHub(const OutputFlags& flags, report::Log log)
       : log_{std::move(log)}, is_private_{flags.hub_private_repo} {
     if (flags.push_to_hub.empty()) return;
@@ -36,8 +37,8 @@ class PushToHub {
     hub::check_may_push(hub::open_client(log_.warnings()), *name_);
   }
 
-  /// Pushes the files of a model's folder. Throws `Stopped` if `stop` requests it, or `Error` that
-  /// says how to push them later.
+  /// Pushes the files of a model's folder. Throws `Stopped` if `stop` requests it, or an `Error`
+  /// that says how to push the files later.
   void push(const std::filesystem::path& model, const std::stop_token& stop) const {
     if (!name_) return;
     try {

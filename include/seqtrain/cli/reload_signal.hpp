@@ -10,7 +10,7 @@
 
 namespace seqtrain::cli {
 
-/// Calls a function for each SIGHUP, by a thread of its own, while this object exists.
+/// Calls a function on a separate thread for each SIGHUP while this object exists.
 class ReloadSignal {
  public:
   explicit ReloadSignal(std::function<void()> reload) : reload_{std::move(reload)} {

@@ -6,7 +6,7 @@
 
 namespace seqtrain::cli {
 
-/// Throws an `InputError` that names the flag unless its value is good.
+/// Throws an `InputError` that names the flag unless `good` is true.
 inline void require(bool good, const std::string& flag, const std::string& problem) {
   if (!good) throw InputError{problem, {.object = "--" + flag}};
 }

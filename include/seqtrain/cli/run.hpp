@@ -22,7 +22,8 @@ enum ExitCode : int {
   done = 0,
   failed = 1,
   wrong_input = 2,  ///< wrong usage or input; nothing was written
-  /// A signal stopped the run, after a checkpoint. Under torchrun such a run ends with `done`.
+  /// A signal stopped the run, and a checkpoint is saved. Under torchrun such a run ends with
+  /// `done`.
   stopped_by_signal = 3,
 };
 
@@ -40,7 +41,7 @@ inline std::vector<std::string> causes_of(const std::exception& error) {
   return {};
 }
 
-/// Returns the place and the causes of an error as fields of a message.
+/// Returns the place and the causes of an error as fields of a log message.
 inline report::Fields fields_of(const std::exception& error) {
   report::Fields fields;
   if (const auto* known = dynamic_cast<const Error*>(&error)) {
@@ -53,12 +54,12 @@ inline report::Fields fields_of(const std::exception& error) {
   return fields;
 }
 
-/// Calls `body(log)` or `body()` and turns what it throws into a message and an exit code. Nothing
-/// else in seqtrain ends a program because of an error.
+/// Calls `body(log)` or `body()` and turns an exception into a message and an exit code. No other
+/// code of seqtrain ends a program because of an error.
 ///
-/// A body that takes a `report::Log` gets the program's: on stdout, in JSON in a cloud job, else as
-/// text with errors on stderr. A body that takes none belongs to a program whose stdout carries
-/// data: its errors are text on stderr.
+/// A body that takes a `report::Log` gets the program's log: on stdout as JSON in a cloud job, else
+/// as text with errors on stderr. A body without a parameter belongs to a program whose stdout
+/// carries data, so its errors are text on stderr.
 template <class Body>
 int run(const Body& body) {
   constexpr bool logs = std::is_invocable_v<const Body&, report::Log&>;
@@ -79,7 +80,7 @@ int run(const Body& body) {
     return done;
   } catch (const train::Stopped& stopped) {
     log.warning(stopped.what());
-    // torchrun starts a program again that ends with another code than 0.
+    // torchrun restarts a program that ends with a code other than 0.
     return process_environment("TORCHELASTIC_RUN_ID") ? done : stopped_by_signal;
   } catch (const InputError& error) {
     return fail(error.what(), fields_of(error), wrong_input);

@@ -25,7 +25,7 @@
 
 namespace seqtrain::cli {
 
-/// The size and the checksum of all bytes that are added.
+/// Computes the size and the checksum of all bytes that are added.
 class Fingerprint {
  public:
   void add(std::span<const std::byte> bytes) {
@@ -80,8 +80,9 @@ inline std::string fingerprint_of_model(const std::filesystem::path& directory) 
   return fingerprint(std::span<const std::filesystem::path>{files});
 }
 
-/// Returns the value of `--model` in checkpoints of seqtrain 0.1: the size and the checksum of
-/// every file directly inside the directory. Such a checkpoint can be resumed if this is equal.
+/// Returns the value that seqtrain 0.1 stored for `--model` in checkpoints: the size and the
+/// checksum of every file directly inside the directory. Such a checkpoint can be resumed if this
+/// value is equal.
 inline std::string fingerprint_before_0_2(const std::filesystem::path& directory) {
   return fingerprint(directory);
 }
@@ -114,7 +115,7 @@ inline train::Pairs run_settings(train::Pairs determining, const TrainFlags& fla
     return fingerprint_of_examples(file, flags.read_options());
   };
   determining.emplace_back("train-file", fingerprint_of(flags.train_file));
-  // Empty values are those of checkpoints from before there was --dev-fraction.
+  // Checkpoints from before `--dev-fraction` existed have empty values here.
   const bool held_out = flags.dev_fraction > 0;
   determining.emplace_back("dev-file", held_out ? "" : fingerprint_of(flags.dev_file));
   determining.emplace_back("dev-fraction", held_out ? flag_text(flags.dev_fraction) : "");

@@ -19,8 +19,8 @@
 
 namespace seqtrain::cli {
 
-/// The flags of a program that serves a model. Variables of the environment give defaults, by the
-/// names of text-embeddings-inference and of Vertex AI.
+/// The flags of a program that serves a model. Environment variables with the names of
+/// text-embeddings-inference and of Vertex AI give the defaults.
 struct ServeFlags {
   std::string model = "";
   std::string host = "0.0.0.0";
@@ -37,30 +37,31 @@ struct ServeFlags {
   std::string predict_route = "/predict";  ///< `AIP_PREDICT_ROUTE`
 
   /// Fills the members from the environment and then from a command line. Returns false if help was
-  /// asked for. Throws `InputError` on a value that cannot be.
+  /// asked for. Throws `InputError` if a value is not allowed.
   bool parse(int argc, const char* const* argv, std::optional<report::Log> log = {}) {
     read_environment();
     Flags flags{"serve", "answers requests over HTTP with a fine-tuned model's predictions",
                 std::move(log)};
     flags
-        .add("model", model,
-             "a model's folder, a run's, or one of dated runs, of which the newest complete one is "
-             "taken: a directory, gs:// or a name on the hub (AIP_STORAGE_URI)")
+        .add(
+            "model", model,
+            "folder of a model, of a run, or of dated runs, whose newest complete one is served: a "
+            "directory, gs:// or a name on the hub (AIP_STORAGE_URI)")
         .add("host", host, "IP address to listen on (HOSTNAME, if it is an address)")
-        .add("port", port, "port to listen on, 0: any that is free (AIP_HTTP_PORT, PORT)")
+        .add("port", port, "port to listen on; 0 chooses a free one (AIP_HTTP_PORT, PORT)")
         .add("threads", threads, "threads that compute")
         .add("precision", precision,
              "precision of matrix products: fp32, bf16, int8 or auto (bf16 where it is native)")
         .add("device", device, "auto, cpu or cuda")
         .add("max-batch-tokens", max_batch_tokens,
-             "ids that the model computes at a time (MAX_BATCH_TOKENS)")
+             "most ids in a batch for the model (MAX_BATCH_TOKENS)")
         .add("max-concurrent-requests", max_concurrent_requests,
-             "requests that are worked on; others get status 429 (MAX_CONCURRENT_REQUESTS)")
+             "most requests at once; others get status 429 (MAX_CONCURRENT_REQUESTS)")
         .add("max-client-batch-size", max_client_batch_size,
-             "texts a request in text-embeddings-inference's form (MAX_CLIENT_BATCH_SIZE)")
-        .add("payload-limit", payload_limit, "bytes that a request's body may have (PAYLOAD_LIMIT)")
+             "most texts in a request of text-embeddings-inference's form (MAX_CLIENT_BATCH_SIZE)")
+        .add("payload-limit", payload_limit, "most bytes of a request's body (PAYLOAD_LIMIT)")
         .add("grace-seconds", grace_seconds,
-             "seconds after SIGTERM in which accepted requests are answered");
+             "seconds after SIGTERM within which accepted requests are answered");
     if (!flags.parse(argc, argv)) return false;
     require(!model.empty(), "model", "is needed: the folder of a fine-tuned model or of its runs");
     require(port >= 0 && port <= 65535, "port", "must be from 0 to 65535");
@@ -110,7 +111,8 @@ struct ServeFlags {
     }
   }
 
-  /// A container's `HOSTNAME` is its own name, which is nothing to listen on.
+  /// Tells whether a text is an IP address. A container's `HOSTNAME` is its own name, which is
+  /// none.
   static bool is_address(const std::string& text) {
     in6_addr address{};
     return ::inet_pton(AF_INET, text.c_str(), &address) == 1 ||

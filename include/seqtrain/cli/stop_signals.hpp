@@ -24,10 +24,11 @@ namespace seqtrain::cli {
 
 /// Options of `StopSignals`.
 struct StopSignalsOptions {
-  double grace_seconds = 25;  ///< time from the signal to the end of the program at the latest
+  double grace_seconds = 25;  ///< longest time from the signal to the end of the program
   std::function<void(std::string_view)> log = {};
-  std::string plan = "the program finishes this step, saves it and ends";  ///< for the log
-  /// Returns what is not done yet, for the log when the grace time is over.
+  /// What the program does now, for the log.
+  std::string plan = "the program finishes this step, saves it and ends";
+  /// Returns what is not done yet, for the log at the end of the grace time.
   std::function<std::string()> unfinished = [] { return std::string{}; };
 };
 
@@ -97,7 +98,8 @@ class StopSignals {
     ::_exit(failed);
   }
 
-  /// Returns the next byte in the pipe, or 0 if none came in that time. A negative time has no end.
+  /// Returns the next byte in the pipe, or 0 if none arrives in that time. A negative time means no
+  /// limit.
   char await(std::chrono::milliseconds time) const {
     char byte = 0;
     pollfd wanted{.fd = pipe_[0], .events = POLLIN, .revents = 0};

@@ -28,16 +28,16 @@
 
 namespace seqtrain::cli {
 
-/// The flags that the training programs share. A default is the member's initial value; an empty
-/// string and NaN mean: not given.
+/// The flags that the training programs share. A member's initial value is the default; an empty
+/// string and NaN mean that the flag is not given.
 struct TrainFlags : DataFlags,
                     ModelFlags,
                     TrainingFlags,
                     CheckpointFlags,
                     OutputFlags,
                     MachineFlags {
-  /// Fills the members from a command line, and from the environment of a cloud job where a flag is
-  /// not given, and checks them. Returns false if help was asked for.
+  /// Fills the members from a command line, takes flags that are not given from the environment of
+  /// a cloud job, and checks all of them. Returns false if help was asked for.
   bool parse(Flags& flags, int argc, const char* const* argv) {
     DataFlags::add_to(flags);
     ModelFlags::add_to(flags);
@@ -71,9 +71,9 @@ struct TrainFlags : DataFlags,
     MachineFlags::validate();
   }
 
-  /// Returns the names of the labels: those given, else the model's, else those of the training
-  /// file; and the problem type: as given, else the model's. Throws `InputError` on flags that do
-  /// not go with it.
+  /// Returns the labels and the problem type. The names are those that the user gives, else the
+  /// model's, else those of the training file. The problem type is the given one, else the model's.
+  /// Throws `InputError` if flags do not fit the problem type.
   [[nodiscard]] data::Labels choose_labels() const {
     const auto config = json::Document::load(std::filesystem::path{model} / "config.json");
     auto options = read_options();
@@ -82,7 +82,7 @@ struct TrainFlags : DataFlags,
     return data::choose_labels(labels, data::names_in_config(config.root()), train_file, options);
   }
 
-  /// Returns the options of training batches, of which this process computes those of `shard`.
+  /// Returns the options of training batches. This process computes the batches of `shard`.
   [[nodiscard]] data::LoaderOptions train_batches(const data::Shard& shard = {}) const {
     auto options = dev_batches(shard);
     options.plan.batch_size = static_cast<std::size_t>(batch_size);
@@ -93,8 +93,8 @@ struct TrainFlags : DataFlags,
     return options;
   }
 
-  /// Returns the options of evaluation batches, which have at least 64 examples, because evaluation
-  /// keeps no gradients.
+  /// Returns the options of evaluation batches. They have at least 64 examples, because an
+  /// evaluation needs no memory for gradients.
   [[nodiscard]] data::LoaderOptions dev_batches(const data::Shard& shard = {}) const {
     const auto size = static_cast<std::size_t>(std::max<std::int64_t>(batch_size, 64));
     return {.plan = {.batch_size = size,
@@ -105,7 +105,8 @@ struct TrainFlags : DataFlags,
             .shard = shard};
   }
 
-  /// `Options` is `model::ClassifierOptions`; models are part of the half that needs torch.
+  /// Returns the options of the model. `Options` is `model::ClassifierOptions`, a parameter because
+  /// models belong to the half of the library that needs torch.
   template <class Options, class Tokenizer, class Device>
   [[nodiscard]] Options classifier(const data::Labels& names, const Tokenizer& tokenizer,
                                    const Device& on) const {
@@ -120,7 +121,7 @@ struct TrainFlags : DataFlags,
             .precision = Options::precision_named(precision)};
   }
 
-  /// Returns the options of a fit whose steps have that many parts.
+  /// Returns the options of a fit whose steps have this many parts.
   [[nodiscard]] train::FitOptions fit_options(std::int64_t parts = 1,
                                               std::stop_token stop = {}) const {
     constexpr double unclipped = std::numeric_limits<double>::infinity();
@@ -141,8 +142,8 @@ struct TrainFlags : DataFlags,
             .stop = std::move(stop)};
   }
 
-  /// Returns the options of the run's directory. Of several processes only the first one checks
-  /// that it is free.
+  /// Returns the options of the run's directory. If there are several processes, only the first one
+  /// checks that the directory is free.
   [[nodiscard]] train::RunDirectoryOptions run_directory(const std::string& name,
                                                          bool first = true) const {
     return {.path = output_dir.empty() ? train::default_run_directory(name)
@@ -151,14 +152,13 @@ struct TrainFlags : DataFlags,
             .overwrite = overwrite || resume != "never" || !first};
   }
 
-  /// Returns whether the run removes the checkpoints that the output directory holds.
+  /// Tells whether the run removes the checkpoints that the output directory holds.
   [[nodiscard]] bool replaces_checkpoints() const {
     return overwrite && resume == "never" && checkpoint_dir.empty();
   }
 
  private:
-  /// Gives flags of the file of `--config` that do not go with one on the command line their
-  /// default again.
+  /// Ignores flags of the file of `--config` that contradict one on the command line.
   void prefer_command_line(Flags& flags) {
     const DataFlags defaults;
     const auto prefer = [&](const std::string& name, const std::string& other, auto& value,
@@ -181,7 +181,7 @@ struct TrainFlags : DataFlags,
   }
 
   /// Removes the default files, because `--dataset` names the data. Throws `InputError` if files
-  /// are given too.
+  /// are given as well.
   void drop_files(const Flags& flags) {
     for (const auto& [name, file] : {std::pair{"train-file", &train_file},
                                      {"dev-file", &dev_file},
@@ -191,9 +191,9 @@ struct TrainFlags : DataFlags,
     }
   }
 
-  /// Takes the places of a cloud job. The service gives each trial of a job places of its own in
-  /// the environment; places that flags name are the same for all trials, so each gets a folder
-  /// there.
+  /// Takes the places that a cloud job gives. The service gives each trial its own places in the
+  /// environment. A place that a flag names is the same for all trials, so each trial gets a folder
+  /// in it.
   void take(const CloudJob& job) {
     for (std::string* place : {&output_dir, &job_dir, &checkpoint_dir, &logging_dir}) {
       *place = job.place_of_trial(*place);
@@ -207,7 +207,7 @@ struct TrainFlags : DataFlags,
     return weights::problem_type_in(config).value_or(ProblemType::single_label);
   }
 
-  /// Throws `InputError` on flags that only go with one label an example.
+  /// Throws `InputError` if a flag needs single-label classification and `type` is another type.
   void check_flags_of(ProblemType type) const {
     const std::string problem = "does not go with " + std::string{name(type)};
     require(class_weights.empty(), "class-weights", problem);

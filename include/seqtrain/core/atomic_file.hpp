@@ -50,8 +50,9 @@ class BasicAtomicFile {
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
 
-  /// Makes the file visible. When it returns, file and name are on the disk. If only the last step
-  /// fails, forcing the name to the disk, the new file is visible but a loss of power may undo it.
+  /// Makes the file visible. When it returns, file and name are on the disk. The last step forces
+  /// the name to the disk: if only that fails, the new file is visible, but a loss of power may
+  /// undo it.
   void commit() {
     flush();
     files_.sync(*file_);

@@ -30,7 +30,7 @@ struct OwnedDescriptor {
   int number;
 };
 
-/// Reads from a file descriptor, such as that of stdin, and does not close it.
+/// Reads from a file descriptor, for example stdin's, and does not close it.
 class InputDescriptor {
  public:
   /// Reads from the descriptor `number`. Errors call it `name`.
@@ -64,14 +64,14 @@ class InputDescriptor {
   std::string name_;
 };
 
-/// Writes to a file descriptor, such as that of stdout, and does not close it.
+/// Writes to a file descriptor, for example stdout's, and does not close it.
 class OutputDescriptor {
  public:
   /// Writes to the descriptor `number`. Errors call it `name`.
   OutputDescriptor(int number, std::string name) : number_{number}, name_{std::move(name)} {}
 
-  /// Writes all of `text`. Returns false if nobody reads any more, for example after `head` has its
-  /// lines. Throws `Error` if the system cannot write.
+  /// Writes all of `text`. Returns false if the reader has closed its end, as `head` does after its
+  /// last line. Throws `Error` if the system cannot write.
   [[nodiscard]] bool write(std::string_view text) const {
     while (!text.empty()) {
       const auto count = ::write(number_, text.data(), text.size());

@@ -10,7 +10,7 @@ namespace seqtrain {
 /// The place of an error. Every part may be left empty.
 struct Where {
   std::string object = {};  ///< a file, a tensor, a flag, an address
-  std::int64_t line = 0;    ///< counted from 1; 0 when lines mean nothing here
+  std::int64_t line = 0;    ///< counted from 1; 0 if the object has no lines
   std::string field = {};   ///< a JSON field, a column
 };
 

@@ -24,7 +24,7 @@ void with_file_errors(const Work& work) {
 
 namespace detail {
 
-/// Returns 0 or the system's error number. A file system without such a call counts as done.
+/// Returns 0 or the system's error number. Succeeds if the file system has no such call.
 inline int sync_opened_with(int flags, const std::filesystem::path& path) {
   const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
   if (opened < 0) return errno;
@@ -36,13 +36,13 @@ inline int sync_opened_with(int flags, const std::filesystem::path& path) {
 }  // namespace detail
 
 /// Forces the names in a directory to the disk. Without this, a loss of power may undo a new name.
-/// Returns 0 or the system's error number. A file system without such a call counts as done.
+/// Returns 0 or the system's error number. Succeeds if the file system has no such call.
 inline int sync_directory(const std::filesystem::path& path) {
   return detail::sync_opened_with(O_DIRECTORY, path);
 }
 
-/// Forces a file's content to the disk. Returns 0 or the system's error number. A file system
-/// without such a call counts as done.
+/// Forces a file's content to the disk. Returns 0 or the system's error number. Succeeds if the
+/// file system has no such call.
 inline int sync_file(const std::filesystem::path& path) {
   return detail::sync_opened_with(0, path);
 }

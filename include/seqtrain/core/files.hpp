@@ -64,7 +64,7 @@ class Files {
   };
 
   /// Opens a file for writing under an exclusive lock and empties it. Returns nothing if another
-  /// live writer holds it. A file system without locks is taken to have one writer.
+  /// live writer holds it. If the file system has no locks, the caller must be the only writer.
   [[nodiscard]] std::optional<Output> create(const Path& path) const {
     while (true) {
       Output file{path, ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)};
@@ -119,8 +119,8 @@ class Files {
     return false;
   }
 
-  /// Waits until the names in the directory are on the disk. A file system that cannot do so
-  /// (EINVAL) counts as done.
+  /// Waits until the names in the directory are on the disk. Succeeds if the file system cannot do
+  /// so (EINVAL).
   void sync_directory(const Path& path) const {
     errno = seqtrain::sync_directory(path);
     check(errno == 0, "cannot be written", path);

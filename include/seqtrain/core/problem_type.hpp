@@ -17,7 +17,7 @@ enum class ProblemType {
   single_label,      ///< each example has one of several labels
   regression,        ///< each example has a number
   multi_label,       ///< each example has any number of several labels
-  language_modeling  ///< each word is to be predicted from the words before it
+  language_modeling  ///< the model predicts each word from the words before it
 };
 
 namespace detail {

@@ -49,7 +49,7 @@ class GzipDecoder {
     constexpr std::size_t most = std::size_t{1} << 30;  // zlib counts in 32 bits
     const auto in_size = static_cast<uInt>(std::min(archive.size(), most));
     const auto out_size = static_cast<uInt>(std::min(out.size(), most));
-    // zlib does not write there; its type lacks the const.
+    // zlib only reads its input, although its type is not const.
     stream_->next_in = reinterpret_cast<Bytef*>(const_cast<char*>(archive.data()));
     stream_->avail_in = in_size;
     stream_->next_out = reinterpret_cast<Bytef*>(out.data());

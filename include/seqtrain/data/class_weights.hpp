@@ -23,9 +23,10 @@ inline std::vector<double> balanced_weights(const EncodedSet& set, const Labels&
   std::vector<double> weights;
   for (std::size_t label = 0; label < counts.size(); ++label) {
     if (counts[label] == 0) {
-      throw InputError{"label '" + labels.name(label) + "' has no example to be weighed by",
-                       {.object = "class weights"},
-                       "give the weights as numbers"};
+      throw InputError{
+          "label '" + labels.name(label) + "' has no example, so it cannot be weighted",
+          {.object = "class weights"},
+          "give the weights as numbers"};
     }
     weights.push_back(static_cast<double>(labelled) /
                       static_cast<double>(counts.size() * counts[label]));

@@ -14,8 +14,8 @@
 
 namespace seqtrain::data {
 
-/// Adds the words of a file's texts to `counts`, on several threads. Throws `InputError` with file
-/// and line at the first wrong record.
+/// Adds the words of a file's texts to `counts`, on several threads, in the file's order. Throws
+/// `InputError` with file and line at the first wrong record.
 inline void count_words(const std::filesystem::path& path, const ReadOptions& options,
                         std::size_t workers, text::WordCounts& counts) {
   RecordFile{path, options}.each_text([&](const Reader& reader) {

@@ -104,7 +104,7 @@ LabelOf label_of(const R& reader, const Example& example, const Labels& labels, 
                            "--labels names them in order");
 }
 
-/// Tells whether a reader's examples are to have labels.
+/// Tells whether a reader's examples must have labels.
 template <class R>
 bool is_labelled(const R& reader) {
   if constexpr (requires { reader.fields(); }) {

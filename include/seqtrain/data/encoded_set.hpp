@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -12,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include <seqtrain/core/computed_range.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/flat_array.hpp>
 
@@ -108,8 +108,7 @@ class EncodedSet {
 
   /// Returns the lengths of all rows as a random-access range that refers to this set.
   [[nodiscard]] auto lengths() const {
-    return std::views::iota(std::size_t{0}, size()) |
-           std::views::transform([this](std::size_t row) { return length(row); });
+    return ComputedRange{size(), [this](std::size_t row) { return length(row); }};
   }
 
   /// Returns the index of a row's first id among all ids.

@@ -26,8 +26,8 @@ struct HoldOutOptions {
   std::size_t max_length = 0;  ///< most ids that an example could have
 };
 
-/// Holds out a share of a file's examples, about equally many in proportion for each label. Both
-/// sets are in memory, in the order of the file. `train` gets the counts of the whole file. Throws
+/// Holds out a share of a file's examples, with about the same share of each label. Both sets are
+/// in memory, in the order of the file. `train` gets the counts of the whole file. Throws
 /// `InputError` if one of the two sets would be empty.
 [[nodiscard]] inline HeldOut hold_out(const EncodedFile& whole, const HoldOutOptions& options) {
   RandomSplit split = split_by_label(whole.set.arrays().labels, options.share, options.seed);

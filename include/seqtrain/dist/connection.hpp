@@ -71,7 +71,8 @@ class Connection {
     if (link_->unfinished == 0 && !link_->failed && std::uncaught_exceptions() == exceptions_) {
       link_->heartbeat->leave();
     } else {
-      // The destructors wait for operations that may never end, and this process is about to end.
+      // The destructors would wait for operations that may never end, and this process is about to
+      // end.
       static_cast<void>(host_.release());
       static_cast<void>(tensors_.release());
     }

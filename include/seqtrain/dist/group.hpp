@@ -31,12 +31,12 @@ struct Remembered {
   bool was_there = false;  ///< an earlier start of the run made the value
 };
 
-/// The connected processes of a world. Every rank must start the operations in one and the same
-/// order; they run on other threads. With one process there is no socket, and every operation is a
+/// The connected processes of a world. All ranks must start the operations in the same order; the
+/// operations run on other threads. With one process there is no socket, and every operation is a
 /// copy.
 ///
 /// If a rank ends or cannot be reached, the operations that wait for it throw an `Error` that names
-/// it within 30 seconds. A rank that is only slow is waited for without limit.
+/// it within 30 seconds. There is no limit on the wait for a rank that is only slow.
 class Group {
  public:
   /// Connects to all ranks and waits for them. Throws `InputError` if the port is in use, a name

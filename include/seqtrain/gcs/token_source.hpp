@@ -13,10 +13,11 @@
 
 namespace seqtrain::gcs {
 
-/// Keeps one token and renews it before it expires, at a random moment of its last four minutes: by
-/// then the metadata server has a new one, and many clients do not ask at once. One thread renews
-/// the token while the others use the old one, or wait if there is none. If a renewal fails while
-/// the old token is valid, the next attempt follows ten seconds later.
+/// Keeps one token and renews it before it expires. The renewal is at a random moment of the
+/// token's last four minutes, because the metadata server then has a new token and many clients
+/// must not ask at once. One thread renews the token while the others use the old one, or wait if
+/// there is none. If a renewal fails while the old token is valid, the next attempt follows ten
+/// seconds later.
 class TokenSource {
  public:
   /// All objects that `context` refers to must outlive this object.

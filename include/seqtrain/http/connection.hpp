@@ -39,7 +39,7 @@ namespace beast_http = beast::http;
 struct PiecesBody {
   using value_type = std::vector<asio::const_buffer>;
   static std::uint64_t size(const value_type& pieces) { return asio::buffer_size(pieces); }
-  class writer {
+  class writer {  // NOLINT(readability-identifier-naming): Beast's name
    public:
     using const_buffers_type = value_type;
     template <bool is_request, class Fields>

@@ -123,7 +123,8 @@ struct Request {
   std::vector<std::span<const std::byte>> body = {};   ///< pieces that are sent one after the other
   std::uint64_t max_answer = std::uint64_t{16} << 20;  ///< most bytes of the answer's body
   BodySink sink = {};  ///< if set, receives a successful body in place of `Response::body`
-  /// If set, is called with the status and the headers of an answer whose body goes to `sink`.
+  /// The function that is called, if set, with the status and the headers of an answer whose body
+  /// goes to `sink`.
   std::function<void(const Response&)> before_body = {};
 };
 

@@ -47,7 +47,7 @@ class Retry {
     mean_ = policy_.first;
   }
 
-  /// Lets an attempt that took that long not count as time without progress.
+  /// Excludes the time of an attempt from the time without progress.
   void allow(Clock::duration time) { deadline_ += time; }
 
   /// Waits before the next attempt, at least for `at_least`. Returns false without waiting if the

@@ -64,7 +64,7 @@ class TimedSocket {
     return in_time(POLLOUT, error, [&] { return socket_.write_some(buffers, error); });
   }
 
-  // The concept SyncStream requires these too.
+  // Asio's concept SyncStream requires these functions too.
   template <class Buffers>
   std::size_t read_some(const Buffers& buffers) {
     return or_throw([&](ErrorCode& error) { return read_some(buffers, error); });

@@ -18,10 +18,11 @@ namespace seqtrain::hub {
 struct Account {
   std::string name;
   std::vector<std::string> organizations = {};
-  std::string role = {};  ///< of the token: `read`, `write` or `fineGrained`; empty if not told
+  /// The token's role: `read`, `write` or `fineGrained`; empty if the hub does not give it.
+  std::string role = {};
 
-  /// Tells whether the account owns repositories whose names begin with `owner/`, itself or as a
-  /// member of an organization. Upper and lower case are the same.
+  /// Tells whether the account can own repositories whose names begin with `owner/`: `owner` is the
+  /// account or an organization that it is a member of. Letter case is ignored.
   [[nodiscard]] bool owns(std::string_view owner) const {
     const auto is_owner = [&](const auto& one) { return http::same_ignoring_case(one, owner); };
     return is_owner(name) || std::ranges::any_of(organizations, is_owner);
@@ -47,10 +48,10 @@ struct Account {
   });
 }
 
-/// Throws `InputError` if it is plain, before anything is sent, that the client cannot write to a
-/// repository: its name lacks an owner or has a revision, there is no token, the token may only
-/// read, or the account is not the owner's. The hub knows what a fine-grained token may do; a push
-/// finds it out.
+/// Throws `InputError` if it is certain, before anything is sent, that the client cannot write to a
+/// repository: the name lacks an owner or has a revision, there is no token, the token can only
+/// read, or the account does not own the repository. Only the hub knows what a fine-grained token
+/// may do, so it may still refuse a push.
 inline void check_may_push(const Client& client, const Name& name) {
   const auto slash = name.id.find('/');
   if (slash == name.id.npos || name.revision != "main") {
@@ -74,10 +75,11 @@ inline void check_may_push(const Client& client, const Name& name) {
                     "set HF_TOKEN to a token that may write"};
   }
   if (account.role != "fineGrained" && !account.owns(name.id.substr(0, slash))) {
-    throw Forbidden{"the account " + account.name + " is no member of " + name.id.substr(0, slash),
-                    {.object = name.text()},
-                    "push to " + account.name + name.id.substr(slash) +
-                        ", or set HF_TOKEN to the token of a member"};
+    throw Forbidden{
+        "the account " + account.name + " is not a member of " + name.id.substr(0, slash),
+        {.object = name.text()},
+        "push to " + account.name + name.id.substr(slash) +
+            ", or set HF_TOKEN to the token of a member"};
   }
 }
 

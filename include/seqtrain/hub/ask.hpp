@@ -15,11 +15,11 @@
 
 namespace seqtrain::hub {
 
-/// Sends a request, also one that writes, until its answer has a status that another attempt would
-/// not change, or time is up by the rules of `RetryPolicy`. Returns the last answer, whatever its
-/// status. Only waits count as time, because one attempt may send a large file. The request must
-/// bear to be repeated: an answer can be lost. Throws `Unavailable` if there is no answer. `where`
-/// is the place of that error. Redirects to other hosts are followed only if `elsewhere` is set.
+/// Sends a request and repeats it until its answer has a status that another attempt would not
+/// change, or the time of `RetryPolicy` is over. Returns the last answer, whatever its status. Only
+/// the waits between attempts count as time, because one attempt may send a large file. The request
+/// must be safe to repeat, because its answer can be lost. Throws `Unavailable` with the place
+/// `where` if there is no answer. Redirects to other hosts are followed only if `elsewhere` is set.
 [[nodiscard]] inline http::Response ask(const Client& client, const http::Request& request,
                                         const Where& where, bool elsewhere = false) {
   const auto& options = client.options();
@@ -50,8 +50,8 @@ namespace seqtrain::hub {
           .body = {http::bytes_of(body)}};
 }
 
-/// Returns the answer to a request about a repository. Throws the errors of `Failure` if its status
-/// is not that of a success.
+/// Returns the answer to a request about a repository. Throws an error of `Failure` unless the
+/// answer's status is a success.
 [[nodiscard]] inline http::Response demand(const Client& client, const Name& name,
                                            const http::Request& request) {
   auto answer = ask(client, request, {.object = name.text()});
@@ -59,8 +59,8 @@ namespace seqtrain::hub {
   return answer;
 }
 
-/// Returns `read(root)` of an answer in JSON. Throws `Unavailable` if a hub would not answer so:
-/// the text is no JSON, or `read` throws `InputError`.
+/// Returns `read(root)` of an answer in JSON. Throws `Unavailable` if the answer cannot come from a
+/// hub: the text is not JSON, or `read` throws `InputError`.
 template <class Read>
 auto read_answer(const Client& client, const Name& name, const http::Response& answer,
                  const Read& read) {

@@ -19,11 +19,11 @@
 
 namespace seqtrain::hub {
 
-/// The cache of the Python package huggingface_hub, in its layout. Each repository has a folder
-/// with the contents in `blobs/<hash>`, links to them in `snapshots/<commit>/<path>`, and in
-/// `refs/<revision>` the commit of a branch or tag. Each program finds the files that the other has
-/// fetched. The locks in `.locks` keep them from fetching a file twice. Throws `Error` if the
-/// directory cannot be written.
+/// The cache of the Python package huggingface_hub, in its layout, so that each program finds the
+/// files that the other has fetched. Each repository has a folder with the contents in
+/// `blobs/<hash>`, links to them in `snapshots/<commit>/<path>`, and the commit of a branch or tag
+/// in `refs/<revision>`. Locks in `.locks` prevent two processes from fetching one file. Throws
+/// `Error` if the directory cannot be written.
 class Cache {
  public:
   explicit Cache(std::filesystem::path directory) : directory_{std::move(directory)} {}

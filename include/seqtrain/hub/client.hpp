@@ -39,11 +39,11 @@ struct Listing {
 /// A file of a repository at one commit.
 struct RemoteFile {
   std::string path;
-  std::string hash;  ///< of its content, see `Digest`; also the name of its blob in the cache
+  std::string hash;  ///< hash of the content, see `Digest`; also the name of the blob in the cache
   std::uint64_t size = 0;
 };
 
-/// Returns the path of a part of the hub's interface about a repository's revision.
+/// Returns the path in the hub's API for a part such as `commit` of a repository's revision.
 [[nodiscard]] inline std::string api_path(const Name& name, std::string_view part) {
   return "/api/" + std::string{hub::name(name.kind)} + "s/" + name.id + "/" + std::string{part} +
          "/" + http::percent_encode(name.revision);
@@ -108,7 +108,7 @@ class Client {
       };
       request.sink = [&](std::span<const std::byte> bytes) {
         target.append(bytes);
-        if (target.size() <= furthest) return;  // again what came before
+        if (target.size() <= furthest) return;  // bytes that had arrived before
         furthest = target.size();
         attempts.progressed();
       };

@@ -38,10 +38,10 @@ inline std::string commit_line(const PushFile& file) {
 
 }  // namespace detail
 
-/// Makes a commit that adds files to a branch whose newest commit is `parent`. The storage must
-/// have the large ones. Returns the commit's hash, or nothing if the hub refuses because the branch
-/// has another newest commit: of somebody else, or this one, whose answer was lost. Throws the
-/// errors of `Failure`.
+/// Makes a commit that adds files to a branch whose newest commit is `parent`. The hub's storage
+/// must already have the large files. Returns the commit's hash, or nothing if the hub refuses
+/// because the branch has another newest commit. That commit may be somebody else's, or this one if
+/// an earlier answer was lost. Throws the errors of `Failure`.
 [[nodiscard]] inline std::optional<std::string> commit_files(const Client& client, const Name& name,
                                                              const std::vector<PushFile>& files,
                                                              const std::string& message,

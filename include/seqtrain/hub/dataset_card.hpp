@@ -25,9 +25,10 @@ struct SplitPatterns {
 struct DatasetConfig {
   std::string name;
   bool is_default = false;
-  std::string folder = {};                 ///< that the patterns are relative to
-  std::vector<SplitPatterns> splits = {};  ///< none: by the names of files
-  std::string not_read = {};  ///< a setting that changes how files are read, and is not supported
+  std::string folder = {};                 ///< the folder that the patterns are relative to
+  std::vector<SplitPatterns> splits = {};  ///< empty if the names of the files tell the splits
+  /// An unsupported setting that changes how files are read; empty if none.
+  std::string not_read = {};
 };
 
 namespace detail {
@@ -106,7 +107,7 @@ inline DatasetConfig read_config(const YamlNode& node, const std::string& file) 
   return config;
 }
 
-/// Text and number of its first line.
+/// The lines of a part of a card, and the number of the first one.
 struct CardPart {
   std::string_view text = {};
   std::int64_t line = 1;
@@ -120,8 +121,8 @@ inline std::string_view take_card_line(std::string_view& text) {
   return line;
 }
 
-/// Returns the lines of the key `configs` in the header of a card, between two lines `---`. All
-/// other keys are passed over, so they may be any YAML.
+/// Returns the lines of the key `configs` in the header of a card, which is between two lines
+/// `---`. Skips all other keys, so they may be any YAML.
 inline CardPart configs_part(std::string_view card, const std::string& file) {
   constexpr std::string_view mark = "\xEF\xBB\xBF";
   if (card.starts_with(mark)) card.remove_prefix(mark.size());
@@ -148,13 +149,14 @@ inline CardPart configs_part(std::string_view card, const std::string& file) {
       part.text = {part.text.data(), end};
     }
   }
-  return {};  // the header has no end, so it is none
+  return {};  // a header without an end is no header
 }
 
 }  // namespace detail
 
-/// Returns the configs in the header of a data set's card, its README.md; none if it has no such
-/// header. Throws `InputError` with the line if they cannot be read.
+/// Returns the configs in the header of a data set's card, its README.md. The list is empty if the
+/// card has no header or the header has no configs. Throws `InputError` with the line if they
+/// cannot be read.
 [[nodiscard]] inline std::vector<DatasetConfig> configs_in_card(std::string_view card,
                                                                 const std::string& file) {
   const auto part = detail::configs_part(card, file);

@@ -12,7 +12,7 @@ namespace seqtrain::hub {
 /// The name of a data set on the hub and of one of its configs, `org/name[:config][@revision]`.
 struct DatasetName {
   Name repository;
-  std::string config = {};  ///< empty: the data set's default
+  std::string config = {};  ///< empty for the data set's default
 
   /// Parses a name. Throws `InputError` if `text` cannot be one.
   static DatasetName parse(std::string_view text) {

@@ -25,7 +25,7 @@ struct DatasetSplit {
 
 /// The splits of one of a data set's configs.
 struct DatasetSplits {
-  std::string dataset;  ///< as errors name it
+  std::string dataset;  ///< name of the data set, for errors
   std::vector<DatasetSplit> splits;
 
   [[nodiscard]] bool has(std::string_view split) const {
@@ -37,8 +37,8 @@ struct DatasetSplits {
     for (const auto& split : splits) names.emplace_back(split.name);
     return joined(names);
   }
-  /// Returns a split's files. Throws `InputError` that lists the splits if there is none of that
-  /// name, or if it has no file.
+  /// Returns the files of a split. Throws `InputError` that lists the splits if there is no split
+  /// of that name, or if the split has no file.
   [[nodiscard]] const std::vector<std::string>& files(std::string_view split) const {
     const auto found = std::ranges::find(splits, split, &DatasetSplit::name);
     const Where where{.object = dataset};
@@ -48,7 +48,7 @@ struct DatasetSplits {
     }
     if (found->files.empty()) {
       throw InputError{"has no file of the split '" + std::string{split} + "'", where,
-                       "the files that its README.md names are not there, or not read here"};
+                       "the files that its README.md names are missing or have another format"};
     }
     return found->files;
   }
@@ -56,12 +56,12 @@ struct DatasetSplits {
 
 namespace detail {
 
-/// A format of data files: the endings of their names.
+/// The endings of the names of files in a format.
 struct DataFormat {
-  std::array<std::string_view, 3> endings;  ///< the last ones may be empty
+  std::array<std::string_view, 3> endings;  ///< unused elements at the end are empty
 };
 
-/// The formats that are read; of two with as many files the first is taken.
+/// The formats that are read. If two formats have equally many files, the earlier one is taken.
 constexpr std::array<DataFormat, 3> data_formats{
     {{{".parquet", "", ""}}, {{".jsonl", ".json", ".ndjson"}}, {{".csv", ".tsv", ""}}}};
 
@@ -80,8 +80,8 @@ inline bool is_data(std::string_view path) {
   return std::ranges::count(about, path.substr(path.rfind('/') + 1)) == 0;  // npos + 1 is 0
 }
 
-/// Returns the files that fit one of the patterns, pattern by pattern, each file once. `files` are
-/// sorted.
+/// Returns the files that fit one of the patterns, pattern by pattern and each file once. `files`
+/// must be sorted.
 inline std::vector<std::string> fitting(const std::vector<std::string>& files,
                                         const std::vector<std::string>& patterns,
                                         const std::string& folder) {
@@ -103,8 +103,8 @@ inline std::vector<std::string> fitting(const std::vector<std::string>& files,
   return chosen;
 }
 
-/// Keeps of all splits' files those in the format that most of them have. Throws `InputError` if
-/// none can be read.
+/// Finds the format that most files have and drops the files of other formats. Throws `InputError`
+/// if no file can be read.
 inline void keep_one_format(DatasetSplits& found) {
   const auto count = [&](const DataFormat& format) {
     std::ptrdiff_t sum = 0;
@@ -121,19 +121,19 @@ inline void keep_one_format(DatasetSplits& found) {
         if (some.size() < 10) some.emplace_back(file);
       }
     }
-    throw InputError{some.empty() ? "has no files of data"
-                                  : "has no files that are read here, but: " + joined(some),
+    throw InputError{some.empty() ? "has no data files"
+                                  : "has no file in a supported format, only: " + joined(some),
                      {.object = found.dataset},
-                     "data are .parquet, .jsonl, .csv or .tsv, the last three also with .gz or "
-                     ".zst"};
+                     "supported are .parquet, .jsonl, .csv and .tsv, the last three also with .gz "
+                     "or .zst"};
   }
   for (auto& split : found.splits) {
     std::erase_if(split.files, [&](const auto& file) { return !is_of(file, *format); });
   }
 }
 
-/// Returns the config of that name, or the default one if it is empty. Throws `InputError` that
-/// lists the configs.
+/// Returns the config of that name, or the default one if the name is empty. Throws `InputError`
+/// that lists the configs.
 inline const DatasetConfig& choose_config(const std::vector<DatasetConfig>& configs,
                                           const std::string& wanted, const std::string& dataset) {
   constexpr std::size_t most = 40;
@@ -153,7 +153,8 @@ inline const DatasetConfig& choose_config(const std::vector<DatasetConfig>& conf
   throw InputError{"has no config '" + wanted + "'", {.object = dataset}, advice};
 }
 
-/// Returns the folder of a config that no card names: one of that name with files in it.
+/// Returns the folder of a config that the card does not name: the folder of that name, if it has
+/// files.
 inline std::string folder_of_config(const std::vector<std::string>& files,
                                     const std::string& config, const std::string& dataset) {
   if (config.empty() || config == "default") return {};
@@ -167,10 +168,10 @@ inline std::string folder_of_config(const std::vector<std::string>& files,
 
 }  // namespace detail
 
-/// Returns the splits of a data set's config, an empty name for the default one: by the card, its
-/// README.md, where that names files, else by the names of the files, which are relative paths.
-/// Throws `InputError` that lists the configs if there is none of that name, or if nothing that is
-/// read here is found.
+/// Returns the splits of a data set's config. An empty name stands for the default config. The
+/// card, its README.md, decides where it names files, else the names of the files do. `files` are
+/// relative paths. Throws `InputError` that lists the configs if there is none of that name, or if
+/// there is no file that can be read.
 [[nodiscard]] inline DatasetSplits dataset_splits(std::vector<std::string> files,
                                                   std::string_view card, const std::string& config,
                                                   const std::string& dataset) {

@@ -23,7 +23,7 @@ enum class HashKind { git, sha256 };
 /// Computes the hash of a content from its pieces.
 class ContentHash {
  public:
-  /// The content has `size` bytes.
+  /// Starts the hash of a content of `size` bytes.
   ContentHash(HashKind kind, std::uint64_t size) : context_{EVP_MD_CTX_new(), &EVP_MD_CTX_free} {
     const bool git = kind == HashKind::git;
     EVP_DigestInit_ex(context_.get(), git ? EVP_sha1() : EVP_sha256(), nullptr);

@@ -11,25 +11,25 @@
 
 namespace seqtrain::hub {
 
-/// There is no such repository, revision or file on the hub.
+/// The error that the hub has no such repository, revision or file.
 class NotFound : public InputError {
  public:
   using InputError::InputError;
 };
 
-/// The token, or its absence, does not allow the request.
+/// The error that the token, or the lack of one, does not allow the request.
 class Forbidden : public InputError {
  public:
   using InputError::InputError;
 };
 
-/// The hub cannot be reached or cannot answer now.
+/// The error that the hub cannot be reached or cannot answer now.
 class Unavailable : public Error {
  public:
   using Error::Error;
 };
 
-/// Returns the error of an answer that a hub would not give, to be thrown.
+/// Returns the error for an answer that a hub would not give. The caller throws it.
 [[nodiscard]] inline Unavailable not_a_hub(const Settings& settings, const Where& where,
                                            const std::string& problem) {
   return Unavailable{"the answer of " + settings.endpoint.origin() + " is not a hub's: " + problem,
@@ -41,7 +41,7 @@ class Failure {
  public:
   Failure(const Settings& settings, const Name& name) : settings_{settings}, name_{name} {}
 
-  /// Throws the error of a response. `file` is empty unless the request was for a file.
+  /// Throws the error that a response reports. `file` is empty unless the request was for a file.
   [[noreturn]] void raise(const http::Response& response, const std::string& file = "") const {
     const auto code = response.find("X-Error-Code").value_or("");
     const Where where{.object = name_.text(), .field = file};
@@ -83,8 +83,8 @@ class Failure {
                      "accept them at " + page() + login};
   }
 
-  /// Makes the error of status 401, which the hub sends for private repositories and for those that
-  /// do not exist.
+  /// Returns the error for status 401, which the hub sends for private repositories and for those
+  /// that do not exist.
   [[nodiscard]] InputError unauthorised(const std::string& code, const Where& where) const {
     if (settings_.token.empty() || code == "RepoNotFound") return absent(where);
     return Forbidden{"the hub does not accept the token", where,
@@ -103,7 +103,7 @@ class Failure {
     return seconds ? ", and asks to wait " + *wait + " s" : "";
   }
 
-  /// Returns the hub's own message as one line: of the header, else of the body.
+  /// Returns the hub's own message as one line, from the header or else from the body.
   static std::string said(const http::Response& response) {
     auto text = response.find("X-Error-Message").value_or("");
     if (text.empty()) text = error_in(response.body);
@@ -118,7 +118,7 @@ class Failure {
       const auto document = json::Document::parse(body, "answer");
       const auto error = document.root().find("error");
       return error && error->is_string() ? std::string{error->string()} : "";
-    } catch (const InputError&) {  // the body is no JSON object
+    } catch (const InputError&) {  // the body is not a JSON object
       return {};
     }
   }

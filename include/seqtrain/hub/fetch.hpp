@@ -74,11 +74,11 @@ inline std::filesystem::path fetch_model_at(const Client& client, const Cache& c
   return folder;
 }
 
-/// Takes files from the cache or from the hub. Files of a commit are taken from the cache without a
-/// request, and so are any in offline mode. If the hub is away, those of the commit that was
-/// fetched last are taken with a warning. `find(commit, last)` returns what the cache has of a
-/// commit, or nothing; `last` says that the hub is not asked. `fetch()` asks it. Errors call the
-/// files `what`.
+/// Takes files from the cache or from the hub. If the revision is a commit, or in offline mode,
+/// files in the cache are used without a request. If the hub cannot be reached, the files of the
+/// commit that was fetched last are used with a warning. `find(commit, last)` returns what the
+/// cache has of a commit, or nothing; `last` is true if the hub is not asked after it. `fetch()`
+/// asks the hub. Errors call the files `what`.
 template <class Find, class Fetch>
 std::invoke_result_t<Fetch> from_cache_or_hub(const Client& client, const Cache& cache,
                                               const Name& name, const std::string& what,
@@ -92,7 +92,7 @@ std::invoke_result_t<Fetch> from_cache_or_hub(const Client& client, const Cache&
   if (offline) {
     throw InputError{"is not in the cache, " + cache.directory().string() + ", as a whole",
                      {.object = what},
-                     "unset HF_HUB_OFFLINE to let it be fetched"};
+                     "unset HF_HUB_OFFLINE to fetch it"};
   }
   try {
     return fetch();

@@ -23,13 +23,14 @@
 
 namespace seqtrain::hub {
 
-/// Returns the splits that are needed of those that a data set has. Throws if they are not there.
+/// Selects the needed splits of a data set. Throws if one of them does not exist.
 using ChooseSplits = std::function<std::vector<std::string>(const DatasetSplits&)>;
 
-/// The files of a data set that are here.
+/// The files of a data set on this machine.
 struct FetchedDataset {
-  std::string commit = {};  ///< empty: a local directory
-  std::map<std::string, std::vector<std::filesystem::path>> files = {};  ///< by split
+  std::string commit = {};  ///< empty for a local directory
+  /// The files of each split.
+  std::map<std::string, std::vector<std::filesystem::path>> files = {};
 };
 
 namespace detail {
@@ -58,9 +59,10 @@ inline std::string card_in(const std::filesystem::path& directory) {
   return std::string{MappedFile{card}.text()};
 }
 
-/// Tells whether of files such as train-00000-of-00002.parquet all are there that the names count.
+/// Tells whether all files of a split are there. The name train-00000-of-00002.parquet tells that
+/// the split has two files.
 inline bool are_all_shards(const std::vector<std::string>& files) {
-  constexpr std::size_t length = 9;  // of "-of-00002"
+  constexpr std::size_t length = 9;  // length of "-of-00002"
   return std::ranges::all_of(files, [&](const auto& file) {
     const auto of = file.rfind("-of-");
     if (of == file.npos || of == 0 || of + length > file.size()) return true;
@@ -73,8 +75,9 @@ inline bool are_all_shards(const std::vector<std::string>& files) {
   });
 }
 
-/// Fetches data sets, and finds them in the cache. The names of all files of a commit are noted in
-/// a directory of its own, because a part of them in the cache does not tell what a split is.
+/// Fetches data sets, and finds them in the cache. The names of all files of a commit are stored in
+/// a separate directory, because the cache may hold only some of the files, and the splits follow
+/// from all names.
 class DatasetFetcher {
  public:
   DatasetFetcher(const Client& client, const Cache& cache, const DatasetName& name,
@@ -107,8 +110,9 @@ class DatasetFetcher {
     return result(listing.commit, chosen);
   }
 
-  /// Returns the data set in the cache at a commit, or nothing if files are missing. If the
-  /// commit's file names were not noted, `guess` allows to treat the files in the cache as all.
+  /// Returns the data set in the cache at a commit, or nothing if files are missing. If the names
+  /// of the commit's files were not stored and `guess` is set, the files in the cache are taken for
+  /// all files of the commit.
   std::optional<FetchedDataset> find(const std::string& commit, bool guess) const {
     const auto noted = noted_files(commit);
     if (!noted && !guess) return {};
@@ -123,7 +127,7 @@ class DatasetFetcher {
     Chosen chosen;
     try {
       chosen = choose(commit, files_below(folder));
-    } catch (const InputError&) {  // a split or the card may be among what is not here
+    } catch (const InputError&) {  // the missing files may include a split or the card
       return {};
     }
     for (const auto& [split, files] : chosen) {
@@ -183,7 +187,8 @@ class DatasetFetcher {
     try {
       write_file_atomically(file, writer.end_array().text());
     } catch (const Error& problem) {
-      if (options_.warn) options_.warn(problem.what());  // only a later start asks the hub again
+      // Harmless: the next start asks the hub again.
+      if (options_.warn) options_.warn(problem.what());
     }
   }
 
@@ -208,12 +213,12 @@ class DatasetFetcher {
 
 }  // namespace detail
 
-/// Returns the files of the splits that `choose` names, and fetches what of them is not in the
-/// cache. A data set whose revision is a commit is used from the cache without a request, and so is
-/// any in offline mode. If the hub is away, the commit that was fetched last is used with a
-/// warning. The directory `lists` keeps the names of commits' files. Throws `InputError` if the
-/// data set has no such config or split or cannot be read here; and `NotFound`, `Forbidden`,
-/// `Unavailable` or `Error`.
+/// Returns the files of the splits that `choose` selects, and fetches those that are not in the
+/// cache. If the revision is a commit, or in offline mode, a data set in the cache is used without
+/// a request. If the hub cannot be reached, the commit that was fetched last is used with a
+/// warning. The directory `lists` stores the names of the files of commits. Throws `InputError` if
+/// the data set has no such config or split or cannot be read here; otherwise `NotFound`,
+/// `Forbidden`, `Unavailable` or `Error`.
 [[nodiscard]] inline FetchedDataset fetch_dataset(const Client& client, const Cache& cache,
                                                   const DatasetName& name,
                                                   const ChooseSplits& choose,
@@ -227,8 +232,9 @@ class DatasetFetcher {
                                    [&] { return fetcher.fetch(); });
 }
 
-/// Returns the files of the splits that `choose` names, of a local directory in a data set's
-/// layout. Throws `InputError` if it has no such config or split or cannot be read here.
+/// Returns the files of the splits that `choose` selects in a local directory with the layout of a
+/// data set. Throws `InputError` if the directory has no such config or split or cannot be read
+/// here.
 [[nodiscard]] inline FetchedDataset dataset_in(const std::filesystem::path& directory,
                                                const std::string& config,
                                                const ChooseSplits& choose) {

@@ -26,13 +26,13 @@ class Glob {
     }
   }
 
-  /// Tells whether a relative path fits. The pattern's text must still be there.
+  /// Tells whether a relative path fits. The pattern's text must still exist.
   [[nodiscard]] bool fits(std::string_view path) const {
     const auto names = parts_of(path);
     return fits(names) && hidden(names) == hidden(parts_) && special(names) == special(parts_);
   }
 
-  /// Tells whether a text has a character with a meaning in a pattern.
+  /// Tells whether a text contains a character that has a special meaning in a pattern.
   [[nodiscard]] static bool is_pattern(std::string_view text) {
     return text.find_first_of("*?[") != text.npos;
   }
@@ -63,7 +63,7 @@ class Glob {
   /// Compares part by part. After a mismatch only the last `**` may take one folder more.
   [[nodiscard]] bool fits(const Parts& names) const {
     std::size_t name = 0, part = 0;
-    std::optional<std::size_t> last;  // the part after `**`
+    std::optional<std::size_t> last;  // the part after the last `**`
     std::size_t retry = 0;
     while (name < names.size()) {
       if (part < parts_.size() && parts_[part] == "**") {

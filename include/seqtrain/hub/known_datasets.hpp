@@ -9,10 +9,10 @@ namespace seqtrain::hub {
 /// Facts about a public data set that its files do not show.
 struct KnownDataset {
   std::string_view id = {};
-  std::string_view old_id = {};  ///< without an owner; the hub redirects it
+  std::string_view old_id = {};  ///< the name without an owner, which the hub redirects
   std::string_view config = {};
   std::string_view dev_split = {};
-  std::string_view problem_type = {};  ///< empty: one label an example
+  std::string_view problem_type = {};  ///< empty for single-label classification
 };
 
 inline constexpr std::array<KnownDataset, 4> known_datasets{
@@ -21,8 +21,8 @@ inline constexpr std::array<KnownDataset, 4> known_datasets{
      {"nyu-mll/glue", "glue", "stsb", "validation", "regression"},
      {"stanfordnlp/imdb", "imdb", "", "test", ""}}};
 
-/// Returns what is known about a data set and its config; the defaults of any other set if nothing
-/// is. The training split is always `train`.
+/// Returns the known facts about a data set and its config, or the defaults for any other data set.
+/// The training split is always `train`.
 [[nodiscard]] inline KnownDataset known_dataset(std::string_view id, std::string_view config) {
   const auto found = std::ranges::find_if(known_datasets, [&](const KnownDataset& known) {
     return (known.id == id || known.old_id == id) &&

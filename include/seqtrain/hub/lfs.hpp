@@ -22,18 +22,20 @@
 
 namespace seqtrain::hub {
 
-/// A request that the hub asks for in Git LFS's batch API.
+/// An upload that the hub asks for in Git LFS's batch API.
 struct LfsAction {
-  http::Url url;  ///< of one request with the whole content, or of the one that ends an upload
+  /// Address for the whole content, or for the request that ends an upload in parts.
+  http::Url url;
   std::vector<http::Header> headers = {};
-  std::uint64_t part_bytes = 0;       ///< of each part but the last; 0: there are no parts
+  /// Bytes of each part except the last; 0 for an upload in one piece.
+  std::uint64_t part_bytes = 0;
   std::vector<http::Url> parts = {};  ///< addresses of the parts in order
 };
 
-/// How the storage takes a large file.
+/// The instruction for bringing a large file to the hub's storage.
 struct LfsTransfer {
   std::string hash;
-  std::optional<LfsAction> upload = {};  ///< nothing: the hub has the content
+  std::optional<LfsAction> upload = {};  ///< empty if the hub already has the content
   std::optional<LfsAction> verify = {};
 };
 
@@ -50,8 +52,8 @@ inline std::optional<std::uint64_t> number_in(std::string_view text) {
   return number;
 }
 
-/// Reads an address that the hub sends. One of the public hub that comes from a mirror is meant to
-/// be the mirror's.
+/// Reads an address that the hub sends. If a mirror sends an address of the public hub, returns the
+/// corresponding address of the mirror.
 inline http::Url lfs_url(const Settings& settings, const json::Value& value) {
   auto url = http::Url::parse(value.string(), "answer");
   if (url.origin() == public_hub) url = settings.url(url.target);
@@ -59,8 +61,8 @@ inline http::Url lfs_url(const Settings& settings, const json::Value& value) {
   return url;
 }
 
-/// Tells whether a header of an action is to be sent. The client makes those about the length of
-/// the body.
+/// Tells whether the client sends this header of an action. It computes the headers about the
+/// length of the body itself.
 inline bool is_sent(std::string_view name) {
   for (const std::string_view own : {"Content-Length", "Transfer-Encoding", "Host"}) {
     if (http::same_ignoring_case(name, own)) return false;
@@ -126,7 +128,7 @@ inline std::string lfs_question(const Name& name, const std::vector<PushFile>& f
 }
 
 /// Asks the hub how its storage takes large files. Throws the errors of `Failure`, `Error` with the
-/// hub's words if it refuses a file, or `TrustError` if it names an address without encryption.
+/// hub's message if it refuses a file, or `TrustError` if an address is not encrypted.
 [[nodiscard]] inline std::vector<LfsTransfer> lfs_transfers(const Client& client, const Name& name,
                                                             const std::vector<PushFile>& files) {
   const auto& settings = client.settings();

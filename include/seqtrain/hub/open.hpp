@@ -23,8 +23,8 @@ namespace seqtrain::hub {
   return Client{std::move(transport), Settings::from(environment), {.log = log}};
 }
 
-/// Returns a client for uploads of what took long to make: a failed request is repeated for five
-/// minutes, and one may take a day as long as bytes flow. `stop` ends its requests.
+/// Returns a client for uploads of results that took long to make: it repeats a failed request for
+/// five minutes, and a request may take a day as long as bytes flow. `stop` ends its requests.
 [[nodiscard]] inline Client open_upload_client(
     const http::Log& log = {}, const std::stop_token& stop = {},
     const Environment& environment = &process_environment) {

@@ -20,7 +20,8 @@ namespace seqtrain::hub {
 
 namespace detail {
 
-/// Returns the question which of the files are large: their paths, sizes and first bytes.
+/// Returns the body of the request that asks which files are large: their paths, sizes and first
+/// bytes.
 inline std::string preupload_question(const std::vector<PushFile>& files) {
   json::Writer body;
   body.begin_object().key("files").begin_array();
@@ -32,11 +33,11 @@ inline std::string preupload_question(const std::vector<PushFile>& files) {
   return body.end_array().end_object().text();
 }
 
-/// The hub's answer about a file that is to be pushed.
+/// The hub's answer about a file to push.
 struct UploadMode {
-  bool is_large = false;  ///< it goes to the hub's storage
+  bool is_large = false;  ///< the file goes to the hub's storage
   bool ignored = false;   ///< the repository's .gitignore leaves it out
-  std::string hash = {};  ///< of what the branch has at its path; empty if that is nothing
+  std::string hash = {};  ///< hash of the branch's file at this path; empty if there is none
 };
 using UploadModes = std::map<std::string, UploadMode, std::less<>>;
 
@@ -60,7 +61,7 @@ inline UploadModes ask_upload_modes(const Client& client, const Name& name,
           .hash = hash ? std::string{hash->string()} : ""};
     }
     for (const auto& file : files) {
-      if (!modes.contains(file.path)) throw root.error("no word about " + file.path);
+      if (!modes.contains(file.path)) throw root.error("no answer about " + file.path);
     }
     return modes;
   });
@@ -68,9 +69,9 @@ inline UploadModes ask_upload_modes(const Client& client, const Name& name,
 
 }  // namespace detail
 
-/// Returns the files whose content the branch does not have at their paths, with hashes. Asks the
-/// hub which are large. Throws the errors of `Failure`, or `Error` if the repository leaves a file
-/// out or takes no file of its size.
+/// Returns the files whose content differs from the branch's file at their path, with hashes. Asks
+/// the hub which of them are large. Throws the errors of `Failure`, or `Error` if .gitignore leaves
+/// a file out or the repository does not take a file of its size.
 [[nodiscard]] inline std::vector<PushFile> changed_files(const Client& client, const Name& name,
                                                          std::vector<PushFile> files) {
   const auto modes = detail::ask_upload_modes(client, name, files);
@@ -81,7 +82,7 @@ inline UploadModes ask_upload_modes(const Client& client, const Name& name,
     if (mode.ignored) {
       throw Error{"the repository's .gitignore leaves it out", where, "change that on the hub"};
     }
-    file.is_large = mode.is_large && file.size > 0;  // the storage takes no empty content
+    file.is_large = mode.is_large && file.size > 0;  // the storage does not take empty files
     constexpr std::uint64_t largest = std::uint64_t{64} << 20;
     if (!file.is_large && file.size > largest) {
       throw Error{"is too large for a file without LFS", where,

@@ -24,13 +24,13 @@ namespace seqtrain::hub {
 struct PushOptions {
   std::string message =
       "Add a model trained with seqtrain";  ///< first line of the commit's message
-  bool is_private = false;                  ///< a repository that is created is private
+  bool is_private = false;                  ///< makes a new repository private
   http::Log tell = {};                      ///< receives a line before files are sent
 };
 
 namespace detail {
 
-/// Returns the newest commit of the name's branch.
+/// Returns the newest commit of the branch that the name gives.
 inline std::string newest_commit(const Client& client, const Name& name) {
   const auto path = api_path(name, "revision");
   const auto answer = demand(client, name, {.url = client.settings().url(path)});
@@ -41,7 +41,7 @@ inline std::string newest_commit(const Client& client, const Name& name) {
   });
 }
 
-/// Creates the repository unless it is there.
+/// Creates the repository if it is missing.
 inline void create_repository(const Client& client, const Name& name, bool is_private) {
   const auto slash = name.id.find('/');
   json::Writer body;
@@ -61,10 +61,10 @@ inline void create_repository(const Client& client, const Name& name, bool is_pr
   const int status = answer.status;
   if (answer.succeeded() || status == 409) return;
   if (status == 401 || status == 402 || status == 403) {
-    try {  // who may not create a repository may be allowed to write to one
+    try {  // an account that cannot create a repository may be allowed to write to one
       static_cast<void>(newest_commit(client, name));
       return;
-    } catch (const InputError&) {  // there is none
+    } catch (const InputError&) {  // the repository does not exist
     }
   }
   Failure{client.settings(), name}.raise(answer);
@@ -81,11 +81,11 @@ inline void tell_size(const PushOptions& options, const Name& name,
 
 }  // namespace detail
 
-/// Adds the files below a folder to a model's repository on the hub, in one commit: all of them are
-/// there, or none is. Creates the repository if it is missing. Other files of the repository stay.
-/// Sends no file that the repository has, and makes no commit if it has all of them. Returns the
-/// newest commit. May be repeated after any error. Throws `NotFound`, `Forbidden`, `Unavailable`,
-/// or `Error` with the hub's words.
+/// Adds the files below a folder to a model's repository on the hub, in one commit, so that either
+/// all of them are there or none. Creates the repository if it is missing. The repository keeps its
+/// other files. Sends only the files that the repository lacks, and makes no commit if it has all.
+/// Returns the newest commit. The call may be repeated after any error. Throws `NotFound`,
+/// `Forbidden`, `Unavailable`, or `Error` with the hub's message.
 inline std::string push_folder(const Client& client, const Name& name,
                                const std::filesystem::path& folder,
                                const PushOptions& options = {}) {
@@ -107,7 +107,7 @@ inline std::string push_folder(const Client& client, const Name& name,
   }
   throw Unavailable{"the hub refuses the commit, because the branch always has a newer one",
                     {.object = name.text()},
-                    "push again when nobody else does"};
+                    "push again when nobody else pushes"};
 }
 
 }  // namespace seqtrain::hub

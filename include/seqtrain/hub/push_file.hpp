@@ -16,14 +16,14 @@
 
 namespace seqtrain::hub {
 
-/// The content of a local file, mapped and not read into memory. An empty file has one too.
+/// The content of a local file, which is mapped and not read into memory. The file may be empty.
 class PushContent {
  public:
-  /// Throws `InputError` if the file cannot be read, or has no longer `size` bytes.
+  /// Throws `InputError` if the file cannot be read or its size is not `size` any more.
   PushContent(const std::filesystem::path& file, std::uint64_t size) {
     if (size > 0 || std::filesystem::file_size(file) > 0) map_.emplace(file);
     if (bytes().size() == size) return;
-    throw InputError{"has changed its size while it was pushed", {.object = file.string()}};
+    throw InputError{"changed its size during the push", {.object = file.string()}};
   }
 
   [[nodiscard]] std::string_view text() const { return map_ ? map_->text() : std::string_view{}; }
@@ -40,18 +40,19 @@ class PushContent {
   std::optional<MappedFile> map_;
 };
 
-/// A local file that a commit is to have.
+/// A local file that becomes part of a commit.
 struct PushFile {
-  std::string path;  ///< in the repository, with `/` between folders
+  std::string path;  ///< path in the repository, with `/` between folders
   std::filesystem::path file = {};
   std::uint64_t size = 0;
-  bool is_large = false;  ///< it goes to the hub's storage, and the commit has only its hash
-  std::string hash = {};  ///< of its content, see `HashKind`
+  /// The content goes to the hub's storage, and the commit has only its hash.
+  bool is_large = false;
+  std::string hash = {};  ///< hash of the content, see `HashKind`
 
-  /// Throws `InputError` as the constructor of `PushContent`.
+  /// Throws the `InputError` of `PushContent`.
   [[nodiscard]] PushContent content() const { return {file, size}; }
 
-  /// Computes the hash by which the hub names the content, of the kind that goes with `is_large`.
+  /// Computes the hash by which the hub names the content. `is_large` decides the kind of the hash.
   [[nodiscard]] std::string compute_hash() const {
     constexpr std::size_t piece = std::size_t{1} << 20;
     ContentHash digest{is_large ? HashKind::sha256 : HashKind::git, size};
@@ -66,7 +67,7 @@ struct PushFile {
 };
 
 /// Returns the files below a folder, sorted by path. Throws `InputError` if there are none, or more
-/// than the 256 that the hub takes in one request.
+/// than 256, which is the hub's limit for one request.
 [[nodiscard]] inline std::vector<PushFile> files_to_push(const std::filesystem::path& folder) {
   std::vector<PushFile> files;
   std::error_code error;
@@ -80,7 +81,7 @@ struct PushFile {
   if (error) throw InputError{error.message(), {.object = folder.string()}};
   if (files.empty()) throw InputError{"has no files to push", {.object = folder.string()}};
   if (files.size() > 256) {
-    throw InputError{"has more than 256 files, and is no folder of a model",
+    throw InputError{"has more than 256 files, so it is not the folder of a model",
                      {.object = folder.string()}};
   }
   std::ranges::sort(files, {}, &PushFile::path);

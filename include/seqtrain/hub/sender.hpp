@@ -13,10 +13,10 @@ namespace seqtrain::hub {
 /// the token. Several threads may use one sender.
 class Sender {
  public:
-  /// An answer, and who gave it.
+  /// An answer and its origin.
   struct Answer {
     http::Response response;
-    bool by_hub;  ///< the hub itself answered, not its storage
+    bool by_hub;  ///< true if the hub answered, false if its storage did
   };
 
   Sender(std::unique_ptr<http::Transport> transport, Settings settings)
@@ -24,9 +24,9 @@ class Sender {
 
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
 
-  /// Sends a request and follows redirects; to other hosts only if `elsewhere` is set. Headers of
-  /// the request go to each host. Throws `TransportError`, or `TrustError` if a redirect leads from
-  /// an encrypted address to one that is not.
+  /// Sends a request and follows redirects, to other hosts only if `elsewhere` is set. Every host
+  /// gets the headers of the request, and only the hub gets the token. Throws `TransportError`, or
+  /// `TrustError` if a redirect leads from an encrypted address to one that is not.
   [[nodiscard]] Answer send(http::Request request, bool elsewhere) const {
     const auto headers = request.headers;
     const bool has_token = std::ranges::any_of(headers, [](const http::Header& header) {
@@ -49,7 +49,7 @@ class Sender {
     throw http::TrustError{"redirected too often", {.object = settings_.endpoint.origin()}};
   }
 
-  /// Throws `TrustError` if `from` is encrypted and `to`, to which it points, is not.
+  /// Throws `TrustError` if a redirect from `from` to `to` would end encryption.
   static void demand_encryption(const http::Url& from, const http::Url& to) {
     if (from.scheme != "https" || to.scheme == "https") return;
     throw http::TrustError{"the hub points to " + to.origin() + ", which is not encrypted",
@@ -57,7 +57,7 @@ class Sender {
   }
 
  private:
-  /// Tells whether an address belongs to the endpoint, or to the public hub, to which mirrors
+  /// Tells whether an address belongs to the endpoint or to the public hub, to which mirrors
   /// redirect.
   [[nodiscard]] bool is_hub(const http::Url& url) const {
     const auto origin = url.origin();

@@ -18,7 +18,7 @@ namespace seqtrain::hub {
 
 namespace detail {
 
-inline std::string trimmed(std::string text) {
+inline std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == text.npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r\n") + 1 - first);

@@ -11,15 +11,15 @@
 #include <seqtrain/hub/dataset_card.hpp>
 #include <seqtrain/hub/glob.hpp>
 
-/// Splits by the names of files and folders, as the Python package datasets recognises them where a
-/// card names no files.
+/// Finds splits by the names of files and folders, as the Python package datasets does if a card
+/// names no files.
 namespace seqtrain::hub {
 
 namespace detail {
 
 struct SplitWords {
   std::string_view split;
-  std::array<std::string_view, 4> words;  ///< the last ones may be empty
+  std::array<std::string_view, 4> words;  ///< unused elements at the end are empty
 };
 
 constexpr std::array<SplitWords, 3> split_words{
@@ -27,7 +27,7 @@ constexpr std::array<SplitWords, 3> split_words{
      {"validation", {"validation", "valid", "dev", "val"}},
      {"test", {"test", "testing", "eval", "evaluation"}}}};
 
-/// Returns the patterns of a split's files by the words in a folder's name, or in the file's.
+/// Returns the patterns of a split's files, by words in the name of a folder or of a file.
 inline std::vector<std::string> patterns_with(const SplitWords& words, bool in_folder) {
   const std::string separator = "[-._ 0-9]";
   const std::string below = in_folder ? "/**" : "";
@@ -59,7 +59,7 @@ inline std::vector<SplitPatterns> splits_of_shards(const std::vector<std::string
     if (!shards.fits(file)) continue;
     auto at = file.rfind("-of-") - 6;
     while (!numbers.fits(std::string_view{file}.substr(at, 15))) at = file.rfind('-', at - 1);
-    constexpr std::size_t folder = 5;  // "data/"
+    constexpr std::size_t folder = 5;  // length of "data/"
     names.push_back(file.substr(folder, at - folder));
   }
   const auto place = [](const std::string& name) {
@@ -75,9 +75,10 @@ inline std::vector<SplitPatterns> splits_of_shards(const std::vector<std::string
 
 }  // namespace detail
 
-/// Returns the splits that files' names tell: data/train-00000-of-00002.parquet and the like, else
-/// words such as train, dev and test in the names of folders, else in those of files; else all
-/// files are the split train. The README.md and other files about the data are no data.
+/// Returns the splits that the names of files tell. The first rule that finds a file applies: names
+/// such as data/train-00000-of-00002.parquet; words such as train, dev and test in the names of
+/// folders; such words in the names of files; else all files are the split train. The README.md and
+/// other files about the data do not count.
 [[nodiscard]] inline std::vector<SplitPatterns> splits_by_names(
     const std::vector<std::string>& files) {
   auto splits = detail::splits_of_shards(files);

@@ -19,15 +19,15 @@
 
 namespace seqtrain::hub {
 
-/// Brings one large file to the hub's storage as the hub has said.
+/// Uploads one large file to the hub's storage, as the hub's instruction says.
 class LfsUpload {
  public:
   LfsUpload(const Client& client, const Name& name, const PushFile& file)
       : client_{client}, where_{.object = name.text(), .field = file.path}, file_{file} {}
 
-  /// Sends the content and has the hub verify it. Returns false, with the reason in `refusal()`, if
-  /// it is refused, for example because an address has expired. Throws `Unavailable` if there is no
-  /// answer.
+  /// Sends the content and lets the hub verify it. Returns false if an address refuses it, for
+  /// example because the address has expired; `refusal()` then gives the reason. Throws
+  /// `Unavailable` if there is no answer.
   [[nodiscard]] bool run(const LfsTransfer& transfer) {
     const auto& upload = *transfer.upload;
     const bool sent = upload.parts.empty() ? send_whole(upload) : send_parts(upload);
@@ -77,7 +77,7 @@ class LfsUpload {
   }
 
   [[nodiscard]] std::optional<http::Response> send(const http::Request& request) {
-    // Headers of the hub's may be secrets, which no other host is to get.
+    // The hub's headers may be secrets, so other hosts do not get them.
     auto answer = ask(client_, request, where_, request.headers.empty());
     if (answer.succeeded()) return answer;
     const auto said = "answered " + std::to_string(answer.status);
@@ -99,11 +99,11 @@ class LfsUpload {
 
 namespace detail {
 
-/// Makes one attempt to bring files to the hub's storage. Keeps those in `files` that were refused,
-/// and returns why the last of them was.
+/// Makes one attempt to upload files to the hub's storage. Leaves in `files` those that were
+/// refused, and returns the reason of the last refusal.
 inline std::string try_upload(const Client& client, const Name& name,
                               std::vector<PushFile>& files) {
-  std::string refusal = "is nowhere, because the hub names no address";
+  std::string refusal = "gave no address for the file";
   for (const auto& transfer : lfs_transfers(client, name, files)) {
     const auto file = std::ranges::find(files, transfer.hash, &PushFile::hash);
     if (file == files.end()) continue;
@@ -119,9 +119,8 @@ inline std::string try_upload(const Client& client, const Name& name,
 
 }  // namespace detail
 
-/// Brings those of the files that are large to the hub's storage, unless it has them. Files that
-/// the storage refuses are offered again at new addresses, twice. Throws the errors of
-/// `lfs_transfers`, or `Unavailable`.
+/// Uploads the large files among `files` to the hub's storage, unless it has them. A refused file
+/// is tried twice more at new addresses. Throws the errors of `lfs_transfers`, or `Unavailable`.
 inline void upload_large_files(const Client& client, const Name& name,
                                std::vector<PushFile> files) {
   std::erase_if(files, [](const PushFile& file) { return !file.is_large; });

@@ -20,9 +20,10 @@ struct YamlNode {
   using Member = std::pair<std::string, YamlNode>;
 
   Kind kind = Kind::text;
-  std::string text = {};             ///< as it is written, without quotes; empty: no value
-  std::vector<YamlNode> items = {};  ///< of a list
-  std::vector<Member> members = {};  ///< of a map
+  /// The text as written, without quotes; empty if there is no value.
+  std::string text = {};
+  std::vector<YamlNode> items = {};  ///< the items of a list
+  std::vector<Member> members = {};  ///< the members of a map
   std::int64_t line = 0;
 
   /// Returns a member of a map, or null.
@@ -57,7 +58,7 @@ class YamlParser {
  private:
   struct Line {
     std::size_t indent;
-    std::string_view text;  ///< without indentation and spaces at the end
+    std::string_view text;  ///< the line without indentation and without spaces at its end
     std::int64_t number;
   };
 
@@ -103,7 +104,7 @@ class YamlParser {
                                  : YamlNode{.line = item.number});
         continue;
       }
-      item.indent += skipped;  // what follows the dash is a block of its own, or a text
+      item.indent += skipped;  // a block of its own, or a text, follows the dash
       item.text.remove_prefix(skipped);
       if (is_item(item) || key_length(item)) {
         node.items.push_back(block(depth + 1));
@@ -127,7 +128,7 @@ class YamlParser {
         fail("is neither 'key: value' nor an item of a list", present);
       }
       auto key = value(present.text.substr(0, *length), present);
-      if (key.kind != YamlNode::Kind::text) fail("has a key that is no text", present);
+      if (key.kind != YamlNode::Kind::text) fail("has a key that is not a text", present);
       if (!keys.insert(key.text).second) fail("has '" + key.text + "' again", present);
       const auto rest = trimmed_left(present.text.substr(*length + 1));
       ++at_;
@@ -189,8 +190,8 @@ class YamlParser {
     return node;
   }
 
-  /// Reads a text. With `ends`, it is one of several in brackets, ends before such a character, and
-  /// is removed from `text`.
+  /// Reads a text. If `ends` is not empty, the text is one of several in brackets: it ends before
+  /// one of these characters and is removed from `text`.
   YamlNode scalar(std::string_view& text, const Line& line, std::string_view ends) const {
     YamlNode node{.line = line.number};
     if (text.starts_with('"') || text.starts_with('\'')) {
@@ -217,10 +218,11 @@ class YamlParser {
 
   void demand_end(std::string_view rest, const Line& line) const {
     if (rest.empty() || trimmed_left(rest).empty() || trimmed_left(rest).front() == '#') return;
-    fail("goes on after the end of a value", line);
+    fail("has text after the end of a value", line);
   }
 
-  /// Appends the text in quotes with which `text` begins, and returns how long it was with them.
+  /// Appends the quoted text with which `text` begins, without its quotes. Returns its length with
+  /// them.
   std::size_t quoted(std::string_view text, const Line& line, std::string& out) const {
     const char quote = text.front();
     for (std::size_t i = 1; i < text.size(); ++i) {
@@ -232,7 +234,7 @@ class YamlParser {
         if (++i == text.size()) break;
         constexpr std::string_view known = "\"\\/tn", meaning = "\"\\/\t\n";
         const auto which = known.find(text[i]);
-        if (which == known.npos) fail("has a \\ that is not understood", line);
+        if (which == known.npos) fail("has an unknown escape sequence", line);
         out += meaning[which];
         continue;
       }
@@ -248,8 +250,8 @@ class YamlParser {
 
 }  // namespace detail
 
-/// Reads the part of YAML that data sets' cards need: maps and lists by indentation, and texts on
-/// one line. Throws `InputError` with file and line on anything else.
+/// Reads the part of YAML that the cards of data sets need: maps and lists by indentation, and
+/// texts on one line. Throws `InputError` with file and line on anything else.
 [[nodiscard]] inline YamlNode read_yaml(std::string_view text, const std::string& file,
                                         std::int64_t first_line = 1) {
   return detail::YamlParser{text, file, first_line}.parse();

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/dropout.hpp>
+#include <seqtrain/kernels/instructions.hpp>
 #include <seqtrain/kernels/lanes.hpp>
 
 namespace seqtrain::kernels {
@@ -53,8 +56,7 @@ struct QuickGelu {
   SEQTRAIN_INLINE static void reciprocal(const Floats& x, Floats& y) {
 #if SEQTRAIN_HAS_CLONES
     if constexpr (width_of<Floats> == 16) {
-      asm("vrcp14ps %1, %0" : "=v"(y) : "v"(x));
-      return;
+      return instruction::reciprocal(x, y);
     }
 #endif
     y = 1 / x;
@@ -100,6 +102,37 @@ void activate(const float* x, std::size_t ld_x, const float* bias, T* value, T* 
         Act::at(in + b, y, dy);
         store(value + row * ld + i, y);
         if (slope != nullptr) store(slope + row * ld + i, dy);
+      }
+    }
+  });
+}
+
+/// Computes value = dropout(act(x + bias) * (gate + gate_bias)) for a block [rows, n], and the
+/// factors that lead from its gradient to those of x and of the gate. Rows of x and gate are `ld_x`
+/// apart, rows of the value `ld`, rows of the factors `ld_factors`; the factors are null if there
+/// is no backward pass. `first` is the dropout's index of the block's first element; the next row's
+/// is `ld` higher. n must be a multiple of 16.
+template <class Act, class T>
+void activate_gated(const float* x, const float* gate, std::size_t ld_x, const float* bias,
+                    const float* gate_bias, const Dropout& dropout, std::uint32_t first, T* value,
+                    std::size_t ld, T* factor_of_x, T* factor_of_gate, std::size_t ld_factors,
+                    std::size_t rows, std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    typename Width<width>::Floats in, g, b, y, dy;
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = 0; i < n; i += width) {
+        load(x + row * ld_x + i, in);
+        load(bias + i, b);
+        Act::at(in + b, y, dy);
+        load(gate + row * ld_x + i, g);
+        load(gate_bias + i, b);
+        g += b;
+        dropout.apply(first + static_cast<std::uint32_t>(row * ld + i), g);
+        store(value + row * ld + i, y * g);
+        if (factor_of_x == nullptr) continue;
+        store(factor_of_x + row * ld_factors + i, dy * g);
+        dropout.apply(first + static_cast<std::uint32_t>(row * ld + i), y);
+        store(factor_of_gate + row * ld_factors + i, y);
       }
     }
   });

@@ -1,77 +1,30 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/distance_scores.hpp>
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/kernels/lanes.hpp>
+#include <seqtrain/kernels/small_product.hpp>
 #include <seqtrain/kernels/transpose.hpp>
 
 namespace seqtrain::kernels {
 
-/// A small matrix whose element (i, j) is from[i * row + j * column], so that a transpose costs
-/// nothing.
-struct SmallFactor {
-  const float* from;
-  std::size_t row;
-  std::size_t column;
-};
+/// The reach of queries that attend to all keys.
+inline constexpr std::size_t unlimited_reach = std::numeric_limits<std::size_t>::max();
 
-/// Computes `rows` rows and `blocks` times 16 columns of the product in `small_product`.
-template <std::size_t width, std::size_t rows, std::size_t blocks>
-SEQTRAIN_INLINE void product_tile(const SmallFactor& a, const float* b, std::size_t ld_b, float* c,
-                                  std::size_t ld_c, std::size_t k) {
-  constexpr std::size_t parts = blocks * lanes / width;
-  typename Width<width>::Floats line[parts], sums[rows][parts] = {};
-  for (std::size_t j = 0; j < k; ++j) {
-    for (std::size_t part = 0; part < parts; ++part) load(b + j * ld_b + part * width, line[part]);
-    for (std::size_t i = 0; i < rows; ++i) {
-      const float factor = a.from[i * a.row + j * a.column];
-      for (std::size_t part = 0; part < parts; ++part) sums[i][part] += factor * line[part];
-    }
-  }
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t part = 0; part < parts; ++part) {
-      store(c + i * ld_c + part * width, sums[i][part]);
-    }
-  }
+/// Returns the factor of the scores of a head with `size` columns, each the sum of `parts`
+/// products.
+SEQTRAIN_INLINE float attention_scale(std::size_t parts, std::size_t size) {
+  return 1 / __builtin_sqrtf(static_cast<float>(parts * size));
 }
 
-/// Computes a tile of m rows of the product in `small_product`, with m at most `height`.
-template <std::size_t width, std::size_t height, std::size_t blocks>
-SEQTRAIN_INLINE void product_tile_of(std::size_t m, const SmallFactor& a, const float* b,
-                                     std::size_t ld_b, float* c, std::size_t ld_c, std::size_t k) {
-  if (m == height) return product_tile<width, height, blocks>(a, b, ld_b, c, ld_c, k);
-  if constexpr (height > 1) product_tile_of<width, height - 1, blocks>(m, a, b, ld_b, c, ld_c, k);
-}
-
-/// Computes c [m, n] = a b with b [k, n], for factors as small as those of one attention head. n
-/// and the strides of b and c must be multiples of 16.
-inline void small_product(const SmallFactor& a, const float* b, std::size_t ld_b, float* c,
-                          std::size_t ld_c, std::size_t m, std::size_t n, std::size_t k) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    // All registers hold sums, except those that the factors need.
-    constexpr std::size_t height = width == 16 ? 8 : width == 8 ? 6 : 3;
-    constexpr std::size_t blocks = width == 16 ? 2 : 1;
-    for (std::size_t row = 0; row < m; row += height) {
-      const std::size_t rows = m - row < height ? m - row : height;
-      const SmallFactor from{a.from + row * a.row, a.row, a.column};
-      float* const to = c + row * ld_c;
-      std::size_t column = 0;
-      for (; column + blocks * lanes <= n; column += blocks * lanes) {
-        product_tile_of<width, height, blocks>(rows, from, b + column, ld_b, to + column, ld_c, k);
-      }
-      for (; column < n; column += lanes) {
-        product_tile_of<width, height, 1>(rows, from, b + column, ld_b, to + column, ld_c, k);
-      }
-    }
-  });
-}
-
-/// One head of attention over one sequence. Rows of q, k and v are `ld` apart, rows of the result
-/// `ld_out`.
+/// One head of attention over one sequence. Rows of q, k and v are `ld` apart.
 template <class T>
 struct Head {
   const T* q;
@@ -84,15 +37,61 @@ struct Head {
   Dropout dropout;
   std::uint32_t
       first;  ///< the dropout's index of (query 0, key 0); the next query's is `length` higher
+  std::size_t reach = unlimited_reach;  ///< distance of the farthest key of a query
+  const float* bias = nullptr;          ///< added to the score of query i and key j: bias[j - i]
+  float* d_bias = nullptr;              ///< the gradient of `bias` is added here
+  DistanceVectors vectors = {};
+  std::size_t parts = 1;  ///< number of products in a score
+
+  [[nodiscard]] float scale() const { return attention_scale(parts, size); }
 };
+
+/// Some consecutive queries of a head and the keys that they attend to. Numbers are positions in
+/// the sequence.
+struct QueryBlock {
+  std::size_t first;  ///< query
+  std::size_t queries;
+  std::size_t first_key;
+  std::size_t keys;
+
+  /// Returns the most queries of a block. With fewer queries, less of a block's keys is out of
+  /// reach of its queries; with more, keys are converted less often.
+  static std::size_t most(std::size_t length, std::size_t reach) {
+    return std::min<std::size_t>(length, reach < 512 ? 64 : 512);
+  }
+};
+
+/// Returns the place of a block's first key less that of its first query.
+SEQTRAIN_INLINE std::ptrdiff_t apart(const QueryBlock& block) {
+  return static_cast<std::ptrdiff_t>(block.first_key) - static_cast<std::ptrdiff_t>(block.first);
+}
+
+/// Calls use(block) for each block of a head's queries.
+template <class T, class Use>
+SEQTRAIN_INLINE void for_each_query_block(const Head<T>& head, const Use& use) {
+  const std::size_t most = QueryBlock::most(head.length, head.reach);
+  const std::size_t reach = std::min(head.reach, head.length);
+  for (std::size_t first = 0; first < head.queries; first += most) {
+    const std::size_t queries = std::min(most, head.queries - first);
+    const std::size_t first_key = first > reach ? first - reach : 0;
+    const std::size_t end = std::min(head.length, first + queries + reach);
+    use(QueryBlock{first, queries, first_key, end - first_key});
+  }
+}
 
 /// A thread's memory for `attend` and `attend_backward`, aligned to 64 bytes.
 struct AttentionScratch {
-  /// Returns the number of floats needed for a sequence of that length and a head of that size.
-  static std::size_t floats(std::size_t length, std::size_t size) {
-    const std::size_t l = round_to_lanes(length);
+  /// Returns the number of floats needed for sequences of at most that length, with or without
+  /// vectors for distances.
+  static std::size_t floats(std::size_t length, std::size_t size,
+                            std::size_t reach = unlimited_reach, bool with_vectors = false) {
+    const std::size_t queries = QueryBlock::most(length, reach);
+    const std::size_t keys = reach < length ? std::min(length, queries + 2 * reach) : length;
     const std::size_t d = round_to_lanes(size);
-    return 2 * l * l + 6 * l * d;
+    const std::size_t b = round_to_lanes(queries);
+    const std::size_t k = round_to_lanes(keys);
+    return 2 * b * k + (3 * b + 4 * k + 2 * round_to_lanes(length)) * d +
+           (with_vectors ? DistanceVectors::floats(b, k, size) : 0);
   }
   float* memory;
 
@@ -142,26 +141,31 @@ SEQTRAIN_INLINE void widen_transposed(const T* from, std::size_t ld, std::size_t
   }
 }
 
-/// Computes the softmax of the first n scores of a row, in place, and zeros after them up to a
-/// multiple of the vector's width.
+/// Computes the softmax of the scores from `begin` to `end` of a row of n, in place, and zeros in
+/// the other places up to a multiple of the vector's width.
 template <std::size_t width>
-SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t n) {
+SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t begin, std::size_t end, std::size_t n) {
   using Floats = typename Width<width>::Floats;
-  const std::size_t end = round_to_lanes(n);
+  const std::size_t all = round_to_lanes(n);
+  const std::size_t first = begin / width * width;
+  const std::size_t last = (end + width - 1) / width * width;
   Floats places;
   count_up(places);
   const auto load_scores = [&](std::size_t i, Floats& s) SEQTRAIN_INLINE_LAMBDA {
     load(scores + i, s);
-    s = places < static_cast<float>(n) - static_cast<float>(i) ? s : Floats{} - 1e30F;
+    s = places < static_cast<float>(end) - static_cast<float>(i) ? s : Floats{} - 1e30F;
+    if (i < begin) {
+      s = places < static_cast<float>(begin) - static_cast<float>(i) ? Floats{} - 1e30F : s;
+    }
   };
   Floats peaks, s, total = {};
-  load_scores(0, peaks);
-  for (std::size_t i = width; i < end; i += width) {
+  load_scores(first, peaks);
+  for (std::size_t i = first + width; i < last; i += width) {
     load_scores(i, s);
     peaks = s > peaks ? s : peaks;
   }
   const float peak = largest(peaks);
-  for (std::size_t i = 0; i < end; i += width) {
+  for (std::size_t i = first; i < last; i += width) {
     load_scores(i, s);
     s -= peak;
     exponentiate(s);
@@ -169,25 +173,66 @@ SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t n) {
     store(scores + i, s);
   }
   const float inverse = 1 / sum(total);
-  for (std::size_t i = 0; i < end; i += width) {
+  for (std::size_t i = first; i < last; i += width) {
     load(scores + i, s);
     store(scores + i, s * inverse);
   }
+  for (std::size_t i = 0; i < first; i += width) store(scores + i, Floats{});
+  for (std::size_t i = last; i < all; i += width) store(scores + i, Floats{});
 }
 
-/// Computes probabilities [queries, round_to_lanes(length)] = softmax(q k^T / sqrt(size)).
-template <std::size_t width, class T>
-SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, float* q, float* k_transposed,
-                                             float* probabilities) {
-  const std::size_t keys = round_to_lanes(head.length);
-  widen(head.q, head.ld, head.queries, head.size,
-        1 / __builtin_sqrtf(static_cast<float>(head.size)), q);
-  widen_transposed<width>(head.k, head.ld, head.length, head.size, k_transposed);
-  small_product({q, round_to_lanes(head.size), 1}, k_transposed, keys, probabilities, keys,
-                head.queries, keys, head.size);
-  for (std::size_t row = 0; row < head.queries; ++row) {
-    softmax_row<width>(probabilities + row * keys, head.length);
+/// Adds bias[0], bias[1], … to a row of n scores.
+template <std::size_t width>
+SEQTRAIN_INLINE void add_row(const float* bias, std::size_t n, float* scores) {
+  typename Width<width>::Floats s, b;
+  std::size_t i = 0;
+  for (; i + width <= n; i += width) {
+    load(scores + i, s);
+    load(bias + i, b);
+    store(scores + i, s + b);
   }
+  for (; i < n; ++i) scores[i] += bias[i];
+}
+
+/// Computes probabilities [queries, round_to_lanes(keys)] = softmax(scores) of a block. Leaves its
+/// scaled queries in `q` and its keys in `k_transposed`. `scratch` is needed with vectors for
+/// distances.
+template <std::size_t width, class T>
+SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, const QueryBlock& block, float* q,
+                                             float* k_transposed, float* probabilities,
+                                             AttentionScratch scratch) {
+  const std::size_t ld = round_to_lanes(block.keys);
+  widen(head.q + block.first * head.ld, head.ld, block.queries, head.size, head.scale(), q);
+  widen_transposed<width>(head.k + block.first_key * head.ld, head.ld, block.keys, head.size,
+                          k_transposed);
+  small_product({q, round_to_lanes(head.size), 1}, k_transposed, ld, probabilities, ld,
+                block.queries, ld, head.size);
+  if (head.vectors.any()) {
+    float* const k = scratch.take(ld * round_to_lanes(head.size));
+    widen(head.k + block.first_key * head.ld, head.ld, block.keys, head.size, 1, k);
+    add_distance_scores<width>(head.vectors, apart(block), head.size, q, k,
+                               {probabilities, ld, block.queries, block.keys}, scratch.memory);
+  }
+  for (std::size_t row = 0; row < block.queries; ++row) {
+    float* const scores = probabilities + row * ld;
+    // The query's position, counted from the block's first key.
+    const std::size_t place = block.first + row - block.first_key;
+    if (head.bias != nullptr) {
+      add_row<width>(head.bias - static_cast<std::ptrdiff_t>(place), block.keys, scores);
+    }
+    const std::size_t begin = place > head.reach ? place - head.reach : 0;
+    const std::size_t end =
+        head.reach < block.keys ? std::min(block.keys, place + head.reach + 1) : block.keys;
+    softmax_row<width>(scores, begin, end, block.keys);
+  }
+}
+
+/// Returns the dropout's index of a block's first key and of a query, counted from its first.
+template <class T>
+SEQTRAIN_INLINE std::uint32_t dropout_index(const Head<T>& head, const QueryBlock& block,
+                                            std::size_t row) {
+  return head.first +
+         static_cast<std::uint32_t>((block.first + row) * head.length + block.first_key);
 }
 
 /// Computes to [rows, columns] = from [rows, round_to_lanes(columns)] with rows `ld` apart.
@@ -202,31 +247,35 @@ SEQTRAIN_INLINE void narrow(const float* from, std::size_t rows, std::size_t col
   }
 }
 
-/// Computes out [queries, size] = dropout(softmax(q k^T / sqrt(size))) v with rows `ld_out` apart.
+/// Computes out [queries, size] = dropout(softmax(q k^T scale + bias)) v with rows `ld_out` apart,
+/// where a query attends to the keys within reach and `vectors` add to the scores.
 template <class T>
 void attend(const Head<T>& head, T* out, std::size_t ld_out, AttentionScratch memory) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    AttentionScratch scratch = memory;
-    const std::size_t keys = round_to_lanes(head.length);
     const std::size_t size = round_to_lanes(head.size);
-    float* const q = scratch.take(keys * size);
-    float* const k = scratch.take(size * keys);
-    float* const v = scratch.take(keys * size);
-    float* const result = scratch.take(keys * size);
-    float* const p = scratch.take(keys * keys);
-    attention_probabilities<width>(head, q, k, p);
-    for (std::size_t row = 0; row < head.queries; ++row) {
-      const auto index = head.first + static_cast<std::uint32_t>(row * head.length);
-      for (std::size_t i = 0; i < keys; i += width) {
-        typename Width<width>::Floats kept;
-        load(p + row * keys + i, kept);
-        head.dropout.apply(index + static_cast<std::uint32_t>(i), kept);
-        store(p + row * keys + i, kept);
+    for_each_query_block(head, [&](const QueryBlock& block) SEQTRAIN_INLINE_LAMBDA {
+      AttentionScratch scratch = memory;
+      const std::size_t keys = round_to_lanes(block.keys);
+      const std::size_t queries = round_to_lanes(block.queries);
+      float* const q = scratch.take(queries * size);
+      float* const k = scratch.take(size * keys);
+      float* const v = scratch.take(keys * size);
+      float* const result = scratch.take(queries * size);
+      float* const p = scratch.take(queries * keys);
+      attention_probabilities<width>(head, block, q, k, p, scratch);
+      for (std::size_t row = 0; row < block.queries; ++row) {
+        const std::uint32_t index = dropout_index(head, block, row);
+        for (std::size_t i = 0; i < keys; i += width) {
+          typename Width<width>::Floats kept;
+          load(p + row * keys + i, kept);
+          head.dropout.apply(index + static_cast<std::uint32_t>(i), kept);
+          store(p + row * keys + i, kept);
+        }
       }
-    }
-    widen(head.v, head.ld, head.length, head.size, 1, v);
-    small_product({p, keys, 1}, v, size, result, size, head.queries, size, head.length);
-    narrow(result, head.queries, head.size, out, ld_out);
+      widen(head.v + block.first_key * head.ld, head.ld, block.keys, head.size, 1, v);
+      small_product({p, keys, 1}, v, size, result, size, block.queries, size, block.keys);
+      narrow(result, block.queries, head.size, out + block.first * ld_out, ld_out);
+    });
   });
 }
 
@@ -254,41 +303,61 @@ SEQTRAIN_INLINE void score_gradient(float* p, float* d, std::size_t n, const Dro
   }
 }
 
-/// Computes the backward pass of `attend`. `gradient` [queries, size] is the gradient with respect
-/// to its result, with rows `ld_gradient` apart. Writes the gradients with respect to q, k and v,
-/// with rows `head.ld` apart, which may overwrite q, k and v.
+/// Computes the backward pass of `attend`. `d_out` [queries, size] is the gradient with respect to
+/// its result, with rows `ld_out` apart. Writes the gradients with respect to q, k and v, with rows
+/// `head.ld` apart, which may overwrite q, k and v. Rows of d_q after the queries are not written.
 template <class T>
-void attend_backward(const Head<T>& head, const T* gradient, std::size_t ld_gradient, T* q_gradient,
-                     T* k_gradient, T* v_gradient, AttentionScratch memory) {
+void attend_backward(const Head<T>& head, const T* d_out, std::size_t ld_out, T* d_q, T* d_k,
+                     T* d_v, AttentionScratch memory) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    AttentionScratch scratch = memory;
-    const std::size_t keys = round_to_lanes(head.length);
+    const float scale = head.scale();
     const std::size_t size = round_to_lanes(head.size);
-    float* const q = scratch.take(keys * size);
-    float* const k_transposed = scratch.take(size * keys);
-    float* const v_transposed = scratch.take(size * keys);
-    float* const g = scratch.take(keys * size);
-    float* const k = scratch.take(keys * size);
-    float* const result = scratch.take(keys * size);
-    float* const p = scratch.take(keys * keys);
-    float* const d = scratch.take(keys * keys);
-    attention_probabilities<width>(head, q, k_transposed, p);
-    widen_transposed<width>(head.v, head.ld, head.length, head.size, v_transposed);
-    widen(gradient, ld_gradient, head.queries, head.size, 1, g);
-    widen(head.k, head.ld, head.length, head.size,
-          1 / __builtin_sqrtf(static_cast<float>(head.size)), k);
-    small_product({g, size, 1}, v_transposed, keys, d, keys, head.queries, keys, head.size);
-    // d becomes the gradient of the scores, p the probabilities after dropout.
-    for (std::size_t row = 0; row < head.queries; ++row) {
-      const auto index = head.first + static_cast<std::uint32_t>(row * head.length);
-      score_gradient<width>(p + row * keys, d + row * keys, keys, head.dropout, index);
-    }
-    small_product({d, keys, 1}, k, size, result, size, head.queries, size, head.length);
-    narrow(result, head.queries, head.size, q_gradient, head.ld);
-    small_product({d, 1, keys}, q, size, result, size, head.length, size, head.queries);
-    narrow(result, head.length, head.size, k_gradient, head.ld);
-    small_product({p, 1, keys}, g, size, result, size, head.length, size, head.queries);
-    narrow(result, head.length, head.size, v_gradient, head.ld);
+    AttentionScratch rest = memory;
+    float* const k_sums = rest.take(round_to_lanes(head.length) * size);
+    float* const v_sums = rest.take(round_to_lanes(head.length) * size);
+    for (std::size_t i = 0; i < head.length * size; ++i) k_sums[i] = v_sums[i] = 0;
+    for_each_query_block(head, [&](const QueryBlock& block) SEQTRAIN_INLINE_LAMBDA {
+      AttentionScratch scratch = rest;
+      const std::size_t keys = round_to_lanes(block.keys);
+      const std::size_t queries = round_to_lanes(block.queries);
+      float* const q = scratch.take(queries * size);
+      float* const k_transposed = scratch.take(size * keys);
+      float* const v_transposed = scratch.take(size * keys);
+      float* const g = scratch.take(queries * size);
+      float* const k = scratch.take(keys * size);
+      float* const result = scratch.take((queries > keys ? queries : keys) * size);
+      float* const p = scratch.take(queries * keys);
+      float* const d = scratch.take(queries * keys);
+      attention_probabilities<width>(head, block, q, k_transposed, p, scratch);
+      widen_transposed<width>(head.v + block.first_key * head.ld, head.ld, block.keys, head.size,
+                              v_transposed);
+      widen(d_out + block.first * ld_out, ld_out, block.queries, head.size, 1, g);
+      widen(head.k + block.first_key * head.ld, head.ld, block.keys, head.size, scale, k);
+      small_product({g, size, 1}, v_transposed, keys, d, keys, block.queries, keys, head.size);
+      // d becomes the gradient of the scores, p the probabilities after dropout.
+      for (std::size_t row = 0; row < block.queries; ++row) {
+        score_gradient<width>(p + row * keys, d + row * keys, keys, head.dropout,
+                              dropout_index(head, block, row));
+        if (head.d_bias == nullptr) continue;
+        const std::size_t place = block.first + row - block.first_key;
+        add_row<width>(d + row * keys, block.keys,
+                       head.d_bias - static_cast<std::ptrdiff_t>(place));
+      }
+      small_product({d, keys, 1}, k, size, result, size, block.queries, size, block.keys);
+      if (head.vectors.any()) {
+        widen(head.k + block.first_key * head.ld, head.ld, block.keys, head.size, 1, k);
+        distance_scores_backward<width>(head.vectors, apart(block), head.size, scale, q, k,
+                                        {d, keys, block.queries, block.keys}, result,
+                                        k_sums + block.first_key * size, scratch.memory);
+      }
+      narrow(result, block.queries, head.size, d_q + block.first * head.ld, head.ld);
+      small_product({d, 1, keys}, q, size, result, size, block.keys, size, block.queries);
+      add_row<width>(result, block.keys * size, k_sums + block.first_key * size);
+      small_product({p, 1, keys}, g, size, result, size, block.keys, size, block.queries);
+      add_row<width>(result, block.keys * size, v_sums + block.first_key * size);
+    });
+    narrow(k_sums, head.length, head.size, d_k, head.ld);
+    narrow(v_sums, head.length, head.size, d_v, head.ld);
   });
 }
 

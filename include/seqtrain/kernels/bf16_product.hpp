@@ -13,7 +13,7 @@ namespace seqtrain::kernels {
 /// vectors of 16 words.
 inline bool has_bf16_products() {
 #if SEQTRAIN_HAS_CLONES
-  return __builtin_cpu_supports("x86-64-v4") != 0 && has_bf16_instructions();
+  return detail::has_avx512() && has_bf16_instructions();
 #else
   return false;
 #endif

@@ -9,11 +9,19 @@
 /// Marks a lambda that must be inlined. It stands after the lambda's parameters.
 #define SEQTRAIN_INLINE_LAMBDA __attribute__((always_inline))
 
-/// Tells whether the compiler can compile a function for several instruction sets (GCC on x86-64).
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+/// Tells whether the compiler can compile a function for several instruction sets.
+#if defined(__x86_64__) && defined(__GNUC__)
 #define SEQTRAIN_HAS_CLONES 1
 #else
 #define SEQTRAIN_HAS_CLONES 0
+#endif
+
+/// Marks a function that compiles code for AVX-512. Without it, clang would split each vector in
+/// two.
+#if defined(__clang__)
+#define SEQTRAIN_FULL_WIDTH [[clang::min_vector_width(512)]]
+#else
+#define SEQTRAIN_FULL_WIDTH
 #endif
 
 namespace seqtrain::kernels {
@@ -31,8 +39,26 @@ struct Width {
 namespace detail {
 
 #if SEQTRAIN_HAS_CLONES
+inline bool has_avx512() {
+#if defined(__clang__)  // whose function knows no levels
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+#else
+  return __builtin_cpu_supports("x86-64-v4");
+#endif
+}
+inline bool has_avx2() {
+#if defined(__clang__)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+#else
+  return __builtin_cpu_supports("x86-64-v3");
+#endif
+}
+
 template <class Body>
-[[gnu::target("arch=x86-64-v4")]] void run_on_avx512(Body body) {
+SEQTRAIN_FULL_WIDTH [[gnu::target("arch=x86-64-v4")]] void run_on_avx512(Body body) {
   body(Width<16>{});
 }
 template <class Body>
@@ -51,8 +77,8 @@ template <class Body>
 void vectorised(Body body) {
   static_assert(std::is_trivially_copyable_v<Body>);
 #if SEQTRAIN_HAS_CLONES
-  if (__builtin_cpu_supports("x86-64-v4")) return detail::run_on_avx512(body);
-  if (__builtin_cpu_supports("x86-64-v3")) return detail::run_on_avx2(body);
+  if (detail::has_avx512()) return detail::run_on_avx512(body);
+  if (detail::has_avx2()) return detail::run_on_avx2(body);
 #endif
   body(Width<4>{});
 }

@@ -6,6 +6,7 @@
 
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/instructions.hpp>
 #include <seqtrain/kernels/lanes.hpp>
 
 namespace seqtrain::kernels {
@@ -28,11 +29,7 @@ struct Bytes {
                                   [[maybe_unused]] const Ints& words) {
 #if SEQTRAIN_HAS_CLONES
     const Ints all = Ints{} + static_cast<std::int32_t>(a);
-    if constexpr (sizeof(Ints) == 64) {
-      asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(all), "v"(words));
-    } else {
-      asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sums) : "x"(all), "x"(words));
-    }
+    instruction::add_byte_products(sums, all, words);
 #endif
   }
 };
@@ -63,11 +60,7 @@ struct BytesAsHalves {
   SEQTRAIN_INLINE static void add_pairs(Ints& sums, std::uint32_t pair, const Ints& words) {
 #if SEQTRAIN_HAS_CLONES
     Ints products = Ints{} + static_cast<std::int32_t>(pair);
-    if constexpr (sizeof(Ints) == 16) {
-      asm("pmaddwd %1, %0" : "+x"(products) : "x"(words));
-    } else {
-      asm("vpmaddwd %1, %0, %0" : "+v"(products) : "v"(words));
-    }
+    instruction::multiply_pairs(products, words);
     sums += products;
 #else
     sums += (words << 16 >> 16) * static_cast<std::int32_t>(pair & 0xffff);
@@ -91,7 +84,7 @@ struct Bf16Pairs {
                                   [[maybe_unused]] const Floats& words) {
 #if SEQTRAIN_HAS_CLONES
     const auto all = typename WidthOf<Floats>::Bits{} + a;
-    asm("vdpbf16ps %2, %1, %0" : "+v"(sums) : "v"(words), "v"(all));
+    instruction::add_bf16_products(sums, all, words);
 #endif
   }
 };

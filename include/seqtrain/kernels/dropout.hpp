@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include <seqtrain/kernels/clones.hpp>
@@ -43,5 +44,19 @@ class Dropout {
   std::uint32_t threshold_ = 0;
   float scale_ = 1;
 };
+
+/// Computes y = dropout(x) for n numbers. `first` is the dropout's index of the first one. n must
+/// be a multiple of 16.
+template <class T>
+void drop(const float* x, const Dropout& dropout, std::uint32_t first, T* y, std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    typename Width<width>::Floats in;
+    for (std::size_t i = 0; i < n; i += width) {
+      load(x + i, in);
+      dropout.apply(first + static_cast<std::uint32_t>(i), in);
+      store(y + i, in);
+    }
+  });
+}
 
 }  // namespace seqtrain::kernels

@@ -9,6 +9,7 @@
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
 #include <seqtrain/kernels/dot_tiles.hpp>
+#include <seqtrain/kernels/instructions.hpp>
 #include <seqtrain/kernels/lanes.hpp>
 
 namespace seqtrain::kernels {
@@ -23,7 +24,7 @@ template <std::size_t width>
 SEQTRAIN_INLINE bool has_int8_instructions() {
 #if SEQTRAIN_HAS_CLONES
   if constexpr (width == 16) return __builtin_cpu_supports("avx512vnni") != 0;
-  if constexpr (width == 8) return __builtin_cpu_supports("avxvnni") != 0;
+  if constexpr (width == 8) return instruction::has_avx_vnni();
 #endif
   return false;
 }

@@ -9,6 +9,7 @@
 
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/instructions.hpp>
 
 namespace seqtrain::kernels {
 
@@ -70,7 +71,7 @@ SEQTRAIN_INLINE void store(Bf16* to, const Floats& from) {
   if constexpr (width_of<Floats> == 16) {
     if (has_bf16_instructions()) {
       typename WidthOf<Floats>::Halves halves;
-      asm("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(from));
+      instruction::round_to_bf16(from, halves);
       std::memcpy(to, &halves, sizeof halves);
       return;
     }
@@ -125,11 +126,7 @@ template <class Floats>
 SEQTRAIN_INLINE void square_root(Floats& x) {
 #if SEQTRAIN_HAS_CLONES
   // The compiler's function would test each number for being negative, to set errno.
-  if constexpr (width_of<Floats> == 4) {
-    asm("sqrtps %0, %0" : "+x"(x));
-  } else {
-    asm("vsqrtps %0, %0" : "+v"(x));
-  }
+  instruction::square_root(x);
 #else
   for (std::size_t i = 0; i < width_of<Floats>; ++i) x[i] = std::sqrt(x[i]);
 #endif

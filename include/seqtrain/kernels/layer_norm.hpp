@@ -87,6 +87,32 @@ void add_and_norm(float* x, const float* bias, const float* residual, const Drop
   });
 }
 
+/// Computes residual = residual + dropout(x + bias) and then y = LayerNorm(residual) for [rows,
+/// n], as layers do whose norms come before attention and before the feed-forward network. `first`
+/// is the dropout's index of the block's first element. n must be a multiple of 16.
+template <class T>
+void add_then_norm(float* x, const float* bias, float* residual, const Dropout& dropout,
+                   std::uint32_t first, const LayerNormWeights& weights,
+                   const LayerNormResult<T>& out, std::size_t rows, std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t at = row * n;
+      typename Width<width>::Floats in, b, r, total = {};
+      for (std::size_t i = 0; i < n; i += width) {
+        load(x + at + i, in);
+        load(bias + i, b);
+        load(residual + at + i, r);
+        in += b;
+        dropout.apply(first + static_cast<std::uint32_t>(at + i), in);
+        in += r;
+        total += in;
+        store(residual + at + i, in);
+      }
+      normalize_row<width, T>(residual + at, sum(total), n, weights, out.from(row, n));
+    }
+  });
+}
+
 /// Computes x = LayerNorm(x) for [rows, n] and also writes it to `compact`. n must be a multiple of
 /// 16.
 template <class T>
@@ -174,6 +200,32 @@ void add_and_norm_backward(float* gradient, const T* normal, const float* invers
       for (std::size_t i = 0; i < n; i += width) {
         typename Width<width>::Floats g;
         load(gradient + at + i, g);
+        dropout.apply(first + static_cast<std::uint32_t>(at + i), g);
+        store(x_gradient + at + i, g);
+      }
+    }
+  });
+}
+
+/// Computes the backward pass of `add_then_norm`. `gradient` [rows, n], with respect to the
+/// residual, gets what comes through LayerNorm, given `d_y`, which is overwritten. Writes the
+/// gradient with respect to x to `x_gradient`, which may be `normal`.
+template <class T>
+void add_then_norm_backward(float* gradient, float* d_y, const T* normal,
+                            const float* inverse_deviation, const float* gamma,
+                            const Dropout& dropout, std::uint32_t first, T* x_gradient,
+                            float* d_gamma, float* d_beta, std::size_t rows, std::size_t n) {
+  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t at = row * n;
+      normalize_row_backward<width>(d_y + at, normal + at, inverse_deviation[row], gamma, d_gamma,
+                                    d_beta, n);
+      for (std::size_t i = 0; i < n; i += width) {
+        typename Width<width>::Floats g, through_norm;
+        load(gradient + at + i, g);
+        load(d_y + at + i, through_norm);
+        g += through_norm;
+        store(gradient + at + i, g);
         dropout.apply(first + static_cast<std::uint32_t>(at + i), g);
         store(x_gradient + at + i, g);
       }

@@ -51,8 +51,7 @@ inline LabelScores scores(std::int64_t support, std::int64_t predicted, std::int
 struct ClassificationReport {
   ProblemType problem_type = ProblemType::single_label;
   std::int64_t examples = 0;
-  /// The fraction of examples that are predicted exactly right: the right label, or, if there may
-  /// be several, all the right labels and no others.
+  /// The fraction of examples whose predicted labels are exactly the gold labels.
   double accuracy = std::numeric_limits<double>::quiet_NaN();
   double loss = std::numeric_limits<double>::quiet_NaN();  ///< the mean of the training loss
   Confusion confusion = {};  ///< [true, predicted]; for multi-label [label, `LabelCounts`]

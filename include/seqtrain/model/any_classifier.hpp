@@ -15,16 +15,14 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
-#include <seqtrain/model/cpu/any_encoder.hpp>
 #include <seqtrain/model/input_checks.hpp>
-#include <seqtrain/model/kernel_passes.hpp>
 #include <seqtrain/model/logits.hpp>
 #include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/model/loss/problem_loss.hpp>
+#include <seqtrain/model/make_passes.hpp>
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
-#include <seqtrain/model/operator_passes.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
 #include <seqtrain/model/passes.hpp>
@@ -44,7 +42,7 @@ namespace seqtrain::model {
 /// state_dict of the family's class in transformers, the encoder's before the head's. Dropout is a
 /// pure function of the seed and the batch's epoch and index; equal seeds and thread counts give
 /// equal bits. On the processor a frozen encoder computes each row of a loader's set once and keeps
-/// `hidden_size` floats of it; the bits do not change by that.
+/// `hidden_size` floats of it, without a change of the bits.
 class AnyClassifier {
  public:
   using batch_type = data::Batch;
@@ -60,7 +58,7 @@ class AnyClassifier {
         only_predicts_{options.only_predicts},
         loss_{config().problem(), options.label_smoothing} {
     set_class_weights(options.class_weights);
-    make_passes(options);
+    passes_ = make_passes(loaded_, precision_, options);
   }
 
   /// Adds weight · d(mean loss)/dp to the gradients. The loss is `ProblemLoss`. Throws `Error` with
@@ -85,7 +83,8 @@ class AnyClassifier {
   }
 
   /// Returns the weight of a batch in a mean over several batches: the sum of its rows' label
-  /// weights. With it accumulated gradients equal the gradients of one batch of all rows.
+  /// weights. With these weights, gradients accumulated over several batches equal the gradients of
+  /// one batch with all rows.
   [[nodiscard]] double weight_of(const data::Batch& batch) const {
     check_labels(batch, config());
     return loss_.weight_of(batch);
@@ -120,10 +119,10 @@ class AnyClassifier {
 
   /// Tells whether the hand-written passes compute the encoder. If not, the bits of a row's logits
   /// depend on the other rows of its batch.
-  [[nodiscard]] bool has_kernels() const { return has_kernels_; }
+  [[nodiscard]] bool has_kernels() const { return passes_.by_hand; }
 
   /// See `cpu::AnyEncoder::maps_in_bf16`.
-  [[nodiscard]] std::size_t maps_in_bf16() const { return maps_in_bf16_; }
+  [[nodiscard]] std::size_t maps_in_bf16() const { return passes_.maps_in_bf16; }
 
   /// Writes config.json and model.safetensors as `from_pretrained` reads them.
   void save_pretrained(const std::filesystem::path& directory) const {
@@ -134,40 +133,18 @@ class AnyClassifier {
   }
 
  private:
-  void make_passes(const ClassifierOptions& options) {
-    const Network& network = *loaded_.network;
-    const bool frozen = options.freeze_encoder || options.only_predicts;
-    cpu::AnyEncoder kernels;
-    if (device_.is_cpu() && !options.autograd) {
-      kernels = network.kernels(loaded_.parameters, precision_, only_predicts_);
-    }
-    has_kernels_ = static_cast<bool>(kernels);
-    maps_in_bf16_ = kernels.maps_in_bf16();
-    if (precision_ == Precision::int8 && !has_kernels_) {
-      throw InputError{"int8 is computed on a processor, by encoders with hand-written passes",
-                       {.object = "precision"},
-                       "use fp32, bf16 or auto"};
-    }
-    if (has_kernels_) {
-      passes_ = std::make_unique<KernelPasses>(std::move(kernels), network, loaded_.parameters,
-                                               config().hidden_size, frozen);
-    } else {
-      passes_ = std::make_unique<OperatorPasses>(network, device_, precision_, frozen);
-    }
-  }
-
   Loss add_gradients(const data::Batch& batch, double weight,
                      const std::function<void(std::size_t)>& ready) {
     if (only_predicts_) throw Error{"the model was loaded for predictions only"};
     const at::AutoGradMode with_gradients{true};
     const at::Tensor loss =
-        passes_->accumulate({batch, weight, dropout_stream(seed_, batch), loss_, ready});
+        passes_.passes->accumulate({batch, weight, dropout_stream(seed_, batch), loss_, ready});
     return Loss{loss.detach()};
   }
 
   metrics::Logits compute_logits(const data::Batch& batch) {
     const at::NoGradGuard no_gradients;
-    return to_host(passes_->logits(batch));
+    return to_host(passes_.passes->logits(batch));
   }
 
   LoadedNetwork loaded_;
@@ -176,9 +153,7 @@ class AnyClassifier {
   Precision precision_;
   bool only_predicts_;
   ProblemLoss loss_;
-  std::unique_ptr<Passes> passes_;
-  bool has_kernels_ = false;
-  std::size_t maps_in_bf16_ = 0;
+  MadePasses passes_;
 };
 
 }  // namespace seqtrain::model

@@ -39,8 +39,8 @@ concept Architecture = std::derived_from<typename A::Config, weights::ModelConfi
   { head(hidden, dropout) } -> std::same_as<at::Tensor>;
 };
 
-/// An encoder that may have a form for the hand-written passes: `cpu_parts` returns nothing if its
-/// configuration has none. An encoder without this member runs on operators alone.
+/// An encoder that the hand-written passes may support. `cpu_parts` returns nothing if they do not
+/// support its configuration. An encoder without this member runs on operators alone.
 template <class E>
 concept HasCpuParts = requires(const E& encoder) {
   { encoder.template cpu_parts<float>() } -> std::same_as<std::optional<cpu::EncoderParts<float>>>;

@@ -2,7 +2,7 @@
 
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/architecture.hpp>
-#include <seqtrain/model/network.hpp>
+#include <seqtrain/model/load_network.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/config_file.hpp>

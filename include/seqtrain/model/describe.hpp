@@ -13,7 +13,7 @@
 
 namespace seqtrain::model {
 
-/// Returns the log's lines about a checkpoint: the parameters that are new and the tensors that
+/// Returns lines for the log about a checkpoint: the parameters that are new and the tensors that
 /// were left out.
 inline std::string describe(const LoadReport& report) {
   const auto line = [](const std::string& what, const std::vector<std::string>& names) {
@@ -25,8 +25,8 @@ inline std::string describe(const LoadReport& report) {
          line("Left out of the checkpoint", report.left_out);
 }
 
-/// Returns the log's line about a model's precision, with a warning if another one would be faster.
-/// `maps_in_bf16` linear maps of a model in int8 compute in bf16.
+/// Returns a line for the log about a model's precision, with a warning if another precision would
+/// be faster. `maps_in_bf16` is the number of linear maps that an int8 model computes in bf16.
 inline std::string describe(Precision used, c10::Device device, std::size_t maps_in_bf16 = 0) {
   if (used == Precision::int8) {
     std::string line = "Precision: int8 linear maps, fp32 norms, softmax and head";
@@ -47,7 +47,7 @@ inline std::string describe(Precision used, c10::Device device, std::size_t maps
   return line;
 }
 
-/// Returns the log's lines about a model that was loaded with these options.
+/// Returns lines for the log about a model that was loaded with these options.
 template <class M>
 std::string describe(const M& model, const ClassifierOptions& options) {
   return describe(model.load_report()) + describe(model.precision(), options.device);

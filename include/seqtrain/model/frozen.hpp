@@ -43,7 +43,7 @@ class FrozenStates {
   }
 
   RowCache rows_;
-  std::int64_t changes_ = 0;  // of the frozen parameters, that rows_ include
+  std::int64_t changes_ = 0;  // changes of the frozen parameters when `rows_` was computed
 };
 
 }  // namespace seqtrain::model

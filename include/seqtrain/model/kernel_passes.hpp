@@ -41,7 +41,7 @@ class KernelPasses : public Passes {
   at::Tensor accumulate(const StepInputs& step) override {
     Dropout dropout{step.stream.at(0), c10::kCPU};
     const auto input = tensor::to_device(step.batch, c10::kCPU);
-    // A leaf, whose gradient the kernels take.
+    // This leaf's gradient is the input of the kernels' backward pass.
     const at::Tensor first =
         encoder_frozen_ ? evaluate(step.batch)
                         : encoder_.forward(step.batch, step.stream).set_requires_grad(true);
@@ -60,7 +60,7 @@ class KernelPasses : public Passes {
   }
 
  private:
-  /// Returns the hidden state of each row's first token [rows, hidden] in evaluation mode. For a
+  /// Returns the pooled hidden states [rows, hidden] in evaluation mode. For a
   /// frozen encoder it may be one that was computed before.
   at::Tensor evaluate(const data::Batch& batch) {
     const auto compute = [&] { return encoder_.forward(batch, {}); };

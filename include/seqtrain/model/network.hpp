@@ -10,8 +10,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <seqtrain/model/architecture.hpp>
-#include <seqtrain/model/cpu/any_encoder.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/options.hpp>
@@ -23,6 +21,10 @@
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
+
+namespace cpu {
+class AnyEncoder;
+}  // namespace cpu
 
 /// An encoder of any family and its head, computed by ATen's operators.
 class Network {
@@ -38,46 +40,13 @@ class Network {
   /// Returns the logits of pooled hidden states, [rows, labels].
   [[nodiscard]] virtual at::Tensor head(const at::Tensor& hidden, Dropout& dropout) const = 0;
 
-  /// Returns the hand-written passes of the encoder, which are empty if it has none. `parameters`
-  /// are all of the network's.
+  /// Returns the hand-written passes of the encoder, or an empty object if it has none.
+  /// `parameters` are all parameters of the network.
   [[nodiscard]] virtual cpu::AnyEncoder kernels(std::span<tensor::Parameter> parameters,
                                                 Precision precision, bool only_predicts) const = 0;
 };
 
-/// A network of a family.
-template <Architecture Family>
-class NetworkOf : public Network {
- public:
-  NetworkOf(ParameterMaker& maker, const typename Family::Config& config, bool encoder_frozen)
-      : encoder_{Scope{maker,
-                       std::string{Family::prefix},
-                       {.required = true, .frozen = encoder_frozen}},
-                 config},
-        head_{Scope{maker, "", {.initializer_range = config.initializer_range}}, config} {}
-
-  [[nodiscard]] at::Tensor encode(const tensor::Batch& batch, Dropout& dropout) const override {
-    return encoder_(batch, dropout);
-  }
-
-  [[nodiscard]] at::Tensor head(const at::Tensor& hidden, Dropout& dropout) const override {
-    return head_(hidden, dropout);
-  }
-
-  [[nodiscard]] cpu::AnyEncoder kernels(std::span<tensor::Parameter> parameters,
-                                        Precision precision, bool only_predicts) const override {
-    if constexpr (HasCpuParts<typename Family::Encoder>) {
-      return {encoder_, parameters, precision, only_predicts};
-    } else {
-      return {};
-    }
-  }
-
- private:
-  typename Family::Encoder encoder_;
-  typename Family::Head head_;
-};
-
-/// A network that was loaded from a checkpoint, and what else depends on its family.
+/// A network that was loaded from a checkpoint, with the facts that depend on its family.
 struct LoadedNetwork {
   std::string config_text;  ///< the checkpoint's config.json
   weights::ModelConfig config;
@@ -87,27 +56,5 @@ struct LoadedNetwork {
   LoadReport report;
   std::unique_ptr<const Network> network;
 };
-
-/// Loads a network of that family. Throws `InputError` if the checkpoint, its config.json and the
-/// options do not fit together.
-template <Architecture Family>
-[[nodiscard]] LoadedNetwork load_network(const weights::Checkpoint& checkpoint,
-                                         const weights::ConfigFile& file,
-                                         const ClassifierOptions& options) {
-  check_model_type(file, Family::model_type);
-  auto config = Family::read_config(file);
-  configure(config, options);
-  ParameterMaker maker{checkpoint,
-                       {.prefix = Family::prefix, .seed = options.seed, .device = options.device}};
-  auto network = std::make_unique<const NetworkOf<Family>>(
-      maker, config, options.freeze_encoder || options.only_predicts);
-  return {.config_text = file.text(),
-          .config = config,
-          .architecture = Family::classifier,
-          .max_length = Family::max_length(config),
-          .parameters = maker.parameters(),
-          .report = maker.report(),
-          .network = std::move(network)};
-}
 
 }  // namespace seqtrain::model

@@ -21,14 +21,16 @@
 namespace seqtrain::model {
 
 struct ClassifierOptions {
-  std::vector<std::string> labels = {};          ///< by label id; if empty, those of config.json
-  std::optional<ProblemType> problem_type = {};  ///< if not given, config.json's
-  std::optional<double> dropout = {};            ///< instead of all of the configuration's
-  std::size_t tokenizer_size = 0;  ///< entries of the tokenizer's vocabulary, for a check
-  bool freeze_encoder = false;     ///< only the head learns; the encoder runs as in evaluation
-  std::vector<double> class_weights = {};  ///< of each label's examples in the loss; empty: all 1
+  /// Labels by id; if empty, the names in config.json.
+  std::vector<std::string> labels = {};
+  std::optional<ProblemType> problem_type = {};  ///< if not given, the one in config.json
+  std::optional<double> dropout = {};            ///< replaces every rate of config.json
+  /// Size of the tokenizer's vocabulary, which is checked against the model's.
+  std::size_t tokenizer_size = 0;
+  bool freeze_encoder = false;  ///< only the head learns; the encoder runs as in evaluation
+  std::vector<double> class_weights = {};  ///< weight of each label in the loss; all 1 if empty
   double label_smoothing = 0;              ///< share of a target that is spread over all labels
-  std::uint64_t seed = 0;                  ///< of a fresh head and of dropout
+  std::uint64_t seed = 0;                  ///< seed of a new head's values and of dropout
   c10::Device device = c10::Device{c10::kCPU};
   Precision precision = Precision::fp32;
   /// True if no gradients are needed, so that the encoder may be one that only predicts.
@@ -36,7 +38,7 @@ struct ClassifierOptions {
   /// True if ATen's operators and autograd compute the encoder even if there are kernels for it.
   bool autograd = false;
 
-  /// fp32, bf16, int8 or auto.
+  /// Returns the precision named fp32, bf16, int8 or auto.
   static Precision precision_named(std::string_view name) { return model::precision_named(name); }
 
   void validate() const {

@@ -14,7 +14,7 @@ namespace seqtrain::model {
 /// Tells whether torch threw this error because there was too little memory, on the processor or on
 /// a GPU.
 [[nodiscard]] inline bool is_out_of_memory(const c10::Error& error) {
-  // The processor's allocator has no type of its own for it.
+  // The processor's allocator throws no type of its own, so the message decides.
   return dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
          std::string_view{error.what()}.find("DefaultCPUAllocator") != std::string_view::npos;
 }

@@ -19,8 +19,8 @@ struct StepInputs {
   double weight;          ///< the batch's weight in a mean over several batches
   random::Stream stream;  ///< decides dropout
   const ProblemLoss& loss;
-  /// Is called with i when the gradients of the parameters from number i on are complete, while
-  /// those of earlier layers are still computed.
+  /// The function that is called with i when the gradients of the parameters from number i on are
+  /// complete, while those of earlier layers are still computed.
   const std::function<void(std::size_t)>& ready;
 };
 

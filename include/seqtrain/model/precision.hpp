@@ -16,7 +16,7 @@ namespace seqtrain::model {
 enum class Precision {
   fp32,
   bf16,
-  int8,       ///< of linear maps, for predictions on a processor
+  int8,       ///< int8 linear maps, for predictions on a processor
   automatic,  ///< bf16 if the device computes it natively, else fp32
 };
 
@@ -43,7 +43,7 @@ enum class Precision {
   }
 }
 
-/// Returns what other programs call the type of the numbers.
+/// Returns the usual name of the type of the numbers, such as `float32`.
 [[nodiscard]] constexpr std::string_view dtype_name(Precision precision) {
   if (precision == Precision::int8) return "int8";
   return precision == Precision::bf16 ? "bfloat16" : "float32";
@@ -54,12 +54,12 @@ enum class Precision {
   return kernels::has_int8_instructions();
 }
 
-/// Tells whether the processor multiplies bfloat16 itself rather than by way of fp32.
+/// Tells whether the processor multiplies bfloat16 natively.
 [[nodiscard]] inline bool has_native_bf16() {
   return kernels::has_bf16_instructions();
 }
 
-/// Tells whether a device multiplies bfloat16 itself.
+/// Tells whether a device multiplies bfloat16 natively.
 [[nodiscard]] inline bool has_native_bf16(c10::Device device) {
   return device.is_cpu() ? has_native_bf16() : device.is_cuda() && tensor::cuda_has_bf16();
 }

@@ -37,7 +37,8 @@ namespace seqtrain::model {
 
 struct PredictorOptions {
   c10::Device device = c10::Device{c10::kCPU};
-  Precision precision = Precision::fp32;  ///< of an encoder's products; an AWD-LSTM has fp32 only
+  /// Precision of an encoder's products; an AWD-LSTM has only fp32.
+  Precision precision = Precision::fp32;
 };
 
 /// A text, or a pair of texts.
@@ -46,48 +47,41 @@ struct Text {
   std::optional<std::string_view> pair = {};
 };
 
-/// A trained classifier of any family with its tokenizer and its labels, for use as it is. Threads
-/// may share it: they encode side by side, and one batch at a time is predicted, by as many threads
-/// as torch is set to use.
+/// A trained classifier of any family with its tokenizer and its labels, ready for predictions.
+/// Threads may share it: they encode at the same time, and one batch at a time is predicted, by as
+/// many threads as torch is set to use.
 ///
-/// On a processor an encoder's logits for a text are the same bits whatever texts are predicted
-/// with it. On other devices, and for an AWD-LSTM, they are the same up to rounding.
+/// On a processor, an encoder's logits for a text have the same bits whatever other texts are
+/// predicted with it. On other devices, and for an AWD-LSTM, they are equal up to rounding.
 class Predictor {
  public:
   using Encoded = predict::Encoded;
 
-  /// Loads a directory in Hugging Face's layout, the directory of a run, or one that the program
-  /// `languages` has left. Throws `InputError` if it is none of them, if its files do not fit
-  /// together, or if the model is not fine-tuned.
+  /// Loads a directory in Hugging Face's layout, the directory of a run, or a directory that the
+  /// program `languages` has written. Throws `InputError` if it is none of them, if its files do
+  /// not fit together, or if the model is not fine-tuned.
   explicit Predictor(const std::filesystem::path& directory, const PredictorOptions& options = {})
-      : Predictor{Resolved{resolve(directory)}, {}, options} {}
-
-  /// Loads the model of a directory for a tokenizer that somebody else has loaded.
-  template <text::Tokenizer T>
-  Predictor(const std::filesystem::path& directory, T tokenizer,
-            const PredictorOptions& options = {})
-      : Predictor{Resolved{resolve(directory)}, predict::TextEncoder{std::move(tokenizer)},
-                  options} {}
+      : Predictor{Resolved{resolve(directory)}, options} {}
 
   [[nodiscard]] const predict::Task& task() const { return task_; }
   [[nodiscard]] const std::vector<std::string>& labels() const { return task_.labels; }
   [[nodiscard]] ProblemType problem_type() const { return task_.problem_type; }
-  /// Returns what the products of the encoder are computed in.
+  /// Returns the precision of the encoder's products.
   [[nodiscard]] Precision precision() const { return precision_; }
   /// See `cpu::AnyEncoder::maps_in_bf16`.
   [[nodiscard]] std::size_t maps_in_bf16() const { return maps_in_bf16_; }
-  /// Returns how many ids a text may have, special tokens included.
+  /// Returns the greatest number of ids of a text, including special tokens.
   [[nodiscard]] std::size_t max_length() const { return max_length_; }
-  /// Returns how many special tokens a single text, or a pair, gains.
+  /// Returns the number of special tokens around a single text (false) or a pair (true).
   [[nodiscard]] std::size_t special_tokens(bool pair) const { return encode_.special_tokens(pair); }
 
-  /// Encodes a text or a pair, cut to `max_length()` ids. Throws `InputError` on text that is not
-  /// UTF-8.
+  /// Encodes a text or a pair, truncated to `max_length()` ids. Throws `InputError` on text that is
+  /// not UTF-8.
   [[nodiscard]] Encoded encode(std::string_view text,
                                std::optional<std::string_view> pair = {}) const {
     return encode(text, pair, max_length_);
   }
-  /// Encodes a text or a pair, cut to as many ids as are given, which may be more than the model
+  /// Encodes a text or a pair, truncated to `max_length` ids, which may be more than the model
   /// takes.
   [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
                                std::size_t max_length, predict::Cut cut = predict::Cut::end) const {
@@ -106,7 +100,7 @@ class Predictor {
   }
 
   /// Returns the logits of each text [texts, labels]. Throws `InputError` if a text has more ids
-  /// than the model takes, and `Error` if there is too little memory for so many texts at a time.
+  /// than the model takes, and `Error` if there is too little memory for so many texts at once.
   [[nodiscard]] metrics::Logits predict(std::span<const Encoded> texts) const {
     if (texts.empty()) return {0, static_cast<Eigen::Index>(labels().size())};
     const std::lock_guard lock{state_->mutex};
@@ -119,7 +113,7 @@ class Predictor {
     return all;
   }
 
-  /// Returns the scores that a row of logits stands for: see `predict::scores`.
+  /// Returns the scores for a row of logits: see `predict::scores`.
   [[nodiscard]] std::vector<double> scores(std::span<const float> logits) const {
     return predict::scores(logits, task_);
   }
@@ -149,19 +143,19 @@ class Predictor {
     std::filesystem::path directory;
   };
 
-  Predictor(const Resolved& resolved, std::optional<predict::TextEncoder> tokenizer,
-            const PredictorOptions& options)
-      : encode_{tokenizer ? *std::move(tokenizer) : load_tokenizer(resolved.directory)},
+  Predictor(const Resolved& resolved, const PredictorOptions& options)
+      : encode_{load_tokenizer(resolved.directory)},
         state_{std::make_unique<State>(load(resolved.directory, encode_, options))} {
     std::visit([&](const auto& model) { describe(model, options.device); }, state_->model);
     calibrate(resolved.directory / "config.json");
+    calibrate(resolved.directory / "description.json");
     if (!std::holds_alternative<AwdLstmClassifier>(state_->model)) return;
     const auto description = AwdLstmDescription::load(resolved.directory);
     max_length_ = static_cast<std::size_t>(description.max_length);
     backwards_ = description.backwards;
   }
 
-  /// A run's model is in a folder of it.
+  /// Returns the model's folder in a run's directory, or the directory itself if it is a model's.
   static std::filesystem::path resolve(const std::filesystem::path& directory) {
     if (std::filesystem::exists(directory / "config.json")) return directory;
     const auto model = directory / "model";
@@ -191,10 +185,10 @@ class Predictor {
     return model;
   }
 
-  /// Takes the temperature or the thresholds that a config.json has.
-  void calibrate(const std::filesystem::path& config) {
-    if (!std::filesystem::exists(config)) return;
-    const auto document = json::Document::load(config);
+  /// Takes the temperature or the thresholds in a file, if it exists and has them.
+  void calibrate(const std::filesystem::path& file) {
+    if (!std::filesystem::exists(file)) return;
+    const auto document = json::Document::load(file);
     const auto found = weights::calibration_in(document.root(), labels().size());
     if (!found) return;
     task_.temperature = found->temperature;
@@ -206,7 +200,7 @@ class Predictor {
     precision_ = model.precision();
     maps_in_bf16_ = model.maps_in_bf16();
     max_length_ = static_cast<std::size_t>(model.max_length());
-    // The bits of torch's operators depend on how many rows they are given.
+    // The bits of torch's operators depend on the number of rows, so each text is predicted alone.
     by_itself_ = device.is_cpu() && !model.has_kernels();
   }
 

@@ -20,7 +20,7 @@ struct AdamItem {
   const tensor::Parameter* parameter;
   at::Tensor exp_avg, exp_avg_sq;
   at::Tensor step;               ///< number of steps so far
-  const tensor::RowSet* moving;  ///< the rows that the update changes; null if it may be any
+  const tensor::RowSet* moving;  ///< the rows that the update may change; null for all rows
   kernels::AdamFactors factors;
 };
 
@@ -43,8 +43,8 @@ struct Stretch {
   std::size_t end;
 };
 
-/// Returns the items' rows, or all their numbers if rows_of(item) is null, in parts that threads
-/// can share.
+/// Splits the items into parts that threads can share: the rows of rows_of(item), or all numbers of
+/// an item for which that is null.
 template <class RowsOf>
 std::vector<Stretch> stretches(std::span<const AdamItem> items, const RowsOf& rows_of) {
   constexpr std::size_t most = 16'384;

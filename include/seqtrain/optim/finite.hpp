@@ -26,8 +26,9 @@ inline std::string nonfinite_gradient(std::span<const tensor::Parameter> paramet
   return {};
 }
 
-/// Tells by their common norm whether gradients are finite. That is one pass over them, which
-/// clipping needs too. On a GPU the answer stays there for the fused update.
+/// Tells by their common norm whether gradients are finite. The norm takes one pass over the
+/// gradients, which clipping needs anyway. On a GPU the answer stays on the GPU for the fused
+/// update.
 class Finite {
  public:
   explicit Finite(at::TensorList gradients) : norm_{global_norm(gradients)} {
@@ -41,8 +42,8 @@ class Finite {
   /// where the answer is known.
   [[nodiscard]] const std::optional<at::Tensor>& found_inf() const { return found_inf_; }
 
-  /// Returns the outcome of a step with these gradients. A norm that is too large for a float is no
-  /// problem on the processor if all gradients are finite.
+  /// Returns the outcome of a step with these gradients. On the processor, a norm that overflows
+  /// float is not a problem if all gradients are finite.
   [[nodiscard]] Outcome outcome(std::span<const tensor::Parameter> parameters) {
     return judge(parameters).with_gradient_norm([norm = norm_] { return norm.item<double>(); });
   }

@@ -10,15 +10,15 @@
 namespace seqtrain::optim {
 
 /// The one-cycle policy of Smith 2018, "A disciplined approach to neural network hyper-parameters",
-/// in fastai's form: the learning rate climbs along half a cosine from 1/div to 1 and falls along
-/// another to 1/div_final, while the momentum, which is Adam's beta1, does the opposite. Both are
-/// closed-form in the step. Defaults are fastai's for texts.
+/// in fastai's form. The learning rate's factor climbs along half a cosine from 1/div to 1 and
+/// falls along another one to 1/div_final. The momentum, which is Adam's beta1, changes in the
+/// opposite direction. Both are closed forms of the step. Defaults are fastai's for texts.
 struct OneCycle {
   double div = 25;
   double div_final = 1e5;
   double pct_start = 0.25;     ///< share of the steps in which the learning rate climbs
-  double momentum_high = 0.8;  ///< at the first step and after the last
-  double momentum_low = 0.7;   ///< at the highest learning rate
+  double momentum_high = 0.8;  ///< momentum at the first step and after the last
+  double momentum_low = 0.7;   ///< momentum at the highest learning rate
 
   /// Returns the learning rate's factor at `step` (counted from 0) of `steps`.
   [[nodiscard]] double lr_scale(std::int64_t step, std::int64_t steps) const {
@@ -43,7 +43,8 @@ struct OneCycle {
   }
 
  private:
-  /// Returns the value of half a cosine from `from` to `to` after the fraction `part` of it.
+  /// Returns the value on half a cosine from `from` to `to`, after the fraction `part` of its
+  /// length.
   static double cosine(double from, double to, double part) {
     return from + (to - from) * (1 - std::cos(std::numbers::pi * part)) / 2;
   }

@@ -7,9 +7,9 @@
 
 namespace seqtrain::optim {
 
-/// The outcome of an optimizer step. The step is not taken if a gradient is not finite: the
-/// parameters and the optimizer's state are then as before, and the gradients zero. If only a
-/// device knows, asking waits for it.
+/// The outcome of an optimizer step. A step is not taken if a gradient is not finite: the
+/// parameters and the optimizer's state stay as they are, and the gradients become zero. If only a
+/// device knows the outcome, `problem` waits for it.
 class Outcome {
  public:
   /// Makes the outcome of a step that was taken.
@@ -37,17 +37,17 @@ class Outcome {
     return std::move(*this);
   }
 
-  /// Tells whether `problem` answers without waiting.
+  /// Tells whether `problem` returns without waiting.
   [[nodiscard]] bool known() const { return !ask_; }
 
-  /// Returns why the step was not taken; empty if it was.
+  /// Returns the reason why the step was not taken, or an empty string if it was.
   [[nodiscard]] const std::string& problem() {
     if (ask_) problem_ = std::exchange(ask_, {})();
     return problem_;
   }
 
-  /// Returns a function for the common 2-norm of the step's gradients before they were clipped, NaN
-  /// if the optimizer does not tell. The function may wait for a device.
+  /// Returns a function that returns the common 2-norm of the step's gradients before clipping, or
+  /// NaN if the optimizer does not compute it. The function may wait for a device.
   [[nodiscard]] const std::function<double()>& gradient_norm() const { return gradient_norm_; }
 
  private:

@@ -25,7 +25,7 @@ using LrFactors = std::map<std::string, double, std::less<>>;
   return factors;
 }
 
-/// Returns factors as fastai's `slice(lr)` sets them: 1 for the last group and `ratio` for all
+/// Returns the factors that fastai's `slice(lr)` sets: 1 for the last group and `ratio` for all
 /// others.
 [[nodiscard]] inline LrFactors last_group_first(std::span<const std::vector<std::string>> groups,
                                                 double ratio = 0.1) {
@@ -36,8 +36,9 @@ using LrFactors = std::map<std::string, double, std::less<>>;
   return factors;
 }
 
-/// Tells by a parameter's name whether decoupled weight decay applies to it: to all but biases and
-/// weights of layer normalizations. A model may know better, see `tensor::Parameter::decays`.
+/// Tells by a parameter's name whether decoupled weight decay applies to it. It applies to all but
+/// biases and weights of layer normalizations. A model can override this by
+/// `tensor::Parameter::decays`.
 [[nodiscard]] constexpr bool decays(std::string_view name) {
   return !name.ends_with("bias") && name.find("LayerNorm") == std::string_view::npos &&
          name.find("layer_norm") == std::string_view::npos;

@@ -25,7 +25,7 @@ struct Schedule {
   Type type = Type::constant;
   std::int64_t warmup_steps = 0;
   double warmup_ratio = 0;  ///< a fraction of all steps, rounded up; used if warmup_steps is 0
-  OneCycle one_cycle = {};  ///< of that type alone
+  OneCycle one_cycle = {};  ///< used only if `type` is one_cycle
 
   /// Returns the factor at `step` (counted from 0) of `steps`.
   [[nodiscard]] double lr_scale(std::int64_t step, std::int64_t steps) const {
@@ -69,7 +69,7 @@ struct Schedule {
   }
 
   static double slanted_triangular(std::int64_t step, std::int64_t steps, std::int64_t warmup) {
-    constexpr double ratio = 32;  // of the highest to the lowest
+    constexpr double ratio = 32;  // ratio of the highest to the lowest factor
     const auto part = [](std::int64_t done, std::int64_t of) {
       return std::clamp(
           static_cast<double>(done) / static_cast<double>(std::max<std::int64_t>(1, of)), 0.0, 1.0);
@@ -80,7 +80,7 @@ struct Schedule {
   }
 };
 
-/// Returns the name of a schedule as transformers' `lr_scheduler_type` has it.
+/// Returns the name that transformers' `lr_scheduler_type` has for a schedule.
 constexpr std::string_view name(Schedule::Type type) {
   switch (type) {
     case Schedule::Type::constant:

@@ -15,32 +15,33 @@
 
 namespace seqtrain::predict {
 
-/// How far a stream of answers has come.
+/// The progress of a stream of answers.
 struct StreamProgress {
-  std::int64_t bytes = 0;    ///< of the input
-  std::int64_t records = 0;  ///< wrong ones included
+  std::int64_t bytes = 0;    ///< bytes of the input that were read
+  std::int64_t records = 0;  ///< records, including wrong ones
   std::int64_t wrong = 0;
 };
 
 struct StreamOptions {
-  std::size_t max_length = std::numeric_limits<std::size_t>::max();  ///< ids that a text may have
-  bool strict = false;  ///< the first wrong record ends the stream
+  /// The most ids that a text may have.
+  std::size_t max_length = std::numeric_limits<std::size_t>::max();
+  bool strict = false;  ///< true if the first wrong record ends the stream
   WindowOptions window = {};
   std::function<void(const StreamProgress&)> progress = {};  ///< called after each window
 };
 
-/// Returns the line for a record that is wrong: `{"error": "stdin:4: …", "line": 4}`.
+/// Returns the line for a wrong record: `{"error": "stdin:4: …", "line": 4}`.
 [[nodiscard]] inline std::string error_line(const InputError& error) {
   json::Writer out;
   out.begin_object().member("error", std::string_view{error.what()});
   return out.member("line", error.where().line).end_object().text();
 }
 
-/// Answers the records of a stream, a line each, in their order. `write(text)` takes whole lines
-/// and returns false if nobody wants more of them. Answers are written when a window is full and
-/// when the input pauses, so that memory stays the same and nobody waits for more input. Throws
-/// `InputError` on the first wrong record if the options are strict, after the answers to those
-/// before it.
+/// Answers the records of a stream with one line each, in their order. `write(text)` takes whole
+/// lines and returns false if nobody reads them any more. Answers are written when a window is full
+/// and when the input pauses, so memory does not grow and no answer waits for more input. If the
+/// options are strict, throws `InputError` at the first wrong record, after it has written the
+/// answers to earlier records.
 template <class Input, Predictor P, class Write>
 StreamProgress answer_stream(data::RecordStream<Input>& records, const P& predictor,
                              const Write& write, const StreamOptions& options = {}) {

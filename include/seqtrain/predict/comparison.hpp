@@ -16,7 +16,7 @@
 
 namespace seqtrain::predict {
 
-/// How far two sets of numbers are apart.
+/// The largest and the mean difference of two sets of numbers.
 struct Differences {
   double sum = 0;
   double largest = 0;
@@ -31,14 +31,14 @@ struct Differences {
   [[nodiscard]] double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
 };
 
-/// How far the answers of two models to the same texts are apart.
+/// The differences of two models' answers to the same texts.
 struct Comparison {
   std::size_t texts = 0;
-  std::size_t other_labels = 0;  ///< texts that have not the same labels in both
+  std::size_t other_labels = 0;  ///< texts to which the models give different labels
   Differences logits = {};
   Differences scores = {};
 
-  /// Takes the two models' logits of texts [texts, labels] into account.
+  /// Adds the two models' logits [texts, labels].
   void add(const metrics::Logits& one, const metrics::Logits& other, const Task& task) {
     const auto width = static_cast<std::size_t>(one.cols());
     for (Eigen::Index row = 0; row < one.rows(); ++row) {
@@ -53,7 +53,7 @@ struct Comparison {
     }
   }
 
-  /// Returns one line: `12 of 9815 texts have other labels (0.12 %); …`.
+  /// Returns a line such as `12 of 9815 texts have other labels (0.12 %); …`.
   [[nodiscard]] std::string text() const {
     const double share =
         texts > 0 ? 100 * static_cast<double>(other_labels) / static_cast<double>(texts) : 0;
@@ -68,8 +68,8 @@ struct Comparison {
   }
 };
 
-/// A predictor that answers as one model and compares each answer with another model's, which must
-/// have the same tokenizer and labels. Both must outlive it. One thread may use it.
+/// A predictor that answers as one model does and compares each answer with another model's. The
+/// models must have the same tokenizer and labels and outlive this object. One thread may use it.
 template <Predictor P>
 class Compared {
  public:

@@ -11,18 +11,18 @@
 
 namespace seqtrain::predict {
 
-/// What goes where a text has more ids than it may have. Both texts of a pair keep as many ids
-/// whichever it is.
+/// The end of a text at which ids are cut off if there are too many. The number of ids that each
+/// text of a pair keeps does not depend on it.
 enum class Cut { end, beginning };
 
-/// A text, or a pair, as ids.
+/// The ids of a text or a pair.
 struct Encoded {
   std::vector<std::int32_t> input_ids = {};
-  std::size_t first_segment = 0;  ///< ids before the first of token type 1
-  bool truncated = false;         ///< the text had more ids than it may have
+  std::size_t first_segment = 0;  ///< number of ids before the first id of token type 1
+  bool truncated = false;         ///< true if ids were cut off
 };
 
-/// Returns the texts as a batch in the order given, each padded to the longest.
+/// Returns the texts as a batch in the given order. Each row is padded to the longest.
 [[nodiscard]] inline data::Batch to_batch(std::span<const Encoded> texts, std::int32_t pad_id) {
   std::size_t width = 0;
   for (const Encoded& text : texts) width = std::max(width, text.input_ids.size());

@@ -18,14 +18,14 @@
 
 namespace seqtrain::predict {
 
-/// What the logits of a model stand for.
+/// Tells how to interpret a model's logits.
 struct Task {
   std::vector<std::string> labels = {};
   ProblemType problem_type = ProblemType::single_label;
-  /// Of multi-label classification, the score that a label's must be above for a text to have it;
-  /// all 0.5 if empty.
+  /// The threshold of each label in multi-label classification: a text has a label if its score is
+  /// above it. All are 0.5 if empty.
   std::vector<double> thresholds = {};
-  /// Of single-label classification, what logits are divided by before they become scores.
+  /// The divisor of the logits before they become scores, in single-label classification.
   double temperature = 1;
 };
 
@@ -34,8 +34,9 @@ struct Task {
   return label < task.labels.size() ? task.labels[label] : "LABEL_" + std::to_string(label);
 }
 
-/// Returns the labels' scores: the softmax of logits / temperature, or the sigmoid of each logit
-/// for multi-label classification, or the value itself for regression.
+/// Returns the scores of the labels: the softmax of logits / temperature in single-label
+/// classification, the sigmoid of each logit in multi-label classification, the value itself in
+/// regression.
 [[nodiscard]] inline std::vector<double> scores(std::span<const float> logits, ProblemType type,
                                                 double temperature = 1) {
   if (type == ProblemType::regression) return {logits.begin(), logits.end()};
@@ -51,20 +52,20 @@ struct Task {
   return {probabilities.begin(), probabilities.end()};
 }
 
-/// Returns the labels' scores for a task.
+/// Returns the scores of the labels for a task.
 [[nodiscard]] inline std::vector<double> scores(std::span<const float> logits, const Task& task) {
   return scores(logits, task.problem_type, task.temperature);
 }
 
-/// What a model says about a text.
+/// A model's prediction for a text.
 struct Prediction {
   std::vector<std::size_t> labels = {};  ///< ids of the labels that the text has
   std::vector<double> scores = {};       ///< [labels], see `predict::scores`
   std::vector<float> logits = {};        ///< [labels]
 };
 
-/// Returns the ids of the labels that a text has: the one with the greatest logit; of multi-label
-/// classification any number of them; of regression none.
+/// Returns the ids of the labels that a text has: the label with the greatest logit in single-label
+/// classification, any number of labels in multi-label classification, none in regression.
 [[nodiscard]] inline std::vector<std::size_t> chosen(std::span<const float> logits,
                                                      const Task& task) {
   std::vector<std::size_t> labels;
@@ -81,14 +82,15 @@ struct Prediction {
   return labels;
 }
 
-/// Returns what a row of logits says.
+/// Returns the prediction that a row of logits stands for.
 [[nodiscard]] inline Prediction interpret(std::span<const float> logits, const Task& task) {
   return {.labels = chosen(logits, task),
           .scores = scores(logits, task),
           .logits = {logits.begin(), logits.end()}};
 }
 
-/// Returns the ids of the `count` greatest scores, the greatest first, of equals the first.
+/// Returns the ids of the `count` greatest scores, the greatest first. Equal scores keep the order
+/// of their ids.
 [[nodiscard]] inline std::vector<std::size_t> greatest(const std::vector<double>& scores,
                                                        std::size_t count) {
   std::vector<std::size_t> ids(scores.size());
@@ -99,13 +101,12 @@ struct Prediction {
 }
 
 struct JsonOptions {
-  std::size_t top_k = 0;  ///< if it is above 0, only that many labels have scores, greatest first
+  std::size_t top_k = 0;  ///< if above 0, only this many labels have scores, the greatest first
   bool logits = true;
 };
 
-/// Writes `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`;
-/// `{"labels": ["sport", "money"], …}` of multi-label classification; `{"value": 3.5}` of
-/// regression.
+/// Writes `{"label": "neutral", "scores": {"entailment": 0.1, …}, "logits": [-1.2, …]}`; in
+/// multi-label classification `{"labels": ["sport", "money"], …}`; in regression `{"value": 3.5}`.
 inline void write_json(json::Writer& out, const Prediction& prediction, const Task& task,
                        const JsonOptions& options) {
   out.begin_object();
@@ -137,7 +138,7 @@ inline void write_json(json::Writer& out, const Prediction& prediction, const Ta
   out.end_object();
 }
 
-/// Returns what `write_json` writes. With `top_k` above 0 it has no logits.
+/// Returns the text that `write_json` writes. If `top_k` is above 0 it has no logits.
 [[nodiscard]] inline std::string to_json(const Prediction& prediction, const Task& task,
                                          std::size_t top_k = 0) {
   json::Writer out;

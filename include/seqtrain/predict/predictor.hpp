@@ -12,9 +12,9 @@
 
 namespace seqtrain::predict {
 
-/// A classifier with its tokenizer, for use as it is. Threads may share it. `encode` cuts a text
-/// off at `max_length` ids and throws `InputError` for a text that cannot be encoded. `predict`
-/// returns a row of logits for each text.
+/// A trained classifier with its tokenizer. Threads may share it. `encode` truncates a text to
+/// `max_length` ids and throws `InputError` for a text that cannot be encoded. `predict` returns a
+/// row of logits for each text.
 template <class P>
 concept Predictor = requires(const P& predictor, std::string_view text,
                              std::optional<std::string_view> pair, std::size_t max_length,

@@ -20,7 +20,8 @@
 
 namespace seqtrain::predict {
 
-/// A tokenizer of any kind that threads share: each call borrows working memory that no other uses.
+/// A tokenizer of any kind that threads may share. Each call borrows working memory that no other
+/// call uses.
 class TextEncoder {
  public:
   template <class T>
@@ -30,9 +31,9 @@ class TextEncoder {
   explicit TextEncoder(const text::AnyTokenizer& tokenizer)
       : TextEncoder{tokenizer.visit([](const auto& known) { return TextEncoder{known}; })} {}
 
-  /// Encodes a text or a pair with its special tokens, cut to `max_length` ids. Throws `InputError`
-  /// on text that is not UTF-8, on text that has no ids, and if the special tokens alone are more.
-  /// Without its beginning a text takes twice as long.
+  /// Encodes a text or a pair with its special tokens, truncated to `max_length` ids. To cut off
+  /// the beginning takes twice as long as to cut off the end. Throws `InputError` if the text is
+  /// not UTF-8 or has no ids, or if the special tokens alone exceed `max_length`.
   [[nodiscard]] Encoded operator()(std::string_view text, std::optional<std::string_view> pair,
                                    std::size_t max_length, Cut cut = Cut::end) const {
     auto encoded = tokenizer_->encode(text, pair, max_length);
@@ -55,7 +56,7 @@ class TextEncoder {
 
   [[nodiscard]] std::size_t vocab_size() const { return tokenizer_->vocab_size(); }
   [[nodiscard]] text::Id pad_id() const { return tokenizer_->pad_id(); }
-  /// Returns how many special tokens a single text, or a pair, gains.
+  /// Returns the number of special tokens around a single text (false) or a pair (true).
   [[nodiscard]] std::size_t special_tokens(bool pair) const {
     return tokenizer_->special_tokens(pair);
   }
@@ -84,7 +85,7 @@ class TextEncoder {
       Encoded result;
       result.first_segment =
           tokenizer_.encode(text, pair, {.max_length = max_length}, *scratch, result.input_ids);
-      if (result.input_ids.size() == max_length) {  // it just fits, or was cut
+      if (result.input_ids.size() == max_length) {  // the text fits exactly, or was truncated
         std::vector<text::Id> ids;
         tokenizer_.encode(text, pair, {.max_length = max_length + 1}, *scratch, ids);
         result.truncated = ids.size() > max_length;
@@ -136,11 +137,12 @@ class TextEncoder {
     return tokenizer_->encode(text, pair, unlimited);
   }
 
-  /// Returns how many special tokens are before a text.
+  /// Returns the number of special tokens before a text.
   [[nodiscard]] std::size_t special_before() const {
     const std::size_t special = special_tokens(false);
     if (special == 0) return 0;
-    // The text with room for no id of its own, and for one: they differ where the text begins.
+    // The two encodings have room for no id and for one id of the text. They differ at the place
+    // where the text begins.
     const auto none = tokenizer_->encode("a", {}, special).input_ids;
     const auto one = tokenizer_->encode("a", {}, special + 1).input_ids;
     return static_cast<std::size_t>(std::ranges::mismatch(none, one).in1 - none.begin());

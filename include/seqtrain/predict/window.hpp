@@ -16,18 +16,18 @@ namespace seqtrain::predict {
 
 struct WindowOptions {
   std::size_t batch_size = 32;
-  /// Batches that a window has at most. The first window has one, each full one is followed by one
-  /// of twice as many: so the first answers come soon.
+  /// The greatest number of batches in a window. The first window has one batch, and each full
+  /// window is followed by one with twice as many, so the first answers come soon.
   std::size_t most_batches = 16;
-  std::size_t top_k = 0;  ///< as `to_json` takes it
+  std::size_t top_k = 0;  ///< see `to_json`
 };
 
-/// Texts that are waiting for their answers. They are predicted together, those of similar length
-/// in a batch, and answered in the order in which they came.
+/// Texts that wait for their answers. They are predicted together, in batches of texts of similar
+/// length, and answered in the order in which they came.
 template <Predictor P>
 class Window {
  public:
-  /// The predictor must outlive this.
+  /// `predictor` must outlive this object.
   explicit Window(const P& predictor, const WindowOptions& options = {})
       : predictor_{&predictor}, options_{options} {}
 
@@ -38,14 +38,14 @@ class Window {
     lines_.emplace_back();
   }
 
-  /// Adds a line that is an answer already.
+  /// Adds a line that needs no prediction.
   void add_line(std::string line) { lines_.push_back(std::move(line)); }
 
-  /// Whether `answer` is due.
+  /// Tells whether the window is full, so that `answer` is due.
   [[nodiscard]] bool full() const { return lines_.size() >= batches_ * options_.batch_size; }
   [[nodiscard]] bool empty() const { return lines_.empty(); }
 
-  /// Returns the answers, a line each, in the order of the texts, and empties the window.
+  /// Returns the answers, one line each, in the order of the texts, and empties the window.
   [[nodiscard]] std::string answer() {
     if (full()) batches_ = std::min(2 * batches_, options_.most_batches);
     sort_by_length();
@@ -89,7 +89,7 @@ class Window {
   WindowOptions options_;
   std::size_t batches_ = 1;
   std::vector<Encoded> texts_;
-  std::vector<std::size_t> places_;  ///< [texts], each one's among the lines
+  std::vector<std::size_t> places_;  ///< [texts], the index of each text's line
   std::vector<std::string> lines_;
 };
 

@@ -15,16 +15,18 @@ namespace seqtrain::report {
 /// point.
 [[nodiscard]] inline std::string svg(const train::LearningRateCurve& curve) {
   constexpr double width = 640, height = 400, margin = 60;
-  const auto [lowest, highest] =
+  const auto extremes =
       std::ranges::minmax(curve.points, {}, [](const auto& point) { return point.loss; });
+  const double lowest = extremes.min.loss;
+  const double highest = extremes.max.loss;
   const double first = std::log10(curve.points.front().learning_rate);
   const double decades = std::max(1.0, std::log10(curve.points.back().learning_rate) - first);
-  const double span = std::max(1e-12, highest.loss - lowest.loss);
+  const double span = std::max(1e-12, highest - lowest);
   const auto x = [&](double rate) {
     return fixed(margin + (std::log10(rate) - first) / decades * (width - 2 * margin), 1);
   };
   const auto y = [&](double loss) {
-    return fixed(height - margin - (loss - lowest.loss) / span * (height - 2 * margin), 1);
+    return fixed(height - margin - (loss - lowest) / span * (height - 2 * margin), 1);
   };
   const auto text = [](const std::string& at_x, const std::string& at_y, const std::string& what) {
     return "<text x=\"" + at_x + "\" y=\"" + at_y + "\" text-anchor=\"middle\">" + what +
@@ -39,9 +41,8 @@ namespace seqtrain::report {
   for (double decade = std::ceil(first); decade <= first + decades; ++decade) {
     picture += text(x(std::pow(10, decade)), "360", "1e" + fixed(decade, 0));
   }
-  picture +=
-      text("320", "385", "learning rate") + text("30", y(lowest.loss), fixed(lowest.loss, 3));
-  picture += text("30", y(highest.loss), fixed(highest.loss, 3)) + text("30", "30", "loss");
+  picture += text("320", "385", "learning rate") + text("30", y(lowest), fixed(lowest, 3));
+  picture += text("30", y(highest), fixed(highest, 3)) + text("30", "30", "loss");
   picture +=
       "<polyline fill=\"none\" stroke=\"#1f77b4\" stroke-width=\"2\" points=\"" + line + "\"/>\n";
   const double suggestion = curve.suggestion();

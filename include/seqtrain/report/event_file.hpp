@@ -31,7 +31,8 @@ inline double wall_time() {
 }
 
 /// Appends a record of an event file: the length, its checksum, the data, its checksum. A checksum
-/// is a CRC-32C, rotated and offset, since a CRC of data that holds its own CRC detects little.
+/// is a CRC-32C that is rotated and offset, because a CRC of data that contains its own CRC detects
+/// few errors.
 inline void append_record(std::string& out, std::string_view data) {
   const auto append_checksum = [&out](std::string_view bytes) {
     const std::uint32_t sum = Crc32c{}.update(bytes).value();

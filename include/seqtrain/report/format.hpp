@@ -10,7 +10,7 @@
 
 namespace seqtrain::report {
 
-/// Returns a number with that many decimals, such as `0.5931`.
+/// Returns a number with this many decimals, such as `0.5931`.
 inline std::string fixed(double value, int decimals) {
   std::array<char, 400> digits;  // the largest double has 309 digits before the point
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,

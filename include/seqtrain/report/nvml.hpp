@@ -64,7 +64,7 @@ class Nvml {
     unsigned long long free = 0;
     unsigned long long used = 0;
   };
-  /// The result of every call for a GPU that no longer answers, until the machine restarts.
+  /// The result of every call for a GPU that has stopped answering until the machine restarts.
   static constexpr int gpu_is_lost = 15;
 
   /// Throws `Error` if the library cannot be loaded, lacks a function or finds no driver.

@@ -20,7 +20,7 @@ class Pace {
     tokens_ += tokens;
   }
 
-  /// Leaves out the time since the last call.
+  /// Excludes the time since the last call.
   void rest() { mark_ = Clock::now(); }
 
   [[nodiscard]] double seconds() const { return seconds_; }

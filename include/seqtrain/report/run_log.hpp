@@ -48,11 +48,11 @@ struct LoggedMark {
 struct RunLog {
   std::string begin = {};   ///< time of the first record, as ISO 8601 has it
   std::string last = {};    ///< time of the last record
-  std::int64_t epochs = 0;  ///< of the whole run
-  std::int64_t steps = 0;   ///< of the whole run
-  std::int64_t step = 0;    ///< step of the last record that has one
+  std::int64_t epochs = 0;  ///< epochs of the whole run
+  std::int64_t steps = 0;   ///< steps of the whole run
+  std::int64_t step = 0;    ///< step of the last record that has a step
   bool ended = false;       ///< training has ended
-  double seconds = 0;       ///< time of training, evaluations included, of the last process
+  double seconds = 0;       ///< time that the last process spent on training, including evaluations
   std::vector<LoggedCurve> curves = {};  ///< loss, learning_rate, …, machine/…
   std::vector<LoggedMark> marks = {};
   std::vector<LoggedEvaluation> evaluations = {};

@@ -207,7 +207,7 @@ class RunPage {
   const train::Calibrated* calibrated_ = nullptr;
   bool shows_test_ = true;
   bool compared_ = false;
-  std::vector<std::vector<std::size_t>> groups_;  // of nearly equal texts
+  std::vector<std::vector<std::size_t>> groups_;  // groups of nearly equal texts
 };
 
 }  // namespace seqtrain::report

@@ -78,7 +78,7 @@ inline void read_sequence(const json::Value& value, Text& text) {
     return;
   }
   const auto items = value.items();
-  if (items.empty() || items.size() > 2) throw value.error("has one text, or the two of a pair");
+  if (items.empty() || items.size() > 2) throw value.error("expected a text or a pair of texts");
   text.text = items[0].string();
   if (items.size() == 2) text.pair = items[1].string();
 }

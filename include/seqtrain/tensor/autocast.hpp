@@ -4,7 +4,8 @@
 #include <c10/core/ScalarType.h>
 #include <c10/macros/Export.h>
 
-// As ATen/autocast_mode.h declares them, which includes all operators: seconds for every file.
+// These declarations repeat ATen/autocast_mode.h, which includes all operators and costs seconds in
+// every file.
 namespace at::autocast {
 
 TORCH_API bool is_autocast_enabled(c10::DeviceType device_type);
@@ -19,10 +20,10 @@ TORCH_API int decrement_nesting();
 
 namespace seqtrain::tensor {
 
-/// Turns on torch.autocast with bfloat16 on this thread: during the object's life, products on
+/// Turns on torch.autocast with bfloat16 on this thread: while the object exists, products on
 /// devices of that type have bfloat16 factors and results. Use it for the forward pass only; the
-/// backward pass takes its types from it. Weights are converted once, and the copies are kept until
-/// the outermost object ends, so weights must not change before that.
+/// backward pass takes its types from the forward pass. Weights are converted once and the copies
+/// are kept until the outermost object ends, so weights must not change before that.
 class Autocast {
  public:
   explicit Autocast(c10::DeviceType device)

@@ -33,21 +33,23 @@ inline void check_sizes(const data::Batch& batch) {
   };
   const auto rows = static_cast<std::size_t>(batch.rows);
   const auto cells = rows * static_cast<std::size_t>(batch.width);
-  demand(batch.rows >= 1 && batch.width >= 1, "rows", "must hold a row and a column");
-  demand(batch.input_ids.size() == cells, "input_ids", "must be rows times width");
-  demand(batch.token_type_ids.size() == cells, "token_type_ids", "must be rows times width");
-  demand(batch.lengths.size() == rows, "lengths", "must be one a row");
-  demand(batch.labels.size() == rows, "labels", "must be one a row");
-  demand(batch.targets.size() % rows == 0, "targets", "must be as many for each row");
+  demand(batch.rows >= 1 && batch.width >= 1, "rows", "must be at least 1, and so must the width");
+  demand(batch.input_ids.size() == cells, "input_ids", "must have rows times width ids");
+  demand(batch.token_type_ids.size() == cells, "token_type_ids",
+         "must have rows times width types");
+  demand(batch.lengths.size() == rows, "lengths", "must have one length for each row");
+  demand(batch.labels.size() == rows, "labels", "must have one label for each row");
+  demand(batch.targets.size() % rows == 0, "targets",
+         "must have equally many numbers for each row");
   const auto fits = [&](std::int32_t length) { return length >= 1 && length <= batch.width; };
   demand(std::ranges::all_of(batch.lengths, fits), "lengths", "must lie between 1 and the width");
   demand(batch.set == 0 || batch.row_ids.size() == rows, "row_ids",
-         "must be one a row where the set is told");
+         "must have one index for each row if the batch names its set");
 }
 
 /// Copies the batch into one buffer, and the buffer to the device in one piece. A copy to a GPU
-/// goes from pinned memory and nobody waits for it. Throws `InputError` if the sizes of the members
-/// do not fit together. The model checks the ids.
+/// comes from pinned memory, and the call does not wait for it. Throws `InputError` if the sizes of
+/// the members do not fit together. The model checks the ids.
 [[nodiscard]] inline Batch to_device(const data::Batch& batch, c10::Device device) {
   check_sizes(batch);
   const std::int64_t cells = batch.rows * batch.width;

@@ -15,14 +15,15 @@ namespace seqtrain::tensor {
   return at::detail::getCUDAHooks().hasCUDA();
 }
 
-/// Tells whether the current CUDA device multiplies bfloat16 itself, that is, its compute
-/// capability is 8 or above. It asks whether cuDNN's convolutions can, which need the same, because
-/// only CUDA's headers give the number. Returns false if torch has no cuDNN.
+/// Tells whether the current CUDA device multiplies bfloat16 natively, that is, has a compute
+/// capability of 8 or above. Only CUDA's headers give that number, so the function asks whether
+/// cuDNN's convolutions support bfloat16, which needs the same. Returns false if torch has no
+/// cuDNN.
 [[nodiscard]] inline bool cuda_has_bf16() {
   return has_cuda() && at::detail::getCUDAHooks().supportsBFloat16ConvolutionWithCuDNNv8();
 }
 
-/// Returns the device of a name: `cpu`, `cuda`, or `auto`, which is CUDA if there is a device.
+/// Returns the device with a name: `cpu`, `cuda`, or `auto`, which is CUDA if there is a device.
 /// `index` is the number of the CUDA device. Throws `InputError` if the name is unknown, or if it
 /// is `cuda` and there is no device.
 [[nodiscard]] inline c10::Device select_device(std::string_view name, int index = 0) {

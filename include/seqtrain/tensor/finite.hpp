@@ -7,8 +7,8 @@
 
 namespace seqtrain::tensor {
 
-/// Returns whether each number that is finite in `before` is finite in `after`, as one bool on the
-/// tensors' device, for which nobody waits. There is at least one tensor.
+/// Returns one bool on the tensors' device: whether each number that is finite in `before` is
+/// finite in `after`. The call does not wait for the device. There must be at least one tensor.
 [[nodiscard]] inline at::Tensor stays_finite(at::TensorList before, at::TensorList after) {
   at::Tensor result;
   for (std::size_t i = 0; i < before.size(); ++i) {

@@ -6,9 +6,9 @@
 
 namespace seqtrain::tensor {
 
-/// Keeps freed memory in the process for the next allocation. Without this glibc returns large
-/// tensors to the system, which has to find and clear their pages again at every step; that takes a
-/// third of the time of a language model with a large vocabulary. The process keeps its peak of
+/// Keeps freed memory in the process for the next allocation. Otherwise glibc returns large tensors
+/// to the system, which has to find and clear their pages again at every step; this takes a third
+/// of the time of a language model with a large vocabulary. The process then keeps its peak of
 /// memory. Does nothing with another C library.
 inline void keep_freed_memory() noexcept {
 #if defined(__GLIBC__)

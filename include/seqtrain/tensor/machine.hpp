@@ -22,8 +22,8 @@ inline c10::Device use_machine(std::string_view device, std::int64_t threads, in
   return selected;
 }
 
-/// Returns the lines of a log about the machine: whether CUDA is there, the device, and the
-/// threads, with a warning if there are more of them than cores.
+/// Returns lines for a log about the machine: whether CUDA is available, the device, and the number
+/// of threads, with a warning if there are more threads than cores.
 [[nodiscard]] inline std::string describe(c10::Device device) {
   std::string text = std::string{"`cuda` available: "} + (has_cuda() ? "True" : "False") +
                      "\nCurrent Device: " + device.str() +

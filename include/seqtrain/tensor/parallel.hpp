@@ -15,9 +15,8 @@ namespace seqtrain::tensor {
 
 namespace detail {
 
-/// Returns the calling thread's team, which has as many threads as torch uses. All tasks share it:
-/// with several teams, threads of one that are still awake would keep those of another from the
-/// cores.
+/// Returns the calling thread's team, which has as many threads as torch uses. All tasks share it,
+/// because idle threads of a second team would stay awake and take cores from the first.
 inline ThreadTeam& team() {
   thread_local std::unique_ptr<ThreadTeam> team;
   if (!team || team->size() != workers()) team = std::make_unique<ThreadTeam>(workers());
@@ -28,8 +27,8 @@ inline ThreadTeam& team() {
 
 /// Calls task(index, worker) for each index below `count`, on as many threads as torch uses. Any
 /// free thread takes the next index. The result of a task must not depend on `worker`, which only
-/// tells whose scratch memory is free. A task must not start tasks itself. The threads belong to
-/// the calling thread and are kept.
+/// selects scratch memory. A task must not start tasks itself. The threads belong to the calling
+/// thread and are kept.
 template <class Task>
 void for_each_task(std::size_t count, const Task& task) {
   detail::team().run(count, task);

@@ -12,8 +12,8 @@
 
 namespace seqtrain::tensor {
 
-/// A named tensor of a model. The name is the state_dict key in Hugging Face's models; loading,
-/// saving and freezing go by names.
+/// A named tensor of a model. The name is the key in the state_dict of Hugging Face's model;
+/// loading, saving and freezing use names.
 struct Parameter {
   std::string name;
   at::Tensor value;
@@ -21,13 +21,13 @@ struct Parameter {
   /// The rows of the gradient that have been written to since it was zero, except writes by torch's
   /// operators. Null if it may be any row.
   std::shared_ptr<RowSet> touched = nullptr;
-  /// Whether decoupled weight decay applies, if the model says so. Otherwise the optimizer goes by
-  /// the name.
+  /// Tells whether decoupled weight decay applies. If it has no value, the optimizer decides by the
+  /// name.
   std::optional<bool> decays = {};
 };
 
-/// Makes a value require a gradient. Returns the gradient, which is zero, and to which autograd
-/// adds in place.
+/// Makes a value require a gradient. Returns the gradient, which is zero and to which autograd adds
+/// in place.
 inline at::Tensor require_gradient(const at::Tensor& value) {
   at::Tensor gradient = at::zeros_like(value);
   value.set_requires_grad(true);
@@ -37,7 +37,7 @@ inline at::Tensor require_gradient(const at::Tensor& value) {
 
 /// Counts a change of a value that torch does not count itself: a write through a pointer, or an
 /// update by a fused optimizer. Autograd, and models that keep results computed from the value,
-/// then see that it has changed.
+/// notice the change by the count.
 inline void count_change(const at::Tensor& value) {
   value.unsafeGetTensorImpl()->bump_version();
 }

@@ -23,8 +23,8 @@ class RowSet {
 
   void clear() { std::ranges::fill(has_, 0); }
 
-  /// Returns the number of changes of the table (`changes_of`) that the set knows. Operators that
-  /// write to the table later do not add their rows.
+  /// Returns the number of the table's changes (`changes_of`) that the set includes. Operators that
+  /// write to the table later do not add their rows to the set.
   [[nodiscard]] std::int64_t changes() const { return changes_; }
   void take_into_account(std::int64_t changes) { changes_ = changes; }
 

@@ -17,9 +17,9 @@ inline void set_threads(int threads) {
   return at::get_num_threads();
 }
 
-/// During this object's life torch's operators run on the calling thread alone. Use it for small
+/// While this object exists, torch's operators run on the calling thread alone. Use it for small
 /// work beside `for_each_task`: OpenMP's threads stay awake for milliseconds after each operator
-/// and take cores that others need.
+/// and take cores that the tasks need.
 class OneThread {
  public:
   OneThread() { at::set_num_threads(1); }

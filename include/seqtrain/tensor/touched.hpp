@@ -20,7 +20,7 @@ inline void insert_rows(RowSet& set, const at::Tensor& table) {
 }
 
 /// Adds to `parameter.touched` the rows of the gradient that torch's operators have written to,
-/// because operators do not tell them. The parameter must have the set.
+/// because operators do not report them. The parameter must have the set.
 inline void find_touched(const Parameter& parameter) {
   const std::int64_t changes = changes_of(parameter.gradient);
   if (changes == parameter.touched->changes()) return;

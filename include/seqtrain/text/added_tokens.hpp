@@ -152,7 +152,8 @@ class AddedTokens {
 #endif
 
   /// Returns the next place from `at` on at which a token may begin.
-  [[nodiscard]] std::size_t skip(std::string_view text, std::size_t at) const noexcept {
+  [[nodiscard]] std::size_t skip([[maybe_unused]] std::string_view text,
+                                 std::size_t at) const noexcept {
 #if defined(__SSE2__)
     if (openings_.size() > 6) return at;
     for (; at + 17 <= text.size(); at += 16) {

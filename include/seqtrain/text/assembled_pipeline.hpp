@@ -48,8 +48,8 @@ class AssembledPipeline {
     std::uint64_t cached_for_ = 0;
 
    public:
-    /// Bytes of the next text to encode that come from the first character of the whole text.
-    /// Before `normalize` only zero and non-zero are told apart.
+    /// The number of bytes of the next text to encode that come from the first character of the
+    /// whole text. Before `normalize` it only matters whether it is zero.
     std::size_t front = 1;
   };
 
@@ -211,7 +211,7 @@ class AssembledPipeline {
   Model model_;
   bool asks_for_front_ = false;  ///< a part treats the front of a text differently
   std::vector<Id> lone_space_ = {};
-  std::uint64_t identity_ = next_identity();  ///< tells whose ids a cache holds
+  std::uint64_t identity_ = next_identity();  ///< identifies the pipeline whose ids a cache holds
 };
 
 }  // namespace seqtrain::text

@@ -190,7 +190,7 @@ class BertPipeline {
 
   BertNormalizer normalizer_;
   Plain plain_;
-  std::uint64_t identity_ = next_identity();  ///< tells whose ids a cache holds
+  std::uint64_t identity_ = next_identity();  ///< identifies the pipeline whose ids a cache holds
 };
 
 }  // namespace seqtrain::text

@@ -142,7 +142,7 @@ class ByteLevelPipeline {
 
   bool add_prefix_space_;
   Plain plain_;
-  std::uint64_t identity_ = next_identity();  ///< tells whose ids a cache holds
+  std::uint64_t identity_ = next_identity();  ///< identifies the pipeline whose ids a cache holds
 };
 
 }  // namespace seqtrain::text

@@ -43,7 +43,7 @@ using WordTokenizer = BasicTokenizer<WordPipeline>;
 
 static_assert(Tokenizer<WordTokenizer>);
 
-/// The word with which fastai pads a vocabulary. It may be repeated.
+/// The word with which fastai pads a vocabulary. It may be repeated and never gets an id.
 inline constexpr std::string_view filler_word = "xxfake";
 
 /// Returns the tokenizer of a list of words. Throws `InputError` if a mark is missing or a word is
@@ -51,8 +51,7 @@ inline constexpr std::string_view filler_word = "xxfake";
 [[nodiscard]] inline WordTokenizer make_word_tokenizer(const std::vector<std::string>& words) {
   WholeWords::Ids ids;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const bool fresh = ids.emplace(words[i], static_cast<Id>(i)).second;
-    if (fresh || words[i] == filler_word) continue;
+    if (words[i] == filler_word || ids.emplace(words[i], static_cast<Id>(i)).second) continue;
     throw InputError{"the word '" + words[i] + "' is repeated",
                      {.line = static_cast<std::int64_t>(i) + 1}};
   }

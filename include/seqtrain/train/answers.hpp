@@ -84,7 +84,7 @@ class AnswerKeeper {
  public:
   static constexpr std::size_t most_logits = std::size_t{1} << 26;
 
-  /// A keeper that is not enabled keeps nothing.
+  /// Makes a keeper that keeps nothing unless `enabled` is true.
   explicit AnswerKeeper(bool enabled = true) : enabled_{enabled} {}
 
   void on(const EvalBegin& event) {

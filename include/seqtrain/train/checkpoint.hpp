@@ -21,6 +21,7 @@
 #include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/train/figures.hpp>
+#include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/run_record.hpp>
 #include <seqtrain/train/state.hpp>
@@ -35,6 +36,22 @@ namespace seqtrain::train {
 struct Snapshot {
   State state = {};
   std::map<std::string, weights::TensorCopies, std::less<>> tensors = {};  ///< by owner
+
+  void assign(const FitView& fit) {
+    fit.tensors([this](std::string_view owner, std::span<const weights::TensorView> views) {
+      tensors[std::string{owner}].assign(views);
+    });
+    state = fit.state;  // last: asking for the tensors may add to skipped_steps
+  }
+
+  /// Calls `use` with a view of the copy.
+  template <class Use>
+  void view(const Use& use) const {
+    const std::function<void(const VisitTensors&)> visit_all = [this](const VisitTensors& visit) {
+      for (const auto& [owner, copies] : tensors) visit(owner, copies.views());
+    };
+    use(FitView{state, visit_all});
+  }
 };
 
 /// The run that a checkpoint belongs to.
@@ -268,10 +285,10 @@ inline Checkpoint::Checkpoint(std::string where, const Read& read) : where_{std:
   run_ = detail::run_in(root);
 }
 
-/// Writes a checkpoint into the folder `folder` of a store, the manifest last. The checkpoint is
-/// durable on return. Throws `Error`.
+/// Writes a fit as a checkpoint into the folder `folder` of a store, the manifest last. The
+/// checkpoint is durable on return. Throws `Error`.
 template <class Directory>
-void write_checkpoint(Directory& store, const std::string& folder, const Snapshot& snapshot,
+void write_checkpoint(Directory& store, const std::string& folder, const FitView& fit,
                       const RunDescription& run) {
   sink::Manifest manifest;
   manifest.run = run.id;
@@ -291,15 +308,22 @@ void write_checkpoint(Directory& store, const std::string& folder, const Snapsho
     const auto bytes = std::as_bytes(std::span{text});
     put(std::string{name}, {&bytes, 1});
   };
-  for (const auto& [owner, tensors] : snapshot.tensors) {
+  fit.tensors([&](std::string_view owner, std::span<const weights::TensorView> tensors) {
     const std::string name = detail::file_of(owner);
-    auto pieces = weights::safetensors_pieces(tensors.views(), folder + "/" + name);
+    auto pieces = weights::safetensors_pieces(tensors, folder + "/" + name);
     pieces.data.insert(pieces.data.begin(), std::as_bytes(std::span{pieces.head}));
     put(name, pieces.data);
-  }
-  put_text(Checkpoint::state_file, detail::to_json(snapshot.state, run));
+  });
+  put_text(Checkpoint::state_file, detail::to_json(fit.state, run));
   const std::string text = manifest.to_json();
   store.put(folder + "/" + std::string{sink::Manifest::file_name}, std::as_bytes(std::span{text}));
+}
+
+/// Writes a copy of a fit in the same way.
+template <class Directory>
+void write_checkpoint(Directory& store, const std::string& folder, const Snapshot& snapshot,
+                      const RunDescription& run) {
+  snapshot.view([&](const FitView& fit) { write_checkpoint(store, folder, fit, run); });
 }
 
 }  // namespace seqtrain::train

@@ -31,8 +31,8 @@ struct CheckpointOptions {
   /// Values that seqtrain 0.1 gave to some settings. They are compared with its checkpoints only.
   Pairs settings_0_1 = {};
   Pairs versions = {};  ///< versions of the program and its libraries, for people
-  /// Called with messages about resumed and failed checkpoints, on the thread that trains. By
-  /// default the observers of the fit get them.
+  /// The function that is called with messages about resumed and failed checkpoints, on the thread
+  /// that trains. By default the observers of the fit get them.
   std::function<void(const Notice&)> log = {};
   /// Makes ids of runs and of programs. Tests replace it.
   std::function<std::string()> make_id = make_run_id;

@@ -39,10 +39,11 @@ namespace seqtrain::train {
 ///     <run id>/checkpoint-<step>/ the checkpoints of a run
 ///
 /// When a checkpoint is due, the tensors are copied between two steps and a background task writes
-/// the copy while training goes on. A checkpoint reaches a local directory first; with a remote
-/// store another task uploads it from there. If a checkpoint cannot be written, that is logged, the
-/// older ones stay and training goes on. Two programs on a machine cannot use one local directory,
-/// and a program whose place another program takes over stops with an `Error`.
+/// the copy while training goes on. The last checkpoint needs no copy. A checkpoint reaches a local
+/// directory first; with a remote store another task uploads it from there. If a checkpoint cannot
+/// be written, that is logged, the older ones stay and training goes on. Two programs on a machine
+/// cannot use one local directory, and a program whose place another program takes over stops with
+/// an `Error`.
 template <class Directory, Store Remote, class Worker = Background>
 class BasicCheckpoints {
  public:
@@ -120,13 +121,15 @@ class BasicCheckpoints {
     const std::int64_t step = fit.state.position.step;
     if (moment == Moment::step) {
       if (!is_due(step) || writer_.busy()) return;
-      copy(fit);
-      return writer_.start([this] { write(); });
+      begin_checkpoint(step);
+      snapshot_.assign(fit);
+      return writer_.start(
+          [this] { snapshot_.view([this](const FitView& copy) { write(copy); }); });
     }
     writer_.wait();
     if (durable_ != step) {
-      copy(fit);
-      write();
+      begin_checkpoint(step);
+      write(fit);
     }
     moment == Moment::stop ? finish_stop() : finish_end();
     pass_on_messages();
@@ -223,13 +226,13 @@ class BasicCheckpoints {
 
   /// Copies a checkpoint of another run into this run, durably, so that a restart finds it.
   void adopt(const Checkpoint& checkpoint) {
-    snapshot_.state = checkpoint.state();
-    snapshot_.tensors.clear();
-    for (const char* owner : {"model", "optimizer", "best_model"}) {
-      if (checkpoint.has(owner)) snapshot_.tensors[owner].assign(checkpoint.tensors(owner));
-    }
+    const std::function<void(const VisitTensors&)> tensors = [&](const VisitTensors& visit) {
+      for (const char* owner : {"model", "optimizer", "best_model"}) {
+        if (checkpoint.has(owner)) visit(owner, checkpoint.tensors(owner));
+      }
+    };
     const std::int64_t step = checkpoint.state().position.step;
-    write_checkpoint(local_, Folder{local_, run_.id}.at(step), snapshot_, run_);
+    write_checkpoint(local_, Folder{local_, run_.id}.at(step), {checkpoint.state(), tensors}, run_);
     if (remote_ != nullptr) upload_checkpoint(local_, *remote_, run_.id, step);
     begun_ = durable_ = step;
   }
@@ -247,20 +250,16 @@ class BasicCheckpoints {
     return by_step || (options_.minutes > 0 && since.count() >= options_.minutes);
   }
 
-  void copy(const FitView& fit) {
-    begun_ = last_step_ = fit.state.position.step;
+  void begin_checkpoint(std::int64_t step) {
+    begun_ = last_step_ = step;
     last_time_ = Clock::now();
-    fit.tensors([this](std::string_view owner, std::span<const weights::TensorView> tensors) {
-      snapshot_.tensors[std::string{owner}].assign(tensors);
-    });
-    snapshot_.state = fit.state;  // last: asking for the tensors may add to skipped_steps
   }
 
-  /// Writes the copy. A failure is noted and logged, not thrown.
-  void write() {
-    const std::int64_t step = snapshot_.state.position.step;
+  /// Writes a checkpoint. A failure is noted and logged, not thrown.
+  void write(const FitView& fit) {
+    const std::int64_t step = fit.state.position.step;
     try {
-      put(step);
+      put(fit);
       durable_ = step;
       set_problem({});
     } catch (const std::exception& error) {
@@ -278,16 +277,17 @@ class BasicCheckpoints {
     }
   }
 
-  /// Writes the copy, unless a complete checkpoint of this run and step exists: its bits would be
+  /// Writes a checkpoint, unless a complete one of this run and step exists: its bits would be
   /// equal.
-  void put(std::int64_t step) {
+  void put(const FitView& fit) {
+    const std::int64_t step = fit.state.position.step;
     const Folder folder{local_, run_.id};
     if (local_.map(folder.at(step, sink::Manifest::file_name))) {
       const CheckpointSearch<Directory, Remote> search{local_, nullptr, {}};
       if (search.read(run_.id, step)) return;
       folder.remove(step);
     }
-    write_checkpoint(local_, folder.at(step), snapshot_, run_);
+    write_checkpoint(local_, folder.at(step), fit, run_);
   }
 
   void finish_stop() {
@@ -352,8 +352,8 @@ class BasicCheckpoints {
   std::optional<RunRecord<Directory>> record_;  // if there is no remote store
   Snapshot snapshot_;
   Clock::time_point last_time_ = Clock::now();
-  std::int64_t last_step_ = 0;             // step of the last copy or restored fit
-  std::atomic<std::int64_t> begun_{-1};    // step of the last copy
+  std::int64_t last_step_ = 0;             // step of the last checkpoint or restored fit
+  std::atomic<std::int64_t> begun_{-1};    // step of the last checkpoint
   std::atomic<std::int64_t> durable_{-1};  // step of the newest complete local checkpoint
   std::atomic<bool> replaced_{false};
   std::string problem_;  // why the last write failed; only the writer uses it while it is busy

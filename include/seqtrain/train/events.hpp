@@ -21,7 +21,7 @@ struct FitBegin {
   Position position = {};     ///< the position that training starts from
 };
 
-/// The gradient norm of a step whose optimizer does not compute it: NaN.
+/// Returns NaN, the gradient norm of a step whose optimizer does not compute it.
 inline const std::function<double()> unknown_norm = [] {
   return std::numeric_limits<double>::quiet_NaN();
 };

@@ -59,10 +59,7 @@ class KeeperRef {
   explicit KeeperRef(K& keeper)
       : restore_{[&keeper](const Plan& plan) { return keeper.restore(plan); }},
         save_{[&keeper](Moment moment, const FitView& fit) { keeper.save(moment, fit); }},
-        problem_{[&keeper] {
-          if constexpr (requires { keeper.problem(); }) return std::string{keeper.problem()};
-          return std::string{};
-        }} {}
+        problem_{[&keeper] { return problem_of(keeper); }} {}
 
   [[nodiscard]] std::optional<SavedFit> restore(const Plan& plan) const {
     return restore_ ? restore_(plan) : std::nullopt;
@@ -74,6 +71,15 @@ class KeeperRef {
   [[nodiscard]] std::string problem() const { return problem_ ? problem_() : std::string{}; }
 
  private:
+  template <Keeper K>
+  static std::string problem_of(K& keeper) {
+    if constexpr (requires { keeper.problem(); }) {
+      return std::string{keeper.problem()};
+    } else {
+      return {};
+    }
+  }
+
   std::function<std::optional<SavedFit>(const Plan&)> restore_;
   std::function<void(Moment, const FitView&)> save_;
   std::function<std::string()> problem_;

@@ -22,8 +22,8 @@
 
 namespace seqtrain::weights {
 
-/// The keys of config.json by which a family calls the fields of `ModelConfig`. A key that is empty
-/// is none of the family's.
+/// The keys of config.json by which a family calls the fields of `ModelConfig`. An empty key means
+/// that the family does not have the field.
 struct ConfigKeys {
   std::string_view hidden_size = "hidden_size";
   std::string_view num_hidden_layers = "num_hidden_layers";
@@ -127,7 +127,7 @@ class FieldCheck {
                      "supported are " + joined(supported)};
   }
 
-  /// Checks a field of which one value alone can be computed.
+  /// Throws `InputError` unless a field has the only supported value.
   void equal(std::int64_t value, std::int64_t supported, std::string_view field) const {
     if (value == supported) return;
     throw InputError{std::to_string(value) + " is not supported",

@@ -50,7 +50,9 @@ struct SmallAwdLstmClassifier {
 TEST(AwdLstmClassifier, LosesAndDecidesAsInPyTorch) {
   const tests::OneThread one_thread;
   const AwdLstmGolden golden;
-  auto model = SmallAwdLstmClassifier::make(0, 1);
+  auto options = small_options(0, 1);
+  options.alpha = options.beta = 0;
+  AwdLstmClassifier model{tests::awd_lstm_words, options};
   tests::load_all(model, weights::FastaiFile{tests::awd_lstm_golden() / "classifier.pth"});
   optim::Adam optimizer{{.lr = 5e-3}};
   const auto batches = golden.classifier_batches();
@@ -68,6 +70,35 @@ TEST(AwdLstmClassifier, LosesAndDecidesAsInPyTorch) {
     EXPECT_NEAR(logits(static_cast<Eigen::Index>(i) / 3, static_cast<Eigen::Index>(i) % 3),
                 golden_logits[i], 1e-2);
   }
+}
+
+void expect_losses_of_fastai(ProblemType type, const char* field) {
+  const tests::OneThread one_thread;
+  const auto golden = AwdLstmGolden::of_fastai();
+  auto options = small_options(0, 1);
+  options.problem_type = type;
+  AwdLstmClassifier model{tests::awd_lstm_words, options};
+  tests::load_all(model, weights::FastaiFile{tests::awd_lstm_golden() / "classifier.pth"});
+  tests::FastaiCycle cycle{golden, model.groups()};
+  auto batches = golden.classifier_batches();
+  for (auto& batch : batches) {
+    if (type == ProblemType::single_label) batch.targets.clear();
+  }
+  const auto expected = golden.numbers("classifier", field);
+  ASSERT_EQ(expected.size(), 50U);
+  for (std::size_t step = 0; step < expected.size(); ++step) {
+    const auto& batch = batches[step % batches.size()];
+    EXPECT_NEAR(static_cast<double>(model.accumulate(batch, 1)), expected[step], 1e-3) << step;
+    cycle.step(model);
+  }
+}
+
+TEST(AwdLstmClassifier, LosesAsInFastai) {
+  expect_losses_of_fastai(ProblemType::single_label, "losses");
+}
+
+TEST(AwdLstmClassifier, LosesAsInFastaiOnSeveralLabels) {
+  expect_losses_of_fastai(ProblemType::multi_label, "several");
 }
 
 data::Batch with_targets() {
@@ -246,6 +277,8 @@ TEST(AwdLstmClassifier, RefusesWhatDoesNotFit) {
   EXPECT_NE(problem([](auto& o) { o.labels.pop_back(), o.labels.pop_back(); }).find("labels"),
             std::string::npos);
   EXPECT_NE(problem([](auto& o) { o.head_dropout = 1; }).find("head_dropout"), std::string::npos);
+  EXPECT_NE(problem([](auto& o) { o.alpha = -1; }).find("alpha"), std::string::npos);
+  EXPECT_NE(problem([](auto& o) { o.beta = std::nan(""); }).find("beta"), std::string::npos);
   EXPECT_NE(problem([](auto& o) { o.bptt = 0; }).find("bptt"), std::string::npos);
   auto model = SmallAwdLstmClassifier::make(0, 1);
   auto batch = SmallAwdLstmClassifier::batch(0);

@@ -73,6 +73,22 @@ TEST(LanguageModel, LosesAsInPyTorch) {
   }
 }
 
+TEST(LanguageModel, LosesAsInFastai) {
+  const tests::OneThread one_thread;
+  const auto golden = AwdLstmGolden::of_fastai();
+  auto model = as_in_pytorch();
+  tests::FastaiCycle cycle{golden, model.groups()};
+  const auto expected = golden.numbers("language", "losses");
+  ASSERT_EQ(expected.size(), 50U);
+  for (std::size_t step = 0; step < expected.size();) {
+    for (const auto& batch : golden.language_batches(static_cast<std::int64_t>(step / 5))) {
+      EXPECT_NEAR(static_cast<double>(model.accumulate(batch, 1)), expected[step], 1e-3) << step;
+      cycle.step(model);
+      ++step;
+    }
+  }
+}
+
 TEST(LanguageModel, CarriesItsStateThroughAnEpochOnly) {
   const tests::OneThread one_thread;
   const auto batches = AwdLstmGolden{}.language_batches(0);

@@ -1,7 +1,6 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
-#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/cpu/any_encoder.hpp>
+#include <seqtrain/model/load_any_network.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -38,7 +38,8 @@ double norm_of_difference(const at::Tensor& a, const at::Tensor& b) {
 }
 
 bool is_bias_of_key(const std::string& name) {
-  return name.ends_with("key.bias") || name.ends_with("k_lin.bias");
+  return name.ends_with("key.bias") || name.ends_with("key_proj.bias") ||
+         name.ends_with("k_lin.bias") || name.ends_with(".k.bias");
 }
 
 /// The kernels beside autograd in fp32 on the same weights, dropout off.
@@ -70,6 +71,29 @@ TEST_P(CpuEncoder, LogitsAreAutograds) {
     const auto batch = MadeCheckpoint::batch(0, rows);
     const auto gap = (kernels.logits(batch) - autograd.logits(batch)).cwiseAbs().maxCoeff();
     EXPECT_LT(gap, narrow() ? 2e-2 : 2e-5) << rows;
+  }
+}
+
+TEST_P(CpuEncoder, PredictionsAloneAreAutograds) {
+  auto predicts = load_classifier(
+      checkpoint_.path(), {.seed = 3, .precision = GetParam().precision, .only_predicts = true});
+  auto autograd = load(true);
+  const auto batch = MadeCheckpoint::batch(0, 13);
+  const auto gap = (predicts.logits(batch) - autograd.logits(batch)).cwiseAbs().maxCoeff();
+  EXPECT_LT(gap, narrow() ? 3e-2 : 2e-5);
+}
+
+TEST_P(CpuEncoder, GradientsAreComplete) {
+  auto model = load(false);
+  std::vector<at::Tensor> claimed(model.parameters().size());
+  (void)model.accumulate(MadeCheckpoint::batch(0), 1, [&](std::size_t first) {
+    for (std::size_t i = first; i < claimed.size(); ++i) {
+      if (!claimed[i].defined()) claimed[i] = model.parameters()[i].gradient.clone();
+    }
+  });
+  for (std::size_t i = 0; i < claimed.size(); ++i) {
+    if (!claimed[i].defined()) continue;
+    EXPECT_TRUE(claimed[i].equal(model.parameters()[i].gradient)) << model.parameters()[i].name;
   }
 }
 
@@ -130,13 +154,8 @@ TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
 }
 
 TEST_P(CpuEncoder, EvaluatesToTheBitsOfAPassThatIsKept) {
-  const weights::Checkpoint checkpoint{checkpoint_.path()};
-  const weights::ConfigFile config{checkpoint.config_file()};
-  std::optional<LoadedNetwork> loaded;
-  Architectures::visit(config, [&]<class Family>() {
-    loaded.emplace(load_network<Family>(checkpoint, config, {.dropout = 0}));
-  });
-  auto encoder = loaded->network->kernels(loaded->parameters, GetParam().precision, false);
+  auto loaded = load_any_network(weights::Checkpoint{checkpoint_.path()}, {.dropout = 0});
+  auto encoder = loaded.network->kernels(loaded.parameters, GetParam().precision, false);
   for (std::int64_t rows = 1; rows < 30; rows += 4) {
     const auto batch = MadeCheckpoint::batch(rows, rows);
     const random::Stream stream{1, random::Purpose::dropout};
@@ -198,15 +217,51 @@ TEST_P(CpuEncoder, FrozenRunsAsInEvaluation) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, CpuEncoder,
-    testing::Values(Case{{}, Precision::fp32}, Case{{}, Precision::bf16},
-                    Case{{"roberta", "gelu_new", 3, 128, 2, 192}, Precision::fp32},
-                    Case{{"roberta", "gelu_new", 3, 128, 2, 192}, Precision::bf16},
-                    Case{{"bert", "relu", 1, 64, 8, 64}, Precision::fp32},
-                    Case{{"bert", "gelu", 1, 192, 3, 128}, Precision::bf16},
-                    Case{{"distilbert", "gelu", 2, 64, 4, 128}, Precision::fp32},
-                    Case{{"distilbert", "relu", 3, 128, 2, 192}, Precision::fp32},
-                    Case{{"electra", "gelu", 2, 128, 4, 64}, Precision::fp32},
-                    Case{{"camembert", "gelu", 2, 64, 2, 128}, Precision::fp32}));
+    testing::Values(
+        Case{{}, Precision::fp32}, Case{{}, Precision::bf16},
+        Case{{"roberta", "gelu_new", 3, 128, 2, 192}, Precision::fp32},
+        Case{{"roberta", "gelu_new", 3, 128, 2, 192}, Precision::bf16},
+        Case{{"bert", "relu", 1, 64, 8, 64}, Precision::fp32},
+        Case{{"bert", "gelu", 1, 192, 3, 128}, Precision::bf16},
+        Case{{"distilbert", "gelu", 2, 64, 4, 128}, Precision::fp32},
+        Case{{"distilbert", "relu", 3, 128, 2, 192}, Precision::fp32},
+        Case{{"electra", "gelu", 2, 128, 4, 64}, Precision::fp32},
+        Case{{"electra", "gelu", 2, 128, 4, 64, R"("embedding_size": 64)"}, Precision::fp32},
+        Case{{"electra", "relu", 1, 64, 4, 64, R"("embedding_size": 192)"}, Precision::bf16},
+        Case{{"camembert", "gelu", 2, 64, 2, 128}, Precision::fp32},
+        Case{{"albert", "gelu_new", 3, 128, 4, 192, R"("embedding_size": 64)"}, Precision::fp32},
+        Case{{"albert", "gelu", 4, 64, 4, 64,
+              R"("embedding_size": 64, "num_hidden_groups": 2, "inner_group_num": 2)"},
+             Precision::fp32},
+        Case{{"albert", "gelu", 2, 64, 4, 64}, Precision::bf16},
+        Case{{"albert", "relu", 5, 64, 4, 64, R"("num_hidden_groups": 2)"}, Precision::fp32},
+        Case{{"mpnet", "gelu", 2, 64, 4, 128}, Precision::fp32},
+        Case{{"mpnet", "gelu", 3, 128, 2, 64}, Precision::bf16},
+        Case{{"modernbert", "gelu", 4, 64, 4, 128, R"("local_attention": 10)"}, Precision::fp32},
+        Case{{"modernbert", "gelu", 3, 128, 2, 64,
+              R"("local_attention": 24, "classifier_pooling": "mean", "norm_bias": true,
+                             "attention_bias": true, "mlp_bias": true)"},
+             Precision::fp32},
+        Case{{"modernbert", "relu", 1, 64, 4, 64}, Precision::fp32},
+        Case{{"modernbert", "gelu", 3, 128, 2, 128, R"("local_attention": 40)"}, Precision::bf16},
+        Case{{"deberta-v2", "gelu", 2, 64, 4, 128,
+              R"("relative_attention": true, "pos_att_type": "p2c|c2p",
+                             "position_buckets": 16, "share_att_key": true,
+                             "norm_rel_ebd": "layer_norm", "position_biased_input": false)"},
+             Precision::fp32},
+        Case{{"deberta-v2", "relu", 3, 128, 2, 64,
+              R"("relative_attention": true, "pos_att_type": ["c2p"],
+                             "max_relative_positions": 20)"},
+             Precision::fp32},
+        Case{{"deberta-v2", "gelu", 1, 64, 2, 64,
+              R"("relative_attention": true, "pos_att_type": ["p2c"])"},
+             Precision::fp32},
+        Case{{"deberta-v2", "gelu", 2, 64, 4, 64}, Precision::fp32},
+        Case{{"deberta-v2", "gelu", 3, 128, 4, 128,
+              R"("relative_attention": true, "pos_att_type": "p2c|c2p",
+                             "position_buckets": 64, "share_att_key": true,
+                             "norm_rel_ebd": "layer_norm")"},
+             Precision::bf16}));
 
 TEST(CpuEncoder, LeavesOtherShapesToAutograd) {
   const MadeCheckpoint checkpoint{{.hidden = 48, .heads = 4, .inner = 100}};

@@ -35,7 +35,7 @@ Numbers rows_in(const json::Value& value) {
   return numbers;
 }
 
-/// One case of the reference implementation's.
+/// A case of the reference implementation.
 struct Given {
   explicit Given(const json::Value& value)
       : loss{value.at("smoothing").number()}, logits{rows_in(value.at("logits"))} {
@@ -45,7 +45,7 @@ struct Given {
     loss.set_class_weights(numbers_in(value.at("weights")), 3, at::kCPU);
   }
 
-  /// The mean loss of rows `first` to `end` - 1, whose gradient, times `weight`, is added.
+  /// Returns the mean loss of rows `first` to `end` - 1, and adds its gradient times `weight`.
   double accumulate(std::size_t first, std::size_t end, double weight) {
     const at::AutoGradMode with_gradients{true};
     const std::vector<double> some(logits.begin() + 3 * first, logits.begin() + 3 * end);

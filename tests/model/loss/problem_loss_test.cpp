@@ -27,7 +27,7 @@ at::Tensor floats_in(const json::Value& value) {
   return at::tensor(numbers, at::kFloat).view({rows, -1});
 }
 
-/// The loss of rows `first` to `end` - 1 of a case, and its gradient times `weight`.
+/// Returns the loss of rows `first` to `end` - 1 of a case, and its gradient times `weight`.
 std::pair<double, at::Tensor> loss_and_gradient(const json::Value& given, std::int64_t first,
                                                 std::int64_t end, double weight) {
   const at::AutoGradMode with_gradients{true};

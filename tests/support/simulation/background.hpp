@@ -10,8 +10,7 @@
 
 namespace seqtrain::tests::sim {
 
-/// One task at a time beside the program, on a fiber of its process: the simulated
-/// `seqtrain::Background`.
+/// The simulated `seqtrain::Background`: runs one task at a time on another fiber of the process.
 class Background {
  public:
   explicit Background(Process& process) : process_{process} {}
@@ -22,7 +21,7 @@ class Background {
     while (running_) process_.fibers().pass();
   }
 
-  /// Begins `task`. The one before must have ended.
+  /// Starts `task`. The previous one must have ended.
   void start(std::function<void()> task) {
     process_.fibers().throw_if_dead();
     if (!process_.alive()) return;
@@ -36,7 +35,7 @@ class Background {
     });
   }
 
-  /// Lets others go on, then says whether the task still runs.
+  /// Lets other fibers run, then returns whether the task still runs.
   bool busy() {
     process_.yield();
     return running_;
@@ -46,7 +45,7 @@ class Background {
     while (running_) process_.yield();
   }
 
-  /// Called by the task: sleeps. Returns false if `stop` was called.
+  /// Sleeps, and is called by the task. Returns false after a call of `stop`.
   bool pause(std::chrono::milliseconds duration) {
     auto& fibers = process_.fibers();
     const auto end = fibers.now() + duration;
@@ -61,7 +60,7 @@ class Background {
   /// Ends a pause early.
   void hurry() { hurried_ = true; }
 
-  /// Ends a pause. All return false from now on.
+  /// Ends a pause. All later pauses return false.
   void stop() { stopped_ = true; }
 
  private:

@@ -28,8 +28,8 @@ class Bucket {
     double before = 0;  ///< the probability that a call fails before its effect
     double after = 0;   ///< the probability that an answer is lost
     double late = 0;    ///< the probability that a put of a process takes effect after its end
-    std::uint64_t outage_first = 0;  ///< calls with numbers from this, counted from 1,
-    std::uint64_t outage_last = 0;   ///< to this all fail
+    std::uint64_t outage_first = 0;  ///< from the call with this number on, counted from 1,
+    std::uint64_t outage_last = 0;   ///< to this one all calls fail
   };
 
   struct Object {
@@ -92,13 +92,13 @@ class Bucket {
     late_.clear();
   }
 
-  /// Returns the object, null if there is none.
+  /// Returns the object, or null if there is none.
   [[nodiscard]] const Object* get(std::string_view key) const {
     const auto found = objects_.find(key);
     return found == objects_.end() ? nullptr : &found->second;
   }
 
-  /// Stores the bytes if the object has this generation, 0 if there is to be none. Returns the new
+  /// Stores the bytes if the object has this generation, where 0 means no object. Returns the new
   /// generation.
   std::optional<std::int64_t> put_if(int process, std::string_view key, Bytes bytes,
                                      std::int64_t generation) {
@@ -114,7 +114,7 @@ class Bucket {
     log_.push_back({process, Operation::store_remove, std::string{key}});
   }
 
-  /// Returns the keys in a directory at any depth, sorted; all for "".
+  /// Returns the keys in a directory at any depth, sorted; "" means all keys.
   [[nodiscard]] std::vector<std::string> list(std::string_view directory) const {
     const std::string prefix = directory.empty() ? "" : std::string{directory} + "/";
     std::vector<std::string> keys;
@@ -163,7 +163,7 @@ class Bucket {
   }
   void land(const Waiting& put) { store(put.process, Operation::store_put, put.key, put.bytes); }
 
-  /// Lets one put take effect, or one before it with its key.
+  /// Lets one put take effect, or an earlier one with the same key.
   void land(std::size_t index) {
     const auto same = [&](const Waiting& put) {
       return put.process == waiting_[index].process && put.key == waiting_[index].key;
@@ -173,7 +173,7 @@ class Bucket {
     waiting_.erase(first);
   }
 
-  /// Takes out the puts of a process; those that `succeeds` picks take effect, in order.
+  /// Removes the waiting puts of a process; those that `succeeds` selects take effect, in order.
   template <class Succeeds>
   void settle(int process, const Succeeds& succeeds) {
     if (waiting_.empty()) return;

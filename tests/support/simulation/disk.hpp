@@ -26,8 +26,8 @@ namespace seqtrain::tests::sim {
               {.object = std::string{path}}};
 }
 
-/// The file system of one machine. What is written is visible at once, but survives a loss of power
-/// for certain only when file and directory have been synced. No call of it fails by chance.
+/// The file system of one machine. A write is visible at once, but it certainly survives a loss of
+/// power only after the file and the directory have been synced. No call fails at random.
 class Disk {
  public:
   /// A process, which dies when the machine loses its power.
@@ -39,7 +39,7 @@ class Disk {
     ~Tenant() = default;
   };
 
-  /// An open and locked file of one process. Its end frees the lock.
+  /// An open and locked file of one process. Its destructor frees the lock.
   class Open {
    public:
     Open(Disk& disk, Inode& inode, const Tenant* process, std::string_view path)
@@ -57,14 +57,14 @@ class Disk {
       std::erase(disk_.opens_, this);
     }
 
-    /// Throws `Error` once it is closed.
+    /// Returns the file. Throws `Error` if it is closed.
     [[nodiscard]] Inode& inode() const {
       if (inode_ == nullptr) fail("cannot be written", EBADF, path_);
       return *inode_;
     }
     [[nodiscard]] const std::string& path() const { return path_; }
 
-    std::size_t position = 0;  ///< of the next write
+    std::size_t position = 0;  ///< position of the next write
 
    private:
     friend class Disk;
@@ -94,7 +94,7 @@ class Disk {
     return open;
   }
 
-  /// Writes only a part, then fails, if the disk has no room for all.
+  /// If the disk has too little room, writes only a part and then fails.
   void write(const Open& file, std::size_t offset, std::string_view bytes, Random& random) {
     FileContent& content = file.inode().content;
     const std::size_t end = offset + bytes.size();
@@ -184,14 +184,14 @@ class Disk {
   }
 
   void attach(Tenant& process) { tenants_.push_back(&process); }
-  /// Frees the locks of a process that is no more.
+  /// Frees the locks of a process that has ended.
   void detach(Tenant& process) {
     std::erase(tenants_, &process);
     release(&process);
   }
 
  private:
-  /// A name in a directory, there or not.
+  /// A name in a directory, which may not exist.
   struct Place {
     Inode* directory;
     std::string_view name;

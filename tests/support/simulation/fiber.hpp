@@ -17,8 +17,8 @@
 
 namespace seqtrain::tests::sim {
 
-/// A stack of its own that functions run on one after the other. A default one stands for the stack
-/// of the thread.
+/// A separate stack on which functions run one after the other. A default-constructed fiber stands
+/// for the stack of the thread.
 class Fiber {
  public:
   Fiber() {
@@ -27,9 +27,9 @@ class Fiber {
 #endif
   }
 
-  /// The first jump to it calls `body`, which must not return.
+  /// Makes a fiber that runs `body` at the first jump to it. `body` must not return.
   explicit Fiber(std::function<void(Fiber&)> body) : body_{std::move(body)} {
-    // The lowest page stays out of reach, so that a stack that overflows is noticed.
+    // The lowest page cannot be accessed, so an overflow of the stack is noticed.
     stack_ = ::mmap(nullptr, stack_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack_ == MAP_FAILED) std::abort();
     ::mprotect(bottom(), usable_bytes, PROT_READ | PROT_WRITE);
@@ -53,8 +53,8 @@ class Fiber {
     ::munmap(stack_, stack_bytes);
   }
 
-  /// Leaves `from`, which runs, and goes on where `to` was left. The exceptions that a fiber
-  /// handles or unwinds for stay its own.
+  /// Leaves the running fiber `from` and continues `to` at the place at which it was left.
+  /// Exceptions that a fiber handles or unwinds for stay with that fiber.
   static void jump(Fiber& from, Fiber& to) {
     swap_exceptions(from, to);
     before_jump(from, to);
@@ -91,7 +91,8 @@ class Fiber {
   }
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  /// `swapcontext` would ask the system for the signal mask each time.
+  /// Swaps registers without asking the system for the signal mask, as `swapcontext` does each
+  /// time.
   [[gnu::noinline]] static void swap_registers(Fiber& from, Fiber& to) {
     if (__builtin_setjmp(from.registers_) == 0) leave(to);
   }
@@ -143,7 +144,7 @@ class Fiber {
   static inline Fiber* entered_ = nullptr;
   std::function<void(Fiber&)> body_;
   void* stack_ = nullptr;
-  void* sanitizer_ = nullptr;
+  [[maybe_unused]] void* sanitizer_ = nullptr;
   ucontext_t context_ = {};
   Exceptions exceptions_;
 };

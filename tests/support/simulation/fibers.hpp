@@ -16,24 +16,24 @@
 
 namespace seqtrain::tests::sim {
 
-/// Thrown through a fiber whose process has died. It is no `std::exception`, so code that handles
-/// errors lets it pass.
+/// Thrown through a fiber whose process has died. It is not a `std::exception`, so code that
+/// handles errors does not catch it.
 struct Killed {};
 
-/// Runs functions on fibers, one at a time, and chooses at every `yield` at random who goes on. The
-/// time is virtual.
+/// Runs functions on fibers, one at a time, and chooses at random at every `yield` which one
+/// continues. The time is virtual.
 class Fibers {
  public:
   /// Fibers that die together.
   struct Family {
     bool dead = false;
-    std::size_t fibers = 0;  ///< that have not ended yet
+    std::size_t fibers = 0;  ///< number of fibers that have not ended yet
   };
 
   explicit Fibers(Random& random) : random_{random} {}
   Fibers(const Fibers&) = delete;
   Fibers& operator=(const Fibers&) = delete;
-  /// Ends the fibers that are left: each throws `Killed` where it stands.
+  /// Ends the remaining fibers: each throws `Killed` at its current place.
   ~Fibers() {
     everyone_.dead = true;
     while (!ready_.empty()) pass();
@@ -50,14 +50,14 @@ class Fibers {
     ready_.push_back(&worker);
   }
 
-  /// Lets any fiber go on. Throws what `throw_if_dead` throws.
+  /// Lets any fiber continue. Throws what `throw_if_dead` throws.
   void yield() {
     throw_if_dead();
     pass();
     throw_if_dead();
   }
 
-  /// Throws `Killed` in a fiber whose family has died, unless it unwinds.
+  /// Throws `Killed` in a fiber whose family has died, unless the fiber is unwinding.
   void throw_if_dead() {
     if (running_ == nullptr || !(running_->family->dead || everyone_.dead)) return;
     if (std::uncaught_exceptions() > 0) return;
@@ -65,7 +65,7 @@ class Fibers {
     throw Killed{};
   }
 
-  /// Lets any fiber go on and never throws.
+  /// Lets any fiber continue and never throws.
   void pass() {
     clock_ += std::chrono::microseconds{10};
     if (ready_.empty()) return;
@@ -73,7 +73,7 @@ class Fibers {
     if (&next != running_) jump(&next);
   }
 
-  /// Runs until all fibers have ended; throws what one outside of any process threw.
+  /// Runs until all fibers have ended. Throws the exception of a fiber that belongs to no process.
   void run() {
     while (!ready_.empty()) pass();
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -86,11 +86,11 @@ class Fibers {
 
   [[nodiscard]] Random& random() { return random_; }
 
-  /// The virtual time since the simulation began.
+  /// Returns the virtual time since the simulation began.
   [[nodiscard]] std::chrono::nanoseconds now() const { return clock_; }
   void advance_to(std::chrono::nanoseconds time) { clock_ = std::max(clock_, time); }
 
-  /// Numbers from 1 for the processes of this simulation.
+  /// Returns a new number for a process of this simulation, from 1 on.
   int next_process() { return ++processes_; }
 
  private:
@@ -119,7 +119,7 @@ class Fibers {
     jump(nullptr);
   }
 
-  /// Goes on with a fiber, or with the caller of `run`.
+  /// Continues a fiber, or the caller of `run`.
   void jump(Worker* next) {
     Fiber& from = running_ == nullptr ? home_ : running_->fiber;
     running_ = next;

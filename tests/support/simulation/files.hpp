@@ -20,8 +20,8 @@
 
 namespace seqtrain::tests::sim {
 
-/// The file calls of one process on the disk of its machine: the simulated `seqtrain::Files`. It is
-/// a handle, and cheap to copy.
+/// The simulated `seqtrain::Files`: the file calls of one process on the disk of its machine.
+/// Copies refer to the same process.
 class Files {
  public:
   using Path = std::filesystem::path;

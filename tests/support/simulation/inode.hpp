@@ -18,7 +18,7 @@ struct Inode;
 /// Bytes that are copied on write. Null means empty.
 using Content = std::shared_ptr<std::string>;
 
-/// A file's content as the kernel shows it, and as the disk has it for certain.
+/// A file's content as the kernel shows it, and the content that is certainly on the disk.
 class FileContent {
  public:
   [[nodiscard]] const Content& live() const { return live_; }
@@ -35,20 +35,21 @@ class FileContent {
     content.replace(offset, bytes.size(), bytes);
   }
 
-  /// Has no effect after a `sync` that failed: the kernel takes the pages for written then.
+  /// Has no effect after a failed `sync`, because the kernel then counts the pages as written.
   void sync() {
     if (!lost_) synced_ = live_;
   }
   void fail_to_sync() { lost_ = true; }
 
-  /// Unsynced content becomes the old one, a part of the new one, nothing, or partly garbage.
+  /// Replaces unsynced content by the old content, by a part of the new one, by nothing, or by
+  /// partial garbage.
   void power_loss(Random& random) {
     lost_ = false;
     if (live_ != synced_) live_ = what_remains(random);
     synced_ = live_;
   }
 
-  /// Flips a bit or cuts off the end, on the disk too.
+  /// Flips a bit or cuts off the end, also on the disk.
   void corrupt(Random& random) {
     if (size() == 0) return;
     std::string& content = unshared();
@@ -98,8 +99,8 @@ class FileContent {
   bool lost_ = false;
 };
 
-/// A directory's names as the kernel shows them, as the disk has them for certain, and the changes
-/// in between.
+/// The names in a directory as the kernel shows them, the names that are certainly on the disk, and
+/// the changes in between.
 class DirectoryNames {
  public:
   struct Entry {
@@ -117,7 +118,7 @@ class DirectoryNames {
 
   void add(std::string_view name, Inode* inode) { change({{}, std::string{name}, inode}); }
   void remove(std::string_view name) { change({std::string{name}, {}, nullptr}); }
-  /// One name gives way to another, in one change.
+  /// Replaces one name by another in one change.
   void rename(std::string_view from, std::string_view to, Inode* inode) {
     change({std::string{from}, std::string{to}, inode});
   }
@@ -147,8 +148,9 @@ class DirectoryNames {
 
   template <class Some>
   static auto lower_bound(Some& entries, std::string_view name) -> decltype(entries.begin()) {
-    return std::lower_bound(entries.begin(), entries.end(), name,
-                            [](const Entry& entry, std::string_view n) { return entry.name < n; });
+    return std::lower_bound(
+        entries.begin(), entries.end(), name,
+        [](const Entry& entry, std::string_view n) { return entry.name.compare(n) < 0; });
   }
 
   void change(Change change) {
@@ -179,7 +181,7 @@ class DirectoryNames {
 struct Inode {
   bool is_directory = false;
   bool locked = false;
-  std::uint64_t stamp = 0;  ///< another one for every inode and every time it is emptied
+  std::uint64_t stamp = 0;  ///< a new number for every inode and each time it is emptied
   FileContent content = {};
   DirectoryNames names = {};
 };

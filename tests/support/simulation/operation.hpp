@@ -38,7 +38,7 @@ inline std::string_view name_of(Operation operation) {
   return names[static_cast<std::size_t>(operation)];
 }
 
-/// Returns whether it goes to the remote store.
+/// Returns whether an operation is a call to the remote store.
 inline bool is_remote(Operation operation) {
   return operation >= Operation::store_put;
 }
@@ -47,7 +47,7 @@ inline bool is_reading(Operation operation) {
   return operation == Operation::list || operation == Operation::read;
 }
 
-/// Returns whether it can need room on the disk.
+/// Returns whether an operation may need room on the disk.
 inline bool needs_room(Operation operation) {
   return operation <= Operation::close || operation == Operation::make_directory;
 }

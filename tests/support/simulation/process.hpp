@@ -21,17 +21,17 @@
 
 namespace seqtrain::tests::sim {
 
-/// When a process dies, relative to the effect of the call in which it does. `during` leaves a part
-/// of a write, or all or nothing of any other call.
+/// The moment at which a process dies, relative to the effect of a call. With `during` the effect
+/// is a part of a write, and all or nothing for any other call.
 enum class Moment { before, during, after };
 
-/// The faults of a process. Calls count from 1.
+/// The faults of a process. Calls are counted from 1.
 struct Plan {
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
   std::uint64_t kill_at = never;  ///< the call in which it dies
   Moment moment = Moment::before;
-  bool power_loss = false;        ///< its machine loses the power then
+  bool power_loss = false;        ///< its machine loses power at that moment
   std::uint64_t stop_at = never;  ///< the call before which it is asked to stop (SIGTERM)
 
   /// Calls from `first` to `last` fail with this probability: EIO, ENOSPC, or no answer.
@@ -41,14 +41,14 @@ struct Plan {
     double probability = 0;
   } errors = {};
 
-  std::uint64_t most_calls = 1'000'000;  ///< a process that makes more does not come to its end
+  std::uint64_t most_calls = 1'000'000;  ///< a process with more calls counts as endless
 };
 
 /// The end of a process.
 enum class End { running, returned, threw, killed };
 
-/// One execution of a program on a machine. Every simulated call goes through `perform`, which lets
-/// others go first, and lets the plan's faults happen.
+/// One execution of a program on a machine. Every simulated call goes through `perform`, which
+/// first lets other fibers run and then applies the plan's faults.
 class Process final : public Disk::Tenant {
  public:
   Process(Fibers& fibers, Disk& disk, Plan plan = {})
@@ -57,13 +57,14 @@ class Process final : public Disk::Tenant {
   }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
-  /// Kills it if it is alive, and waits until its fibers have unwound.
+  /// Kills the process if it is alive, and waits until its fibers have unwound.
   ~Process() {
     die();
     fibers_.run(family_);
   }
 
-  /// Begins the program. The process ends when `program` returns or throws, whatever else runs.
+  /// Starts the program. The process ends when `program` returns or throws, even if other fibers
+  /// still run.
   void start(std::function<void()> program) {
     spawn([this, program = std::move(program)] {
       if (alive()) run(program);
@@ -76,7 +77,7 @@ class Process final : public Disk::Tenant {
   /// Runs all fibers until those of this process have ended.
   void run_to_end() { fibers_.run(family_); }
 
-  /// SIGKILL. The kernel keeps what was written and frees the locks.
+  /// Acts as SIGKILL does: the kernel keeps what was written and frees the locks.
   void die() override {
     if (family_.dead) return;
     family_.dead = true;
@@ -85,7 +86,7 @@ class Process final : public Disk::Tenant {
     for (const auto& task : on_end_) task();
   }
 
-  /// An exception that nobody catches ends the process.
+  /// Ends the process with an exception that nobody catches.
   void crash(std::exception_ptr error) {
     if (family_.dead) return;
     error_ = std::move(error);
@@ -93,8 +94,8 @@ class Process final : public Disk::Tenant {
     die();
   }
 
-  /// Makes a call: `effect()` changes the world and gives the result. If the call fails or its
-  /// process dies during it, `part()` stands for its effect.
+  /// Makes a call: `effect()` changes the world and returns the result. If the call fails or its
+  /// process dies during it, `part()` replaces `effect()`.
   template <class Effect, class Part>
   std::invoke_result_t<Effect> perform(Operation operation, std::string_view object,
                                        const Effect& effect, const Part& part) {
@@ -123,16 +124,16 @@ class Process final : public Disk::Tenant {
     });
   }
 
-  /// Lets others go on. Throws `Killed` once the process is dead, unless it unwinds.
+  /// Lets other fibers run. Throws `Killed` if the process is dead, unless the fiber is unwinding.
   void yield() {
     if (++yields_ / 100 > plan_.most_calls) get_stuck();
     fibers_.yield();
   }
 
-  /// Calls `task` when the process ends, in whatever way.
+  /// Calls `task` when the process ends in any way.
   void on_end(std::function<void()> task) { on_end_.push_back(std::move(task)); }
 
-  /// Calls `watcher` with every call that the process makes.
+  /// Calls `watcher` for every call that the process makes.
   void watch(std::function<void(Operation, std::string_view)> watcher) {
     watcher_ = std::move(watcher);
   }

@@ -7,8 +7,8 @@
 
 namespace seqtrain::tests::sim {
 
-/// The random numbers of one simulated history (SplitMix64). Everything that a history leaves to
-/// chance is drawn from one object of these, so the seed determines the history.
+/// The random numbers of one simulated history (SplitMix64). All random decisions of a history use
+/// one object, so the seed determines the history.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_{random::scramble(seed)} {}

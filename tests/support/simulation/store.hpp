@@ -21,7 +21,7 @@
 
 namespace seqtrain::tests::sim {
 
-/// One process's view of a `Bucket`: a simulated Store. It is a handle, and cheap to copy.
+/// The simulated Store: one process's view of a `Bucket`. Copies refer to the same process.
 class Store {
  public:
   using Path = std::filesystem::path;
@@ -67,7 +67,7 @@ class Store {
     return object.has_value();
   }
 
-  /// Tries again if the answer is lost, and takes its own bytes for a success then.
+  /// If the answer is lost, tries again and then counts its own bytes in the object as a success.
   std::optional<std::int64_t> put_if(std::string_view key, std::span<const std::byte> bytes,
                                      std::int64_t generation) {
     const Bucket::Bytes content = std::make_shared<std::string>(text_of(bytes));
@@ -102,8 +102,8 @@ class Store {
     return object->generation;
   }
 
-  /// Makes a call of the process that the server may fail. A caller that passes `is_lost` learns of
-  /// one half of the lost answers instead of an `Error`.
+  /// Makes a call of the process that the server may fail. If `is_lost` is passed, half of the lost
+  /// answers set it instead of throwing an `Error`.
   template <class Effect>
   std::invoke_result_t<Effect> call(Operation operation, std::string_view key, const Effect& effect,
                                     bool* is_lost = nullptr) const {

@@ -27,12 +27,12 @@ struct CheckpointFlags {
         .add("checkpoint-every", checkpoint_every, "steps between two checkpoints (0: by time)")
         .add("checkpoint-minutes", checkpoint_minutes,
              "minutes between two checkpoints (0: by steps)")
-        .add("keep-checkpoints", keep_checkpoints, "how many of the newest checkpoints are kept")
+        .add("keep-checkpoints", keep_checkpoints, "number of newest checkpoints to keep")
         .add("resume", resume,
              "auto: continue from the newest complete checkpoint, if there is one; never; or a "
              "checkpoint's path (default: auto if --checkpoint-dir is given)")
         .add("grace-seconds", grace_seconds,
-             "seconds after SIGTERM in which the run is saved and ends");
+             "seconds after SIGTERM within which the run is saved and ends");
   }
 
   /// Throws an `InputError` that names the flag if a value is out of range.

@@ -12,7 +12,7 @@
 
 namespace seqtrain::cli {
 
-/// The flags about examples. An empty string means: not given.
+/// The flags about examples. An empty string means that the flag is not given.
 struct DataFlags {
   std::string train_file = "examples/data/nli/train.jsonl";
   std::string dev_file = "examples/data/nli/dev.jsonl";
@@ -30,7 +30,7 @@ struct DataFlags {
   std::string pair_field = "";
   std::string label_field = "";
 
-  /// No flag: opens files in one more format, such as `parquet::open`.
+  /// Not a flag: the function that opens files in one more format, such as `parquet::open`.
   data::OpenFile open = nullptr;
 
   /// Adds the flags as a section of the help.
@@ -46,25 +46,25 @@ struct DataFlags {
         .add("dev-file", dev_file, "examples to evaluate on after each epoch")
         .add("test-file", test_file, "examples to evaluate on at the end (default: the dev file)")
         .add("dataset", dataset,
-             "data set on the hub, org/name[:config][@revision], or a directory in such a set's "
-             "layout, instead of files")
+             "data set on the hub, org/name[:config][@revision], or a directory in the layout of "
+             "such a data set; replaces the files")
         .add("train-split", train_split, "split of the data set to train on (default: train)")
         .add("dev-split", dev_split,
-             "split of the data set to evaluate on after each epoch (default: validation, or what "
-             "is usual for a known set)")
+             "split of the data set to evaluate on after each epoch (default: validation, or the "
+             "usual split of a known data set)")
         .add("test-split", test_split,
              "split of the data set to evaluate on at the end (default: the dev split)")
         .add("dev-fraction", dev_fraction,
-             "share of the training file's examples to evaluate on instead of a dev file, with "
-             "about the same share of each label")
-        .add("fraction-of-train-data", fraction_of_train_data, "train on the first part only",
-             determines_results)
+             "share of the training file's examples to hold out and evaluate on instead of a dev "
+             "file, with about the same share of each label")
+        .add("fraction-of-train-data", fraction_of_train_data,
+             "share of the training examples to use, from the first on", determines_results)
         .add("max-length", max_length,
-             "ids an example may have; longer ones are cut (0: as many as the model takes)",
+             "most ids of an example; longer ones are truncated (0: the model's maximum)",
              determines_results)
         .add("problem-type", problem_type,
              "regression, single_label_classification or multi_label_classification (default: the "
-             "model's, else one label an example)",
+             "model's, else single_label_classification)",
              determines_results)
         .add("labels", labels, "names of the labels in the order of their ids: a,b,c",
              determines_results)

@@ -12,8 +12,8 @@
 
 namespace seqtrain::cli {
 
-/// Returns the processor cores that each process of this machine has, at least 1. `torchrun` tells
-/// their number in `LOCAL_WORLD_SIZE`.
+/// Returns the number of processor cores for each process on this machine, at least 1. `torchrun`
+/// gives the number of processes in `LOCAL_WORLD_SIZE`.
 [[nodiscard]] inline std::int64_t default_threads() {
   const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   std::int64_t processes = 1;
@@ -38,16 +38,18 @@ struct MachineFlags {
         .add("device", device, "auto, cpu or cuda")
         .add("precision", precision,
              "precision of matrix products: fp32, bf16 or auto (bf16 where it is native)")
-        .add("threads", threads, "threads that compute (default: the cores of a process)")
+        .add("threads", threads,
+             "threads that compute (default: the machine's cores divided by its processes)")
         .add("dataloader-num-workers", dataloader_num_workers, "threads that prepare batches")
         .add("replicas", replicas,
-             "parts of a step, each of --batch-size examples; as many processes or fewer share "
-             "them with equal results (0: as many as processes, or as the checkpoint has)")
+             "parts of a step, each of --batch-size examples; any number of processes up to this "
+             "gives equal results (0: the number of processes, or the checkpoint's replicas)")
         .add("reduction", reduction,
-             "how processes add up gradients: exact, or ring, which is the engine's own all-reduce")
+             "how gradients of processes are summed: exact (bits do not depend on the number of "
+             "processes) or ring (the communication library's all-reduce)")
         .add("dist-interface", dist_interface,
-             "network interface or address for the other processes (default: the one that "
-             "reaches rank 0)");
+             "network interface or address that the other processes connect to (default: the one "
+             "with the route to rank 0)");
   }
 
   /// Throws an `InputError` that names the flag if a value is out of range.

@@ -24,15 +24,16 @@ struct ModelFlags {
             "model", model,
             "pre-trained checkpoint: a directory in Hugging Face's layout, gs://, or a name on the "
             "hub, org/name[@revision]")
-        .add("dropout", dropout, "every dropout rate, instead of the configuration's",
+        .add("dropout", dropout,
+             "dropout rate that replaces every rate of the model's configuration",
              determines_results)
-        .add_switch("freeze-encoder", freeze_encoder, "train the classification head alone",
+        .add_switch("freeze-encoder", freeze_encoder, "train only the classification head",
                     determines_results);
   }
 
   /// Throws an `InputError` that names the flag if a value is out of range.
   void validate() const {
-    require(!model.empty(), "model", "names no directory");
+    require(!model.empty(), "model", "must not be empty");
     require(std::isnan(dropout) || (dropout >= 0 && dropout < 1), "dropout",
             "must be at least 0 and below 1");
   }

@@ -12,7 +12,7 @@
 
 namespace seqtrain::cli {
 
-/// The flags about what a run leaves.
+/// The flags about the results of a run.
 struct OutputFlags {
   std::string output_dir = "";
   bool overwrite = false;
@@ -29,30 +29,31 @@ struct OutputFlags {
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
     flags.section("Output")
-        .add("output-dir", output_dir, "where the run is kept (default: runs/<name>_<date>)")
+        .add("output-dir", output_dir, "directory of the run (default: runs/<name>_<date>)")
         .add_switch("overwrite", overwrite, "replace a run that the output directory holds")
         .add("model-name", model_name, "file name of the state_dict")
         .add("job-dir", job_dir,
-             "also leave the results in a dated folder here: a directory or gs://bucket/path "
-             "(default: AIP_MODEL_DIR)")
+             "place that also gets the results, in a dated folder: a directory or "
+             "gs://bucket/path (default: AIP_MODEL_DIR)")
         .add("push-to-hub", push_to_hub,
              "also push the model to this repository on the hub, org/name, which is created if it "
              "is missing")
         .add_switch("hub-private-repo", hub_private_repo,
-                    "a repository that --push-to-hub creates is private")
+                    "make a repository that --push-to-hub creates private")
         .add("logging-dir", logging_dir,
              "where TensorBoard's event files go: a directory or gs://bucket/path (default: "
              "AIP_TENSORBOARD_LOG_DIR, else none are written)")
         .add("log-every", log_every, "batches between two lines of the training log")
         .add(
             "calibrate", calibrate,
-            "choose on the dev file a temperature for the scores of the model; with several labels "
-            "an example a threshold for each: yes (of the highest F1) or a precision such as 0.9 "
-            "(of the highest recall with it)")
+            "choose a temperature for the model's scores on the dev file, or in multi-label "
+            "classification a threshold for each label: yes (for the highest F1), a precision such "
+            "as 0.9 (for the highest recall at that precision) or no")
         .add("report-texts", report_texts,
              "whether report.html shows texts of examples: true, false")
-        .add("hp-tune", hp_tune,
-             "y: report the dev figures to the service that tunes hyperparameters; n: do not");
+        .add(
+            "hp-tune", hp_tune,
+            "y: report the dev figures to a service that tunes hyperparameters; n: report nothing");
   }
 
   /// Throws an `InputError` that names the flag if a value is out of range.
@@ -72,8 +73,7 @@ struct OutputFlags {
     require(hp_tune == "y" || hp_tune == "n", "hp-tune", "must be y or n");
   }
 
-  /// Returns the precision that each label of multi-label classification is to have on dev, if one
-  /// is asked for.
+  /// Returns the precision that `--calibrate` asks for in multi-label classification, or nothing.
   [[nodiscard]] std::optional<double> calibration_precision() const {
     double value = 0;
     const char* const end = calibrate.data() + calibrate.size();
@@ -82,12 +82,12 @@ struct OutputFlags {
     return value;
   }
 
-  /// Returns whether a temperature or thresholds are chosen on dev.
+  /// Tells whether a temperature or thresholds are chosen on dev.
   [[nodiscard]] bool calibrates() const {
     return calibrate == "yes" || calibration_precision().has_value();
   }
 
-  /// Returns whether the run reports its figures to a service that tunes hyperparameters.
+  /// Tells whether the run reports its figures to a service that tunes hyperparameters.
   [[nodiscard]] bool reports_trial() const { return hp_tune == "y"; }
 };
 

@@ -16,7 +16,7 @@
 
 namespace seqtrain::cli {
 
-/// The flags about batches, the optimizer and when training ends.
+/// The flags about batches, the optimizer and the length of training.
 struct TrainingFlags {
   std::int64_t batch_size = 16;
   std::int64_t tokens_per_batch = 0;
@@ -49,14 +49,14 @@ struct TrainingFlags {
     flags.section("Training")
         .add("batch-size", batch_size, "examples in a batch", determines_results)
         .add("tokens-per-batch", tokens_per_batch,
-             "cap on batch x padded width; if above 0 it decides instead of --batch-size",
+             "limit on examples x padded width of a batch; if above 0 it replaces --batch-size",
              determines_results)
-        .add("pad-to-multiple-of", pad_to_multiple_of, "round a batch's width up",
-             determines_results)
+        .add("pad-to-multiple-of", pad_to_multiple_of,
+             "round a batch's width up to a multiple of this", determines_results)
         .add("order", order, "bucket: shuffled, similar lengths together; file: as in the file",
              determines_results)
         .add("epochs", epochs, "passes over the training data")
-        .add("max-steps", max_steps, "optimizer steps; if above 0 it decides instead of --epochs")
+        .add("max-steps", max_steps, "optimizer steps; if above 0 it replaces --epochs")
         .add("learning-rate", learning_rate, "highest learning rate of the schedule",
              determines_results)
         .add("optim", optim, "adam: decay added to the gradient; adamw: decoupled",
@@ -64,32 +64,33 @@ struct TrainingFlags {
         .add("weight-decay", weight_decay, "see --optim", determines_results)
         .add("adam-beta1", adam_beta1, "decay of the first moment", determines_results)
         .add("adam-beta2", adam_beta2, "decay of the second moment", determines_results)
-        .add("adam-epsilon", adam_epsilon, "added to the denominator", determines_results)
+        .add("adam-epsilon", adam_epsilon, "number added to the denominator", determines_results)
         .add("lr-scheduler-type", lr_scheduler_type,
              "constant, linear, cosine, slanted_triangular or one_cycle", determines_results)
         .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0",
              determines_results)
         .add("warmup-ratio", warmup_ratio, "--warmup-steps as a share of all steps",
              determines_results)
-        .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: do not)",
+        .add("max-grad-norm", max_grad_norm, "clip gradients to this norm (0: no clipping)",
              determines_results)
         .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step",
              determines_results)
-        .add("class-weights", class_weights,
-             "how much each label's examples count in the training loss: w0,w1,… in the order of "
-             "the label ids, or auto: the rarer, the more (default: all the same)",
-             determines_results)
+        .add(
+            "class-weights", class_weights,
+            "weights of the labels in the training loss: w0,w1,… in the order of the label ids, or "
+            "auto: rare labels get large weights (default: equal weights)",
+            determines_results)
         .add("label-smoothing-factor", label_smoothing_factor,
              "share of an example's target that is spread over all labels", determines_results)
         .add("early-stopping-patience", early_stopping_patience,
-             "end after so many epochs that were no better on the dev file (0: do not)",
+             "end after this many epochs in a row that were no better on the dev file (0: never)",
              determines_results)
         .add_switch("best-model", best_model, "end with the model of the best dev epoch",
                     determines_results)
         .add("metric-for-best-model", metric_for_best_model,
-             "metric that decides which epoch is best: loss, accuracy, macro_f1, micro_f1 or a "
-             "metric's own name (default: accuracy; micro_f1 for several labels an example; loss "
-             "for regression)",
+             "metric that decides which epoch is best: loss, accuracy, macro_f1, micro_f1 or the "
+             "name of a metric of the program (default: accuracy; micro_f1 for multi-label "
+             "classification; loss for regression)",
              determines_results)
         .add("greater-is-better", greater_is_better,
              "whether a larger value is better (default: true unless the name ends in loss or is "
@@ -97,7 +98,7 @@ struct TrainingFlags {
              determines_results)
         .add("on-nonfinite", on_nonfinite,
              "what to do if a gradient is not finite: stop, or skip the step", determines_results)
-        .add("seed", seed, "seed of the order, the dropout and the new head", determines_results);
+        .add("seed", seed, "seed of the data order, dropout and the new head", determines_results);
   }
 
   /// Throws an `InputError` that names the flag if a value is out of range.
@@ -121,17 +122,17 @@ struct TrainingFlags {
             "is unknown: use stop or skip");
   }
 
-  /// Returns the weights that `--class-weights` asks for with this training set; empty if all
-  /// classes count the same.
+  /// Returns the weights that `--class-weights` asks for with this training set, or an empty list
+  /// if all labels count the same.
   [[nodiscard]] std::vector<double> class_weights_for(const data::EncodedSet& train,
                                                       const data::Labels& names) const {
     if (balances_classes()) return data::balanced_weights(train, names);
     require(class_weights.empty() || class_weights.size() == names.size(), "class-weights",
-            "needs one for each of: " + names.listed());
+            "needs one weight for each of: " + names.listed());
     return given_class_weights();
   }
 
-  /// `Options` is `optim::AdamOptions`.
+  /// Returns the options of the optimizer. `Options` is `optim::AdamOptions`.
   template <class Options>
   [[nodiscard]] Options adam() const {
     return {.lr = learning_rate,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -56,7 +57,7 @@ struct AwdLstmDropout {
   double input = 0.25;      ///< of the embeddings' elements
   double weight = 0.2;      ///< of the hidden-to-hidden matrices' elements
   double hidden = 0.15;     ///< between layers
-  double output = 0.1;      ///< behind the last
+  double output = 0.1;      ///< after the last
 
   /// Returns fastai's rates for a classifier.
   [[nodiscard]] static AwdLstmDropout classifier() {
@@ -66,6 +67,10 @@ struct AwdLstmDropout {
   /// Returns all rates times a factor.
   [[nodiscard]] AwdLstmDropout scaled(double factor) const {
     return {embedding * factor, input * factor, weight * factor, hidden * factor, output * factor};
+  }
+
+  [[nodiscard]] double greatest() const {
+    return std::max({embedding, input, weight, hidden, output});
   }
 
   void validate() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/model/awd_lstm/pooling_head.hpp>
+#include <seqtrain/model/awd_lstm/regularization.hpp>
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/logits.hpp>
 #include <seqtrain/model/loss/loss.hpp>
@@ -40,6 +42,8 @@ struct AwdLstmClassifierOptions {
   AwdLstmDropout dropout = AwdLstmDropout::classifier();
   std::int64_t head_hidden = 50;
   double head_dropout = 0.1;
+  double alpha = 2;        ///< factor of the mean square of the hidden states
+  double beta = 1;         ///< factor of the mean square of the hidden states' changes
   std::int64_t bptt = 70;  ///< words that gradients reach back through
   std::int64_t padding_id = 1;
   std::uint64_t seed = 0;
@@ -53,6 +57,8 @@ struct AwdLstmClassifierOptions {
     demand(allows_labels(problem_type, labels.size()), "labels", "must be two or more");
     demand(head_hidden >= 1 && head_hidden <= 65'536, "head_hidden", "must be 1 to 65536");
     demand(head_dropout >= 0 && head_dropout < 1, "head_dropout", "must be at least 0, below 1");
+    demand(std::isfinite(alpha) && alpha >= 0, "alpha", "must be a number, not negative");
+    demand(std::isfinite(beta) && beta >= 0, "beta", "must be a number, not negative");
     demand(bptt >= 1, "bptt", "must be at least 1");
   }
 };
@@ -78,8 +84,9 @@ class AwdLstmClassifier {
   AwdLstmClassifier& operator=(const AwdLstmClassifier&) = delete;
   ~AwdLstmClassifier() = default;
 
-  /// Adds weight · d(mean loss)/dp to the gradients. The loss is `ProblemLoss`. Throws `Error` with
-  /// the batch's size if there is too little memory for it.
+  /// Adds weight · d(mean loss + regularization)/dp to the gradients and returns the mean loss. The
+  /// loss is `ProblemLoss`; the regularization is `add_regularization_gradient`'s. Throws `Error`
+  /// with the batch's size if there is too little memory for it.
   Loss accumulate(const data::Batch& batch, double weight) {
     check(batch);
     check_labels(batch, labels(), problem_type());
@@ -171,11 +178,20 @@ class AwdLstmClassifier {
     const at::AutoGradMode with_gradients{true};
     Dropout dropout{dropout_stream(options_.seed, batch).at(0), options_.device};
     const auto input = tensor::to_device(batch, options_.device);
-    const at::Tensor pooled = pool(input, dropout);
+    const at::Tensor hidden = encode(input, dropout);
+    at::Tensor states = hidden.detach();
+    states.set_requires_grad(hidden.requires_grad());
+    const at::Tensor pooled = concat_pooling(states, input.lengths);
     at::Tensor seen = pooled.detach();
     seen.set_requires_grad(pooled.requires_grad());
     const at::Tensor loss = train_head(seen, input, weight, dropout);
-    if (seen.requires_grad()) pooled.backward(seen.grad());
+    if (!hidden.requires_grad()) return Loss{loss.detach()};
+    pooled.backward(seen.grad());
+    const at::NoGradGuard no_more;
+    add_regularization_gradient(
+        states.mutable_grad(), hidden.detach(), input.lengths,
+        {.alpha = weight * options_.alpha, .beta = weight * options_.beta, .bptt = options_.bptt});
+    hidden.backward(states.grad());
     return Loss{loss.detach()};
   }
 
@@ -191,6 +207,11 @@ class AwdLstmClassifier {
 
   /// Returns what the head reads, [rows, 3 · embedding].
   at::Tensor pool(const tensor::Batch& batch, Dropout& dropout) {
+    return concat_pooling(encode(batch, dropout), batch.lengths);
+  }
+
+  /// Returns the hidden states of the last layer, [rows, width, embedding].
+  at::Tensor encode(const tensor::Batch& batch, Dropout& dropout) {
     const at::Tensor& ids = batch.input_ids;
     RecurrentState state = encoder_.zero_state(ids.size(0));
     std::vector<at::Tensor> hidden;
@@ -198,7 +219,7 @@ class AwdLstmClassifier {
       const std::int64_t width = std::min(options_.bptt, ids.size(1) - begin);
       hidden.push_back(encoder_(ids.narrow(1, begin, width), state, dropout));
     }
-    return concat_pooling(at::cat(hidden, 1), batch.lengths);
+    return at::cat(hidden, 1);
   }
 
   AwdLstmClassifierOptions options_;

@@ -198,7 +198,7 @@ class LanguageModel {
     return carried.state;
   }
 
-  /// Hidden states [..., embedding] → logits [..., vocab_size]
+  /// Returns logits [..., vocab_size] for hidden states [..., embedding].
   [[nodiscard]] at::Tensor decode(const at::Tensor& hidden) const {
     return at::linear(hidden, encoder_.embedding(), bias_);
   }

@@ -25,8 +25,9 @@
 
 namespace seqtrain::model {
 
-/// Returns the last, the greatest and the mean hidden state of each row's `lengths` [rows] tokens:
-/// [rows, width, size] → [rows, 3 · size] (Howard and Ruder 2018, section 3.3).
+/// Returns the last, the greatest and the mean hidden state of each row's `lengths` [rows] tokens,
+/// side by side: [rows, 3 · size] for hidden states [rows, width, size] (Howard and Ruder 2018,
+/// section 3.3).
 [[nodiscard]] inline at::Tensor concat_pooling(const at::Tensor& hidden,
                                                const at::Tensor& lengths) {
   const at::Tensor ends = lengths.to(at::kLong).view({-1, 1, 1});
@@ -41,7 +42,8 @@ namespace seqtrain::model {
 }
 
 /// The head of fastai's text classifiers: two linear maps with batch normalization and dropout
-/// before each and ReLU between them. Parameters have fastai's names.
+/// before each and ReLU between them. Parameters have fastai's names; those of the normalizations
+/// do not decay.
 class PoolingHead {
  public:
   struct Options {
@@ -85,8 +87,8 @@ class PoolingHead {
     Block(FreshParameters& make, std::string prefix, std::int64_t in, std::int64_t out,
           double dropout_rate, c10::Device device)
         : name{std::move(prefix)},
-          scale{make.constant(name + "0.weight", {in}, 1)},
-          shift{make.constant(name + "0.bias", {in}, 0)},
+          scale{make.without_decay(name + "0.weight", {in}, 1)},
+          shift{make.without_decay(name + "0.bias", {in}, 0)},
           weight{
               make.uniform(name + "2.weight", {out, in}, 1 / std::sqrt(static_cast<double>(in)))},
           mean{at::zeros({in}, at::TensorOptions{at::kFloat}.device(device))},

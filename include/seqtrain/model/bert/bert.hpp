@@ -11,7 +11,7 @@
 
 namespace seqtrain::model {
 
-/// BERT (Devlin et al. 2019).
+/// The BERT family (Devlin et al. 2019).
 struct Bert {
   static constexpr std::string_view model_type = "bert";
   static constexpr std::string_view prefix = "bert";

@@ -12,13 +12,13 @@
 
 namespace seqtrain::model {
 
-/// BERT's input: word, token type and position, where positions count from 0.
+/// BERT's input: the sum of word, token type and position embeddings. Positions count from 0.
 class BertEmbeddings {
  public:
   BertEmbeddings(const Scope& scope, const weights::ModelConfig& config)
       : BertEmbeddings{scope, config, config.hidden_size} {}
 
-  /// Makes embeddings of another size than the hidden states'.
+  /// Makes embeddings of `size` numbers, which may differ from the size of the hidden states.
   BertEmbeddings(const Scope& scope, const weights::ModelConfig& config, std::int64_t size)
       : word_{scope / "word_embeddings", config.vocab_size, size, config.pad_token_id},
         position_{scope / "position_embeddings", config.max_position_embeddings, size},
@@ -26,7 +26,7 @@ class BertEmbeddings {
         norm_{scope / "LayerNorm", size, config.layer_norm_eps},
         dropout_{config.hidden_dropout_prob} {}
 
-  /// [rows, width, size]
+  /// Returns [rows, width, size].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor& ids = batch.input_ids;
     const at::Tensor positions = at::arange(ids.size(1), ids.options());
@@ -39,7 +39,7 @@ class BertEmbeddings {
             .position = cpu::table(position_),
             .type = cpu::table(type_),
             .norm = cpu::norm(norm_),
-            .positions_behind_padding = false};
+            .positions_after_padding = false};
   }
 
  private:

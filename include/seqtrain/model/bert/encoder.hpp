@@ -4,7 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <seqtrain/model/cpu/encoder.hpp>
+#include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/encoder_layer.hpp>
@@ -14,15 +14,15 @@
 
 namespace seqtrain::model {
 
-/// Ids → the hidden states of first tokens: embeddings and a stack of layers. `Embeddings` is the
-/// family's rule.
+/// Computes the hidden states of first tokens from ids, by embeddings and a stack of layers.
+/// `Embeddings` is the family's rule for the input.
 template <class Embeddings>
 class BertEncoder {
  public:
   BertEncoder(const Scope& scope, const weights::ModelConfig& config)
       : embeddings_{scope / "embeddings", config}, layers_{scope / "encoder.layer", config} {}
 
-  /// [rows, hidden]
+  /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     return layers_(embeddings_(batch, dropout), mask_of(batch), dropout).select(1, 0);
   }

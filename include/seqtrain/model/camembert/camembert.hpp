@@ -7,7 +7,7 @@
 
 namespace seqtrain::model {
 
-/// CamemBERT (Martin et al. 2020): RoBERTa for French.
+/// The CamemBERT family (Martin et al. 2020): RoBERTa for French.
 struct Camembert : Roberta {
   static constexpr std::string_view model_type = "camembert";
   static constexpr std::string_view classifier = "CamembertForSequenceClassification";

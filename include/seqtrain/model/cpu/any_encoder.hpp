@@ -35,14 +35,15 @@ class AnyEncoder {
   template <class E>
   AnyEncoder(const E& encoder, std::span<tensor::Parameter> parameters, Precision precision,
              bool only_predicts) {
-    if (only_predicts && precision != Precision::fp32) {
-      if (auto parts = found(encoder.template cpu_parts<Bf16>(), parameters)) {
+    if (precision == Precision::fp32) {
+      auto parts = found(encoder.template cpu_parts<float>(), parameters);
+      if (parts) encoder_.emplace<Encoder<float>>(*std::move(parts));
+    } else if (auto parts = found(encoder.template cpu_parts<Bf16>(), parameters)) {
+      if (only_predicts && FixedEncoder::supports(*parts)) {
         encoder_.emplace<FixedEncoder>(*std::move(parts), precision == Precision::int8);
+      } else if (precision == Precision::bf16) {
+        encoder_.emplace<Encoder<Bf16>>(*std::move(parts));
       }
-    } else if (precision == Precision::bf16) {
-      emplace<Bf16>(encoder, parameters);
-    } else {
-      emplace<float>(encoder, parameters);
     }
   }
 
@@ -77,12 +78,6 @@ class AnyEncoder {
   }
 
  private:
-  template <class T, class E>
-  void emplace(const E& encoder, std::span<tensor::Parameter> parameters) {
-    auto parts = found(encoder.template cpu_parts<T>(), parameters);
-    if (parts) encoder_.emplace<Encoder<T>>(*std::move(parts));
-  }
-
   /// Finds the parts among the model's parameters.
   template <class T>
   std::optional<EncoderParts<T>> found(std::optional<EncoderParts<T>> parts,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -8,7 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/model/cpu/encoder.hpp>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <seqtrain/model/cpu/encoder_parts.hpp>
+#include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
@@ -16,10 +21,19 @@
 
 namespace seqtrain::model::cpu {
 
-/// Tells whether there are kernels for layers of these sizes.
+/// Tells whether the hand-written linear maps can have a side of this size.
+[[nodiscard]] constexpr bool supports(std::int64_t size) {
+  return size % static_cast<std::int64_t>(panel) == 0;
+}
+
+/// Tells whether the hand-written passes can compute layers of these sizes.
 [[nodiscard]] inline bool supports(const weights::ModelConfig& config) {
-  constexpr std::int64_t unit = panel;
-  return config.hidden_size % unit == 0 && config.intermediate_size % unit == 0;
+  return supports(config.hidden_size) && supports(config.intermediate_size);
+}
+
+/// Returns the gradient of a parameter, or an undefined tensor if there is no such parameter.
+[[nodiscard]] inline at::Tensor gradient_of(const at::Tensor& parameter) {
+  return parameter.defined() ? parameter.grad() : at::Tensor{};
 }
 
 /// Returns the activation that config.json calls by this name. The name is one that
@@ -35,14 +49,15 @@ template <class T>
     std::initializer_list<std::reference_wrapper<const model::Linear>> maps) {
   std::vector<typename Linear<T>::Part> parts;
   for (const model::Linear& map : maps) {
-    parts.push_back({map.weight, map.bias, map.weight.grad(), map.bias.grad()});
+    parts.push_back({map.weight, map.bias, gradient_of(map.weight), gradient_of(map.bias)});
   }
   return Linear<T>{std::move(parts)};
 }
 
 /// Returns the tensors of a layer normalization.
 [[nodiscard]] inline NormTensors norm(const LayerNorm& norm) {
-  return {norm.weight, norm.bias, norm.weight.grad(), norm.bias.grad(), norm.eps};
+  const at::Tensor beta = norm.bias.defined() ? norm.bias : at::zeros_like(norm.weight);
+  return {norm.weight, beta, gradient_of(norm.weight), gradient_of(norm.bias), norm.eps};
 }
 
 /// Returns the table of an embedding. It records the rows of the gradient that it writes to.

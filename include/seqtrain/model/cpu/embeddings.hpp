@@ -1,9 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
+
+#include <ATen/core/Tensor.h>
 
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
@@ -22,31 +26,36 @@ struct Table {
   std::int64_t padding_id = -1;
 };
 
-/// The first part of the encoder: word, position and, if the family has it, token type are added,
-/// normalised and dropped.
+/// The first part of the encoder. It adds the embeddings of words and, if the family has them, of
+/// positions and of token types. Normalization and dropout follow.
 class Embeddings {
  public:
-  Table word, position;
-  Table type = {};  ///< without rows if there are no token types
+  Table word;
+  Table position = {};  ///< without rows if positions are not embedded
+  Table type = {};      ///< without rows if there are no token types
   NormTensors norm;
-  /// RoBERTa's rule: positions count the tokens that are not padding, from pad id + 1 on.
-  bool positions_behind_padding = false;
+  /// Positions count the tokens that are not padding, from the pad id + 1 on, as in RoBERTa.
+  bool positions_after_padding = false;
 
-  /// Which rows of the tables each row of the matrices is the sum of; word -1 where there is no
-  /// token.
+  /// The rows of the tables of one token. The word is -1 where there is no token.
   struct Ids {
     std::int64_t word = -1;
     std::int64_t position = 0;
     std::int64_t type = 0;
   };
 
-  /// Returns the tables that there are, the word's first.
+  /// Returns the number of columns of the tables.
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(word.rows.size(1)); }
+
+  /// Returns the tables that have rows, the word's first.
   [[nodiscard]] std::vector<const Table*> tables() const {
-    std::vector<const Table*> result{&word, &position};
+    std::vector<const Table*> result{&word};
+    if (has_positions()) result.push_back(&position);
     if (has_types()) result.push_back(&type);
     return result;
   }
 
+  /// Returns the rows of the tables for each row of the matrices.
   [[nodiscard]] std::vector<Ids> ids(const data::Batch& batch, const Layout& layout) const {
     std::vector<Ids> result(layout.rows());
     for (std::size_t s = 0; s < layout.sequences().size(); ++s) {
@@ -57,8 +66,8 @@ class Embeddings {
         const std::int64_t id = batch.input_ids[start + i];
         if (id != word.padding_id) ++count;
         result[sequence.row + i] = {
-            id, positions_behind_padding ? behind_padding(id, count) : static_cast<std::int64_t>(i),
-            positions_behind_padding || !has_types() ? 0 : batch.token_type_ids[start + i]};
+            id, positions_after_padding ? after_padding(id, count) : static_cast<std::int64_t>(i),
+            positions_after_padding || !has_types() ? 0 : batch.token_type_ids[start + i]};
       }
     }
     return result;
@@ -66,10 +75,11 @@ class Embeddings {
 
   /// Returns eight texts of up to 16 ids from all over the vocabulary.
   [[nodiscard]] data::Batch probe() const {
-    const std::int64_t skipped = positions_behind_padding ? word.padding_id + 1 : 0;
+    const std::int64_t skipped = positions_after_padding ? word.padding_id + 1 : 0;
     data::Batch batch;
     batch.rows = 8;
-    batch.width = std::min<std::int64_t>(16, position.rows.size(0) - skipped);
+    const std::int64_t longest = has_positions() ? position.rows.size(0) - skipped : 16;
+    batch.width = std::min<std::int64_t>(16, longest);
     batch.lengths.assign(static_cast<std::size_t>(batch.rows),
                          static_cast<std::int32_t>(batch.width));
     const std::int64_t count = batch.rows * batch.width;
@@ -80,7 +90,7 @@ class Embeddings {
     return batch;
   }
 
-  /// sum [count, hidden] = the tables' rows added up, zero where there is no token.
+  /// Computes sum [count, hidden] = the tables' rows added up, zero where there is no token.
   void add_up(const Ids* ids, std::size_t count, std::size_t hidden, float* sum) const {
     for (std::size_t row = 0; row < count; ++row) {
       float* const to = sum + row * hidden;
@@ -89,18 +99,18 @@ class Embeddings {
         continue;
       }
       const float* const w = line(word.rows, ids[row].word, hidden);
-      const float* const p = line(position.rows, ids[row].position, hidden);
-      if (!has_types()) {
-        for (std::size_t i = 0; i < hidden; ++i) to[i] = w[i] + p[i];
-        continue;
+      std::copy_n(w, hidden, to);
+      for (const auto& [table, id] :
+           {std::pair{&type, ids[row].type}, {&position, ids[row].position}}) {
+        if (!table->rows.defined()) continue;
+        const float* const numbers = line(table->rows, id, hidden);
+        for (std::size_t i = 0; i < hidden; ++i) to[i] += numbers[i];
       }
-      const float* const t = line(type.rows, ids[row].type, hidden);
-      for (std::size_t i = 0; i < hidden; ++i) to[i] = w[i] + t[i] + p[i];
     }
   }
 
-  /// Adds each row's gradient to those of the tables' rows. Each thread has columns of its own, so
-  /// the order of the additions is that of the rows.
+  /// Adds the gradient [rows, hidden] of each row's sum to the gradients of the tables' rows. Each
+  /// thread has columns of its own, so the additions are in the order of the rows.
   void scatter(const std::vector<Ids>& ids, std::size_t hidden, const float* gradient) const {
     for (const Ids& of : ids) {
       if (of.word < 0) continue;
@@ -108,7 +118,7 @@ class Embeddings {
         table.touched->insert(static_cast<std::size_t>(row));
       };
       touch(word, of.word);
-      touch(position, of.position);
+      if (has_positions()) touch(position, of.position);
       if (has_types()) touch(type, of.type);
     }
     const std::size_t width =
@@ -120,16 +130,17 @@ class Embeddings {
         if (ids[row].word < 0) continue;
         const float* const from = gradient + row * hidden;
         add(word, ids[row].word, from, begin, end, hidden);
-        add(position, ids[row].position, from, begin, end, hidden);
+        if (has_positions()) add(position, ids[row].position, from, begin, end, hidden);
         if (has_types()) add(type, ids[row].type, from, begin, end, hidden);
       }
     });
   }
 
  private:
+  [[nodiscard]] bool has_positions() const { return position.rows.defined(); }
   [[nodiscard]] bool has_types() const { return type.rows.defined(); }
 
-  [[nodiscard]] std::int64_t behind_padding(std::int64_t id, std::int64_t count) const {
+  [[nodiscard]] std::int64_t after_padding(std::int64_t id, std::int64_t count) const {
     return word.padding_id + (id == word.padding_id ? 0 : count);
   }
 

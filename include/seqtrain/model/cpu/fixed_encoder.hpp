@@ -18,7 +18,7 @@
 #include <seqtrain/kernels/int8.hpp>
 #include <seqtrain/kernels/layer_norm.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
-#include <seqtrain/model/cpu/encoder.hpp>
+#include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/cpu/fixed_linear.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
@@ -58,6 +58,16 @@ struct FixedLayer {
 /// threads are.
 class FixedEncoder {
  public:
+  /// Tells whether it can compute an encoder of these parts.
+  [[nodiscard]] static bool supports(const EncoderParts<Bf16>& parts) {
+    const auto is_plain = [](const Layer<Bf16>& layer) {
+      return !layer.norms_first && !layer.gated && !layer.rotary && layer.score_parts == 1 &&
+             layer.reach == kernels::unlimited_reach;
+    };
+    return !parts.projection && parts.order.empty() && !parts.distances && !parts.vectors &&
+           !parts.mean_pooling && std::ranges::all_of(parts.layers, is_plain);
+  }
+
   FixedEncoder(EncoderParts<Bf16> parts, bool int8)
       : embeddings_{std::move(parts.embeddings)}, int8_{int8} {
     layers_.reserve(parts.layers.size());

@@ -57,7 +57,7 @@ class FixedLinear {
     if (!int8_) return linear_.pack(index);
     const auto [weight, bias] = linear_.weights(index * panel);
     kernels::quantize_panel(weight, in(), panel, int8_panel(index));
-    std::copy_n(bias, panel, bias_.data() + index * panel);
+    if (bias != nullptr) std::copy_n(bias, panel, bias_.data() + index * panel);
   }
 
   /// y = W x + b: calls use(row, column, y) with each vector of the panel's columns. `block`

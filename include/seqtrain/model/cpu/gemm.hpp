@@ -11,6 +11,7 @@
 
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/instructions.hpp>
 #include <seqtrain/kernels/pack.hpp>
 
 namespace seqtrain::model::cpu {
@@ -24,7 +25,7 @@ inline constexpr std::size_t panel = 64;
 template <class T>
 [[nodiscard]] std::size_t rows_at_once() {
 #if SEQTRAIN_HAS_CLONES
-  const bool tiles = __builtin_cpu_supports("amx-bf16") != 0;
+  const bool tiles = kernels::instruction::has_bf16_tiles();
 #else
   const bool tiles = true;  // for all we know
 #endif

@@ -4,14 +4,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include <ATen/core/Tensor.h>
+
 #include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/attention.hpp>
+#include <seqtrain/kernels/distance_scores.hpp>
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/kernels/layer_norm.hpp>
-#include <seqtrain/model/cpu/layout.hpp>
+#include <seqtrain/kernels/rotary.hpp>
+#include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/scratch.hpp>
@@ -21,9 +26,10 @@ namespace seqtrain::model::cpu {
 
 enum class ActivationKind { gelu, gelu_new, relu };
 
-/// gamma and beta with their gradients.
+/// The weights of a layer normalization with their gradients, which are undefined where frozen.
 struct NormTensors {
-  at::Tensor gamma, beta, gamma_gradient, beta_gradient;
+  at::Tensor gamma, beta;      ///< [hidden]; beta is zeros if the norm has none
+  at::Tensor d_gamma, d_beta;  ///< d_beta is undefined if the norm has no beta
   double eps;
 
   [[nodiscard]] kernels::LayerNormWeights weights() const {
@@ -33,13 +39,54 @@ struct NormTensors {
 
 /// The dropout of one layer in one pass.
 struct LayerDropout {
-  kernels::Dropout attention, first, second;
+  kernels::Dropout attention;  ///< of attention's probabilities
+  kernels::Dropout first;      ///< of attention's output map
+  kernels::Dropout gates;      ///< of a gated network's activations
+  kernels::Dropout second;     ///< of the feed-forward network's output map
 };
 
-/// One layer of the encoder on packed rows: attention, then a feed-forward network, each followed
-/// by dropout, the residual and LayerNorm. The residual is kept in fp32 in `x` [rows, hidden],
-/// which holds the layer's input before and its output after; in the backward pass `gradient`
-/// [rows, hidden] holds that of the output before and that of the input after.
+/// The distances of one head's vectors from the next head's.
+struct VectorsOfAHead {
+  std::size_t rows = 0;        ///< floats of `kernels::DistanceVectors::keys`
+  std::size_t transposed = 0;  ///< floats of `kernels::DistanceVectors::keys_transposed`
+
+  /// Returns the vectors of a head, given those of head 0.
+  [[nodiscard]] kernels::DistanceVectors of_head(std::size_t head,
+                                                 kernels::DistanceVectors vectors) const {
+    const auto move = [&](auto*& place, std::size_t floats) {
+      if (place != nullptr) place += head * floats;
+    };
+    move(vectors.keys, rows);
+    move(vectors.queries, rows);
+    move(vectors.d_keys, rows);
+    move(vectors.d_queries, rows);
+    move(vectors.keys_transposed, transposed);
+    move(vectors.queries_transposed, transposed);
+    return vectors;
+  }
+};
+
+/// A sequence in the attention of one layer.
+struct AttentionCall {
+  std::size_t length;
+  std::size_t queries;             ///< the number of tokens that attend, which are the first ones
+  kernels::Dropout dropout;        ///< of probabilities
+  std::uint32_t first;             ///< the dropout's index of head 0, query 0, key 0
+  const float* bias = nullptr;     ///< added to head 0's scores: bias[key - query]
+  float* d_bias = nullptr;         ///< gets the gradient of `bias`
+  std::size_t bias_of_a_head = 0;  ///< distance of one head's numbers from the next head's
+  kernels::DistanceVectors vectors = {};  ///< of head 0
+  VectorsOfAHead vectors_of_a_head = {};
+};
+
+/// One layer of the encoder on packed rows: attention, then a feed-forward network. The residual is
+/// kept in fp32 in `x` [rows, hidden]; in the backward pass `gradient` [rows, hidden] is its
+/// gradient.
+///
+/// A layer of BERT normalizes the residual after each of its two parts. A layer with `norms_first`
+/// leaves the residual as it is and normalizes what its parts read (Xiong et al. 2020): `norm1` is
+/// the feed-forward network's, and `norm2` is the next layer's or the encoder's last. The gradient
+/// with respect to the result of `norm2` is then in `scratch.wide` [rows, hidden].
 template <class T>
 class Layer {
  public:
@@ -47,108 +94,137 @@ class Layer {
   NormTensors norm1, norm2;
   ActivationKind activation;
   std::size_t heads;
+  bool norms_first = false;
+  bool gated = false;  ///< the second half of `intermediate` multiplies the activations
+  std::size_t reach = kernels::unlimited_reach;  ///< distance of the farthest key of a query
+  std::shared_ptr<kernels::RotaryAngles> rotary = nullptr;  ///< of queries and keys, if there are
+  std::size_t score_parts = 1;  ///< number of products in a score, see `kernels::Head::parts`
 
+  [[nodiscard]] LayerShape shape() const {
+    return {attention_output.out(), output.in(), intermediate.out()};
+  }
   [[nodiscard]] std::size_t hidden() const { return attention_output.out(); }
-  [[nodiscard]] std::size_t inner() const { return intermediate.out(); }
 
   [[nodiscard]] std::array<Linear<T>*, 4> linears() {
     return {&qkv, &attention_output, &intermediate, &output};
   }
 
-  /// q, k and v of a group's rows.
+  /// Computes q, k and v of `count` rows.
   void project(const LayerRows<T>& rows, std::size_t count, const Scratch<T>& scratch) const {
     project(rows.input, count, {0, qkv.out()}, rows.qkv, qkv.out(), scratch);
   }
-  /// k and v alone.
+  /// Computes k and v of `count` rows.
   void project_keys(const LayerRows<T>& rows, std::size_t count, const Scratch<T>& scratch) const {
     project(rows.input, count, {hidden(), qkv.out()}, rows.qkv, qkv.out(), scratch);
   }
-  /// q [count, hidden] of rows of which `input` [count, hidden] is the input.
+  /// Computes q [count, hidden] of `input` [count, hidden].
   void project_queries(const T* input, std::size_t count, T* q, const Scratch<T>& scratch) const {
     project(input, count, {0, hidden()}, q, hidden(), scratch);
   }
 
-  /// The heads of one sequence whose first token is that of `rows`; its first `queries` tokens ask.
-  /// Token i's result goes to row i of `context`. `first` is dropout's index of its scores.
-  void attend(const LayerRows<T>& rows, std::size_t length, std::size_t queries,
-              const kernels::Dropout& dropout, std::uint32_t first, T* context,
+  /// Computes the attention of a sequence whose first token is that of `rows`. Token i's result
+  /// goes to row i of `context`. Queries and keys are turned in place by their positions.
+  void attend(const LayerRows<T>& rows, const AttentionCall& call, T* context,
               const Scratch<T>& scratch) const {
+    if (rotary) turn(rows, call, 1);
     for (std::size_t head = 0; head < heads; ++head) {
-      const auto view = head_view(rows, head, length, queries, dropout, first);
+      const auto view = head_view(rows, head, call);
       kernels::attend(view, context + head * view.size, hidden(), {scratch.attention});
     }
   }
 
-  /// The way back; q, k and v become their gradients.
-  void attend_backward(const LayerRows<T>& rows, std::size_t length, std::size_t queries,
-                       const kernels::Dropout& dropout, std::uint32_t first, const T* gradient,
+  /// Computes the backward pass of `attend`, given `d_context`. q, k and v become their gradients.
+  void attend_backward(const LayerRows<T>& rows, const AttentionCall& call, const T* d_context,
                        const Scratch<T>& scratch) const {
     for (std::size_t head = 0; head < heads; ++head) {
-      const auto view = head_view(rows, head, length, queries, dropout, first);
+      const auto view = head_view(rows, head, call);
       T* const q = rows.qkv + head * view.size;
-      kernels::attend_backward(view, gradient + head * view.size, hidden(), q, q + hidden(),
+      kernels::attend_backward(view, d_context + head * view.size, hidden(), q, q + hidden(),
                                q + 2 * hidden(), {scratch.attention});
     }
+    for (std::size_t token = call.queries; token < call.length; ++token) {
+      std::fill_n(rows.qkv + token * qkv.out(), hidden(), T{});  // it did not attend
+    }
+    if (rotary) turn(rows, call, -1);
   }
 
-  /// All that follows attention; `next` is the next layer's input.
+  /// Computes what follows attention. Writes the next layer's input to `next`. With `norms_first`,
+  /// the result of `norm2` in fp32 is left in `scratch.wide`.
   void finish(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
               std::uint32_t first, float* x, T* next, const Scratch<T>& scratch) const {
     map_to_wide(attention_output, rows.context, count, scratch);
-    kernels::add_and_norm<T>(scratch.wide, attention_output.bias(), x, dropout.first, first,
-                             norm1.weights(), {x, rows.middle, rows.normal1, rows.inverse1}, count,
-                             hidden());
-    forward(intermediate, rows.middle, hidden(), count, scratch.block,
-            [&](std::size_t column, const float* block) {
-              T* const slope = rows.slope == nullptr ? nullptr : rows.slope + column;
-              activate(block, intermediate.bias() + column, rows.active + column, slope, count);
-            });
+    add_and_norm(attention_output, norm1, dropout.first, first, x,
+                 {rows.middle, rows.normal1, rows.inverse1}, count, scratch);
+    const auto gate_first =
+        first / static_cast<std::uint32_t>(hidden()) * static_cast<std::uint32_t>(output.in());
+    for (std::size_t column = 0; column < output.in(); column += panel) {
+      activate(rows, column, count, dropout.gates, gate_first + static_cast<std::uint32_t>(column),
+               scratch);
+    }
     map_to_wide(output, rows.active, count, scratch);
-    kernels::add_and_norm<T>(scratch.wide, output.bias(), x, dropout.second, first, norm2.weights(),
-                             {x, next, rows.normal2, rows.inverse2}, count, hidden());
+    add_and_norm(output, norm2, dropout.second, first, x, {next, rows.normal2, rows.inverse2},
+                 count, scratch);
   }
 
-  /// Its way back; leaves in `context_gradient` [rows, hidden] that of attention's result.
-  /// sums(0 or 1, use) calls use(row, count, d_gamma, d_beta) for parts of the rows, each with what
-  /// the gradients of its rows for norm1 or norm2 are added to.
+  /// Computes the backward pass of `finish`. Leaves the gradient of attention's result in
+  /// `d_context` [rows, hidden]. sums(0 or 1, use) calls use(row, count, d_gamma, d_beta) for parts
+  /// of the rows, each with the sums that its gradients of norm1 or norm2 are added to.
   template <class Sums>
   void finish_backward(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
-                       std::uint32_t first, float* gradient, T* context_gradient, const Sums& sums,
+                       std::uint32_t first, float* gradient, T* d_context, const Sums& sums,
                        const Scratch<T>& scratch) const {
     const auto norm_backward = [&](std::size_t which, const NormTensors& norm,
                                    const kernels::Dropout& drop, T* normal, const float* inverse) {
       sums(which, [&](std::size_t row, std::size_t part, float* d_gamma, float* d_beta) {
         const std::size_t at = row * hidden();
-        kernels::add_and_norm_backward(
-            gradient + at, normal + at, inverse + row, norm.weights().gamma, drop,
-            first + static_cast<std::uint32_t>(at), normal + at, d_gamma, d_beta, part, hidden());
+        const auto index = first + static_cast<std::uint32_t>(at);
+        const float* const gamma = norm.weights().gamma;
+        if (norms_first) {
+          kernels::add_then_norm_backward(gradient + at, scratch.wide + at, normal + at,
+                                          inverse + row, gamma, drop, index, normal + at, d_gamma,
+                                          d_beta, part, hidden());
+        } else {
+          kernels::add_and_norm_backward(gradient + at, normal + at, inverse + row, gamma, drop,
+                                         index, normal + at, d_gamma, d_beta, part, hidden());
+        }
       });
     };
     norm_backward(1, norm2, dropout.second, rows.normal2, rows.inverse2);
+    const std::size_t inner = output.in();
+    const std::size_t ld = intermediate.out();
     backward(output, rows.normal2, count, scratch.block,
-             [&](std::size_t column, const float* block) {
-               kernels::multiply(block, panel, rows.slope + column, inner(), count, panel);
+             [&](std::size_t column, const float* d_active) {
+               kernels::multiply(d_active, panel, rows.factors + column, ld, count, panel);
+               if (!gated) return;
+               kernels::multiply(d_active, panel, rows.factors + inner + column, ld, count, panel);
              });
-    backward(intermediate, rows.slope, count, scratch.block,
-             [&](std::size_t column, const float* block) {
-               kernels::add(block, panel, gradient + column, hidden(), count, panel);
-             });
+    input_backward(intermediate, rows.factors, count, gradient, scratch);
     norm_backward(0, norm1, dropout.first, rows.normal1, rows.inverse1);
     backward(attention_output, rows.normal1, count, scratch.block,
              [&](std::size_t column, const float* block) {
-               kernels::convert(block, panel, context_gradient + column, hidden(), count, panel);
+               kernels::convert(block, panel, d_context + column, hidden(), count, panel);
              });
   }
 
-  /// Adds to `gradient` what comes through q, k and v.
-  void project_backward(const LayerRows<T>& rows, std::size_t count, float* gradient,
-                        const Scratch<T>& scratch) const {
-    backward(qkv, rows.qkv, count, scratch.block, [&](std::size_t column, const float* block) {
-      kernels::add(block, panel, gradient + column, hidden(), count, panel);
-    });
+  /// Adds what comes through q, k and v to `gradient` or, if a norm lies before them, leaves the
+  /// gradient of the norm's result in `scratch.wide`.
+  void project_backward(const LayerRows<T>& rows, std::size_t count, bool input_is_normalized,
+                        float* gradient, const Scratch<T>& scratch) const {
+    if (norms_first && !input_is_normalized) {
+      add_to(gradient, qkv, rows.qkv, count, scratch);
+    } else {
+      input_backward(qkv, rows.qkv, count, gradient, scratch);
+    }
   }
 
  private:
+  /// The results of a norm other than that in fp32.
+  struct NormResult {
+    T* compact;
+    T* normal;
+    float* inverse;
+  };
+
   void project(const T* input, std::size_t count, Columns columns, T* to, std::size_t ld,
                const Scratch<T>& scratch) const {
     forward(qkv, input, hidden(), count, scratch.block, columns,
@@ -157,24 +233,35 @@ class Layer {
             });
   }
 
+  void turn(const LayerRows<T>& rows, const AttentionCall& call, float sign) const {
+    rotary->turn(rows.qkv, qkv.out(), call.queries, heads, sign);
+    rotary->turn(rows.qkv + hidden(), qkv.out(), call.length, heads, sign);
+  }
+
   [[nodiscard]] kernels::Head<T> head_view(const LayerRows<T>& rows, std::size_t head,
-                                           std::size_t length, std::size_t queries,
-                                           const kernels::Dropout& dropout,
-                                           std::uint32_t first) const {
+                                           const AttentionCall& call) const {
     const std::size_t size = hidden() / heads;
     const T* const q = rows.qkv + head * size;
+    const auto of_head = [&](auto* numbers) {
+      return numbers == nullptr ? numbers : numbers + head * call.bias_of_a_head;
+    };
     return {.q = q,
             .k = q + hidden(),
             .v = q + 2 * hidden(),
             .ld = qkv.out(),
-            .queries = queries,
-            .length = length,
+            .queries = call.queries,
+            .length = call.length,
             .size = size,
-            .dropout = dropout,
-            .first = first + static_cast<std::uint32_t>(head * length * length)};
+            .dropout = call.dropout,
+            .first = call.first + static_cast<std::uint32_t>(head * call.length * call.length),
+            .reach = reach,
+            .bias = of_head(call.bias),
+            .d_bias = of_head(call.d_bias),
+            .vectors = call.vectors_of_a_head.of_head(head, call.vectors),
+            .parts = score_parts};
   }
 
-  /// scratch.wide [count, out] = x W^T
+  /// Computes scratch.wide [count, out] = x W^T.
   static void map_to_wide(const Linear<T>& linear, const T* x, std::size_t count,
                           const Scratch<T>& scratch) {
     for (std::size_t column = 0; column < linear.out(); column += panel) {
@@ -183,45 +270,95 @@ class Layer {
     }
   }
 
-  void activate(const float* block, const float* bias, T* active, T* slope,
-                std::size_t count) const {
+  /// Adds scratch.wide, the product of `linear`, to the residual and normalizes.
+  void add_and_norm(const Linear<T>& linear, const NormTensors& norm,
+                    const kernels::Dropout& dropout, std::uint32_t first, float* x,
+                    const NormResult& to, std::size_t count, const Scratch<T>& scratch) const {
+    if (norms_first) {
+      kernels::add_then_norm<T>(scratch.wide, linear.bias(), x, dropout, first, norm.weights(),
+                                {scratch.wide, to.compact, to.normal, to.inverse}, count, hidden());
+    } else {
+      kernels::add_and_norm<T>(scratch.wide, linear.bias(), x, dropout, first, norm.weights(),
+                               {x, to.compact, to.normal, to.inverse}, count, hidden());
+    }
+  }
+
+  /// Computes `panel` activations of each row from `column` on. `first` is the dropout's index of
+  /// the first one.
+  void activate(const LayerRows<T>& rows, std::size_t column, std::size_t count,
+                const kernels::Dropout& dropout, std::uint32_t first,
+                const Scratch<T>& scratch) const {
     switch (activation) {
       case ActivationKind::gelu:
-        return kernels::activate<kernels::Gelu>(block, panel, bias, active, slope, inner(), count,
-                                                panel);
+        return activate<kernels::Gelu>(rows, column, count, dropout, first, scratch);
       case ActivationKind::gelu_new:
-        return kernels::activate<kernels::GeluNew>(block, panel, bias, active, slope, inner(),
-                                                   count, panel);
+        return activate<kernels::GeluNew>(rows, column, count, dropout, first, scratch);
       case ActivationKind::relu:
-        return kernels::activate<kernels::Relu>(block, panel, bias, active, slope, inner(), count,
-                                                panel);
+        return activate<kernels::Relu>(rows, column, count, dropout, first, scratch);
     }
+  }
+
+  template <class Act>
+  void activate(const LayerRows<T>& rows, std::size_t column, std::size_t count,
+                const kernels::Dropout& dropout, std::uint32_t first,
+                const Scratch<T>& scratch) const {
+    const std::size_t inner = output.in();
+    const auto product = [&](std::size_t at, float* block) {
+      multiply_panel(count, hidden(), rows.middle, hidden(), intermediate.forward_panel(at / panel),
+                     block, panel, false);
+    };
+    T* const factors = rows.factors == nullptr ? nullptr : rows.factors + column;
+    const float* const bias = intermediate.bias() + column;
+    product(column, scratch.block);
+    if (!gated) {
+      return kernels::activate<Act>(scratch.block, panel, bias, rows.active + column, factors,
+                                    inner, count, panel);
+    }
+    product(inner + column, scratch.wide);  // [count, panel] of it
+    kernels::activate_gated<Act>(scratch.block, scratch.wide, panel, bias, bias + inner, dropout,
+                                 first, rows.active + column, inner, factors,
+                                 factors == nullptr ? nullptr : factors + inner, 2 * inner, count,
+                                 panel);
+  }
+
+  /// Computes the gradient of a map's input, given that of its output.
+  void input_backward(const Linear<T>& linear, const T* d_output, std::size_t count,
+                      float* gradient, const Scratch<T>& scratch) const {
+    if (!norms_first) return add_to(gradient, linear, d_output, count, scratch);
+    for (std::size_t column = 0; column < linear.in(); column += panel) {
+      multiply_panel(count, linear.out(), d_output, linear.out(),
+                     linear.backward_panel(column / panel), scratch.wide + column, linear.in(),
+                     false);
+    }
+  }
+
+  void add_to(float* gradient, const Linear<T>& linear, const T* d_output, std::size_t count,
+              const Scratch<T>& scratch) const {
+    backward(linear, d_output, count, scratch.block, [&](std::size_t column, const float* block) {
+      kernels::add(block, panel, gradient + column, hidden(), count, panel);
+    });
   }
 };
 
-/// Returns how many changes of the layers' linear maps have been counted.
+/// Returns how many changes of these linear maps have been counted.
 template <class T>
-[[nodiscard]] std::int64_t changes_of(std::span<Layer<T>> layers) {
+[[nodiscard]] std::int64_t changes_of(std::span<Linear<T>* const> linears) {
   std::int64_t sum = 0;
-  for (Layer<T>& layer : layers) {
-    for (const Linear<T>* const linear : layer.linears()) sum += linear->changes();
-  }
+  for (const Linear<T>* const linear : linears) sum += linear->changes();
   return sum;
 }
 
-/// Packs those of the layers' weights anew that have changed, see `Linear::begin_packing`.
+/// Packs the weights of maps whose changes have been counted, see `Linear::begin_packing`.
 template <class T>
-void pack_weights(std::span<Layer<T>> layers, bool always) {
+void pack_weights(std::span<Linear<T>* const> linears, bool always) {
   struct Task {
     Linear<T>* linear;
     std::size_t panel;
   };
   std::vector<Task> tasks;
-  for (Layer<T>& layer : layers) {
-    for (Linear<T>* const linear : layer.linears()) {
-      const std::size_t panels = linear->begin_packing(always);
-      for (std::size_t i = 0; i < panels; ++i) tasks.push_back({linear, i});
-    }
+  for (Linear<T>* const linear : linears) {
+    const std::size_t panels = linear->begin_packing(always);
+    for (std::size_t i = 0; i < panels; ++i) tasks.push_back({linear, i});
   }
   tensor::for_each_task(tasks.size(),
                         [&](std::size_t i, std::size_t) { tasks[i].linear->pack(tasks[i].panel); });

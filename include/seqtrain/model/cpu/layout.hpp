@@ -68,7 +68,13 @@ class Layout {
   /// threads if there are groups enough.
   [[nodiscard]] std::vector<Run> runs(std::size_t threads) const {
     const std::size_t groups = groups_.size();
-    const std::size_t count = std::min(groups, round_up((groups + 1) / 2, threads));
+    return split_into(std::min(groups, round_up((groups + 1) / 2, threads)));
+  }
+
+  /// Returns at most that many runs, the larger ones first.
+  [[nodiscard]] std::vector<Run> split_into(std::size_t most) const {
+    const std::size_t groups = groups_.size();
+    const std::size_t count = std::min(groups, most);
     std::vector<Run> runs;
     for (std::size_t first = 0; first < groups;) {
       const std::size_t left = count - runs.size();
@@ -82,6 +88,35 @@ class Layout {
   }
   [[nodiscard]] std::size_t longest() const {
     return std::ranges::max_element(sequences_, {}, &Sequence::length)->length;
+  }
+
+  /// Returns the number of rows that belong to a group. Further rows fill the matrices up.
+  [[nodiscard]] std::size_t rows_of_groups() const {
+    return groups_.back().row + groups_.back().rows;
+  }
+
+  /// Calls use(group, its index) for each group of a run.
+  template <class Use>
+  void for_each_group(const Run& run, const Use& use) const {
+    for (std::size_t i = run.first; i < run.end; ++i) use(groups_[i], i);
+  }
+
+  /// Calls use(sequence, its index, its group's index) for each sequence of a run.
+  template <class Use>
+  void for_each_sequence(const Run& run, const Use& use) const {
+    for_each_group(run, [&](const Group& group, std::size_t g) {
+      for (std::size_t i = group.first; i < group.end; ++i) use(sequences_[i], i, g);
+    });
+  }
+
+  /// Calls use(row, count) for the rows after the last sequence of each group of a run.
+  template <class Use>
+  void for_each_rest(const Run& run, const Use& use) const {
+    for_each_group(run, [&](const Group& group, std::size_t) {
+      const Sequence& last = sequences_[group.end - 1];
+      const std::size_t row = last.row + last.length;
+      use(row, group.row + group.rows - row);
+    });
   }
 
  private:

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -36,17 +39,17 @@ class Buffer {
   std::size_t capacity_ = 0;
 };
 
-/// The weights of one linear map, or of several that share their input, packed for the products of
+/// The weights of a linear map, or of several maps of the same input, packed for the products of
 /// both passes, or of the forward pass alone if they are frozen. `in` and each map's `out` are
-/// multiples of the panel.
+/// multiples of `panel`.
 template <class T>
 class Linear {
  public:
   struct Part {
     at::Tensor weight;           ///< [out, in]
-    at::Tensor bias;             ///< [out]
+    at::Tensor bias;             ///< [out]; undefined if the map has none
     at::Tensor weight_gradient;  ///< undefined where frozen
-    at::Tensor bias_gradient;
+    at::Tensor bias_gradient;    ///< undefined where frozen or without a bias
   };
 
   explicit Linear(std::vector<Part> parts) : parts_{std::move(parts)} {
@@ -56,15 +59,16 @@ class Linear {
 
   [[nodiscard]] std::size_t in() const { return in_; }
   [[nodiscard]] std::size_t out() const { return out_; }
+  /// Returns the bias [out], which is zeros if the map has none.
   [[nodiscard]] const float* bias() const { return bias_.data(); }
   [[nodiscard]] const at::Tensor& first_weight() const { return parts_.front().weight; }
 
-  /// Panel of the factor [in, out] of the forward pass: columns panel * index and on. The next one
-  /// is fetched meanwhile.
+  /// Returns the columns from panel * index on of the forward pass's factor [in, out]. Begins to
+  /// fetch the next panel.
   [[nodiscard]] const T* forward_panel(std::size_t index) const {
     return panel_of(forward_.data(), index, in_, out_);
   }
-  /// Panel of the factor [out, in] of the backward pass, as above.
+  /// Returns the columns from panel * index on of the backward pass's factor [out, in].
   [[nodiscard]] const T* backward_panel(std::size_t index) const {
     return panel_of(backward_.data(), index, out_, in_);
   }
@@ -73,7 +77,8 @@ class Linear {
   [[nodiscard]] std::int64_t changes() const {
     std::int64_t sum = 0;
     for (const Part& part : parts_) {
-      sum += tensor::changes_of(part.weight) + tensor::changes_of(part.bias);
+      sum += tensor::changes_of(part.weight);
+      if (part.bias.defined()) sum += tensor::changes_of(part.bias);
     }
     return sum;
   }
@@ -98,29 +103,32 @@ class Linear {
       kernels::pack_panel(weight + column, in_, panel, panel,
                           backward_.data() + column * out_ + output * panel);
     }
-    std::copy_n(bias, panel, bias_.data() + output);
+    if (bias != nullptr) std::copy_n(bias, panel, bias_.data() + output);
   }
 
-  /// The weights of `panel` outputs from `output` on.
+  /// The weights of `panel` outputs.
   struct WeightRows {
     const float* weight;  ///< [panel, in]
-    const float* bias;    ///< [panel]
+    const float* bias;    ///< [panel], or null if the map has none
   };
+  /// Returns the weights of the outputs from `output` on.
   [[nodiscard]] WeightRows weights(std::size_t output) const {
     const auto [part, row] = place(output);
     return {part->weight.template const_data_ptr<float>() + row * in_,
-            part->bias.template const_data_ptr<float>() + row};
+            part->bias.defined() ? part->bias.template const_data_ptr<float>() + row : nullptr};
   }
 
-  /// Where the gradients of `panel` outputs from `output` on are kept.
+  /// The gradients of the weights of `panel` outputs.
   struct GradientRows {
     float* weight;  ///< [panel, in]
-    float* bias;    ///< [panel]
+    float* bias;    ///< [panel], or null if the map has none
   };
+  /// Returns the gradients of the weights of the outputs from `output` on.
   [[nodiscard]] GradientRows gradient(std::size_t output) const {
     const auto [part, row] = place(output);
     return {part->weight_gradient.template mutable_data_ptr<float>() + row * in_,
-            part->bias_gradient.template mutable_data_ptr<float>() + row};
+            part->bias.defined() ? part->bias_gradient.template mutable_data_ptr<float>() + row
+                                 : nullptr};
   }
 
  private:
@@ -131,7 +139,7 @@ class Linear {
 
   [[nodiscard]] bool learns() const { return parts_.front().weight_gradient.defined(); }
 
-  /// Of an output.
+  /// Returns the map that has an output, and the row of its weight.
   [[nodiscard]] Place place(std::size_t output) const {
     auto part = parts_.begin();
     while (output >= static_cast<std::size_t>(part->weight.size(0))) {
@@ -140,7 +148,7 @@ class Linear {
     return {&*part, output};
   }
 
-  /// Of a packed factor [k, n].
+  /// Returns a panel of a packed factor [k, n].
   static const T* panel_of(const T* factor, std::size_t index, std::size_t k, std::size_t n) {
     const T* const wanted = factor + index * panel * k;
     if ((index + 1) * panel < n) prefetch(wanted + panel * k, panel * k);
@@ -156,14 +164,14 @@ class Linear {
   std::vector<float> bias_;
 };
 
-/// Columns of the result of a linear map, multiples of the panel.
+/// Columns of the result of a linear map. Both numbers are multiples of `panel`.
 struct Columns {
   std::size_t first;
   std::size_t end;
 };
 
-/// y = x W^T, panel after panel: calls use(column, block) with [rows, panel] of it, rows `panel`
-/// apart. x has rows `ld` apart.
+/// Computes y = x W^T one panel at a time. Calls use(column, block) with [rows, panel] of y, whose
+/// rows are `panel` apart. Rows of x are `ld` apart.
 template <class T, class Use>
 void forward(const Linear<T>& linear, const T* x, std::size_t ld, std::size_t rows, float* block,
              Columns columns, const Use& use) {
@@ -180,7 +188,8 @@ void forward(const Linear<T>& linear, const T* x, std::size_t ld, std::size_t ro
   forward(linear, x, ld, rows, block, {0, linear.out()}, use);
 }
 
-/// The gradient of x, from that of y in `gradient` [rows, out], panel after panel.
+/// Computes the gradient of x, given that of y in `gradient` [rows, out], one panel at a time.
+/// Calls use(column, block) as `forward` does.
 template <class T, class Use>
 void backward(const Linear<T>& linear, const T* gradient, std::size_t rows, float* block,
               const Use& use) {

@@ -8,8 +8,8 @@
 
 namespace seqtrain::model::cpu {
 
-/// Sums over rows for the gradients of several LayerNorms: a set for each task, added up in their
-/// order, so that the bits do not depend on which thread did what.
+/// Sums over rows for the gradients of several norms. Each task has a set of its own. The sets are
+/// added in the order of the tasks, so the bits do not depend on which thread did what.
 class NormGradients {
  public:
   void reserve(std::size_t sets, std::size_t norms, std::size_t hidden) {
@@ -27,18 +27,24 @@ class NormGradients {
     return gamma(set, norm) + hidden_;
   }
 
+  /// Adds the sums of a norm to its gradients.
   void add_to(const NormTensors& tensors, std::size_t norm) const {
-    auto* const gamma_gradient = tensors.gamma_gradient.mutable_data_ptr<float>();
-    auto* const beta_gradient = tensors.beta_gradient.mutable_data_ptr<float>();
-    for (std::size_t set = 0; set < sets_; ++set) {
-      for (std::size_t i = 0; i < hidden_; ++i) {
-        gamma_gradient[i] += gamma(set, norm)[i];
-        beta_gradient[i] += beta(set, norm)[i];
-      }
+    add(tensors.d_gamma, [&](std::size_t set) { return gamma(set, norm); });
+    if (tensors.d_beta.defined()) {
+      add(tensors.d_beta, [&](std::size_t set) { return beta(set, norm); });
     }
   }
 
  private:
+  template <class SumsOf>
+  void add(const at::Tensor& gradient, const SumsOf& sums_of) const {
+    auto* const to = gradient.mutable_data_ptr<float>();
+    for (std::size_t set = 0; set < sets_; ++set) {
+      const float* const sums = sums_of(set);
+      for (std::size_t i = 0; i < hidden_; ++i) to[i] += sums[i];
+    }
+  }
+
   Buffer<float> sums_;
   std::size_t sets_ = 0;
   std::size_t norms_ = 0;

@@ -6,42 +6,56 @@
 
 namespace seqtrain::model::cpu {
 
-/// What one layer keeps of its tokens from the forward pass to the backward pass and on to the
-/// weights' gradients. Row-major; the first name is the forward pass's content, the backward pass
-/// overwrites some of it with the gradient that the weights need. In an evaluation there is no
-/// backward pass, and what only that reads is null.
+/// The numbers of columns of a layer's matrices.
+struct LayerShape {
+  std::size_t hidden;
+  std::size_t inner;    ///< of the feed-forward network's activations
+  std::size_t factors;  ///< of the intermediate map's outputs: `inner`, or twice with gates
+};
+
+/// What one layer keeps of its tokens, row-major. The forward pass fills the matrices. The backward
+/// pass overwrites some of them with gradients, which the weights' gradients read. Matrices that
+/// only a backward pass reads are null in an evaluation.
 template <class T>
 struct LayerRows {
-  T* input;         ///< [rows, hidden]
-  T* qkv;           ///< [rows, 3 hidden] → its gradient
-  T* context;       ///< [rows, hidden], what attention gives
-  T* normal1;       ///< [rows, hidden], normalised → gradient of attention's output map
-  T* middle;        ///< [rows, hidden], between the layer's halves
-  T* slope;         ///< [rows, intermediate], the activation's → gradient of its argument
-  T* active;        ///< [rows, intermediate]
-  T* normal2;       ///< [rows, hidden], normalised → gradient of the second half's output map
+  T* input;    ///< [rows, hidden]
+  T* qkv;      ///< [rows, 3 hidden]; then its gradient
+  T* context;  ///< [rows, hidden], the result of attention
+  T* normal1;  ///< [rows, hidden], normalized; then the gradient of attention's output map
+  T* middle;   ///< [rows, hidden], the input of the feed-forward network
+  T* factors;  ///< [rows, factors], the activations' slopes; then the gradient of their argument
+  T* active;   ///< [rows, inner]
+  T* normal2;  ///< [rows, hidden], normalized; then the gradient of the network's output map
   float* inverse1;  ///< [rows], inverse standard deviations
-  float* inverse2;
+  float* inverse2;  ///< [rows]
 
-  /// The same from `row` on.
-  [[nodiscard]] LayerRows from(std::size_t row, std::size_t hidden, std::size_t inner) const {
-    const auto kept = [](auto* rows, std::size_t count) {
-      return rows == nullptr ? rows : rows + count;
+  /// Returns the matrices from `row` on.
+  [[nodiscard]] LayerRows from(std::size_t row, const LayerShape& shape) const {
+    const auto kept = [&](auto* rows, std::size_t width) {
+      return rows == nullptr ? rows : rows + row * width;
     };
-    return {input + row * hidden,        qkv + row * 3 * hidden,      context + row * hidden,
-            kept(normal1, row * hidden), middle + row * hidden,       kept(slope, row * inner),
-            active + row * inner,        kept(normal2, row * hidden), kept(inverse1, row),
-            kept(inverse2, row)};
+    const std::size_t hidden = shape.hidden;
+    return {.input = input + row * hidden,
+            .qkv = qkv + row * 3 * hidden,
+            .context = context + row * hidden,
+            .normal1 = kept(normal1, hidden),
+            .middle = middle + row * hidden,
+            .factors = kept(factors, shape.factors),
+            .active = active + row * shape.inner,
+            .normal2 = kept(normal2, hidden),
+            .inverse1 = kept(inverse1, 1),
+            .inverse2 = kept(inverse2, 1)};
   }
 };
 
-/// Memory of a layer's rows.
+/// Memory for the rows of a layer.
 template <class T>
 class LayerMemory {
  public:
-  /// With `keep` also for what the backward pass reads.
-  LayerRows<T> reserve(std::size_t rows, std::size_t hidden, std::size_t inner, bool keep) {
-    T* next = memory_.reserve(rows * (keep ? 8 * hidden + 2 * inner : 6 * hidden + inner));
+  /// With `keep`, there is memory for what the backward pass reads.
+  LayerRows<T> reserve(std::size_t rows, const LayerShape& shape, bool keep) {
+    const auto [hidden, inner, factors] = shape;
+    T* next = memory_.reserve(rows * (keep ? 8 * hidden + inner + factors : 6 * hidden + inner));
     const auto take = [&](std::size_t width) {
       T* const taken = next;
       next += rows * width;
@@ -54,7 +68,7 @@ class LayerMemory {
             .context = take(hidden),
             .normal1 = take_kept(hidden),
             .middle = take(hidden),
-            .slope = take_kept(inner),
+            .factors = take_kept(factors),
             .active = take(inner),
             .normal2 = take_kept(hidden),
             .inverse1 = inverse,

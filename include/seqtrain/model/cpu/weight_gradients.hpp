@@ -13,8 +13,8 @@
 
 namespace seqtrain::model::cpu {
 
-/// A linear map's inputs [rows, in] and the gradients of its outputs [rows, out]; rows is a
-/// multiple of 32, beyond the last token both are zero.
+/// A linear map's inputs [rows, in] and the gradients of its outputs [rows, out]. The number of
+/// rows is a multiple of 32. Rows without a token are zero in both.
 template <class T>
 struct WeightProduct {
   const Linear<T>* linear;
@@ -38,8 +38,8 @@ class WeightGradients {
     scratch_.resize(tensor::workers());
     tensor::for_each_task(tasks.size(), [&](std::size_t i, std::size_t worker) {
       const WeightProduct<T>& product = products[tasks[i].product];
-      multiply(product, offsets_[tasks[i].product], tasks[i].first,
-               scratch_[worker].reserve(product.rows * panel));
+      T* const transposed = scratch_[worker].reserve(product.rows * panel);
+      multiply(product, offsets_[tasks[i].product], tasks[i].first, transposed);
     });
   }
 
@@ -85,7 +85,9 @@ class WeightGradients {
   void multiply(const WeightProduct<T>& product, std::size_t offset, std::size_t out,
                 T* transposed) const {
     const auto& [linear, input, gradient, rows] = product;
-    const auto to = linear->gradient(out);
+    auto to = linear->gradient(out);
+    float without_bias[panel] = {};
+    if (to.bias == nullptr) to.bias = without_bias;
     for_each_block(rows, [&](std::size_t row, std::size_t size) {
       kernels::transpose_and_sum(gradient + row * linear->out() + out, linear->out(), size, panel,
                                  transposed + row * panel, to.bias);

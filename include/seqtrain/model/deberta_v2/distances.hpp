@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/where.h>
 
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/distance_vectors.hpp>
 #include <seqtrain/model/deberta_v2/config.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
@@ -46,6 +49,23 @@ class Distances {
                             .index_select(0, distance.add(largest).flatten())
                             .view({width, width})
                             .to(weight_.device())};
+  }
+
+  /// Returns the embeddings for the hand-written passes.
+  template <class T>
+  [[nodiscard]] cpu::DistanceParts<T> cpu_parts() const {
+    return {.embeddings = weight_,
+            .gradient = cpu::gradient_of(weight_),
+            .norm = norm_ ? std::optional{cpu::norm(*norm_)} : std::nullopt,
+            .rows =
+                [*this](std::int64_t length) {
+                  const at::Tensor of = rows(at::arange(1 - length, length, at::kLong));
+                  const auto* const first = of.const_data_ptr<std::int64_t>();
+                  return std::vector<std::int64_t>(first, first + of.numel());
+                },
+            .maps = {},
+            .has_queries = false,
+            .has_keys = false};
   }
 
  private:

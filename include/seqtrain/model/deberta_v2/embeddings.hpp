@@ -7,6 +7,8 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/embeddings.hpp>
 #include <seqtrain/model/deberta_v2/config.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
@@ -38,6 +40,14 @@ class DebertaV2Embeddings {
     sum = norm_(sum);
     if (batch.padded) sum = sum.mul(tensor::attention_mask(batch).view(ids.sizes()).unsqueeze(-1));
     return dropout(sum, dropout_);
+  }
+
+  /// Returns the embeddings for the hand-written passes, which do not project them.
+  [[nodiscard]] cpu::Embeddings cpu_part() const {
+    cpu::Embeddings part{.word = cpu::table(word_), .norm = cpu::norm(norm_)};
+    if (position_) part.position = cpu::table(*position_);
+    if (type_) part.type = cpu::table(*type_);
+    return part;
   }
 
  private:

@@ -20,7 +20,7 @@ class DebertaV2Head {
         pooler_dropout_{config.pooler_dropout},
         dropout_{config.classifier_dropout_prob()} {}
 
-  /// First token's hidden state [rows, hidden] → logits [rows, labels]
+  /// Returns logits [rows, labels] for the hidden states of first tokens [rows, hidden].
   at::Tensor operator()(const at::Tensor& first, Dropout& dropout) const {
     const at::Tensor pooled = activation_(pooler_(dropout(first, pooler_dropout_)));
     return classifier_(dropout(pooled, dropout_));

@@ -9,6 +9,8 @@
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/gather.h>
 
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/deberta_v2/config.hpp>
 #include <seqtrain/model/deberta_v2/distances.hpp>
 #include <seqtrain/model/nn/activation.hpp>
@@ -36,18 +38,20 @@ class DebertaV2Layer {
         output_{scope / "output.dense", config.intermediate_size, config.hidden_size},
         output_norm_{scope / "output.LayerNorm", config.hidden_size, config.layer_norm_eps},
         activation_{activation(config.hidden_act)},
+        activation_kind_{cpu::activation_kind(config.hidden_act)},
         heads_{config.num_attention_heads},
         content_to_position_{config.content_to_position},
         position_to_content_{config.position_to_content},
         attention_dropout_{config.attention_probs_dropout_prob},
         hidden_dropout_{config.hidden_dropout_prob} {}
 
-  /// [rows, width, hidden] → the same. There are no distances without relative attention.
+  /// Returns hidden states [rows, width, hidden] for those of the layer before. There are no
+  /// distances without relative attention.
   at::Tensor operator()(const at::Tensor& x, AttentionMask mask,
                         const std::optional<BatchDistances>& distances, Dropout& dropout) const {
     // `attend` divides by the root of the heads' size; the sum of several scores is also divided by
     // the root of their number.
-    const int scores = 1 + (content_to_position_ ? 1 : 0) + (position_to_content_ ? 1 : 0);
+    const int scores = score_parts();
     const at::Tensor q = split_heads(query_(x)).div(std::sqrt(static_cast<double>(scores)));
     const at::Tensor k = split_heads(key_(x));
     if (distances) mask.bias = bias(q, k, *distances, scores, dropout);
@@ -60,14 +64,44 @@ class DebertaV2Layer {
     return output_norm_(dropout(output, hidden_dropout_).add(attended));
   }
 
+  /// Returns the layer for the hand-written passes, without its map of distances.
+  template <class T>
+  [[nodiscard]] cpu::Layer<T> cpu_part() const {
+    return {.qkv = cpu::linear<T>({query_, key_, value_}),
+            .attention_output = cpu::linear<T>({attention_output_}),
+            .intermediate = cpu::linear<T>({intermediate_}),
+            .output = cpu::linear<T>({output_}),
+            .norm1 = cpu::norm(attention_norm_),
+            .norm2 = cpu::norm(output_norm_),
+            .activation = activation_kind_,
+            .heads = static_cast<std::size_t>(heads_),
+            .score_parts = static_cast<std::size_t>(score_parts())};
+  }
+
+  /// Returns the map from embeddings of distances to the vectors that are multiplied by keys, those
+  /// that are multiplied by queries, or both.
+  template <class T>
+  [[nodiscard]] cpu::Linear<T> cpu_distance_map() const {
+    const Linear& to_query = distance_query_ ? *distance_query_ : query_;
+    const Linear& to_key = distance_key_ ? *distance_key_ : key_;
+    if (!content_to_position_) return cpu::linear<T>({to_query});
+    if (!position_to_content_) return cpu::linear<T>({to_key});
+    return cpu::linear<T>({to_query, to_key});
+  }
+
  private:
+  /// Returns the number of products that a score is the sum of.
+  [[nodiscard]] int score_parts() const {
+    return 1 + (content_to_position_ ? 1 : 0) + (position_to_content_ ? 1 : 0);
+  }
+
   static std::optional<Linear> own_map(const Scope& scope, std::string_view name,
                                        const DebertaV2Config& config, bool used) {
     if (!used || config.share_att_key || !config.relative_attention) return {};
     return Linear{scope / "attention.self" / name, config.hidden_size, config.hidden_size};
   }
 
-  /// [rows, width, hidden] → [rows, heads, width, hidden / heads]
+  /// Returns x [rows, width, hidden] as [rows, heads, width, hidden / heads].
   [[nodiscard]] at::Tensor split_heads(const at::Tensor& x) const {
     return x.view({x.size(0), x.size(1), heads_, x.size(2) / heads_}).transpose(1, 2);
   }
@@ -109,6 +143,7 @@ class DebertaV2Layer {
   Linear intermediate_, output_;
   LayerNorm output_norm_;
   Activation activation_;
+  cpu::ActivationKind activation_kind_;
   std::int64_t heads_;
   bool content_to_position_, position_to_content_;
   double attention_dropout_;

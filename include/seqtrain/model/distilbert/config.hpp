@@ -5,9 +5,9 @@
 
 namespace seqtrain::model {
 
-/// Reads the config.json of DistilBERT. `sinusoidal_pos_embds` plays no part: the table of
-/// positions is in the checkpoint in either case. As in transformers, BERT's names of sizes come
-/// before DistilBERT's.
+/// Reads the config.json of DistilBERT. It ignores `sinusoidal_pos_embds`, because the checkpoint
+/// holds the table of positions in either case. If a size has both BERT's and DistilBERT's name,
+/// BERT's counts, as in transformers.
 inline weights::ModelConfig read_distilbert_config(const weights::ConfigFile& file) {
   const auto root = file.root();
   const auto key = [&](const char* berts, const char* own) {

@@ -11,7 +11,8 @@
 
 namespace seqtrain::model {
 
-/// DistilBERT (Sanh et al. 2019): BERT without token types, with names and a head of its own.
+/// The DistilBERT family (Sanh et al. 2019): BERT without token types, with its own parameter names
+/// and head.
 struct DistilBert {
   static constexpr std::string_view model_type = "distilbert";
   static constexpr std::string_view prefix = "distilbert";

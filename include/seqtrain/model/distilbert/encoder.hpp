@@ -16,7 +16,7 @@
 
 namespace seqtrain::model {
 
-/// Ids → the hidden states of first tokens.
+/// Computes the hidden states of first tokens from ids.
 class DistilBertEncoder {
  public:
   DistilBertEncoder(const Scope& scope, const weights::ModelConfig& config)
@@ -28,7 +28,7 @@ class DistilBertEncoder {
         dropout_{config.hidden_dropout_prob},
         layers_{scope / "transformer.layer", config, form} {}
 
-  /// [rows, hidden]
+  /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor& ids = batch.input_ids;
     const at::Tensor positions = at::arange(ids.size(1), ids.options());
@@ -43,7 +43,7 @@ class DistilBertEncoder {
                                           .position = cpu::table(position_),
                                           .type = {},
                                           .norm = cpu::norm(norm_),
-                                          .positions_behind_padding = false});
+                                          .positions_after_padding = false});
   }
 
  private:

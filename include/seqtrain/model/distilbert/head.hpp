@@ -17,7 +17,7 @@ class DistilBertHead {
         classifier_{root / "classifier", config.hidden_size, config.num_labels()},
         dropout_{config.classifier_dropout_prob()} {}
 
-  /// First token's hidden state [rows, hidden] → logits [rows, labels]
+  /// Returns logits [rows, labels] for the hidden states of first tokens [rows, hidden].
   at::Tensor operator()(const at::Tensor& first, Dropout& dropout) const {
     return classifier_(dropout(pre_classifier_(first).relu(), dropout_));
   }

@@ -5,7 +5,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <seqtrain/model/bert/embeddings.hpp>
-#include <seqtrain/model/cpu/encoder.hpp>
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/electra/config.hpp>
 #include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
@@ -16,8 +17,8 @@
 
 namespace seqtrain::model {
 
-/// Ids → the hidden states of first tokens. Embeddings of another size than the hidden states' are
-/// projected.
+/// Computes the hidden states of first tokens from ids. Embeddings of another size than the hidden
+/// states' are projected.
 class ElectraEncoder {
  public:
   ElectraEncoder(const Scope& scope, const ElectraConfig& config)
@@ -32,11 +33,13 @@ class ElectraEncoder {
     return layers_(hidden, mask_of(batch), dropout).select(1, 0);
   }
 
-  /// Returns the encoder for the hand-written passes, which do not project embeddings.
+  /// Returns the encoder for the hand-written passes.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
-    if (projection_) return {};
-    return layers_.template cpu_parts<T>(embeddings_.cpu_part());
+    if (projection_ && !cpu::supports(projection_->weight.size(1))) return {};
+    auto parts = layers_.template cpu_parts<T>(embeddings_.cpu_part());
+    if (parts && projection_) parts->projection.emplace(cpu::linear<T>({*projection_}));
+    return parts;
   }
 
  private:

@@ -67,7 +67,7 @@ class CrossEntropy {
  private:
   double label_smoothing_;
   std::vector<double> weights_;
-  std::optional<at::Tensor> tensor_;  ///< the same [labels], on the logits' device
+  std::optional<at::Tensor> tensor_;  ///< the weights [labels] on the logits' device
 };
 
 }  // namespace seqtrain::model

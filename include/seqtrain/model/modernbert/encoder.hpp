@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +11,9 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 
+#include <seqtrain/kernels/rotary.hpp>
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/modernbert/config.hpp>
 #include <seqtrain/model/modernbert/layer.hpp>
 #include <seqtrain/model/modernbert/rotary.hpp>
@@ -20,7 +25,7 @@
 
 namespace seqtrain::model {
 
-/// Ids → the hidden states of first tokens, or the means over all tokens.
+/// Computes the hidden states of first tokens, or their means over all tokens, from ids.
 class ModernBertEncoder {
  public:
   ModernBertEncoder(const Scope& scope, const ModernBertConfig& config)
@@ -45,6 +50,35 @@ class ModernBertEncoder {
     }
     hidden = final_norm_(hidden);
     return config_.mean_pooling ? mean(hidden, batch) : hidden.select(1, 0);
+  }
+
+  /// Returns the encoder for the hand-written passes.
+  template <class T>
+  [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
+    if (!cpu::supports(config_)) return {};
+    const double attention = config_.attention_probs_dropout_prob;
+    cpu::EncoderParts<T> parts{
+        .embeddings = {.word = cpu::table(words_), .norm = cpu::norm(embedding_norm_)},
+        .layers = {},
+        .dropout = {.embeddings = config_.embedding_dropout,
+                    .attention = attention,
+                    .attention_output = attention,
+                    .gates = config_.hidden_dropout_prob},
+        .mean_pooling = config_.mean_pooling};
+    const auto angles = [&](double base) {
+      const std::int64_t size = config_.hidden_size / config_.num_attention_heads;
+      return std::make_shared<kernels::RotaryAngles>(base, static_cast<std::size_t>(size));
+    };
+    const auto local = angles(config_.local_rope_theta);
+    const auto global = angles(config_.global_rope_theta);
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      const bool is_last = i + 1 == layers_.size();
+      const LayerNorm& next = is_last ? final_norm_ : *layers_[i + 1].attention_norm();
+      auto& layer = parts.layers.emplace_back(layers_[i].template cpu_part<T>(next));
+      layer.rotary = config_.is_local[i] ? local : global;
+      if (config_.is_local[i]) layer.reach = static_cast<std::size_t>(config_.local_attention / 2);
+    }
+    return parts;
   }
 
  private:

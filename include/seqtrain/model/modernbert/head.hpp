@@ -21,7 +21,7 @@ class ModernBertHead {
         activation_{activation(config.classifier_activation)},
         dropout_{config.classifier_dropout_prob()} {}
 
-  /// Pooled hidden states [rows, hidden] → logits [rows, labels]
+  /// Returns logits [rows, labels] for pooled hidden states [rows, hidden].
   at::Tensor operator()(const at::Tensor& pooled, Dropout& dropout) const {
     return classifier_(dropout(norm_(activation_(dense_(pooled))), dropout_));
   }

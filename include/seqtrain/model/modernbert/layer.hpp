@@ -6,6 +6,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/modernbert/config.hpp>
 #include <seqtrain/model/modernbert/rotary.hpp>
 #include <seqtrain/model/nn/activation.hpp>
@@ -32,11 +34,12 @@ class ModernBertLayer {
         mlp_output_{scope / "mlp.Wo", config.intermediate_size, config.hidden_size,
                     config.mlp_bias},
         activation_{activation(config.hidden_act)},
+        activation_kind_{cpu::activation_kind(config.hidden_act)},
         heads_{config.num_attention_heads},
         attention_dropout_{config.attention_probs_dropout_prob},
         mlp_dropout_{config.hidden_dropout_prob} {}
 
-  /// [rows, width, hidden] → the same
+  /// Returns hidden states [rows, width, hidden] for those of the layer before.
   at::Tensor operator()(const at::Tensor& x, const Rotary& rotary, const AttentionMask& mask,
                         Dropout& dropout) const {
     const at::Tensor attended =
@@ -44,6 +47,24 @@ class ModernBertLayer {
     const auto parts = input_and_gate_(mlp_norm_(attended)).chunk(2, -1);
     const at::Tensor gated = dropout(activation_(parts[0]).mul(parts[1]), mlp_dropout_);
     return attended.add(mlp_output_(gated));
+  }
+
+  /// Returns the norm before attention, if there is one.
+  [[nodiscard]] const std::optional<LayerNorm>& attention_norm() const { return attention_norm_; }
+
+  /// Returns the layer for the hand-written passes. `next_norm` is the norm of its result.
+  template <class T>
+  [[nodiscard]] cpu::Layer<T> cpu_part(const LayerNorm& next_norm) const {
+    return {.qkv = cpu::linear<T>({qkv_}),
+            .attention_output = cpu::linear<T>({attention_output_}),
+            .intermediate = cpu::linear<T>({input_and_gate_}),
+            .output = cpu::linear<T>({mlp_output_}),
+            .norm1 = cpu::norm(mlp_norm_),
+            .norm2 = cpu::norm(next_norm),
+            .activation = activation_kind_,
+            .heads = static_cast<std::size_t>(heads_),
+            .norms_first = true,
+            .gated = true};
   }
 
  private:
@@ -70,6 +91,7 @@ class ModernBertLayer {
   LayerNorm mlp_norm_;
   Linear input_and_gate_, mlp_output_;
   Activation activation_;
+  cpu::ActivationKind activation_kind_;
   std::int64_t heads_;
   double attention_dropout_;
   double mlp_dropout_;

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <optional>
+
 #include <ATen/core/Tensor.h>
 
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/mpnet/relative_positions.hpp>
 #include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
@@ -14,8 +18,7 @@
 
 namespace seqtrain::model {
 
-/// Ids → the hidden states of first tokens. There are no hand-written passes for it: they have no
-/// bias on scores.
+/// Computes the hidden states of first tokens from ids.
 class MpnetEncoder {
  public:
   MpnetEncoder(const Scope& scope, const weights::ModelConfig& config)
@@ -36,6 +39,17 @@ class MpnetEncoder {
     AttentionMask mask = mask_of(batch);
     mask.bias = relative_(ids.size(1));
     return layers_(dropout(norm_(sum), dropout_), mask, dropout).select(1, 0);
+  }
+
+  /// Returns the encoder for the hand-written passes.
+  template <class T>
+  [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
+    auto parts = layers_.template cpu_parts<T>({.word = cpu::table(word_),
+                                                .position = cpu::table(position_),
+                                                .norm = cpu::norm(norm_),
+                                                .positions_after_padding = true});
+    if (parts) parts->distances = relative_.cpu_part();
+    return parts;
   }
 
  private:

@@ -2,12 +2,14 @@
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/where.h>
 
+#include <seqtrain/model/cpu/distance_bias.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 
 namespace seqtrain::model {
@@ -22,6 +24,15 @@ class RelativePositions {
 
   RelativePositions(const Scope& scope, std::int64_t heads)
       : weight_{scope.make("weight", {ranges, heads}, Role::positions)} {}
+
+  /// Returns the numbers for the hand-written passes.
+  [[nodiscard]] cpu::DistanceNumbers cpu_part() const {
+    return {.numbers = weight_, .gradient = weight_.grad(), .ranges = [](std::int64_t length) {
+              const at::Tensor of = range_of(at::arange(1 - length, length, at::kLong));
+              const auto* const first = of.const_data_ptr<std::int64_t>();
+              return std::vector<std::int64_t>(first, first + of.numel());
+            }};
+  }
 
   /// [1, heads, width, width]
   [[nodiscard]] at::Tensor operator()(std::int64_t width) const {

@@ -28,7 +28,7 @@ struct AttentionMask {
   return {.keys = tensor::attention_mask(batch)};
 }
 
-/// Computes softmax(q kᵀ / √size + bias) v with dropout on the probabilities, which are fp32 also
+/// Computes softmax(q kᵀ / √size + bias) v with dropout on the probabilities, which are fp32 even
 /// under autocast. All tensors are [rows, heads, width, size].
 inline at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                          const AttentionMask& mask, double probability, Dropout& dropout) {

@@ -23,9 +23,9 @@ template <class Batch>
 }
 
 /// Dropout for one forward pass (Srivastava et al. 2014): zeroes each element with a probability
-/// and scales the others so that the mean stays. All masks of a pass come from one generator in
-/// the order of the calls, so they are a pure function of its seed; they are fp32 also where
-/// autocast makes x bfloat16, in which 1 / (1 - probability) would be another number.
+/// and scales the others so that the mean stays. All masks of a pass come from one generator in the
+/// order of the calls, so they are a pure function of its seed. Masks are fp32 even if autocast
+/// makes x bfloat16, in which 1 / (1 - probability) would be rounded.
 class Dropout {
  public:
   /// Makes a dropout that leaves everything as it is, for evaluation.

@@ -32,6 +32,15 @@ struct LayerForm {
   std::string_view output_norm = "output.LayerNorm";
   bool drops_attention_output = true;  ///< dropout also applies to the output of attention
   bool drops_output = true;  ///< dropout also applies to the feed-forward network's output
+
+  /// Returns the probabilities of dropout in an encoder of such layers.
+  [[nodiscard]] cpu::DropoutRates dropout(const weights::ModelConfig& config) const {
+    const double hidden = config.hidden_dropout_prob;
+    return {.embeddings = hidden,
+            .attention = config.attention_probs_dropout_prob,
+            .attention_output = drops_attention_output ? hidden : 0,
+            .output = drops_output ? hidden : 0};
+  }
 };
 
 /// A layer of an encoder: self-attention with several heads (Vaswani et al. 2017), in which every
@@ -51,20 +60,18 @@ class EncoderLayer {
         activation_{activation(config.hidden_act)},
         activation_kind_{cpu::activation_kind(config.hidden_act)},
         heads_{config.num_attention_heads},
-        attention_dropout_{config.attention_probs_dropout_prob},
-        attention_output_dropout_{form.drops_attention_output ? config.hidden_dropout_prob : 0},
-        output_dropout_{form.drops_output ? config.hidden_dropout_prob : 0} {}
+        dropout_{form.dropout(config)} {}
 
-  /// [rows, width, hidden] → the same
+  /// Returns hidden states [rows, width, hidden] for those of the layer before.
   at::Tensor operator()(const at::Tensor& x, const AttentionMask& mask, Dropout& dropout) const {
     const at::Tensor context = attend(split_heads(query_(x)), split_heads(key_(x)),
-                                      split_heads(value_(x)), mask, attention_dropout_, dropout);
+                                      split_heads(value_(x)), mask, dropout_.attention, dropout);
     const at::Tensor attended =
         attention_norm_(dropout(attention_output_(context.transpose(1, 2).reshape(x.sizes())),
-                                attention_output_dropout_)
+                                dropout_.attention_output)
                             .add(x));
     const at::Tensor output = output_(activation_(intermediate_(attended)));
-    return output_norm_(dropout(output, output_dropout_).add(attended));
+    return output_norm_(dropout(output, dropout_.output).add(attended));
   }
 
   /// Returns the layer for the hand-written passes, whose products are in T.
@@ -81,7 +88,7 @@ class EncoderLayer {
   }
 
  private:
-  /// [rows, width, hidden] → [rows, heads, width, hidden / heads]
+  /// Returns x [rows, width, hidden] as [rows, heads, width, hidden / heads].
   [[nodiscard]] at::Tensor split_heads(const at::Tensor& x) const {
     return x.view({x.size(0), x.size(1), heads_, x.size(2) / heads_}).transpose(1, 2);
   }
@@ -93,9 +100,7 @@ class EncoderLayer {
   Activation activation_;
   cpu::ActivationKind activation_kind_;
   std::int64_t heads_;
-  double attention_dropout_;
-  double attention_output_dropout_;
-  double output_dropout_;
+  cpu::DropoutRates dropout_;
 };
 
 /// Several layers, each of which takes the output of the one before it.
@@ -103,16 +108,13 @@ class LayerStack {
  public:
   /// The names of layer i's parameters begin with the scope and i.
   LayerStack(const Scope& scope, const weights::ModelConfig& config, const LayerForm& form = {})
-      : hidden_dropout_{config.hidden_dropout_prob},
-        attention_dropout_{config.attention_probs_dropout_prob},
-        drops_attention_output_{form.drops_attention_output},
-        has_kernels_{cpu::supports(config)} {
+      : dropout_{form.dropout(config)}, has_kernels_{cpu::supports(config)} {
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
       layers_.emplace_back(scope / std::to_string(i), config, form);
     }
   }
 
-  /// [rows, width, hidden] → the same
+  /// Returns the hidden states after all layers, [rows, width, hidden] as those that go in.
   at::Tensor operator()(at::Tensor hidden, const AttentionMask& mask, Dropout& dropout) const {
     for (const auto& layer : layers_) hidden = layer(hidden, mask, dropout);
     return hidden;
@@ -123,20 +125,15 @@ class LayerStack {
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts(cpu::Embeddings embeddings) const {
     if (!has_kernels_) return {};
-    cpu::EncoderParts<T> parts{.embeddings = std::move(embeddings),
-                               .layers = {},
-                               .hidden_dropout = hidden_dropout_,
-                               .attention_dropout = attention_dropout_,
-                               .drops_attention_output = drops_attention_output_};
+    cpu::EncoderParts<T> parts{
+        .embeddings = std::move(embeddings), .layers = {}, .dropout = dropout_};
     for (const auto& layer : layers_) parts.layers.push_back(layer.template cpu_part<T>());
     return parts;
   }
 
  private:
   std::vector<EncoderLayer> layers_;
-  double hidden_dropout_;
-  double attention_dropout_;
-  bool drops_attention_output_;
+  cpu::DropoutRates dropout_;
   bool has_kernels_;
 };
 

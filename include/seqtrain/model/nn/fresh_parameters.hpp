@@ -35,6 +35,13 @@ class FreshParameters {
     return add(name, at::empty(shape, at::kFloat).fill_(number));
   }
 
+  /// Makes a parameter of a normalization, to which decoupled weight decay does not apply.
+  at::Tensor without_decay(const std::string& name, at::IntArrayRef shape, double number) {
+    const at::Tensor value = constant(name, shape, number);
+    parameters_.back().decays = false;
+    return value;
+  }
+
   [[nodiscard]] const std::vector<tensor::Parameter>& parameters() const { return parameters_; }
 
  private:
@@ -49,7 +56,7 @@ class FreshParameters {
   std::vector<tensor::Parameter> parameters_;
 };
 
-/// Groups of a model's parameters, by their names, from the input to the output.
+/// Groups of a model's parameters by name, from the input to the output.
 using LayerGroups = std::vector<std::vector<std::string>>;
 
 /// Freezes all parameters but those of the last `count` groups. Gradients of the others begin at

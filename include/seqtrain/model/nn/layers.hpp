@@ -56,7 +56,7 @@ struct LayerNorm {
   double eps;
 };
 
-/// A row for each id. The row `padding_id`, if there is one, is never trained.
+/// A table with a row for each id. The row `padding_id`, if there is one, is never trained.
 struct Embedding {
   Embedding(const Scope& scope, std::int64_t rows, std::int64_t size, std::int64_t padding = -1)
       : weight{scope.make("weight", {rows, size}, Role::weight)}, padding_id{padding} {}

@@ -27,14 +27,14 @@ namespace seqtrain::model {
 enum class Role {
   weight,    ///< begins as normal(0, initializer_range)
   bias,      ///< begins as 0
-  scale,     ///< the factors of a norm, begin as 1
-  positions  ///< is added to attention's scores by the distance of two tokens; begins as a weight
+  scale,     ///< scales of a normalization; begin as 1
+  positions  ///< added to the scores of attention by the distance of two tokens; begins as a weight
 };
 
 /// The parameters and tensors for which a checkpoint and a model differ.
 struct LoadReport {
   std::vector<std::string> fresh;     ///< parameters that the checkpoint lacks, initialised
-  std::vector<std::string> left_out;  ///< its tensors that the model has no place for
+  std::vector<std::string> left_out;  ///< tensors of the checkpoint that the model has no place for
 };
 
 /// Options for the parameters of one part of a model.

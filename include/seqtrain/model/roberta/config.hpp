@@ -9,7 +9,7 @@
 
 namespace seqtrain::model {
 
-/// Returns how many tokens a row may have where positions count from pad_token_id + 1 on.
+/// Returns the number of tokens that a row may have if positions count from pad_token_id + 1 on.
 [[nodiscard]] inline std::int64_t length_after_padding(const weights::ModelConfig& config) {
   return config.max_position_embeddings - config.pad_token_id - 1;
 }
@@ -22,8 +22,8 @@ inline void check_positions_after_padding(const weights::ConfigFile& file,
                    {.object = file.name(), .field = "max_position_embeddings"}};
 }
 
-/// Reads the config.json of RoBERTa or of a family that has its layers. A file without `vocab_size`
-/// has `vocab_size` entries.
+/// Reads the config.json of RoBERTa or of a family with the layers of RoBERTa. If the file has no
+/// `vocab_size`, the parameter `vocab_size` is used.
 inline weights::ModelConfig read_roberta_config(const weights::ConfigFile& file,
                                                 std::int64_t vocab_size = 50265) {
   auto config = weights::read_config(file, {.vocab_size = vocab_size, .pad_token_id = 1});

@@ -19,7 +19,7 @@ namespace seqtrain::model {
   return token.cumsum(1, ids.scalar_type()).mul(token).add(padding_id);
 }
 
-/// RoBERTa's input: word and position; every token has type 0.
+/// RoBERTa's input: the sum of word and position embeddings. Every token has type 0.
 class RobertaEmbeddings {
  public:
   RobertaEmbeddings(const Scope& scope, const weights::ModelConfig& config)
@@ -31,7 +31,7 @@ class RobertaEmbeddings {
                   config.pad_token_id},
         dropout_{config.hidden_dropout_prob} {}
 
-  /// [rows, width, hidden]
+  /// Returns [rows, width, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor& ids = batch.input_ids;
     const at::Tensor positions = positions_after_padding(ids, word_.padding_id);
@@ -44,7 +44,7 @@ class RobertaEmbeddings {
             .position = cpu::table(position_),
             .type = cpu::table(type_),
             .norm = cpu::norm(norm_),
-            .positions_behind_padding = true};
+            .positions_after_padding = true};
   }
 
  private:

@@ -17,7 +17,7 @@ class RobertaHead {
         out_proj_{root / "classifier.out_proj", config.hidden_size, config.num_labels()},
         dropout_{config.classifier_dropout_prob()} {}
 
-  /// First token's hidden state [rows, hidden] → logits [rows, labels]
+  /// Returns logits [rows, labels] for the hidden states of first tokens [rows, hidden].
   at::Tensor operator()(const at::Tensor& first, Dropout& dropout) const {
     const at::Tensor hidden = dense_(dropout(first, dropout_)).tanh();
     return out_proj_(dropout(hidden, dropout_));

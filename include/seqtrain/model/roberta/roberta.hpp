@@ -12,7 +12,7 @@
 
 namespace seqtrain::model {
 
-/// RoBERTa (Liu et al. 2019).
+/// The RoBERTa family (Liu et al. 2019).
 struct Roberta {
   static constexpr std::string_view model_type = "roberta";
   static constexpr std::string_view prefix = "roberta";

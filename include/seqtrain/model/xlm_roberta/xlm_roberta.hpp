@@ -7,7 +7,7 @@
 
 namespace seqtrain::model {
 
-/// XLM-RoBERTa (Conneau et al. 2020): RoBERTa for a hundred languages.
+/// The XLM-RoBERTa family (Conneau et al. 2020): RoBERTa for a hundred languages.
 struct XlmRoberta : Roberta {
   static constexpr std::string_view model_type = "xlm-roberta";
   static constexpr std::string_view classifier = "XLMRobertaForSequenceClassification";

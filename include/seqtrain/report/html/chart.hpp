@@ -77,7 +77,7 @@ inline double tick_step(const Range& range, int count) {
 class Plot {
  public:
   static constexpr double width = 640, height = 250;
-  static constexpr std::size_t most_points = 400;  // of a curve; more cannot be seen
+  static constexpr std::size_t most_points = 400;  // points of a curve; more cannot be seen
 
   explicit Plot(const Chart& chart)
       : chart_{&chart},

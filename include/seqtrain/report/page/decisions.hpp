@@ -21,9 +21,9 @@ namespace seqtrain::report {
 
 namespace detail {
 
-inline constexpr std::size_t most_label_rows = 1000;  // of a table
-inline constexpr std::size_t most_label_bars = 30;    // of a figure
-inline constexpr std::size_t most_label_curves = 8;   // of a chart
+inline constexpr std::size_t most_label_rows = 1000;  // most labels in a table
+inline constexpr std::size_t most_label_bars = 30;    // most labels in a figure
+inline constexpr std::size_t most_label_curves = 8;   // most labels in a chart
 
 inline std::string short_name(const predict::Task& task, std::size_t label) {
   return html::cut(metrics::label_name(task.labels, label), 60);

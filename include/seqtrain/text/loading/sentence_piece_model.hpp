@@ -22,7 +22,7 @@ struct SentencePieceModel {
   SentencePieceAlgorithm algorithm = SentencePieceAlgorithm::unigram;
   bool byte_fallback = false;
   std::string begin = "<s>";      ///< name of the control symbol, which the pieces may lack
-  std::string padding = "<pad>";  ///< likewise
+  std::string padding = "<pad>";  ///< name of the padding symbol, which the pieces may lack
 
   /// Returns the pipeline of the model. Throws `InputError` if the pieces contradict each other.
   [[nodiscard]] SentencePiecePipeline pipeline() && {

@@ -70,6 +70,7 @@ class TokenizerConfig {
     }
     std::ranges::stable_sort(numbered, {}, [](const auto& entry) { return entry.first; });
     std::vector<AddedToken> tokens;
+    tokens.reserve(numbered.size());
     for (auto& [id, token] : numbered) tokens.push_back(std::move(token));
     return tokens;
   }

@@ -22,7 +22,7 @@
 namespace seqtrain::text {
 
 struct VocabularyOptions {
-  std::size_t most = 60'000;   ///< the most words, marks included
+  std::size_t most = 60'000;   ///< the most words, with marks and without filler words
   std::uint64_t at_least = 3;  ///< the fewest occurrences of a word
 
   void validate() const {
@@ -33,8 +33,8 @@ struct VocabularyOptions {
   }
 };
 
-/// Counts how often each word occurs in normalized texts. The counts of several parts can be merged
-/// in any order.
+/// Counts how often each word occurs in normalized texts, and keeps the order in which the words
+/// first occur.
 class WordCounts {
  public:
   /// Counts the words of a text. Throws `InputError` if it is not UTF-8.
@@ -45,43 +45,67 @@ class WordCounts {
     WordSplitter{}.for_each_word(normal_form_, [this](std::string_view word) {
       const auto found = counts_.find(word);
       if (found != counts_.end()) {
-        ++found->second;
+        ++found->second.count;
       } else {
-        counts_.emplace(word, 1);
+        counts_.emplace(word, Entry{.count = 1, .place = counts_.size()});
       }
     });
   }
 
+  /// Adds the counts of texts that follow those of this object.
   void merge(const WordCounts& other) {
-    for (const auto& [word, count] : other.counts_) counts_[word] += count;
+    std::vector<Counts::const_pointer> fresh;
+    for (const auto& entry : other.counts_) {
+      const auto found = counts_.find(entry.first);
+      if (found != counts_.end()) {
+        found->second.count += entry.second.count;
+      } else {
+        fresh.push_back(&entry);
+      }
+    }
+    std::ranges::sort(fresh, {}, [](auto* entry) { return entry->second.place; });
+    for (const auto* entry : fresh) {
+      counts_.emplace(entry->first, Entry{.count = entry->second.count, .place = counts_.size()});
+    }
   }
 
   void clear() { counts_.clear(); }
 
-  /// Returns the marks and then the words, the most frequent first. Equally frequent words are
-  /// sorted by their bytes.
+  /// Returns the vocabulary that fastai's `make_vocab` returns: the marks, then the words, the most
+  /// frequent first, and at least one filler word, so that their number is a multiple of 8. Equally
+  /// frequent words are in the order in which they first occur.
   [[nodiscard]] std::vector<std::string> vocabulary(const VocabularyOptions& options = {}) const {
     options.validate();
-    std::vector<std::pair<std::uint64_t, std::string_view>> frequent;
-    for (const auto& [word, count] : counts_) {
+    std::vector<Counts::const_pointer> frequent;
+    for (const auto& entry : counts_) {
+      const std::string& word = entry.first;
       const bool mark = std::ranges::find(Mark::all, word) != Mark::all.end();
-      if (count >= options.at_least && !mark && word != filler_word) {
-        frequent.emplace_back(count, word);
+      if (entry.second.count >= options.at_least && !mark && word != filler_word) {
+        frequent.push_back(&entry);
       }
     }
-    std::ranges::sort(frequent, [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    std::ranges::sort(frequent, [](const auto* a, const auto* b) {
+      const auto& [count, place] = a->second;
+      return count != b->second.count ? count > b->second.count : place < b->second.place;
     });
     std::vector<std::string> words{Mark::all.begin(), Mark::all.end()};
-    for (const auto& [count, word] : frequent) {
+    for (const auto* entry : frequent) {
       if (words.size() == options.most) break;
-      words.emplace_back(word);
+      words.push_back(entry->first);
     }
+    do words.emplace_back(filler_word);
+    while (words.size() % 8 != 0);
     return words;
   }
 
  private:
-  std::unordered_map<std::string, std::uint64_t, StringHash, std::equal_to<>> counts_;
+  struct Entry {
+    std::uint64_t count = 0;
+    std::size_t place = 0;  ///< number of words that occurred before this one
+  };
+  using Counts = std::unordered_map<std::string, Entry, StringHash, std::equal_to<>>;
+
+  Counts counts_;
   std::string normal_form_;
 };
 

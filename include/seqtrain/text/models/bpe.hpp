@@ -114,7 +114,7 @@ class Bpe {
 
   void read_byte_merges() {
     if (std::ranges::count(symbols_, absent) > 0) return;
-    byte_merges_.reserve(256 * 256);
+    byte_merges_.reserve(std::size_t{256} * 256);
     for (const Id left : symbols_) {
       for (const Id right : symbols_) byte_merges_.push_back(merges_.find(left, right));
     }

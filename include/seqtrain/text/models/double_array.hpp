@@ -23,7 +23,7 @@ class DoubleArray {
     Id id = no_id;                     ///< the id of the string that ends here
   };
 
-  /// If a string is repeated its last id counts.
+  /// Builds the trie. If a string is repeated, its last id counts.
   explicit DoubleArray(std::vector<std::pair<std::string_view, Id>> strings) {
     std::stable_sort(strings.begin(), strings.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });

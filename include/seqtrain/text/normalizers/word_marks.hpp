@@ -32,6 +32,11 @@ struct Mark {
 
 namespace detail {
 
+/// Tells whether a character can be in a word with others: letters, marks, numbers such as ½ too.
+[[nodiscard]] inline bool is_in_word(char32_t code) {
+  return is_word_character(code) || is_numeric(code);
+}
+
 /// Appends ` mark count what ` to `out`.
 inline void append_mark(std::string& out, std::string_view mark, std::size_t count,
                         std::string_view what) {
@@ -84,14 +89,14 @@ struct RepeatedWord {
 /// last.
 [[nodiscard]] inline std::optional<RepeatedWord> repeated_word(std::string_view text,
                                                                std::size_t begin) {
-  std::size_t end = end_of(text, begin, is_word_character);
+  std::size_t end = end_of(text, begin, is_in_word);
   const std::string_view word = text.substr(begin, end - begin);
   std::optional<RepeatedWord> found;
   for (std::size_t count = 2; !word.empty(); ++count) {
     const std::size_t next = end_of(text, end, is_whitespace);
     if (next == end || !text.substr(next).starts_with(word)) break;
     end = next + word.size();
-    if (end_of(text, end, is_word_character) != end) break;
+    if (end_of(text, end, is_in_word) != end) break;
     if (count >= 3) found = RepeatedWord{word, count, end};
   }
   return found;
@@ -179,7 +184,9 @@ struct WordSplitter {
   /// Calls `fn(std::string_view)` for each word of `text`, which must be valid UTF-8.
   template <class Fn>
   void for_each_word(std::string_view text, Fn&& fn) const {
-    const auto joins = [](char32_t code) { return is_word_character(code) && !is_ideograph(code); };
+    const auto joins = [](char32_t code) {
+      return detail::is_in_word(code) && !is_ideograph(code);
+    };
     for (std::size_t i = 0; i < text.size();) {
       const std::size_t begin = i;
       const char32_t code = decode(text, i);

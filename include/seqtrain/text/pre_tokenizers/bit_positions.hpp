@@ -40,7 +40,7 @@ write_all_positions_avx512(const std::uint64_t* blocks, std::size_t count,
                            std::uint16_t* out) noexcept {
   alignas(64) static constexpr auto places = [] {
     std::array<std::uint8_t, 64> result{};
-    for (std::uint8_t i = 0; i < result.size(); ++i) result[i] = i;
+    for (std::size_t i = 0; i < 64; ++i) result[i] = static_cast<std::uint8_t>(i);
     return result;
   }();
   const __m512i all = _mm512_load_si512(places.data());

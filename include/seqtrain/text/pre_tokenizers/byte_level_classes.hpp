@@ -9,8 +9,8 @@
 
 namespace seqtrain::text {
 
-/// The classes of 64 bytes for GPT-2's splitter: bit i describes byte i. A byte in none of the
-/// first three is another ASCII character or not ASCII.
+/// The classes of 64 bytes for GPT-2's splitter: bit i describes byte i. A byte without a bit in
+/// the first three classes is another ASCII character or not ASCII.
 struct ByteLevelClasses {
   std::uint64_t letter = 0;
   std::uint64_t number = 0;

@@ -18,7 +18,7 @@ namespace seqtrain::text {
 struct Metaspace {
   enum class Scheme { always, first, never };
   std::string replacement = "\u2581";
-  /// When the character is put before a text that does not begin with one.
+  /// Tells when the character is put before a text that does not begin with one.
   Scheme scheme = Scheme::always;
   bool split = true;
 

@@ -169,7 +169,7 @@ class NormalFormWriter {
   /// Composes each character with the last starter, unless a character between them has an equal or
   /// higher combining class.
   void compose(const NormalFormTable& table) {
-    constexpr std::size_t none = static_cast<std::size_t>(-1);
+    constexpr auto none = static_cast<std::size_t>(-1);
     std::size_t starter = none;
     std::size_t size = 0;
     int last_class = -1;  ///< class of the last character after the starter; -1 if there is none

@@ -79,11 +79,11 @@ inline constexpr std::int32_t numbers[] = {
     23, 24176, 10, 1488, 20, 32, 20, 128, 25, 1134, 50, 2418, 10, 432, 10, 512, 10, 257, 10, 726, 9,
     137, 10, 801, 59, 60, 3, 4, 4, 80, 45, 46, 15, 977, 13, 2800, 10};
 
-/// \s of the byte-level splitting rule, and what BERT splits at. Pairs (gap from the last start, length).
+/// \s of the byte-level splitting rule, which BERT splits at too. Pairs (gap from the last start, length).
 inline constexpr std::int32_t whitespace[] = {
     9, 5, 23, 1, 101, 1, 27, 1, 5600, 1, 2432, 11, 40, 2, 7, 1, 48, 1, 4001, 1};
 
-/// What BERT isolates: ASCII symbols, and category P. Pairs (gap from the last start, length).
+/// The characters that BERT isolates: ASCII symbols, and category P. Pairs (gap from the last start, length).
 inline constexpr std::int32_t punctuation[] = {
     33, 15, 25, 7, 33, 6, 32, 4, 38, 1, 6, 1, 4, 1, 11, 2, 5, 1, 4, 1, 703, 1, 9, 1, 467, 6, 47, 2,
     53, 1, 2, 1, 3, 1, 3, 1, 45, 2, 22, 2, 3, 2, 15, 1, 3, 2, 76, 4, 106, 1, 44, 14, 247, 3, 57, 15,
@@ -99,17 +99,17 @@ inline constexpr std::int32_t punctuation[] = {
     6, 113, 1, 541, 1, 251, 23, 128, 3, 251, 3, 3380, 5, 17918, 2, 135, 1, 66, 5, 13, 1, 20827, 1,
     7656, 5};
 
-/// What BERT's clean_text drops, but for U+0000 and U+FFFD. Pairs (gap from the last start, length).
+/// The characters that BERT's clean_text drops, except U+0000 and U+FFFD. Pairs (gap from the last start, length).
 inline constexpr std::int32_t controls[] = {
     1, 8, 10, 2, 3, 18, 113, 33, 46, 1, 1363, 6, 28, 1, 193, 1, 50, 1, 4351, 1, 2045, 5, 31, 5, 54,
     5, 6, 10, 49050, 6400, 7935, 1, 250, 3, 4292, 1, 44003, 4, 5331, 8, 798350, 1, 31, 96, 65504,
     65534, 65536, 65534};
 
-/// What BERT's handle_chinese_chars puts spaces around. Pairs (gap from the last start, length).
+/// The characters that BERT's handle_chinese_chars puts spaces around. Pairs (gap from the last start, length).
 inline constexpr std::int32_t ideographs[] = {
     13312, 6592, 6656, 20992, 43776, 512, 67328, 42720, 42752, 4384, 4640, 5520, 16096, 544};
 
-/// What BERT's strip_accents drops. Pairs (gap from the last start, length).
+/// The characters that BERT's strip_accents drops. Pairs (gap from the last start, length).
 inline constexpr std::int32_t nonspacing_marks[] = {
     768, 64, 66, 1, 3, 43, 318, 5, 270, 45, 46, 1, 2, 2, 3, 2, 3, 1, 73, 11, 59, 21, 37, 1, 102, 7,
     9, 6, 8, 2, 3, 4, 39, 1, 31, 27, 118, 11, 69, 9, 43, 4, 5, 9, 10, 3, 4, 5, 48, 3, 138, 32, 87,
@@ -198,7 +198,7 @@ inline constexpr std::int32_t word_characters[] = {
     26, 32, 26, 2688, 10, 1040, 42720, 42752, 4154, 4160, 222, 224, 5762, 5776, 7473, 7488, 622,
     3088, 542, 2048, 4939, 4944, 4192, 716208, 240};
 
-/// What Digits sets apart. Pairs (gap from the last start, length).
+/// The characters that Digits isolates. Pairs (gap from the last start, length).
 inline constexpr std::int32_t numeric[] = {
     48, 10, 130, 2, 7, 1, 3, 3, 1444, 10, 144, 10, 208, 10, 422, 10, 128, 10, 14, 6, 114, 10, 128,
     10, 128, 10, 12, 6, 116, 13, 128, 10, 18, 7, 110, 10, 114, 7, 14, 19, 128, 10, 106, 10, 128, 10,
@@ -214,7 +214,7 @@ inline constexpr std::int32_t numeric[] = {
     10, 272, 23, 372, 3, 23804, 10, 1488, 20, 32, 20, 128, 25, 1134, 50, 2418, 10, 432, 10, 512, 10,
     257, 10, 726, 9, 137, 10, 801, 59, 60, 3, 4, 4, 80, 45, 46, 15, 977, 13, 2800, 10};
 
-/// What StripAccents drops: category M. Pairs (gap from the last start, length).
+/// The characters that StripAccents drops: category M. Pairs (gap from the last start, length).
 inline constexpr std::int32_t marks[] = {
     768, 112, 387, 7, 270, 45, 46, 1, 2, 2, 3, 2, 3, 1, 73, 11, 59, 21, 37, 1, 102, 7, 9, 6, 8, 2,
     3, 4, 39, 1, 31, 27, 118, 11, 69, 9, 43, 4, 5, 9, 10, 3, 4, 5, 48, 3, 123, 14, 15, 33, 87, 3, 4,
@@ -351,7 +351,7 @@ inline constexpr std::int32_t conjunct_extends[] = {
     3, 5, 105, 1, 161, 7, 382, 1, 62, 4, 512, 4, 258, 2, 245, 1, 3, 1, 8, 2, 7, 1, 475, 7, 116, 7,
     2743, 5, 789541, 96, 224, 240};
 
-/// Lower case but for U+0130. (Gap from the last start, length, stride, offset to add).
+/// Lower case, except of U+0130. (Gap from the last start, length, stride, offset to add).
 inline constexpr std::int32_t lower_case[] = {
     65, 26, 1, 32, 127, 23, 1, 32, 24, 7, 1, 32, 40, 24, 2, 1, 50, 3, 2, 1, 7, 8, 2, 1, 17, 23, 2,
     1, 46, 1, 1, -121, 1, 3, 2, 1, 8, 1, 1, 210, 1, 2, 2, 1, 4, 1, 1, 206, 1, 1, 1, 1, 2, 2, 1, 205,
@@ -424,7 +424,7 @@ inline constexpr std::int32_t combining_classes[] = {
     216, 13, 8, 220, 10, 5, 230, 5, 2, 220, 32, 4, 230, 152, 3, 230, 3518, 7, 230, 8, 17, 230, 19,
     7, 230, 8, 2, 230, 3, 5, 230, 2218, 7, 220, 116, 6, 230, 6, 1, 7};
 
-/// Full canonical decompositions but for Hangul. (Gap from the last, number of parts, parts).
+/// Full canonical decompositions, except of Hangul. (Gap from the last, number of parts, parts).
 inline constexpr std::int32_t decompositions[] = {
     192, 2, 65, 768, 1, 2, 65, 769, 1, 2, 65, 770, 1, 2, 65, 771, 1, 2, 65, 776, 1, 2, 65, 778, 2,
     2, 67, 807, 1, 2, 69, 768, 1, 2, 69, 769, 1, 2, 69, 770, 1, 2, 69, 776, 1, 2, 73, 768, 1, 2, 73,
@@ -770,7 +770,7 @@ inline constexpr std::int32_t decompositions[] = {
     40635, 1, 1, 19798, 1, 1, 40697, 1, 1, 40702, 1, 1, 40709, 1, 1, 40719, 1, 1, 40726, 1, 1,
     40763, 1, 1, 173568};
 
-/// Full compatibility decompositions where they are other than the canonical ones. (Gap from the last, number of parts, parts).
+/// Full compatibility decompositions that differ from the canonical ones. (Gap from the last, number of parts, parts).
 inline constexpr std::int32_t compatibility[] = {
     160, 1, 32, 8, 2, 32, 776, 2, 1, 97, 5, 2, 32, 772, 3, 1, 50, 1, 1, 51, 1, 2, 32, 769, 1, 1,
     956, 3, 2, 32, 807, 1, 1, 49, 1, 1, 111, 2, 3, 49, 8260, 52, 1, 3, 49, 8260, 50, 1, 3, 51, 8260,
@@ -1325,7 +1325,7 @@ inline constexpr std::int32_t compatibility[] = {
     12308, 25171, 12309, 1, 3, 12308, 30423, 12309, 1, 3, 12308, 21213, 12309, 1, 3, 12308, 25943,
     12309, 8, 1, 24471, 1, 1, 21487};
 
-/// Canonical compositions but for Hangul. (Gap from the last first part, second part, result).
+/// Canonical compositions, except of Hangul. (Gap from the last first part, second part, result).
 inline constexpr std::int32_t compositions[] = {
     60, 824, 8814, 1, 824, 8800, 1, 824, 8815, 3, 768, 192, 0, 769, 193, 0, 770, 194, 0, 771, 195,
     0, 772, 256, 0, 774, 258, 0, 775, 550, 0, 776, 196, 0, 777, 7842, 0, 778, 197, 0, 780, 461, 0,

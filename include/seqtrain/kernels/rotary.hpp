@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include <seqtrain/kernels/bf16.hpp>
+#include <seqtrain/kernels/clones.hpp>
+#include <seqtrain/kernels/lanes.hpp>
+
+namespace seqtrain::kernels {
+
+/// The angles of rotary positions (Su et al. 2021): pair i of a head's `size` columns, which are
+/// columns i and i + size / 2, turns by position * base^(-2 i / size).
+class RotaryAngles {
+ public:
+  RotaryAngles(double base, std::size_t size) : base_{base}, half_{size / 2} {}
+
+  /// Computes the angles of positions below `length` that have not been computed yet.
+  void reserve(std::size_t length) {
+    for (std::size_t position = cosines_.size() / half_; position < length; ++position) {
+      for (std::size_t i = 0; i < half_; ++i) {
+        // In fp32, as transformers does.
+        const auto exponent = static_cast<float>(2 * i) / static_cast<float>(2 * half_);
+        const auto frequency = 1 / std::pow(static_cast<float>(base_), exponent);
+        const float angle = static_cast<float>(position) * frequency;
+        cosines_.push_back(std::cos(angle));
+        sines_.push_back(std::sin(angle));
+      }
+    }
+  }
+
+  /// Turns rows of x by their positions, from 0 on, in place; backwards if `sign` is -1. Rows
+  /// [heads, size] are `ld` apart.
+  template <class T>
+  void turn(T* x, std::size_t ld, std::size_t rows, std::size_t heads, float sign) const {
+    const float* const cosines = cosines_.data();
+    const float* const sines = sines_.data();
+    const std::size_t half = half_;
+    vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+      typename Width<width>::Floats c, s, a, b;
+      for (std::size_t row = 0; row < rows; ++row) {
+        const float* const cosine = cosines + row * half;
+        const float* const sine = sines + row * half;
+        for (std::size_t head = 0; head < heads; ++head) {
+          T* const first = x + row * ld + head * 2 * half;
+          T* const second = first + half;
+          std::size_t i = 0;
+          for (; i + width <= half; i += width) {
+            load(cosine + i, c);
+            load(sine + i, s);
+            s *= sign;
+            load(first + i, a);
+            load(second + i, b);
+            store(first + i, a * c - b * s);
+            store(second + i, b * c + a * s);
+          }
+          for (; i < half; ++i) {
+            const float p = to_float(first[i]);
+            const float q = to_float(second[i]);
+            first[i] = from_float<T>(p * cosine[i] - q * sine[i] * sign);
+            second[i] = from_float<T>(q * cosine[i] + p * sine[i] * sign);
+          }
+        }
+      }
+    });
+  }
+
+ private:
+  double base_;
+  std::size_t half_;
+  std::vector<float> cosines_;  ///< [positions, size / 2]
+  std::vector<float> sines_;
+};
+
+}  // namespace seqtrain::kernels

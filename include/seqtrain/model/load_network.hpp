@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/model/architecture.hpp>
+#include <seqtrain/model/cpu/any_encoder.hpp>
+#include <seqtrain/model/network.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/options.hpp>
+#include <seqtrain/model/precision.hpp>
+#include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/weights/checkpoint.hpp>
+#include <seqtrain/weights/config_file.hpp>
+
+namespace seqtrain::model {
+
+/// A network of a family.
+template <Architecture Family>
+class NetworkOf : public Network {
+ public:
+  NetworkOf(ParameterMaker& maker, const typename Family::Config& config, bool encoder_frozen)
+      : encoder_{Scope{maker,
+                       std::string{Family::prefix},
+                       {.required = true, .frozen = encoder_frozen}},
+                 config},
+        head_{Scope{maker, "", {.initializer_range = config.initializer_range}}, config} {}
+
+  [[nodiscard]] at::Tensor encode(const tensor::Batch& batch, Dropout& dropout) const override {
+    return encoder_(batch, dropout);
+  }
+
+  [[nodiscard]] at::Tensor head(const at::Tensor& hidden, Dropout& dropout) const override {
+    return head_(hidden, dropout);
+  }
+
+  [[nodiscard]] cpu::AnyEncoder kernels(std::span<tensor::Parameter> parameters,
+                                        Precision precision, bool only_predicts) const override {
+    if constexpr (HasCpuParts<typename Family::Encoder>) {
+      return {encoder_, parameters, precision, only_predicts};
+    } else {
+      return {};
+    }
+  }
+
+ private:
+  typename Family::Encoder encoder_;
+  typename Family::Head head_;
+};
+
+/// Loads a network of that family. Throws `InputError` if the checkpoint, its config.json and the
+/// options do not fit together.
+template <Architecture Family>
+[[nodiscard]] LoadedNetwork load_network(const weights::Checkpoint& checkpoint,
+                                         const weights::ConfigFile& file,
+                                         const ClassifierOptions& options) {
+  check_model_type(file, Family::model_type);
+  auto config = Family::read_config(file);
+  configure(config, options);
+  ParameterMaker maker{checkpoint,
+                       {.prefix = Family::prefix, .seed = options.seed, .device = options.device}};
+  auto network = std::make_unique<const NetworkOf<Family>>(
+      maker, config, options.freeze_encoder || options.only_predicts);
+  return {.config_text = file.text(),
+          .config = config,
+          .architecture = Family::classifier,
+          .max_length = Family::max_length(config),
+          .parameters = maker.parameters(),
+          .report = maker.report(),
+          .network = std::move(network)};
+}
+
+}  // namespace seqtrain::model

@@ -1,0 +1,48 @@
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/kernels/rotary.hpp>
+
+namespace seqtrain::kernels {
+namespace {
+
+std::vector<float> sine_waves(std::size_t count) {
+  std::vector<float> result(count);
+  for (std::size_t i = 0; i < count; ++i) result[i] = std::sin(static_cast<float>(i));
+  return result;
+}
+
+/// Heads of sizes that fill vectors and of one that does not.
+TEST(Rotary, TurnsPairsByTheirPosition) {
+  for (const std::size_t size : {2UL, 12UL, 32UL, 64UL}) {
+    constexpr std::size_t rows = 9, heads = 3;
+    const std::size_t ld_x = heads * size + 5;
+    RotaryAngles angles{10'000, size};
+    angles.reserve(4);
+    angles.reserve(rows);
+    const auto x = sine_waves(rows * ld_x);
+    auto turned = x;
+    angles.turn(turned.data(), ld_x, rows, heads, 1);
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = 0; i < heads * size; ++i) {
+        const std::size_t pair = i % size % (size / 2);
+        const double angle =
+            static_cast<double>(row) *
+            std::pow(10'000, -2 * static_cast<double>(pair) / static_cast<double>(size));
+        const bool is_first = i % size < size / 2;
+        const double other = x[row * ld_x + (is_first ? i + size / 2 : i - size / 2)];
+        const double expected =
+            x[row * ld_x + i] * std::cos(angle) + (is_first ? -other : other) * std::sin(angle);
+        EXPECT_NEAR(turned[row * ld_x + i], expected, 2e-6) << size;
+      }
+    }
+    angles.turn(turned.data(), ld_x, rows, heads, -1);
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(turned[i], x[i], 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain::kernels
