@@ -98,6 +98,7 @@ TEST(ModelConfig, NamesTheFieldThatIsWrong) {
       {R"("type_vocab_size": 0)", "type_vocab_size: 0"},
       {R"("initializer_range": -1)", "initializer_range: negative"},
       {R"("layer_norm_eps": 0)", "layer_norm_eps: not above 0"},
+      {R"("layer_norm_eps": 1e-50)", "layer_norm_eps: not above 0 as a 32-bit number"},
       {R"("pad_token_id": 30522)", "pad_token_id: 30522 is not an id"},
       {R"("pad_token_id": -1)", "pad_token_id: -1 is not an id"},
       {R"("position_embedding_type": "relative_key")", "position_embedding_type: 'relative_key'"},

@@ -33,6 +33,12 @@ class Value {
     return Value{member, *file_, child(key)};
   }
 
+  /// Tells whether the member `key` is present and null.
+  [[nodiscard]] bool has_null(std::string_view key) const {
+    simdjson::dom::element member;
+    return element_.at_key(key).get(member) == simdjson::SUCCESS && member.is_null();
+  }
+
   [[nodiscard]] Value at(std::string_view key) const {
     auto member = find(key);
     if (!member) throw InputError{"missing", {.object = *file_, .field = child(key)}};

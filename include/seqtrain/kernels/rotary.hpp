@@ -18,6 +18,8 @@ class RotaryAngles {
 
   /// Computes the angles of positions below `length` that have not been computed yet.
   void reserve(std::size_t length) {
+    cosines_.reserve(length * half_);
+    sines_.reserve(length * half_);
     for (std::size_t position = cosines_.size() / half_; position < length; ++position) {
       for (std::size_t i = 0; i < half_; ++i) {
         // In fp32, as transformers does.

@@ -261,7 +261,8 @@ inline void ModelConfig::validate(const std::string& file) const {
   check.probability(attention_probs_dropout_prob, keys.attention_probs_dropout_prob);
   check.probability(classifier_dropout_prob(), keys.classifier_dropout);
   check.require(initializer_range >= 0, "initializer_range", "negative");
-  check.require(layer_norm_eps > 0, keys.layer_norm_eps, "not above 0");
+  check.require(layer_norm_eps >= std::numeric_limits<float>::min(), keys.layer_norm_eps,
+                "not above 0 as a 32-bit number");
   check.require(!labels.empty(), "id2label", "no labels");
 }
 

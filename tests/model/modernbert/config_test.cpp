@@ -44,6 +44,7 @@ TEST(ModernBertConfig, ReadsOldFilesAndNewOnes) {
   EXPECT_EQ(old.is_local, (std::vector<bool>{false, true, false, true}));
   EXPECT_EQ(old.local_rope_theta, 100);
   EXPECT_EQ(old.global_rope_theta, 1000);
+  EXPECT_EQ(modernbert_config(R"(, "local_rope_theta": null)").local_rope_theta, 160'000);
   const auto recent = modernbert_config(R"(, "num_hidden_layers": 2,
     "layer_types": ["sliding_attention", "full_attention"], "rope_parameters":
     {"full_attention": {"rope_theta": 7.0, "rope_type": "default"},

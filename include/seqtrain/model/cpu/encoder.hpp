@@ -69,7 +69,7 @@ class Encoder {
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> stream) {
     const TileGuard tiles;
     const auto linears = all_linears();
-    pack_weights<T>(linears, changes_of<T>(linears) == changes_at_gradients_);
+    pack_weights<Linear<T>>(linears, changes_of<T>(linears) == changes_at_gradients_);
     layout_.emplace(batch, row_unit());
     // With gradients of distances' vectors, a run has a share of them.
     runs_ = vectors_ && stream ? layout_->split_into(shares) : layout_->runs(tensor::workers());

@@ -87,7 +87,7 @@ class FixedEncoder {
   /// The first tokens' hidden states [rows, hidden], in fp32.
   at::Tensor forward(const data::Batch& batch) {
     const TileGuard tiles;
-    pack_weights();
+    pack_weights<FixedLinear>(all_linears(), false);
     const Layout layout{batch, 1};
     const std::size_t workers = tensor::workers();
     const bool shared = losses_ || layout.groups().size() < workers;
@@ -354,26 +354,20 @@ class FixedEncoder {
     losses_ = &losses;
     (void)forward(embeddings_.probe());
     losses_ = nullptr;
-    for (FixedLayer& layer : layers_) {
-      for (FixedLinear* const linear : layer.linears()) {
-        const bool loses = std::ranges::any_of(losses, [&](const auto& loss) {
-          return loss.first == linear && loss.second > largest_loss;
-        });
-        if (loses) linear->keep_in_bf16();
-      }
+    for (FixedLinear* const linear : all_linears()) {
+      const bool loses = std::ranges::any_of(losses, [&](const auto& loss) {
+        return loss.first == linear && loss.second > largest_loss;
+      });
+      if (loses) linear->keep_in_bf16();
     }
   }
 
-  void pack_weights() {
-    std::vector<std::pair<FixedLinear*, std::size_t>> tasks;
+  [[nodiscard]] std::vector<FixedLinear*> all_linears() {
+    std::vector<FixedLinear*> result;
     for (FixedLayer& layer : layers_) {
-      for (FixedLinear* const linear : layer.linears()) {
-        const std::size_t panels = linear->begin_packing();
-        for (std::size_t i = 0; i < panels; ++i) tasks.emplace_back(linear, i);
-      }
+      for (FixedLinear* const linear : layer.linears()) result.push_back(linear);
     }
-    tensor::for_each_task(
-        tasks.size(), [&](std::size_t i, std::size_t) { tasks[i].first->pack(tasks[i].second); });
+    return result;
   }
 
   /// Memory for as many runs at a time, and for the threads to work in.

@@ -42,15 +42,19 @@ class FixedLinear {
   }
 
   /// See `Linear::begin_packing`.
-  [[nodiscard]] std::size_t begin_packing() {
-    if (!int8_) return linear_.begin_packing(false);
-    const std::int64_t now = linear_.changes();
-    if (std::exchange(packed_changes_, now) == now) return 0;
+  [[nodiscard]] std::size_t begin_packing(bool always) {
+    if (!int8_) return linear_.begin_packing(always);
+    if (linear_.changes() == packed_changes_ && !always) return 0;
+    packed_changes_ = -1;
     weights_.reserve(in() * out());
     excess_.reserve(out());
     scales_.reserve(out());
     bias_.resize(out());
     return panels();
+  }
+  void end_packing() {
+    if (!int8_) return linear_.end_packing();
+    packed_changes_ = linear_.changes();
   }
 
   void pack(std::size_t index) {

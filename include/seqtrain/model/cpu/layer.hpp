@@ -348,20 +348,4 @@ template <class T>
   return sum;
 }
 
-/// Packs the weights of maps whose changes have been counted, see `Linear::begin_packing`.
-template <class T>
-void pack_weights(std::span<Linear<T>* const> linears, bool always) {
-  struct Task {
-    Linear<T>* linear;
-    std::size_t panel;
-  };
-  std::vector<Task> tasks;
-  for (Linear<T>* const linear : linears) {
-    const std::size_t panels = linear->begin_packing(always);
-    for (std::size_t i = 0; i < panels; ++i) tasks.push_back({linear, i});
-  }
-  tensor::for_each_task(tasks.size(),
-                        [&](std::size_t i, std::size_t) { tasks[i].linear->pack(tasks[i].panel); });
-}
-
 }  // namespace seqtrain::model::cpu

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
+#include <seqtrain/tensor/parallel.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model::cpu {
@@ -23,6 +25,7 @@ class Buffer {
   T* reserve(std::size_t count) {
     if (count > capacity_) {
       memory_.reset();
+      capacity_ = 0;  // the next line may throw
       memory_.reset(static_cast<T*>(::operator new(count * sizeof(T), alignment)));
       capacity_ = count;
     }
@@ -84,16 +87,16 @@ class Linear {
   }
 
   /// Begins to pack the weights anew if a change of them has been counted, or `always`. Returns how
-  /// many panels of outputs are to be given to `pack` before the next product, none or all.
+  /// many panels of outputs are to be given to `pack` before `end_packing`: none or all.
   [[nodiscard]] std::size_t begin_packing(bool always) {
-    const std::int64_t now = changes();
-    if (now == packed_changes_ && !always) return 0;
+    if (changes() == packed_changes_ && !always) return 0;
+    packed_changes_ = -1;  // nothing is packed if packing fails
     forward_.reserve(in_ * out_);
     if (learns()) backward_.reserve(in_ * out_);
     bias_.resize(out_);
-    packed_changes_ = now;
     return out_ / panel;
   }
+  void end_packing() { packed_changes_ = changes(); }
 
   void pack(std::size_t index) {
     const std::size_t output = index * panel;
@@ -163,6 +166,19 @@ class Linear {
   Buffer<T> backward_;
   std::vector<float> bias_;
 };
+
+/// Packs the weights of maps whose changes have been counted, see `Linear::begin_packing`.
+template <class Map>
+void pack_weights(std::span<Map* const> maps, bool always) {
+  std::vector<std::pair<Map*, std::size_t>> panels;
+  for (Map* const map : maps) {
+    const std::size_t count = map->begin_packing(always);
+    for (std::size_t i = 0; i < count; ++i) panels.emplace_back(map, i);
+  }
+  tensor::for_each_task(
+      panels.size(), [&](std::size_t i, std::size_t) { panels[i].first->pack(panels[i].second); });
+  for (Map* const map : maps) map->end_packing();
+}
 
 /// Columns of the result of a linear map. Both numbers are multiples of `panel`.
 struct Columns {

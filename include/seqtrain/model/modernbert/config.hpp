@@ -115,10 +115,12 @@ inline ModernBertConfig read_modernbert_config(const weights::ConfigFile& file) 
   if (root.find("sliding_window")) {
     config.local_attention = 2 * weights::count_in(file, "sliding_window", 0);
   }
-  config.local_rope_theta =
-      detail::rope_theta(root, "local_rope_theta", "sliding_attention", 10'000);
   config.global_rope_theta =
       detail::rope_theta(root, "global_rope_theta", "full_attention", 160'000);
+  // transformers 4 takes null for "the same as in the other layers".
+  config.local_rope_theta =
+      detail::rope_theta(root, "local_rope_theta", "sliding_attention",
+                         root.has_null("local_rope_theta") ? config.global_rope_theta : 10'000);
   config.is_local = detail::local_layers(file, config.num_hidden_layers);
   return config;
 }
