@@ -25,7 +25,7 @@ namespace gcs = seqtrain::gcs;
 using seqtrain::InputError;
 
 constexpr std::string_view usage =
-    R"(gcs: copies, lists and removes what lies in Google Cloud Storage
+    R"(gcs: copies, lists and removes objects in Google Cloud Storage
 
   gcs cp [-r] SRC DST   one of them, or both, gs://bucket/name; - is stdin or stdout;
                         -r copies all that lies below SRC into DST

@@ -78,7 +78,7 @@ void prepare(Job& job, const std::filesystem::path& folder) {
   const auto own = job.work / "published";
   const auto data = own / "data", fresh = own / "data.new";
   if (std::filesystem::exists(data) && !std::filesystem::exists(own / "settings.json")) {
-    throw InputError{"is not of a job: it has no settings.json",
+    throw InputError{"does not belong to a job: settings.json is missing",
                      {.object = own.string()},
                      "use another --work-dir"};
   }
@@ -145,7 +145,8 @@ int main(int argc, char** argv) {
         .add("embedding", job.embedding, "size of ULMFiT's embeddings")
         .add("hidden", job.hidden, "size of ULMFiT's layers")
         .add("threads", job.threads, "threads to compute with")
-        .add("precision", precision, "of products: fp32, bf16 or auto")
+        .add("precision", precision,
+             "precision of matrix products: fp32, bf16, or auto (bf16 where it is native)")
         .add("seed", job.seed, "seed of the order, the dropout and new weights");
     published.add_flags(flags);
     flags.add_for_training();

@@ -49,8 +49,10 @@ int main(int argc, char** argv) {
     bool no_special_tokens = false;
     cli::Flags flags{"tokenize", "turns JSON lines of texts into JSON lines of ids"};
     flags.add("tokenizer", folder, "folder with the tokenizer, or a SentencePiece .model, or gs://")
-        .add("max-length", max_length, "ids that an example may have; 0: as many as it has")
-        .add_switch("no-special-tokens", no_special_tokens, "add none");
+        .add("max-length", max_length,
+             "most ids of an example; longer ones are truncated (0: no limit)")
+        .add_switch("no-special-tokens", no_special_tokens,
+                    "leave out special tokens such as [CLS]");
     if (!flags.parse(argc, argv)) return;
     if (max_length < 0) throw InputError{"must be 0 or more", {.object = "--max-length"}};
     text::EncodeOptions options{.add_special_tokens = !no_special_tokens};

@@ -33,9 +33,10 @@
   const auto list = data / "vocabulary.txt", pickle = data / "vocabulary.pkl";
   if (std::filesystem::exists(list)) return seqtrain::text::read_word_list(list);
   if (std::filesystem::exists(pickle)) return seqtrain::weights::read_pickled_words(pickle);
-  throw seqtrain::InputError{"is needed with pretrained.pth: the words of its rows, one a line",
-                             {.object = list.string()},
-                             "or vocabulary.pkl, the list of them that fastai has pickled"};
+  throw seqtrain::InputError{
+      "is missing: pretrained.pth needs a file with the word of each row, one a line",
+      {.object = list.string()},
+      "add it, or vocabulary.pkl, the list that fastai has pickled"};
 }
 
 /// Loads the weights in `pretrained.pth` into a language model over `words`. Returns false if there

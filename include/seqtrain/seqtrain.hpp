@@ -1,7 +1,8 @@
 #pragma once
 
-/// Includes every room except `dist` and `serve`, for experiments. A program that is compiled often
-/// includes only the rooms that it uses.
+/// Includes the rooms that most programs need, for experiments. It leaves out `dist`, `gcs`,
+/// `http`, `hub`, `kernels`, `parquet` and `serve`. A program that is compiled often includes only
+/// the rooms that it uses.
 
 #include <seqtrain/cli.hpp>
 #include <seqtrain/concepts.hpp>

@@ -47,7 +47,7 @@ inline std::string joined_files(const std::vector<std::filesystem::path>& files)
   std::string place;
   for (const auto& file : files) {
     if (file.string().find_first_of(",*") != std::string::npos) {
-      throw InputError{"has a comma or a star in its name, and is one of several files",
+      throw InputError{"cannot be part of a split of several files: its name has a comma or a star",
                        {.object = file.string()},
                        "name another place by HF_HUB_CACHE, or rename a local file"};
     }

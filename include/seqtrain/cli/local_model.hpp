@@ -31,7 +31,7 @@ inline void demand_directory(const std::string& place, std::string_view kind) {
   throw InputError{
       "there is no such directory",
       {.object = place},
-      "name a directory that is there, or a " + std::string{kind} + " on the hub, org/name"};
+      "name an existing directory, or a  " + std::string{kind} + " on the hub, org/name"};
 }
 
 /// Tells whether `place` names a model on the hub: it has the form of such a name and does not mean
@@ -58,9 +58,10 @@ auto from_hub(const report::Log& log, const Fetch& fetch) {
   try {
     return fetch(client, cache, options);
   } catch (const hub::NotFound& error) {
-    throw InputError{std::string{error.what()} + "; nor is there such a directory here"};
+    throw InputError{std::string{error.what()} +
+                     "; there is no local directory of this name either"};
   } catch (const hub::Unavailable& error) {
-    throw Error{std::string{error.what()} + "; nor is there such a directory here"};
+    throw Error{std::string{error.what()} + "; there is no local directory of this name either"};
   }
 }
 

@@ -122,7 +122,7 @@ class CsvParser {
   return npos;
 }
 
-/// Calls `visit` with each record of `part` as an example. `part` belongs to the source and lies
+/// Calls `visit` with each record of `part` as an example. `part` belongs to the source and begins
 /// after its header. Empty lines between records are skipped.
 template <class Visit>
 void read_csv(const Source& source, std::string_view part, const Columns& columns, Visit&& visit) {

@@ -10,7 +10,7 @@ namespace seqtrain::data {
 struct Example {
   std::string_view text = {};
   std::optional<std::string_view> text_pair = {};
-  /// As written in the file: a name, a number or an array.
+  /// The label as the file has it: a name, a number or an array.
   std::optional<std::string_view> label = {};
   std::string_view record = {};  ///< the whole record, which is a part of its `Source`
   std::int64_t row = 0;          ///< the row's number in an `ExampleFile`, counted from 1

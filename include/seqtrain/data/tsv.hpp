@@ -21,7 +21,7 @@ inline void split_tsv(std::string_view line, std::vector<std::string_view>& cell
   }
 }
 
-/// Calls `visit` with each line of `part` as an example. `part` belongs to the source and lies
+/// Calls `visit` with each line of `part` as an example. `part` belongs to the source and begins
 /// after its header. Empty lines are skipped.
 template <class Visit>
 void read_tsv(const Source& source, std::string_view part, const Columns& columns, Visit&& visit) {

@@ -113,7 +113,7 @@ class SharedKeeper {
         [files, tensors](std::string_view owner) -> std::span<const weights::TensorView> {
           const auto found = tensors->find(owner);
           if (found != tensors->end()) return found->second;
-          throw InputError{"rank 0's checkpoint has none", {.object = std::string{owner}}};
+          throw InputError{"is not in rank 0's checkpoint", {.object = std::string{owner}}};
         }};
   }
 

@@ -139,9 +139,10 @@ class Rendezvous {
   [[nodiscard]] InputError absent(const std::set<int>& missing) const {
     std::string ranks;
     for (const int rank : missing) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
-    return InputError{"of " + std::to_string(world_.size) + " ranks these did not join: " + ranks,
-                      {.object = detail::master_of(world_)},
-                      "check that they run and that their hosts reach this address"};
+    return InputError{
+        "some of the " + std::to_string(world_.size) + " ranks did not join: " + ranks,
+        {.object = detail::master_of(world_)},
+        "check that they run and that their hosts reach this address"};
   }
 
   [[nodiscard]] std::string ask() {

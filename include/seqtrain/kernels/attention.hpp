@@ -102,7 +102,8 @@ struct AttentionScratch {
   }
 };
 
-/// Computes to [rows, round_to_lanes(columns)] = scale * from, with zeros after the columns.
+/// Computes the matrix `to` [rows, round_to_lanes(columns)] = scale * `from`, with zeros after the
+/// columns.
 template <class T>
 SEQTRAIN_INLINE void widen(const T* from, std::size_t ld, std::size_t rows, std::size_t columns,
                            float scale, float* to) {

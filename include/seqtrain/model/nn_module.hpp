@@ -105,7 +105,7 @@ class NnModule {
     return result;
   }
 
-  /// Gives all buffers their values back if a number of one has stopped being finite.
+  /// Restores all buffers if a number in one of them is no longer finite.
   static void keep_finite(const std::vector<at::Tensor>& buffers,
                           const std::vector<at::Tensor>& before) {
     if (buffers.empty()) return;

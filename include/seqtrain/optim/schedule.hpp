@@ -49,7 +49,7 @@ struct Schedule {
   void validate() const {
     one_cycle.validate();
     if (type == Type::one_cycle && (warmup_steps != 0 || warmup_ratio != 0)) {
-      throw InputError{"one_cycle has no warm-up besides its own rise",
+      throw InputError{"does not go with one_cycle, which has its own rise",
                        {.object = "schedule", .field = "warmup"}};
     }
     if (warmup_steps < 0) {

@@ -24,9 +24,10 @@ struct CheckpointFlags {
         .add("checkpoint-dir", checkpoint_dir,
              "where checkpoints are saved: a directory or gs://bucket/path (default: checkpoints "
              "in the output directory)")
-        .add("checkpoint-every", checkpoint_every, "steps between two checkpoints (0: by time)")
+        .add("checkpoint-every", checkpoint_every,
+             "steps between two checkpoints (0: not by steps)")
         .add("checkpoint-minutes", checkpoint_minutes,
-             "minutes between two checkpoints (0: by steps)")
+             "minutes between two checkpoints (0: not by time)")
         .add("keep-checkpoints", keep_checkpoints, "number of newest checkpoints to keep")
         .add("resume", resume,
              "auto: continue from the newest complete checkpoint, if there is one; never; or a "

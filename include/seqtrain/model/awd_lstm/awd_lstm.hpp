@@ -82,10 +82,10 @@ struct AwdLstmDropout {
 };
 
 /// Word embeddings and a stack of LSTM layers with the dropouts of Merity et al. 2017,
-/// "Regularizing and optimizing LSTM language models": words are left out of the embedding as a
-/// whole; elements are with one mask for all steps of a row, between layers and before the first;
-/// and so are weights of the hidden-to-hidden matrices, for a whole batch. With `shape.qrnn` layers
-/// are quasi-recurrent instead, the first one looks back, and all their weights may be left out.
+/// "Regularizing and optimizing LSTM language models". Dropout leaves out whole words of the
+/// embedding; elements before and between layers, with one mask for all steps of a row; and weights
+/// of the hidden-to-hidden matrices, with one mask for a batch. With `shape.qrnn` the layers are
+/// quasi-recurrent instead, the first one looks back, and dropout applies to all their weights.
 /// Parameters are named as in fastai, after `prefix`.
 class AwdLstm {
  public:
@@ -103,9 +103,9 @@ class AwdLstm {
     if (by_hand_ == Precision::fp32) memory_ = std::make_shared<cpu::LstmMemory<float>>();
   }
 
-  /// Hidden states of the last layer [rows, width, embedding] for ids [rows, width]. `state` is
-  /// that before the first of them and becomes that after the last layer, cut off from the
-  /// gradients.
+  /// Returns the hidden states of the last layer [rows, width, embedding] for ids [rows, width].
+  /// Replaces `state`, the state before the first word, by the state after the last word,
+  /// detached from autograd.
   at::Tensor operator()(const at::Tensor& ids, RecurrentState& state, Dropout& dropout) const {
     at::Tensor x = shared_over_time(embed(ids, dropout), dropout_.input, dropout);
     for (std::size_t i = 0; i < layers_.size(); ++i) {

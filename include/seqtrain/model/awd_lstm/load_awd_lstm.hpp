@@ -38,8 +38,8 @@ namespace seqtrain::model {
                     std::to_string(count));
 }
 
-/// What a directory with an AWD-LSTM classifier says about it: `description.json`, which the
-/// program `languages` leaves with a model under another name than `model.pth`.
+/// The description of an AWD-LSTM classifier in `description.json`. The program `languages` writes
+/// this file if the model is not named `model.pth`.
 struct AwdLstmDescription {
   std::string model = "model.pth";
   std::vector<std::string> labels = {};  ///< empty: see `labels_of_performance`
@@ -69,7 +69,7 @@ struct AwdLstmDescription {
 
 namespace detail {
 
-/// Returns a tensor's size in a dimension. Throws `InputError` if it has not as many dimensions.
+/// Returns a tensor's size in a dimension. Throws `InputError` if the tensor has fewer dimensions.
 inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view name,
                             std::size_t dimension) {
   const auto tensor = file.at(name);
@@ -97,8 +97,8 @@ inline AwdLstmShape awd_lstm_shape(const weights::FastaiFile& file) {
 
 /// Returns the classifier in a directory as the program `languages` leaves it with ULMFiT: weights
 /// in fastai's layout, as `model.pth` or as `description.json` says, and the names of the labels
-/// there or in `performance.json`. Nothing of it is trainable. Throws `InputError` if a tensor is
-/// missing or the sizes do not fit together.
+/// there or in `performance.json`. All its parameters are frozen. Throws `InputError` if a tensor
+/// is missing or the sizes do not fit together.
 [[nodiscard]] inline AwdLstmClassifier load_awd_lstm(const std::filesystem::path& directory,
                                                      std::int64_t padding_id, c10::Device device) {
   const auto description = AwdLstmDescription::load(directory);

@@ -10,15 +10,15 @@
 
 namespace seqtrain::model {
 
-/// How an AWD-LSTM is computed: by hand-written passes on a processor, by ATen's operators on other
-/// devices and for quasi-recurrent layers.
+/// The choice of passes for an AWD-LSTM: hand-written passes on a processor, by ATen's operators on
+/// other devices and for quasi-recurrent layers.
 struct RecurrentPasses {
   Precision precision = Precision::fp32;  ///< fp32, bf16 or automatic
   /// True if ATen's operators compute it even where there are hand-written passes.
   bool autograd = false;
 
   /// Returns the precision of the hand-written passes, or nothing if ATen's operators are to be
-  /// used. Throws `InputError` if these have not the precision.
+  /// used. Throws `InputError` if these do not support the precision.
   [[nodiscard]] std::optional<Precision> by_hand(c10::Device device, bool qrnn) const {
     const bool exist = device.is_cpu() && !qrnn && !autograd;
     if (precision == Precision::int8 || (precision == Precision::bf16 && !exist)) {

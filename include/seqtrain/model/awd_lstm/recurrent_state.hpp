@@ -9,8 +9,9 @@
 
 namespace seqtrain::model {
 
-/// What the layers carry from one stretch of text to the next. An LSTM's layer carries h and c; a
-/// QRNN's its hidden state as h and, if it looks back, its last input as c. Each is [rows, size].
+/// The state that the layers carry from one stretch of text to the next. An LSTM's layer carries h
+/// and c; a QRNN's its hidden state as h and, if it looks back, its last input as c. Each is [rows,
+/// size].
 struct RecurrentState {
   struct Layer {
     at::Tensor h, c;

@@ -15,8 +15,8 @@ struct RegularizationOptions {
 
 /// Adds to `gradient` the gradient of the regularization of Merity et al. 2017, section 4.3, with
 /// respect to a classifier's hidden states, both [rows, width, size], for rows of `lengths` [rows]
-/// words. fastai's classifiers are regularized too. As there, padding in whole chunks counts as
-/// zeros before a row's first word, and the rest of the padding, after the last word, as words.
+/// words. As in fastai, whole chunks of padding count as zeros before a row's first word. The rest
+/// of the padding counts as words after the last one.
 inline void add_regularization_gradient(const at::Tensor& gradient, const at::Tensor& hidden,
                                         const at::Tensor& lengths,
                                         const RegularizationOptions& options) {

@@ -22,9 +22,9 @@
 
 namespace seqtrain::model::cpu {
 
-/// The encoder with its passes written out, in fp32, bf16 or int8, or none where there are no
-/// kernels for its shape. For predictions alone, in bf16 or int8, it is the one that is faster at
-/// them.
+/// Holds the hand-written passes of an encoder in fp32, bf16 or int8, or nothing if there are no
+/// kernels for its shape. For predictions in bf16 or int8 it holds the faster `FixedEncoder` where
+/// that supports the parts.
 class AnyEncoder {
  public:
   AnyEncoder() = default;

@@ -64,8 +64,8 @@ class Encoder {
     }
   }
 
-  /// Returns the pooled hidden states [rows, hidden], in fp32. With a stream there is dropout, and
-  /// `backward` may follow; without, neither.
+  /// Returns the pooled hidden states [rows, hidden], in fp32. If `stream` has
+  /// a value, dropout is applied and `backward` may be called afterwards.
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> stream) {
     const TileGuard tiles;
     const auto linears = all_linears();

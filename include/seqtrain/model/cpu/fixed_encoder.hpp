@@ -54,8 +54,8 @@ struct FixedLayer {
 /// BERT's and RoBERTa's encoder for predictions on the processor: linear maps in int8 or bf16,
 /// hidden states kept in bf16, all else computed in fp32. Nothing is kept for a backward pass. A
 /// thread takes a run of sequences through all layers; where there are fewer than threads, they
-/// share the parts of each step. A sequence's result is the same bits whatever the others and the
-/// threads are.
+/// share the parts of each step. The bits of a sequence's result do not
+/// depend on the other sequences or on the number of threads.
 class FixedEncoder {
  public:
   /// Tells whether it can compute an encoder of these parts.
@@ -84,7 +84,7 @@ class FixedEncoder {
     return count;
   }
 
-  /// The first tokens' hidden states [rows, hidden], in fp32.
+  /// Returns the first tokens' hidden states [rows, hidden], in fp32.
   at::Tensor forward(const data::Batch& batch) {
     const TileGuard tiles;
     pack_weights<FixedLinear>(all_linears(), false);
@@ -123,8 +123,8 @@ class FixedEncoder {
     kernels::QuantizedRows quantized;  ///< [rows, hidden or inner]
   };
 
-  /// The way of one run's rows through the layers, on one worker's thread or, if none is named, on
-  /// all threads.
+  /// Passes one run's rows through the layers: on one worker's thread, or on all threads if no
+  /// worker is given.
   class Pass {
    public:
     Pass(const FixedEncoder& encoder, const Rows& rows, std::span<const Layout::Sequence> sequences,
@@ -226,7 +226,7 @@ class FixedEncoder {
                 SEQTRAIN_INLINE_LAMBDA { kernels::store(to + row * ld + column, y); });
     }
 
-    /// q of the first tokens, whose input lies together.
+    /// Computes q of the first tokens, whose inputs are in consecutive rows.
     void project_first_queries(const FixedLayer& layer) const {
       Bf16* const to = rows_.qkv;
       const std::size_t ld = 3 * hidden();
@@ -276,7 +276,7 @@ class FixedEncoder {
                       {encoder_.scratch_[worker].data()});
     }
 
-    /// Moves what belongs to the first tokens to the front, where it lies together.
+    /// Moves the rows of the first tokens to the front.
     void keep_first_tokens() const {
       for (std::size_t s = 0; s < sequences_.size(); ++s) {
         const std::size_t from = row_of(sequences_[s]) * hidden();
@@ -286,7 +286,7 @@ class FixedEncoder {
       quantize_all(rows_.input, sequences_.size(), hidden());
     }
 
-    /// All that follows attention.
+    /// Computes the part of the layer after attention.
     void finish(const FixedLayer& layer, std::size_t count) const {
       add_to_residual(layer.attention_output, rows_.context, count, layer.norm1);
       activate(layer, count);
@@ -370,7 +370,7 @@ class FixedEncoder {
     return result;
   }
 
-  /// Memory for as many runs at a time, and for the threads to work in.
+  /// Reserves memory for `at_once` runs and for the threads.
   void reserve(const Layout& layout, const std::vector<Layout::Run>& runs, std::size_t at_once,
                std::size_t workers) {
     const std::size_t rows = std::ranges::max_element(runs, {}, &Layout::Run::rows)->rows;

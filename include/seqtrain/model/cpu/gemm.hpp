@@ -39,8 +39,8 @@ void prefetch(const T* from, std::size_t count) {
   for (std::size_t i = 0; i < count; i += line) __builtin_prefetch(from + i, 0, 2);
 }
 
-/// Gives this thread's tiles (AMX) back when it ends, so that oneDNN's other products find none set
-/// up. To be held around calls of `multiply_panel` on threads that torch uses too.
+/// Releases this thread's AMX tiles when it is destroyed, because oneDNN's other products expect
+/// none. Create one around calls of `multiply_panel` on threads that torch uses too.
 struct TileGuard {
   TileGuard() = default;
   TileGuard(const TileGuard&) = delete;
@@ -64,7 +64,8 @@ inline void call_brgemm(std::int64_t m, std::int64_t n, std::int64_t k, const Bf
                               /*is_vnni=*/true);
 }
 
-/// The same in fp32's kernel: the products of bfloat16 numbers are exact in fp32.
+/// Computes the bfloat16 product by the fp32 kernel. Products of bfloat16 numbers are exact in
+/// fp32.
 inline void call_widened(std::int64_t m, std::int64_t n, std::int64_t k, const Bf16* a,
                          std::int64_t ld_a, const Bf16* b, float* c, std::int64_t ld_c,
                          bool accumulate) {
@@ -79,7 +80,7 @@ inline void call_widened(std::int64_t m, std::int64_t n, std::int64_t k, const B
   call_brgemm(m, n, k, wide_a.data(), k, wide_b.data(), c, ld_c, accumulate);
 }
 
-/// Whether oneDNN multiplies bfloat16 on this machine.
+/// Tells whether oneDNN multiplies bfloat16 on this machine.
 inline bool has_bf16_kernels() {
   static const bool works = [] {
     try {

@@ -206,7 +206,7 @@ class Layer {
              });
   }
 
-  /// Adds what comes through q, k and v to `gradient` or, if a norm lies before them, leaves the
+  /// Adds what comes through q, k and v to `gradient` or, if a norm precedes them, leaves the
   /// gradient of the norm's result in `scratch.wide`.
   void project_backward(const LayerRows<T>& rows, std::size_t count, bool input_is_normalized,
                         float* gradient, const Scratch<T>& scratch) const {

@@ -10,10 +10,10 @@
 
 namespace seqtrain::model::cpu {
 
-/// How a batch's tokens lie in the encoder's matrices: without padding, one sequence after another,
-/// in groups of sequences. A group's rows end at a multiple of a unit, those that no token has
-/// being zero. Groups are an even number of about the same size, whatever the number of threads, so
-/// that results do not depend on it.
+/// The order of a batch's tokens in the encoder's matrices: one sequence after another without
+/// padding, in groups of sequences. A group's rows are filled up with zeros to a multiple of a
+/// unit. The groups have about equal sizes and an even number. They do not depend on the number of
+/// threads, so neither do results.
 class Layout {
  public:
   static constexpr std::size_t matrix_unit = 32;  ///< the rows of a whole matrix are a multiple of
@@ -62,7 +62,7 @@ class Layout {
 
   [[nodiscard]] const std::vector<Sequence>& sequences() const { return sequences_; }
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
-  /// Of the matrices; a multiple of `matrix_unit`.
+  /// Returns the number of rows of the matrices, a multiple of `matrix_unit`.
   [[nodiscard]] std::size_t rows() const { return rows_; }
   /// One or two groups each, the larger runs first; their number is a multiple of that of the
   /// threads if there are groups enough.

@@ -68,7 +68,7 @@ class LstmForward {
   }
 
  private:
-  /// fp32's gates take the place of the sums.
+  /// Returns the memory of the sums. In fp32 the gates use it too.
   float* sums_memory() {
     if constexpr (std::is_same_v<T, float>) return kept_.gates.data();
     return space_.sums.reserve(sizes_.panels() * sizes_.words() * panel);

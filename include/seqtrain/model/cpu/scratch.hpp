@@ -8,7 +8,7 @@
 
 namespace seqtrain::model::cpu {
 
-/// A thread's memory.
+/// A thread's scratch memory for one layer.
 template <class T>
 struct Scratch {
   float* wide;       ///< [rows, hidden]
@@ -17,7 +17,7 @@ struct Scratch {
   float* attention;  ///< as kernels/attention.hpp asks for
 };
 
-/// Where several threads' lies.
+/// Owns the scratch memory of several threads.
 template <class T>
 class ScratchMemory {
  public:

@@ -46,7 +46,7 @@ class WeightGradients {
  private:
   struct Task {
     std::size_t product;
-    std::size_t first;  ///< of the rows or outputs that it is about
+    std::size_t first;  ///< index of the task's first row or output
   };
 
   /// Rows are taken in blocks of these sizes, largest first: few enough shapes for the products'
@@ -61,7 +61,7 @@ class WeightGradients {
     }
   }
 
-  /// Some rows of an input at a time: in memory they lie one after the other.
+  /// Packs the inputs. A task packs some consecutive rows.
   void pack_inputs(std::span<const WeightProduct<T>> products) {
     constexpr std::size_t rows_of_task = block_sizes.back();
     offsets_.assign(1, 0);

@@ -81,7 +81,7 @@ class WordLossPass {
   [[nodiscard]] float* logits(std::size_t index) const {
     return logits_.data() + index * padded() * group;
   }
-  /// Gradients take the place of the logits.
+  /// Returns the gradients of the logits, which overwrite the logits.
   [[nodiscard]] T* d_logits(std::size_t index) const { return reinterpret_cast<T*>(logits(index)); }
   [[nodiscard]] std::size_t label(std::size_t row) const {
     return static_cast<std::size_t>(inputs_.labels[first_ + row]);

@@ -22,7 +22,7 @@ struct ModernBertConfig : weights::ModelConfig {
   bool mean_pooling = false;           ///< the head takes the mean of all tokens, not the first
   std::int64_t local_attention = 128;  ///< the width of the window of layers that have one
   double local_rope_theta = 10'000;    ///< the base of rotary positions in these layers
-  double global_rope_theta = 160'000;  ///< and in the others
+  double global_rope_theta = 160'000;  ///< the base in the other layers
   std::vector<bool> is_local = {};     ///< tells of each layer whether it has a window
 
   void set_dropout(double rate) {
