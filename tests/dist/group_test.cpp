@@ -109,7 +109,7 @@ TEST(Group, RunsSeveralOperationsAtOnce) {
   });
 }
 
-TEST(Group, WaitsForASlowRankBeyondTheTimeoutOfJoining) {
+TEST(SlowGroup, WaitsForASlowRankBeyondTheTimeoutOfJoining) {
   const auto errors = tests::on_threads(tests::local_worlds(2), [&](const World& world) {
     auto group = Group::connect(world, {.timeout = std::chrono::seconds{2}});
     if (group.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds{5});

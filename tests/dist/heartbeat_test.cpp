@@ -107,7 +107,7 @@ void expect_start(const std::string& text, const std::string& start) {
   EXPECT_TRUE(text.starts_with(start)) << text;
 }
 
-TEST(Heartbeat, NamesARankThatWasKilled) {
+TEST(SlowHeartbeat, NamesARankThatWasKilled) {
   Processes processes;
   processes.signal(2, SIGKILL);
   expect_start(processes.error(0), "rank 2 of 3 (");
@@ -122,14 +122,14 @@ TEST(Heartbeat, NamesRank0IfItsStoreIsGone) {
 }
 
 // No connection is closed, as if a host were lost.
-TEST(Heartbeat, NamesARankThatIsSilent) {
+TEST(SlowHeartbeat, NamesARankThatIsSilent) {
   Processes processes;
   processes.signal(1, SIGSTOP);
   expect_start(processes.error(0), "rank 1 of 3 (");
   expect_start(processes.error(2), "rank 1 of 3 (");
 }
 
-TEST(Heartbeat, FindsOutThatTheStoreIsSilent) {
+TEST(SlowHeartbeat, FindsOutThatTheStoreIsSilent) {
   Processes processes;
   processes.signal(0, SIGSTOP);
   expect_start(processes.error(1), "rank 0 of 3 (");

@@ -111,7 +111,7 @@ TEST(OpenStore, NamesTheAddressThatDoesNotAnswer) {
   EXPECT_TRUE(problem.starts_with(place + ": nothing answers")) << problem;
 }
 
-TEST(OpenStore, NamesTheServerThatIsNoStore) {
+TEST(SlowOpenStore, NamesTheServerThatIsNoStore) {
   const tests::Listener listener;
   auto world = tests::local_worlds(2)[1];
   world.master_port = listener.port();

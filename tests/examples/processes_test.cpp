@@ -53,7 +53,9 @@ class Together : public testing::Test {
   tests::TemporaryDirectory directory_;
 };
 
-TEST_F(Together, LeaveTheBitsOfOneProcess) {
+using SlowTogether = Together;
+
+TEST_F(SlowTogether, LeaveTheBitsOfOneProcess) {
   const auto alone = run_command(program("alone", "--replicas 3"));
   ASSERT_EQ(alone.code, 0) << alone.output;
   for (const std::size_t size : {2u, 3u}) {
@@ -65,7 +67,7 @@ TEST_F(Together, LeaveTheBitsOfOneProcess) {
   }
 }
 
-TEST_F(Together, ContinueARunWithAnotherNumber) {
+TEST_F(SlowTogether, ContinueARunWithAnotherNumber) {
   ASSERT_EQ(run_command(program("alone", "--replicas 2")).code, 0);
   const std::string every = "--checkpoint-every 2 --resume auto ";
   const auto first = run("run", {2, every + "--max-steps 4"});
