@@ -173,7 +173,7 @@ TEST_F(LanguagesExample, RefusesWeightsThatAreNoLanguageModels) {
   std::filesystem::copy_file(folder / "model.pth", root_ / "fr/pretrained.pth");
   const auto without = run_example("languages", flags("--lang fr", "without"));
   EXPECT_EQ(without.code, 2);
-  EXPECT_NE(without.output.find("vocabulary.txt: is needed"), std::string::npos) << without.output;
+  EXPECT_NE(without.output.find("vocabulary.txt: is missing"), std::string::npos) << without.output;
   write_file(root_ / "fr/vocabulary.txt", "xxunk\nxxpad\n");
   const auto classifier = run_example("languages", flags("--lang fr", "classifier"));
   EXPECT_EQ(classifier.code, 2);  // the weights of a classifier, not of a language model

@@ -31,7 +31,7 @@ inline void demand_directory(const std::string& place, std::string_view kind) {
   throw InputError{
       "there is no such directory",
       {.object = place},
-      "name an existing directory, or a  " + std::string{kind} + " on the hub, org/name"};
+      "name an existing directory, or a " + std::string{kind} + " on the hub, org/name"};
 }
 
 /// Tells whether `place` names a model on the hub: it has the form of such a name and does not mean
