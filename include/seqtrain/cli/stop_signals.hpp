@@ -26,7 +26,7 @@ namespace seqtrain::cli {
 struct StopSignalsOptions {
   double grace_seconds = 25;  ///< longest time from the signal to the end of the program
   std::function<void(std::string_view)> log = {};
-  /// What the program does now, for the log.
+  /// Tells the log what the program does after a signal.
   std::string plan = "the program finishes this step, saves it and ends";
   /// Returns what is not done yet, for the log at the end of the grace time.
   std::function<std::string()> unfinished = [] { return std::string{}; };

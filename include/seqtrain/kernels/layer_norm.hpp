@@ -61,13 +61,13 @@ SEQTRAIN_INLINE void normalize_row(const float* x, float total, std::size_t n,
   }
 }
 
-/// Computes y = LayerNorm(dropout(x + bias) + residual) for [rows, n]. Overwrites x. `out.y` may be
-/// `residual`. `first` is the dropout's index of the block's first element. n must be a multiple of
-/// 16.
+/// Computes sum = dropout(x + bias) + residual and y = LayerNorm(sum) for [rows, n]. Writes the sum
+/// to `sum_to`, which is x or `residual`. `first` is the dropout's index of the block's first
+/// element. n must be a multiple of 16.
 template <class T>
-void add_and_norm(float* x, const float* bias, const float* residual, const Dropout& dropout,
-                  std::uint32_t first, const LayerNormWeights& weights,
-                  const LayerNormResult<T>& out, std::size_t rows, std::size_t n) {
+void norm_of_sum(const float* x, const float* bias, const float* residual, float* sum_to,
+                 const Dropout& dropout, std::uint32_t first, const LayerNormWeights& weights,
+                 const LayerNormResult<T>& out, std::size_t rows, std::size_t n) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t at = row * n;
@@ -80,37 +80,30 @@ void add_and_norm(float* x, const float* bias, const float* residual, const Drop
         dropout.apply(first + static_cast<std::uint32_t>(at + i), in);
         in += r;
         total += in;
-        store(x + at + i, in);
+        store(sum_to + at + i, in);
       }
-      normalize_row<width, T>(x + at, sum(total), n, weights, out.from(row, n));
+      normalize_row<width, T>(sum_to + at, sum(total), n, weights, out.from(row, n));
     }
   });
 }
 
-/// Computes residual = residual + dropout(x + bias) and then y = LayerNorm(residual) for [rows,
-/// n], as layers do whose norms come before attention and before the feed-forward network. `first`
-/// is the dropout's index of the block's first element. n must be a multiple of 16.
+/// Computes y = LayerNorm(dropout(x + bias) + residual) for [rows, n]. Overwrites x. `out.y` may be
+/// `residual`. See `norm_of_sum`.
 template <class T>
-void add_then_norm(float* x, const float* bias, float* residual, const Dropout& dropout,
+void add_and_norm(float* x, const float* bias, const float* residual, const Dropout& dropout,
+                  std::uint32_t first, const LayerNormWeights& weights,
+                  const LayerNormResult<T>& out, std::size_t rows, std::size_t n) {
+  norm_of_sum(x, bias, residual, x, dropout, first, weights, out, rows, n);
+}
+
+/// Computes residual = residual + dropout(x + bias) and then y = LayerNorm(residual) for [rows,
+/// n], as layers do whose norms come before attention and before the feed-forward network. See
+/// `norm_of_sum`.
+template <class T>
+void add_then_norm(const float* x, const float* bias, float* residual, const Dropout& dropout,
                    std::uint32_t first, const LayerNormWeights& weights,
                    const LayerNormResult<T>& out, std::size_t rows, std::size_t n) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    for (std::size_t row = 0; row < rows; ++row) {
-      const std::size_t at = row * n;
-      typename Width<width>::Floats in, b, r, total = {};
-      for (std::size_t i = 0; i < n; i += width) {
-        load(x + at + i, in);
-        load(bias + i, b);
-        load(residual + at + i, r);
-        in += b;
-        dropout.apply(first + static_cast<std::uint32_t>(at + i), in);
-        in += r;
-        total += in;
-        store(residual + at + i, in);
-      }
-      normalize_row<width, T>(residual + at, sum(total), n, weights, out.from(row, n));
-    }
-  });
+  norm_of_sum(x, bias, residual, residual, dropout, first, weights, out, rows, n);
 }
 
 /// Computes x = LayerNorm(x) for [rows, n] and also writes it to `compact`. n must be a multiple of

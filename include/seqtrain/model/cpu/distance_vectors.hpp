@@ -139,7 +139,7 @@ class DistanceVectors {
   }
 
  private:
-  /// What a layer adds to its scores, and the input of its map.
+  /// The vectors of distances in one layer, and the input of the map that gives them.
   struct Vectors {
     Buffer<T> input;                // [padded, hidden]
     Buffer<float> keys, queries;    // [heads, distances, wide]

@@ -13,9 +13,9 @@ struct LayerShape {
   std::size_t factors;  ///< of the intermediate map's outputs: `inner`, or twice with gates
 };
 
-/// What one layer keeps of its tokens, row-major. The forward pass fills the matrices. The backward
-/// pass overwrites some of them with gradients, which the weights' gradients read. Matrices that
-/// only a backward pass reads are null in an evaluation.
+/// The matrices that one layer keeps of its tokens, row-major. The forward pass fills the matrices.
+/// The backward pass overwrites some of them with gradients, which the weights' gradients read.
+/// Matrices that only a backward pass reads are null in an evaluation.
 template <class T>
 struct LayerRows {
   T* input;    ///< [rows, hidden]

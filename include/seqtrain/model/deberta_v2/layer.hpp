@@ -13,9 +13,10 @@
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/deberta_v2/config.hpp>
 #include <seqtrain/model/deberta_v2/distances.hpp>
-#include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/after_attention.hpp>
 #include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 
@@ -31,19 +32,12 @@ class DebertaV2Layer {
         value_{scope / "attention.self.value_proj", config.hidden_size, config.hidden_size},
         distance_key_{own_map(scope, "pos_key_proj", config, config.content_to_position)},
         distance_query_{own_map(scope, "pos_query_proj", config, config.position_to_content)},
-        attention_output_{scope / "attention.output.dense", config.hidden_size, config.hidden_size},
-        attention_norm_{scope / "attention.output.LayerNorm", config.hidden_size,
-                        config.layer_norm_eps},
-        intermediate_{scope / "intermediate.dense", config.hidden_size, config.intermediate_size},
-        output_{scope / "output.dense", config.intermediate_size, config.hidden_size},
-        output_norm_{scope / "output.LayerNorm", config.hidden_size, config.layer_norm_eps},
-        activation_{activation(config.hidden_act)},
-        activation_kind_{cpu::activation_kind(config.hidden_act)},
         heads_{config.num_attention_heads},
         content_to_position_{config.content_to_position},
         position_to_content_{config.position_to_content},
         attention_dropout_{config.attention_probs_dropout_prob},
-        hidden_dropout_{config.hidden_dropout_prob} {}
+        hidden_dropout_{config.hidden_dropout_prob},
+        after_attention_{scope, config, LayerForm{}} {}
 
   /// Returns hidden states [rows, width, hidden] for those of the layer before. There are no
   /// distances without relative attention.
@@ -52,30 +46,20 @@ class DebertaV2Layer {
     // `attend` divides by the root of the heads' size; the sum of several scores is also divided by
     // the root of their number.
     const int scores = score_parts();
-    const at::Tensor q = split_heads(query_(x)).div(std::sqrt(static_cast<double>(scores)));
-    const at::Tensor k = split_heads(key_(x));
+    const at::Tensor q = split_heads(query_(x), heads_).div(std::sqrt(static_cast<double>(scores)));
+    const at::Tensor k = split_heads(key_(x), heads_);
     if (distances) mask.bias = bias(q, k, *distances, scores, dropout);
     const at::Tensor context =
-        attend(q, k, split_heads(value_(x)), mask, attention_dropout_, dropout);
-    const at::Tensor attended = attention_norm_(
-        dropout(attention_output_(context.transpose(1, 2).reshape(x.sizes())), hidden_dropout_)
-            .add(x));
-    const at::Tensor output = output_(activation_(intermediate_(attended)));
-    return output_norm_(dropout(output, hidden_dropout_).add(attended));
+        attend(q, k, split_heads(value_(x), heads_), mask, attention_dropout_, dropout);
+    return after_attention_(context, x, dropout);
   }
 
   /// Returns the layer for the hand-written passes, without its map of distances.
   template <class T>
   [[nodiscard]] cpu::Layer<T> cpu_part() const {
-    return {.qkv = cpu::linear<T>({query_, key_, value_}),
-            .attention_output = cpu::linear<T>({attention_output_}),
-            .intermediate = cpu::linear<T>({intermediate_}),
-            .output = cpu::linear<T>({output_}),
-            .norm1 = cpu::norm(attention_norm_),
-            .norm2 = cpu::norm(output_norm_),
-            .activation = activation_kind_,
-            .heads = static_cast<std::size_t>(heads_),
-            .score_parts = static_cast<std::size_t>(score_parts())};
+    cpu::Layer<T> layer = after_attention_.cpu_part(cpu::linear<T>({query_, key_, value_}));
+    layer.score_parts = static_cast<std::size_t>(score_parts());
+    return layer;
   }
 
   /// Returns the map from embeddings of distances to the vectors that are multiplied by keys, those
@@ -101,11 +85,6 @@ class DebertaV2Layer {
     return Linear{scope / "attention.self" / name, config.hidden_size, config.hidden_size};
   }
 
-  /// Returns x [rows, width, hidden] as [rows, heads, width, hidden / heads].
-  [[nodiscard]] at::Tensor split_heads(const at::Tensor& x) const {
-    return x.view({x.size(0), x.size(1), heads_, x.size(2) / heads_}).transpose(1, 2);
-  }
-
   /// Returns the scores of distances [rows, heads, width, width], of scaled queries and of keys.
   /// They are computed for each distance and then looked up for each pair of tokens.
   [[nodiscard]] std::optional<at::Tensor> bias(const at::Tensor& q, const at::Tensor& k,
@@ -114,7 +93,7 @@ class DebertaV2Layer {
     const at::Tensor embeddings = dropout(distances.embeddings, hidden_dropout_).unsqueeze(0);
     const auto score = [&](const at::Tensor& content, const Linear& map, const at::Tensor& rows,
                            double scale) {
-      const at::Tensor keys = split_heads(map(embeddings)).squeeze(0).div(scale);
+      const at::Tensor keys = split_heads(map(embeddings), heads_).squeeze(0).div(scale);
       const at::Tensor by_head = content.transpose(0, 1).flatten(1, 2);
       const at::Tensor all = at::bmm(by_head, keys.transpose(-2, -1))
                                  .unflatten(1, {content.size(0), content.size(2)})
@@ -138,16 +117,11 @@ class DebertaV2Layer {
 
   Linear query_, key_, value_;
   std::optional<Linear> distance_key_, distance_query_;
-  Linear attention_output_;
-  LayerNorm attention_norm_;
-  Linear intermediate_, output_;
-  LayerNorm output_norm_;
-  Activation activation_;
-  cpu::ActivationKind activation_kind_;
   std::int64_t heads_;
   bool content_to_position_, position_to_content_;
   double attention_dropout_;
   double hidden_dropout_;
+  AfterAttention after_attention_;
 };
 
 }  // namespace seqtrain::model

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 
@@ -26,6 +27,11 @@ struct AttentionMask {
 [[nodiscard]] inline AttentionMask mask_of(const tensor::Batch& batch) {
   if (!batch.padded) return {};
   return {.keys = tensor::attention_mask(batch)};
+}
+
+/// Returns x [rows, width, hidden] as [rows, heads, width, hidden / heads].
+[[nodiscard]] inline at::Tensor split_heads(const at::Tensor& x, std::int64_t heads) {
+  return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
 }
 
 /// Computes softmax(q kᵀ / √size + bias) v with dropout on the probabilities, which are fp32 even

@@ -3,45 +3,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
 #include <seqtrain/model/cpu/build.hpp>
-#include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/after_attention.hpp>
 #include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
-
-/// The names of a layer's parts in the state_dict, and rules in which families differ. The defaults
-/// are for BERT.
-struct LayerForm {
-  std::string_view query = "attention.self.query";
-  std::string_view key = "attention.self.key";
-  std::string_view value = "attention.self.value";
-  std::string_view attention_output = "attention.output.dense";
-  std::string_view attention_norm = "attention.output.LayerNorm";
-  std::string_view intermediate = "intermediate.dense";
-  std::string_view output = "output.dense";
-  std::string_view output_norm = "output.LayerNorm";
-  bool drops_attention_output = true;  ///< dropout also applies to the output of attention
-  bool drops_output = true;  ///< dropout also applies to the feed-forward network's output
-
-  /// Returns the probabilities of dropout in an encoder of such layers.
-  [[nodiscard]] cpu::DropoutRates dropout(const weights::ModelConfig& config) const {
-    const double hidden = config.hidden_dropout_prob;
-    return {.embeddings = hidden,
-            .attention = config.attention_probs_dropout_prob,
-            .attention_output = drops_attention_output ? hidden : 0,
-            .output = drops_output ? hidden : 0};
-  }
-};
 
 /// A layer of an encoder: self-attention with several heads (Vaswani et al. 2017), in which every
 /// token attends to every token of its row, then a feed-forward network. Each is followed by
@@ -52,55 +28,29 @@ class EncoderLayer {
       : query_{scope / form.query, config.hidden_size, config.hidden_size},
         key_{scope / form.key, config.hidden_size, config.hidden_size},
         value_{scope / form.value, config.hidden_size, config.hidden_size},
-        attention_output_{scope / form.attention_output, config.hidden_size, config.hidden_size},
-        attention_norm_{scope / form.attention_norm, config.hidden_size, config.layer_norm_eps},
-        intermediate_{scope / form.intermediate, config.hidden_size, config.intermediate_size},
-        output_{scope / form.output, config.intermediate_size, config.hidden_size},
-        output_norm_{scope / form.output_norm, config.hidden_size, config.layer_norm_eps},
-        activation_{activation(config.hidden_act)},
-        activation_kind_{cpu::activation_kind(config.hidden_act)},
         heads_{config.num_attention_heads},
-        dropout_{form.dropout(config)} {}
+        attention_dropout_{config.attention_probs_dropout_prob},
+        after_attention_{scope, config, form} {}
 
   /// Returns hidden states [rows, width, hidden] for those of the layer before.
   at::Tensor operator()(const at::Tensor& x, const AttentionMask& mask, Dropout& dropout) const {
-    const at::Tensor context = attend(split_heads(query_(x)), split_heads(key_(x)),
-                                      split_heads(value_(x)), mask, dropout_.attention, dropout);
-    const at::Tensor attended =
-        attention_norm_(dropout(attention_output_(context.transpose(1, 2).reshape(x.sizes())),
-                                dropout_.attention_output)
-                            .add(x));
-    const at::Tensor output = output_(activation_(intermediate_(attended)));
-    return output_norm_(dropout(output, dropout_.output).add(attended));
+    const at::Tensor context =
+        attend(split_heads(query_(x), heads_), split_heads(key_(x), heads_),
+               split_heads(value_(x), heads_), mask, attention_dropout_, dropout);
+    return after_attention_(context, x, dropout);
   }
 
   /// Returns the layer for the hand-written passes, whose products are in T.
   template <class T>
   [[nodiscard]] cpu::Layer<T> cpu_part() const {
-    return {.qkv = cpu::linear<T>({query_, key_, value_}),
-            .attention_output = cpu::linear<T>({attention_output_}),
-            .intermediate = cpu::linear<T>({intermediate_}),
-            .output = cpu::linear<T>({output_}),
-            .norm1 = cpu::norm(attention_norm_),
-            .norm2 = cpu::norm(output_norm_),
-            .activation = activation_kind_,
-            .heads = static_cast<std::size_t>(heads_)};
+    return after_attention_.cpu_part(cpu::linear<T>({query_, key_, value_}));
   }
 
  private:
-  /// Returns x [rows, width, hidden] as [rows, heads, width, hidden / heads].
-  [[nodiscard]] at::Tensor split_heads(const at::Tensor& x) const {
-    return x.view({x.size(0), x.size(1), heads_, x.size(2) / heads_}).transpose(1, 2);
-  }
-
-  Linear query_, key_, value_, attention_output_;
-  LayerNorm attention_norm_;
-  Linear intermediate_, output_;
-  LayerNorm output_norm_;
-  Activation activation_;
-  cpu::ActivationKind activation_kind_;
+  Linear query_, key_, value_;
   std::int64_t heads_;
-  cpu::DropoutRates dropout_;
+  double attention_dropout_;
+  AfterAttention after_attention_;
 };
 
 /// Several layers, each of which takes the output of the one before it.
