@@ -120,7 +120,7 @@ TEST_P(CpuEncoder, TrainsLikeAutograd) {
   // With a large eps Adam's steps follow the gradients' sizes, not the signs of those near zero.
   optim::Adam one{{.lr = 1e-2, .eps = 1e-1}};
   optim::Adam other{{.lr = 1e-2, .eps = 1e-1}};
-  for (int step = 0; step < 50; ++step) {
+  for (int step = 0; step < 20; ++step) {
     const auto batch = MadeCheckpoint::batch(step);
     const auto loss = static_cast<double>(kernels.accumulate(batch, 1));
     EXPECT_NEAR(loss, static_cast<double>(autograd.accumulate(batch, 1)), narrow() ? 4e-2 : 1e-3);
@@ -173,7 +173,7 @@ TEST_P(CpuEncoder, DropsOutAsOftenAsItShould) {
   const auto without = static_cast<double>(plain.accumulate(batch, 1));
   double sum = 0;
   double previous = 0;
-  constexpr int draws = 100;
+  constexpr int draws = 30;
   for (int i = 0; i < draws; ++i) {
     batch.epoch = i;
     const auto loss = static_cast<double>(model.accumulate(batch, 1));

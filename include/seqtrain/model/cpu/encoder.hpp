@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -37,10 +36,11 @@ namespace seqtrain::model::cpu {
 
 /// An encoder with both passes written out, for the processor: products in T (float or bfloat16),
 /// everything else in float. Tokens lie without padding. A thread takes a run of sequences through
-/// all layers and back; then the threads share the weights' gradients. If the result is the first
-/// token's, the last layer computes only what first tokens need. The results are the same at any
-/// number of threads. A pass without dropout keeps only vectors of distances: each thread uses its
-/// own memory again for every run and every layer.
+/// all layers and back; with fewer runs than threads, the threads share the heads of attention.
+/// Then they share the weights' gradients. If the result is the first token's, the last layer
+/// computes only what first tokens need. The results are the same at any number of threads. A pass
+/// without dropout keeps only vectors of distances: each thread uses its own memory again for every
+/// run and every layer.
 ///
 /// A step is the passing of a layer; a layer with shared weights is passed in several steps.
 template <class T>
@@ -76,9 +76,11 @@ class Encoder {
     reserve(batch, stream);
     at::Tensor result = at::empty({batch.rows, static_cast<std::int64_t>(hidden())}, at::kFloat);
     result_ = result.mutable_data_ptr<float>();
-    tensor::for_each_task(runs_.size(), [&](std::size_t run, std::size_t worker) {
-      forward_run(runs_[run], worker);
-    });
+    if (has_few_runs()) {
+      forward_by_steps();
+    } else {
+      for_each_run([&](const Run& run, std::size_t worker) { forward_run(run, worker); });
+    }
     if (!mean_pooling_) {
       first_tokens_.finish(last(), dropout_.back(), scratch_, result_);
     }
@@ -88,34 +90,7 @@ class Encoder {
   /// Adds to the parameters' gradients, given that of what `forward` returned last. Calls
   /// `layer_done(i)` when the gradients of layer i are complete, from the last layer to the first.
   template <class LayerDone>
-  void backward(const at::Tensor& gradient, const LayerDone& layer_done) {
-    const TileGuard tiles;
-    changes_at_gradients_ = changes_of<T>(all_linears());
-    d_result_ = gradient.const_data_ptr<float>();
-    reserve_gradients();
-    if (!mean_pooling_) {
-      first_tokens_.finish_backward(last(), dropout_.back(), scratch_, d_result_);
-    }
-    if (vectors_) {
-      backward_by_steps();
-    } else {
-      for_each_run([&](const Run& run, const Scratch<T>& scratch) {
-        begin_backward(run, scratch);
-        for (std::size_t i = full_steps(); i-- > 0;) backward_step(i, run, scratch);
-        end_backward(run, scratch);
-      });
-    }
-    if (distances_) distances_->add_gradients();
-    for (std::size_t step = steps(); step-- > 0;) {
-      add_weight_gradients(step);
-      add_norm_gradients(step);
-      const bool is_first_use = std::ranges::find(order_, order_[step]) - order_.begin() ==
-                                static_cast<std::ptrdiff_t>(step);
-      if (is_first_use) layer_done(order_[step]);
-    }
-    embeddings_.add_gradients(x_.data(), layout_->rows(), layout_->rows_of_groups(),
-                              weight_gradients_);
-  }
+  void backward(const at::Tensor& gradient, const LayerDone& layer_done);
 
  private:
   using Group = Layout::Group;
@@ -229,38 +204,107 @@ class Encoder {
     return call;
   }
 
+  // ---- the threads
+
+  /// Tells whether there is no run for each thread, as in a batch of one long text. Then the
+  /// threads take the runs from step to step and share the heads of attention.
+  [[nodiscard]] bool has_few_runs() const { return runs_.size() < tensor::workers(); }
+
+  /// Calls use(run, worker) for each run, on all threads. The run may use that worker's memory. If
+  /// there are few runs, the number is the run's own, and the next call finds the same memory.
+  template <class Use>
+  void for_each_run(const Use& use) const {
+    const bool few = has_few_runs();
+    tensor::for_each_task(runs_.size(), [&](std::size_t run, std::size_t worker) {
+      use(runs_[run], few ? run : worker);
+    });
+  }
+
+  /// Calls use(index of a run, head, worker) for each head of each of few runs, on all threads.
+  template <class Use>
+  void for_each_head(std::size_t step, const Use& use) const {
+    const std::size_t heads = layer(step).heads;
+    tensor::for_each_task(runs_.size() * heads, [&](std::size_t task, std::size_t worker) {
+      use(task / heads, task % heads, worker);
+    });
+  }
+
   // ---- the forward pass
 
   void forward_run(const Run& run, std::size_t worker) {
-    const Scratch<T> scratch = scratch_.of(worker);
-    const std::size_t place = keeps_ ? run.row : worker * most_rows_;
-    float* const x = x_.data() + place * hidden();
-    embeddings_.forward(run.row, run.rows, place, x, rows_of(0, run, worker).input, scratch);
+    embed(run, worker);
     for (std::size_t i = 0; i < full_steps(); ++i) {
-      const auto rows = rows_of(i, run, worker);
-      layer(i).project(rows, run.rows, scratch);
-      attend(i, run, rows, scratch);
-      T* const next = i + 1 < steps() ? rows_of(i + 1, run, worker).input : scratch.gradient;
-      layer(i).finish(rows, run.rows, dropout_[i], index_of(run.row), x, next, scratch);
+      project(i, run, worker);
+      for (std::size_t head = 0; head < layer(i).heads; ++head) {
+        attend(i, run, rows_of(i, run, worker), head, scratch_.of(worker));
+      }
+      finish(i, run, worker);
     }
+    end_forward(run, worker);
+  }
+
+  void forward_by_steps() {
+    for_each_run([&](const Run& run, std::size_t worker) { embed(run, worker); });
+    for (std::size_t step = 0; step < full_steps(); ++step) {
+      for_each_run([&](const Run& run, std::size_t worker) { project(step, run, worker); });
+      for_each_head(step, [&](std::size_t run, std::size_t head, std::size_t worker) {
+        attend(step, runs_[run], rows_of(step, runs_[run], run), head, scratch_.of(worker));
+      });
+      for_each_run([&](const Run& run, std::size_t worker) { finish(step, run, worker); });
+    }
+    for_each_run([&](const Run& run, std::size_t worker) { end_forward(run, worker); });
+  }
+
+  /// Returns the residual of a run, in the forward pass.
+  [[nodiscard]] float* residual_of(const Run& run, std::size_t worker) const {
+    return x_.data() + (keeps_ ? run.row : worker * most_rows_) * hidden();
+  }
+
+  void embed(const Run& run, std::size_t worker) {
+    const std::size_t place = keeps_ ? run.row : worker * most_rows_;
+    embeddings_.forward(run.row, run.rows, place, residual_of(run, worker),
+                        rows_of(0, run, worker).input, scratch_.of(worker));
+  }
+
+  /// Computes what attention reads.
+  void project(std::size_t step, const Run& run, std::size_t worker) const {
+    const auto of_run = rows_of(step, run, worker);
+    layer(step).project(of_run, run.rows, scratch_.of(worker));
+    layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
+      layer(step).turn(of_run.from(sequence.row - run.row, shape()),
+                       attention_of(step, sequence, sequence.length));
+    });
+    layout_->for_each_rest(run, [&](std::size_t row, std::size_t count) {
+      std::fill_n(of_run.context + (row - run.row) * hidden(), count * hidden(), T{});
+    });
+  }
+
+  /// Computes a head's attention. `of_run` are the rows from the run's first on.
+  void attend(std::size_t step, const Run& run, const LayerRows<T>& of_run, std::size_t head,
+              const Scratch<T>& scratch) const {
+    layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
+      const auto rows = of_run.from(sequence.row - run.row, shape());
+      layer(step).attend(rows, head, attention_of(step, sequence, sequence.length), rows.context,
+                         scratch);
+    });
+  }
+
+  /// Computes what follows attention.
+  void finish(std::size_t step, const Run& run, std::size_t worker) const {
+    const Scratch<T> scratch = scratch_.of(worker);
+    T* const next = step + 1 < steps() ? rows_of(step + 1, run, worker).input : scratch.gradient;
+    layer(step).finish(rows_of(step, run, worker), run.rows, dropout_[step], index_of(run.row),
+                       residual_of(run, worker), next, scratch);
+  }
+
+  void end_forward(const Run& run, std::size_t worker) {
+    const Scratch<T> scratch = scratch_.of(worker);
+    const float* const x = residual_of(run, worker);
     if (mean_pooling_) {
       pool(*layout_, run, last().norms_first ? scratch.wide : x, hidden(), result_);
     } else {
       attend_first_tokens(run, rows_of(steps() - 1, run, worker), x, scratch);
     }
-  }
-
-  /// `of_run` are the rows from the run's first on.
-  void attend(std::size_t step, const Run& run, const LayerRows<T>& of_run,
-              const Scratch<T>& scratch) const {
-    layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
-      const auto rows = of_run.from(sequence.row - run.row, shape());
-      layer(step).attend(rows, attention_of(step, sequence, sequence.length), rows.context,
-                         scratch);
-    });
-    layout_->for_each_rest(run, [&](std::size_t row, std::size_t count) {
-      std::fill_n(of_run.context + (row - run.row) * hidden(), count * hidden(), T{});
-    });
   }
 
   /// The last step's attention. Only first tokens attend, but the backward pass reads all of q.
@@ -275,8 +319,12 @@ class Encoder {
     }
     layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t s, std::size_t) {
       const std::size_t row = sequence.row - run.row;
-      last().attend(of_run.from(row, shape()), attention_of(step, sequence, 1),
-                    first_tokens_.context(s), scratch);
+      const auto rows = of_run.from(row, shape());
+      const auto call = attention_of(step, sequence, 1);
+      last().turn(rows, call);
+      for (std::size_t head = 0; head < last().heads; ++head) {
+        last().attend(rows, head, call, first_tokens_.context(s), scratch);
+      }
       std::copy_n(x + row * hidden(), hidden(), first_tokens_.x(s));
     });
   }
@@ -303,142 +351,37 @@ class Encoder {
 
   // ---- the backward pass
 
-  void reserve_gradients() {
-    const std::size_t groups = layout_->groups().size();
-    norms_.reserve(groups, 2 * full_steps(), hidden());
-    embeddings_.begin_backward(groups, layout_->rows());
-    if (distances_) distances_->reserve_gradients(groups);
-    if (vectors_) vectors_->begin_backward(runs_.size());
-  }
-
-  /// Calls use(run, scratch) for each run, on all threads.
-  template <class Use>
-  void for_each_run(const Use& use) {
-    tensor::for_each_task(runs_.size(), [&](std::size_t run, std::size_t worker) {
-      use(runs_[run], scratch_.of(worker));
-    });
-  }
-
-  /// Takes all runs back one step at a time, because the gradients of distances' vectors are large.
-  void backward_by_steps() {
-    for_each_run([&](const Run& run, const Scratch<T>& scratch) { begin_backward(run, scratch); });
-    if (!mean_pooling_) vectors_->backward(steps() - 1, weight_gradients_);
-    for (std::size_t i = full_steps(); i-- > 0;) {
-      for_each_run(
-          [&](const Run& run, const Scratch<T>& scratch) { backward_step(i, run, scratch); });
-      vectors_->backward(i, weight_gradients_);
-    }
-    vectors_->end_backward();
-    for_each_run([&](const Run& run, const Scratch<T>& scratch) { end_backward(run, scratch); });
-  }
-
+  void reserve_gradients();
+  /// Takes all runs back one step at a time: because the gradients of distances' vectors are large,
+  /// or because there are few runs.
+  void backward_by_steps();
+  void backward_step_by_heads(std::size_t step);
   /// Computes the gradient of the last full step's result.
-  void begin_backward(const Run& run, const Scratch<T>& scratch) const {
-    float* const gradient = x_.data() + run.row * hidden();
-    std::fill_n(gradient, run.rows * hidden(), 0.0F);
-    if (mean_pooling_) {
-      pool_backward(*layout_, run, d_result_, hidden(),
-                    last().norms_first ? scratch.wide : gradient);
-    } else {
-      attend_first_tokens_backward(run, gradient, scratch);
-    }
-  }
-
-  void backward_step(std::size_t step, const Run& run, const Scratch<T>& scratch) const {
-    float* const gradient = x_.data() + run.row * hidden();
-    const auto rows = rows_of(step, run.row);
-    const auto sums = [&](std::size_t norm, const auto& use) {
-      layout_->for_each_group(run, [&](const Group& group, std::size_t g) {
-        use(group.row - run.row, group.rows, norms_.gamma(g, 2 * step + norm),
-            norms_.beta(g, 2 * step + norm));
-      });
-    };
-    layer(step).finish_backward(rows, run.rows, dropout_[step], index_of(run.row), gradient,
-                                scratch.gradient, sums, scratch);
-    attend_backward(step, run, scratch);
-    layer(step).project_backward(rows, run.rows, step > 0, gradient, scratch);
-  }
-
+  void begin_backward(const Run& run, const Scratch<T>& scratch) const;
+  void backward_step(std::size_t step, const Run& run, const Scratch<T>& scratch) const;
+  /// Leaves the gradient of attention's result in `scratch.gradient`.
+  void finish_backward(std::size_t step, const Run& run, const Scratch<T>& scratch) const;
+  void project_backward(std::size_t step, const Run& run, const Scratch<T>& scratch) const;
   /// Computes the gradient of the embeddings.
-  void end_backward(const Run& run, const Scratch<T>& scratch) const {
-    layout_->for_each_group(run, [&](const Group& group, std::size_t g) {
-      embeddings_.backward(g, group.row, group.rows, x_.data() + group.row * hidden(), scratch);
-    });
-  }
-
+  void end_backward(const Run& run, const Scratch<T>& scratch) const;
   /// Computes the gradient of the last step's input, which comes from the first tokens alone.
   void attend_first_tokens_backward(const Run& run, float* gradient,
-                                    const Scratch<T>& scratch) const {
-    const std::size_t step = steps() - 1;
-    layout_->for_each_sequence(
-        run, [&](const Sequence& sequence, std::size_t s, std::size_t group) {
-          attend_backward(step, run, sequence, group, 1, first_tokens_.d_context(s), scratch);
-          std::copy_n(first_tokens_.x(s), hidden(), gradient + (sequence.row - run.row) * hidden());
-        });
-    clear_rest_of_qkv(step, run);
-    last().project_backward(rows_of(step, run.row), run.rows, step > 0, gradient, scratch);
-  }
-
-  void attend_backward(std::size_t step, const Run& run, const Scratch<T>& scratch) const {
-    layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t group) {
-      const T* const d_context = scratch.gradient + (sequence.row - run.row) * hidden();
-      attend_backward(step, run, sequence, group, sequence.length, d_context, scratch);
-    });
-    clear_rest_of_qkv(step, run);
-  }
-
-  void attend_backward(std::size_t step, const Run& run, const Sequence& sequence,
-                       std::size_t group, std::size_t queries, const T* d_context,
-                       const Scratch<T>& scratch) const {
-    AttentionCall call = attention_of(step, sequence, queries);
-    if (distances_) call.d_bias = distances_->gradients(group);
-    if (vectors_) {
-      const auto share = static_cast<std::size_t>(&run - runs_.data());
-      vectors_->add_gradients_to(call.vectors, share);
-    }
-    layer(step).attend_backward(rows_of(step, sequence.row), call, d_context, scratch);
-  }
-
-  void clear_rest_of_qkv(std::size_t step, const Run& run) const {
-    layout_->for_each_rest(run, [&](std::size_t row, std::size_t count) {
-      std::fill_n(rows_of(step, row).qkv, count * 3 * hidden(), T{});
-    });
-  }
+                                    const Scratch<T>& scratch) const;
+  /// Computes a head's backward pass. `d_context` has the rows of the run.
+  void attend_backward(std::size_t step, const Run& run, std::size_t head, const T* d_context,
+                       const Scratch<T>& scratch) const;
+  /// Returns the call of a backward pass, which also names the places of the gradients.
+  [[nodiscard]] AttentionCall attention_of(std::size_t step, const Run& run,
+                                           const Sequence& sequence, std::size_t group,
+                                           std::size_t queries) const;
+  void clear_rest_of_qkv(std::size_t step, const Run& run) const;
 
   // ---- the weights' gradients
 
-  void add_weight_gradients(std::size_t step) {
-    const Layer<T>& of = layer(step);
-    const bool is_for_first_tokens = step == full_steps();
-    const LayerRows<T>& rows = is_for_first_tokens ? first_tokens_.matrices() : rows_[step];
-    const std::size_t count = is_for_first_tokens ? first_tokens_.rows() : layout_->rows();
-    clear_rows_without_group(step);
-    const std::array<WeightProduct<T>, 4> products{
-        {{&of.qkv, rows_[step].input, rows_[step].qkv, layout_->rows()},
-         {&of.attention_output, rows.context, rows.normal1, count},
-         {&of.intermediate, rows.middle, rows.factors, count},
-         {&of.output, rows.active, rows.normal2, count}}};
-    weight_gradients_.add(products);
-  }
-
+  void add_weight_gradients(std::size_t step);
   /// Clears the rows that make the matrices' height a multiple of 32.
-  void clear_rows_without_group(std::size_t step) const {
-    const auto [hidden, inner, factors] = shape();
-    const std::size_t count = layout_->rows() - layout_->rows_of_groups();
-    const auto rows = rows_of(step, layout_->rows_of_groups());
-    std::fill_n(rows.qkv, count * 3 * hidden, T{});
-    for (T* matrix : {rows.input, rows.context, rows.normal1, rows.middle, rows.normal2}) {
-      std::fill_n(matrix, count * hidden, T{});
-    }
-    std::fill_n(rows.factors, count * factors, T{});
-    std::fill_n(rows.active, count * inner, T{});
-  }
-
-  void add_norm_gradients(std::size_t step) const {
-    if (step == full_steps()) return first_tokens_.add_norm_gradients(last());
-    norms_.add_to(layer(step).norm1, 2 * step);
-    norms_.add_to(layer(step).norm2, 2 * step + 1);
-  }
+  void clear_rows_without_group(std::size_t step) const;
+  void add_norm_gradients(std::size_t step) const;
 
   EmbeddingStage<T> embeddings_;
   std::vector<Layer<T>> layers_;
@@ -469,3 +412,5 @@ class Encoder {
 };
 
 }  // namespace seqtrain::model::cpu
+
+#include <seqtrain/model/cpu/encoder_backward.hpp>

@@ -122,28 +122,35 @@ class Layer {
     project(input, count, {0, hidden()}, q, hidden(), scratch);
   }
 
-  /// Computes the attention of a sequence whose first token is that of `rows`. Token i's result
-  /// goes to row i of `context`. Queries and keys are turned in place by their positions.
-  void attend(const LayerRows<T>& rows, const AttentionCall& call, T* context,
-              const Scratch<T>& scratch) const {
+  /// Turns queries and keys of a sequence in place by their positions, if there are angles. Must be
+  /// called before the sequence's attention. `rows` begin with the sequence's first token, here and
+  /// below.
+  void turn(const LayerRows<T>& rows, const AttentionCall& call) const {
     if (rotary) turn(rows, call, 1);
-    for (std::size_t head = 0; head < heads; ++head) {
-      const auto view = head_view(rows, head, call);
-      kernels::attend(view, context + head * view.size, hidden(), {scratch.attention});
-    }
   }
 
-  /// Computes the backward pass of `attend`, given `d_context`. q, k and v become their gradients.
-  void attend_backward(const LayerRows<T>& rows, const AttentionCall& call, const T* d_context,
-                       const Scratch<T>& scratch) const {
-    for (std::size_t head = 0; head < heads; ++head) {
-      const auto view = head_view(rows, head, call);
-      T* const q = rows.qkv + head * view.size;
-      kernels::attend_backward(view, d_context + head * view.size, hidden(), q, q + hidden(),
-                               q + 2 * hidden(), {scratch.attention});
-    }
+  /// Computes a head's attention of a sequence. Token i's result goes to row i of `context`.
+  void attend(const LayerRows<T>& rows, std::size_t head, const AttentionCall& call, T* context,
+              const Scratch<T>& scratch) const {
+    const auto view = head_view(rows, head, call);
+    kernels::attend(view, context + head * view.size, hidden(), {scratch.attention});
+  }
+
+  /// Computes the backward pass of `attend`, given `d_context`. The head's q, k and v become their
+  /// gradients.
+  void attend_backward(const LayerRows<T>& rows, std::size_t head, const AttentionCall& call,
+                       const T* d_context, const Scratch<T>& scratch) const {
+    const auto view = head_view(rows, head, call);
+    T* const q = rows.qkv + head * view.size;
+    kernels::attend_backward(view, d_context + head * view.size, hidden(), q, q + hidden(),
+                             q + 2 * hidden(), {scratch.attention});
+  }
+
+  /// Computes the backward pass of `turn`, after that of all heads. Clears the gradients of queries
+  /// that did not attend.
+  void turn_backward(const LayerRows<T>& rows, const AttentionCall& call) const {
     for (std::size_t token = call.queries; token < call.length; ++token) {
-      std::fill_n(rows.qkv + token * qkv.out(), hidden(), T{});  // it did not attend
+      std::fill_n(rows.qkv + token * qkv.out(), hidden(), T{});
     }
     if (rotary) turn(rows, call, -1);
   }
