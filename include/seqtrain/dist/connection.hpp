@@ -18,6 +18,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/dist/address.hpp>
+#include <seqtrain/dist/blocked_sigpipe.hpp>
 #include <seqtrain/dist/heartbeat.hpp>
 #include <seqtrain/dist/pending.hpp>
 #include <seqtrain/dist/store.hpp>
@@ -52,6 +53,7 @@ class Connection {
  public:
   Connection(const World& world, const GroupOptions& options)
       : world_{world}, deadline_{Clock::now() + options.timeout} {
+    const BlockedSigpipe for_all_threads_of_the_connection;
     const auto store = open_store(world, deadline_);
     run_store_ = prefixed(run_prefix(world), store);
     // `world.restart` does not name the start: torchrun counts the restarts of each host
