@@ -32,7 +32,9 @@
 [[nodiscard]] inline std::vector<std::string> pretrained_words(const std::filesystem::path& data) {
   const auto list = data / "vocabulary.txt", pickle = data / "vocabulary.pkl";
   if (std::filesystem::exists(list)) return seqtrain::text::read_word_list(list);
-  if (std::filesystem::exists(pickle)) return seqtrain::weights::read_pickled_words(pickle);
+  if (std::filesystem::exists(pickle)) {
+    return seqtrain::weights::read_pickled_words(linked_file(pickle));
+  }
   throw seqtrain::InputError{
       "is missing: pretrained.pth needs a file with the word of each row, one a line",
       {.object = list.string()},
@@ -51,9 +53,10 @@ inline bool load_pretrained(const Job& job, seqtrain::model::LanguageModel& mode
   if (job.published && static_cast<std::size_t>(found) * 2 < words.size()) {
     throw InputError{"knows " + std::to_string(found) + " of " + std::to_string(words.size()) +
                          " words or pieces of the texts",
-                     {.object = (job.data / "vocabulary.pkl").string()},
+                     {.object = linked_file(job.data / "vocabulary.pkl").string()},
                      "give the vocabulary that belongs to spm.model and to weights.pth"};
   }
-  model::load_pretrained(model, words, weights::FastaiFile{job.data / "pretrained.pth"}, known);
+  const auto file = linked_file(job.data / "pretrained.pth");
+  model::load_pretrained(model, words, weights::FastaiFile{file}, known);
   return true;
 }

@@ -20,6 +20,14 @@
 #include <seqtrain/report/log.hpp>
 #include <seqtrain/train/pairs.hpp>
 
+/// Returns the file that a link of `Published::gather` stands for, so that messages name the user's
+/// file; any other path as it is.
+[[nodiscard]] inline std::filesystem::path linked_file(const std::filesystem::path& path) {
+  if (!std::filesystem::is_symlink(path)) return path;
+  const auto target = std::filesystem::read_symlink(path);
+  return target.is_absolute() ? target : path;
+}
+
 /// The options of a published layout, a bucket with folders `pretrained/<lang>`: one data set with
 /// a column for each label, language models that read forward and backward, and results under names
 /// that flags set.

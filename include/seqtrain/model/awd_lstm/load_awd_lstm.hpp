@@ -78,22 +78,25 @@ inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view na
                    {.object = file.path(), .field = std::string{name}}};
 }
 
-/// Reads a model's sizes off the shapes of its tensors.
-inline AwdLstmShape awd_lstm_shape(const weights::FastaiFile& file) {
-  AwdLstmShape shape{.embedding = size_in(file, "0.module.encoder.weight", 1), .layers = 0};
-  const auto layer = [&] { return "0.module.rnns." + std::to_string(shape.layers) + "."; };
+}  // namespace detail
+
+/// Returns the sizes of a model by the shapes of its tensors. `prefix` begins the names of the
+/// encoder's tensors: `0.module.` in a classifier's file, `0.` in a language model's. Throws
+/// `InputError` if there is no embedding, or if a tensor has too few dimensions.
+[[nodiscard]] inline AwdLstmShape awd_lstm_shape(const weights::FastaiFile& file,
+                                                 const std::string& prefix) {
+  AwdLstmShape shape{.embedding = detail::size_in(file, prefix + "encoder.weight", 1), .layers = 0};
+  const auto layer = [&] { return prefix + "rnns." + std::to_string(shape.layers) + "."; };
   shape.qrnn = file.find(layer() + "layers.0.linear.module.bias").has_value();
   const std::string_view name = shape.qrnn ? "layers.0.linear.module.bias" : "module.bias_ih_l0";
   while (file.find(layer() + std::string{name})) {
     if (shape.layers == 0) {
-      shape.hidden = size_in(file, layer() + std::string{name}, 0) / (shape.qrnn ? 3 : 4);
+      shape.hidden = detail::size_in(file, layer() + std::string{name}, 0) / (shape.qrnn ? 3 : 4);
     }
     ++shape.layers;
   }
   return shape;
 }
-
-}  // namespace detail
 
 /// Returns the classifier in a directory as the program `languages` leaves it with ULMFiT: weights
 /// in fastai's layout, as `model.pth` or as `description.json` says, and the names of the labels
@@ -114,7 +117,7 @@ inline AwdLstmShape awd_lstm_shape(const weights::FastaiFile& file) {
   AwdLstmClassifier classifier{detail::size_in(file, "0.module.encoder.weight", 0),
                                {.labels = std::move(labels),
                                 .problem_type = description.problem_type,
-                                .shape = detail::awd_lstm_shape(file),
+                                .shape = awd_lstm_shape(file, "0.module."),
                                 .head_hidden = detail::size_in(file, "1.layers.0.2.weight", 0),
                                 .padding_id = padding_id,
                                 .device = device}};
