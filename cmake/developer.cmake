@@ -27,7 +27,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 option(SEQTRAIN_BUNDLE
-  "Compile other libraries' headers once and test files together: a build of everything takes less,\
+  "Compile other libraries' headers once, and tests and programs together: a build of everything takes less,\
  one after a change of one file more" ${SEQTRAIN_BUILD_TESTS})
 
 # seqtrain_precompile(TARGET tests|torch): lets TARGET use precompiled headers of other libraries that
@@ -63,12 +63,25 @@ function(seqtrain_precompile target group)
   target_precompile_headers(${target} REUSE_FROM precompiled_${group})
 endfunction()
 
-# The functions that take a compiler long, compiled once for all programs here that load encoders: see
-# include/seqtrain/core/separate_compilation.hpp.
+# seqtrain_compile_once(NAME ROOM...) adds the static library NAME, which defines the rooms' functions that
+# take a compiler long (include/seqtrain/core/separate_compilation.hpp). The programs of examples/ and the
+# rooms' tests link it.
+function(seqtrain_compile_once name)
+  set(sources "")
+  foreach(room IN LISTS ARGN)
+    set(source ${PROJECT_BINARY_DIR}/compiled/${room}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include <seqtrain/${room}/src.hpp>\n")
+    list(APPEND sources ${source})
+  endforeach()
+  list(TRANSFORM ARGN PREPEND seqtrain:: OUTPUT_VARIABLE rooms)
+  add_library(${name} STATIC EXCLUDE_FROM_ALL ${sources})
+  target_compile_definitions(${name} PUBLIC SEQTRAIN_SEPARATE_COMPILATION)
+  target_link_libraries(${name} PUBLIC ${rooms} PRIVATE seqtrain::developer)
+endfunction()
+
+seqtrain_compile_once(seqtrain_compiled_host text data predict http)
 if(SEQTRAIN_WITH_TORCH)
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/compiled.cpp CONTENT "#include <seqtrain/src.hpp>\n")
-  add_library(seqtrain_compiled OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/compiled.cpp)
-  target_compile_definitions(seqtrain_compiled PUBLIC SEQTRAIN_SEPARATE_COMPILATION)
-  target_link_libraries(seqtrain_compiled PUBLIC seqtrain::model PRIVATE seqtrain::developer)
+  seqtrain_compile_once(seqtrain_compiled model)
+  target_link_libraries(seqtrain_compiled PUBLIC seqtrain_compiled_host)
   seqtrain_precompile(seqtrain_compiled torch)
 endif()

@@ -6,5 +6,5 @@ preset=$1
 shift
 [[ -f build/$preset/build.ninja ]] || cmake --preset "$preset"
 jobs=$(tools/jobs.sh)
-echo "Building $preset, $jobs files at a time; a file takes up to a minute and 3 GB of memory"
+echo "Building $preset, $jobs files at a time; a file takes up to two minutes and 3 GB of memory"
 cmake --build "build/$preset" --parallel "$jobs" ${@:+--target "$@"}

@@ -17,7 +17,8 @@ fi
 report=$PWD/build/${build[0]}/$preset.xml
 rm -f "$report"
 ended_well=true
-ctest --preset "$preset" --parallel "$(tools/jobs.sh)" --no-tests=error \
+# Programs run beside each other, so threads that wait must not spin.
+OMP_WAIT_POLICY=passive ctest --preset "$preset" --parallel "$(tools/jobs.sh)" --no-tests=error \
   --test-output-size-passed 10000000 --test-output-size-failed 10000000 \
   --output-junit "$report" "$@" || ended_well=false
 python3 tools/count_tests.py "$report" && $ended_well

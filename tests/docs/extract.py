@@ -1,7 +1,9 @@
 """extract.py OUT PAGE...: writes the C++ blocks of Markdown pages that open with ```cpp rooms=a,b.
 
 OUT/<page>_<n>.cpp is the page's n-th such block, OUT/<page>_<n>.txt the block ```text output that
-follows it, if one does. Prints a line `name rooms has_main has_output` for each.
+follows it, if one does. OUT/<page>_<n>.hpp is the block without its includes in a namespace <page>_<n>,
+where `main` is a function that other code may call. Prints a line `name rooms has_main has_output` for
+each.
 """
 
 import re
@@ -28,11 +30,20 @@ def blocks(page):
             yield rooms[0], block["body"], following["body"] if shown else None
 
 
+def in_namespace(name, code):
+    """Returns a block as part of a larger file, which has included the block's headers before."""
+    if "int main(" in code:
+        code = code.rstrip().removesuffix("}") + "  return 0;  // as main does\n}\n"
+    lines = [line for line in code.splitlines() if not line.startswith("#include")]
+    return f"namespace {name} {{\n" + "\n".join(lines) + f"\n}}  // namespace {name}\n"
+
+
 def main(out, *pages):
     for page in map(Path, pages):
         for number, (rooms, code, output) in enumerate(blocks(page), start=1):
-            name = f"{page.stem.lower()}_{number}"
+            name = f"{page.stem.lower()}_{number}".replace("-", "_")
             write(Path(out, f"{name}.cpp"), code)
+            write(Path(out, f"{name}.hpp"), in_namespace(name, code))
             if output is not None:
                 write(Path(out, f"{name}.txt"), output)
             print(name, rooms, int("int main(" in code), int(output is not None))

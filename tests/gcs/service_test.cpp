@@ -58,9 +58,10 @@ class HangingResolver {
 class ServiceTest : public testing::Test {
  protected:
   gcs::Client make_client(http::TransportOptions options = {},
-                          const std::string& host = "127.0.0.1") {
+                          const std::string& host = "127.0.0.1",
+                          http::Resolve resolve = &http::resolve_by_system) {
     return gcs::Client{std::make_unique<gcs::Service>(
-        std::make_unique<http::BeastTransport>(std::move(options)),
+        std::make_unique<http::BeastTransport>(std::move(options), std::move(resolve)),
         std::make_unique<gcs::Anonymous>(),
         gcs::ServiceOptions{.endpoint = {"http", host, server_.port()}})};
   }
@@ -111,15 +112,15 @@ TEST_F(ServiceTest, ACancelEndsTheWaitForASilentServer) {
 TEST_F(ServiceTest, ACancelEndsALookUpThatHangs) {
   const HangingResolver hanging;
   const auto client =
-      make_client({.deadlines = {.connect = http::Seconds{600}}, .resolve = hanging.resolve()});
+      make_client({.deadlines = {.connect = http::Seconds{600}}}, "127.0.0.1", hanging.resolve());
   EXPECT_EQ(cancelled_put(client, [&] { hanging.wait_until_asked(); }),
             "gs://bucket/name: was cancelled");
 }
 
 TEST_F(ServiceTest, ALookUpThatHangsEndsAtItsDeadline) {
   const HangingResolver hanging;
-  http::BeastTransport transport{
-      {.deadlines = {.connect = http::Seconds{0.05}}, .resolve = hanging.resolve()}};
+  http::BeastTransport transport{{.deadlines = {.connect = http::Seconds{0.05}}},
+                                 hanging.resolve()};
   const auto begin = http::Clock::now();
   EXPECT_THROW(transport.send({.url = {"http", "storage.example.com", "80"}}),
                http::TransportError);

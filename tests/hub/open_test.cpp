@@ -40,7 +40,7 @@ class HubOverHttp : public testing::Test {
   /// Fetches with a client that waits only briefly between attempts.
   void expect_fetched() const {
     const auto environment = [this](const std::string& name) { return variable(name); };
-    const hub::Client client{std::make_unique<http::BeastTransport>(),
+    const hub::Client client{http::open_transport(),
                              hub::Settings::from(environment),
                              {.retry = {.first = http::Seconds{0.01}}}};
     EXPECT_EQ(read_file(fetch(client) / "model.safetensors"), weights_);

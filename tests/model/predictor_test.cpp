@@ -9,6 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
+#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/predictor.hpp>
 #include <seqtrain/tensor/threads.hpp>
 

@@ -15,25 +15,25 @@ std::string answer_in(Form form, const predict::Task& task, const predict::Predi
                      std::vector{prediction});
 }
 
-const predict::Task two{.labels = {"bad", "good"}};
+const predict::Task two_labels{.labels = {"bad", "good"}};
 const predict::Task many{.labels = {"a", "b", "c"}, .problem_type = ProblemType::multi_label};
 const predict::Task number{.problem_type = ProblemType::regression};
 
 TEST(AnswerBody, RanksScores) {
-  EXPECT_EQ(answer_in(Form::ranked, two, {{1}, {0.25, 0.75}, {-1, 1}}),
+  EXPECT_EQ(answer_in(Form::ranked, two_labels, {{1}, {0.25, 0.75}, {-1, 1}}),
             R"([{"score":0.75,"label":"good"},{"score":0.25,"label":"bad"}])");
-  EXPECT_EQ(answer_in(Form::ranked, two, {{1}, {0.25, 0.75}, {-1, 1.5}}, true),
+  EXPECT_EQ(answer_in(Form::ranked, two_labels, {{1}, {0.25, 0.75}, {-1, 1.5}}, true),
             R"([{"score":1.5,"label":"good"},{"score":-1,"label":"bad"}])");
-  EXPECT_EQ(answer_in(Form::ranked, two, {{0}, {0.5, 0.5}, {0, 0}}),
+  EXPECT_EQ(answer_in(Form::ranked, two_labels, {{0}, {0.5, 0.5}, {0, 0}}),
             R"([{"score":0.5,"label":"bad"},{"score":0.5,"label":"good"}])");
   EXPECT_EQ(answer_in(Form::ranked, number, {{}, {2.5}, {2.5F}}),
             R"([{"score":2.5,"label":"LABEL_0"}])");
 }
 
 TEST(AnswerBody, WritesObjectsAsPredictDoes) {
-  EXPECT_EQ(answer_in(Form::object, two, {{1}, {0.25, 0.75}, {-1, 1}}),
+  EXPECT_EQ(answer_in(Form::object, two_labels, {{1}, {0.25, 0.75}, {-1, 1}}),
             R"({"label":"good","scores":{"bad":0.25,"good":0.75}})");
-  EXPECT_EQ(answer_in(Form::object, two, {{1}, {0.25, 0.75}, {-1, 1}}, true),
+  EXPECT_EQ(answer_in(Form::object, two_labels, {{1}, {0.25, 0.75}, {-1, 1}}, true),
             R"({"label":"good","scores":{"bad":0.25,"good":0.75},"logits":[-1,1]})");
   EXPECT_EQ(answer_in(Form::object, many, {{0, 1}, {0.75, 0.3, 0.8}, {0, 0, 0}}),
             R"({"labels":["a","b"],"scores":{"a":0.75,"b":0.3,"c":0.8}})");
@@ -41,13 +41,13 @@ TEST(AnswerBody, WritesObjectsAsPredictDoes) {
 }
 
 TEST(AnswerBody, WritesLabelsAlone) {
-  EXPECT_EQ(answer_in(Form::label, two, {{1}, {0.25, 0.75}, {-1, 1}}), R"("good")");
+  EXPECT_EQ(answer_in(Form::label, two_labels, {{1}, {0.25, 0.75}, {-1, 1}}), R"("good")");
   EXPECT_EQ(answer_in(Form::label, many, {{}, {0.1, 0.1, 0.1}, {0, 0, 0}}), "[]");
   EXPECT_EQ(answer_in(Form::label, number, {{}, {2.5}, {2.5F}}), "2.5");
 }
 
 TEST(AnswerBody, WritesCategories) {
-  EXPECT_EQ(answer_in(Form::categories, two, {{0}, {0.75, 0.25}, {1, -1}}),
+  EXPECT_EQ(answer_in(Form::categories, two_labels, {{0}, {0.75, 0.25}, {1, -1}}),
             R"({"Categories":"bad","Tensor":[0.75,0.25]})");
   EXPECT_EQ(answer_in(Form::categories, many, {{1, 2}, {0.5, 0.3, 0.95}, {0, 0, 0}}),
             R"({"Categories":"b;c","Tensor":[0.5,0.3,0.95]})");
@@ -59,17 +59,18 @@ TEST(AnswerBody, PutsAnswersIntoTheContractsFrame) {
   const std::vector<predict::Prediction> predictions{{{1}, {0.25, 0.75}, {-1, 1}},
                                                      {{0}, {0.75, 0.25}, {1, -1}}};
   const Text label{.form = Form::label};
-  EXPECT_EQ(answer_body({.contract = Contract::vertex, .texts = {label, label}}, two, predictions),
-            R"({"predictions":["good","bad"]})");
   EXPECT_EQ(
-      answer_body({.contract = Contract::torch_serve, .texts = {label, label}}, two, predictions),
-      R"(["good","bad"])");
-  EXPECT_EQ(answer_body({.contract = Contract::vertex}, two, {}), R"({"predictions":[]})");
+      answer_body({.contract = Contract::vertex, .texts = {label, label}}, two_labels, predictions),
+      R"({"predictions":["good","bad"]})");
+  EXPECT_EQ(answer_body({.contract = Contract::torch_serve, .texts = {label, label}}, two_labels,
+                        predictions),
+            R"(["good","bad"])");
+  EXPECT_EQ(answer_body({.contract = Contract::vertex}, two_labels, {}), R"({"predictions":[]})");
 }
 
 TEST(AnswerBody, RefusesScoresThatAreNotFinite) {
   try {
-    answer_in(Form::ranked, two, {{1}, {std::nan(""), 0}, {0, 0}});
+    answer_in(Form::ranked, two_labels, {{1}, {std::nan(""), 0}, {0, 0}});
     FAIL();
   } catch (const Refusal& refusal) {
     EXPECT_EQ(refusal.status(), 424);

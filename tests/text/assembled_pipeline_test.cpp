@@ -10,6 +10,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/assembled_pipeline.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/loading/parts_json.hpp>
 
 #include "support/shared_data.hpp"
 

@@ -19,17 +19,17 @@ using tests::read_file;
 using tests::some_snapshot;
 using tests::write_file;
 
-const RunDescription run{.id = "run_1",
-                         .lineage = {{.run = "run_0", .step = 3, .steps = 8}},
-                         .steps = 12,
-                         .settings = {{"seed", "1234"}, {"batch-size", "16"}},
-                         .fit = {{"on_nonfinite", "stop"}},
-                         .versions = {{"seqtrain", "0.2.0"}}};
+const RunDescription described_run{.id = "run_1",
+                                   .lineage = {{.run = "run_0", .step = 3, .steps = 8}},
+                                   .steps = 12,
+                                   .settings = {{"seed", "1234"}, {"batch-size", "16"}},
+                                   .fit = {{"on_nonfinite", "stop"}},
+                                   .versions = {{"seqtrain", "0.2.0"}}};
 
 /// Writes a checkpoint as the whole content of a directory and reads it.
 void write(const tests::TemporaryDirectory& directory, const Snapshot& snapshot) {
   sink::Directory store{directory.path().parent_path()};
-  write_checkpoint(store, directory.path().filename().string(), snapshot, run);
+  write_checkpoint(store, directory.path().filename().string(), snapshot, described_run);
 }
 
 TEST(Checkpoint, ComesBackAsItWas) {
@@ -44,12 +44,12 @@ TEST(Checkpoint, ComesBackAsItWas) {
   EXPECT_EQ(read.state().dev[0].accuracy, snapshot.state.dev[0].accuracy);
   EXPECT_EQ(read.state().dev[0].loss, snapshot.state.dev[0].loss);
   EXPECT_EQ(read.state().dev[0].labels[1].f1, snapshot.state.dev[0].labels[1].f1);
-  EXPECT_EQ(read.run().id, run.id);
-  EXPECT_EQ(read.run().lineage, run.lineage);
+  EXPECT_EQ(read.run().id, described_run.id);
+  EXPECT_EQ(read.run().lineage, described_run.lineage);
   EXPECT_EQ(read.run().steps, 12);
-  EXPECT_EQ(read.run().settings, run.settings);
-  EXPECT_EQ(read.run().fit, run.fit);
-  EXPECT_EQ(read.run().versions, run.versions);
+  EXPECT_EQ(read.run().settings, described_run.settings);
+  EXPECT_EQ(read.run().fit, described_run.fit);
+  EXPECT_EQ(read.run().versions, described_run.versions);
   ASSERT_EQ(read.tensors("model").size(), 1U);
   EXPECT_EQ(weights::to_floats(read.tensors("model")[0]), (std::vector{0.5F, -1.0F, 7.0F}));
   EXPECT_TRUE(read.has("optimizer"));

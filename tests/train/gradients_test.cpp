@@ -23,25 +23,25 @@ struct WeighingModel : Model {
   [[nodiscard]] double weight_of(const tests::FakeBatch& batch) const { return batch.x.front(); }
 };
 
-const std::vector<tests::FakeBatch> batches{{.rows = 1, .x = {9}}, {.rows = 3, .x = {1}}};
+const std::vector<tests::FakeBatch> two_batches{{.rows = 1, .x = {9}}, {.rows = 3, .x = {1}}};
 
 TEST(Accumulate, WeighsBatchesByTheirRows) {
   Model model;
-  const auto loss = accumulate(model, std::span{batches});
+  const auto loss = accumulate(model, std::span{two_batches});
   EXPECT_EQ(model.weights, (std::vector<double>{0.25, 0.75}));
   EXPECT_EQ(loss.value(), 0.25 * 9 + 0.75 * 1);
 }
 
 TEST(Accumulate, WeighsBatchesAsTheModelDoes) {
   WeighingModel model;
-  const auto loss = accumulate(model, std::span{batches});
+  const auto loss = accumulate(model, std::span{two_batches});
   EXPECT_EQ(model.weights, (std::vector<double>{0.9, 0.1}));
   EXPECT_EQ(loss.value(), 0.9 * 9 + 0.1 * 1);
 }
 
 TEST(Accumulate, GivesASingleBatchTheWholeWeight) {
   Model model;
-  const auto loss = accumulate(model, std::span{batches}.first(1));
+  const auto loss = accumulate(model, std::span{two_batches}.first(1));
   EXPECT_EQ(model.weights, (std::vector<double>{1}));
   EXPECT_EQ(loss.value(), 9);
 }
@@ -57,7 +57,7 @@ struct StepModel : Model {
 
 TEST(Accumulate, LeavesAWholeStepToAModelThatTakesIt) {
   StepModel model;
-  EXPECT_EQ(accumulate(model, std::span{batches}).value(), 2);
+  EXPECT_EQ(accumulate(model, std::span{two_batches}).value(), 2);
   EXPECT_TRUE(model.weights.empty());
 }
 
@@ -77,7 +77,7 @@ TEST(StepLoss, WaitsForADeviceOnlyWhenItIsAsked) {
   int asked = 0;
   SlowModel model;
   model.asked = &asked;
-  const auto loss = accumulate(model, std::span{batches});
+  const auto loss = accumulate(model, std::span{two_batches});
   EXPECT_EQ(asked, 0);
   EXPECT_EQ(loss.value(), 2);
   EXPECT_EQ(asked, 2);

@@ -20,6 +20,7 @@
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/loading/tokenizer_file_names.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/weights/checkpoint.hpp>
 

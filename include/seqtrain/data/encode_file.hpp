@@ -14,6 +14,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/ordered_workers.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/encoded_file_writer.hpp>
 #include <seqtrain/data/encoded_set.hpp>
@@ -23,6 +24,7 @@
 #include <seqtrain/data/record_file.hpp>
 #include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
+#include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
 
 namespace seqtrain::data {
@@ -137,16 +139,6 @@ void encode_part(const R& reader, const Part& part, const T& tokenizer, const La
   });
 }
 
-/// Calls `use` with the tokenizer, or with the tokenizer that a variant holds.
-template <class T, class Use>
-auto with_tokenizer(const T& tokenizer, const Use& use) {
-  if constexpr (requires { tokenizer.visit(use); }) {
-    return tokenizer.visit(use);
-  } else {
-    return use(tokenizer);
-  }
-}
-
 /// Returns the size of a part in bytes: each worker gets a few parts, and a part fits into a core's
 /// cache.
 inline std::size_t part_bytes(std::size_t total, std::size_t workers) {
@@ -225,19 +217,16 @@ EncodedFile encode_whole(const R& reader, const T& tokenizer, const Labels& labe
   const auto done = [&](const auto& part, std::size_t examples) {
     if (options.progress) options.progress({reader.end_of(part), reader.bytes(), examples});
   };
-  return with_tokenizer(tokenizer, [&](const auto& known) {
-    return encode_all(reader.name(), known, labels, options, [&](auto& out) {
-      return append_parts(reader, known, labels, options, done, out);
-    });
+  return encode_all(reader.name(), tokenizer, labels, options, [&](auto& out) {
+    return append_parts(reader, tokenizer, labels, options, done, out);
   });
 }
 
 }  // namespace detail
 
 /// Encodes the examples of a text on several threads, in order. The result does not depend on the
-/// number of threads. Throws `InputError` with file and line at the first wrong record. A variant
-/// of tokenizers is visited only once.
-template <class T>
+/// number of threads. Throws `InputError` with file and line at the first wrong record.
+template <text::Tokenizer T>
 EncodedFile encode_text(const Source& source, const T& tokenizer, const Labels& labels,
                         const EncodeFileOptions& options = {}) {
   options.validate();
@@ -246,7 +235,7 @@ EncodedFile encode_text(const Source& source, const T& tokenizer, const Labels& 
 }
 
 /// Encodes the texts in the folders of a directory, as `TextFolder` reads them.
-template <class T>
+template <text::Tokenizer T>
 EncodedFile encode_folder(const std::filesystem::path& directory, const T& tokenizer,
                           const Labels& labels, const EncodeFileOptions& options = {}) {
   options.validate();
@@ -256,7 +245,7 @@ EncodedFile encode_folder(const std::filesystem::path& directory, const T& token
 /// Encodes the examples of a file, which may be compressed, of a directory as `TextFolder` reads
 /// it, or of a file that `options.read.open` opens. Takes memory for the encoded set and a few
 /// parts. Throws `InputError` with file and line at the first wrong record.
-template <class T>
+template <text::Tokenizer T>
 EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, const Labels& labels,
                         const EncodeFileOptions& options = {}) {
   options.validate();
@@ -270,15 +259,31 @@ EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, c
     if (options.progress) options.progress({file.end_of(part), file.bytes(), examples});
     file.forget(part);
   };
-  return detail::with_tokenizer(tokenizer, [&](const auto& known) {
-    return detail::encode_all(file.name(), known, labels, options, [&](auto& out) {
-      detail::Counts counts;
-      file.each_text([&](const Reader& reader) {
-        counts += detail::append_parts(reader, known, labels, options, done, out);
-      });
-      return counts;
+  return detail::encode_all(file.name(), tokenizer, labels, options, [&](auto& out) {
+    detail::Counts counts;
+    file.each_text([&](const Reader& reader) {
+      counts += detail::append_parts(reader, tokenizer, labels, options, done, out);
     });
+    return counts;
   });
 }
 
+/// Encodes a text with a tokenizer whose family is known only at run time.
+SEQTRAIN_SEPARATE EncodedFile encode_text(const Source& source, const text::AnyTokenizer& tokenizer,
+                                          const Labels& labels,
+                                          const EncodeFileOptions& options = {});
+/// Encodes a directory of texts with a tokenizer whose family is known only at run time.
+SEQTRAIN_SEPARATE EncodedFile encode_folder(const std::filesystem::path& directory,
+                                            const text::AnyTokenizer& tokenizer,
+                                            const Labels& labels,
+                                            const EncodeFileOptions& options = {});
+/// Encodes a file with a tokenizer whose family is known only at run time.
+SEQTRAIN_SEPARATE EncodedFile encode_file(const std::filesystem::path& path,
+                                          const text::AnyTokenizer& tokenizer, const Labels& labels,
+                                          const EncodeFileOptions& options = {});
+
 }  // namespace seqtrain::data
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/data/src/encode_file.hpp>
+#endif

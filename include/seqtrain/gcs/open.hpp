@@ -11,10 +11,10 @@
 #include <seqtrain/gcs/cache.hpp>
 #include <seqtrain/gcs/client.hpp>
 #include <seqtrain/gcs/credentials_file.hpp>
-#include <seqtrain/http/beast_transport.hpp>
+#include <seqtrain/http/open_transport.hpp>
 
-/// Opens a client as the environment says. This header includes Beast and TLS, which take long to
-/// compile; other headers of gcs do not.
+/// Opens a client as the environment says. Unless `open_transport` is compiled separately, this
+/// header includes Beast and TLS, which take long to compile; other headers of gcs do not.
 namespace seqtrain::gcs {
 
 struct ClientOptions {
@@ -47,9 +47,9 @@ inline ServiceOptions service_options(const ClientOptions& options) {
 inline std::unique_ptr<Credentials> credentials_for(const ClientOptions& options,
                                                     bool is_emulator) {
   if (is_emulator || options.anonymous) return std::make_unique<Anonymous>();
-  http::BeastTransport probe{
-      {.deadlines = {http::Seconds{1}, http::Seconds{1}, http::Seconds{2}, http::Seconds{3}}}};
-  return find_credentials(options.environment, probe);
+  const auto probe = http::open_transport(
+      {.deadlines = {http::Seconds{1}, http::Seconds{1}, http::Seconds{2}, http::Seconds{3}}});
+  return find_credentials(options.environment, *probe);
 }
 
 }  // namespace detail
@@ -60,10 +60,9 @@ inline std::unique_ptr<Credentials> credentials_for(const ClientOptions& options
 inline Client open_client(const ClientOptions& options = {}) {
   auto service = detail::service_options(options);
   auto credentials = detail::credentials_for(options, service.is_emulator);
-  auto transport = std::make_unique<http::BeastTransport>(
-      http::TransportOptions{.deadlines = options.deadlines,
-                             .proxies = http::ProxyRules::from(options.environment),
-                             .ca_file = options.ca_file});
+  auto transport = http::open_transport({.deadlines = options.deadlines,
+                                         .proxies = http::ProxyRules::from(options.environment),
+                                         .ca_file = options.ca_file});
   return Client{
       std::make_unique<Service>(std::move(transport), std::move(credentials), std::move(service))};
 }

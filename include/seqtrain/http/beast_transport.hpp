@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,18 +10,11 @@
 #include <vector>
 
 #include <seqtrain/http/connection.hpp>
+#include <seqtrain/http/look_up.hpp>
 #include <seqtrain/http/message.hpp>
-#include <seqtrain/http/proxy.hpp>
+#include <seqtrain/http/transport_options.hpp>
 
 namespace seqtrain::http {
-
-struct TransportOptions {
-  Deadlines deadlines = {};
-  ProxyRules proxies = {};
-  std::filesystem::path ca_file = {};  ///< additional certificate authorities to trust, in PEM
-  Seconds longest_idle{30};            ///< a connection that was unused for longer is not reused
-  Resolve resolve = &resolve_by_system;
-};
 
 /// Sends requests by HTTP/1.1 over TCP and TLS with Boost.Beast. Connections are reused. It trusts
 /// the system's certificate authorities, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR` if these
@@ -30,7 +22,8 @@ struct TransportOptions {
 class BeastTransport final : public Transport {
  public:
   /// Throws `InputError` if `ca_file` cannot be read.
-  explicit BeastTransport(TransportOptions options = {}) : options_{std::move(options)} {
+  explicit BeastTransport(TransportOptions options = {}, Resolve resolve = &resolve_by_system)
+      : options_{std::move(options)}, resolve_{std::move(resolve)} {
     tls_.set_options(detail::asio::ssl::context::default_workarounds |
                      detail::asio::ssl::context::no_tlsv1 | detail::asio::ssl::context::no_tlsv1_1);
     tls_.set_default_verify_paths();
@@ -48,7 +41,7 @@ class BeastTransport final : public Transport {
     if (!connection) {
       connection =
           std::make_unique<Connection>(tls_, request.url, options_.proxies.proxy_for(request.url),
-                                       options_.deadlines, options_.resolve, stop_);
+                                       options_.deadlines, resolve_, stop_);
     }
     auto response = connection->exchange(request);
     if (connection->reusable()) keep(key, std::move(connection));
@@ -81,6 +74,7 @@ class BeastTransport final : public Transport {
   }
 
   TransportOptions options_;
+  Resolve resolve_;
   std::stop_token stop_;
   detail::asio::ssl::context tls_{detail::asio::ssl::context::tls_client};
   std::mutex mutex_;

@@ -5,35 +5,26 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include <c10/core/Device.h>
 
-#include <seqtrain/core/error.hpp>
-#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/metrics/logits.hpp>
-#include <seqtrain/model/any_classifier.hpp>
-#include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
-#include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
-#include <seqtrain/model/describe.hpp>
-#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
-#include <seqtrain/subwords/subword_tokenizer.hpp>
-#include <seqtrain/text/loading/load_tokenizer.hpp>
-#include <seqtrain/weights/calibration.hpp>
+#include <seqtrain/text/tokens.hpp>
 
 namespace seqtrain::model {
+
+class AnyClassifier;
 
 struct PredictorOptions {
   c10::Device device = c10::Device{c10::kCPU};
@@ -60,8 +51,10 @@ class Predictor {
   /// Loads a directory in Hugging Face's layout, the directory of a run, or a directory that the
   /// program `languages` has written. Throws `InputError` if it is none of them, if its files do
   /// not fit together, or if the model is not fine-tuned.
-  explicit Predictor(const std::filesystem::path& directory, const PredictorOptions& options = {})
-      : Predictor{Resolved{resolve(directory)}, options} {}
+  explicit Predictor(const std::filesystem::path& directory, const PredictorOptions& options = {});
+  Predictor(Predictor&&) noexcept;
+  Predictor& operator=(Predictor&&) noexcept;
+  ~Predictor();
 
   [[nodiscard]] const predict::Task& task() const { return task_; }
   [[nodiscard]] const std::vector<std::string>& labels() const { return task_.labels; }
@@ -101,17 +94,7 @@ class Predictor {
 
   /// Returns the logits of each text [texts, labels]. Throws `InputError` if a text has more ids
   /// than the model takes, and `Error` if there is too little memory for so many texts at once.
-  [[nodiscard]] metrics::Logits predict(std::span<const Encoded> texts) const {
-    if (texts.empty()) return {0, static_cast<Eigen::Index>(labels().size())};
-    const std::lock_guard lock{state_->mutex};
-    if (!by_itself_) return logits(texts);
-    metrics::Logits all{static_cast<Eigen::Index>(texts.size()),
-                        static_cast<Eigen::Index>(labels().size())};
-    for (Eigen::Index row = 0; row < all.rows(); ++row) {
-      all.row(row) = logits(texts.subspan(static_cast<std::size_t>(row), 1));
-    }
-    return all;
-  }
+  [[nodiscard]] metrics::Logits predict(std::span<const Encoded> texts) const;
 
   /// Returns the scores for a row of logits: see `predict::scores`.
   [[nodiscard]] std::vector<double> scores(std::span<const float> logits) const {
@@ -132,89 +115,14 @@ class Predictor {
   }
 
  private:
-  using Model = std::variant<AnyClassifier, AwdLstmClassifier>;
+  struct State;
 
-  struct State {
-    Model model;
-    std::mutex mutex = {};
-  };
-
-  struct Resolved {
-    std::filesystem::path directory;
-  };
-
-  Predictor(const Resolved& resolved, const PredictorOptions& options)
-      : encode_{load_tokenizer(resolved.directory)},
-        state_{std::make_unique<State>(load(resolved.directory, encode_, options))} {
-    std::visit([&](const auto& model) { describe(model, options.device); }, state_->model);
-    calibrate(resolved.directory / "config.json");
-    calibrate(resolved.directory / "description.json");
-    if (!std::holds_alternative<AwdLstmClassifier>(state_->model)) return;
-    const auto description = AwdLstmDescription::load(resolved.directory);
-    max_length_ = static_cast<std::size_t>(description.max_length);
-    backwards_ = description.backwards;
-  }
-
-  /// Returns the model's folder in a run's directory, or the directory itself if it is a model's.
-  static std::filesystem::path resolve(const std::filesystem::path& directory) {
-    if (std::filesystem::exists(directory / "config.json")) return directory;
-    const auto model = directory / "model";
-    return std::filesystem::exists(model / "config.json") ? model : directory;
-  }
-
-  static predict::TextEncoder load_tokenizer(const std::filesystem::path& directory) {
-    if (const auto path = directory / "subwords.model"; std::filesystem::exists(path)) {
-      return predict::TextEncoder{subwords::load_subwords(path)};
-    }
-    return predict::TextEncoder{text::load_tokenizer(directory)};
-  }
-
-  static Model load(const std::filesystem::path& directory, const predict::TextEncoder& tokenizer,
-                    const PredictorOptions& options) {
-    if (!std::filesystem::exists(directory / "config.json") &&
-        std::filesystem::exists(directory / AwdLstmDescription::load(directory).model)) {
-      auto model = load_awd_lstm(directory, tokenizer.pad_id(), options.device);
-      check_vocabulary({.vocab_size = model.vocab_size()}, tokenizer.vocab_size());
-      return model;
-    }
-    auto model = load_classifier(directory, {.tokenizer_size = tokenizer.vocab_size(),
-                                             .device = options.device,
-                                             .precision = options.precision,
-                                             .only_predicts = true});
-    check_trained(model.load_report());
-    return model;
-  }
-
-  /// Takes the temperature or the thresholds in a file, if it exists and has them.
-  void calibrate(const std::filesystem::path& file) {
-    if (!std::filesystem::exists(file)) return;
-    const auto document = json::Document::load(file);
-    const auto found = weights::calibration_in(document.root(), labels().size());
-    if (!found) return;
-    task_.temperature = found->temperature;
-    task_.thresholds = found->thresholds;
-  }
-
-  void describe(const AnyClassifier& model, c10::Device device) {
-    task_ = {.labels = model.config().labels, .problem_type = model.problem_type()};
-    precision_ = model.precision();
-    maps_in_bf16_ = model.maps_in_bf16();
-    max_length_ = static_cast<std::size_t>(model.max_length());
-    // The bits of torch's operators depend on the number of rows, so each text is predicted alone.
-    by_itself_ = device.is_cpu() && !model.has_kernels();
-  }
-
-  void describe(const AwdLstmClassifier& model, c10::Device) {
-    task_ = {.labels = model.options().labels, .problem_type = model.problem_type()};
-  }
-
-  [[nodiscard]] metrics::Logits logits(std::span<const Encoded> texts) const {
-    const data::Batch batch = predict::to_batch(texts, encode_.pad_id());
-    return std::visit([&](auto& model) { return model.logits(batch); }, state_->model);
-  }
+  void describe(const AnyClassifier& model, c10::Device device);
+  void calibrate(const std::filesystem::path& file);
+  [[nodiscard]] metrics::Logits logits(std::span<const Encoded> texts) const;
 
   predict::TextEncoder encode_;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<State> state_;  ///< the model
   predict::Task task_;
   Precision precision_ = Precision::fp32;
   std::size_t maps_in_bf16_ = 0;
@@ -226,3 +134,7 @@ class Predictor {
 static_assert(predict::Predictor<Predictor>);
 
 }  // namespace seqtrain::model
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/model/src/predictor.hpp>
+#endif

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
@@ -28,8 +29,7 @@ class TextEncoder {
   requires(!std::same_as<T, TextEncoder> && text::Tokenizer<T>) explicit TextEncoder(T tokenizer)
       : tokenizer_{std::make_unique<const Shared<T>>(std::move(tokenizer))} {}
 
-  explicit TextEncoder(const text::AnyTokenizer& tokenizer)
-      : TextEncoder{tokenizer.visit([](const auto& known) { return TextEncoder{known}; })} {}
+  explicit TextEncoder(const text::AnyTokenizer& tokenizer);
 
   /// Encodes a text or a pair with its special tokens, truncated to `max_length` ids. To cut off
   /// the beginning takes twice as long as to cut off the end. Throws `InputError` if the text is
@@ -173,3 +173,7 @@ class TextEncoder {
 };
 
 }  // namespace seqtrain::predict
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/predict/src/text_encoder.hpp>
+#endif

@@ -16,23 +16,24 @@
 namespace seqtrain::model {
 namespace {
 
-const c10::Device processor{c10::kCPU}, gpu{c10::kCUDA};
+const c10::Device cpu_device{c10::kCPU}, gpu_device{c10::kCUDA};
 
 TEST(RecurrentPasses, AreByHandOnAProcessorUnlessAskedOtherwise) {
-  EXPECT_EQ(RecurrentPasses{}.by_hand(processor, false), Precision::fp32);
-  EXPECT_EQ(RecurrentPasses{.precision = Precision::bf16}.by_hand(processor, false),
+  EXPECT_EQ(RecurrentPasses{}.by_hand(cpu_device, false), Precision::fp32);
+  EXPECT_EQ(RecurrentPasses{.precision = Precision::bf16}.by_hand(cpu_device, false),
             Precision::bf16);
-  EXPECT_FALSE(RecurrentPasses{}.by_hand(gpu, false));
-  EXPECT_FALSE(RecurrentPasses{}.by_hand(processor, true));
-  EXPECT_FALSE(RecurrentPasses{.autograd = true}.by_hand(processor, false));
-  EXPECT_FALSE(RecurrentPasses{.precision = Precision::automatic}.by_hand(processor, true));
+  EXPECT_FALSE(RecurrentPasses{}.by_hand(gpu_device, false));
+  EXPECT_FALSE(RecurrentPasses{}.by_hand(cpu_device, true));
+  EXPECT_FALSE(RecurrentPasses{.autograd = true}.by_hand(cpu_device, false));
+  EXPECT_FALSE(RecurrentPasses{.precision = Precision::automatic}.by_hand(cpu_device, true));
 }
 
 TEST(RecurrentPasses, RefuseAPrecisionThatTheyHaveNot) {
-  EXPECT_THROW((void)RecurrentPasses{.precision = Precision::int8}.by_hand(processor, false),
+  EXPECT_THROW((void)RecurrentPasses{.precision = Precision::int8}.by_hand(cpu_device, false),
                InputError);
-  EXPECT_THROW((void)RecurrentPasses{.precision = Precision::bf16}.by_hand(gpu, false), InputError);
-  EXPECT_THROW((void)RecurrentPasses{.precision = Precision::bf16}.by_hand(processor, true),
+  EXPECT_THROW((void)RecurrentPasses{.precision = Precision::bf16}.by_hand(gpu_device, false),
+               InputError);
+  EXPECT_THROW((void)RecurrentPasses{.precision = Precision::bf16}.by_hand(cpu_device, true),
                InputError);
 }
 
@@ -88,7 +89,7 @@ TEST(RecurrentPasses, AreCloseToOperatorsInBf16) {
 }
 
 /// Large enough for torch's operators to share their work between threads.
-constexpr AwdLstmShape wide{.embedding = 48, .hidden = 96, .layers = 2};
+constexpr AwdLstmShape wide_shape{.embedding = 48, .hidden = 96, .layers = 2};
 
 std::vector<at::Tensor> wide_language_results() {
   data::LanguageBatch batch{.rows = 16, .width = 40};
@@ -96,7 +97,8 @@ std::vector<at::Tensor> wide_language_results() {
     batch.input_ids.push_back(2 + i * 7 % 600);
     batch.labels.push_back(2 + (i + 1) * 7 % 600);
   }
-  return losses_and_gradients(LanguageModel{700, {.shape = wide, .seed = 4}}, std::vector{batch});
+  return losses_and_gradients(LanguageModel{700, {.shape = wide_shape, .seed = 4}},
+                              std::vector{batch});
 }
 
 std::vector<at::Tensor> wide_classifier_results() {
@@ -111,7 +113,7 @@ std::vector<at::Tensor> wide_classifier_results() {
     batch.row_ids.push_back(row);
   }
   return losses_and_gradients(
-      AwdLstmClassifier{700, {.labels = {"a", "b"}, .shape = wide, .bptt = 30, .seed = 4}},
+      AwdLstmClassifier{700, {.labels = {"a", "b"}, .shape = wide_shape, .bptt = 30, .seed = 4}},
       std::vector{batch});
 }
 

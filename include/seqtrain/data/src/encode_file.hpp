@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+
+#include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/text/any_tokenizer.hpp>
+
+namespace seqtrain::data {
+
+SEQTRAIN_SEPARATE EncodedFile encode_text(const Source& source, const text::AnyTokenizer& tokenizer,
+                                          const Labels& labels, const EncodeFileOptions& options) {
+  return tokenizer.visit(
+      [&](const auto& known) { return encode_text(source, known, labels, options); });
+}
+
+SEQTRAIN_SEPARATE EncodedFile encode_folder(const std::filesystem::path& directory,
+                                            const text::AnyTokenizer& tokenizer,
+                                            const Labels& labels,
+                                            const EncodeFileOptions& options) {
+  return tokenizer.visit(
+      [&](const auto& known) { return encode_folder(directory, known, labels, options); });
+}
+
+SEQTRAIN_SEPARATE EncodedFile encode_file(const std::filesystem::path& path,
+                                          const text::AnyTokenizer& tokenizer, const Labels& labels,
+                                          const EncodeFileOptions& options) {
+  return tokenizer.visit(
+      [&](const auto& known) { return encode_file(path, known, labels, options); });
+}
+
+}  // namespace seqtrain::data

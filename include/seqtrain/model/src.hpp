@@ -1,0 +1,8 @@
+#pragma once
+
+// Defines the functions of this room that are compiled separately: see
+// core/separate_compilation.hpp.
+#include <seqtrain/core/src.hpp>
+#include <seqtrain/model/src/load_any_network.hpp>
+#include <seqtrain/model/src/make_passes.hpp>
+#include <seqtrain/model/src/predictor.hpp>

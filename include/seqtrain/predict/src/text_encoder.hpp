@@ -1,0 +1,11 @@
+#pragma once
+
+#include <seqtrain/predict/text_encoder.hpp>
+#include <seqtrain/text/any_tokenizer.hpp>
+
+namespace seqtrain::predict {
+
+SEQTRAIN_SEPARATE TextEncoder::TextEncoder(const text::AnyTokenizer& tokenizer)
+    : TextEncoder{tokenizer.visit([](const auto& known) { return TextEncoder{known}; })} {}
+
+}  // namespace seqtrain::predict

@@ -1,0 +1,1 @@
+#include <seqtrain/src.hpp>
