@@ -15,6 +15,10 @@ if(TARGET seqtrain::parquet)
   install(FILES cmake/FindPyArrow.cmake DESTINATION ${package_dir})
 endif()
 
+set(packages_of_rooms "")
+foreach(room IN LISTS SEQTRAIN_ROOMS)
+  string(APPEND packages_of_rooms "set(seqtrain_packages_of_${room} ${SEQTRAIN_PACKAGES_OF_${room}})\n")
+endforeach()
 configure_package_config_file(cmake/seqtrainConfig.cmake.in
   ${PROJECT_BINARY_DIR}/seqtrainConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/seqtrainConfigVersion.cmake

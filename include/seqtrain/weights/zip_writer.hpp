@@ -10,8 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include <zlib.h>
+
 #include <seqtrain/core/atomic_file.hpp>
-#include <seqtrain/weights/crc32.hpp>
 #include <seqtrain/weights/zip.hpp>
 
 namespace seqtrain::weights {
@@ -27,7 +28,8 @@ class ZipWriter {
   /// Writes `content` to the disk. It need not outlive the call.
   void add(std::string_view name, std::span<const std::byte> content) {
     const std::uint64_t offset = file_.size();
-    const std::uint32_t checksum = crc32(content);
+    const auto checksum = static_cast<std::uint32_t>(
+        ::crc32_z(0, reinterpret_cast<const unsigned char*>(content.data()), content.size()));
     file_.write(local_header(name, content.size(), checksum));
     file_.write(content);
     append_central_header(name, content.size(), checksum, offset);

@@ -1,0 +1,55 @@
+"""Fails where a header includes a room that its own room neither links in cmake/rooms.cmake nor names in
+the table of docs/design.md, and where that table names a room that is not included.
+
+rooms.py INCLUDE_DIRECTORY DESIGN_MD ROOM=LINKED,LINKED..."""
+
+import collections
+import pathlib
+import re
+import sys
+
+# These headers are named in the table beside the room that they are an exception of.
+exceptions = {"sink/gcs.hpp": {"gcs"}}
+host_headers_of_optim = {"optim/schedule.hpp", "optim/step.hpp", "optim/outcome.hpp"}
+
+include = pathlib.Path(sys.argv[1]) / "seqtrain"
+linked = dict(word.split("=") for word in sys.argv[3:])
+linked = {room: set(filter(None, names.split(","))) for room, names in linked.items()}
+
+
+def reached(room):
+    """Returns the rooms that a user of the room's target links."""
+    return set().union(*({name} | reached(name) for name in linked[room]))
+
+
+table = {}
+for line in pathlib.Path(sys.argv[2]).read_text().splitlines():
+    cells = re.match(r"\| `([a-z]+)` \|([^|]*)\|", line)
+    if cells and cells[1] in linked:
+        table[cells[1]] = set(re.findall(r"[a-z]+", cells[2].split(";")[0])) & set(linked)
+        if "host headers of optim" in cells[2]:
+            table[cells[1]].discard("optim")
+
+problems = [f"docs/design.md has no row for {room}" for room in linked if room not in table]
+found = collections.defaultdict(set)
+for path in sorted(include.rglob("*.hpp")):
+    header = path.relative_to(include)
+    room = header.parts[0]
+    if room not in linked:
+        continue  # a header that belongs to no room
+    for name in re.findall(r"^#include <seqtrain/([^>]+)>", path.read_text(), re.MULTILINE):
+        other = name.split("/")[0]
+        if "/" not in name or other == room or other in exceptions.get(str(header), ()):
+            continue
+        if name in host_headers_of_optim and other not in linked[room]:
+            continue
+        found[room].add(other)
+        if other not in reached(room):
+            problems.append(f"{header} includes {name}, but {room} does not link {other}")
+        if other not in table.get(room, ()):
+            problems.append(f"{header} includes {name}, but the row of {room} does not name {other}")
+for room, names in table.items():
+    for name in sorted(names - found[room]):
+        problems.append(f"the row of {room} names {name}, which it does not include")
+print("\n".join(problems) or f"{len(linked)} rooms include what they declare")
+sys.exit(bool(problems))
