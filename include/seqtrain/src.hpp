@@ -2,8 +2,10 @@
 
 // Defines the functions of all rooms that are compiled separately: see
 // core/separate_compilation.hpp.
+#include <seqtrain/core/src.hpp>
 #include <seqtrain/data/src.hpp>
 #include <seqtrain/http/src.hpp>
 #include <seqtrain/model/src.hpp>
+#include <seqtrain/optim/src.hpp>
 #include <seqtrain/predict/src.hpp>
 #include <seqtrain/text/src.hpp>

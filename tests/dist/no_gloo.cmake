@@ -1,6 +1,6 @@
 # cmake -D nm=… -D program=… -P no_gloo.cmake
-# Fails if the program defines a symbol of Gloo. Instances of std's templates with types of Gloo are
-# harmless: they hold pointers and do not look inside.
+# Fails if the program defines a symbol of Gloo. Instances of other libraries' templates with types of
+# Gloo are harmless: they hold pointers and do not look inside.
 cmake_policy(VERSION 3.25)
 execute_process(COMMAND ${nm} -C --defined-only ${program} OUTPUT_VARIABLE symbols
   COMMAND_ERROR_IS_FATAL ANY)
@@ -11,7 +11,12 @@ endif()
 string(REGEX REPLACE "[][;]" "_" symbols "${symbols}")
 string(REPLACE "\n" ";" symbols "${symbols}")
 list(FILTER symbols INCLUDE REGEX "gloo::")
-list(FILTER symbols EXCLUDE REGEX "^[0-9a-f ]+[A-Za-z] (void )?std::")
+# Removes the arguments of templates, from the innermost ones on, and those of functions.
+foreach(depth RANGE 20)
+  list(TRANSFORM symbols REPLACE "<[^<>]*>" "")
+endforeach()
+list(TRANSFORM symbols REPLACE "\\(.*" "")
+list(FILTER symbols INCLUDE REGEX "gloo::")
 if(symbols)
   list(JOIN symbols "\n  " symbols)
   message(FATAL_ERROR "${program} defines symbols of Gloo:\n  ${symbols}")

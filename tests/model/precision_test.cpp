@@ -116,7 +116,9 @@ TEST_F(Bf16, PredictionsAreNearThoseOfFp32AsInt8sAre) {
   }
 }
 
-TEST_F(Bf16, TrainsAsFp32Does) {
+using SlowBf16 = Bf16;
+
+TEST_F(SlowBf16, TrainsAsFp32Does) {
   auto narrow = load(Precision::bf16);
   auto wide = load(Precision::fp32);
   optim::Adam one{{.lr = 5e-5}};

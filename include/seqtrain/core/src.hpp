@@ -1,6 +1,6 @@
 #pragma once
 
-// Every src.hpp includes this.
-#ifndef SEQTRAIN_SEPARATE_COMPILATION
-#error "define SEQTRAIN_SEPARATE_COMPILATION for all files of the program"
-#endif
+// Defines the functions of this room that are compiled separately: see
+// core/separate_compilation.hpp.
+#include <seqtrain/core/needs_separate_compilation.hpp>
+#include <seqtrain/core/src/crc32c.hpp>

@@ -2,5 +2,5 @@
 
 // Defines the functions of this room that are compiled separately: see
 // core/separate_compilation.hpp.
-#include <seqtrain/core/src.hpp>
+#include <seqtrain/core/needs_separate_compilation.hpp>
 #include <seqtrain/data/src/encode_file.hpp>

@@ -16,10 +16,10 @@
 namespace seqtrain::model {
 namespace {
 
-const c10::Device host{c10::kCPU};
+const c10::Device host_device{c10::kCPU};
 
 AwdLstm make_lstm(const AwdLstmDropout& dropout, std::int64_t words = 30) {
-  FreshParameters parameters{3, host};
+  FreshParameters parameters{3, host_device};
   return {parameters, "0.", words, 1, tests::awd_lstm_shape, dropout};
 }
 
@@ -48,7 +48,7 @@ double share_of_zeros(const at::Tensor& x, double kept) {
 }
 
 TEST(AwdLstm, HasFastaisNamesAndShapes) {
-  FreshParameters parameters{3, host};
+  FreshParameters parameters{3, host_device};
   const AwdLstm model{parameters, "0.", 30, 1, tests::awd_lstm_shape, {}};
   std::vector<std::string> names;
   for (const auto& parameter : parameters.parameters()) names.push_back(parameter.name);
@@ -80,15 +80,16 @@ TEST(AwdLstm, DrawsDropoutFromTheSeedAlone) {
   const tests::OneThread one_thread;
   const AwdLstm model = make_lstm({});
   const at::Tensor ids = some_ids(3, 10);
-  EXPECT_TRUE(run_lstm(model, ids, Dropout{5, host}).equal(run_lstm(model, ids, Dropout{5, host})));
-  EXPECT_FALSE(
-      run_lstm(model, ids, Dropout{5, host}).equal(run_lstm(model, ids, Dropout{6, host})));
+  EXPECT_TRUE(run_lstm(model, ids, Dropout{5, host_device})
+                  .equal(run_lstm(model, ids, Dropout{5, host_device})));
+  EXPECT_FALSE(run_lstm(model, ids, Dropout{5, host_device})
+                   .equal(run_lstm(model, ids, Dropout{6, host_device})));
   EXPECT_TRUE(run_lstm(model, ids, {})
-                  .equal(run_lstm(make_lstm(tests::no_dropout), ids, Dropout{5, host})));
+                  .equal(run_lstm(make_lstm(tests::no_dropout), ids, Dropout{5, host_device})));
 }
 
 TEST(AwdLstm, SharesAMaskOverTheWidthOfARow) {
-  Dropout dropout{1, host};
+  Dropout dropout{1, host_device};
   const at::Tensor x = AwdLstm::shared_over_time(at::ones({40, 7, 500}), 0.3, dropout);
   EXPECT_NEAR(share_of_zeros(x, 1 / 0.7), 0.3, 0.02);
   for (std::int64_t i = 1; i < 7; ++i) EXPECT_TRUE(x.select(1, i).equal(x.select(1, 0)));
@@ -98,9 +99,9 @@ TEST(AwdLstm, SharesAMaskOverTheWidthOfARow) {
 /// The gradient of the sum of what one dropout lets through, for a weight of the model.
 at::Tensor gradient_of(const AwdLstmDropout& dropout, std::size_t parameter, std::uint64_t seed) {
   const tests::OneThread one_thread;
-  FreshParameters parameters{3, host};
+  FreshParameters parameters{3, host_device};
   const AwdLstm model{parameters, "0.", 30, 1, tests::awd_lstm_shape, dropout};
-  run_lstm(model, some_ids(6, 20), Dropout{seed, host}).sum().backward();
+  run_lstm(model, some_ids(6, 20), Dropout{seed, host_device}).sum().backward();
   return parameters.parameters()[parameter].gradient;
 }
 

@@ -84,12 +84,14 @@ class WeightGradients {
 
   void multiply(const WeightProduct<T>& product, std::size_t offset, std::size_t out,
                 T* transposed) const {
-    const auto& [linear, input, gradient, rows] = product;
+    const Linear<T>* const linear = product.linear;  // clang 14 captures no structured bindings
+    const T* const gradient = product.gradient + out;
+    const std::size_t rows = product.rows;
     auto to = linear->gradient(out);
     float without_bias[panel] = {};
     if (to.bias == nullptr) to.bias = without_bias;
     for_each_block(rows, [&](std::size_t row, std::size_t size) {
-      kernels::transpose_and_sum(gradient + row * linear->out() + out, linear->out(), size, panel,
+      kernels::transpose_and_sum(gradient + row * linear->out(), linear->out(), size, panel,
                                  transposed + row * panel, to.bias);
     });
     for (std::size_t column = 0; column < linear->in(); column += panel) {

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/kernels/adam.hpp>
+#include <seqtrain/optim/adam_on_cpu.hpp>
+#include <seqtrain/tensor/parallel.hpp>
+#include <seqtrain/tensor/row_set.hpp>
+
+namespace seqtrain::optim {
+
+namespace detail {
+
+/// The numbers `begin` to `end` - 1 of an item.
+struct Stretch {
+  std::size_t item;
+  std::size_t begin;
+  std::size_t end;
+};
+
+/// Splits the items into parts that threads can share: the rows of rows_of(item), or all numbers of
+/// an item for which that is null.
+template <class RowsOf>
+std::vector<Stretch> stretches(std::span<const AdamItem> items, const RowsOf& rows_of) {
+  constexpr std::size_t most = 16'384;
+  std::vector<Stretch> result;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto add = [&](std::size_t begin, std::size_t end) {
+      for (; begin < end; begin += most) result.push_back({i, begin, std::min(begin + most, end)});
+    };
+    const auto count = static_cast<std::size_t>(items[i].parameter->value.numel());
+    if (const tensor::RowSet* const rows = rows_of(items[i])) {
+      const std::size_t size = count / rows->rows();
+      rows->for_each_run(
+          [&](std::size_t first, std::size_t end) { add(first * size, end * size); });
+    } else {
+      add(0, count);
+    }
+  }
+  return result;
+}
+
+}  // namespace detail
+
+[[nodiscard]] SEQTRAIN_SEPARATE double gradient_norm(std::span<const AdamItem> items) {
+  const auto parts =
+      detail::stretches(items, [](const AdamItem& item) { return item.parameter->touched.get(); });
+  std::vector<double> sums(parts.size());
+  tensor::for_each_task(parts.size(), [&](std::size_t i, std::size_t) {
+    const auto& [item, begin, end] = parts[i];
+    const auto* const gradient = items[item].parameter->gradient.const_data_ptr<float>();
+    sums[i] = kernels::sum_of_squares(gradient + begin, end - begin);
+  });
+  double sum = 0;
+  for (const double part : sums) sum += part;
+  return std::sqrt(sum);
+}
+
+SEQTRAIN_SEPARATE void update(std::span<const AdamItem> items) {
+  const auto parts = detail::stretches(items, [](const AdamItem& item) { return item.moving; });
+  tensor::for_each_task(parts.size(), [&](std::size_t i, std::size_t) {
+    const auto& [index, begin, end] = parts[i];
+    const AdamItem& item = items[index];
+    const auto numbers = [](const at::Tensor& tensor) { return tensor.mutable_data_ptr<float>(); };
+    const kernels::AdamRows rows{numbers(item.parameter->value), numbers(item.parameter->gradient),
+                                 numbers(item.exp_avg), numbers(item.exp_avg_sq)};
+    kernels::adam(item.factors, rows.from(begin), end - begin);
+  });
+}
+
+}  // namespace seqtrain::optim
