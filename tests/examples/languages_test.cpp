@@ -18,6 +18,7 @@
 #include <seqtrain/weights/write_torch_file.hpp>
 
 #include "support/program.hpp"
+#include "support/small_checkpoint.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain {
@@ -212,7 +213,7 @@ TEST_F(LanguagesExample, ContinuesAStoppedJobToTheSameBits) {
 
 TEST_F(LanguagesExample, TrainsBertByAnotherAlias) {
   SEQTRAIN_NEEDS_CHECKPOINT();
-  std::filesystem::create_directory_symlink(std::filesystem::absolute(tests::default_checkpoint()),
+  std::filesystem::create_directory_symlink(std::filesystem::absolute(tests::small_checkpoint()),
                                             root_ / "en/model");
   const auto run = run_example("languages_bert", flags("--model-dir made --max-length 16"));
   ASSERT_EQ(run.code, 0) << run.output;

@@ -14,6 +14,7 @@
 
 #include "support/compressed.hpp"
 #include "support/program.hpp"
+#include "support/small_checkpoint.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain {
@@ -40,7 +41,7 @@ class Mnli : public testing::Test {
 
   [[nodiscard]] std::string flags(const std::string& output, const std::string& more = "",
                                   const std::string& epochs = "--epochs 1") const {
-    return "--model " + tests::default_checkpoint().string() + " --train-file " + file_.string() +
+    return "--model " + tests::small_checkpoint().string() + " --train-file " + file_.string() +
            " --dev-file " + file_.string() + " --output-dir " + (directory_ / output).string() +
            " --max-length 24 --batch-size 8 --threads 1 --log-every 2 " + epochs + " " + more;
   }
@@ -52,7 +53,7 @@ class Mnli : public testing::Test {
 TEST_F(Mnli, RepeatsARunFromItsRecord) {
   const auto archive = write_file(directory_ / "pairs.jsonl.gz", tests::gzipped(read_file(file_)));
   const auto first = run_example(
-      "mnli", "--model_name_or_path " + tests::default_checkpoint().string() + " --train_file " +
+      "mnli", "--model_name_or_path " + tests::small_checkpoint().string() + " --train_file " +
                   archive.string() + " --dev-fraction 0.25 --output_dir " +
                   (directory_ / "first").string() +
                   " --max_seq_length 24 --per_device_train_batch_size 8 --num_train_epochs 1 "
@@ -164,7 +165,7 @@ TEST_F(Mnli, TrainsTheHeadAloneAndTakesTheOtherOptimizer) {
                                              "--gradient-accumulation-steps 3 "
                                              "--tokens-per-batch 96 --order file"));
   ASSERT_EQ(run.code, 0) << run.output;
-  const weights::Checkpoint before{tests::default_checkpoint()};
+  const weights::Checkpoint before{tests::small_checkpoint()};
   const weights::Checkpoint after{directory_ / "run/model"};
   const auto bytes = [](const auto& tensor) {
     return std::vector<std::byte>{tensor->bytes.begin(), tensor->bytes.end()};

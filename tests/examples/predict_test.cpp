@@ -10,6 +10,7 @@
 #include <seqtrain/core/json.hpp>
 
 #include "support/program.hpp"
+#include "support/small_checkpoint.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain {
@@ -25,7 +26,7 @@ class Predict : public testing::Test {
     if (!std::filesystem::exists(tests::default_checkpoint())) return;
     directory_ = new tests::TemporaryDirectory;
     const auto file = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "../examples/data/nli/dev.jsonl";
-    const auto run = run_example("mnli", "--model " + tests::default_checkpoint().string() +
+    const auto run = run_example("mnli", "--model " + tests::small_checkpoint().string() +
                                              " --train-file " + file.string() + " --dev-file " +
                                              file.string() + " --fraction-of-train-data 0.05" +
                                              " --max-steps 1 --max-length 24 --threads 1" +
@@ -145,7 +146,7 @@ TEST_F(Predict, EndsQuietlyWhenNobodyReads) {
 
 TEST_F(Predict, RefusesAModelThatIsNotTrained) {
   const auto run =
-      run_example("predict", "--model " + tests::default_checkpoint().string() + " < /dev/null");
+      run_example("predict", "--model " + tests::small_checkpoint().string() + " < /dev/null");
   EXPECT_EQ(run.code, 2);
   EXPECT_NE(run.output.find("classifier"), std::string::npos) << run.output;
 }

@@ -8,6 +8,7 @@
 #include <seqtrain/core/json.hpp>
 
 #include "support/program.hpp"
+#include "support/small_checkpoint.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain {
@@ -34,13 +35,13 @@ class ProblemTypes : public testing::Test {
 
   [[nodiscard]] tests::Ended run(const std::filesystem::path& file, const std::string& output,
                                  const std::string& more) const {
-    return run_example("mnli",
-                       "--model " + tests::default_checkpoint().string() + " --train-file " +
-                           file.string() + " --dev-file " + file.string() + " --output-dir " +
-                           (directory_ / output).string() +
-                           " --max-length 16 --batch-size 8 --learning-rate 1e-3 --dropout 0"
-                           " --freeze-encoder --threads 1 --precision fp32 --log-every 1 " +
-                           more);
+    return run_example(
+        "mnli", "--model " + tests::small_checkpoint().string() + " --train-file " + file.string() +
+                    " --dev-file " + file.string() + " --output-dir " +
+                    (directory_ / output).string() +
+                    " --max-length 16 --batch-size 8 --learning-rate 3e-3 --dropout 0"
+                    " --threads 1 --precision fp32 --log-every 1 " +
+                    more);
   }
 
   [[nodiscard]] std::vector<std::string> predict(const std::string& output) const {

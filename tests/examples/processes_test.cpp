@@ -7,6 +7,7 @@
 
 #include "support/dist_worlds.hpp"
 #include "support/program.hpp"
+#include "support/small_checkpoint.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain {
@@ -22,7 +23,7 @@ class Together : public testing::Test {
 
   [[nodiscard]] std::string program(const std::string& output, const std::string& more) const {
     const auto file = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "../examples/data/nli/dev.jsonl";
-    return SEQTRAIN_EXAMPLES_DIR "/mnli --model " + tests::default_checkpoint().string() +
+    return SEQTRAIN_EXAMPLES_DIR "/mnli --model " + tests::small_checkpoint().string() +
            " --train-file " + file.string() + " --dev-file " + file.string() +
            " --fraction-of-train-data 0.1 --max-length 24 --batch-size 4 --threads 1" +
            " --output-dir " + (directory_ / output).string() + " --epochs 1 " + more;

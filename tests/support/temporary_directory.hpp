@@ -2,7 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -37,8 +37,9 @@ class TemporaryDirectory {
 };
 
 inline std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
+  std::ostringstream text;
+  text << std::ifstream{path, std::ios::binary}.rdbuf();
+  return std::move(text).str();
 }
 
 inline std::filesystem::path write_file(const std::filesystem::path& path, std::string_view text) {

@@ -9,9 +9,17 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#if defined(__SANITIZE_ADDRESS__)
+// GCC defines macros for sanitizers, clang has features.
+#if defined(__has_feature)
+#define SEQTRAIN_HAS_FEATURE(name) __has_feature(name)
+#else
+#define SEQTRAIN_HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || SEQTRAIN_HAS_FEATURE(address_sanitizer)
+#define SEQTRAIN_UNDER_ASAN
 #include <sanitizer/common_interface_defs.h>
-#elif defined(__SANITIZE_THREAD__)
+#elif defined(__SANITIZE_THREAD__) || SEQTRAIN_HAS_FEATURE(thread_sanitizer)
+#define SEQTRAIN_UNDER_TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -22,7 +30,7 @@ namespace seqtrain::tests::sim {
 class Fiber {
  public:
   Fiber() {
-#if defined(__SANITIZE_THREAD__)
+#if defined(SEQTRAIN_UNDER_TSAN)
     sanitizer_ = __tsan_get_current_fiber();
 #endif
   }
@@ -37,7 +45,7 @@ class Fiber {
     context_.uc_stack.ss_sp = bottom();
     context_.uc_stack.ss_size = usable_bytes;
     ::makecontext(&context_, enter, 0);
-#if defined(__SANITIZE_THREAD__)
+#if defined(SEQTRAIN_UNDER_TSAN)
     sanitizer_ = __tsan_create_fiber(0);
 #endif
   }
@@ -47,7 +55,7 @@ class Fiber {
 
   ~Fiber() {
     if (stack_ == nullptr) return;
-#if defined(__SANITIZE_THREAD__)
+#if defined(SEQTRAIN_UNDER_TSAN)
     __tsan_destroy_fiber(sanitizer_);
 #endif
     ::munmap(stack_, stack_bytes);
@@ -90,7 +98,7 @@ class Fiber {
     std::abort();
   }
 
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !defined(SEQTRAIN_UNDER_ASAN) && !defined(SEQTRAIN_UNDER_TSAN)
   /// Swaps registers without asking the system for the signal mask, as `swapcontext` does each
   /// time.
   [[gnu::noinline]] static void swap_registers(Fiber& from, Fiber& to) {
@@ -115,7 +123,7 @@ class Fiber {
   }
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(SEQTRAIN_UNDER_ASAN)
   static void before_jump(Fiber& from, Fiber& to) {
     left_ = &from;
     const void* const to_bottom = to.stack_ == nullptr ? to.thread_bottom_ : to.bottom();
@@ -131,7 +139,7 @@ class Fiber {
   static inline Fiber* left_ = nullptr;
   const void* thread_bottom_ = nullptr;
   std::size_t thread_bytes_ = 0;
-#elif defined(__SANITIZE_THREAD__)
+#elif defined(SEQTRAIN_UNDER_TSAN)
   static void before_jump(Fiber&, Fiber& to) {
     __tsan_switch_to_fiber(to.sanitizer_, 0);
   }
