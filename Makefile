@@ -1,7 +1,7 @@
 # The commands of the project. They set up the machine and call CMake, which builds.
 .DEFAULT_GOAL := help
 .PHONY: help mnli test check check-platforms chaos build bench image check-image package check-package \
-  format check-format setup packages develop-packages package-packages clean
+  format check-format setup packages test-packages develop-packages package-packages clean
 
 # Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16"
 ARGS ?=
@@ -16,16 +16,16 @@ mnli: setup  ## fine-tune the default checkpoint on the bundled pairs; ARGS="…
 	@tools/build.sh release mnli
 	build/release/examples/mnli $(ARGS)
 
-test: setup  ## build and run the tests: every room, the programs, the code in the documentation
+test: setup test-packages  ## build and run the tests: every room, the programs, the code in the documentation
 	@tools/get_checkpoint.sh
 	@tools/test.sh dev
 
-check: setup develop-packages  ## the rest for maintainers: headers, mistakes, sanitizers, fuzzing
+check: setup develop-packages  ## the rest for maintainers: GCC, headers, mistakes, sanitizers, fuzzing
 	@tools/get_checkpoint.sh
 	@tools/check.sh
 
-check-platforms:  ## the half without torch by clang and for arm64, and clang-tidy; takes long
-	@tools/install_packages.sh build develop platforms
+check-platforms: setup develop-packages  ## narrower vectors, arm64 and clang-tidy; takes long
+	@tools/install_packages.sh platforms
 	@tools/platforms.sh
 
 chaos: setup develop-packages  ## kill runs 100 times each way, and at every call of the file system
@@ -71,8 +71,11 @@ setup: packages  ## install what is missing: Debian packages, and LibTorch in .v
 packages:
 	@tools/install_packages.sh build
 
+test-packages:
+	@tools/install_packages.sh build test
+
 develop-packages:
-	@tools/install_packages.sh build develop
+	@tools/install_packages.sh build test develop
 
 package-packages:
 	@tools/install_packages.sh build package

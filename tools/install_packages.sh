@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the missing Debian packages of the named groups: `build` for the project, `develop` for people
-# who change it, `platforms` for make check-platforms, `package` for making packages. Prints nothing if no
+# Installs the missing Debian packages of the named groups: `build` for the project, `test` for its tests,
+# `develop` for people who change it, `platforms` for make check-platforms, `package` for making packages. Prints nothing if no
 # package is missing.
 set -euo pipefail
 command -v dpkg-query >/dev/null || exit 0  # not Debian: CMake names what it does not find
@@ -8,7 +8,8 @@ command -v dpkg-query >/dev/null || exit 0  # not Debian: CMake names what it do
 build="g++ cmake ninja-build python3 python3-venv libsimdjson-dev libboost-dev
   libboost-program-options-dev libeigen3-dev libssl-dev libgtest-dev libbenchmark-dev
   libgloo-dev libzstd-dev zlib1g-dev"
-develop="clang-format clang libclang-rt-14-dev ccache shellcheck strace"
+test="clang"
+develop="clang-format libclang-rt-14-dev ccache shellcheck strace"
 platforms="clang-tidy g++-aarch64-linux-gnu qemu-user"
 package="dpkg-dev file"
 

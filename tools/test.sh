@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# test.sh PRESET: builds and runs the tests of the preset and ends with `N passed, N failed`. The
-# preset `check` uses the build of `dev`. Arguments after the preset go to ctest.
+# test.sh PRESET: builds and runs the tests of the preset and ends with `N passed, N failed`.
+# Arguments after the preset go to ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1
 shift
 build=("$preset")
-[[ $preset == check ]] && build=(dev checks)
+[[ $preset == check ]] && build=(check all checks)
 # The rooms with threads; the test preset names them too.
 [[ $preset == tsan ]] && build=(tsan {cli,core,data,gcs,http,hub,predict,report,serve,sink,train}_test)
 if ! tools/build.sh "${build[@]}"; then
