@@ -63,7 +63,9 @@ inline void adam(AdamFactors factors, AdamRows rows, std::size_t count) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     using Floats = typename Width<width>::Floats;
     std::size_t i = 0;
-    for (; i + width <= count; i += width) detail::update<Floats>(factors, rows.from(i));
+    const AdamFactors f = factors;  // clang reads what a lambda holds again in each iteration
+    const AdamRows r = rows;
+    for (; i + width <= count; i += width) detail::update<Floats>(f, r.from(i));
     if (i == count) return;
     float parts[4][width] = {};
     float* const from[4] = {rows.value + i, rows.gradient + i, rows.exp_avg + i,

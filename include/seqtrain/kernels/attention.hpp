@@ -150,13 +150,13 @@ SEQTRAIN_INLINE void softmax_row(float* scores, std::size_t begin, std::size_t e
   const std::size_t all = round_to_lanes(n);
   const std::size_t first = begin / width * width;
   const std::size_t last = (end + width - 1) / width * width;
-  Floats places;
+  typename Width<width>::Ints places;
   count_up(places);
   const auto load_scores = [&](std::size_t i, Floats& s) SEQTRAIN_INLINE_LAMBDA {
     load(scores + i, s);
-    s = places < static_cast<float>(end) - static_cast<float>(i) ? s : Floats{} - 1e30F;
+    s = places < static_cast<std::int32_t>(end - i) ? s : Floats{} - 1e30F;
     if (i < begin) {
-      s = places < static_cast<float>(begin) - static_cast<float>(i) ? Floats{} - 1e30F : s;
+      s = places < static_cast<std::int32_t>(begin - i) ? Floats{} - 1e30F : s;
     }
   };
   Floats peaks, s, total = {};

@@ -20,7 +20,14 @@ template <std::size_t width, std::size_t rows, std::size_t blocks>
 SEQTRAIN_INLINE void product_tile(const SmallFactor& a, const float* b, std::size_t ld_b, float* c,
                                   std::size_t ld_c, std::size_t k) {
   constexpr std::size_t parts = blocks * lanes / width;
-  typename Width<width>::Floats line[parts], sums[rows][parts] = {};
+  using Floats = typename Width<width>::Floats;
+  Floats line[parts], sums[rows][parts];
+  // Without these pragmas GCC 12 keeps the sums in memory.
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < rows; ++i) {
+#pragma GCC unroll 8
+    for (std::size_t part = 0; part < parts; ++part) sums[i][part] = Floats{};
+  }
   for (std::size_t j = 0; j < k; ++j) {
     for (std::size_t part = 0; part < parts; ++part) load(b + j * ld_b + part * width, line[part]);
     for (std::size_t i = 0; i < rows; ++i) {
@@ -28,7 +35,9 @@ SEQTRAIN_INLINE void product_tile(const SmallFactor& a, const float* b, std::siz
       for (std::size_t part = 0; part < parts; ++part) sums[i][part] += factor * line[part];
     }
   }
+#pragma GCC unroll 8
   for (std::size_t i = 0; i < rows; ++i) {
+#pragma GCC unroll 8
     for (std::size_t part = 0; part < parts; ++part) {
       store(c + i * ld_c + part * width, sums[i][part]);
     }
