@@ -71,6 +71,7 @@ class HttpServer {
   /// Starts to answer requests with `handler`, which several threads call.
   void start(HttpHandler handler) {
     shared_.handler = std::move(handler);
+    set_accepting(true);
     boost::asio::post(accepting_, [this] {
       accept();
       sweep();
@@ -101,7 +102,7 @@ class HttpServer {
       boost::asio::post(connection->strand(), [connection] { connection->drain(); });
     }
     std::unique_lock lock{mutex_};
-    changed_.wait(lock, [this] { return connections_.empty(); });
+    changed_.wait(lock, [this] { return !is_accepting_ && connections_.empty(); });
   }
 
  private:
@@ -135,10 +136,10 @@ class HttpServer {
   }
 
   void accept() {
-    if (shared_.draining || !acceptor_.is_open()) return;
+    if (shared_.draining) return set_accepting(false);
     if (count() >= options_.max_connections) return accept_later();
     acceptor_.async_accept(boost::asio::make_strand(io_), [this](const auto& error, Socket socket) {
-      if (error == boost::asio::error::operation_aborted) return;
+      if (error == boost::asio::error::operation_aborted) return set_accepting(false);
       if (error) return accept_later();  // e.g. no file descriptor is left
       add(std::make_shared<Connection>(std::move(socket), shared_));
       accept();
@@ -147,9 +148,13 @@ class HttpServer {
 
   void accept_later() {
     retry_.expires_after(std::chrono::milliseconds{20});
-    retry_.async_wait([this](const auto& error) {
-      if (!error) accept();
-    });
+    retry_.async_wait([this](const auto&) { accept(); });
+  }
+
+  void set_accepting(bool accepting) {
+    const std::lock_guard lock{mutex_};
+    is_accepting_ = accepting;
+    changed_.notify_all();
   }
 
   void add(const std::shared_ptr<Connection>& connection) {
@@ -210,6 +215,7 @@ class HttpServer {
   Connection::Shared shared_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  bool is_accepting_ = false;  ///< a connection may still be added
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
   std::uint16_t port_ = 0;
   boost::asio::io_context io_;
