@@ -50,6 +50,7 @@ class RecordStream {
     const std::string_view whole{buffer_.data(), whole_records(more)};
     if (!whole.empty()) show(whole, visit, wrong);
     drop(whole.size());
+    unfinished_ = buffer_.size();
     if (buffer_.size() > most_record_bytes) refuse_long_record(wrong);
     if (!more && records_ == 0) throw InputError{"holds no example", {.object = name_}};
     return more;
@@ -89,6 +90,8 @@ class RecordStream {
 
   /// Returns the number of bytes of the buffer that belong to complete records.
   std::size_t whole_records(bool more) {
+    // Only another end of a line completes a record.
+    if (more && unfinished_ > 0 && buffer_.find('\n', unfinished_) == npos) return 0;
     if (!options_.format) recognise(more);
     if (!more) return buffer_.size();
     return options_.format ? data::whole_records(buffer_, *options_.format)
@@ -175,6 +178,7 @@ class RecordStream {
     wrong(InputError{"a record is longer than 16 MiB", {.object = name_, .line = line_}});
     skipping_ = true;
     skip_line();
+    unfinished_ = 0;
   }
 
   /// Drops the buffered part of a line that is longer than a record may be.
@@ -189,7 +193,8 @@ class RecordStream {
   ReadOptions options_;
   std::optional<Reader> reader_;
   std::string buffer_;
-  std::int64_t line_ = 1;  ///< number of the line in which the buffer begins
+  std::size_t unfinished_ = 0;  ///< bytes at the buffer's front that belong to one record
+  std::int64_t line_ = 1;       ///< number of the line in which the buffer begins
   std::int64_t bytes_ = 0;
   std::int64_t records_ = 0;
   bool begun_ = false;     ///< the input's start has been checked for a byte order mark
