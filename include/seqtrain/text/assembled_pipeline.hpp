@@ -69,8 +69,7 @@ class AssembledPipeline {
   /// Appends the ids of `text`. May stop once it has appended `limit` ids or more.
   void encode(std::string_view text, std::size_t limit, Scratch& scratch,
               std::vector<Id>& out) const {
-    static const AddedTokens none;
-    if (encode_words(text, none, limit, scratch, out)) return;
+    if (encode_words(text, limit, scratch, out)) return;
     encode_normalized(normalize(text, scratch), limit, scratch, out);
   }
 
@@ -102,11 +101,17 @@ class AssembledPipeline {
                       out);
   }
 
+  /// Makes `encode_words` look for these tokens, whose contents must be normal forms.
+  void look_for(std::vector<AddedToken> tokens) {
+    tokens_ = AddedTokens{std::move(tokens)};
+    if (tokens_.have_whitespace()) rule_.cuts = false;
+  }
+
   /// Appends the ids of a text word by word, with the cache. Returns false and appends nothing if
-  /// the pipeline cannot be run per word, or if the normal form has one of `tokens`. All calls with
-  /// one scratch must pass equal tokens.
-  bool encode_words(std::string_view text, const AddedTokens& tokens, std::size_t limit,
-                    Scratch& scratch, std::vector<Id>& out) const {
+  /// the pipeline cannot be run per word, or if the normal form has one of the tokens of
+  /// `look_for`.
+  bool encode_words(std::string_view text, std::size_t limit, Scratch& scratch,
+                    std::vector<Id>& out) const {
     if (!rule_.cuts) return false;
     if (std::exchange(scratch.cached_for_, identity_) != identity_) {
       scratch.short_.reset();
@@ -115,7 +120,7 @@ class AssembledPipeline {
     const std::size_t before = out.size();
     SpacedWords words{text};
     while (words.next_batch()) {
-      if (!encode_batch(words, tokens, scratch, out)) {
+      if (!encode_batch(words, scratch, out)) {
         out.resize(before);
         return false;
       }
@@ -151,8 +156,7 @@ class AssembledPipeline {
     }
   }
 
-  bool encode_batch(const SpacedWords& words, const AddedTokens& tokens, Scratch& scratch,
-                    std::vector<Id>& out) const {
+  bool encode_batch(const SpacedWords& words, Scratch& scratch, std::vector<Id>& out) const {
     std::array<WordKey, SpacedWords::batch> keys;
     std::array<std::size_t, SpacedWords::batch> places;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -175,7 +179,7 @@ class AssembledPipeline {
         end += entry->count();
       } else {
         flush();
-        if (!encode_rare(words[i], keys[i], tokens, scratch, out)) return false;
+        if (!encode_rare(words[i], keys[i], scratch, out)) return false;
       }
     }
     flush();
@@ -184,8 +188,7 @@ class AssembledPipeline {
 
   /// Encodes a word that the cache of short words does not hold: it is new, is too long for a key,
   /// or has too many ids.
-  [[gnu::noinline]] bool encode_rare(std::string_view word, const WordKey& key,
-                                     const AddedTokens& tokens, Scratch& scratch,
+  [[gnu::noinline]] bool encode_rare(std::string_view word, const WordKey& key, Scratch& scratch,
                                      std::vector<Id>& out) const {
     const auto ids = scratch.long_.find(word);
     if (!ids.empty()) {
@@ -193,7 +196,7 @@ class AssembledPipeline {
       return true;
     }
     const auto normal = rule_.local.normalize(word, scratch.normal_form_, scratch.other_);
-    if (!rule_.stands_alone(word, normal) || tokens.contained_in(normal)) return false;
+    if (!rule_.stands_alone(word, normal) || tokens_.contained_in(normal)) return false;
     const std::size_t before = out.size();
     encode_normalized(normal, std::numeric_limits<std::size_t>::max(), scratch, out);
     const auto fresh = std::span<const Id>{out}.subspan(before);
@@ -209,6 +212,7 @@ class AssembledPipeline {
   PreTokenizerSequence splitters_;
   SpacedWords::Rule rule_;
   Model model_;
+  AddedTokens tokens_;           ///< those that are looked for in normal forms
   bool asks_for_front_ = false;  ///< a part treats the front of a text differently
   std::vector<Id> lone_space_ = {};
   std::uint64_t identity_ = next_identity();  ///< identifies the pipeline whose ids a cache holds

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/text/bert_added_tokens.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/models/word_cache.hpp>
 #include <seqtrain/text/models/wordpiece.hpp>
@@ -47,6 +48,18 @@ class BertPipeline {
 
   /// Returns the pipeline that runs the parts one after the other.
   [[nodiscard]] const Plain& plain() const noexcept { return plain_; }
+
+  /// Makes `encode_words` find these tokens, whose contents must be normal forms.
+  void look_for(std::vector<AddedToken> tokens) { added_ = {normalizer_, std::move(tokens)}; }
+
+  /// Does `encode` with the tokens of `look_for`. Returns false and appends nothing if one of them
+  /// may occur that is not a part of a word.
+  bool encode_words(std::string_view text, std::size_t limit, Scratch& scratch,
+                    std::vector<Id>& out) const {
+    if (added_.others_may_occur(text)) return false;
+    encode(text, limit, scratch, out);
+    return true;
+  }
 
   /// Appends the ids of `text`. May stop once it has appended `limit` ids or more.
   void encode(std::string_view text, std::size_t limit, Scratch& scratch,
@@ -119,7 +132,8 @@ class BertPipeline {
   /// Encodes a stretch without ASCII spaces and punctuation that is not in the cache.
   [[gnu::noinline]] void encode_new(std::string_view word, Scratch& scratch,
                                     std::vector<Id>& out) const {
-    if (std::ranges::all_of(word, [&](char c) { return is_normal(c); })) {
+    if (std::ranges::all_of(word, [&](char c) { return is_normal(c); }) &&
+        !added_.in_words().contained_in(word)) {
       const std::size_t before = out.size();
       plain_.model().encode_word(word, out);
       remember(word, std::span{out}.subspan(before), scratch);
@@ -177,7 +191,14 @@ class BertPipeline {
 
   void encode_whole(std::string_view text, Scratch& scratch, std::vector<Id>& out) const {
     const std::size_t before = out.size();
-    plain_.encode(text, unlimited, scratch.plain_, out);
+    added_.in_words().split(plain_.normalize(text, scratch.plain_), [&](const Segment& segment) {
+      if (segment.id) {
+        out.push_back(*segment.id);
+      } else {
+        plain_.encode_normalized(segment.text, unlimited, scratch.plain_, out);
+      }
+      return true;
+    });
     remember(text, std::span{out}.subspan(before), scratch);
   }
 
@@ -190,6 +211,7 @@ class BertPipeline {
 
   BertNormalizer normalizer_;
   Plain plain_;
+  BertAddedTokens added_;
   std::uint64_t identity_ = next_identity();  ///< identifies the pipeline whose ids a cache holds
 };
 

@@ -54,7 +54,9 @@ class BasicTokenizer {
       token.content = std::string{pipeline_.normalize(token.content, scratch)};
     });
     normalized_tokens_ = AddedTokens{{normalized, tokens.end()}};
-    normalized_tokens_are_words_ = !normalized_tokens_.have_whitespace();
+    if constexpr (requires { pipeline_.look_for({}); }) {
+      if (!normalized_tokens_.empty()) pipeline_.look_for({normalized, tokens.end()});
+    }
     tokens.erase(normalized, tokens.end());
     tokens_ = AddedTokens{std::move(tokens)};
   }
@@ -201,10 +203,8 @@ class BasicTokenizer {
   void append_plain(std::string_view text, const Missing& missing, Scratch& scratch,
                     std::vector<Id>& out) const {
     if (normalized_tokens_.empty()) return pipeline_.encode(text, missing(), scratch, out);
-    if constexpr (requires { pipeline_.encode_words(text, tokens_, 0, scratch, out); }) {
-      if (normalized_tokens_are_words_ &&
-          pipeline_.encode_words(text, normalized_tokens_, missing(), scratch, out))
-        return;
+    if constexpr (requires { pipeline_.look_for({}); }) {
+      if (pipeline_.encode_words(text, missing(), scratch, out)) return;
     }
     append_with_normalized_tokens(text, missing, scratch, out);
   }
@@ -230,7 +230,6 @@ class BasicTokenizer {
   Pipeline pipeline_;
   AddedTokens tokens_;
   AddedTokens normalized_tokens_;
-  bool normalized_tokens_are_words_ = true;  ///< no normalized token contains whitespace
   Templates templates_;
   Id pad_id_;
   std::size_t vocab_size_;
