@@ -52,29 +52,6 @@ TEST(FindLabels, RefusesWhatCannotBeLabels) {
   EXPECT_NE(problem_of([&] { found(many); }).find("f:10002: label: too many"), std::string::npos);
 }
 
-Names in_config(std::string_view text) {
-  return names_in_config(json::Document::parse(text, "config.json").root());
-}
-
-TEST(NamesInConfig, AreThoseThatNameSomething) {
-  EXPECT_EQ(in_config(R"({"id2label": {"1": "b", "0": "a", "2": "c"}})"), (Names{"a", "b", "c"}));
-  EXPECT_EQ(in_config(R"({"id2label": {"0": "LABEL_0", "1": "LABEL_1"}})"), Names{});
-  EXPECT_EQ(in_config(R"({"id2label": {"0": "LABEL_0", "1": "b"}})"), (Names{"LABEL_0", "b"}));
-  EXPECT_EQ(in_config(R"({"id2label": null})"), Names{});
-  EXPECT_EQ(in_config("{}"), Names{});
-}
-
-TEST(NamesInConfig, RefusesOtherIds) {
-  for (const char* ids : {R"({"1": "b", "2": "a"})", R"({"x": "b"})", R"({"-1": "b"})"}) {
-    const std::string text = R"({"id2label": )" + std::string{ids} + "}";
-    EXPECT_NE(problem_of([&] { in_config(text); }).find("config.json: id2label."),
-              std::string::npos)
-        << ids;
-  }
-  EXPECT_THROW(in_config(R"({"id2label": {"0": 1}})"), InputError);
-  EXPECT_THROW(in_config(R"({"id2label": ["a"]})"), InputError);
-}
-
 TEST(ChooseLabels, AsksTheUserThenTheModelThenTheFile) {
   const tests::TemporaryFile file{"text\tlabel\nx\tq\ny\tp\n"};
   const auto choose = [&](const Names& given, const Names& of_model) {

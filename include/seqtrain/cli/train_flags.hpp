@@ -24,6 +24,7 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/run_directory.hpp>
+#include <seqtrain/weights/id2label.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::cli {
@@ -79,7 +80,8 @@ struct TrainFlags : DataFlags,
     auto options = read_options();
     options.problem_type = problem(config.root());
     if (options.problem_type != ProblemType::single_label) check_flags_of(options.problem_type);
-    return data::choose_labels(labels, data::names_in_config(config.root()), train_file, options);
+    return data::choose_labels(labels, weights::chosen_label_names(config.root()), train_file,
+                               options);
   }
 
   /// Returns the options of training batches. This process computes the batches of `shard`.

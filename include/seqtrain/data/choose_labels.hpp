@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <ranges>
@@ -12,7 +11,6 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/json.hpp>
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
@@ -22,26 +20,6 @@
 #include <seqtrain/data/text_folder.hpp>
 
 namespace seqtrain::data {
-
-/// Returns the label names of a model's `config.json` in the order of their ids. The list is empty
-/// if there is no id2label or it has only the placeholders LABEL_0, LABEL_1, … Throws `InputError`
-/// unless the ids are 0 to n-1.
-inline std::vector<std::string> names_in_config(const json::Value& config) {
-  const auto id2label = config.find("id2label");
-  if (!id2label) return {};
-  const auto members = id2label->members();
-  std::vector<std::string> names(members.size());
-  bool place_holders = true;
-  for (const auto& [key, value] : members) {
-    const auto id = whole_number(key);
-    if (!id || *id < 0 || *id >= static_cast<std::int64_t>(names.size())) {
-      throw value.error("ids must be 0 to " + std::to_string(names.size() - 1));
-    }
-    names[static_cast<std::size_t>(*id)] = value.string();
-    place_holders = place_holders && value.string() == "LABEL_" + std::string{key};
-  }
-  return place_holders ? std::vector<std::string>{} : names;
-}
 
 namespace detail {
 

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
@@ -19,6 +16,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/id2label.hpp>
 
 namespace seqtrain::weights {
 
@@ -178,28 +176,10 @@ inline std::int64_t count_in(const ConfigFile& file, std::string_view key, std::
 
 namespace detail {
 
-/// Reads an id2label: {"0": "no", "1": "yes"} → {no, yes}. The ids must be 0 … n-1, in any order.
-inline std::vector<std::string> read_id2label(const json::Value& id2label) {
-  const auto members = id2label.members();
-  std::vector<std::optional<std::string>> labels(members.size());
-  for (const auto& [key, label] : members) {
-    std::size_t id = labels.size();
-    const auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), id);
-    const bool whole = code == std::errc{} && end == key.data() + key.size();
-    if (!whole || id >= labels.size() || labels[id]) {
-      throw label.error("ids must be 0, 1, … without gaps");
-    }
-    labels[id] = label.string();
-  }
-  std::vector<std::string> result;
-  for (auto& label : labels) result.push_back(*std::move(label));
-  return result;
-}
-
 inline void read_labels(const json::Value& root, ModelConfig& config) {
   const auto number = root.find("num_labels");
   if (const auto id2label = root.find("id2label")) {
-    config.labels = read_id2label(*id2label);
+    config.labels = id2label_names(*id2label);
     config.names_labels = true;
     if (number && number->integer() != config.num_labels()) {
       throw number->error("id2label has " + std::to_string(config.num_labels()) + " labels");
