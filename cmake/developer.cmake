@@ -27,38 +27,36 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 option(SEQTRAIN_BUNDLE
-  "Compile other libraries' headers once, and tests and programs together: a build of everything takes less,\
- one after a change of one file more" ${SEQTRAIN_BUILD_TESTS})
+  "Precompile headers, and compile tests and programs together: a build of everything takes less, one after a\
+ change of one file more" ${SEQTRAIN_BUILD_TESTS})
 
-# seqtrain_precompile(TARGET tests|torch): lets TARGET use precompiled headers of other libraries that
-# take seconds to compile. `tests` is for tests of the half without torch.
+# seqtrain_precompile(TARGET tests|torch): lets TARGET use precompiled headers: those of other libraries that
+# take seconds to compile, and all rooms' of the half without torch (tests) or of both halves (torch), except
+# cli's, because few targets link Boost.Program_options. TARGET must link seqtrain_compiled_host.
 function(seqtrain_precompile target group)
   if(NOT SEQTRAIN_BUNDLE)
     return()
   endif()
   if(NOT TARGET precompiled_${group})
-    set(headers <algorithm> <chrono> <filesystem> <fstream> <functional> <map> <optional> <random>
-      <regex> <sstream> <string> <thread> <unordered_map> <variant> <vector>
-      <simdjson.h> <Eigen/Core>)
-    set(libraries simdjson::simdjson Eigen3::Eigen)
-    if(group STREQUAL "torch")
-      file(GLOB_RECURSE ours ${PROJECT_SOURCE_DIR}/include/seqtrain/*.hpp)
-      foreach(header IN LISTS ours)
-        file(STRINGS ${header} lines REGEX "^#include <(ATen|c10|torch)/")
-        string(REGEX REPLACE "#include (<[^>]+>)" "\\1" lines "${lines}")
-        list(APPEND headers ${lines})
-      endforeach()
-      list(REMOVE_DUPLICATES headers)
-      list(FILTER headers EXCLUDE REGEX "NCCL")
-      list(APPEND libraries torch)
-    else()
+    set(rooms ${SEQTRAIN_ROOMS})
+    list(REMOVE_ITEM rooms cli parquet seqtrain)
+    set(headers <random> <regex>)
+    if(group STREQUAL "tests")
+      list(REMOVE_ITEM rooms ${SEQTRAIN_TORCH_ROOMS})
       list(APPEND headers <gtest/gtest.h>)
-      list(APPEND libraries GTest::gtest)
     endif()
+    foreach(room IN LISTS rooms ITEMS trainer)
+      if(EXISTS ${PROJECT_SOURCE_DIR}/include/seqtrain/${room}.hpp)
+        list(APPEND headers <seqtrain/${room}.hpp>)
+      endif()
+    endforeach()
     file(WRITE ${PROJECT_BINARY_DIR}/empty.cpp "")
     add_library(precompiled_${group} OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/empty.cpp)
     target_compile_features(precompiled_${group} PRIVATE cxx_std_20)
-    target_link_libraries(precompiled_${group} PRIVATE ${libraries} seqtrain::developer)
+    list(TRANSFORM rooms PREPEND seqtrain::)
+    target_link_libraries(precompiled_${group} PRIVATE
+      ${rooms} $<$<STREQUAL:${group},tests>:GTest::gtest> seqtrain::developer)
+    target_compile_definitions(precompiled_${group} PRIVATE SEQTRAIN_SEPARATE_COMPILATION)
     target_precompile_headers(precompiled_${group} PRIVATE ${headers})
   endif()
   target_precompile_headers(${target} REUSE_FROM precompiled_${group})

@@ -20,7 +20,7 @@ std::uint64_t number(const char* name, std::uint64_t otherwise) {
 }
 
 /// `make check` runs 20,000 histories, `make chaos` a million.
-constexpr std::uint64_t usual_count = 1'000;
+constexpr std::uint64_t usual_count = 300;
 
 /// Runs random histories of killed, stopped, failing and replaced runs. A failing history is shrunk
 /// and printed; SEQTRAIN_HISTORY_SEED runs it alone.
