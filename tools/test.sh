@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 preset=$1
 shift
 build=("$preset")
-[[ $preset == check ]] && build=(check all checks)
+[[ $preset == check ]] && build=(check checks {compare,docs_host,docs_torch,imdb,languages,mnli} {core,dist,kernels,model,optim,subwords,tensor,text,train,weights}_test)
 # The rooms with threads; the test preset names them too.
 [[ $preset == tsan ]] && build=(tsan {cli,core,data,gcs,http,hub,predict,report,serve,sink,train}_test)
 if ! tools/build.sh "${build[@]}"; then
