@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Runs the longest tests with GCC, which users have, and those that `make test` leaves out: each header compiles
-# alone, everything links twice, users' mistakes end in plain sentences, an installation is usable, and
-# the half without torch passes under the sanitizers and in a short search by fuzzing.
+# Runs what `make test` leaves out: each header compiles alone, everything links twice, long tests and scripts
+# pass; with GCC, which users have, the tests of the rooms pass, users' mistakes end in plain sentences, and
+# an installation is usable; the half without torch passes under the sanitizers and in a short search by fuzzing.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tools/tally.sh
-tally "GCC, headers, links, mistakes and installations" tools/test.sh check
+tally "each header alone, long tests and scripts" tools/test.sh checks
+tally "GCC, users' mistakes and installations" tools/test.sh gcc
 tally "AddressSanitizer and UndefinedBehaviorSanitizer" tools/test.sh asan
 tally "ThreadSanitizer" tools/test.sh tsan
 tally "fuzzing" tools/test.sh fuzz

@@ -15,5 +15,5 @@ tally "kernels with AVX2" kernels Haswell
 tally "kernels with SSE2" kernels Nehalem
 tally "arm64" aarch64
 tally "clang-tidy" tools/tidy.sh
-tally "blocks of the documentation, each alone" tools/build.sh check docs_alone_host docs_alone_torch
+tally "blocks of the documentation, each alone" tools/build.sh dev docs_alone_host docs_alone_torch
 tally_end

@@ -81,13 +81,13 @@ struct Subject {
                        static_cast<double>(autograd.accumulate(batch, 1));
     demand(std::abs(gap) < (precision == Precision::bf16 ? 1e-2 : 1e-4), "loss");
     for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
-      const auto& [name, value, gradient, touched, decays] = kernels.parameters()[i];
-      const auto is_of_keys = [&](const char* end) { return name.ends_with(end); };
+      const auto& parameter = kernels.parameters()[i];
+      const auto is_of_keys = [&](const char* end) { return parameter.name.ends_with(end); };
       if (std::ranges::any_of(key_biases, is_of_keys)) continue;
       const at::Tensor& expected = autograd.parameters()[i].gradient;
-      const double difference = gradient.sub(expected).norm().item<double>();
+      const double difference = parameter.gradient.sub(expected).norm().item<double>();
       const double share = precision == Precision::bf16 ? 0.1 : 1e-3;
-      demand(difference <= share * expected.norm().item<double>(), name);
+      demand(difference <= share * expected.norm().item<double>(), parameter.name);
     }
   }
 };

@@ -1,12 +1,11 @@
-# cmake -D compiler=… -D includes=a|b -D case=file.cpp -P check.cmake
+# cmake -D compiler=… -D includes=a|b -D header=file.hpp -D case=file.cpp -P check.cmake
 file(STRINGS ${case} first_line LIMIT_COUNT 1)
 if(NOT first_line MATCHES "^// error: (.+)$")
   message(FATAL_ERROR "${case} does not begin with the line `// error: <what the compiler says>`")
 endif()
 set(expected "${CMAKE_MATCH_1}")
-string(REPLACE "|" ";" includes "${includes}")
-list(TRANSFORM includes PREPEND -I OUTPUT_VARIABLE includes)
-set(compile ${CMAKE_COMMAND} -E env LC_ALL=C ${compiler} -std=c++20 -fsyntax-only ${includes} ${case})
+include(${CMAKE_CURRENT_LIST_DIR}/compile.cmake)
+list(APPEND compile -fsyntax-only -Winvalid-pch -include ${header} ${case})
 
 execute_process(COMMAND ${compile} RESULT_VARIABLE failed ERROR_VARIABLE said)
 if(failed)
