@@ -53,7 +53,7 @@ class Background {
     return !stop_;
   }
 
-  /// Ends the pause that the task is in, or its next one.
+  /// Ends the task's current pause, or its next one if it is not in a pause.
   void hurry() {
     const std::lock_guard lock{mutex_};
     hurry_ = true;

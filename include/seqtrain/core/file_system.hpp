@@ -24,7 +24,8 @@ void with_file_errors(const Work& work) {
 
 namespace detail {
 
-/// Returns 0 or the system's error number. Succeeds if the file system has no such call.
+/// Opens a file or a directory with `flags` and forces its content to the disk. Returns 0 or the
+/// system's error number. Succeeds if the file system has no such call.
 inline int sync_opened_with(int flags, const std::filesystem::path& path) {
   const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
   if (opened < 0) return errno;

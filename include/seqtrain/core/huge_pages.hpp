@@ -7,8 +7,8 @@
 
 namespace seqtrain {
 
-/// Allocates memory on pages of 2 MiB if it fills one and the system has such pages. This saves
-/// most address translations in tables that are looked up at random places.
+/// Allocates memory on pages of 2 MiB if the memory fills at least one such page and the system has
+/// them. This saves most address translations in tables that are looked up at random places.
 template <class T>
 struct HugePageAllocator {
   using value_type = T;

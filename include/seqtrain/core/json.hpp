@@ -99,8 +99,8 @@ class Value {
 
 namespace detail {
 
-/// Writes integers of more than 18 digits as floating-point numbers. The parser takes no others
-/// that large, and files of Hugging Face say 10^30 for "no limit".
+/// Writes integers of more than 18 digits as floating-point numbers, because the parser rejects
+/// integers beyond 64 bits, and Hugging Face's files write 10^30 for "no limit".
 [[nodiscard]] inline std::string with_wide_integers(std::string_view text) {
   constexpr std::string_view number = "+-.0123456789Ee";
   std::string out;

@@ -21,8 +21,8 @@ class OrderedWorkers {
   /// Fills an item. `worker` is the thread's number, from 0.
   using Make = std::function<void(std::size_t index, std::size_t worker, Item& item)>;
 
-  /// Makes the items `first` to `end` - 1 in `slots`, at least one more than there are workers.
-  /// Without workers there are no threads, and `next` makes the item itself.
+  /// Makes the items `first` to `end` - 1 in `slots`. There must be at least one slot more than
+  /// there are workers. Without workers there are no threads, and `next` makes the item itself.
   OrderedWorkers(std::size_t first, std::size_t end, std::size_t workers, std::vector<Item> slots,
                  Make make)
       : claimed_{first}, released_{first}, end_{std::max(first, end)}, make_{std::move(make)} {

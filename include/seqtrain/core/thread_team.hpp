@@ -17,8 +17,8 @@ namespace seqtrain {
 /// may call at a time.
 class ThreadTeam {
  public:
-  /// Starts `size` - 1 threads; the caller is the last one. Throws `std::system_error` if the
-  /// system refuses.
+  /// Starts `size` - 1 threads; the caller is one more member of the team. Throws
+  /// `std::system_error` if the system refuses.
   explicit ThreadTeam(std::size_t size) {
     try {
       for (std::size_t worker = 1; worker < size; ++worker) {

@@ -78,7 +78,7 @@ class EncodedSet {
             .targets = {targets_.begin(), targets_.size()}};
   }
 
-  /// Returns the bytes that an id takes with a vocabulary of this size.
+  /// Returns the number of bytes that an id takes with a vocabulary of this size.
   static constexpr std::size_t bytes_an_id(std::size_t vocab_size) noexcept {
     return vocab_size > 65'536 ? 4 : 2;
   }

@@ -38,7 +38,7 @@ class ExampleFile {
   [[nodiscard]] virtual std::string name() const = 0;
   /// Returns the files, in the order of their rows.
   [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;
-  /// Returns the bytes of the columns that are read.
+  /// Returns the size in bytes of the columns that are read.
   [[nodiscard]] virtual std::size_t bytes() const = 0;
   [[nodiscard]] virtual const Fields& fields() const = 0;
   /// Returns the names of the labels in the order of their ids, or none if the files do not say.

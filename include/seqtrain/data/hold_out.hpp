@@ -27,8 +27,8 @@ struct HoldOutOptions {
 };
 
 /// Holds out a share of a file's examples, with about the same share of each label. Both sets are
-/// in memory, in the order of the file. `train` gets the counts of the whole file. Throws
-/// `InputError` if one of the two sets would be empty.
+/// in memory, in the order of the file. `train` gets the whole file's numbers of records without a
+/// gold label and of empty texts. Throws `InputError` if one of the two sets would be empty.
 [[nodiscard]] inline HeldOut hold_out(const EncodedFile& whole, const HoldOutOptions& options) {
   RandomSplit split = split_by_label(whole.set.arrays().labels, options.share, options.seed);
   const std::size_t total = split.train.size();

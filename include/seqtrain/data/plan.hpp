@@ -61,9 +61,10 @@ struct PlanOptions {
 /// The rows of each batch of an epoch.
 struct Plan {
   std::vector<std::uint32_t> rows;  ///< every row once; the rows of a batch are neighbours
-  /// [batches + 1], the index in `rows` at which each group begins, and the end.
+  /// [batches + 1], the index in `rows` at which each group of rows begins, and the end of the last
+  /// group.
   std::vector<std::uint32_t> offsets;
-  std::vector<std::uint32_t> order;  ///< [batches], the group of each batch
+  std::vector<std::uint32_t> order;  ///< [batches], the index of each batch's group
 
   [[nodiscard]] std::size_t size() const { return order.size(); }
   [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t batch) const {

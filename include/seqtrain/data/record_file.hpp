@@ -27,7 +27,8 @@ class RecordFile {
  public:
   /// The approximate size in bytes of a text of a compressed file.
   static constexpr std::size_t block_bytes = std::size_t{1} << 24;
-  /// The largest size in bytes of a record of a compressed file, up to a block more.
+  /// The limit in bytes for a record of a compressed file. A record that exceeds it by less than a
+  /// block may still be read; a longer one is an error.
   static constexpr std::size_t longest_record = std::size_t{1} << 26;
 
   /// Opens the first of the files that `split_files` finds, and recognises the format and the

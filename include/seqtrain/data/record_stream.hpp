@@ -90,7 +90,7 @@ class RecordStream {
 
   /// Returns the number of bytes of the buffer that belong to complete records.
   std::size_t whole_records(bool more) {
-    // Only another end of a line completes a record.
+    // Only a further line end completes a record.
     if (more && unfinished_ > 0 && buffer_.find('\n', unfinished_) == npos) return 0;
     if (!options_.format) recognise(more);
     if (!more) return buffer_.size();
@@ -154,7 +154,8 @@ class RecordStream {
     return false;
   }
 
-  /// Returns the end of the first record of `text`, after the skipped lines.
+  /// Returns the number of bytes of `text` up to the end of `record`, which is its first record.
+  /// The lines that are skipped before the record and the line end after it count too.
   static std::size_t end_of(std::string_view record, std::string_view text) {
     const auto end = static_cast<std::size_t>(record.data() + record.size() - text.data());
     return record.ends_with('\n') ? end : whole_lines(text, end);

@@ -29,8 +29,8 @@ namespace seqtrain::data {
   return std::isfinite(narrow) ? std::optional{narrow} : std::nullopt;
 }
 
-/// Reads labels of multi-label classification. Each is a JSON array of names, or of a 0 or 1 for
-/// every label.
+/// Reads labels of multi-label classification. Each is a JSON array that holds either names of
+/// labels, or a 0 or a 1 for every label.
 class LabelArray {
  public:
   /// Parses `text`. Returns false if it is not such an array. The result is valid until the next

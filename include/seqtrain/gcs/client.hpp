@@ -33,7 +33,7 @@ class Client {
 
   [[nodiscard]] Service& service() const noexcept { return *service_; }
 
-  /// Ends calls under way soon with an `Error`, and later calls at once.
+  /// Makes running calls end soon with an `Error`, and later calls at once.
   void cancel() const noexcept { service_->cancel(); }
 
   [[nodiscard]] ObjectInfo stat(const Uri& uri) const {
@@ -304,7 +304,8 @@ class Client {
                                     std::uint64_t end, const http::BodySink& sink) const {
     const auto query = "alt=media&generation=" + std::to_string(object.generation);
     const auto bytes = "bytes=" + std::to_string(begin) + "-" + std::to_string(end - 1);
-    // Without gzip the service would unpack some objects on the way, and no checksum would fit.
+    // Without gzip the service would decompress some objects first, and their checksums would not
+    // match.
     return {.url = service_->url(object_path(object.uri), query),
             .headers = {{"Range", bytes}, {"Accept-Encoding", "gzip"}},
             .max_answer = end - begin,

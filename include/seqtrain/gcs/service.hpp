@@ -70,7 +70,8 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Ends requests under way soon with an `Error`, and later ones at once. Any thread may call it.
+  /// Makes running requests end soon with an `Error`, and later ones at once. Any thread may call
+  /// it.
   void cancel() noexcept { stop_.request_stop(); }
 
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }

@@ -110,7 +110,7 @@ struct Deadlines {
   Seconds connect{10};     ///< for the name lookup, the connection and TLS
   Seconds write{60};       ///< without a byte being sent
   Seconds read{60};        ///< without a byte being received
-  Seconds whole{15 * 60};  ///< for the whole request
+  Seconds whole{15 * 60};  ///< for the request and its whole answer, without `connect`
 };
 
 struct Response;

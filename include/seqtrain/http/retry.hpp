@@ -51,8 +51,8 @@ class Retry {
   void allow(Clock::duration time) { deadline_ += time; }
 
   /// Waits before the next attempt, at least for `at_least`. Returns false without waiting if the
-  /// total time would be exceeded, and as soon as `Timing::stop` requests it. Then the caller
-  /// throws.
+  /// total time would be exceeded, and returns false early when `Timing::stop` is requested. The
+  /// caller then throws.
   [[nodiscard]] bool wait(const std::string& reason, std::optional<Seconds> at_least = {}) {
     if (timing_.stop.stop_requested()) return false;
     auto time = std::min(mean_, policy_.longest) * (0.5 + timing_.random());

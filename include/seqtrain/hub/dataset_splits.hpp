@@ -153,8 +153,8 @@ inline const DatasetConfig& choose_config(const std::vector<DatasetConfig>& conf
   throw InputError{"has no config '" + wanted + "'", {.object = dataset}, advice};
 }
 
-/// Returns the folder of a config that the card does not name: the folder of that name, if it has
-/// files.
+/// Returns the folder of a config if the card names no configs: the folder with the config's name,
+/// or "" for the default config. Throws `InputError` if the folder has no files.
 inline std::string folder_of_config(const std::vector<std::string>& files,
                                     const std::string& config, const std::string& dataset) {
   if (config.empty() || config == "default") return {};
@@ -168,10 +168,10 @@ inline std::string folder_of_config(const std::vector<std::string>& files,
 
 }  // namespace detail
 
-/// Returns the splits of a data set's config. An empty name stands for the default config. The
-/// card, its README.md, decides where it names files, else the names of the files do. `files` are
-/// relative paths. Throws `InputError` that lists the configs if there is none of that name, or if
-/// there is no file that can be read.
+/// Returns the splits of a data set's config. An empty name stands for the default config. If the
+/// card, its README.md, names files, it decides; otherwise the names of the files do. `files` are
+/// relative paths. Throws `InputError` if there is no config of that name, if the card has a
+/// setting that is not supported, or if there is no file that can be read.
 [[nodiscard]] inline DatasetSplits dataset_splits(std::vector<std::string> files,
                                                   std::string_view card, const std::string& config,
                                                   const std::string& dataset) {

@@ -77,7 +77,7 @@ inline std::filesystem::path fetch_model_at(const Client& client, const Cache& c
 /// Takes files from the cache or from the hub. If the revision is a commit, or in offline mode,
 /// files in the cache are used without a request. If the hub cannot be reached, the files of the
 /// commit that was fetched last are used with a warning. `find(commit, last)` returns what the
-/// cache has of a commit, or nothing; `last` is true if the hub is not asked after it. `fetch()`
+/// cache has of a commit, or nothing; `last` is true if no request to the hub follows. `fetch()`
 /// asks the hub. Errors call the files `what`.
 template <class Find, class Fetch>
 std::invoke_result_t<Fetch> from_cache_or_hub(const Client& client, const Cache& cache,

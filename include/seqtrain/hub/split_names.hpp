@@ -77,8 +77,8 @@ inline std::vector<SplitPatterns> splits_of_shards(const std::vector<std::string
 
 /// Returns the splits that the names of files tell. The first rule that finds a file applies: names
 /// such as data/train-00000-of-00002.parquet; words such as train, dev and test in the names of
-/// folders; such words in the names of files; else all files are the split train. The README.md and
-/// other files about the data do not count.
+/// folders; such words in the names of files; else all files are the split train. The caller leaves
+/// out the README.md and other files about the data.
 [[nodiscard]] inline std::vector<SplitPatterns> splits_by_names(
     const std::vector<std::string>& files) {
   auto splits = detail::splits_of_shards(files);

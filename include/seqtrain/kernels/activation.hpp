@@ -88,8 +88,8 @@ struct Relu {
 };
 
 /// Computes value = act(x + bias) and slope = act'(x + bias) for a block [rows, n]. Rows of x are
-/// `ld_x` apart, rows of the results `ld`. With the slope, the backward pass is one product; it is
-/// null if there is no backward pass. n must be a multiple of 16.
+/// `ld_x` apart, rows of the results `ld`. The backward pass only multiplies by the slope; `slope`
+/// is null if there is no backward pass. n must be a multiple of 16.
 template <class Act, class T>
 void activate(const float* x, std::size_t ld_x, const float* bias, T* value, T* slope,
               std::size_t ld, std::size_t rows, std::size_t n) {
@@ -108,10 +108,10 @@ void activate(const float* x, std::size_t ld_x, const float* bias, T* value, T* 
 }
 
 /// Computes value = dropout(act(x + bias) * (gate + gate_bias)) for a block [rows, n], and the
-/// factors that lead from its gradient to those of x and of the gate. Rows of x and gate are `ld_x`
-/// apart, rows of the value `ld`, rows of the factors `ld_factors`; the factors are null if there
-/// is no backward pass. `first` is the dropout's index of the block's first element; the next row's
-/// is `ld` higher. n must be a multiple of 16.
+/// factors by which its gradient is multiplied to get the gradients of x and of the gate. Rows of x
+/// and gate are `ld_x` apart, rows of the value `ld`, rows of the factors `ld_factors`; the factors
+/// are null if there is no backward pass. `first` is the dropout's index of the block's first
+/// element; the next row's is `ld` higher. n must be a multiple of 16.
 template <class Act, class T>
 void activate_gated(const float* x, const float* gate, std::size_t ld_x, const float* bias,
                     const float* gate_bias, const Dropout& dropout, std::uint32_t first, T* value,

@@ -49,19 +49,19 @@ struct Head {
 /// Some consecutive queries of a head and the keys that they attend to. Numbers are positions in
 /// the sequence.
 struct QueryBlock {
-  std::size_t first;  ///< query
+  std::size_t first;  ///< first query
   std::size_t queries;
   std::size_t first_key;
   std::size_t keys;
 
-  /// Returns the most queries of a block. With fewer queries, less of a block's keys is out of
-  /// reach of its queries; with more, keys are converted less often.
+  /// Returns the largest number of queries in a block. With fewer queries, fewer of the block's
+  /// keys are out of reach of some of its queries; with more, keys are converted less often.
   static std::size_t most(std::size_t length, std::size_t reach) {
     return std::min<std::size_t>(length, reach < 512 ? 64 : 512);
   }
 };
 
-/// Returns the place of a block's first key less that of its first query.
+/// Returns the position of a block's first key minus the position of its first query.
 SEQTRAIN_INLINE std::ptrdiff_t apart(const QueryBlock& block) {
   return static_cast<std::ptrdiff_t>(block.first_key) - static_cast<std::ptrdiff_t>(block.first);
 }
@@ -115,7 +115,8 @@ SEQTRAIN_INLINE void widen(const T* from, std::size_t ld, std::size_t rows, std:
   }
 }
 
-/// Computes to [columns, round_to_lanes(rows)] = from transposed, with zeros after the rows.
+/// Computes the matrix `to` [columns, round_to_lanes(rows)] = `from` transposed, with zeros after
+/// the rows.
 template <std::size_t width, class T>
 SEQTRAIN_INLINE void widen_transposed(const T* from, std::size_t ld, std::size_t rows,
                                       std::size_t columns, float* to) {
@@ -228,7 +229,8 @@ SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, const QueryBlo
   }
 }
 
-/// Returns the dropout's index of a block's first key and of a query, counted from its first.
+/// Returns the dropout's index of a block's first key and the query `row`, which is counted from
+/// the block's first query.
 template <class T>
 SEQTRAIN_INLINE std::uint32_t dropout_index(const Head<T>& head, const QueryBlock& block,
                                             std::size_t row) {
@@ -236,7 +238,8 @@ SEQTRAIN_INLINE std::uint32_t dropout_index(const Head<T>& head, const QueryBloc
          static_cast<std::uint32_t>((block.first + row) * head.length + block.first_key);
 }
 
-/// Computes to [rows, columns] = from [rows, round_to_lanes(columns)] with rows `ld` apart.
+/// Rounds `from` [rows, round_to_lanes(columns)] to T and writes it to `to` [rows, columns], whose
+/// rows are `ld` apart.
 template <class T>
 SEQTRAIN_INLINE void narrow(const float* from, std::size_t rows, std::size_t columns, T* to,
                             std::size_t ld) {

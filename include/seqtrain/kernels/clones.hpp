@@ -40,7 +40,7 @@ namespace detail {
 
 #if SEQTRAIN_HAS_CLONES
 inline bool has_avx512() {
-#if defined(__clang__)  // whose function knows no levels
+#if defined(__clang__)  // clang's __builtin_cpu_supports does not know x86-64-v4
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl");

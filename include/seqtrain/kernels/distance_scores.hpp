@@ -10,9 +10,9 @@
 
 namespace seqtrain::kernels {
 
-/// Vectors for the distances of two tokens, of one head (He et al. 2021). To the score of query i
-/// and key j are added the products of query i with the key vector of j - i, and of key j with the
-/// query vector of i - j. Distance d has row `zero` + d. A pointer is null if there is no such
+/// One head's vectors for the distances between two tokens (He et al. 2021). Two products are added
+/// to the score of query i and key j: the query times the key vector of j - i, and the key times
+/// the query vector of i - j. Distance d has row `zero` + d. A pointer is null if there is no such
 /// part.
 struct DistanceVectors {
   const float* keys_transposed = nullptr;     ///< [size, ld]
@@ -34,15 +34,15 @@ struct DistanceVectors {
     return tile * columns + (columns + tile + keys + lanes) * round_to_lanes(size);
   }
 
-  /// The rows that are computed at once. Their distances to all tokens of a block lie in a band of
-  /// a few columns more than the block has.
+  /// The number of rows that are computed at once. Their distances to all tokens of a block lie in
+  /// a band that is a few columns wider than the block.
   static constexpr std::size_t tile = 16;
   static std::size_t tile_columns(std::size_t tokens) {
     return round_to_lanes(tokens + tile) + 2 * lanes;
   }
 };
 
-/// A place in a matrix of scores or their gradients, whose rows are `ld` apart.
+/// A block of a matrix of scores or of their gradients. Its rows are `ld` apart.
 struct ScoreBlock {
   float* scores;
   std::size_t ld;
@@ -135,9 +135,8 @@ SEQTRAIN_INLINE void for_each_tile(std::size_t rows, const Use& use) {
   }
 }
 
-/// Adds the scores of distances to `to`, whose query 0 and key 0 are `apart` places apart: the
-/// key's place less the query's. `q` are the scaled queries, `k` the keys, both [rows,
-/// round_to_lanes(size)].
+/// Adds the scores of distances to `to`. `apart` is the position of its key 0 minus the position of
+/// its query 0. `q` are the scaled queries, `k` the keys, both [rows, round_to_lanes(size)].
 template <std::size_t width>
 SEQTRAIN_INLINE void add_distance_scores(const DistanceVectors& vectors, std::ptrdiff_t apart,
                                          std::size_t size, const float* q, const float* k,
@@ -165,9 +164,9 @@ SEQTRAIN_INLINE void add_distance_scores(const DistanceVectors& vectors, std::pt
   }
 }
 
-/// Computes the backward pass of `add_distance_scores`, given the scores' gradient `d`. Adds to
-/// d_q, the gradient of the scaled queries times `scale`, and to d_k [rows, round_to_lanes(size)],
-/// and to the gradients of the vectors.
+/// Computes the backward pass of `add_distance_scores`, given the scores' gradient `d`. Adds
+/// `scale` times the gradient of the scaled queries to `d_q` and the gradient of the keys to `d_k`,
+/// both [rows, round_to_lanes(size)]. Also adds to the gradients of the vectors.
 template <std::size_t width>
 SEQTRAIN_INLINE void distance_scores_backward(const DistanceVectors& vectors, std::ptrdiff_t apart,
                                               std::size_t size, float scale, const float* q,

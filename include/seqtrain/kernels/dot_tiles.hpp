@@ -156,7 +156,7 @@ SEQTRAIN_INLINE void dot_tile_of(std::size_t count, const WordFactors& factors, 
 template <class Dot, class Vector, std::size_t parts, class Use>
 SEQTRAIN_INLINE void dot_columns(const WordFactors& factors, std::size_t rows, std::size_t column,
                                  const Use& use) {
-  // As many sums as there are registers, but for those of the factors.
+  // All registers hold sums, except those that the factors need.
   constexpr std::size_t width = sizeof(Vector) / 4;
   constexpr std::size_t height = width == 16 ? (Dot::is_light ? 6 : 4) : width == 8 ? 4 : 2;
   for (std::size_t row = 0; row < rows; row += height) {

@@ -16,7 +16,8 @@
 
 namespace seqtrain::kernels::instruction {
 
-// Instructions that compilers do not make of operators. Call them inside `vectorised`.
+// These are instructions that compilers do not generate from operators. Call them inside
+// `vectorised`.
 
 /// Replaces x by its square root.
 SEQTRAIN_INSTRUCTION("sse2") void square_root(Width<4>::Floats& x) {

@@ -39,7 +39,7 @@ inline bool has_int8_instructions() {
   return result;
 }
 
-/// Quantized rows of activations: x is about scale of its row * (byte - 128).
+/// Quantized rows of activations: x is about (byte - 128) times the scale of its row.
 struct QuantizedRows {
   std::uint8_t* bytes;  ///< [rows, n]
   float* scales;        ///< [rows]
@@ -105,8 +105,8 @@ double quantization_loss(const T* x, std::size_t rows, std::size_t n, const Quan
   return differences > 0 ? errors / differences : 0;
 }
 
-/// The quantized weights of a panel of output channels of a linear map: a weight is about scale of
-/// its channel * byte.
+/// The quantized weights of a panel of output channels of a linear map: a weight is about its byte
+/// times the scale of its channel.
 struct Int8Panel {
   std::int8_t* weights;  ///< [k / 4][columns][4]
   std::int32_t*

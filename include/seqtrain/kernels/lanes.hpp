@@ -20,9 +20,10 @@ inline constexpr std::size_t lanes = 16;
   return (n + lanes - 1) / lanes * lanes;
 }
 
-/// The number of floats in a vector, and the vectors of other types with as many elements.
+/// The number of floats in a vector.
 template <class Floats>
 inline constexpr std::size_t width_of = sizeof(Floats) / sizeof(float);
+/// The vectors that have as many elements as a vector of floats.
 template <class Floats>
 using WidthOf = Width<width_of<Floats>>;
 

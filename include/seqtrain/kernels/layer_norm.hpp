@@ -200,9 +200,9 @@ void add_and_norm_backward(float* gradient, const T* normal, const float* invers
   });
 }
 
-/// Computes the backward pass of `add_then_norm`. `gradient` [rows, n], with respect to the
-/// residual, gets what comes through LayerNorm, given `d_y`, which is overwritten. Writes the
-/// gradient with respect to x to `x_gradient`, which may be `normal`.
+/// Computes the backward pass of `add_then_norm`. `gradient` [rows, n] is the gradient with respect
+/// to the residual; the part that passes through LayerNorm is computed from `d_y` and added to it.
+/// Overwrites `d_y`. Writes the gradient with respect to x to `x_gradient`, which may be `normal`.
 template <class T>
 void add_then_norm_backward(float* gradient, float* d_y, const T* normal,
                             const float* inverse_deviation, const float* gamma,

@@ -118,7 +118,7 @@ void unpack_panel(const T* packed, std::size_t k, std::size_t columns, float* to
   });
 }
 
-/// Computes to [rows, columns] = from with rows `ld` apart, in fp32.
+/// Computes the matrix `to` [rows, columns] = `from`, whose rows are `ld` apart, in fp32.
 template <class T>
 void widen(const T* from, std::size_t ld, std::size_t rows, std::size_t columns, float* to) {
   vectorised([=](auto) SEQTRAIN_INLINE_LAMBDA {

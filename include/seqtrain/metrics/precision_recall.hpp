@@ -68,7 +68,8 @@ struct Threshold {
 
 namespace detail {
 
-/// Returns the threshold halfway between a score of the curve and the next lower one.
+/// Returns the threshold halfway between a score of the curve and the next lower score, which is 0
+/// for the last one.
 inline Threshold threshold_at(std::span<const Operating> curve, std::size_t i) {
   const double next = i + 1 < curve.size() ? curve[i + 1].score : 0;
   return {.above = (curve[i].score + next) / 2,

@@ -24,8 +24,8 @@ namespace seqtrain::tensor {
 }
 
 /// Returns the device with a name: `cpu`, `cuda`, or `auto`, which is CUDA if there is a device.
-/// `index` is the number of the CUDA device. Throws `InputError` if the name is unknown, or if it
-/// is `cuda` and there is no device.
+/// `index` is the number of the CUDA device. Throws `InputError` if the name is unknown, or if a
+/// CUDA device is needed that does not exist.
 [[nodiscard]] inline c10::Device select_device(std::string_view name, int index = 0) {
   const Where where{.object = "device"};
   if (name == "cpu" || (name == "auto" && !has_cuda())) return c10::Device{c10::kCPU};

@@ -22,7 +22,8 @@
 
 namespace seqtrain::text {
 
-/// A token that is looked for in the raw text before the text is split into words.
+/// A token that is found as a whole before the text is split into words. It is looked for in the
+/// raw text, or in the normal form of the text if `normalized` is set.
 struct AddedToken {
   std::string content;
   Id id = 0;
@@ -151,7 +152,7 @@ class AddedTokens {
   }
 #endif
 
-  /// Returns the next place from `at` on at which a token may begin.
+  /// Returns a place from `at` on. No token begins between `at` and that place.
   [[nodiscard]] std::size_t skip([[maybe_unused]] std::string_view text,
                                  std::size_t at) const noexcept {
 #if defined(__SSE2__)

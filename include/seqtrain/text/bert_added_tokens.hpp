@@ -53,8 +53,9 @@ class BertAddedTokens {
            std::ranges::all_of(token.content, is_ascii_alphanumeric);
   }
 
-  /// Adds the raw bytes with which a text's normal form can begin with that of the token: the first
-  /// character or one that is normalized to it, and what the second can be made of.
+  /// Adds the bytes of a raw text at which the token may begin in the normal form: the token's
+  /// first character with a byte that may follow it, and each character whose normal form contains
+  /// the first one.
   void add_openings(std::string_view content, std::vector<AddedToken>& openings) {
     if (content.empty()) return;
     if (!is_printable_ascii(content[0])) {
@@ -66,7 +67,8 @@ class BertAddedTokens {
         openings.push_back({.content = {first}});
         continue;
       }
-      // Between the two may be what the normalizer drops: control characters, bytes above ASCII.
+      // Between the two the raw text may have characters that the normalizer drops: control
+      // characters and non-ASCII characters.
       const std::string seconds = with_upper_case(content[1]);
       for (int byte = 0; byte < 256; ++byte) {
         const char second = static_cast<char>(byte);

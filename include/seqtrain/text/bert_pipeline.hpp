@@ -52,8 +52,8 @@ class BertPipeline {
   /// Makes `encode_words` find these tokens, whose contents must be normal forms.
   void look_for(std::vector<AddedToken> tokens) { added_ = {normalizer_, std::move(tokens)}; }
 
-  /// Does `encode` with the tokens of `look_for`. Returns false and appends nothing if one of them
-  /// may occur that is not a part of a word.
+  /// Appends the ids of `text` as `encode` does, and finds the tokens of `look_for` in it. Returns
+  /// false and appends nothing if a token may occur that cannot be found word by word.
   bool encode_words(std::string_view text, std::size_t limit, Scratch& scratch,
                     std::vector<Id>& out) const {
     if (added_.others_may_occur(text)) return false;

@@ -145,8 +145,8 @@ class BasicTokenizer {
     return out.size() - before;
   }
 
-  /// Encodes each text of a pair only as far as truncation needs. The kept lengths depend only on
-  /// which lengths exceed the budget, unless the budget is odd and both exceed it.
+  /// Encodes each text of a pair only as far as truncation needs. It is enough to know that a text
+  /// exceeds the budget, and not by how much, unless the budget is odd and both texts exceed it.
   std::size_t encode_pair(std::string_view first, std::string_view second, const Template& special,
                           std::size_t budget, Scratch& scratch, std::vector<Id>& out) const {
     const std::size_t before = out.size();
@@ -193,7 +193,7 @@ class BasicTokenizer {
     return out.size() - before;
   }
 
-  /// Tells a pipeline that needs it how many bytes from the front of a text come next.
+  /// Sets `front` of the working memory if it has such a member.
   static void note_front(std::size_t front, Scratch& scratch) {
     if constexpr (requires { scratch.front; }) scratch.front = front;
   }
@@ -236,7 +236,7 @@ class BasicTokenizer {
   std::vector<std::string> names_;
 };
 
-/// A new family is a new alias of a pipeline.
+/// The tokenizer of BERT's family. Each family is an alias with its own pipeline.
 using BertTokenizer = BasicTokenizer<BertPipeline>;
 using RobertaTokenizer = BasicTokenizer<ByteLevelPipeline>;
 using NormalizedByteLevelTokenizer = BasicTokenizer<NormalizedByteLevelPipeline>;

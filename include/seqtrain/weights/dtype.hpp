@@ -41,7 +41,7 @@ constexpr std::string_view name(DType dtype) {
   return detail::dtype_traits[static_cast<std::size_t>(dtype)].name;
 }
 
-/// Returns the bytes of an element.
+/// Returns the number of bytes of an element.
 constexpr std::size_t size_of(DType dtype) {
   return detail::dtype_traits[static_cast<std::size_t>(dtype)].size;
 }

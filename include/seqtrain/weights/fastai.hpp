@@ -36,8 +36,8 @@ class FastaiFile {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Returns the tensor of that name, or nothing. fastai saves some tensors twice, so a file may
-  /// have one only under the name of its copy, which counts too.
+  /// Returns the tensor of that name, or nothing. fastai saves some tensors a second time under
+  /// another name; if a file has only this copy, the copy is returned.
   [[nodiscard]] std::optional<TensorView> find(std::string_view name) const {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 3> copies{
         {{"weight_hh_l0_raw", "module.weight_hh_l0"},

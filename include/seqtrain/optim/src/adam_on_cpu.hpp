@@ -24,8 +24,8 @@ struct Stretch {
   std::size_t end;
 };
 
-/// Splits the items into parts that threads can share: the rows of rows_of(item), or all numbers of
-/// an item for which that is null.
+/// Splits the items into parts that threads can share. The parts of an item cover the rows in
+/// rows_of(item), or all its numbers if rows_of(item) is null.
 template <class RowsOf>
 std::vector<Stretch> stretches(std::span<const AdamItem> items, const RowsOf& rows_of) {
   constexpr std::size_t most = 16'384;

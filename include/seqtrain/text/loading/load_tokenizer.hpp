@@ -9,8 +9,8 @@ namespace seqtrain::text {
 
 /// Reads the tokenizer of a Hugging Face folder. It takes the first that the folder has:
 /// tokenizer.json; BERT's vocab.txt; RoBERTa's vocab.json and merges.txt; the words of
-/// vocabulary.txt. The second and third also read tokenizer_config.json. Throws `InputError` if
-/// there is no tokenizer, or if it is damaged or not supported.
+/// vocabulary.txt. All but the last also use tokenizer_config.json. Throws `InputError` if there is
+/// no tokenizer, or if it is damaged or not supported.
 [[nodiscard]] SEQTRAIN_SEPARATE AnyTokenizer load_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace seqtrain::text

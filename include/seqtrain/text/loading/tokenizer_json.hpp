@@ -21,8 +21,8 @@
 namespace seqtrain::text {
 
 /// Reads a tokenizer.json of Hugging Face's `tokenizers`. It ignores truncation and padding with a
-/// warning, and the decoder without one. A part that is not supported throws `InputError` that
-/// names the part.
+/// warning, and the decoder without one. Throws `InputError` that names the part if a part is not
+/// supported.
 class TokenizerJson {
  public:
   TokenizerJson(const json::Document& document, const TokenizerConfig& config)
@@ -120,7 +120,7 @@ class TokenizerJson {
     return assemble(vocabulary, detail::read_character_bpe(model, vocabulary));
   }
 
-  /// Returns whether the last pre-tokenizer turns text into bytes.
+  /// Returns whether the last pre-tokenizer, and no other one, turns text into bytes.
   [[nodiscard]] bool takes_bytes() const {
     const auto parts = read_pre_tokenizers(root_, false).parts();
     return !parts.empty() && std::holds_alternative<ByteLevelPart>(parts.back()) &&

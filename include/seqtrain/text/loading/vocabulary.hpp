@@ -34,8 +34,9 @@ class Vocabulary {
     size_ = std::max(size_, static_cast<std::size_t>(id) + 1);
   }
 
-  /// Gives each token its id in the vocabulary, or the next unused id above all others. Hugging
-  /// Face does so too, whatever id a file has. Drops repeated and empty tokens.
+  /// Gives each token its id in the vocabulary, or a new id: the number of entries, or one more
+  /// than the highest id given so far if that is greater. Hugging Face does so too, whatever id a
+  /// file has. Drops repeated and empty tokens.
   void give_ids(std::vector<AddedToken>& tokens) {
     std::unordered_set<std::string> seen;
     std::erase_if(tokens, [&](const AddedToken& token) {

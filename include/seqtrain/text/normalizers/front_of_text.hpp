@@ -14,8 +14,8 @@ namespace seqtrain::text {
 
 /// Normalizes a text and finds the bytes of its normal form that Hugging Face's package attributes
 /// to the first character of the text: a `Metaspace` with the scheme `first` marks each word that
-/// begins there. An inserted character counts as the one before it. `NormalizerSequence` gives an
-/// equal normal form faster.
+/// begins there. An inserted character counts as part of the character before it.
+/// `NormalizerSequence` gives an equal normal form faster.
 class FrontOfText {
  public:
   explicit FrontOfText(std::string_view text) : text_{text} {
@@ -34,8 +34,7 @@ class FrontOfText {
   using Part = NormalFormWriter::Part;
   using Parts = std::vector<Part>;
 
-  /// Replaces the text by `parts`. `removed` characters at the front of the text were dropped
-  /// before.
+  /// Replaces the text by `parts`, which leave out the first `removed` characters of the old text.
   void transform(const Parts& parts, std::size_t removed = 0) {
     std::string out;
     std::size_t at = 0;

@@ -32,7 +32,8 @@ struct Mark {
 
 namespace detail {
 
-/// Tells whether a character can be in a word with others: letters, marks, numbers such as ½ too.
+/// Tells whether a character can be in a word with others: it is in \w, or it is a number such as
+/// ½.
 [[nodiscard]] inline bool is_in_word(char32_t code) {
   return is_word_character(code) || is_numeric(code);
 }

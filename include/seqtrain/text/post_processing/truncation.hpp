@@ -14,9 +14,9 @@ struct PairLengths {
   bool operator==(const PairLengths&) const = default;
 };
 
-/// Truncates a pair by Hugging Face's `longest_first`: the longer text is cut to the length of the
-/// shorter. If they still exceed the budget each keeps half of it. An odd id goes to the text that
-/// was longer, or to the second if they were equal.
+/// Truncates a pair by Hugging Face's `longest_first`: the longer text is cut until both fill the
+/// budget, but not below the length of the shorter one. If they still exceed the budget, each keeps
+/// half of it. An odd id goes to the text that was longer, or to the second if they were equal.
 [[nodiscard]] constexpr PairLengths longest_first(PairLengths lengths, std::size_t budget) {
   auto [shorter, longer] = lengths;
   if (shorter + longer <= budget) return lengths;

@@ -129,7 +129,7 @@ class ByteLevelWords {
     if (end % 64 != 0) begin_bits_[end / 64] &= bit(end) - 1;
   }
 
-  /// Returns the bytes that whitespace or the end of the chunk follows.
+  /// Returns the bytes after which whitespace or the end of the chunk comes.
   [[nodiscard]] Bits next_whitespace(std::size_t at, Bits whitespace, std::size_t end) const {
     Bits next = whitespace >> 1;
     if (at + 64 < end) return next | classes_[at / 64 + 1].whitespace << 63;

@@ -14,7 +14,7 @@
 
 namespace seqtrain::text {
 
-/// Replaces spaces by a visible character and cuts before each.
+/// Replaces spaces by a visible character, and cuts before each such character if `split` is set.
 struct Metaspace {
   enum class Scheme { always, first, never };
   std::string replacement = "\u2581";

@@ -38,7 +38,8 @@ namespace seqtrain::text {
   return i;
 }
 
-/// Returns the bytes of the character that begins with `lead`, which must be a valid first byte.
+/// Returns the number of bytes of the character that begins with `lead`, which must be a valid
+/// first byte.
 [[nodiscard]] constexpr std::size_t utf8_length(char lead) noexcept {
   const auto byte = static_cast<unsigned char>(lead);
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
@@ -85,8 +86,8 @@ constexpr void append_utf8(std::string& out, char32_t code) {
   return count;
 }
 
-/// Returns the bytes of the well-formed character at the front of `text`, or 0 if there is none
-/// (Unicode 15, table 3-7).
+/// Returns the number of bytes of the well-formed character at the front of `text`, or 0 if there
+/// is none (Unicode 15, table 3-7).
 [[nodiscard]] constexpr std::size_t well_formed_prefix(std::string_view text) noexcept {
   const auto within = [&](std::size_t i, unsigned low, unsigned high) {
     if (i >= text.size()) return false;
