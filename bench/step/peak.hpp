@@ -10,7 +10,8 @@
 
 namespace seqtrain::bench {
 
-/// Returns the operations a second of this machine's largest products, at::mm of 2048 x 2048.
+/// Returns the highest rate of floating-point operations per second in at::mm of 2048 x 2048
+/// matrices on this machine.
 inline double peak(model::Precision precision) {
   constexpr std::int64_t size = 2'048;
   const auto type = precision == model::Precision::bf16 ? at::kBFloat16 : at::kFloat;

@@ -23,7 +23,7 @@ struct Shape {
   std::int64_t vocab_size = 30'522;
   std::int64_t embedding = 0;     ///< size of embeddings that are projected, or 0
   bool gated = false;             ///< the feed-forward network has a second map of hidden states
-  bool mean_pooling = false;      ///< the last layer computes all tokens, not the first ones
+  bool mean_pooling = false;      ///< the last layer computes all tokens, not only the first
   std::int64_t window = 0;        ///< a token's window in the layers that have one
   std::int64_t global_every = 1;  ///< one layer of so many has no window
   std::int64_t terms_of_distances = 0;  ///< terms of a score that depend on the distance

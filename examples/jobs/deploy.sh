@@ -12,8 +12,7 @@ deploy.sh [--dry-run] MODEL_DIR [REQUEST]: serves a model on Vertex AI and asks 
   REQUEST     the request, a JSON file; examples/jobs/request.json by default
   --dry-run   print every command, run none
 
-The image has to contain the program `serve`. This version of seqtrain does not have that program
-yet, so for now only --dry-run is of use; IMAGE_URI may name an image that has it.
+The image must contain the program `serve`; images of `make image` do.
 
 The endpoint costs money until it is removed; the last lines say how. From the environment:
 

@@ -58,8 +58,8 @@ concept Optimizer = std::movable<O> &&
   { optimizer.learning_rate() } -> std::convertible_to<double>;
 };
 
-/// The examples that a loader yields and a model takes at once: `rows` of them, with `tokens()`
-/// tokens, not counting padding.
+/// The examples that a loader yields and a model takes at once. `rows` is the number of examples,
+/// and `tokens()` is their number of tokens without padding.
 template <class B>
 concept Batch = std::copyable<B> && requires(const B& batch) {
   { batch.rows } -> std::convertible_to<std::int64_t>;
@@ -100,7 +100,8 @@ concept Store = Sink<S> &&
   { store.get(key) } -> std::same_as<std::optional<sink::Stored>>;
   // Writes the object to a verified file, whole or not at all; false if there is no object.
   { store.get_file(key, file) } -> std::same_as<bool>;
-  // Writes only over that generation, 0 for no object yet; the new generation, or nothing.
+  // Writes only if the object has that generation; 0 means that there is no object yet. Returns the
+  // new generation, or nothing if it did not write.
   { store.put_if(key, bytes, generation) } -> std::same_as<std::optional<std::int64_t>>;
   // Does nothing if there is no such object.
   store.remove(key);

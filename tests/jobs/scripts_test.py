@@ -344,8 +344,8 @@ class Deploy(Scripts):
         self.assertNotEqual(code, 0)
         self.assertIn("gcloud ai models delete 78", said)
 
-    def test_help_says_that_there_is_no_server_yet(self):
-        self.assertIn("does not have that program\nyet", self.runs(DEPLOY, "--help"))
+    def test_help_says_what_the_image_must_contain(self):
+        self.assertIn("must contain the program `serve`", self.runs(DEPLOY, "--help"))
 
     def test_refusals(self):
         self.refuses("MODEL_DIR has to be in a bucket", script=DEPLOY)

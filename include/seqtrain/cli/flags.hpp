@@ -28,8 +28,8 @@
 
 namespace seqtrain::cli {
 
-/// Tells whether a flag determines a run's results. A run can be resumed with other values of flags
-/// that do not.
+/// Tells whether a flag determines a run's results. A flag that leaves them alone may have another
+/// value when the run is resumed.
 enum Role { leaves_results_alone, determines_results };
 
 /// The flags of a program. Each flag is bound to a variable, whose value when the flag is added is

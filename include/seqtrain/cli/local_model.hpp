@@ -24,7 +24,7 @@ inline bool is_meant_here(const std::string& place) {
   return slash != place.npos && std::filesystem::is_directory(place.substr(0, slash), ignored);
 }
 
-/// Throws `InputError` unless a place that means a local path is a directory.
+/// Throws `InputError` unless `place`, which means a local path, is a directory.
 inline void demand_directory(const std::string& place, std::string_view kind) {
   std::error_code ignored;
   if (std::filesystem::is_directory(place, ignored)) return;
@@ -47,8 +47,9 @@ inline std::string name_on_hub(const std::string& place) {
 
 namespace detail {
 
-/// Returns `fetch(client, cache, options)`, which takes files from the hub. Progress is logged. An
-/// `InputError` or `Error` from it also says that there is no local directory of this name.
+/// Returns `fetch(client, cache, options)`, which takes files from the hub. Progress is logged. If
+/// the hub does not have the files or cannot be reached, the error also says that there is no local
+/// directory of this name.
 template <class Fetch>
 auto from_hub(const report::Log& log, const Fetch& fetch) {
   const auto client = hub::open_client(log.warnings());

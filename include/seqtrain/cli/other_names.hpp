@@ -26,7 +26,7 @@ inline constexpr std::array<OtherName, 8> other_names{{
 /// A flag of those programs that can only be true in these programs.
 struct OnlyTrue {
   std::string_view name;
-  std::string_view meaning;  ///< what is true
+  std::string_view meaning;  ///< the statement that is true
 };
 
 inline constexpr std::array<OnlyTrue, 2> only_true{{

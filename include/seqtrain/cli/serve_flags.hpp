@@ -111,8 +111,8 @@ struct ServeFlags {
     }
   }
 
-  /// Tells whether a text is an IP address. A container's `HOSTNAME` is its own name, which is
-  /// none.
+  /// Tells whether a text is an IP address. In a container, `HOSTNAME` is the container's name,
+  /// which is not an address.
   static bool is_address(const std::string& text) {
     in6_addr address{};
     return ::inet_pton(AF_INET, text.c_str(), &address) == 1 ||

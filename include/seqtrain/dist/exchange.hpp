@@ -80,7 +80,7 @@ class Exchange {
     }
   }
 
-  /// Tells that the gradients of the parameters from number `first` on are complete.
+  /// Reports that the gradients of the parameters from number `first` on are complete.
   void ready(std::size_t first) {
     ready_ = first;
     ready_.notify_one();

@@ -60,8 +60,8 @@ class KernelPasses : public Passes {
   }
 
  private:
-  /// Returns the pooled hidden states [rows, hidden] in evaluation mode. For a
-  /// frozen encoder it may be one that was computed before.
+  /// Returns the pooled hidden states [rows, hidden] in evaluation mode. For a frozen encoder they
+  /// may be states that were computed earlier.
   at::Tensor evaluate(const data::Batch& batch) {
     const auto compute = [&] { return encoder_.forward(batch, {}); };
     return encoder_frozen_ ? frozen_states_(batch, hidden_, parameters_, compute) : compute();

@@ -51,7 +51,7 @@ class File {
   struct Group {
     std::int64_t first_row = 0;
     std::int64_t rows = 0;
-    std::int64_t bytes = 0;  ///< of the columns that are read
+    std::int64_t bytes = 0;  ///< bytes of the columns that are read
   };
 
   /// Reads the footer. Throws `InputError` that names the file if it is not a Parquet file or is

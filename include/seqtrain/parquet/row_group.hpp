@@ -43,7 +43,7 @@ struct GroupRows {
 
 /// Reads a row group's columns from front to back, in slices. Each slice is decoded once, even if
 /// threads take them in another order: slices before the requested one are kept until they are
-/// taken.
+/// taken. If a slice is taken twice, decoding starts again at the front.
 class RowGroup {
  public:
   RowGroup(std::unique_ptr<::parquet::arrow::FileReader> reader, const GroupRows& rows,

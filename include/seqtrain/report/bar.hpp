@@ -95,7 +95,8 @@ class Bar {
   std::ostream* out_;
 };
 
-/// Returns a function that draws a progress bar over bytes. It takes the bytes done and all bytes.
+/// A function object that draws a progress bar over bytes. Its arguments are the number of bytes
+/// done and the total number, 0 if that is not known.
 template <class Clock = std::chrono::steady_clock>
 class ByteBar {
  public:

@@ -109,8 +109,8 @@ inline metrics::Interval accuracy_interval(std::span<const train::ReadPrediction
 struct Disagreement {
   std::int64_t row = 0;
   std::string gold = {};
-  std::string first = {};   ///< what the first run predicts
-  std::string second = {};  ///< what the second predicts
+  std::string first = {};   ///< prediction of the first run
+  std::string second = {};  ///< prediction of the second run
 };
 
 /// The comparison of two runs on the same dev examples.

@@ -63,7 +63,7 @@ class EventObjects final : public EventLog {
   /// The limit of memory for records that cannot be put. Past it, new records are dropped.
   static constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
-  /// Puts the waiting records as one object. Runs on the other thread.
+  /// Puts `unsent_` into the store as one object. Runs on the other thread.
   void put() {
     try {
       store_.put(name_, std::as_bytes(std::span{unsent_}));

@@ -21,8 +21,8 @@ namespace seqtrain::report {
 
 /// The use of the processor and of memory at one moment. A figure that cannot be read is absent.
 struct HostUse {
-  std::optional<double> processor_percent = {};  ///< by this process; 100 is one processor
-  std::optional<double> machine_percent = {};    ///< by all processes; 100 is all processors
+  std::optional<double> processor_percent = {};  ///< use by this process; 100 is one processor
+  std::optional<double> machine_percent = {};    ///< use by all processes; 100 is all processors
   std::optional<double> memory_mib = {};         ///< resident memory of this process
   /// The processors that this process may use. A container's quota can make them fewer than those
   /// that it may run on.

@@ -36,11 +36,11 @@ struct JsonLinesOptions {
   std::function<std::vector<metrics::Figure>()> machine = {};
 };
 
-/// An observer that writes a run's log: one JSON object a line, one line an event, handed to the
-/// system at once. The file appears when the fit begins. If an earlier run has a file of that name,
-/// it stays until the fit has ended; until then the new log is `<file>.partial`. A resumed fit
-/// continues its log, without the records past its checkpoint. If the log cannot be written, it
-/// ends there until the next fit begins, and training continues.
+/// An observer that writes a run's log: one JSON object per line and one line per event. Each line
+/// is handed to the system at once. The file appears when the fit begins. If an earlier run has a
+/// file of that name, it stays until the fit has ended; until then the new log is `<file>.partial`.
+/// A resumed fit continues its log, without the records past its checkpoint. If the log cannot be
+/// written, it ends there until the next fit begins, and training continues.
 class JsonLines {
  public:
   explicit JsonLines(std::filesystem::path file, const JsonLinesOptions& options = {})

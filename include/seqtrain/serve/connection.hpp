@@ -73,10 +73,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
     wait_for_bytes();
   }
 
-  /// This function and the next one may be called from any thread.
+  /// Tells whether the deadline of the current step has passed. Any thread may call it.
   [[nodiscard]] bool is_late(Time now) const {
     return now.time_since_epoch().count() >= deadline_.load(std::memory_order_relaxed);
   }
+  /// Returns the strand of the connection. Any thread may call it.
   [[nodiscard]] Strand strand() { return socket_.get_executor(); }
 
   /// Ends the connection if it takes too long.

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 /// A request in the queue: the lengths of its texts, and which of them have been taken.
 class Ticket {
  public:
-  /// Texts of different models are never put into one batch.
+  /// `model` identifies the model of the texts; a batch never has texts of different models.
   Ticket(std::vector<std::size_t> tokens, const void* model, Clock::time_point since)
       : tokens_{std::move(tokens)}, order_(tokens_.size()), model_{model}, since_{since} {
     std::iota(order_.begin(), order_.end(), std::size_t{0});

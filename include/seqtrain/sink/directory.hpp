@@ -123,8 +123,9 @@ class BasicDirectory {
     return true;
   }
 
-  /// Writes only over that generation. Calls of `put_if` exclude each other in all processes, but
-  /// do not exclude a `put` at the same time.
+  /// Writes the object only if it has that generation; 0 means that there is no object yet. Returns
+  /// the new generation, or nothing if it did not write. Calls of `put_if` exclude each other in
+  /// all processes, but do not exclude a `put` at the same time.
   std::optional<std::int64_t> put_if(std::string_view key, std::span<const std::byte> bytes,
                                      std::int64_t generation) {
     check_key(key);

@@ -97,8 +97,9 @@ class Gcs {
     });
   }
 
-  /// Writes only over that generation. If the answer is lost, counts it as success if the object
-  /// holds just these bytes: give each writer bytes of its own.
+  /// Writes the object only if it has that generation; 0 means that there is no object yet. Returns
+  /// the new generation, or nothing if it did not write. If the answer is lost, the write counts as
+  /// done if the object holds exactly these bytes, so different writers must write different bytes.
   std::optional<std::int64_t> put_if(std::string_view key, std::span<const std::byte> bytes,
                                      std::int64_t generation) {
     const auto uri = place(key);

@@ -35,7 +35,7 @@ namespace seqtrain::train {
 /// Assigning to it again reuses the memory.
 struct Snapshot {
   State state = {};
-  std::map<std::string, weights::TensorCopies, std::less<>> tensors = {};  ///< by owner
+  std::map<std::string, weights::TensorCopies, std::less<>> tensors = {};  ///< copies, by owner
 
   void assign(const FitView& fit) {
     fit.tensors([this](std::string_view owner, std::span<const weights::TensorView> views) {

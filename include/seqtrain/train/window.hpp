@@ -13,7 +13,7 @@ namespace seqtrain::train {
 template <class B>
 class Window {
  public:
-  /// Starts at an epoch of `of` batches, of which `done` are done.
+  /// Starts in an epoch of `of` batches after the first `done` ones.
   Window(std::int64_t size, std::int64_t done, std::int64_t of)
       : size_{size}, done_{done}, of_{of} {}
 

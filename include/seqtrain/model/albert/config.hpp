@@ -12,7 +12,7 @@ namespace seqtrain::model {
 /// ALBERT's config.json.
 struct AlbertConfig : weights::ModelConfig {
   std::int64_t embedding_size = 128;
-  std::int64_t num_hidden_groups = 1;  ///< of layers that share their weights
+  std::int64_t num_hidden_groups = 1;  ///< groups of layers that share their weights
   std::int64_t inner_group_num = 1;    ///< layers with weights of their own in a group
 };
 

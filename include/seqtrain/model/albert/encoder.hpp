@@ -41,7 +41,7 @@ class AlbertEncoder {
     }
   }
 
-  /// [rows, hidden]
+  /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const AttentionMask mask = mask_of(batch);
     at::Tensor hidden = projection_(embeddings_(batch, dropout));
@@ -90,7 +90,7 @@ class AlbertEncoder {
 
   BertEmbeddings embeddings_;
   Linear projection_;
-  std::int64_t passes_;  ///< through groups
+  std::int64_t passes_;  ///< number of passes through groups of layers
   std::vector<std::vector<EncoderLayer>> groups_;
   cpu::DropoutRates dropout_;
   bool has_kernels_;

@@ -30,7 +30,7 @@ namespace seqtrain::model {
 /// Sizes; the defaults are those of Howard and Ruder 2018.
 struct AwdLstmShape {
   std::int64_t embedding = 400;
-  std::int64_t hidden = 1152;  ///< outputs of each layer but the last, which has `embedding`
+  std::int64_t hidden = 1152;  ///< outputs of a layer; the last has `embedding`
   std::int64_t layers = 3;
   bool qrnn = false;  ///< layers are quasi-recurrent, as fastai's AWD_QRNN has them
 
@@ -53,11 +53,11 @@ struct AwdLstmShape {
 
 /// Dropout rates; the defaults are fastai's for a language model.
 struct AwdLstmDropout {
-  double embedding = 0.02;  ///< of whole words
-  double input = 0.25;      ///< of the embeddings' elements
-  double weight = 0.2;      ///< of the hidden-to-hidden matrices' elements
-  double hidden = 0.15;     ///< between layers
-  double output = 0.1;      ///< after the last
+  double embedding = 0.02;  ///< rate for whole words
+  double input = 0.25;      ///< rate for the embeddings' elements
+  double weight = 0.2;      ///< rate for the hidden-to-hidden matrices' elements
+  double hidden = 0.15;     ///< rate between layers
+  double output = 0.1;      ///< rate after the last layer
 
   /// Returns fastai's rates for a classifier.
   [[nodiscard]] static AwdLstmDropout classifier() {
@@ -133,7 +133,7 @@ class AwdLstm {
     return dropout.masked(x, {x.size(0), 1, x.size(2)}, rate);
   }
 
-  /// [vocab_size, embedding]
+  /// Returns the word embeddings [vocab_size, embedding].
   [[nodiscard]] const at::Tensor& embedding() const { return embedding_; }
   [[nodiscard]] std::int64_t vocab_size() const { return embedding_.size(0); }
   [[nodiscard]] const AwdLstmShape& shape() const { return shape_; }
@@ -146,9 +146,9 @@ class AwdLstm {
 
  private:
   struct Layer {
-    at::Tensor weight_hh;  ///< [4 · out, out]; all weights [3 · out, in or 2 · in] of a QRNN
+    at::Tensor weight_hh;  ///< [4 · out, out]; in a QRNN all weights, [3 · out, in or 2 · in]
     at::Tensor weight_ih;  ///< [4 · out, in]
-    at::Tensor bias_ih;    ///< [4 · out], or [3 · out]
+    at::Tensor bias_ih;    ///< [4 · out]; in a QRNN [3 · out]
     at::Tensor bias_hh;    ///< [4 · out]
   };
 

@@ -36,7 +36,7 @@
 namespace seqtrain::model {
 
 struct AwdLstmClassifierOptions {
-  std::vector<std::string> labels = {};  ///< by label id
+  std::vector<std::string> labels = {};  ///< names, by label id
   ProblemType problem_type = ProblemType::single_label;
   AwdLstmShape shape = {};
   AwdLstmDropout dropout = AwdLstmDropout::classifier();
@@ -44,7 +44,7 @@ struct AwdLstmClassifierOptions {
   double head_dropout = 0.1;
   double alpha = 2;        ///< factor of the mean square of the hidden states
   double beta = 1;         ///< factor of the mean square of the hidden states' changes
-  std::int64_t bptt = 70;  ///< words that gradients reach back through
+  std::int64_t bptt = 70;  ///< words of a chunk; gradients stop at its start
   std::int64_t padding_id = 1;
   std::uint64_t seed = 0;
   c10::Device device = c10::Device{c10::kCPU};
@@ -63,10 +63,10 @@ struct AwdLstmClassifierOptions {
   }
 };
 
-/// An AWD-LSTM that reads a text in chunks, its state carried and its gradients cut off between
-/// them, and a head on the pooled states of all tokens: a `seqtrain::Model`, the classifier of
-/// Howard and Ruder 2018, "Universal language model fine-tuning for text classification". Dropout
-/// is a pure function of the seed and the batch's epoch and index.
+/// The classifier of Howard and Ruder 2018, "Universal language model fine-tuning for text
+/// classification": a `seqtrain::Model`. An AWD-LSTM reads a text in chunks. Its state continues
+/// from chunk to chunk, but gradients do not pass between chunks. A head reads the pooled states of
+/// all tokens. Dropout is a pure function of the seed and the batch's epoch and index.
 class AwdLstmClassifier {
  public:
   using batch_type = data::Batch;
@@ -195,8 +195,8 @@ class AwdLstmClassifier {
     return Loss{loss.detach()};
   }
 
-  /// Adds to the gradients of the head and of `pooled`. Sums of torch's operators depend on the
-  /// number of threads, so there is one; the work is small.
+  /// Adds to the gradients of the head and of `pooled`, and returns the loss. It uses one thread,
+  /// because sums of torch's operators depend on the number of threads; the work is small.
   at::Tensor train_head(const at::Tensor& pooled, const tensor::Batch& batch, double weight,
                         Dropout& dropout) {
     const tensor::OneThread one_thread;
@@ -205,7 +205,7 @@ class AwdLstmClassifier {
     return loss;
   }
 
-  /// Returns what the head reads, [rows, 3 · embedding].
+  /// Returns the head's input, the pooled hidden states [rows, 3 · embedding].
   at::Tensor pool(const tensor::Batch& batch, Dropout& dropout) {
     return concat_pooling(encode(batch, dropout), batch.lengths);
   }

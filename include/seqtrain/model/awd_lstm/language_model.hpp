@@ -103,8 +103,9 @@ class LanguageModel {
     return to_host(decode(encoder_(ids(batch), state, off).select(1, -1)));
   }
 
-  /// Returns the weight of a batch in a mean over several batches: its number of words. With it
-  /// accumulated gradients of the cross-entropy equal the gradients of one batch of all words.
+  /// Returns the weight of a batch in a mean over several batches: its number of words. With these
+  /// weights, gradients of the cross-entropy that are accumulated over several batches equal the
+  /// gradients of one batch with all words.
   [[nodiscard]] double weight_of(const data::LanguageBatch& batch) const {
     return static_cast<double>(batch.labels.size());
   }
@@ -176,7 +177,7 @@ class LanguageModel {
     detail::check_below(batch.input_ids, encoder_.vocab_size(), "input_ids", "words");
   }
 
-  /// int32 [rows, width] on the device
+  /// Returns the ids of a batch on the device, int32 [rows, width].
   [[nodiscard]] at::Tensor ids(const data::LanguageBatch& batch) const {
     const at::Tensor host = at::empty({batch.rows, batch.width}, at::kInt);
     std::memcpy(host.mutable_data_ptr(), batch.input_ids.data(), host.nbytes());
@@ -220,8 +221,8 @@ class LanguageModel {
     return at::cross_entropy_loss(decode(words), labels.to(options_.device));
   }
 
-  /// Returns the regularization of Merity et al. 2017, section 4.3. `raw` is without dropout,
-  /// `read` is the decoder's input.
+  /// Returns the regularization of Merity et al. 2017, section 4.3. `raw` is the last layer's
+  /// output before dropout; `read` is the decoder's input.
   [[nodiscard]] at::Tensor regularisation(const at::Tensor& raw, const at::Tensor& read) const {
     const at::Tensor activation = read.square().mean().mul(options_.alpha);
     if (raw.size(1) < 2) return activation;

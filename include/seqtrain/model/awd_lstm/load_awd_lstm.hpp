@@ -19,9 +19,9 @@
 
 namespace seqtrain::model {
 
-/// Returns the names of a classifier's labels as the `performance.json` beside it has them, in
-/// order; LABEL_0, LABEL_1, … if there is no such file. Throws `InputError` if there are not
-/// `count` of them.
+/// Returns the names of a classifier's labels in the order of the `performance.json` beside it, or
+/// LABEL_0, LABEL_1, … if there is no such file. Throws `InputError` if the file does not have
+/// `count` names.
 [[nodiscard]] inline std::vector<std::string> labels_of_performance(
     const std::filesystem::path& directory, std::size_t count) {
   const auto file = directory / "performance.json";
@@ -48,7 +48,7 @@ struct AwdLstmDescription {
   bool backwards = false;         ///< it reads texts from the end
 
   /// Reads a directory's description; one without a `description.json` has the defaults. Throws
-  /// `InputError` if the file does not say what it has to.
+  /// `InputError` if a member of the file is missing or wrong.
   [[nodiscard]] static AwdLstmDescription load(const std::filesystem::path& directory) {
     AwdLstmDescription result;
     const auto file = directory / "description.json";
@@ -80,7 +80,7 @@ inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view na
 
 }  // namespace detail
 
-/// Returns the sizes of a model by the shapes of its tensors. `prefix` begins the names of the
+/// Returns the sizes of a model from the shapes of its tensors. `prefix` begins the names of the
 /// encoder's tensors: `0.module.` in a classifier's file, `0.` in a language model's. Throws
 /// `InputError` if there is no embedding, or if a tensor has too few dimensions.
 [[nodiscard]] inline AwdLstmShape awd_lstm_shape(const weights::FastaiFile& file,
@@ -98,10 +98,10 @@ inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view na
   return shape;
 }
 
-/// Returns the classifier in a directory as the program `languages` leaves it with ULMFiT: weights
-/// in fastai's layout, as `model.pth` or as `description.json` says, and the names of the labels
-/// there or in `performance.json`. All its parameters are frozen. Throws `InputError` if a tensor
-/// is missing or the sizes do not fit together.
+/// Loads the classifier in a directory that the program `languages` has written with ULMFiT. The
+/// weights are in fastai's layout, in `model.pth` or in the file that `description.json` names. The
+/// names of the labels are in `description.json` or in `performance.json`. All parameters are
+/// frozen. Throws `InputError` if a tensor is missing or the sizes do not fit together.
 [[nodiscard]] inline AwdLstmClassifier load_awd_lstm(const std::filesystem::path& directory,
                                                      std::int64_t padding_id, c10::Device device) {
   const auto description = AwdLstmDescription::load(directory);

@@ -24,8 +24,8 @@ namespace detail {
   return name == "0.encoder.weight" || name == "1.decoder.bias";
 }
 
-/// Throws `InputError` with both shapes unless the file's tensor has the parameter's shape, but
-/// with `words` rows if rows are words.
+/// Throws `InputError` unless the file's tensor has the parameter's shape. A tensor with a row for
+/// each word must have `words` rows instead of the parameter's number of rows.
 inline void check_shape(const weights::FastaiFile& file, const weights::TensorView& stored,
                         const tensor::Parameter& parameter, std::size_t words) {
   std::vector<std::int64_t> expected = parameter.value.sizes().vec();

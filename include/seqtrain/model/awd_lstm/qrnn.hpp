@@ -17,8 +17,8 @@ namespace seqtrain::model {
 /// Runs a quasi-recurrent layer (Bradbury et al. 2017) over x [rows, width, in] and returns [rows,
 /// width, out]: h_t = f_t · z_t + (1 - f_t) · h_(t-1), times an output gate. z, f and the gate are
 /// functions of x_t and, if the layer looks back, of x_(t-1). `weight` is [3 · out, in], or [3 ·
-/// out, 2 · in] for a layer that looks back. `state` is the one before the first word and becomes
-/// the one after the last, cut off from the gradients.
+/// out, 2 · in] for a layer that looks back. Replaces `state`, the state before the first word, by
+/// the state after the last word, detached from autograd.
 inline at::Tensor qrnn(const at::Tensor& x, RecurrentState::Layer& state, const at::Tensor& weight,
                        const at::Tensor& bias) {
   const bool looks_back = weight.size(1) == 2 * x.size(2);

@@ -10,15 +10,15 @@
 
 namespace seqtrain::model {
 
-/// The choice of passes for an AWD-LSTM: hand-written passes on a processor, by ATen's operators on
-/// other devices and for quasi-recurrent layers.
+/// Chooses the passes of an AWD-LSTM: the hand-written passes on a processor, and ATen's operators
+/// on other devices and for quasi-recurrent layers.
 struct RecurrentPasses {
   Precision precision = Precision::fp32;  ///< fp32, bf16 or automatic
-  /// True if ATen's operators compute it even where there are hand-written passes.
+  /// True if ATen's operators compute the passes even if there are hand-written ones.
   bool autograd = false;
 
-  /// Returns the precision of the hand-written passes, or nothing if ATen's operators are to be
-  /// used. Throws `InputError` if these do not support the precision.
+  /// Returns the precision of the hand-written passes, or nothing if ATen's operators compute the
+  /// passes. Throws `InputError` if the chosen passes do not support the precision.
   [[nodiscard]] std::optional<Precision> by_hand(c10::Device device, bool qrnn) const {
     const bool exist = device.is_cpu() && !qrnn && !autograd;
     if (precision == Precision::int8 || (precision == Precision::bf16 && !exist)) {

@@ -9,9 +9,9 @@
 
 namespace seqtrain::model {
 
-/// The state that the layers carry from one stretch of text to the next. An LSTM's layer carries h
-/// and c; a QRNN's its hidden state as h and, if it looks back, its last input as c. Each is [rows,
-/// size].
+/// The state that the layers carry from one stretch of text to the next. A layer of an LSTM carries
+/// h and c. A layer of a QRNN carries its hidden state as h and, if it looks back, its last input
+/// as c. Each is [rows, size].
 struct RecurrentState {
   struct Layer {
     at::Tensor h, c;
@@ -20,7 +20,8 @@ struct RecurrentState {
 
   [[nodiscard]] std::int64_t rows() const { return layers.empty() ? 0 : layers[0].h.size(0); }
 
-  /// Zeroes the rows that are not finite in each layer, on their device.
+  /// Sets a row to zero in all layers if one of its numbers is not finite. Does not wait for a
+  /// device.
   void clear_broken_rows() {
     std::vector<at::Tensor> all;
     for (const Layer& layer : layers) all.insert(all.end(), {layer.h, layer.c});

@@ -50,10 +50,10 @@ class AnyEncoder {
   /// that int8 cannot hold well.
   [[nodiscard]] std::size_t maps_in_bf16() const;
 
-  /// Does `Encoder::forward` or `FixedEncoder::forward`. Must not be called if nothing is held.
+  /// Runs `Encoder::forward` or `FixedEncoder::forward`. Call it only if there are passes.
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> dropout);
 
-  /// Does `Encoder::backward`. Calls `ready(i)` when the gradients of the parameters from number i
+  /// Runs `Encoder::backward`. Calls `ready(i)` when the gradients of the parameters from number i
   /// on are complete.
   void backward(const at::Tensor& gradient, const std::function<void(std::size_t)>& ready);
 

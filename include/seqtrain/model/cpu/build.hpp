@@ -21,7 +21,7 @@
 
 namespace seqtrain::model::cpu {
 
-/// Tells whether the hand-written linear maps can have a side of this size.
+/// Tells whether a linear map of the hand-written passes can have this many inputs or outputs.
 [[nodiscard]] constexpr bool supports(std::int64_t size) {
   return size % static_cast<std::int64_t>(panel) == 0;
 }

@@ -13,8 +13,8 @@
 
 namespace seqtrain::model::cpu {
 
-/// Numbers that attention adds to its scores, by the distance of a key from its query. Ranges of
-/// distances share a number.
+/// Numbers that attention adds to its scores, by the distance of a key from its query. All
+/// distances in a range share one number.
 struct DistanceNumbers {
   at::Tensor numbers;   ///< [ranges, heads]
   at::Tensor gradient;  ///< undefined where frozen
@@ -40,10 +40,11 @@ class DistanceBias {
     }
   }
 
-  /// Returns the number of distances, by which the heads' numbers are apart.
+  /// Returns the number of distances, which is also the stride from one head's numbers to the next
+  /// head's.
   [[nodiscard]] std::size_t distances() const { return ranges_.size(); }
 
-  /// Returns head 0's number of distance 0.
+  /// Returns a pointer to head 0's number for distance 0.
   [[nodiscard]] const float* values() const { return values_.data() + distances() / 2; }
 
   void reserve_gradients(std::size_t groups) {
@@ -52,7 +53,7 @@ class DistanceBias {
     std::fill_n(gradients_.reserve(count), count, 0.0F);
   }
 
-  /// Returns the place for a group's gradient of `values()`.
+  /// Returns a pointer to a group's gradient of head 0's number for distance 0.
   [[nodiscard]] float* gradients(std::size_t group) const {
     return gradients_.data() + group * heads() * distances() + distances() / 2;
   }

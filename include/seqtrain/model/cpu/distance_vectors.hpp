@@ -33,8 +33,8 @@ struct DistanceParts {
   at::Tensor embeddings;  ///< [rows, hidden]
   at::Tensor gradient;    ///< undefined where frozen
   std::optional<NormTensors> norm;
-  /// Returns the rows of the distances from -(length - 1) to length - 1, the query's place less the
-  /// key's. They do not decrease.
+  /// Returns the rows of the distances from -(length - 1) to length - 1. A distance is the query's
+  /// position minus the key's. The rows do not decrease.
   std::function<std::vector<std::int64_t>(std::int64_t length)> rows;
   /// A map for each layer, to [query vectors, key vectors] or to one of them.
   std::vector<Linear<T>> maps;
@@ -69,7 +69,7 @@ class DistanceVectors {
     });
   }
 
-  /// Returns what head 0 of a layer adds to its scores.
+  /// Returns the vectors of distances for head 0 of a layer.
   [[nodiscard]] kernels::DistanceVectors vectors(std::size_t layer) const {
     const Vectors& of = layers_[layer];
     kernels::DistanceVectors result{.ld = ld(), .zero = longest_ - 1};
@@ -84,7 +84,7 @@ class DistanceVectors {
     return result;
   }
 
-  /// Adds the places of a share's gradients.
+  /// Points `vectors` to the gradients of a share.
   void add_gradients_to(kernels::DistanceVectors& vectors, std::size_t share) const {
     float* const gradients = gradients_.data() + share * 2 * floats();
     if (parts_.has_keys) vectors.d_keys = gradients;
@@ -218,8 +218,8 @@ class DistanceVectors {
     }
   }
 
-  /// Computes the gradient of what the map gave, and clears the shares. Each head has columns of
-  /// its own.
+  /// Computes the gradient of the map's output from the shares, and clears them. Each head has its
+  /// own columns.
   void add_up_shares(std::size_t out) {
     float* const d_mapped = d_mapped_.reserve(padded() * out);
     std::fill_n(d_mapped, padded() * out, 0.0F);
@@ -249,13 +249,13 @@ class DistanceVectors {
 
   DistanceParts<T> parts_;
   std::size_t heads_;
-  float scale_;  // of queries
+  float scale_;  // factor of the query vectors
 
   std::size_t longest_ = 0;
-  std::vector<kernels::Dropout> dropout_;  // a layer each
-  std::vector<std::int64_t> rows_;         // of the embeddings, a distance each
+  std::vector<kernels::Dropout> dropout_;  // one for each layer
+  std::vector<std::int64_t> rows_;         // row of the embeddings for each distance
   std::int64_t first_ = 0;                 // the first row that occurs
-  std::size_t count_ = 0;                  // of rows that occur
+  std::size_t count_ = 0;                  // number of rows that occur
   Buffer<float> embedded_;                 // [count, hidden], normalized
   Buffer<float> normal_, inverse_;
   std::vector<Vectors> layers_;

@@ -32,7 +32,8 @@ class EmbeddingStage {
 
   [[nodiscard]] std::optional<Linear<T>>& projection() { return projection_; }
 
-  /// Begins a pass. `rows` are those of all runs, or of all threads' runs if nothing is kept.
+  /// Begins a pass. `rows` is the number of rows of all runs, or, if nothing is kept, of one run
+  /// for each thread.
   void begin(const data::Batch& batch, const Layout& layout, kernels::Dropout dropout,
              std::size_t rows, bool keep) {
     ids_ = embeddings_.ids(batch, layout);
@@ -95,8 +96,8 @@ class EmbeddingStage {
                                     norms_.gamma(group, 0), norms_.beta(group, 0), count, size());
   }
 
-  /// Adds to the gradients of the parameters. `gradient` is that of all rows, `rows_of_groups` of
-  /// which belong to groups.
+  /// Adds to the gradients of the parameters. `gradient` [rows, size] is read only if there is no
+  /// projection. The first `rows_of_groups` rows belong to groups; the others fill the matrix up.
   void add_gradients(const float* gradient, std::size_t rows, std::size_t rows_of_groups,
                      WeightGradients<T>& weights) const {
     norms_.add_to(embeddings_.norm, 0);

@@ -37,7 +37,7 @@ class Embeddings {
   /// Positions count the tokens that are not padding, from the pad id + 1 on, as in RoBERTa.
   bool positions_after_padding = false;
 
-  /// The rows of the tables of one token. The word is -1 where there is no token.
+  /// The row of each table for one token. `word` is -1 if there is no token.
   struct Ids {
     std::int64_t word = -1;
     std::int64_t position = 0;
@@ -55,7 +55,7 @@ class Embeddings {
     return result;
   }
 
-  /// Returns the rows of the tables for each row of the matrices.
+  /// Returns the ids for each row of the encoder's matrices.
   [[nodiscard]] std::vector<Ids> ids(const data::Batch& batch, const Layout& layout) const {
     std::vector<Ids> result(layout.rows());
     for (std::size_t s = 0; s < layout.sequences().size(); ++s) {
@@ -90,7 +90,7 @@ class Embeddings {
     return batch;
   }
 
-  /// Computes sum [count, hidden] = the tables' rows added up, zero where there is no token.
+  /// Writes the sum of the tables' rows to `sum` [count, hidden], or zeros if there is no token.
   void add_up(const Ids* ids, std::size_t count, std::size_t hidden, float* sum) const {
     for (std::size_t row = 0; row < count; ++row) {
       float* const to = sum + row * hidden;

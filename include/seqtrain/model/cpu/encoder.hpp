@@ -35,14 +35,14 @@
 namespace seqtrain::model::cpu {
 
 /// An encoder with both passes written out, for the processor: products in T (float or bfloat16),
-/// everything else in float. Tokens lie without padding. A thread takes a run of sequences through
-/// all layers and back; with fewer runs than threads, the threads share the heads of attention.
-/// Then they share the weights' gradients. If the result is the first token's, the last layer
-/// computes only what first tokens need. The results are the same at any number of threads. A pass
-/// without dropout keeps only vectors of distances: each thread uses its own memory again for every
-/// run and every layer.
+/// everything else in float. Tokens are stored without padding. A thread computes both passes of a
+/// run of sequences through all layers; with fewer runs than threads, the threads share the heads
+/// of attention. Afterwards the threads share the weights' gradients. If the result is the first
+/// token's, the last layer computes only what first tokens need. The results do not depend on the
+/// number of threads. If `forward` gets no stream, it keeps only the vectors of distances, and each
+/// thread reuses its memory for every run and every layer.
 ///
-/// A step is the passing of a layer; a layer with shared weights is passed in several steps.
+/// A step is one application of a layer; a layer with shared weights is applied in several steps.
 template <class T>
 class Encoder {
  public:
@@ -64,14 +64,14 @@ class Encoder {
     }
   }
 
-  /// Returns the pooled hidden states [rows, hidden], in fp32. If `stream` has
-  /// a value, dropout is applied and `backward` may be called afterwards.
+  /// Returns the pooled hidden states [rows, hidden], in fp32. If `stream` has a value, dropout is
+  /// applied and `backward` may be called afterwards.
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> stream) {
     const TileGuard tiles;
     const auto linears = all_linears();
     pack_weights<Linear<T>>(linears, changes_of<T>(linears) == changes_at_gradients_);
     layout_.emplace(batch, row_unit());
-    // With gradients of distances' vectors, a run has a share of them.
+    // If the vectors of distances get gradients, each run has a share of its own for them.
     runs_ = vectors_ && stream ? layout_->split_into(shares) : layout_->runs(tensor::workers());
     reserve(batch, stream);
     at::Tensor result = at::empty({batch.rows, static_cast<std::int64_t>(hidden())}, at::kFloat);
@@ -87,8 +87,9 @@ class Encoder {
     return result;
   }
 
-  /// Adds to the parameters' gradients, given that of what `forward` returned last. Calls
-  /// `layer_done(i)` when the gradients of layer i are complete, from the last layer to the first.
+  /// Adds to the gradients of the parameters. `gradient` is the gradient of the last result of
+  /// `forward`. Calls `layer_done(i)` when the gradients of layer i are complete, from the last
+  /// layer to the first.
   template <class LayerDone>
   void backward(const at::Tensor& gradient, const LayerDone& layer_done);
 
@@ -97,7 +98,7 @@ class Encoder {
   using Run = Layout::Run;
   using Sequence = Layout::Sequence;
 
-  /// The most runs with gradients of distances' vectors of their own.
+  /// The largest number of runs if each has its own share of the gradients of distances' vectors.
   static constexpr std::size_t shares = 8;
 
   /// The number of rows of a group is a multiple of this.
@@ -210,8 +211,9 @@ class Encoder {
   /// threads take the runs from step to step and share the heads of attention.
   [[nodiscard]] bool has_few_runs() const { return runs_.size() < tensor::workers(); }
 
-  /// Calls use(run, worker) for each run, on all threads. The run may use that worker's memory. If
-  /// there are few runs, the number is the run's own, and the next call finds the same memory.
+  /// Calls use(run, worker) for each run, on all threads. The run may use the memory of the worker
+  /// with this number. If there are few runs, the number is the run's index, so that each call
+  /// finds the same memory for a run.
   template <class Use>
   void for_each_run(const Use& use) const {
     const bool few = has_few_runs();
@@ -220,7 +222,7 @@ class Encoder {
     });
   }
 
-  /// Calls use(index of a run, head, worker) for each head of each of few runs, on all threads.
+  /// Calls use(index of a run, head, worker) for each head of each run, on all threads.
   template <class Use>
   void for_each_head(std::size_t step, const Use& use) const {
     const std::size_t heads = layer(step).heads;
@@ -266,7 +268,7 @@ class Encoder {
                         rows_of(0, run, worker).input, scratch_.of(worker));
   }
 
-  /// Computes what attention reads.
+  /// Computes the queries, keys and values of attention.
   void project(std::size_t step, const Run& run, std::size_t worker) const {
     const auto of_run = rows_of(step, run, worker);
     layer(step).project(of_run, run.rows, scratch_.of(worker));
@@ -289,7 +291,7 @@ class Encoder {
     });
   }
 
-  /// Computes what follows attention.
+  /// Computes the part of the layer after attention.
   void finish(std::size_t step, const Run& run, std::size_t worker) const {
     const Scratch<T> scratch = scratch_.of(worker);
     T* const next = step + 1 < steps() ? rows_of(step + 1, run, worker).input : scratch.gradient;
@@ -307,7 +309,8 @@ class Encoder {
     }
   }
 
-  /// The last step's attention. Only first tokens attend, but the backward pass reads all of q.
+  /// Computes the last step's attention. Only first tokens attend, but the backward pass reads the
+  /// queries of all tokens.
   void attend_first_tokens(const Run& run, const LayerRows<T>& of_run, const float* x,
                            const Scratch<T>& scratch) {
     const std::size_t step = steps() - 1;
@@ -352,8 +355,8 @@ class Encoder {
   // ---- the backward pass
 
   void reserve_gradients();
-  /// Takes all runs back one step at a time: because the gradients of distances' vectors are large,
-  /// or because there are few runs.
+  /// Computes the backward pass of all runs one step at a time, because the gradients of distances'
+  /// vectors are large or because there are few runs.
   void backward_by_steps();
   void backward_step_by_heads(std::size_t step);
   /// Computes the gradient of the last full step's result.
@@ -370,7 +373,7 @@ class Encoder {
   /// Computes a head's backward pass. `d_context` has the rows of the run.
   void attend_backward(std::size_t step, const Run& run, std::size_t head, const T* d_context,
                        const Scratch<T>& scratch) const;
-  /// Returns the call of a backward pass, which also names the places of the gradients.
+  /// Returns the attention of a sequence in a backward pass, with pointers to its gradients.
   [[nodiscard]] AttentionCall attention_of(std::size_t step, const Run& run,
                                            const Sequence& sequence, std::size_t group,
                                            std::size_t queries) const;
@@ -390,16 +393,16 @@ class Encoder {
   std::optional<DistanceVectors<T>> vectors_;
   DropoutRates rates_;
   bool mean_pooling_;
-  // The count of changes when there last were gradients. While it stays, the gradients may have
-  // been applied in a way that nobody counts, so each pass packs the weights.
+  // The count of the weights' changes at the last backward pass. While the count is the same, the
+  // gradients may have been applied in a way that nobody counts, so each pass packs the weights.
   std::int64_t changes_at_gradients_ = -1;
 
   std::optional<Layout> layout_;
   std::vector<Run> runs_;
-  std::vector<LayerDropout> dropout_;   // a step each
-  bool keeps_ = false;                  // what a backward pass reads
-  std::size_t most_rows_ = 0;           // of a run
-  std::vector<LayerMemory<T>> memory_;  // a step each, or a worker each where nothing is kept
+  std::vector<LayerDropout> dropout_;   // one for each step
+  bool keeps_ = false;                  // whether the pass keeps the input of a backward pass
+  std::size_t most_rows_ = 0;           // rows of the longest run
+  std::vector<LayerMemory<T>> memory_;  // one for each step, or for each worker if nothing is kept
   std::vector<LayerRows<T>> rows_;
   Buffer<float> x_;              // [rows, hidden], the residual; in the backward pass its gradient
   FirstTokens<T> first_tokens_;  // of the last step, if the result is the first token's

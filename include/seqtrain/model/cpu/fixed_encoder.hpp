@@ -51,11 +51,12 @@ struct FixedLayer {
   std::size_t heads;
 };
 
-/// BERT's and RoBERTa's encoder for predictions on the processor: linear maps in int8 or bf16,
-/// hidden states kept in bf16, all else computed in fp32. Nothing is kept for a backward pass. A
-/// thread takes a run of sequences through all layers; where there are fewer than threads, they
-/// share the parts of each step. The bits of a sequence's result do not
-/// depend on the other sequences or on the number of threads.
+/// BERT's and RoBERTa's encoder for predictions on the processor. Linear maps compute in int8 or
+/// bf16, and everything else in fp32. The residual is kept in fp32, the other matrices in bf16 or
+/// int8. Nothing is kept for a backward pass. A thread computes a run of sequences through all
+/// layers; if there are fewer groups of sequences than threads, all threads share each step of a
+/// run. The bits of a sequence's result do not depend on the other sequences or on the number of
+/// threads.
 class FixedEncoder {
  public:
   /// Tells whether it can compute an encoder of these parts.
@@ -116,7 +117,7 @@ class FixedEncoder {
   /// A run's memory, row-major.
   struct Rows {
     float* x;                          ///< [rows, hidden], the residual
-    Bf16* input;                       ///< [rows, hidden], the same as a factor
+    Bf16* input;                       ///< [rows, hidden], the residual in bf16
     Bf16* qkv;                         ///< [rows, 3 hidden]
     Bf16* context;                     ///< [rows, hidden]
     Bf16* active;                      ///< [rows, inner]
@@ -135,8 +136,9 @@ class FixedEncoder {
           first_row_{first_row},
           worker_{worker} {}
 
-    /// Writes the first tokens' hidden states [sequences, hidden]. The last layer computes nothing
-    /// else, unless its inputs are measured: first tokens alone differ too little.
+    /// Writes the first tokens' hidden states to `result` [sequences, hidden]; the last layer
+    /// computes only these. In the probe all layers compute all tokens, because first tokens alone
+    /// differ too little, and nothing is written.
     void operator()(const Embeddings::Ids* ids, std::size_t count, float* result) const {
       embed(ids, count);
       const bool measured = encoder_.losses_ != nullptr;
@@ -171,7 +173,7 @@ class FixedEncoder {
       for (std::size_t index = 0; index < count; ++index) task(index, *worker_);
     }
 
-    /// Calls use(row, rows from there) for parts of the rows.
+    /// Calls use(first row, number of rows) for each part of the rows.
     template <class Use>
     void each_part(std::size_t count, const Use& use) const {
       each((count + rows_of_a_task - 1) / rows_of_a_task, [&](std::size_t task, std::size_t) {
@@ -258,7 +260,8 @@ class FixedEncoder {
       return row_of(sequences_.back()) + sequences_.back().length;
     }
 
-    /// One head of a sequence; its first `queries` tokens ask. The results begin at `to_row`.
+    /// Computes a head's attention of a sequence, of which the first `queries` tokens attend. The
+    /// results begin at row `to_row` of the context.
     void attend(const FixedLayer& layer, const Layout::Sequence& sequence, std::size_t head,
                 std::size_t queries, std::size_t to_row, std::size_t worker) const {
       const std::size_t size = hidden() / layer.heads;
@@ -409,7 +412,7 @@ class FixedEncoder {
   std::vector<std::pair<const FixedLinear*, double>>* losses_ = nullptr;  // of the probe's inputs
   std::vector<Memory> memory_;
   std::vector<Rows> rows_;
-  std::vector<Buffer<float>> scratch_;  // a thread's each
+  std::vector<Buffer<float>> scratch_;  // one for each thread
 };
 
 }  // namespace seqtrain::model::cpu

@@ -18,7 +18,7 @@ namespace seqtrain::model::cpu {
 /// Rows that a linear map is applied to, [rows, in].
 struct LinearInput {
   const kernels::Bf16* values;
-  kernels::QuantizedRows quantized;  ///< the same, read by maps in int8 only
+  kernels::QuantizedRows quantized;  ///< the values in int8, read by maps in int8 only
 };
 
 /// A linear map for predictions: its weights are packed in int8 or in bfloat16 for the forward pass
@@ -64,8 +64,8 @@ class FixedLinear {
     if (bias != nullptr) std::copy_n(bias, panel, bias_.data() + index * panel);
   }
 
-  /// y = W x + b: calls use(row, column, y) with each vector of the panel's columns. `block`
-  /// [rows, panel] is memory to work in. `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that
+  /// Computes y = W x + b and calls use(row, column, y) with each vector of the panel's columns.
+  /// `block` [rows, panel] is scratch memory. `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that
   /// captures by copy.
   template <class Use>
   void operator()(const LinearInput& x, std::size_t rows, std::size_t index, float* block,
@@ -99,7 +99,8 @@ class FixedLinear {
   }
 
  private:
-  /// AMX, which oneDNN uses, is faster than the processor's other instructions for bfloat16.
+  /// Tells whether the products in bfloat16 are computed without oneDNN. oneDNN uses AMX, which is
+  /// faster than the processor's other instructions for bfloat16.
   static bool multiplies_itself() {
     static const bool answer = kernels::has_bf16_products() && rows_at_once<Bf16>() == 8;
     return answer;

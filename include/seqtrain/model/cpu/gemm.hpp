@@ -21,7 +21,8 @@ using kernels::Bf16;
 /// Columns of a panel of a packed factor.
 inline constexpr std::size_t panel = 64;
 
-/// Rows that a product's kernel takes at once: AMX has tiles of 16, of which a part takes as long.
+/// Returns the number of rows that a product's kernel computes at once. AMX has tiles of 16 rows,
+/// and a part of a tile takes as long as a whole one.
 template <class T>
 [[nodiscard]] std::size_t rows_at_once() {
 #if SEQTRAIN_HAS_CLONES
@@ -32,7 +33,7 @@ template <class T>
   return tiles && sizeof(T) == sizeof(Bf16) ? 16 : 8;
 }
 
-/// Asks for `count` numbers to be brought into the second cache while others are worked on.
+/// Prefetches `count` numbers into the second-level cache.
 template <class T>
 void prefetch(const T* from, std::size_t count) {
   constexpr std::size_t line = 64 / sizeof(T);
@@ -107,10 +108,10 @@ void product(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::in
 
 }  // namespace detail
 
-/// c [m, columns] = (accumulate ? c : 0) + a [m, k] b, with rows of a and c `ld_a` and `ld_c` apart
-/// and b [k, columns] packed as one panel (kernels/pack.hpp). oneDNN's batch-reduced product, which
-/// keeps a kernel for each shape it has met: so m goes in blocks, and k in blocks that leave the
-/// part of b in the first cache.
+/// Computes c [m, columns] = (accumulate ? c : 0) + a [m, k] b. Rows of a and c are `ld_a` and
+/// `ld_c` apart, and b [k, columns] is packed as one panel (kernels/pack.hpp). It uses oneDNN's
+/// batch-reduced product, which keeps a kernel for each shape that it has met, so m is divided into
+/// blocks. k is divided into blocks whose part of b stays in the first-level cache.
 template <class T>
 void multiply_panel(std::size_t m, std::size_t k, const T* a, std::size_t ld_a, const T* b,
                     float* c, std::size_t ld_c, bool accumulate, std::size_t columns = panel) {

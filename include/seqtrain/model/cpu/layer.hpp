@@ -39,13 +39,13 @@ struct NormTensors {
 
 /// The dropout of one layer in one pass.
 struct LayerDropout {
-  kernels::Dropout attention;  ///< of attention's probabilities
-  kernels::Dropout first;      ///< of attention's output map
-  kernels::Dropout gates;      ///< of a gated network's activations
-  kernels::Dropout second;     ///< of the feed-forward network's output map
+  kernels::Dropout attention;  ///< applies to attention's probabilities
+  kernels::Dropout first;      ///< applies to the result of attention's output map
+  kernels::Dropout gates;      ///< applies to a gated network's activations
+  kernels::Dropout second;     ///< applies to the result of the feed-forward network's output map
 };
 
-/// The distances of one head's vectors from the next head's.
+/// The strides in memory from one head's vectors of distances to the next head's.
 struct VectorsOfAHead {
   std::size_t rows = 0;        ///< floats of `kernels::DistanceVectors::keys`
   std::size_t transposed = 0;  ///< floats of `kernels::DistanceVectors::keys_transposed`
@@ -70,12 +70,12 @@ struct VectorsOfAHead {
 struct AttentionCall {
   std::size_t length;
   std::size_t queries;             ///< the number of tokens that attend, which are the first ones
-  kernels::Dropout dropout;        ///< of probabilities
+  kernels::Dropout dropout;        ///< applies to the probabilities
   std::uint32_t first;             ///< the dropout's index of head 0, query 0, key 0
   const float* bias = nullptr;     ///< added to head 0's scores: bias[key - query]
   float* d_bias = nullptr;         ///< gets the gradient of `bias`
-  std::size_t bias_of_a_head = 0;  ///< distance of one head's numbers from the next head's
-  kernels::DistanceVectors vectors = {};  ///< of head 0
+  std::size_t bias_of_a_head = 0;  ///< stride from one head's numbers to the next head's
+  kernels::DistanceVectors vectors = {};  ///< vectors of head 0
   VectorsOfAHead vectors_of_a_head = {};
 };
 
@@ -97,7 +97,7 @@ class Layer {
   bool norms_first = false;
   bool gated = false;  ///< the second half of `intermediate` multiplies the activations
   std::size_t reach = kernels::unlimited_reach;  ///< distance of the farthest key of a query
-  std::shared_ptr<kernels::RotaryAngles> rotary = nullptr;  ///< of queries and keys, if there are
+  std::shared_ptr<kernels::RotaryAngles> rotary = nullptr;  ///< null if nothing is rotated
   std::size_t score_parts = 1;  ///< number of products in a score, see `kernels::Head::parts`
 
   [[nodiscard]] LayerShape shape() const {
@@ -122,9 +122,9 @@ class Layer {
     project(input, count, {0, hidden()}, q, hidden(), scratch);
   }
 
-  /// Turns queries and keys of a sequence in place by their positions, if there are angles. Must be
-  /// called before the sequence's attention. `rows` begin with the sequence's first token, here and
-  /// below.
+  /// Rotates the queries and keys of a sequence in place by their positions, if the layer has
+  /// rotary positions. Call it before the sequence's attention. `rows` begin with the sequence's
+  /// first token, here and in the functions below.
   void turn(const LayerRows<T>& rows, const AttentionCall& call) const {
     if (rotary) turn(rows, call, 1);
   }
@@ -146,8 +146,8 @@ class Layer {
                              q + 2 * hidden(), {scratch.attention});
   }
 
-  /// Computes the backward pass of `turn`, after that of all heads. Clears the gradients of queries
-  /// that did not attend.
+  /// Computes the backward pass of `turn`. Call it after the backward passes of all heads. Clears
+  /// the gradients of queries that did not attend.
   void turn_backward(const LayerRows<T>& rows, const AttentionCall& call) const {
     for (std::size_t token = call.queries; token < call.length; ++token) {
       std::fill_n(rows.qkv + token * qkv.out(), hidden(), T{});
@@ -155,8 +155,8 @@ class Layer {
     if (rotary) turn(rows, call, -1);
   }
 
-  /// Computes what follows attention. Writes the next layer's input to `next`. With `norms_first`,
-  /// the result of `norm2` in fp32 is left in `scratch.wide`.
+  /// Computes the part of the layer after attention. Writes the next layer's input to `next`. With
+  /// `norms_first`, the result of `norm2` in fp32 is left in `scratch.wide`.
   void finish(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
               std::uint32_t first, float* x, T* next, const Scratch<T>& scratch) const {
     map_to_wide(attention_output, rows.context, count, scratch);
@@ -174,8 +174,9 @@ class Layer {
   }
 
   /// Computes the backward pass of `finish`. Leaves the gradient of attention's result in
-  /// `d_context` [rows, hidden]. sums(0 or 1, use) calls use(row, count, d_gamma, d_beta) for parts
-  /// of the rows, each with the sums that its gradients of norm1 or norm2 are added to.
+  /// `d_context` [rows, hidden]. sums(norm, use) calls use(row, count, d_gamma, d_beta) for each
+  /// part of the rows; `use` adds the part's gradients of norm1 (norm = 0) or norm2 (norm = 1) to
+  /// these sums.
   template <class Sums>
   void finish_backward(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
                        std::uint32_t first, float* gradient, T* d_context, const Sums& sums,
@@ -213,8 +214,9 @@ class Layer {
              });
   }
 
-  /// Adds what comes through q, k and v to `gradient` or, if a norm precedes them, leaves the
-  /// gradient of the norm's result in `scratch.wide`.
+  /// Computes the backward pass of `project`. Adds the gradient of its input to `gradient` or, with
+  /// `norms_first` and a norm before attention, leaves the gradient of the norm's result in
+  /// `scratch.wide`.
   void project_backward(const LayerRows<T>& rows, std::size_t count, bool input_is_normalized,
                         float* gradient, const Scratch<T>& scratch) const {
     if (norms_first && !input_is_normalized) {
@@ -225,7 +227,7 @@ class Layer {
   }
 
  private:
-  /// The results of a norm other than that in fp32.
+  /// The places for the results of a norm, except its result in fp32.
   struct NormResult {
     T* compact;
     T* normal;

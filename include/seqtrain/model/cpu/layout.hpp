@@ -12,17 +12,18 @@ namespace seqtrain::model::cpu {
 
 /// The order of a batch's tokens in the encoder's matrices: one sequence after another without
 /// padding, in groups of sequences. A group's rows are filled up with zeros to a multiple of a
-/// unit. The groups have about equal sizes and an even number. They do not depend on the number of
-/// threads, so neither do results.
+/// unit. The tokens are divided into an even number of equal shares, and the sequences with their
+/// middles in one share form a group. The groups do not depend on the number of threads, so the
+/// results do not either.
 class Layout {
  public:
-  static constexpr std::size_t matrix_unit = 32;  ///< the rows of a whole matrix are a multiple of
-  static constexpr std::size_t group_rows = 128;  ///< that a group is to have about
+  static constexpr std::size_t matrix_unit = 32;  ///< a matrix has a multiple of this many rows
+  static constexpr std::size_t group_rows = 128;  ///< a group has about this many rows
 
   struct Sequence {
-    std::size_t row;      ///< of its first token
-    std::size_t length;   ///< in tokens
-    std::size_t squares;  ///< of the lengths before it, summed: where its scores begin
+    std::size_t row;      ///< row of its first token
+    std::size_t length;   ///< number of tokens
+    std::size_t squares;  ///< sum of the squared lengths before it: the index of its first score
   };
   struct Group {
     std::size_t first;  ///< sequences first to end
@@ -31,8 +32,8 @@ class Layout {
     std::size_t rows;
   };
 
-  /// Groups that one thread takes through all layers together: the more rows, the less weighs the
-  /// reading of the weights.
+  /// Groups that one thread computes together through all layers. Reading the weights takes a
+  /// smaller share of the time if a run has more rows.
   struct Run {
     std::size_t first;  ///< groups first to end
     std::size_t end;
@@ -48,7 +49,7 @@ class Layout {
     std::size_t squares = 0;
     for (const std::int32_t number : batch.lengths) {
       const auto length = static_cast<std::size_t>(number);
-      const std::size_t mine = (2 * before + length) * shares / (2 * tokens + 1);  // its middle's
+      const std::size_t mine = (2 * before + length) * shares / (2 * tokens + 1);  // of its middle
       if (groups_.empty() || mine != share) open_group();
       share = mine;
       sequences_.push_back({rows_, length, squares});
@@ -64,8 +65,8 @@ class Layout {
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
   /// Returns the number of rows of the matrices, a multiple of `matrix_unit`.
   [[nodiscard]] std::size_t rows() const { return rows_; }
-  /// One or two groups each, the larger runs first; their number is a multiple of that of the
-  /// threads if there are groups enough.
+  /// Returns runs of one or two groups, the larger runs first. Their number is a multiple of the
+  /// number of threads if there are enough groups.
   [[nodiscard]] std::vector<Run> runs(std::size_t threads) const {
     const std::size_t groups = groups_.size();
     return split_into(std::min(groups, round_up((groups + 1) / 2, threads)));

@@ -18,7 +18,7 @@
 
 namespace seqtrain::model::cpu {
 
-/// Memory that grows, is aligned for the widest registers and keeps nothing when it grows.
+/// Memory that can grow, aligned for the widest registers. Its content is lost when it grows.
 template <class T>
 class Buffer {
  public:
@@ -86,8 +86,8 @@ class Linear {
     return sum;
   }
 
-  /// Begins to pack the weights anew if a change of them has been counted, or `always`. Returns how
-  /// many panels of outputs are to be given to `pack` before `end_packing`: none or all.
+  /// Begins to pack the weights again if a change of them has been counted or `always` is true.
+  /// Returns the number of panels of outputs to pass to `pack` before `end_packing`: none or all.
   [[nodiscard]] std::size_t begin_packing(bool always) {
     if (changes() == packed_changes_ && !always) return 0;
     packed_changes_ = -1;  // nothing is packed if packing fails
@@ -161,7 +161,7 @@ class Linear {
   std::vector<Part> parts_;
   std::size_t in_ = 0;
   std::size_t out_ = 0;
-  std::int64_t packed_changes_ = -1;  // that the packed weights include
+  std::int64_t packed_changes_ = -1;  // changes that the packed weights include
   Buffer<T> forward_;
   Buffer<T> backward_;
   std::vector<float> bias_;

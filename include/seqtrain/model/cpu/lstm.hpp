@@ -21,7 +21,8 @@ namespace seqtrain::model::cpu {
 template <class T>
 class LstmMemory {
  public:
-  /// Returns memory for a stretch of text that no other stretch waiting for its backward pass has.
+  /// Returns memory for a stretch of text. No other stretch that waits for its backward pass uses
+  /// it.
   std::shared_ptr<LstmKept<T>> take() {
     for (const auto& stretch : stretches_) {
       if (stretch.use_count() == 1) return stretch;
@@ -115,7 +116,7 @@ struct LstmTensors {
 };
 
 /// Runs a layer over x [rows, steps, in], for autograd: returns the hidden states [rows, steps,
-/// hidden] and replaces `state` by the state after the last step, cut off from the gradients. All
+/// hidden] and replaces `state` by the state after the last step, detached from autograd. All
 /// tensors are fp32 on the processor; T is the type of the products' factors. The result does not
 /// depend on the number of threads.
 template <class T>

@@ -30,15 +30,16 @@ struct LstmSizes {
   [[nodiscard]] std::size_t units() const { return panels() * kernels::lstm_units; }
   [[nodiscard]] std::size_t gates() const { return panels() * panel; }
   [[nodiscard]] std::size_t words() const { return rows * steps; }
-  /// Words of all steps, padded for the gradients of weights.
+  /// Returns the number of words of all steps, padded for the gradients of weights.
   [[nodiscard]] std::size_t padded() const { return round_up(words(), padded_to); }
   [[nodiscard]] std::size_t ld_input() const { return round_up(in, padded_to); }
   [[nodiscard]] std::size_t ld_hidden() const { return round_up(hidden, padded_to); }
-  /// Units of a panel that exist.
+  /// Returns how many units of a panel exist.
   [[nodiscard]] std::size_t existing(std::size_t index) const {
     return std::min(kernels::lstm_units, hidden - index * kernels::lstm_units);
   }
-  /// The row of a weight matrix that row `i` of a packed panel is; false if there is none.
+  /// Sets `row` to the row of the weight matrix that is row `i` of a packed panel. Returns false if
+  /// there is no such row.
   [[nodiscard]] bool row_of(std::size_t index, std::size_t i, std::size_t& row) const {
     const std::size_t unit = index * kernels::lstm_units + i % kernels::lstm_units;
     row = i / kernels::lstm_units * hidden + unit;
@@ -46,7 +47,7 @@ struct LstmSizes {
   }
 };
 
-/// Memory that passes share because none needs it after its end.
+/// Memory that passes share, because no pass needs it after its end.
 template <class T>
 struct LstmWorkspace {
   PackedFactor<T> input, hidden;
@@ -66,8 +67,8 @@ struct LstmWorkspace {
   }
 };
 
-/// What a layer's forward pass over a stretch of text keeps for its backward pass. Steps are the
-/// outer dimension: word (step, row) is number step · rows + row.
+/// The data that a layer's forward pass over a stretch of text keeps for the backward pass. Steps
+/// are the outer dimension: word (step, row) is number step · rows + row.
 template <class T>
 struct LstmKept {
   LstmSizes sizes{};

@@ -25,8 +25,8 @@ void copy_padded(const float* from, std::size_t count, std::size_t padded, T* to
   std::fill_n(to + count, padded - count, T{});
 }
 
-/// A row of numbers, `width` of which exist, is worked on in panels of 64 columns; the last one may
-/// have 16, 32 or 48.
+/// The panels of a row of `width` numbers. A panel has 64 columns; the last one may have 16, 32 or
+/// 48.
 struct ColumnPanels {
   std::size_t width;
 
@@ -40,8 +40,8 @@ struct ColumnPanels {
   }
 };
 
-/// A weight matrix of any size, packed for the products of a forward or a backward pass. Panels of
-/// 64 outputs are chosen by the caller.
+/// A weight matrix of any size, packed for the products of a forward or a backward pass. The caller
+/// chooses the 64 outputs of each panel.
 template <class T>
 class PackedFactor {
  public:
@@ -68,16 +68,16 @@ class PackedFactor {
     });
   }
 
-  /// Numbers of an input row that a product reads.
+  /// Returns how many numbers of an input row a product reads.
   [[nodiscard]] std::size_t depth() const { return in_.width + in_.width % 2; }
-  /// Panels of inputs, the columns of the backward pass's factor.
+  /// Returns the panels of inputs, which are the columns of the backward pass's factor.
   [[nodiscard]] const ColumnPanels& inputs() const { return in_; }
 
-  /// Factor [in, 64] of the forward pass.
+  /// Returns the factor [in, 64] of the forward pass.
   [[nodiscard]] const T* forward(std::size_t index) const {
     return forward_.data() + index * panel * padded_;
   }
-  /// Factor [panels · 64, inputs().columns(index)] of the backward pass.
+  /// Returns the factor [panels · 64, inputs().columns(index)] of the backward pass.
   [[nodiscard]] const T* backward(std::size_t index) const {
     return backward_.data() + index * panel * panels_ * panel;
   }
@@ -134,7 +134,7 @@ class PackedInputs {
     });
   }
 
-  /// Computes to [64, 64], the gradients of 64 outputs' weights for the inputs of panel `index`.
+  /// Writes the gradients of 64 outputs' weights for the inputs of panel `index` to `to` [64, 64].
   void multiply(const T* transposed, std::size_t index, float* to) const {
     const std::size_t columns = in_.columns(index);
     const T* const factor = packed_.data() + index * panel * rows_;

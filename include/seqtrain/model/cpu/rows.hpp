@@ -9,8 +9,8 @@ namespace seqtrain::model::cpu {
 /// The numbers of columns of a layer's matrices.
 struct LayerShape {
   std::size_t hidden;
-  std::size_t inner;    ///< of the feed-forward network's activations
-  std::size_t factors;  ///< of the intermediate map's outputs: `inner`, or twice with gates
+  std::size_t inner;    ///< columns of the feed-forward network's activations
+  std::size_t factors;  ///< outputs of the intermediate map: `inner`, or twice `inner` with gates
 };
 
 /// The matrices that one layer keeps of its tokens, row-major. The forward pass fills the matrices.
@@ -52,7 +52,8 @@ struct LayerRows {
 template <class T>
 class LayerMemory {
  public:
-  /// With `keep`, there is memory for what the backward pass reads.
+  /// Returns memory for `rows` rows. Without `keep`, the matrices that only a backward pass reads
+  /// are null.
   LayerRows<T> reserve(std::size_t rows, const LayerShape& shape, bool keep) {
     const auto [hidden, inner, factors] = shape;
     T* next = memory_.reserve(rows * (keep ? 8 * hidden + inner + factors : 6 * hidden + inner));

@@ -49,8 +49,8 @@ class WeightGradients {
     std::size_t first;  ///< index of the task's first row or output
   };
 
-  /// Rows are taken in blocks of these sizes, largest first: few enough shapes for the products'
-  /// kernels.
+  /// The sizes of the blocks into which rows are divided, the largest first. They are few, because
+  /// each shape of a product has a kernel of its own.
   static constexpr std::array<std::size_t, 5> block_sizes{512, 256, 128, 64, 32};
 
   template <class Use>

@@ -17,7 +17,7 @@ namespace seqtrain::model::cpu {
 
 namespace detail {
 
-/// Computes the gradients beside the loss, while the logits are there.
+/// Computes the gradients together with the loss, while the logits are in memory.
 template <class T>
 struct WordLossFunction : torch::autograd::Function<WordLossFunction<T>> {
   using Context = torch::autograd::AutogradContext;
@@ -64,9 +64,9 @@ struct WordLossFunction : torch::autograd::Function<WordLossFunction<T>> {
 }  // namespace detail
 
 /// Returns the mean cross-entropy of logits x weight^T + bias, for autograd, with x [words, in],
-/// weight [vocabulary, in] and one label a word. All tensors are fp32 on the processor. Its memory
-/// and its time in the backward pass are those of a part of the logits: see `WordLossPass`. The
-/// result does not depend on the number of threads.
+/// weight [vocabulary, in] and one label per word. All tensors are fp32 on the processor. Only a
+/// part of the logits is in memory at a time (see `WordLossPass`). The forward pass also computes
+/// the gradients if they are enabled. The result does not depend on the number of threads.
 template <class T>
 at::Tensor word_loss(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                      std::span<const std::int64_t> labels, WordLossPass<T>& pass) {

@@ -15,15 +15,15 @@
 
 namespace seqtrain::model::cpu {
 
-/// A decoder to the words of a vocabulary: logits = x weight^T + bias.
+/// A decoder that computes logits for the words of a vocabulary: x weight^T + bias.
 template <class Number>
 struct WordDecoder {
   Number* weight;  ///< [vocabulary, in]
   Number* bias;    ///< [vocabulary]
 };
 
-/// The mean cross-entropy of a decoder's words. Logits are computed for 512 inputs at a time, so
-/// that there is never a matrix of all words by the vocabulary; T is the type of the products'
+/// Computes the mean cross-entropy of a decoder's words. It computes logits for 512 inputs at a
+/// time, so the logits of all words are never in memory together. T is the type of the products'
 /// factors.
 template <class T>
 class WordLossPass {
@@ -34,14 +34,14 @@ class WordLossPass {
     std::size_t words, in, vocabulary;
   };
 
-  /// Results of the backward pass.
+  /// The places for the gradients.
   struct Gradients {
-    float* x = nullptr;                            ///< [words, in]; none if null
-    WordDecoder<float> decoder{nullptr, nullptr};  ///< is added to; none if null
+    float* x = nullptr;                            ///< [words, in]; not computed if null
+    WordDecoder<float> decoder{nullptr, nullptr};  ///< is added to; not computed if null
     [[nodiscard]] bool any() const { return x != nullptr || decoder.weight != nullptr; }
   };
 
-  /// Returns the loss, and computes its gradients.
+  /// Returns the loss and computes the gradients for which `to` has places.
   double operator()(const Inputs& inputs, const WordDecoder<const float>& decoder,
                     const Gradients& to) {
     using For = typename PackedFactor<T>::For;

@@ -22,7 +22,7 @@ struct DebertaV2Config : weights::ModelConfig {
   bool position_to_content = false;   ///< scores have a term for key and distance
   bool share_att_key = false;         ///< distances take the maps of queries and keys
   bool normalizes_distances = false;  ///< the embeddings of distances have a layer norm
-  std::int64_t position_buckets = 0;  ///< of distances on either side; 0 if each has its own
+  std::int64_t position_buckets = 0;  ///< buckets of distances on either side; none if not above 0
   std::int64_t max_relative_positions = 512;
   std::int64_t conv_kernel_size = 0;  ///< 0 if there is no convolution after the first layer
   std::int64_t conv_groups = 1;
@@ -43,7 +43,8 @@ struct DebertaV2Config : weights::ModelConfig {
 
 namespace detail {
 
-/// Returns the words of a field that is a list, or one text in any case with `|` between the words.
+/// Returns the words of a field: the items of a list, or the words of a text with `|` between them,
+/// in lower case.
 inline std::vector<std::string> words_of(const json::Value& value) {
   std::vector<std::string> words;
   if (!value.is_string()) {
@@ -92,7 +93,7 @@ inline void read_norm_rel_ebd(const json::Value& root, DebertaV2Config& config) 
   }
 }
 
-/// Checks a field whose value follows from others, if the file has it.
+/// Throws `InputError` unless a field is missing or has the only supported value.
 inline void check_equal(const weights::ConfigFile& file, std::string_view field,
                         std::int64_t supported) {
   std::int64_t value = supported;

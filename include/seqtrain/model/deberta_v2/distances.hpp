@@ -20,7 +20,7 @@ namespace seqtrain::model {
 /// The embeddings of the distances that occur in a batch.
 struct BatchDistances {
   at::Tensor embeddings;  ///< [distances, hidden]
-  at::Tensor of_pairs;    ///< int64 [width, width]: the row of query's position less key's
+  at::Tensor of_pairs;    ///< int64 [width, width]: a row of `embeddings` for each query and key
 };
 
 /// Embeddings of the distance of two tokens (He et al. 2021). A distance up to half of the buckets
@@ -35,7 +35,7 @@ class Distances {
         half_{config.position_buckets > 0 ? config.position_buckets / 2 : 0},
         farthest_{config.max_relative_positions} {}
 
-  /// Returns what a batch of this width needs.
+  /// Returns the embeddings of the distances in a batch of this width.
   [[nodiscard]] BatchDistances operator()(std::int64_t width) const {
     const std::int64_t largest = width - 1;
     const at::Tensor used = rows(at::arange(-largest, width, at::kLong));
@@ -74,7 +74,7 @@ class Distances {
     return LayerNorm{scope / "LayerNorm", config.hidden_size, config.layer_norm_eps};
   }
 
-  /// Returns the rows of embeddings of distances.
+  /// Returns the index of the embedding of each distance.
   [[nodiscard]] at::Tensor rows(const at::Tensor& distance) const {
     const at::Tensor bucket = half_ > 0 ? buckets(distance) : distance;
     return bucket.add(span_).clamp(0, 2 * span_ - 1);
@@ -96,7 +96,7 @@ class Distances {
   std::int64_t span_;
   at::Tensor weight_;  ///< [2 span, hidden]
   std::optional<LayerNorm> norm_;
-  std::int64_t half_;      ///< of the buckets; 0 if there are none
+  std::int64_t half_;      ///< half of the number of buckets; 0 if there are none
   std::int64_t farthest_;  ///< from this distance on, all share the last bucket
 };
 

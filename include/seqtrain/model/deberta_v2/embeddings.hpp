@@ -30,7 +30,7 @@ class DebertaV2Embeddings {
         norm_{scope / "LayerNorm", config.hidden_size, config.layer_norm_eps},
         dropout_{config.hidden_dropout_prob} {}
 
-  /// [rows, width, hidden], zero for padding
+  /// Returns [rows, width, hidden], which is zero for padding.
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor& ids = batch.input_ids;
     at::Tensor sum = word_(ids);

@@ -35,7 +35,7 @@ class DebertaV2Encoder {
     if (config.conv_kernel_size > 0) convolution_.emplace(encoder / "conv", config);
   }
 
-  /// [rows, hidden]
+  /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const AttentionMask mask = mask_of(batch);
     const std::int64_t width = batch.input_ids.size(1);

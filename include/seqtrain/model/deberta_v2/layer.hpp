@@ -22,8 +22,8 @@
 
 namespace seqtrain::model {
 
-/// BERT's layer with disentangled attention (He et al. 2021): to the score of a query and a key are
-/// added those of the query and their distance, and of the key and their distance.
+/// BERT's layer with disentangled attention (He et al. 2021). The score of a query and a key is a
+/// sum of up to three products: query and key, query and distance, and key and distance.
 class DebertaV2Layer {
  public:
   DebertaV2Layer(const Scope& scope, const DebertaV2Config& config)
@@ -39,8 +39,8 @@ class DebertaV2Layer {
         hidden_dropout_{config.hidden_dropout_prob},
         after_attention_{scope, config, LayerForm{}} {}
 
-  /// Returns hidden states [rows, width, hidden] for those of the layer before. There are no
-  /// distances without relative attention.
+  /// Returns hidden states [rows, width, hidden] for those of the layer before. `distances` is
+  /// empty if the model has no relative attention.
   at::Tensor operator()(const at::Tensor& x, AttentionMask mask,
                         const std::optional<BatchDistances>& distances, Dropout& dropout) const {
     // `attend` divides by the root of the heads' size; the sum of several scores is also divided by
@@ -85,8 +85,8 @@ class DebertaV2Layer {
     return Linear{scope / "attention.self" / name, config.hidden_size, config.hidden_size};
   }
 
-  /// Returns the scores of distances [rows, heads, width, width], of scaled queries and of keys.
-  /// They are computed for each distance and then looked up for each pair of tokens.
+  /// Returns the part of the scores [rows, heads, width, width] that depends on distances. `q` is
+  /// scaled. The scores are computed for each distance and then looked up for each pair of tokens.
   [[nodiscard]] std::optional<at::Tensor> bias(const at::Tensor& q, const at::Tensor& k,
                                                const BatchDistances& distances, int scores,
                                                Dropout& dropout) const {

@@ -26,7 +26,7 @@ class ElectraEncoder {
         projection_{projection(scope, config)},
         layers_{scope / "encoder.layer", config} {}
 
-  /// [rows, hidden]
+  /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     at::Tensor hidden = embeddings_(batch, dropout);
     if (projection_) hidden = (*projection_)(hidden);

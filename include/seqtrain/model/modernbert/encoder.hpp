@@ -38,7 +38,7 @@ class ModernBertEncoder {
                     config.norm_bias},
         config_{config} {}
 
-  /// [rows, hidden]
+  /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const Kind local = kind(batch, config_.local_rope_theta, window_of(batch));
     const Kind global = kind(batch, config_.global_rope_theta, mask_of(batch));

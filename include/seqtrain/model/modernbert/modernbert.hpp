@@ -11,7 +11,7 @@
 namespace seqtrain::model {
 
 /// ModernBERT (Warner et al. 2024): rotary positions, norms before attention and feed-forward
-/// networks, gates, and a window on two layers of three.
+/// networks, gates, and by default a window on two layers of three.
 struct ModernBert {
   static constexpr std::string_view model_type = "modernbert";
   static constexpr std::string_view prefix = "model";

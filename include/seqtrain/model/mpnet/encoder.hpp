@@ -31,7 +31,7 @@ class MpnetEncoder {
         layers_{scope / "encoder.layer", config, form},
         relative_{scope / "encoder.relative_attention_bias", config.num_attention_heads} {}
 
-  /// [rows, hidden]
+  /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor& ids = batch.input_ids;
     const at::Tensor sum =

@@ -15,9 +15,9 @@
 namespace seqtrain::model {
 
 /// A bias on the scores of attention that depends on the distance of query and key. There is a
-/// number for each head and each of 32 ranges of distances. Half of the ranges are for keys after
-/// the query; of each half the first 8 hold one distance, and the others grow up to a distance of
-/// 128 (Raffel et al. 2020).
+/// number for each head and each of 32 ranges of distances (Raffel et al. 2020). Half of the ranges
+/// are for keys after the query. In each half the first 8 ranges hold one distance each, and the
+/// others become wider up to a distance of 128.
 class RelativePositions {
  public:
   static constexpr std::int64_t ranges = 32;
@@ -34,7 +34,7 @@ class RelativePositions {
             }};
   }
 
-  /// [1, heads, width, width]
+  /// Returns the bias [1, heads, width, width].
   [[nodiscard]] at::Tensor operator()(std::int64_t width) const {
     const at::Tensor place = at::arange(width, weight_.options().dtype(at::kLong));
     const at::Tensor numbers =
