@@ -5,7 +5,7 @@ header is only what the header includes anyway, and a missing include is an erro
 of a partial order; a bipartite matching finds the fewest of them, and the most expensive headers come last
 in a chain, because all others in it cost nothing.
 
-usage: group.py INCLUDE_DIRECTORY OUTPUT_DIRECTORY HEAVY_HEADERS < HEADERS
+usage: group.py INCLUDE_DIRECTORY OUTPUT_DIRECTORY HEAVY_HEADERS HEADER...
 
 HEAVY_HEADERS is a list with `;`. Prints a line `HEAVY_HEADER FILE` for each file that it writes: the last
 of the heavy headers that all headers of the file include, or `-`.
@@ -23,7 +23,7 @@ DEFINITIONS = "/src/"  # which a header includes after its own declarations
 def main():
     root, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     heavy_headers = sys.argv[3].split(";")
-    headers = sys.stdin.read().split()
+    headers = sys.argv[4:]
 
     @functools.cache
     def direct(header):
