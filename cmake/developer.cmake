@@ -62,17 +62,16 @@ function(seqtrain_precompile target group)
   target_precompile_headers(${target} REUSE_FROM precompiled_${group})
 endfunction()
 
-# seqtrain_compile_once(NAME ROOM...) adds the static library NAME, which defines the rooms' functions that
-# take a compiler long (include/seqtrain/core/separate_compilation.hpp). The programs of examples/ and the
-# rooms' tests link it.
+# seqtrain_compile_once(NAME FILE...) adds the static library NAME, which defines functions that take a
+# compiler long (include/seqtrain/core/separate_compilation.hpp). FILE is ROOM/NAME, or ROOM/* for all of a
+# room. The programs of examples/ and the rooms' tests link these libraries.
 function(seqtrain_compile_once name)
-  list(TRANSFORM ARGN PREPEND seqtrain:: OUTPUT_VARIABLE rooms)
-  add_library(${name} STATIC EXCLUDE_FROM_ALL)
-  target_compile_definitions(${name} PUBLIC SEQTRAIN_SEPARATE_COMPILATION)
-  target_link_libraries(${name} PUBLIC ${rooms} PRIVATE seqtrain::developer)
-  foreach(room IN LISTS ARGN)
+  foreach(file IN LISTS ARGN)
+    string(REGEX MATCH "^[^/]*" room ${file})
+    list(APPEND rooms seqtrain::${room})
+    string(REPLACE "${room}/" "seqtrain/${room}/src/" file ${file})
     file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
-      ${PROJECT_SOURCE_DIR}/include/seqtrain/${room}/src/*.hpp)
+      ${PROJECT_SOURCE_DIR}/include/${file}.hpp)
     foreach(header IN LISTS headers)
       string(REGEX REPLACE "\\.hpp$" ".cpp" source ${PROJECT_BINARY_DIR}/${header})
       file(CONFIGURE OUTPUT ${source} CONTENT "#include <${header}>\n")
@@ -89,14 +88,13 @@ function(seqtrain_compile_once name)
     target_compile_options(${name}_loops PRIVATE $<$<CONFIG:Debug>:-O2>)
     target_link_libraries(${name}_loops PRIVATE ${rooms} seqtrain::developer)
     target_compile_definitions(${name}_loops PRIVATE SEQTRAIN_SEPARATE_COMPILATION)
+  endif()
+  add_library(${name} STATIC EXCLUDE_FROM_ALL ${sources})
+  # The sources include much the same, so they are one file for the compiler.
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  target_compile_definitions(${name} PUBLIC SEQTRAIN_SEPARATE_COMPILATION)
+  target_link_libraries(${name} PUBLIC ${rooms} PRIVATE seqtrain::developer)
+  if(loops)
     target_sources(${name} INTERFACE $<TARGET_OBJECTS:${name}_loops>)
   endif()
-  target_sources(${name} PRIVATE ${sources})
 endfunction()
-
-seqtrain_compile_once(seqtrain_compiled_host core text data predict http)
-if(SEQTRAIN_WITH_TORCH)
-  seqtrain_compile_once(seqtrain_compiled model optim)
-  target_link_libraries(seqtrain_compiled PUBLIC seqtrain_compiled_host)
-  seqtrain_precompile(seqtrain_compiled torch)
-endif()

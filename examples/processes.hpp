@@ -14,7 +14,9 @@
 #include <seqtrain/core/cache_directory.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/encoded_file.hpp>
-#include <seqtrain/dist.hpp>
+#include <seqtrain/dist/check_equal.hpp>
+#include <seqtrain/dist/group.hpp>
+#include <seqtrain/dist/world.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/run_record.hpp>
 #include <seqtrain/train/same_run.hpp>

@@ -10,10 +10,12 @@ pyarrow=25.0.1 # from 26 on it exports a simdjson, beside the one of the program
 # pip writes INSTALLER after all the other files of a wheel.
 complete() { compgen -G ".venv/lib/python3*/site-packages/$1-$2*.dist-info/INSTALLER" >/dev/null; }
 
-# install NAME VERSION [OPTION...]: installs by pip, and replaces the remains of an interrupted run.
+# install NAME VERSION [OPTION...]: installs by pip, and replaces the remains of an interrupted run. Nothing
+# runs the wheels' Python code, so it is not compiled.
 install() {
   rm -rf .venv/lib/python3*/site-packages/{"$1","$1"-*.dist-info}
-  .venv/bin/python -m pip install --disable-pip-version-check "${@:3}" "$1==$2" && complete "$1" "$2"
+  .venv/bin/python -m pip install --disable-pip-version-check --no-compile "${@:3}" "$1==$2" &&
+    complete "$1" "$2"
 }
 
 if ! complete torch "$torch"; then
