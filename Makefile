@@ -24,7 +24,7 @@ check: setup develop-packages  ## the rest for maintainers: GCC, headers, mistak
 	@tools/get_checkpoint.sh
 	@tools/check.sh
 
-check-platforms: setup develop-packages  ## narrower vectors, arm64 and clang-tidy; takes long
+check-platforms: setup develop-packages  ## narrower vectors, arm64, the newest LibTorch, clang-tidy; long
 	@tools/install_packages.sh platforms
 	@tools/platforms.sh
 

@@ -14,9 +14,9 @@
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
-#include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/hold_out.hpp>
+#include <seqtrain/data/loader.hpp>
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/dist/replicated.hpp>
 #include <seqtrain/dist/shared_keeper.hpp>

@@ -27,16 +27,16 @@ using seqtrain::InputError;
 constexpr std::string_view usage =
     R"(gcs: copies, lists and removes objects in Google Cloud Storage
 
-  gcs cp [-r] SRC DST   one of them, or both, gs://bucket/name; - is stdin or stdout;
-                        -r copies all that lies below SRC into DST
+  gcs cp [-r] SRC DST   copies a file or an object; SRC, DST or both are gs://bucket/name, and
+                        - is stdin or stdout; -r: copies everything below SRC into DST
   gcs cat URI...        writes objects to stdout
-  gcs ls [-l] URI       names of the objects that begin with URI; -l: size and date too
-  gcs stat URI          what is known about an object
-  gcs rm [-r] URI...    removes objects; -r: all that lies below URI
+  gcs ls [-l] URI       lists the objects whose names begin with URI; -l: with size and date
+  gcs stat URI          prints the size, generation, type, date and checksum of an object
+  gcs rm [-r] URI...    removes objects; -r: removes everything below URI
 
-  --anonymous           public objects, without credentials
-  --ca-file FILE        authorities in PEM to trust beside the system's
-  --user-project NAME   the project that pays where a bucket's owner does not
+  --anonymous           send no credentials, for public objects
+  --ca-file FILE        certificate authorities in PEM to trust beside the system's
+  --user-project NAME   project that pays for the requests, if the bucket's owner does not
 )";
 
 struct Arguments {

@@ -131,17 +131,19 @@ int main(int argc, char** argv) {
     std::string model_dir, local = languages.local.string(), work, precision = "fp32";
     cli::Flags flags{"languages", "trains a text classifier for a language from a bucket", log};
     flags.add("lang", job.lang, "folder of the language (default: en; fr in a published layout)")
-        .add("epochs", job.epochs, "passes over the texts (default: 10; 8)")
+        .add("epochs", job.epochs, "passes over the texts (default: 10; 8 in a published layout)")
         .add("bucket-name", languages.bucket, "bucket with a folder for each language")
-        .add("model-dir", model_dir, "folder of the bucket for models (default: models; none)")
+        .add("model-dir", model_dir,
+             "folder of the bucket for models (default: models; none in a published layout)")
         .add("local", local, "directory to use instead of a bucket")
         .add("work-dir", work, "directory of the job (default: runs/languages_<lang>)")
         .add("language-model-epochs", job.language_model_epochs,
-             "passes of the language model; 0: none, -1: --epochs")
+             "passes of the language model (0: leave that stage out; -1: as --epochs)")
         .add("vocabulary", job.vocabulary, "size of ULMFiT's vocabulary")
-        .add("batch-size", job.batch_size, "texts in a batch (default: 32; 16)")
+        .add("batch-size", job.batch_size,
+             "texts in a batch (default: 32; 16 in a published layout)")
         .add("max-length", job.max_length,
-             "words of a text that the classifier reads (default: 512; 1440)")
+             "words of a text that the classifier reads (default: 512; 1440 in a published layout)")
         .add("embedding", job.embedding, "size of ULMFiT's embeddings")
         .add("hidden", job.hidden, "size of ULMFiT's layers")
         .add("threads", job.threads, "threads to compute with")

@@ -1,18 +1,26 @@
 #!/usr/bin/env bash
-# Runs the tests of the kernels with narrower vectors than this machine's by qemu. Builds the half without
-# torch for arm64 and runs its tests by qemu. Then runs clang-tidy over that half's headers, and
-# compiles each block of the documentation alone.
+# Runs the tests of the kernels with narrower vectors than this machine's by qemu, those of the half with torch
+# with the newest LibTorch, and those of the half without torch by qemu for arm64. Then runs clang-tidy over the
+# headers of that half, and compiles each block of the documentation alone.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tools/tally.sh
 
-aarch64() { tools/aarch64_sysroot.sh && tools/test.sh aarch64; }
 # kernels PROCESSOR
 kernels() { qemu-x86_64 -cpu "$1" build/dev/tests/kernels_test --gtest_brief=1; }
+newest_torch() {
+  local folder=build/venv
+  python3 -m venv "$folder" && "$folder"/bin/python -m pip install --disable-pip-version-check --no-compile \
+    --no-deps --upgrade --index-url https://download.pytorch.org/whl/cpu torch || return
+  ln -sfn "$PWD/$(echo "$folder"/lib/python3*/site-packages/torch)" build/libtorch
+  tools/test.sh newest_torch
+}
+aarch64() { tools/aarch64_sysroot.sh && tools/test.sh aarch64; }
 
 tools/build.sh dev kernels_test
 tally "kernels with AVX2" kernels Haswell
 tally "kernels with SSE2" kernels Nehalem
+tally "the newest LibTorch" newest_torch
 tally "arm64" aarch64
 tally "clang-tidy" tools/tidy.sh
 tally "blocks of the documentation, each alone" tools/build.sh dev docs_alone_host docs_alone_torch

@@ -102,14 +102,14 @@ def free_port():
 
 def start(arguments):
     model, threads = arguments.model, str(arguments.threads)
-    precision = arguments.precision
+    peer_precision = "fp32" if arguments.precision == "fp32" else "bf16"
 
     def plain(text):
         return {"inputs": text}
 
     port = free_port()
     yield Server("serve", [arguments.serve, "--model", model, "--host", "127.0.0.1", "--port",
-                           str(port), "--threads", threads, "--precision", precision,
+                           str(port), "--threads", threads, "--precision", arguments.precision,
                            "--max-concurrent-requests", "2048"],
                  port, "/predict", plain, lambda answer: answer)
     if not arguments.peers:
@@ -117,8 +117,8 @@ def start(arguments):
     port = free_port()
     yield Server(
         "infinity-emb", [pathlib.Path(arguments.peers).parent / "infinity_emb", "v2", "--model-id",
-                         model, "--engine", "torch", "--device", "cpu", "--dtype",
-                         {"bf16": "bfloat16", "fp32": "float32"}[precision], "--port", str(port)],
+                         model, "--engine", "torch", "--device", "cpu", "--port", str(port),
+                         "--dtype", {"bf16": "bfloat16", "fp32": "float32"}[peer_precision]],
         port, "/classify", lambda text: {"model": "peer", "input": [text]},
         lambda answer: answer["data"][0],
         {"INFINITY_SERVED_MODEL_NAME": "peer", "INFINITY_BETTERTRANSFORMER": "false",
@@ -128,7 +128,7 @@ def start(arguments):
         port = free_port()
         yield Server(f"FastAPI + {kind}",
                      [arguments.peers, HERE / "peers.py", kind, "--model", model, "--port",
-                      str(port), "--precision", precision, "--threads", threads],
+                      str(port), "--precision", peer_precision, "--threads", threads],
                      port, "/predict", plain, lambda answer: answer)
 
 
@@ -189,7 +189,8 @@ def main():
     parser.add_argument("--peers", help="a Python that has the peers")
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--precision", choices=["fp32", "bf16"], default="bf16")
+    parser.add_argument("--precision", choices=["fp32", "bf16", "int8"], default="bf16",
+                        help="of serve; the peers have fp32 for fp32, else bf16")
     parser.add_argument("--connections", type=lambda text: [int(c) for c in text.split(",")],
                         default=[1, 2, 4, 8, 16, 32, 64, 256])
     arguments = parser.parse_args()
@@ -201,7 +202,7 @@ def main():
             servers.append(server)
         for server in servers:
             server.wait()
-        check(servers, 0.05 if arguments.precision == "bf16" else 1e-4)
+        check(servers, 1e-4 if arguments.precision == "fp32" else 0.05)
         with tempfile.TemporaryDirectory() as folder:
             found = measure(servers, arguments, pathlib.Path(folder))
         table(servers, found, [c for c in (1, 16, 256) if c in arguments.connections])

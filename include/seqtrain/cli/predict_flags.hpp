@@ -35,14 +35,14 @@ struct PredictFlags {
              "fine-tuned model: a directory in Hugging Face's layout, a run's directory, a result "
              "of languages, gs://, or a name on the hub")
         .add("format", format, "jsonl, tsv, csv, lines (one text a line), or auto (recognised)")
-        .add("batch-size", batch_size, "examples that are labelled together")
+        .add("batch-size", batch_size, "examples that are computed together")
         .add("max-length", max_length,
              "most ids of an example; longer ones are truncated (0: the model's maximum)")
         .add("text-field", text_field, "field of the text (default: recognised)")
         .add("pair-field", pair_field, "field of the second text")
         .add("precision", precision,
              "fp32, bf16, int8 (on a processor, for encoders with BERT's layers), or auto "
-             "(bf16 where the device computes it)")
+             "(bf16 where it is native)")
         .add("compare", compare,
              "second precision to predict the records in; the last line on stderr says how far the "
              "answers differ")

@@ -51,7 +51,9 @@ struct ServeFlags {
         .add("port", port, "port to listen on; 0 chooses a free one (AIP_HTTP_PORT, PORT)")
         .add("threads", threads, "threads that compute")
         .add("precision", precision,
-             "precision of matrix products: fp32, bf16, int8 or auto (bf16 where it is native)")
+             "precision of matrix products: fp32, bf16, int8 (on a processor, for encoders with "
+             "BERT's "
+             "layers), or auto (bf16 where it is native)")
         .add("device", device, "auto, cpu or cuda")
         .add("max-batch-tokens", max_batch_tokens,
              "most ids in a batch for the model (MAX_BATCH_TOKENS)")

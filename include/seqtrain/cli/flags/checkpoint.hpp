@@ -22,16 +22,17 @@ struct CheckpointFlags {
   void add_to(Flags& flags) {
     flags.section("Checkpoints")
         .add("checkpoint-dir", checkpoint_dir,
-             "where checkpoints are saved: a directory or gs://bucket/path (default: checkpoints "
-             "in the output directory)")
+             "where checkpoints are saved: a directory or gs://bucket/path (default: "
+             "AIP_CHECKPOINT_DIR, else checkpoints in the output directory)")
         .add("checkpoint-every", checkpoint_every,
              "steps between two checkpoints (0: not by steps)")
         .add("checkpoint-minutes", checkpoint_minutes,
              "minutes between two checkpoints (0: not by time)")
         .add("keep-checkpoints", keep_checkpoints, "number of newest checkpoints to keep")
         .add("resume", resume,
-             "auto: continue from the newest complete checkpoint, if there is one; never; or a "
-             "checkpoint's path (default: auto if --checkpoint-dir is given)")
+             "auto: continue the run whose checkpoints are in the checkpoint directory, if there "
+             "is one; never: begin a new run; or a checkpoint's path: begin a new run from it "
+             "(default: auto if a checkpoint directory is given, else never)")
         .add("grace-seconds", grace_seconds,
              "seconds after SIGTERM within which the run is saved and ends");
   }

@@ -40,9 +40,9 @@ struct DataFlags {
             "train-file", train_file,
             open
                 ? "examples to train on: .parquet, or .jsonl, .tsv or .csv, also with .gz or .zst; "
-                  "or a directory with <label>/*.txt"
-                : "examples to train on: .jsonl, .tsv or .csv, also with .gz or .zst, or a "
-                  "directory with <label>/*.txt")
+                  "several files separated by commas; or a directory with <label>/*.txt"
+                : "examples to train on: .jsonl, .tsv or .csv, also with .gz or .zst; several "
+                  "files separated by commas; or a directory with <label>/*.txt")
         .add("dev-file", dev_file, "examples to evaluate on after each epoch")
         .add("test-file", test_file, "examples to evaluate on at the end (default: the dev file)")
         .add("dataset", dataset,

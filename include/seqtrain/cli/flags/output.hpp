@@ -30,7 +30,8 @@ struct OutputFlags {
   void add_to(Flags& flags) {
     flags.section("Output")
         .add("output-dir", output_dir, "directory of the run (default: runs/<name>_<date>)")
-        .add_switch("overwrite", overwrite, "replace a run that the output directory holds")
+        .add_switch("overwrite", overwrite,
+                    "replace a run that the output directory holds, with its checkpoints there")
         .add("model-name", model_name, "file name of the state_dict")
         .add("job-dir", job_dir,
              "place that also gets the results, in a dated folder: a directory or "

@@ -61,12 +61,16 @@ struct TrainingFlags {
              determines_results)
         .add("optim", optim, "adam: decay added to the gradient; adamw: decoupled",
              determines_results)
-        .add("weight-decay", weight_decay, "see --optim", determines_results)
+        .add("weight-decay", weight_decay, "weight decay; --optim says how it is applied",
+             determines_results)
         .add("adam-beta1", adam_beta1, "decay of the first moment", determines_results)
         .add("adam-beta2", adam_beta2, "decay of the second moment", determines_results)
         .add("adam-epsilon", adam_epsilon, "number added to the denominator", determines_results)
         .add("lr-scheduler-type", lr_scheduler_type,
-             "constant, linear, cosine, slanted_triangular or one_cycle", determines_results)
+             "constant, linear, cosine, slanted_triangular or one_cycle, which schedules Adam's "
+             "first "
+             "beta too",
+             determines_results)
         .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0",
              determines_results)
         .add("warmup-ratio", warmup_ratio, "--warmup-steps as a share of all steps",
@@ -85,7 +89,8 @@ struct TrainingFlags {
         .add("early-stopping-patience", early_stopping_patience,
              "end after this many epochs in a row that were no better on the dev file (0: never)",
              determines_results)
-        .add_switch("best-model", best_model, "end with the model of the best dev epoch",
+        .add_switch("best-model", best_model,
+                    "end with the parameters of the epoch that was best on the dev file",
                     determines_results)
         .add("metric-for-best-model", metric_for_best_model,
              "metric that decides which epoch is best: loss, accuracy, macro_f1, micro_f1 or the "
