@@ -202,7 +202,7 @@ def main():
             servers.append(server)
         for server in servers:
             server.wait()
-        check(servers, 1e-4 if arguments.precision == "fp32" else 0.05)
+        check(servers, {"fp32": 1e-4, "bf16": 0.05, "int8": 0.1}[arguments.precision])
         with tempfile.TemporaryDirectory() as folder:
             found = measure(servers, arguments, pathlib.Path(folder))
         table(servers, found, [c for c in (1, 16, 256) if c in arguments.connections])
