@@ -179,6 +179,11 @@ SEQTRAIN_INLINE void dot_product(const WordFactors& factors, std::size_t rows, s
   for (; column + most * width <= columns; column += most * width) {
     detail::dot_columns<Dot, Vector, most>(factors, rows, column, use);
   }
+  if constexpr (most == 4) {
+    for (; column + 2 * width <= columns; column += 2 * width) {
+      detail::dot_columns<Dot, Vector, 2>(factors, rows, column, use);
+    }
+  }
   for (; column < columns; column += width) {
     detail::dot_columns<Dot, Vector, 1>(factors, rows, column, use);
   }

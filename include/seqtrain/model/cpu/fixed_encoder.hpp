@@ -15,6 +15,7 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/attention.hpp>
+#include <seqtrain/kernels/bf16_attention.hpp>
 #include <seqtrain/kernels/int8.hpp>
 #include <seqtrain/kernels/layer_norm.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
@@ -275,8 +276,13 @@ class FixedEncoder {
                                      .size = size,
                                      .dropout = {},
                                      .first = 0};
-      kernels::attend(view, rows_.context + to_row * hidden() + head * size, hidden(),
-                      {encoder_.scratch_[worker].data()});
+      Bf16* const to = rows_.context + to_row * hidden() + head * size;
+      const kernels::AttentionScratch scratch{encoder_.scratch_[worker].data()};
+      if (kernels::has_bf16_attention(size)) {
+        kernels::attend_bf16(view, to, hidden(), scratch);
+      } else {
+        kernels::attend(view, to, hidden(), scratch);
+      }
     }
 
     /// Moves the rows of the first tokens to the front.

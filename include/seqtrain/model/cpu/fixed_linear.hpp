@@ -83,7 +83,7 @@ class FixedLinear {
     }
     const Bf16* const weights = linear_.forward_panel(index);
     if (multiplies_itself()) {
-      return kernels::multiply_bf16(x.values, rows, in(), weights, panel, add_bias);
+      return kernels::multiply_bf16(x.values, in(), rows, in(), weights, panel, add_bias);
     }
     multiply_panel(rows, in(), x.values, in(), weights, block, panel, false);
     const float* const product = block;

@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/kernels/bf16_attention.hpp>
+
+namespace seqtrain::kernels {
+namespace {
+
+/// One head of a text whose next rows hold NaN.
+struct Bf16Problem {
+  std::size_t length, size;
+  std::size_t ld = 3 * size + 6;
+  std::vector<Bf16> qkv = noise(length, ld);
+
+  static std::vector<Bf16> noise(std::size_t length, std::size_t ld) {
+    const random::Stream stream{7, random::Purpose::data};
+    std::vector<Bf16> values((length + 16) * ld, to_bf16(std::numeric_limits<float>::quiet_NaN()));
+    for (std::size_t i = 0; i < length * ld; ++i) {
+      values[i] = to_bf16(4 * random::to_float(stream.at(i)) - 2);
+    }
+    return values;
+  }
+
+  [[nodiscard]] double number(std::size_t row, std::size_t column) const {
+    return to_float(qkv[row * ld + column]);
+  }
+
+  [[nodiscard]] Head<Bf16> head(std::size_t queries) const {
+    return {.q = qkv.data(),
+            .k = qkv.data() + size,
+            .v = qkv.data() + 2 * size,
+            .ld = ld,
+            .queries = queries,
+            .length = length,
+            .size = size,
+            .dropout = {},
+            .first = 0};
+  }
+
+  [[nodiscard]] std::vector<Bf16> attend(std::size_t queries) const {
+    std::vector<float> memory(AttentionScratch::floats(length, size) + lanes);
+    std::vector<Bf16> out(queries * size);
+    attend_bf16(head(queries), out.data(), size, {memory.data()});
+    return out;
+  }
+
+  /// Returns a query's result by the formula.
+  [[nodiscard]] std::vector<double> expected(std::size_t query) const {
+    std::vector<double> result(size);
+    double total = 0;
+    for (std::size_t key = 0; key < length; ++key) {
+      double score = 0;
+      for (std::size_t i = 0; i < size; ++i) score += number(query, i) * number(key, size + i);
+      const double weight = std::exp(score / std::sqrt(static_cast<double>(size)));
+      total += weight;
+      for (std::size_t i = 0; i < size; ++i) result[i] += weight * number(key, 2 * size + i);
+    }
+    for (double& value : result) value /= total;
+    return result;
+  }
+};
+
+class Bf16Attention : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_bf16_attention(32)) GTEST_SKIP() << "the processor has no bfloat16 products";
+  }
+};
+
+TEST_F(Bf16Attention, AgreesWithTheFormula) {
+  for (const std::size_t size : {32U, 64U, 96U}) {
+    for (const std::size_t length : {1U, 2U, 15U, 16U, 17U, 33U, 210U, 600U}) {
+      const Bf16Problem problem{length, size};
+      const auto out = problem.attend(length);
+      for (std::size_t query = 0; query < length; ++query) {
+        const auto expected = problem.expected(query);
+        for (std::size_t i = 0; i < size; ++i) {
+          // Values are at most 2; a weight and the result are rounded to 8 bits.
+          ASSERT_NEAR(to_float(out[query * size + i]), expected[i], 2 * 0.004 + 0.004)
+              << size << " columns, " << length << " keys, query " << query;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Bf16Attention, AQueryDoesNotDependOnTheNumberOfQueries) {
+  const Bf16Problem problem{77, 32};
+  const auto all = problem.attend(77), one = problem.attend(1);
+  EXPECT_EQ(std::memcmp(all.data(), one.data(), one.size() * sizeof(Bf16)), 0);
+}
+
+TEST_F(Bf16Attention, LargeScoresDoNotOverflow) {
+  Bf16Problem problem{40, 32};
+  for (Bf16& value : problem.qkv) value = to_bf16(100 * to_float(value));
+  for (const Bf16 value : problem.attend(40)) EXPECT_LE(std::abs(to_float(value)), 200);
+}
+
+TEST_F(Bf16Attention, TakesHeadsWhoseColumnsAreAMultipleOf32) {
+  EXPECT_TRUE(has_bf16_attention(64));
+  EXPECT_FALSE(has_bf16_attention(48));
+  EXPECT_FALSE(has_bf16_attention(40));
+}
+
+}  // namespace
+}  // namespace seqtrain::kernels
