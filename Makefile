@@ -26,6 +26,7 @@ check: setup develop-packages  ## the rest for maintainers: GCC, headers, mistak
 
 check-platforms: setup develop-packages  ## narrower vectors, arm64, the newest LibTorch, clang-tidy; long
 	@tools/install_packages.sh platforms
+	@tools/get_checkpoint.sh
 	@tools/platforms.sh
 
 chaos: setup develop-packages  ## kill runs 100 times each way, and at every call of the file system

@@ -8,12 +8,11 @@ source tools/tally.sh
 
 # kernels PROCESSOR
 kernels() { qemu-x86_64 -cpu "$1" build/dev/tests/kernels_test --gtest_brief=1; }
+# PyPI's newest LibTorch is built with CUDA. Its part for processors needs two of CUDA's libraries.
 newest_torch() {
-  local folder=build/venv
-  python3 -m venv "$folder" && "$folder"/bin/python -m pip install --disable-pip-version-check --no-compile \
-    --no-deps --upgrade --index-url https://download.pytorch.org/whl/cpu torch || return
-  ln -sfn "$PWD/$(echo "$folder"/lib/python3*/site-packages/torch)" build/libtorch
-  tools/test.sh newest_torch
+  rm -rf build/torch_wheel
+  .venv/bin/python -m pip install --disable-pip-version-check --no-compile --no-deps --target build/torch_wheel \
+    'torch>2.13.0' nvidia-cuda-runtime nvidia-cuda-cupti && tools/test.sh newest_torch
 }
 aarch64() { tools/aarch64_sysroot.sh && tools/test.sh aarch64; }
 

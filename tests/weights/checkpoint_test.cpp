@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <fstream>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +50,36 @@ TEST_F(CheckpointTest, OpensOneFile) {
   const Checkpoint checkpoint{directory_.path()};
   tests::expect_golden(all(checkpoint), tests::golden_weights() / "dtypes.json");
   EXPECT_FALSE(checkpoint.find("absent"));
+}
+
+/// Returns the kilobytes of this process's memory that are parts of files.
+std::size_t mapped_kilobytes() {
+  std::ifstream status{"/proc/self/status"};
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("RssFile:")) return std::stoul(line.substr(8));
+  }
+  return 0;
+}
+
+TEST_F(CheckpointTest, ForgottenBytesTakeNoMemoryAndStayReadable) {
+  const std::vector<float> values(4 << 20, 1.5F);
+  const TensorView written{
+      .name = "large", .shape = {4 << 20}, .bytes = std::as_bytes(std::span{values})};
+  write_safetensors(directory_ / "model.safetensors", std::span{&written, 1});
+  const Checkpoint checkpoint{directory_.path()};
+  const auto tensor = *checkpoint.find("large");
+  ASSERT_TRUE(std::ranges::equal(tensor.bytes, written.bytes));
+  const std::size_t before = mapped_kilobytes();
+  checkpoint.forget(tensor);
+  EXPECT_LT(mapped_kilobytes() + 15 * 1024, before);
+  EXPECT_TRUE(std::ranges::equal(tensor.bytes, written.bytes));
+}
+
+TEST_F(CheckpointTest, ForgetsNothingThatIsNotInItsFiles) {
+  copy("dtypes.safetensors", "model.safetensors");
+  const std::vector<float> values(1 << 20, 1.5F);
+  Checkpoint{directory_.path()}.forget({.bytes = std::as_bytes(std::span{values})});
+  EXPECT_EQ(std::ranges::count(values, 1.5F), 1 << 20);
 }
 
 TEST_F(CheckpointTest, OpensShardsByTheirIndex) {

@@ -46,6 +46,12 @@ class Checkpoint {
     return result;
   }
 
+  /// Frees the memory of a tensor's bytes if they are a part of a safetensors file. They stay
+  /// readable: they are read from the file again.
+  void forget(const TensorView& tensor) const noexcept {
+    for (const SafetensorsFile& file : safetensors_) file.forget(tensor);
+  }
+
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
   [[nodiscard]] std::filesystem::path config_file() const { return directory_ / "config.json"; }
 

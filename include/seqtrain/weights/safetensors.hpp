@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -37,6 +38,18 @@ class SafetensorsFile {
       : file_{path}, tensors_{parse_safetensors(file_.bytes(), path.string())} {}
 
   [[nodiscard]] const std::vector<TensorView>& tensors() const { return tensors_; }
+
+  /// Frees the memory of a tensor's bytes if they belong to this file. They stay readable: they are
+  /// read from the file again.
+  void forget(const TensorView& tensor) const noexcept {
+    const std::string_view bytes{reinterpret_cast<const char*>(tensor.bytes.data()),
+                                 tensor.bytes.size()};
+    const std::string_view all = file_.text();
+    const std::less_equal<> before;
+    const bool inside = before(all.data(), bytes.data()) &&
+                        before(bytes.data() + bytes.size(), all.data() + all.size());
+    if (inside) file_.forget(bytes);
+  }
 
  private:
   MappedFile file_;

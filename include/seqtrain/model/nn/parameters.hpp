@@ -68,6 +68,7 @@ class ParameterMaker {
     const at::Tensor value =
         (stored ? load(*stored, name, shape) : initialise(shape, role, part.initializer_range))
             .to(options_.device);
+    if (stored) checkpoint_->forget(*stored);
     parameters_.push_back({.name = name,
                            .value = value,
                            .gradient = part.frozen ? at::Tensor{} : tensor::require_gradient(value),

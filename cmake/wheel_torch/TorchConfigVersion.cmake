@@ -1,0 +1,1 @@
+include(${TORCH_WHEEL}/share/cmake/Torch/TorchConfigVersion.cmake)
