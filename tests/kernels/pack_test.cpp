@@ -51,6 +51,19 @@ TEST(Pack, Bfloat16InterleavesTwoRows) {
   expect_both_ways<Bf16>();
 }
 
+TEST(Pack, TransposedBfloat16IsPackedLikeItsFloats) {
+  const auto plain = numbers(columns * ld_source);
+  std::vector<Bf16> narrow(plain.size());
+  for (std::size_t i = 0; i < narrow.size(); ++i) narrow[i] = to_bf16(plain[i]);
+  std::vector<Bf16> packed(k * columns);
+  pack_transposed_panel(narrow.data(), ld_source, k, columns, packed.data());
+  for (std::size_t row = 0; row < k; ++row) {
+    for (std::size_t column = 0; column < columns; ++column) {
+      EXPECT_EQ(packed_at(packed, row, column), plain[column * ld_source + row]);
+    }
+  }
+}
+
 template <class T>
 void expect_transposed() {
   const auto numbers_of_rows = numbers(k * ld_source);

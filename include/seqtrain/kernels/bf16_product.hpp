@@ -24,7 +24,7 @@ inline bool has_bf16_products() {
 /// ld are even, columns a multiple of 16. `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that
 /// captures by copy.
 template <class Use>
-void multiply_bf16(const Bf16* x, std::size_t ld, std::size_t rows, std::size_t k, const void* b,
+void multiply_bf16(const Bf16* x, std::size_t ld, std::size_t rows, std::size_t k, const Bf16* b,
                    std::size_t columns, Use use) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     if constexpr (width == 16) {

@@ -153,15 +153,21 @@ SEQTRAIN_INLINE void dot_tile_of(std::size_t count, const WordFactors& factors, 
   }
 }
 
+/// Computes the columns from `column` on in tiles of `parts` vectors, the rest in narrower tiles.
 template <class Dot, class Vector, std::size_t parts, class Use>
 SEQTRAIN_INLINE void dot_columns(const WordFactors& factors, std::size_t rows, std::size_t column,
-                                 const Use& use) {
+                                 std::size_t columns, const Use& use) {
   // All registers hold sums, except those that the factors need.
   constexpr std::size_t width = sizeof(Vector) / 4;
   constexpr std::size_t height = width == 16 ? (Dot::is_light ? 6 : 4) : width == 8 ? 4 : 2;
-  for (std::size_t row = 0; row < rows; row += height) {
-    const std::size_t count = rows - row < height ? rows - row : height;
-    dot_tile_of<Dot, Vector, height, parts>(count, factors, row, column, use);
+  for (; column + parts * width <= columns; column += parts * width) {
+    for (std::size_t row = 0; row < rows; row += height) {
+      const std::size_t count = rows - row < height ? rows - row : height;
+      dot_tile_of<Dot, Vector, height, parts>(count, factors, row, column, use);
+    }
+  }
+  if constexpr (parts > 1) {
+    dot_columns<Dot, Vector, parts / 2>(factors, rows, column, columns, use);
   }
 }
 
@@ -173,20 +179,8 @@ SEQTRAIN_INLINE void dot_columns(const WordFactors& factors, std::size_t rows, s
 template <class Dot, class Vector, class Use>
 SEQTRAIN_INLINE void dot_product(const WordFactors& factors, std::size_t rows, std::size_t columns,
                                  const Use& use) {
-  constexpr std::size_t width = sizeof(Vector) / 4;
-  constexpr std::size_t most = width == 16 ? 4 : 2;
-  std::size_t column = 0;
-  for (; column + most * width <= columns; column += most * width) {
-    detail::dot_columns<Dot, Vector, most>(factors, rows, column, use);
-  }
-  if constexpr (most == 4) {
-    for (; column + 2 * width <= columns; column += 2 * width) {
-      detail::dot_columns<Dot, Vector, 2>(factors, rows, column, use);
-    }
-  }
-  for (; column < columns; column += width) {
-    detail::dot_columns<Dot, Vector, 1>(factors, rows, column, use);
-  }
+  constexpr std::size_t most = sizeof(Vector) / 4 == 16 ? 4 : 2;
+  detail::dot_columns<Dot, Vector, most>(factors, rows, 0, columns, use);
 }
 
 }  // namespace seqtrain::kernels

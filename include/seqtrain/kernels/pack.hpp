@@ -78,10 +78,16 @@ SEQTRAIN_INLINE void load_words(const float* from, Floats& words) {
   }
 }
 
+template <class T, class Floats>
+SEQTRAIN_INLINE void load_words(const Bf16* from, Floats& words) {
+  static_assert(interleave<T> == 2, "bfloat16 is packed as bfloat16");
+  std::memcpy(&words, from, sizeof words);
+}
+
 /// Packs a panel of the transpose, as `pack_panel`: element (row, column) is source[column * ld +
 /// row]. k must be a multiple of 32, columns of 16.
-template <class T>
-void pack_transposed_panel(const float* source, std::size_t ld, std::size_t k, std::size_t columns,
+template <class T, class Source>
+void pack_transposed_panel(const Source* source, std::size_t ld, std::size_t k, std::size_t columns,
                            T* packed) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     constexpr std::size_t step = interleave<T>;  // rows in a word

@@ -276,13 +276,8 @@ class FixedEncoder {
                                      .size = size,
                                      .dropout = {},
                                      .first = 0};
-      Bf16* const to = rows_.context + to_row * hidden() + head * size;
-      const kernels::AttentionScratch scratch{encoder_.scratch_[worker].data()};
-      if (kernels::has_bf16_attention(size)) {
-        kernels::attend_bf16(view, to, hidden(), scratch);
-      } else {
-        kernels::attend(view, to, hidden(), scratch);
-      }
+      kernels::attend_bf16(view, rows_.context + to_row * hidden() + head * size, hidden(),
+                           {encoder_.scratch_[worker].data()});
     }
 
     /// Moves the rows of the first tokens to the front.
