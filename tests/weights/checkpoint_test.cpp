@@ -78,7 +78,8 @@ TEST_F(CheckpointTest, ForgottenBytesTakeNoMemoryAndStayReadable) {
 TEST_F(CheckpointTest, ForgetsNothingThatIsNotInItsFiles) {
   copy("dtypes.safetensors", "model.safetensors");
   const std::vector<float> values(1 << 20, 1.5F);
-  Checkpoint{directory_.path()}.forget({.bytes = std::as_bytes(std::span{values})});
+  Checkpoint{directory_.path()}.forget(
+      {.name = "values", .bytes = std::as_bytes(std::span{values})});
   EXPECT_EQ(std::ranges::count(values, 1.5F), 1 << 20);
 }
 

@@ -95,7 +95,7 @@ inline void attend_bf16(const Head<Bf16>& head, Bf16* out, std::size_t ld_out,
       }
     });
     Bf16* const to = out + block.first * ld_out;
-    multiply_bf16(
+    multiply_bf16<2 * lanes>(
         weights, keys, block.queries, keys, v, size,
         [=](std::size_t row, std::size_t column, const auto& sums)
             SEQTRAIN_INLINE_LAMBDA { store(to + row * ld_out + column, factors[row] * sums); });

@@ -154,7 +154,8 @@ SEQTRAIN_INLINE void dot_tile_of(std::size_t count, const WordFactors& factors, 
 }
 
 /// Computes the columns from `column` on in tiles of `parts` vectors, the rest in narrower tiles.
-template <class Dot, class Vector, std::size_t parts, class Use>
+/// The number of columns is a multiple of `multiple`.
+template <class Dot, class Vector, std::size_t multiple, std::size_t parts, class Use>
 SEQTRAIN_INLINE void dot_columns(const WordFactors& factors, std::size_t rows, std::size_t column,
                                  std::size_t columns, const Use& use) {
   // All registers hold sums, except those that the factors need.
@@ -166,21 +167,23 @@ SEQTRAIN_INLINE void dot_columns(const WordFactors& factors, std::size_t rows, s
       dot_tile_of<Dot, Vector, height, parts>(count, factors, row, column, use);
     }
   }
-  if constexpr (parts > 1) {
-    dot_columns<Dot, Vector, parts / 2>(factors, rows, column, columns, use);
+  if constexpr (multiple % (parts * width) != 0) {
+    dot_columns<Dot, Vector, multiple, parts / 2>(factors, rows, column, columns, use);
   }
 }
 
 }  // namespace detail
 
-/// Computes the product [rows, columns] and calls use(row, column, sums) with each vector. The
-/// order of a row's additions does not depend on the other rows. Call it inside a function that is
+/// Computes the product [rows, columns] and calls use(row, column, sums) with each vector. columns
+/// is a multiple of `multiple`: the larger it is, the fewer kinds of tiles are compiled. The order
+/// of a row's additions does not depend on the other rows. Call it inside a function that is
 /// compiled for the vectors' instruction set.
-template <class Dot, class Vector, class Use>
+template <class Dot, class Vector, std::size_t multiple = lanes, class Use>
 SEQTRAIN_INLINE void dot_product(const WordFactors& factors, std::size_t rows, std::size_t columns,
                                  const Use& use) {
   constexpr std::size_t most = sizeof(Vector) / 4 == 16 ? 4 : 2;
-  detail::dot_columns<Dot, Vector, most>(factors, rows, 0, columns, use);
+  static_assert(multiple % lanes == 0);
+  detail::dot_columns<Dot, Vector, multiple, most>(factors, rows, 0, columns, use);
 }
 
 }  // namespace seqtrain::kernels

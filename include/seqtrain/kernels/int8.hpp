@@ -134,9 +134,10 @@ inline void quantize_panel(const float* weights, std::size_t k, std::size_t colu
 }
 
 /// Computes y = x W^T for [rows, columns] and calls use(row, column, y) with each vector of y. x is
-/// `quantized` [rows, k], and W the panel's weights. The sums of bytes are exact on every
-/// processor. `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that captures by copy.
-template <class Use>
+/// `quantized` [rows, k], and W the panel's weights. columns is a multiple of `multiple`, which is
+/// a multiple of 16. The sums of bytes are exact on every processor. `use` is a lambda marked
+/// SEQTRAIN_INLINE_LAMBDA that captures by copy.
+template <std::size_t multiple = lanes, class Use>
 void multiply_int8(const QuantizedRows& x, std::size_t rows, std::size_t k, const Int8Panel& panel,
                    std::size_t columns, Use use) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
@@ -154,10 +155,10 @@ void multiply_int8(const QuantizedRows& x, std::size_t rows, std::size_t k, cons
     };
     if constexpr (width > 4) {
       if (has_int8_instructions<width>()) {
-        return dot_product<dot::Bytes, Ints>(factors, rows, columns, scaled);
+        return dot_product<dot::Bytes, Ints, multiple>(factors, rows, columns, scaled);
       }
     }
-    dot_product<dot::BytesAsHalves, Ints>(factors, rows, columns, scaled);
+    dot_product<dot::BytesAsHalves, Ints, multiple>(factors, rows, columns, scaled);
   });
 }
 

@@ -79,11 +79,12 @@ class FixedLinear {
       use(row, first + column, product + b);
     };
     if (int8_) {
-      return kernels::multiply_int8(x.quantized, rows, in(), int8_panel(index), panel, add_bias);
+      return kernels::multiply_int8<panel>(x.quantized, rows, in(), int8_panel(index), panel,
+                                           add_bias);
     }
     const Bf16* const weights = linear_.forward_panel(index);
     if (multiplies_itself()) {
-      return kernels::multiply_bf16(x.values, in(), rows, in(), weights, panel, add_bias);
+      return kernels::multiply_bf16<panel>(x.values, in(), rows, in(), weights, panel, add_bias);
     }
     multiply_panel(rows, in(), x.values, in(), weights, block, panel, false);
     const float* const product = block;
