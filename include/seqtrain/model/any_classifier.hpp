@@ -100,7 +100,11 @@ class AnyClassifier {
   /// Returns the precision of the encoder's products.
   [[nodiscard]] Precision precision() const { return precision_; }
 
-  [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return loaded_.parameters; }
+  /// Throws `Error` if the model was loaded for predictions only.
+  [[nodiscard]] std::span<const tensor::Parameter> parameters() const {
+    check_trainable();
+    return loaded_.parameters;
+  }
   [[nodiscard]] tensor::StateDict state_dict() const { return tensor::StateDict{parameters()}; }
 
   /// Copies the values of `state_dict().views()`. Throws `InputError` if names or shapes do not
@@ -126,6 +130,7 @@ class AnyClassifier {
 
   /// Writes config.json and model.safetensors as `from_pretrained` reads them.
   void save_pretrained(const std::filesystem::path& directory) const {
+    check_trainable();
     std::filesystem::create_directories(directory);
     weights::write_config(directory / "config.json", loaded_.config_text, loaded_.architecture,
                           config().labels, problem_type());
@@ -133,9 +138,13 @@ class AnyClassifier {
   }
 
  private:
+  void check_trainable() const {
+    if (only_predicts_) throw Error{"the model was loaded for predictions only"};
+  }
+
   Loss add_gradients(const data::Batch& batch, double weight,
                      const std::function<void(std::size_t)>& ready) {
-    if (only_predicts_) throw Error{"the model was loaded for predictions only"};
+    check_trainable();
     const at::AutoGradMode with_gradients{true};
     const at::Tensor loss =
         passes_.passes->accumulate({batch, weight, dropout_stream(seed_, batch), loss_, ready});

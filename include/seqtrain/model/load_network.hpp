@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -26,14 +28,15 @@ template <Architecture Family>
 class NetworkOf : public Network {
  public:
   NetworkOf(ParameterMaker& maker, const typename Family::Config& config, bool encoder_frozen)
-      : encoder_{Scope{maker,
+      : encoder_{std::in_place,
+                 Scope{maker,
                        std::string{Family::prefix},
                        {.required = true, .frozen = encoder_frozen}},
                  config},
         head_{Scope{maker, "", {.initializer_range = config.initializer_range}}, config} {}
 
   [[nodiscard]] at::Tensor encode(const tensor::Batch& batch, Dropout& dropout) const override {
-    return encoder_(batch, dropout);
+    return (*encoder_)(batch, dropout);
   }
 
   [[nodiscard]] at::Tensor head(const at::Tensor& hidden, Dropout& dropout) const override {
@@ -43,14 +46,21 @@ class NetworkOf : public Network {
   [[nodiscard]] cpu::AnyEncoder kernels(std::span<tensor::Parameter> parameters,
                                         Precision precision, bool only_predicts) const override {
     if constexpr (HasCpuParts<typename Family::Encoder>) {
-      return {encoder_, parameters, precision, only_predicts};
+      return {*encoder_, parameters, precision, only_predicts};
     } else {
       return {};
     }
   }
 
+  void drop_encoder(std::vector<tensor::Parameter>& parameters) override {
+    encoder_.reset();
+    std::erase_if(parameters, [](const tensor::Parameter& parameter) {
+      return parameter.name.starts_with(std::string{Family::prefix} + ".");
+    });
+  }
+
  private:
-  typename Family::Encoder encoder_;
+  std::optional<typename Family::Encoder> encoder_;
   typename Family::Head head_;
 };
 
@@ -65,7 +75,7 @@ template <Architecture Family>
   configure(config, options);
   ParameterMaker maker{checkpoint,
                        {.prefix = Family::prefix, .seed = options.seed, .device = options.device}};
-  auto network = std::make_unique<const NetworkOf<Family>>(
+  auto network = std::make_unique<NetworkOf<Family>>(
       maker, config, options.freeze_encoder || options.only_predicts);
   return {.config_text = file.text(),
           .config = config,

@@ -44,6 +44,10 @@ class Network {
   /// `parameters` are all parameters of the network.
   [[nodiscard]] virtual cpu::AnyEncoder kernels(std::span<tensor::Parameter> parameters,
                                                 Precision precision, bool only_predicts) const = 0;
+
+  /// Lets go of the encoder's tensors, which its hand-written passes hold, and takes its parameters
+  /// out of the list. `encode` and `kernels` must not be called afterwards.
+  virtual void drop_encoder(std::vector<tensor::Parameter>& parameters) = 0;
 };
 
 /// A network that was loaded from a checkpoint, with the facts that depend on its family.
@@ -54,7 +58,7 @@ struct LoadedNetwork {
   std::int64_t max_length;        ///< the number of tokens that a row may have
   std::vector<tensor::Parameter> parameters;
   LoadReport report;
-  std::unique_ptr<const Network> network;
+  std::unique_ptr<Network> network;
 };
 
 }  // namespace seqtrain::model

@@ -86,6 +86,9 @@ class FixedEncoder {
     return count;
   }
 
+  /// See `Encoder::forget_weights`.
+  void forget_weights() { pack_and_forget_weights<FixedLinear>(all_linears()); }
+
   /// Returns the first tokens' hidden states [rows, hidden], in fp32.
   at::Tensor forward(const data::Batch& batch) {
     const TileGuard tiles;

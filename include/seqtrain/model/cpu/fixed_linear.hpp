@@ -56,6 +56,11 @@ class FixedLinear {
     if (!int8_) return linear_.end_packing();
     packed_changes_ = linear_.changes();
   }
+  /// See `Linear::forget_weights`.
+  void forget_weights() {
+    linear_.forget_weights();
+    end_packing();
+  }
 
   void pack(std::size_t index) {
     if (!int8_) return linear_.pack(index);

@@ -98,6 +98,12 @@ class Linear {
   }
   void end_packing() { packed_changes_ = changes(); }
 
+  /// Lets go of the weights, which are packed. They cannot be packed again.
+  void forget_weights() {
+    parts_.clear();
+    end_packing();
+  }
+
   void pack(std::size_t index) {
     const std::size_t output = index * panel;
     const auto [weight, bias] = weights(output);
@@ -178,6 +184,15 @@ void pack_weights(std::span<Map* const> maps, bool always) {
   tensor::for_each_task(
       panels.size(), [&](std::size_t i, std::size_t) { panels[i].first->pack(panels[i].second); });
   for (Map* const map : maps) map->end_packing();
+}
+
+/// Packs the weights of maps for the last time and lets go of them, one map after another.
+template <class Map>
+void pack_and_forget_weights(std::span<Map* const> maps) {
+  for (Map* const& map : maps) {
+    pack_weights(std::span<Map* const>{&map, 1}, false);
+    map->forget_weights();
+  }
 }
 
 /// Columns of the result of a linear map. Both numbers are multiples of `panel`.

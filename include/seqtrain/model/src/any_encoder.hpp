@@ -59,6 +59,10 @@ SEQTRAIN_SEPARATE std::size_t AnyEncoder::maps_in_bf16() const {
   return fixed ? fixed->maps_in_bf16() : 0;
 }
 
+SEQTRAIN_SEPARATE void AnyEncoder::forget_weights() {
+  std::visit([](auto& encoder) { encoder.forget_weights(); }, held_->encoder);
+}
+
 SEQTRAIN_SEPARATE at::Tensor AnyEncoder::forward(const data::Batch& batch,
                                                  std::optional<random::Stream> dropout) {
   return std::visit(

@@ -13,7 +13,7 @@ namespace seqtrain::model {
 
 SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precision,
                                          const ClassifierOptions& options) {
-  const Network& network = *loaded.network;
+  Network& network = *loaded.network;
   const bool frozen = options.freeze_encoder || options.only_predicts;
   MadePasses made;
   cpu::AnyEncoder kernels;
@@ -26,6 +26,10 @@ SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precis
     throw InputError{"int8 is computed on a processor, for encoders with BERT's layers",
                      {.object = "precision"},
                      "use fp32, bf16 or auto"};
+  }
+  if (made.by_hand && options.only_predicts) {
+    network.drop_encoder(loaded.parameters);
+    kernels.forget_weights();
   }
   if (made.by_hand) {
     made.passes = std::make_unique<KernelPasses>(std::move(kernels), network, loaded.parameters,
