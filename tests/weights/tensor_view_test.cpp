@@ -1,6 +1,8 @@
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,6 +18,17 @@ TEST(TensorView, CountsElements) {
   EXPECT_EQ(numel(Shape{}), 1);
   EXPECT_EQ(numel(Shape{2, 3, 4}), 24);
   EXPECT_EQ(numel(Shape{5, 0}), 0);
+}
+
+TEST(TensorView, GivesFloatsWhereTheyLie) {
+  const std::vector<float> numbers{1, 2, 3};
+  const auto bytes = std::as_bytes(std::span{numbers});
+  const auto floats = as_floats({.name = "x", .shape = {3}, .bytes = bytes});
+  ASSERT_TRUE(floats);
+  EXPECT_EQ(floats->data(), numbers.data());
+  EXPECT_EQ(floats->size(), 3);
+  EXPECT_FALSE(as_floats({.name = "x", .shape = {2}, .bytes = bytes.subspan(1, 8)}));
+  EXPECT_FALSE(as_floats({.name = "x", .dtype = DType::f16, .shape = {6}, .bytes = bytes}));
 }
 
 TEST(TensorView, AShapeThatIsNoneHasNoCount) {

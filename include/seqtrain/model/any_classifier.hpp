@@ -59,6 +59,7 @@ class AnyClassifier {
         loss_{config().problem(), options.label_smoothing} {
     set_class_weights(options.class_weights);
     passes_ = make_passes(loaded_, precision_, options);
+    loaded_.borrowed.own();
   }
 
   /// Adds weight · d(mean loss)/dp to the gradients. The loss is `ProblemLoss`. Throws `Error` with

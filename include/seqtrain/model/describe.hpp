@@ -40,7 +40,7 @@ inline std::string describe(Precision used, c10::Device device, std::size_t maps
     return line;
   }
   if (used != Precision::bf16) return "Precision: fp32";
-  std::string line = "Precision: bf16 products, fp32 weights and sums";
+  std::string line = "Precision: bf16 products, fp32 sums";
   if (!has_native_bf16(device)) {
     line += "; warning: this device does not compute bf16 natively, so fp32 is probably faster";
   }

@@ -74,7 +74,10 @@ template <Architecture Family>
   auto config = Family::read_config(file);
   configure(config, options);
   ParameterMaker maker{checkpoint,
-                       {.prefix = Family::prefix, .seed = options.seed, .device = options.device}};
+                       {.prefix = Family::prefix,
+                        .seed = options.seed,
+                        .device = options.device,
+                        .borrows = options.only_predicts && options.device.is_cpu()}};
   auto network = std::make_unique<NetworkOf<Family>>(
       maker, config, options.freeze_encoder || options.only_predicts);
   return {.config_text = file.text(),
@@ -83,6 +86,7 @@ template <Architecture Family>
           .max_length = Family::max_length(config),
           .parameters = maker.parameters(),
           .report = maker.report(),
+          .borrowed = maker.borrowed(),
           .network = std::move(network)};
 }
 

@@ -15,6 +15,7 @@
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/borrowed_memory.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/config_file.hpp>
@@ -58,6 +59,9 @@ struct LoadedNetwork {
   std::int64_t max_length;        ///< the number of tokens that a row may have
   std::vector<tensor::Parameter> parameters;
   LoadReport report;
+  /// The parameters of a model that only predicts may lie in the checkpoint's memory until
+  /// `borrowed.own()` is called.
+  tensor::BorrowedMemory borrowed;
   std::unique_ptr<Network> network;
 };
 

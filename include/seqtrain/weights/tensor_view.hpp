@@ -82,6 +82,15 @@ inline void check_consistent(std::span<const TensorView> tensors, const std::str
   }
 }
 
+/// Returns the tensor's numbers where they lie, or nothing if they are no floats or not aligned as
+/// floats are.
+inline std::optional<std::span<const float>> as_floats(const TensorView& tensor) {
+  const auto* const bytes = tensor.bytes.data();
+  const bool aligned = reinterpret_cast<std::uintptr_t>(bytes) % alignof(float) == 0;
+  if (tensor.dtype != DType::f32 || !aligned) return {};
+  return std::span{reinterpret_cast<const float*>(bytes), tensor.bytes.size() / sizeof(float)};
+}
+
 /// Returns the tensor's numbers as floats. Throws `InputError` if its type is not floating-point.
 inline std::vector<float> to_floats(const TensorView& tensor) {
   if (!is_floating(tensor.dtype)) {

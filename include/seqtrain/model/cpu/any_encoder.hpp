@@ -50,9 +50,9 @@ class AnyEncoder {
   /// that int8 cannot hold well.
   [[nodiscard]] std::size_t maps_in_bf16() const;
 
-  /// Runs `Encoder::forget_weights` or `FixedEncoder::forget_weights`. Call it only if there are
-  /// passes.
-  void forget_weights();
+  /// Runs `Encoder::keep_packed_only` or `FixedEncoder::keep_packed_only`. Call it only if there
+  /// are passes.
+  void keep_packed_only();
 
   /// Runs `Encoder::forward` or `FixedEncoder::forward`. Call it only if there are passes.
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> dropout);

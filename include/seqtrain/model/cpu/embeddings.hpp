@@ -20,7 +20,7 @@ namespace seqtrain::model::cpu {
 
 /// A table of rows, with its gradient and the row that is never trained, if there is one.
 struct Table {
-  at::Tensor rows;                          ///< [size, hidden]
+  at::Tensor rows;                          ///< [size, hidden], fp32; bfloat16 if rounded
   at::Tensor gradient;                      ///< undefined where frozen
   std::shared_ptr<tensor::RowSet> touched;  ///< rows of the gradient
   std::int64_t padding_id = -1;
@@ -90,6 +90,10 @@ class Embeddings {
     return batch;
   }
 
+  /// Rounds the table of words to bfloat16, which takes half of the memory. `scatter` must not be
+  /// called afterwards.
+  void round_words() { word.rows = word.rows.to(at::kBFloat16); }
+
   /// Writes the sum of the tables' rows to `sum` [count, hidden], or zeros if there is no token.
   void add_up(const Ids* ids, std::size_t count, std::size_t hidden, float* sum) const {
     for (std::size_t row = 0; row < count; ++row) {
@@ -98,12 +102,15 @@ class Embeddings {
         std::fill_n(to, hidden, 0.0F);
         continue;
       }
-      const float* const w = line(word.rows, ids[row].word, hidden);
-      std::copy_n(w, hidden, to);
+      if (word.rows.scalar_type() == at::kBFloat16) {
+        std::copy_n(line<at::BFloat16>(word.rows, ids[row].word, hidden), hidden, to);
+      } else {
+        std::copy_n(line<float>(word.rows, ids[row].word, hidden), hidden, to);
+      }
       for (const auto& [table, id] :
            {std::pair{&type, ids[row].type}, {&position, ids[row].position}}) {
         if (!table->rows.defined()) continue;
-        const float* const numbers = line(table->rows, id, hidden);
+        const float* const numbers = line<float>(table->rows, id, hidden);
         for (std::size_t i = 0; i < hidden; ++i) to[i] += numbers[i];
       }
     }
@@ -144,8 +151,9 @@ class Embeddings {
     return word.padding_id + (id == word.padding_id ? 0 : count);
   }
 
-  static const float* line(const at::Tensor& rows, std::int64_t row, std::size_t hidden) {
-    return rows.const_data_ptr<float>() + static_cast<std::size_t>(row) * hidden;
+  template <class T>
+  static const T* line(const at::Tensor& rows, std::int64_t row, std::size_t hidden) {
+    return rows.const_data_ptr<T>() + static_cast<std::size_t>(row) * hidden;
   }
 
   static void add(const Table& table, std::int64_t row, const float* from, std::size_t begin,

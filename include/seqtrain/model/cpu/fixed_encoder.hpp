@@ -74,7 +74,6 @@ class FixedEncoder {
       : embeddings_{std::move(parts.embeddings)}, int8_{int8} {
     layers_.reserve(parts.layers.size());
     for (Layer<Bf16>& layer : parts.layers) layers_.emplace_back(std::move(layer), int8);
-    if (int8) keep_outliers_in_bf16();
   }
 
   /// Returns how many linear maps compute in bf16.
@@ -86,13 +85,17 @@ class FixedEncoder {
     return count;
   }
 
-  /// See `Encoder::forget_weights`.
-  void forget_weights() { pack_and_forget_weights<FixedLinear>(all_linears()); }
+  /// Packs the weights of linear maps, rounds the embeddings of words to bfloat16, and lets go of
+  /// the tensors of both. Decides which maps compute in int8. Call it once, before `forward`.
+  void keep_packed_only() {
+    embeddings_.round_words();
+    if (int8_) keep_outliers_in_bf16();
+    cpu::keep_packed_only<FixedLinear>(all_linears());
+  }
 
   /// Returns the first tokens' hidden states [rows, hidden], in fp32.
   at::Tensor forward(const data::Batch& batch) {
     const TileGuard tiles;
-    pack_weights<FixedLinear>(all_linears(), false);
     const Layout layout{batch, 1};
     const std::size_t workers = tensor::workers();
     const bool shared = losses_ || layout.groups().size() < workers;
@@ -358,6 +361,7 @@ class FixedEncoder {
   void keep_outliers_in_bf16() {
     constexpr double largest_loss = 0.1;
     std::vector<std::pair<const FixedLinear*, double>> losses;
+    pack_weights<FixedLinear>(all_linears(), false);
     losses_ = &losses;
     (void)forward(embeddings_.probe());
     losses_ = nullptr;

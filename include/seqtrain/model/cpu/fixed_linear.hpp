@@ -44,8 +44,6 @@ class FixedLinear {
   /// See `Linear::begin_packing`.
   [[nodiscard]] std::size_t begin_packing(bool always) {
     if (!int8_) return linear_.begin_packing(always);
-    if (linear_.changes() == packed_changes_ && !always) return 0;
-    packed_changes_ = -1;
     weights_.reserve(in() * out());
     excess_.reserve(out());
     scales_.reserve(out());
@@ -53,14 +51,10 @@ class FixedLinear {
     return panels();
   }
   void end_packing() {
-    if (!int8_) return linear_.end_packing();
-    packed_changes_ = linear_.changes();
+    if (!int8_) linear_.end_packing();
   }
   /// See `Linear::forget_weights`.
-  void forget_weights() {
-    linear_.forget_weights();
-    end_packing();
-  }
+  void forget_weights() { linear_.forget_weights(); }
 
   void pack(std::size_t index) {
     if (!int8_) return linear_.pack(index);
@@ -119,7 +113,6 @@ class FixedLinear {
 
   Linear<Bf16> linear_;
   bool int8_;
-  std::int64_t packed_changes_ = -1;
   Buffer<std::int8_t> weights_;
   Buffer<std::int32_t> excess_;
   Buffer<float> scales_;

@@ -188,7 +188,7 @@ void pack_weights(std::span<Map* const> maps, bool always) {
 
 /// Packs the weights of maps for the last time and lets go of them, one map after another.
 template <class Map>
-void pack_and_forget_weights(std::span<Map* const> maps) {
+void keep_packed_only(std::span<Map* const> maps) {
   for (Map* const& map : maps) {
     pack_weights(std::span<Map* const>{&map, 1}, false);
     map->forget_weights();

@@ -15,6 +15,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/random.hpp>
+#include <seqtrain/tensor/borrowed_memory.hpp>
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/weights/checkpoint.hpp>
@@ -52,6 +53,9 @@ class ParameterMaker {
     std::string_view prefix;  ///< first word of the encoder's names, which a checkpoint may lack
     std::uint64_t seed;
     c10::Device device;
+    /// True if parameters may be views of the checkpoint's bytes until `borrowed().own()` is
+    /// called.
+    bool borrows = false;
   };
 
   ParameterMaker(const weights::Checkpoint& checkpoint, Options options)
@@ -68,7 +72,6 @@ class ParameterMaker {
     const at::Tensor value =
         (stored ? load(*stored, name, shape) : initialise(shape, role, part.initializer_range))
             .to(options_.device);
-    if (stored) checkpoint_->forget(*stored);
     parameters_.push_back({.name = name,
                            .value = value,
                            .gradient = part.frozen ? at::Tensor{} : tensor::require_gradient(value),
@@ -77,6 +80,8 @@ class ParameterMaker {
   }
 
   [[nodiscard]] const std::vector<tensor::Parameter>& parameters() const { return parameters_; }
+
+  [[nodiscard]] const tensor::BorrowedMemory& borrowed() const { return borrowed_; }
 
   [[nodiscard]] LoadReport report() const {
     LoadReport result = report_;
@@ -116,8 +121,8 @@ class ParameterMaker {
     return {};
   }
 
-  static at::Tensor load(const weights::TensorView& stored, const std::string& name,
-                         at::IntArrayRef shape) {
+  at::Tensor load(const weights::TensorView& stored, const std::string& name,
+                  at::IntArrayRef shape) {
     if (at::IntArrayRef{stored.shape} != shape) {
       throw InputError{"has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
                            weights::to_string({shape.data(), shape.size()}) + " in the model",
@@ -126,9 +131,16 @@ class ParameterMaker {
     if (!weights::is_floating(stored.dtype)) {
       throw InputError{"holds no floating-point numbers", {.object = name}};
     }
+    if (options_.borrows) {
+      if (const auto floats = weights::as_floats(stored)) {
+        return borrowed_.borrow(*floats, shape,
+                                [checkpoint = checkpoint_, stored] { checkpoint->forget(stored); });
+      }
+    }
     at::Tensor value = at::empty(shape, at::kFloat);
     weights::to_floats(stored.dtype, stored.bytes,
                        {value.mutable_data_ptr<float>(), static_cast<std::size_t>(value.numel())});
+    checkpoint_->forget(stored);
     return value;
   }
 
@@ -144,6 +156,7 @@ class ParameterMaker {
   const weights::Checkpoint* checkpoint_;
   Options options_;
   std::vector<tensor::Parameter> parameters_;
+  tensor::BorrowedMemory borrowed_;
   LoadReport report_;
   std::set<std::string, std::less<>> used_;
 };

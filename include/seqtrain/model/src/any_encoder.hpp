@@ -59,8 +59,8 @@ SEQTRAIN_SEPARATE std::size_t AnyEncoder::maps_in_bf16() const {
   return fixed ? fixed->maps_in_bf16() : 0;
 }
 
-SEQTRAIN_SEPARATE void AnyEncoder::forget_weights() {
-  std::visit([](auto& encoder) { encoder.forget_weights(); }, held_->encoder);
+SEQTRAIN_SEPARATE void AnyEncoder::keep_packed_only() {
+  std::visit([](auto& encoder) { encoder.keep_packed_only(); }, held_->encoder);
 }
 
 SEQTRAIN_SEPARATE at::Tensor AnyEncoder::forward(const data::Batch& batch,

@@ -21,17 +21,17 @@ SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precis
     kernels = network.kernels(loaded.parameters, precision, options.only_predicts);
   }
   made.by_hand = static_cast<bool>(kernels);
-  made.maps_in_bf16 = kernels.maps_in_bf16();
   if (precision == Precision::int8 && !made.by_hand) {
     throw InputError{"int8 is computed on a processor, for encoders with BERT's layers",
                      {.object = "precision"},
                      "use fp32, bf16 or auto"};
   }
-  if (made.by_hand && options.only_predicts) {
-    network.drop_encoder(loaded.parameters);
-    kernels.forget_weights();
-  }
   if (made.by_hand) {
+    if (options.only_predicts) {
+      network.drop_encoder(loaded.parameters);
+      kernels.keep_packed_only();
+    }
+    made.maps_in_bf16 = kernels.maps_in_bf16();
     made.passes = std::make_unique<KernelPasses>(std::move(kernels), network, loaded.parameters,
                                                  loaded.config.hidden_size, frozen);
   } else {
