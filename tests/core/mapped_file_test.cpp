@@ -44,6 +44,14 @@ TEST(MappedFile, StaysReadableWhenForgotten) {
   EXPECT_EQ(mapped.text(), content);
 }
 
+TEST(MappedFile, WritingToItsMemoryDoesNotChangeTheFile) {
+  const TemporaryFile file{"three"};
+  const MappedFile mapped{file.path(), MappedFile::Pages::writable};
+  *const_cast<char*>(mapped.text().data()) = 'T';
+  EXPECT_EQ(mapped.text(), "Three");
+  EXPECT_EQ(MappedFile{file.path()}.text(), "three");
+}
+
 TEST(MappedFile, MovesItsMapping) {
   const TemporaryFile first{"first"};
   const TemporaryFile second{"second"};

@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <new>
 #include <ostream>
+#include <utility>
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/model/load_any_network.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 
 #include "support/made_checkpoint.hpp"
@@ -117,6 +119,14 @@ TEST_P(OnlyPredicts, ComputesTheSameBitsAgain) {
   const metrics::Logits first = model.logits(batch);
   EXPECT_EQ(model.logits(batch), first);
   EXPECT_EQ(load(true).logits(batch), first);
+}
+
+TEST_P(OnlyPredicts, ANetworkOutlivesItsCheckpoint) {
+  const ClassifierOptions options{.precision = GetParam().precision, .only_predicts = true};
+  auto loaded = load_any_network(weights::Checkpoint{checkpoint_.path()}, options);
+  AnyClassifier model{std::move(loaded), options};
+  const auto batch = tests::MadeCheckpoint::batch(0);
+  EXPECT_EQ(model.logits(batch), load(true).logits(batch));
 }
 
 TEST_P(OnlyPredicts, HasNoParametersToTrainOrSave) {

@@ -24,9 +24,14 @@ namespace seqtrain {
 /// meanwhile.
 class MappedFile {
  public:
+  enum class Pages {
+    read_only,
+    writable  ///< writing changes the memory of this process, but not the file
+  };
+
   /// Maps `file`. Throws `InputError` if it is missing, cannot be read, is not a regular file or is
   /// empty.
-  explicit MappedFile(const std::filesystem::path& file) {
+  explicit MappedFile(const std::filesystem::path& file, Pages pages = Pages::read_only) {
     const OwnedDescriptor descriptor{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (descriptor.number < 0) fail(file, std::strerror(errno));
     struct stat status = {};
@@ -35,7 +40,8 @@ class MappedFile {
     if (!S_ISREG(status.st_mode)) fail(file, "is not a regular file");
     if (status.st_size == 0) fail(file, "is empty");
     size_ = static_cast<std::size_t>(status.st_size);
-    void* const bytes = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor.number, 0);
+    const int access = pages == Pages::writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    void* const bytes = ::mmap(nullptr, size_, access, MAP_PRIVATE, descriptor.number, 0);
     if (bytes == MAP_FAILED) fail(file, std::strerror(errno));
     data_ = static_cast<const char*>(bytes);
   }

@@ -106,10 +106,11 @@ class AnyClassifier {
     check_trainable();
     return loaded_.parameters;
   }
+  /// Throws as `parameters` does.
   [[nodiscard]] tensor::StateDict state_dict() const { return tensor::StateDict{parameters()}; }
 
   /// Copies the values of `state_dict().views()`. Throws `InputError` if names or shapes do not
-  /// fit; some parameters may then have changed.
+  /// fit; some parameters may then have changed. Also throws as `parameters` does.
   void load_state_dict(std::span<const weights::TensorView> tensors) {
     tensor::SavedTensors saved{tensors};
     for (const auto& parameter : parameters()) saved.take(parameter.name, parameter.value);
@@ -129,7 +130,8 @@ class AnyClassifier {
   /// See `cpu::AnyEncoder::maps_in_bf16`.
   [[nodiscard]] std::size_t maps_in_bf16() const { return passes_.maps_in_bf16; }
 
-  /// Writes config.json and model.safetensors as `from_pretrained` reads them.
+  /// Writes config.json and model.safetensors as `from_pretrained` reads them. Throws as
+  /// `parameters` does.
   void save_pretrained(const std::filesystem::path& directory) const {
     check_trainable();
     std::filesystem::create_directories(directory);

@@ -28,7 +28,8 @@ namespace seqtrain::model {
 /// fp32 and on one thread.
 class KernelPasses : public Passes {
  public:
-  /// `parameters` are all parameters of the network; `hidden` is the size of its hidden states.
+  /// `parameters` are those of the network that `Network::kernels` has left; `hidden` is the size
+  /// of its hidden states.
   KernelPasses(cpu::AnyEncoder encoder, const Network& network,
                std::span<const tensor::Parameter> parameters, std::int64_t hidden,
                bool encoder_frozen)

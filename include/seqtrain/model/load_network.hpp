@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,20 +42,20 @@ class NetworkOf : public Network {
     return head_(hidden, dropout);
   }
 
-  [[nodiscard]] cpu::AnyEncoder kernels(std::span<tensor::Parameter> parameters,
-                                        Precision precision, bool only_predicts) const override {
+  [[nodiscard]] cpu::AnyEncoder kernels(std::vector<tensor::Parameter>& parameters,
+                                        Precision precision, bool only_predicts) override {
+    cpu::AnyEncoder kernels;
     if constexpr (HasCpuParts<typename Family::Encoder>) {
-      return {*encoder_, parameters, precision, only_predicts};
-    } else {
-      return {};
+      kernels = {*encoder_, parameters, precision, only_predicts};
     }
-  }
-
-  void drop_encoder(std::vector<tensor::Parameter>& parameters) override {
-    encoder_.reset();
-    std::erase_if(parameters, [](const tensor::Parameter& parameter) {
-      return parameter.name.starts_with(std::string{Family::prefix} + ".");
-    });
+    if (kernels && only_predicts) {
+      encoder_.reset();
+      std::erase_if(parameters, [](const tensor::Parameter& parameter) {
+        return parameter.name.starts_with(std::string{Family::prefix} + ".");
+      });
+      kernels.keep_packed_only();
+    }
+    return kernels;
   }
 
  private:

@@ -42,13 +42,11 @@ class Network {
   [[nodiscard]] virtual at::Tensor head(const at::Tensor& hidden, Dropout& dropout) const = 0;
 
   /// Returns the hand-written passes of the encoder, or an empty object if it has none.
-  /// `parameters` are all parameters of the network.
-  [[nodiscard]] virtual cpu::AnyEncoder kernels(std::span<tensor::Parameter> parameters,
-                                                Precision precision, bool only_predicts) const = 0;
-
-  /// Lets go of the encoder's tensors, which its hand-written passes hold, and takes its parameters
-  /// out of the list. `encode` and `kernels` must not be called afterwards.
-  virtual void drop_encoder(std::vector<tensor::Parameter>& parameters) = 0;
+  /// `parameters` are all parameters of the network. If the passes only predict, they keep packed
+  /// weights only: the encoder's tensors are freed, and the parameters whose names begin with the
+  /// family's prefix are taken out of the list. `encode` must not be called afterwards.
+  [[nodiscard]] virtual cpu::AnyEncoder kernels(std::vector<tensor::Parameter>& parameters,
+                                                Precision precision, bool only_predicts) = 0;
 };
 
 /// A network that was loaded from a checkpoint, with the facts that depend on its family.
@@ -59,8 +57,8 @@ struct LoadedNetwork {
   std::int64_t max_length;        ///< the number of tokens that a row may have
   std::vector<tensor::Parameter> parameters;
   LoadReport report;
-  /// The parameters of a model that only predicts may lie in the checkpoint's memory until
-  /// `borrowed.own()` is called.
+  /// The parameters of a model that only predicts may lie in the checkpoint's mapped files, which
+  /// nobody may shorten, until `borrowed.own()` is called.
   tensor::BorrowedMemory borrowed;
   std::unique_ptr<Network> network;
 };

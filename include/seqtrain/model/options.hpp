@@ -33,8 +33,8 @@ struct ClassifierOptions {
   std::uint64_t seed = 0;                  ///< seed of a new head's values and of dropout
   c10::Device device = c10::Device{c10::kCPU};
   Precision precision = Precision::fp32;
-  /// True if the model only computes logits. The encoder may then be one that only predicts, and
-  /// the hand-written passes keep its weights in one form alone, so they cannot be read or saved.
+  /// True if the model only computes logits. Its parameters cannot be read, trained or saved: the
+  /// hand-written passes keep the encoder's weights only in packed form.
   bool only_predicts = false;
   /// True if ATen's operators and autograd compute the encoder even if there are kernels for it.
   bool autograd = false;

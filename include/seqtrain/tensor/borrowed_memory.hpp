@@ -16,23 +16,23 @@
 
 namespace seqtrain::tensor {
 
-/// Makes tensors whose numbers lie in somebody else's memory, such as a mapped file, until `own` is
-/// called.
+/// Makes tensors whose numbers lie in memory that belongs to something else, such as a mapped file,
+/// until `own` is called.
 class BorrowedMemory {
  public:
-  /// Returns a tensor whose numbers are these floats, which nobody may change. Calls `released()`
-  /// when the tensor and its views no longer use them.
+  /// Returns a tensor whose numbers are these floats. Calls `released()` when the tensor and its
+  /// views no longer use them.
   at::Tensor borrow(std::span<const float> numbers, at::IntArrayRef shape,
                     std::function<void()> released) {
     const at::Tensor tensor = at::from_blob(
         const_cast<float*>(numbers.data()), shape,
         [released = std::move(released)](void*) { released(); }, at::TensorOptions{at::kFloat});
-    storages_.emplace_back(
-        c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(tensor.storage().unsafeGetStorageImpl()));
+    storages_.emplace_back(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(
+        tensor.storage().unsafeGetStorageImpl()));
     return tensor;
   }
 
-  /// Copies the numbers of all tensors that are still there to memory of their own.
+  /// Copies the numbers of all tensors that still exist into memory of their own.
   void own() {
     for (const auto& storage : std::exchange(storages_, {})) {
       const auto used = storage.lock();

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,10 +47,13 @@ class Checkpoint {
     return result;
   }
 
-  /// Frees the memory of a tensor's bytes if they are a part of a safetensors file. They stay
-  /// readable: they are read from the file again.
-  void forget(const TensorView& tensor) const noexcept {
-    for (const SafetensorsFile& file : safetensors_) file.forget(tensor);
+  /// Returns the safetensors file that has a tensor's bytes, which live as long as it, or null if
+  /// none has them.
+  [[nodiscard]] std::shared_ptr<const SafetensorsFile> file_of(const TensorView& tensor) const {
+    for (const auto& file : safetensors_) {
+      if (file->has(tensor)) return file;
+    }
+    return nullptr;
   }
 
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
@@ -76,7 +80,7 @@ class Checkpoint {
   Tensors read(const std::string& file) {
     const auto path = directory_ / file;
     if (path.extension() == ".bin") return named(torch_.emplace_back(path).root().tensors());
-    return named(safetensors_.emplace_back(path).tensors());
+    return named(safetensors_.emplace_back(std::make_shared<SafetensorsFile>(path))->tensors());
   }
 
   static Tensors named(const std::vector<TensorView>& tensors) {
@@ -110,7 +114,7 @@ class Checkpoint {
   }
 
   std::filesystem::path directory_;
-  std::vector<SafetensorsFile> safetensors_;
+  std::vector<std::shared_ptr<const SafetensorsFile>> safetensors_;
   std::vector<TorchFile> torch_;
   Tensors tensors_;
 };

@@ -31,27 +31,33 @@ inline std::vector<TensorView> parse_safetensors(std::span<const std::byte> byte
                                                  const std::string& file);
 
 /// A mapped safetensors file. The tensors' bytes are views of the file and live as long as this
-/// object.
+/// object. They may be overwritten in memory, which does not change the file.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path)
-      : file_{path}, tensors_{parse_safetensors(file_.bytes(), path.string())} {}
+      : file_{path, MappedFile::Pages::writable},
+        tensors_{parse_safetensors(file_.bytes(), path.string())} {}
 
   [[nodiscard]] const std::vector<TensorView>& tensors() const { return tensors_; }
 
-  /// Frees the memory of a tensor's bytes if they belong to this file. They stay readable: they are
-  /// read from the file again.
-  void forget(const TensorView& tensor) const noexcept {
-    const std::string_view bytes{reinterpret_cast<const char*>(tensor.bytes.data()),
-                                 tensor.bytes.size()};
+  /// Tells whether a tensor's bytes belong to this file.
+  [[nodiscard]] bool has(const TensorView& tensor) const noexcept {
+    const std::string_view bytes = text_of(tensor);
     const std::string_view all = file_.text();
     const std::less_equal<> before;
-    const bool inside = before(all.data(), bytes.data()) &&
-                        before(bytes.data() + bytes.size(), all.data() + all.size());
-    if (inside) file_.forget(bytes);
+    return before(all.data(), bytes.data()) &&
+           before(bytes.data() + bytes.size(), all.data() + all.size());
   }
 
+  /// Frees the memory of the bytes of a tensor that the file has. They stay readable: they are read
+  /// from the file again.
+  void forget(const TensorView& tensor) const noexcept { file_.forget(text_of(tensor)); }
+
  private:
+  static std::string_view text_of(const TensorView& tensor) noexcept {
+    return {reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()};
+  }
+
   MappedFile file_;
   std::vector<TensorView> tensors_;
 };

@@ -16,7 +16,7 @@
 namespace seqtrain::weights {
 
 /// A dense row-major tensor whose bytes belong to another object. The bytes may be unaligned, so
-/// read them by `to_floats` or memcpy.
+/// read them by `to_floats`, `as_floats` or memcpy.
 struct TensorView {
   std::string name;
   DType dtype = DType::f32;
@@ -82,8 +82,8 @@ inline void check_consistent(std::span<const TensorView> tensors, const std::str
   }
 }
 
-/// Returns the tensor's numbers where they lie, or nothing if they are no floats or not aligned as
-/// floats are.
+/// Returns the tensor's numbers where they lie, or nothing if they are not of type f32 or not
+/// aligned as floats are.
 inline std::optional<std::span<const float>> as_floats(const TensorView& tensor) {
   const auto* const bytes = tensor.bytes.data();
   const bool aligned = reinterpret_cast<std::uintptr_t>(bytes) % alignof(float) == 0;

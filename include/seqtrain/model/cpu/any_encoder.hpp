@@ -54,7 +54,8 @@ class AnyEncoder {
   /// are passes.
   void keep_packed_only();
 
-  /// Runs `Encoder::forward` or `FixedEncoder::forward`. Call it only if there are passes.
+  /// Runs `Encoder::forward` or `FixedEncoder::forward`. Call it only if there are passes, and for
+  /// passes that only predict after `keep_packed_only`.
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> dropout);
 
   /// Runs `Encoder::backward`. Calls `ready(i)` when the gradients of the parameters from number i

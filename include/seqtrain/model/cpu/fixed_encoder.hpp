@@ -53,11 +53,11 @@ struct FixedLayer {
 };
 
 /// BERT's and RoBERTa's encoder for predictions on the processor. Linear maps compute in int8 or
-/// bf16, and everything else in fp32. The residual is kept in fp32, the other matrices in bf16 or
-/// int8. Nothing is kept for a backward pass. A thread computes a run of sequences through all
-/// layers; if there are fewer groups of sequences than threads, all threads share each step of a
-/// run. The bits of a sequence's result do not depend on the other sequences or on the number of
-/// threads.
+/// bf16, and everything else in fp32, from embeddings of words in bf16. The residual is kept in
+/// fp32, the other matrices in bf16 or int8. Nothing is kept for a backward pass. A thread computes
+/// a run of sequences through all layers; if there are fewer groups of sequences than threads, all
+/// threads share each step of a run. The bits of a sequence's result do not depend on the other
+/// sequences or on the number of threads.
 class FixedEncoder {
  public:
   /// Tells whether it can compute an encoder of these parts.

@@ -41,9 +41,11 @@ class FixedLinear {
     scales_ = {};
   }
 
-  /// See `Linear::begin_packing`.
+  /// See `Linear::begin_packing`. In int8 the weights are packed once unless `always` is true.
   [[nodiscard]] std::size_t begin_packing(bool always) {
     if (!int8_) return linear_.begin_packing(always);
+    if (packed_ && !always) return 0;
+    packed_ = false;
     weights_.reserve(in() * out());
     excess_.reserve(out());
     scales_.reserve(out());
@@ -51,7 +53,8 @@ class FixedLinear {
     return panels();
   }
   void end_packing() {
-    if (!int8_) linear_.end_packing();
+    if (!int8_) return linear_.end_packing();
+    packed_ = true;
   }
   /// See `Linear::forget_weights`.
   void forget_weights() { linear_.forget_weights(); }
@@ -113,6 +116,7 @@ class FixedLinear {
 
   Linear<Bf16> linear_;
   bool int8_;
+  bool packed_ = false;  // in int8
   Buffer<std::int8_t> weights_;
   Buffer<std::int32_t> excess_;
   Buffer<float> scales_;

@@ -53,8 +53,7 @@ class ParameterMaker {
     std::string_view prefix;  ///< first word of the encoder's names, which a checkpoint may lack
     std::uint64_t seed;
     c10::Device device;
-    /// True if parameters may be views of the checkpoint's bytes until `borrowed().own()` is
-    /// called.
+    /// True if parameters may lie in the checkpoint's files until `borrowed().own()` is called.
     bool borrows = false;
   };
 
@@ -131,16 +130,15 @@ class ParameterMaker {
     if (!weights::is_floating(stored.dtype)) {
       throw InputError{"holds no floating-point numbers", {.object = name}};
     }
-    if (options_.borrows) {
-      if (const auto floats = weights::as_floats(stored)) {
-        return borrowed_.borrow(*floats, shape,
-                                [checkpoint = checkpoint_, stored] { checkpoint->forget(stored); });
-      }
+    const auto file = checkpoint_->file_of(stored);
+    const auto floats = weights::as_floats(stored);
+    if (options_.borrows && file && floats) {
+      return borrowed_.borrow(*floats, shape, [file, stored] { file->forget(stored); });
     }
     at::Tensor value = at::empty(shape, at::kFloat);
     weights::to_floats(stored.dtype, stored.bytes,
                        {value.mutable_data_ptr<float>(), static_cast<std::size_t>(value.numel())});
-    checkpoint_->forget(stored);
+    if (file) file->forget(stored);
     return value;
   }
 

@@ -27,10 +27,6 @@ SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precis
                      "use fp32, bf16 or auto"};
   }
   if (made.by_hand) {
-    if (options.only_predicts) {
-      network.drop_encoder(loaded.parameters);
-      kernels.keep_packed_only();
-    }
     made.maps_in_bf16 = kernels.maps_in_bf16();
     made.passes = std::make_unique<KernelPasses>(std::move(kernels), network, loaded.parameters,
                                                  loaded.config.hidden_size, frozen);
