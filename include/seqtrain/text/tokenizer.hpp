@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -23,6 +24,17 @@
 #include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
+
+/// A pipeline that finds added tokens in the normal form of a text while it encodes the text word
+/// by word.
+template <class P>
+concept FindsAddedTokens = requires(P& pipeline, const P& made, typename P::Scratch& scratch,
+                                    std::vector<Id>& out) {
+  pipeline.look_for(std::vector<AddedToken>{});
+  { made.encode_words(std::string_view{}, std::size_t{}, scratch, out) } -> std::same_as<bool>;
+};
+
+static_assert(FindsAddedTokens<BertPipeline> && FindsAddedTokens<AssembledPipeline>);
 
 /// The settings of a tokenizer apart from its pipeline.
 struct TokenizerOptions {
@@ -54,7 +66,7 @@ class BasicTokenizer {
       token.content = std::string{pipeline_.normalize(token.content, scratch)};
     });
     normalized_tokens_ = AddedTokens{{normalized, tokens.end()}};
-    if constexpr (requires { pipeline_.look_for({}); }) {
+    if constexpr (FindsAddedTokens<Pipeline>) {
       if (!normalized_tokens_.empty()) pipeline_.look_for({normalized, tokens.end()});
     }
     tokens.erase(normalized, tokens.end());
@@ -203,7 +215,7 @@ class BasicTokenizer {
   void append_plain(std::string_view text, const Missing& missing, Scratch& scratch,
                     std::vector<Id>& out) const {
     if (normalized_tokens_.empty()) return pipeline_.encode(text, missing(), scratch, out);
-    if constexpr (requires { pipeline_.look_for({}); }) {
+    if constexpr (FindsAddedTokens<Pipeline>) {
       if (pipeline_.encode_words(text, missing(), scratch, out)) return;
     }
     append_with_normalized_tokens(text, missing, scratch, out);
