@@ -3,7 +3,8 @@
 .PHONY: help mnli test check check-platforms chaos build bench image check-image package check-package \
   format check-format setup packages test-packages develop-packages package-packages clean
 
-# Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16"
+# Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16". make mnli TORCH=cuda fetches a LibTorch
+# for GPUs and TORCH=cpu one for processors: tools/make_venv.sh.
 ARGS ?=
 export CCACHE_DIR ?= $(CURDIR)/.cache/ccache
 sources = git ls-files '*.hpp' '*.cpp'

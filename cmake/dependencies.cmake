@@ -7,6 +7,7 @@ function(seqtrain_find package debian)
   set(${package}_FOUND TRUE PARENT_SCOPE)
 endfunction()
 
+list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 find_package(Threads REQUIRED)
 seqtrain_find(Eigen3 libeigen3-dev 3.4 NO_MODULE)
 seqtrain_find(simdjson libsimdjson-dev 3.0)
@@ -18,7 +19,6 @@ seqtrain_find(Boost "libboost-dev libboost-program-options-dev" 1.74 COMPONENTS 
 # Only parquet needs Arrow's C++ libraries, which are in the wheel pyarrow.
 set(SEQTRAIN_WITH_PARQUET AUTO CACHE STRING "Build the room of Parquet: ON, OFF or AUTO (if found)")
 if(SEQTRAIN_WITH_PARQUET)
-  list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
   find_package(PyArrow 24 QUIET)
   if(NOT PyArrow_FOUND AND SEQTRAIN_WITH_PARQUET STREQUAL "AUTO")
     message(STATUS "Without Parquet: ${PyArrow_advice}")
@@ -28,17 +28,18 @@ if(SEQTRAIN_WITH_PARQUET)
 endif()
 
 if(SEQTRAIN_WITH_TORCH)
-  # A LibTorch that CMAKE_PREFIX_PATH names comes first, then the project's venv.
+  # A LibTorch that CMAKE_PREFIX_PATH or Torch_DIR names comes first, then the project's venv.
   file(GLOB venv_torch "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
-  list(APPEND CMAKE_PREFIX_PATH ${venv_torch})
-  # LibTorch warns if it lacks Kineto, its profiler, which seqtrain does not use.
-  set(kineto_LIBRARY Threads::Threads)
-  find_package(Torch 2.13 QUIET)
+  if(NOT Torch_DIR)
+    list(APPEND CMAKE_PREFIX_PATH ${venv_torch})
+  endif()
+  find_package(Torch 2.11 QUIET MODULE)
   if(NOT Torch_FOUND)
     message(FATAL_ERROR
-      "LibTorch 2.13 or later not found. Either `make build`, which puts torch into .venv, or pass "
-      "-DCMAKE_PREFIX_PATH=/path/to/libtorch, or -DSEQTRAIN_WITH_TORCH=OFF for the half without it.")
+      "LibTorch 2.11 or later not found: found ${Torch_found}. Either `make build`, which puts torch into .venv, or "
+      "pass -DCMAKE_PREFIX_PATH=/path/to/libtorch, or -DSEQTRAIN_WITH_TORCH=OFF for the half without it.")
   endif()
+  message(STATUS "LibTorch: ${Torch_found}")
   # The headers of LibTorch's process groups include Gloo's headers, which LibTorch does not contain.
   find_path(GLOO_HEADERS gloo/context.h)
   if(NOT GLOO_HEADERS)

@@ -8,6 +8,7 @@ install(EXPORT seqtrain_host FILE seqtrain_host.cmake NAMESPACE seqtrain:: DESTI
 if(SEQTRAIN_WITH_TORCH)
   install(EXPORT seqtrain_torch FILE seqtrain_torch.cmake NAMESPACE seqtrain::
     DESTINATION ${package_dir})
+  install(FILES cmake/FindTorch.cmake DESTINATION ${package_dir})
 endif()
 if(TARGET seqtrain::parquet)
   install(EXPORT seqtrain_parquet FILE seqtrain_parquet.cmake NAMESPACE seqtrain::

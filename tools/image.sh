@@ -46,9 +46,9 @@ if [[ -x .venv/bin/python && -z ${TORCH_INDEX:-} ]]; then
   wheels=$(.venv/bin/python -c '
 from importlib.metadata import distributions
 for wheel in distributions():
-    if wheel.name in ("torch", "pyarrow"):
+    if wheel.name in ("torch", "pyarrow", "cuda-toolkit", "nvidia-cuda-runtime", "nvidia-cuda-cupti"):
         print(f"{wheel.name}=={wheel.version}")')
-  .venv/bin/python -m pip download --disable-pip-version-check --quiet --python-version 3.11 \
+  .venv/bin/python -m pip download --disable-pip-version-check --quiet --python-version 3.11 --no-deps \
     --only-binary :all: --dest build/wheels $wheels
 else
   rm -rf build/wheels

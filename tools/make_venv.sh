@@ -1,26 +1,99 @@
 #!/usr/bin/env bash
-# Installs two wheels into .venv: PyTorch for its LibTorch, and pyarrow for its Arrow, which reads
-# Parquet. Does nothing if they are there, and repeats an interrupted installation. If pyarrow cannot
-# be installed, the programs are built without Parquet.
+# Installs two wheels into .venv: PyTorch for its LibTorch, and pyarrow for its Arrow, which reads Parquet. Takes
+# what is there if it will do, and repeats an interrupted installation. From the environment:
+#   TORCH          `cuda` for a LibTorch that uses GPUs, `cpu` for a smaller one; by default cuda on a machine with
+#                  an NVIDIA driver
+#   TORCH_VERSION  the version of torch
+#   TORCH_INDEX    an index of wheels for processors in place of PyTorch's
+# The file .venv/libtorch says what this script has installed and whether TORCH asked for it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-torch=2.13.0
+version=${TORCH_VERSION:-2.13.0}
+oldest=2.11
 pyarrow=25.0.1 # from 26 on it exports a simdjson, beside the one of the programs
+cpu_index=${TORCH_INDEX:-https://download.pytorch.org/whl/cpu}
+record=.venv/libtorch
 
+fail() {
+  echo "error: $*" >&2
+  exit 1
+}
+pip() { .venv/bin/python -m pip "$@"; }
 # pip writes INSTALLER after all the other files of a wheel.
-complete() { compgen -G ".venv/lib/python3*/site-packages/$1-$2*.dist-info/INSTALLER" >/dev/null; }
+installed() {
+  compgen -G ".venv/lib/python3*/site-packages/$1-*.dist-info/INSTALLER" | sed 's/.*-\(.*\)\.dist-info.*/\1/'
+}
+python_version() { .venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])'; }
+# The programs see a GPU if the driver's library loads.
+has_driver() { python3 -c 'import ctypes; ctypes.CDLL("libcuda.so.1")' 2>/dev/null; }
 
-# install NAME VERSION [OPTION...]: installs by pip, and replaces the remains of an interrupted run. Nothing
-# runs the wheels' Python code, so it is not compiled.
-install() {
-  rm -rf .venv/lib/python3*/site-packages/{"$1","$1"-*.dist-info}
-  .venv/bin/python -m pip install --disable-pip-version-check --no-compile "${@:3}" "$1==$2" &&
-    complete "$1" "$2"
+# install WHEEL... : nothing runs the wheels' Python code, so it is not compiled.
+install() { pip install --disable-pip-version-check --no-compile --no-warn-conflicts "$@"; }
+# needs MB: fails unless the disk has that much space.
+needs() {
+  local free
+  free=$(df --output=avail -BM . | tail -n 1 | tr -dc 0-9)
+  ((free >= $1)) || fail "LibTorch needs $1 MB on the disk of $PWD, which has $free MB left; make room"
+}
+# Prints what the torch in .venv requires of NVIDIA's packages, a line each.
+requirements() {
+  sed -n 's/^Requires-Dist: \(\(cuda-toolkit\|nvidia-\)[^;]*\).*/\1/p' \
+    .venv/lib/python3*/site-packages/torch-*.dist-info/METADATA
 }
 
-if ! complete torch "$torch"; then
-  python3 -m venv .venv
-  install torch "$torch"
+install_cpu() {
+  needs 1000
+  echo "Fetching LibTorch $version for processors, 190 MB, because $why. TORCH=cuda fetches one for GPUs, 2.5 GB."
+  install --no-deps --retries 0 --timeout 15 --extra-index-url "$cpu_index" "torch==$version+cpu" 2>/dev/null && return
+  needs 2500
+  echo "PyTorch's index of wheels for processors does not give it. Fetching PyPI's wheel instead, 540 MB, without" \
+    "the libraries that only GPUs need."
+  install --no-deps "torch==$version" || return
+  # Its part for processors loads two of CUDA's libraries.
+  install "$(requirements | sed -n 's/^cuda-toolkit\[.*\]/cuda-toolkit[cudart,cupti]/p')"
+}
+install_cuda() {
+  needs 8000
+  echo "Fetching LibTorch $version for GPUs, 2.5 GB, because $why. TORCH=cpu fetches one for processors, 190 MB."
+  install --no-deps "torch==$version" || return
+  # shellcheck disable=SC2046
+  install $(requirements)
+}
+
+if [[ -n ${TORCH:-} ]]; then
+  kind=$TORCH wish=TORCH why="TORCH is $TORCH"
+  [[ $kind == cpu || $kind == cuda ]] || fail "TORCH is '$TORCH'; it must be cpu or cuda"
+elif has_driver; then
+  kind=cuda wish=default why="this machine has an NVIDIA driver"
+else
+  kind=cpu wish=default why="this machine has no NVIDIA driver"
 fi
-complete pyarrow "$pyarrow" || install pyarrow "$pyarrow" --no-deps --retries 1 --timeout 10 ||
+
+# Tells whether the torch in .venv will do.
+will_do() {
+  local there kind_there=cpu wish_there=TORCH
+  there=$(installed torch)
+  [[ -n $there ]] || return
+  if [[ -n ${TORCH_VERSION:-} ]]; then
+    [[ ${there%+*} == "$version" ]] || return
+  fi
+  [[ $(printf '%s\n' "$oldest" "$there" | sort -V | head -n 1) == "$oldest" ]] || return
+  compgen -G '.venv/lib/python3*/site-packages/torch/lib/libtorch_cuda.so' >/dev/null && kind_there=cuda
+  [[ ! -e $record ]] || read -r kind_there wish_there <"$record" || return
+  [[ $kind_there == "$kind" ]] && return
+  [[ $wish == default && ($kind == cpu || $wish_there == TORCH) && $kind_there != unfinished ]]
+}
+
+if ! will_do; then
+  [[ ! -e .venv || -e $record ]] ||
+    fail ".venv was not made by this script, and its torch ($(installed torch)) will not do; remove .venv"
+  rm -rf .venv
+  mkdir .venv
+  echo unfinished >"$record"
+  python3 -m venv .venv || fail "python3 cannot make .venv; on Debian: apt-get install python3-venv"
+  "install_$kind" || fail "pip could not install torch $version for Python $(python_version): see its message above;" \
+    "check the network and the index of pip (pip config list), or choose another version by TORCH_VERSION=2.14.1"
+  echo "$kind $wish" >"$record"
+fi
+[[ $(installed pyarrow) == "$pyarrow" ]] || install --no-deps --retries 1 --timeout 10 "pyarrow==$pyarrow" ||
   echo "warning: pyarrow could not be installed; the programs are built without Parquet" >&2

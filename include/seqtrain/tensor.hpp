@@ -2,6 +2,7 @@
 
 #include <seqtrain/tensor/autocast.hpp>
 #include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/cuda.hpp>
 #include <seqtrain/tensor/device.hpp>
 #include <seqtrain/tensor/finite.hpp>
 #include <seqtrain/tensor/freed_memory.hpp>

@@ -7,13 +7,9 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/tensor/cuda.hpp>
 
 namespace seqtrain::tensor {
-
-/// Tells whether this process can use a CUDA device.
-[[nodiscard]] inline bool has_cuda() {
-  return at::detail::getCUDAHooks().hasCUDA();
-}
 
 /// Tells whether the current CUDA device multiplies bfloat16 natively, that is, has a compute
 /// capability of 8 or above. Only CUDA's headers give that number, so the function asks whether
@@ -32,7 +28,7 @@ namespace seqtrain::tensor {
   if (name != "cuda" && name != "auto") {
     throw InputError{"unknown device '" + std::string{name} + "'", where, "use auto, cpu or cuda"};
   }
-  if (!has_cuda()) throw InputError{"CUDA is not available", where, "use cpu or auto"};
+  if (!has_cuda()) throw InputError{"CUDA is not available: " + cuda_problem(), where};
   const auto count = static_cast<int>(at::detail::getCUDAHooks().getNumGPUs());
   if (index >= count) {
     throw InputError{

@@ -22,10 +22,12 @@ inline c10::Device use_machine(std::string_view device, std::int64_t threads, in
   return selected;
 }
 
-/// Returns lines for a log about the machine: whether CUDA is available, the device, and the number
-/// of threads, with a warning if there are more threads than cores.
+/// Returns lines for a log about the machine: whether CUDA is available, and if not, what a machine
+/// with an NVIDIA driver lacks; the device; and the number of threads, with a warning if there are
+/// more threads than cores.
 [[nodiscard]] inline std::string describe(c10::Device device) {
   std::string text = std::string{"`cuda` available: "} + (has_cuda() ? "True" : "False") +
+                     (has_cuda() || !detail::driver_version() ? "" : ": " + cuda_problem()) +
                      "\nCurrent Device: " + device.str() +
                      "\nThreads: " + std::to_string(threads());
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());

@@ -1,1 +1,0 @@
-include(${TORCH_WHEEL}/share/cmake/Torch/TorchConfigVersion.cmake)
