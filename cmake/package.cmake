@@ -7,6 +7,9 @@ add_custom_target(programs DEPENDS ${SEQTRAIN_PROGRAMS})
 set_target_properties(${SEQTRAIN_PROGRAMS} PROPERTIES INSTALL_RPATH "\$ORIGIN/../lib/seqtrain")
 install(TARGETS ${SEQTRAIN_PROGRAMS} RUNTIME_DEPENDENCY_SET seqtrain_libraries
   RUNTIME DESTINATION bin COMPONENT programs)
+if(TARGET seqtrain_nccl)
+  install(TARGETS seqtrain_nccl LIBRARY DESTINATION lib/seqtrain COMPONENT programs)
+endif()
 install(RUNTIME_DEPENDENCY_SET seqtrain_libraries
   PRE_EXCLUDE_REGEXES "^ld-linux" "^libcuda\\.so"  # the driver's
   POST_EXCLUDE_REGEXES "^/(usr/)?lib"

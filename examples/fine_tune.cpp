@@ -226,5 +226,9 @@ void fine_tune(const report::Log& log, const std::string& program, const cli::Tr
   log.info(cli::CloudJob::from_environment().describe());
   const auto device = tensor::use_machine(flags.device, flags.threads, world.local_rank);
   Processes processes{world, flags, device};
+  if (processes.group().through_host()) {
+    log.warning("The GPUs exchange gradients through the processor's memory, which is slower than "
+                "NCCL: libseqtrain_nccl.so cannot be loaded");
+  }
   processes.tell_errors([&] { train_together(processes, device, log, program, flags, parser); });
 }

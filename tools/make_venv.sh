@@ -35,19 +35,18 @@ needs() {
   free=$(df --output=avail -BM . | tail -n 1 | tr -dc 0-9)
   ((free >= $1)) || fail "LibTorch needs $1 MB on the disk of $PWD, which has $free MB left; make room"
 }
-# Prints what the torch in .venv requires of NVIDIA's packages, a line each.
+# Prints what the torch in .venv requires, a package each line.
 requirements() {
-  sed -n 's/^Requires-Dist: \(\(cuda-toolkit\|nvidia-\)[^;]*\).*/\1/p' \
-    .venv/lib/python3*/site-packages/torch-*.dist-info/METADATA
+  sed -n '/extra ==/d; s/^Requires-Dist: \([^; ]*\).*/\1/p' .venv/lib/python3*/site-packages/torch-*.dist-info/METADATA
 }
 
 install_cpu() {
   needs 1000
   echo "Fetching LibTorch $version for processors, 190 MB, because $why. TORCH=cuda fetches one for GPUs, 2.5 GB."
-  install --no-deps --retries 0 --timeout 15 --extra-index-url "$cpu_index" "torch==$version+cpu" 2>/dev/null && return
+  install --retries 0 --timeout 15 --extra-index-url "$cpu_index" "torch==$version+cpu" 2>/dev/null && return
   needs 2500
   echo "PyTorch's index of wheels for processors does not give it. Fetching PyPI's wheel instead, 540 MB, without" \
-    "the libraries that only GPUs need."
+    "the packages that GPUs and Python programs such as torchrun need."
   install --no-deps "torch==$version" || return
   # Its part for processors loads two of CUDA's libraries.
   install "$(requirements | sed -n 's/^cuda-toolkit\[.*\]/cuda-toolkit[cudart,cupti]/p')"
@@ -56,8 +55,9 @@ install_cuda() {
   needs 8000
   echo "Fetching LibTorch $version for GPUs, 2.5 GB, because $why. TORCH=cpu fetches one for processors, 190 MB."
   install --no-deps "torch==$version" || return
+  # The first two are for Python programs that compile kernels. The headers crt and cccl are for NCCL.
   # shellcheck disable=SC2046
-  install $(requirements)
+  install $(requirements | sed '/^triton\|^cuda-bindings/d; s/^cuda-toolkit\[/&crt,cccl,/')
 }
 
 if [[ -n ${TORCH:-} ]]; then

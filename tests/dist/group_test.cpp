@@ -19,11 +19,14 @@ namespace {
 using Texts = std::vector<std::string>;
 
 const GroupOptions quick{.timeout = std::chrono::seconds{20}};
+/// Without NCCL the tensors of a device go through the host. Those of a processor are copied too.
+const GroupOptions on_device{.timeout = std::chrono::seconds{20}, .device = c10::kCUDA};
 
 /// Runs `body` on `size` connected ranks and expects no error.
-void connected(int size, const std::function<void(Group&)>& body) {
+void connected(int size, const std::function<void(Group&)>& body,
+               const GroupOptions& options = quick) {
   const auto errors = tests::on_threads(tests::local_worlds(size), [&](const World& world) {
-    auto group = Group::connect(world, quick);
+    auto group = Group::connect(world, options);
     body(group);
   });
   EXPECT_EQ(errors, Texts(errors.size()));
@@ -76,6 +79,23 @@ void exchanges(Group& group) {
 
 TEST(Group, ExchangesUnevenAndEmptyParts) {
   for (const int size : {1, 2, 3, 4}) connected(size, &exchanges);
+}
+
+TEST(Group, ExchangesTensorsOfADeviceThroughTheHostWithoutNccl) {
+  connected(3, &exchanges, on_device);
+  connected(
+      3,
+      [](Group& group) {
+        EXPECT_TRUE(group.through_host());
+        const auto own = at::full({2}, static_cast<double>(group.rank()), at::kFloat);
+        const auto all = at::empty({3, 2}, at::kFloat);
+        group.all_gather(all, own).wait();
+        EXPECT_EQ(values(all), (std::vector<float>{0, 0, 1, 1, 2, 2}));
+        group.all_reduce(own).wait();
+        EXPECT_EQ(values(own), (std::vector<float>{3, 3}));
+      },
+      on_device);
+  connected(2, [](Group& group) { EXPECT_FALSE(group.through_host()); });
 }
 
 TEST(Group, OneRankSendsEverything) {

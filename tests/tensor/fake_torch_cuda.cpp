@@ -1,4 +1,5 @@
-// Stands in for LibTorch's libtorch_cuda.so, built with CUDA 13.0: it finds a GPU if FAKE_GPU is set.
+// Stands in for LibTorch's libtorch_cuda.so, built with CUDA 13.0: it finds a GPU if FAKE_GPU is
+// set.
 #include <cstdlib>
 
 #include <ATen/detail/CUDAHooksInterface.h>

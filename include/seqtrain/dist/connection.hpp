@@ -9,12 +9,10 @@
 #include <vector>
 
 #include <c10/core/Device.h>
+#include <dlfcn.h>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <unistd.h>
-#ifdef USE_C10D_NCCL
-#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
-#endif
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/dist/address.hpp>
@@ -46,6 +44,16 @@ inline std::string run_prefix(const World& world) {
 
 inline StorePtr prefixed(const std::string& prefix, const StorePtr& store) {
   return c10::make_intrusive<::c10d::PrefixStore>(prefix, store);
+}
+
+/// Connects GPUs by NCCL. Returns null if the library libseqtrain_nccl.so cannot be loaded, which
+/// is a part of its own because it needs CUDA. It stays loaded.
+inline BackendPtr make_nccl(const StorePtr& store, const World& world) {
+  using Make = ::c10d::Backend*(const StorePtr&, int, int, std::chrono::milliseconds);
+  void* const library = ::dlopen("libseqtrain_nccl.so", RTLD_NOW);
+  if (library == nullptr) return {};
+  auto* const make = reinterpret_cast<Make*>(::dlsym(library, "seqtrain_make_nccl"));
+  return BackendPtr::reclaim(make(store, world.rank, world.size, endless));
 }
 
 /// The connections of a process to the other processes of its world.
@@ -82,7 +90,10 @@ class Connection {
   }
 
   [[nodiscard]] ::c10d::Backend& host() { return *host_; }
-  [[nodiscard]] ::c10d::Backend& tensors() { return *tensors_; }
+  /// Returns the connection for tensors on the device; see `through_host`.
+  [[nodiscard]] ::c10d::Backend& tensors() { return tensors_ ? *tensors_ : *host_; }
+  /// Tells whether a device's tensors must be copied to the host, because there is no NCCL.
+  [[nodiscard]] bool through_host() const { return through_host_; }
   [[nodiscard]] const StorePtr& run_store() const { return run_store_; }
   [[nodiscard]] Heartbeat& heartbeat() { return *link_->heartbeat; }
   [[nodiscard]] Pending pending(c10::intrusive_ptr<::c10d::Work> work) {
@@ -97,7 +108,9 @@ class Connection {
             : address_of_interface(options.interface);
     try {
       host_ = gloo(address, prefixed("gloo", store));
-      tensors_ = options.device.is_cpu() ? host_ : nccl(prefixed("nccl", store));
+      if (!options.device.is_cpu()) tensors_ = make_nccl(prefixed("nccl", store), world_);
+      link_->polls = static_cast<bool>(tensors_);
+      through_host_ = !options.device.is_cpu() && !tensors_;
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {
@@ -114,18 +127,6 @@ class Connection {
     const auto options = Gloo::Options::create(until(deadline_));
     options->devices.push_back(Gloo::createDeviceForHostname(address));
     return c10::make_intrusive<Gloo>(store, world_.rank, world_.size, options);
-  }
-
-  [[nodiscard]] BackendPtr nccl([[maybe_unused]] const StorePtr& store) const {
-#ifdef USE_C10D_NCCL
-    using Nccl = ::c10d::ProcessGroupNCCL;
-    const auto options = Nccl::Options::create();
-    options->timeout = endless;
-    return c10::make_intrusive<Nccl>(store, world_.rank, world_.size, options);
-#else
-    throw InputError{"this LibTorch has no NCCL, which several processes with GPUs need",
-                     {.object = "device"}};
-#endif
   }
 
   // Returns the names of the ranks' hosts.
@@ -146,7 +147,8 @@ class Connection {
   int exceptions_ = std::uncaught_exceptions();
   StorePtr run_store_;
   BackendPtr host_;
-  BackendPtr tensors_;
+  BackendPtr tensors_;  // null: the connection of the host
+  bool through_host_ = false;
   std::shared_ptr<Link> link_ = std::make_shared<Link>();
 };
 

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include <ATen/core/Tensor.h>
 #include <c10/util/intrusive_ptr.h>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
@@ -23,6 +24,8 @@ struct Link {
   std::shared_ptr<Heartbeat> heartbeat;
   std::atomic<int> unfinished{0};  ///< operations that nobody has waited for yet
   std::atomic<bool> failed{false};
+  /// `wait` of NCCL's operations blocks the device's stream and not this thread, so it comes last.
+  bool polls = false;
 };
 
 /// A time limit that no operation reaches. `Pending::wait` detects lost ranks instead.
@@ -42,6 +45,13 @@ class Pending {
     ++link_->unfinished;
   }
 
+  /// Copies the operation's result, which is in `from`, into `to` when `wait` finds it done.
+  [[nodiscard]] Pending then_copy(at::Tensor to, at::Tensor from) && {
+    to_ = std::move(to);
+    from_ = std::move(from);
+    return std::move(*this);
+  }
+
   /// Waits until the operation is done, without limit while the other ranks are alive. Throws
   /// `Error` that names the rank if one has ended or cannot be reached. After that the group cannot
   /// be used.
@@ -54,6 +64,7 @@ class Pending {
     }
     --link_->unfinished;
     link_->heartbeat->calm();
+    if (to_.defined()) to_.copy_(from_);
   }
 
  private:
@@ -73,15 +84,12 @@ class Pending {
     return false;
   }
 
-  static bool wait_for_moment(::c10d::Work& work) {
-#ifdef USE_C10D_NCCL
-    // NCCL's own wait blocks the device's stream and not this thread, so it comes last.
+  [[nodiscard]] bool wait_for_moment(::c10d::Work& work) const {
     const auto deadline = Clock::now() + slice;
-    while (!work.isCompleted()) {
+    while (link_->polls && !work.isCompleted()) {
       if (Clock::now() > deadline) return false;
       std::this_thread::sleep_for(std::chrono::microseconds{50});
     }
-#endif
     return work.wait(slice);
   }
 
@@ -106,6 +114,8 @@ class Pending {
 
   c10::intrusive_ptr<::c10d::Work> work_;
   std::shared_ptr<detail::Link> link_;
+  at::Tensor to_;  // undefined: nothing to copy
+  at::Tensor from_;
 };
 
 }  // namespace seqtrain::dist

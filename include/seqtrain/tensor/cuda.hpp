@@ -73,9 +73,10 @@ namespace detail {
 
 }  // namespace detail
 
-/// Returns the reason for which this process cannot use a GPU through CUDA, or an empty string if it
-/// can. The first call loads LibTorch's part for GPUs, which takes most of a second and some hundred
-/// megabytes, if the machine has an NVIDIA driver. So programs need not be linked to that part.
+/// Returns the reason for which this process cannot use a GPU through CUDA, or an empty string if
+/// it can. The first call loads LibTorch's part for GPUs, which takes most of a second and some
+/// hundred megabytes, if the machine has an NVIDIA driver. So programs need not be linked to that
+/// part.
 [[nodiscard]] inline const std::string& cuda_problem() {
   static const std::string problem = detail::find_cuda_problem();
   return problem;
