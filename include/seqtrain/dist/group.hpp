@@ -199,7 +199,8 @@ class Group {
     return connection_->pending(gathering(backend, out.view(-1), in.view(-1)));
   }
 
-  static auto gathering(::c10d::Backend& backend, at::Tensor to, at::Tensor from) {
+  static c10::intrusive_ptr<::c10d::Work> gathering(::c10d::Backend& backend, at::Tensor to,
+                                                    at::Tensor from) {
     ::c10d::AllgatherOptions options;
     options.timeout = detail::endless;
     return backend._allgather_base(to, from, options);
