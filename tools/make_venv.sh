@@ -14,7 +14,13 @@ pyarrow=25.0.1 # from 26 on it exports a simdjson, beside the one of the program
 cpu_index=${TORCH_INDEX:-https://download.pytorch.org/whl/cpu}
 record=.venv/libtorch
 
+# An installation that fails or is interrupted leaves the .venv that was there before.
+before=.venv.before
+restore() {
+  [[ ! -e $before ]] || { rm -rf .venv && mv "$before" .venv; }
+}
 fail() {
+  restore
   echo "error: $*" >&2
   exit 1
 }
@@ -72,7 +78,7 @@ fi
 # Tells whether the torch in .venv will do.
 will_do() {
   local there kind_there=cpu wish_there=TORCH
-  there=$(installed torch)
+  there=$(installed torch) || true
   [[ -n $there ]] || return
   if [[ -n ${TORCH_VERSION:-} ]]; then
     [[ ${there%+*} == "$version" ]] || return
@@ -84,16 +90,19 @@ will_do() {
   [[ $wish == default && ($kind == cpu || $wish_there == TORCH) && $kind_there != unfinished ]]
 }
 
+restore
 if ! will_do; then
+  there=$(installed torch) || true
   [[ ! -e .venv || -e $record ]] ||
-    fail ".venv was not made by this script, and its torch ($(installed torch)) will not do; remove .venv"
-  rm -rf .venv
+    fail ".venv was not made by this script, and will not do: it has ${there:+torch }${there:-no torch}; remove .venv"
+  [[ ! -e .venv ]] || mv .venv "$before"
   mkdir .venv
   echo unfinished >"$record"
   python3 -m venv .venv || fail "python3 cannot make .venv; on Debian: apt-get install python3-venv"
   "install_$kind" || fail "pip could not install torch $version for Python $(python_version): see its message above;" \
     "check the network and the index of pip (pip config list), or choose another version by TORCH_VERSION=2.14.1"
   echo "$kind $wish" >"$record"
+  rm -rf "$before"
 fi
 [[ $(installed pyarrow) == "$pyarrow" ]] || install --no-deps --retries 1 --timeout 10 "pyarrow==$pyarrow" ||
   echo "warning: pyarrow could not be installed; the programs are built without Parquet" >&2
