@@ -16,10 +16,10 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
-#include <ATen/ops/_foreach_sub.h>
 #include <ATen/ops/_foreach_zero.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/rsub.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -265,7 +265,7 @@ class Adam {
 
   void update(const AdamTensors& tensors, const Kind& kind, const Step& step,
               const Finite& finite) const {
-    at::_foreach_add_(tensors.steps, 1);
+    count(tensors.steps, finite);
     const AdamTensors& t = tensors;
     const double lr = options_.lr * step.lr_scale * kind.lr_factor;
     const auto fused = [&](const auto& update) {
@@ -279,7 +279,15 @@ class Adam {
     } else {
       fused([](const auto&... arguments) { at::_fused_adam_(arguments...); });
     }
-    if (finite.found_inf()) at::_foreach_sub_(tensors.steps, *finite.found_inf());
+  }
+
+  // Counts the step unless a gradient is not finite, which only the device knows.
+  static void count(const std::vector<at::Tensor>& steps, const Finite& finite) {
+    if (finite.found_inf()) {
+      at::_foreach_add_(steps, at::rsub(*finite.found_inf(), 1));
+    } else {
+      at::_foreach_add_(steps, 1);
+    }
   }
 
   AdamOptions options_;
