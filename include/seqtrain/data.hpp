@@ -39,4 +39,5 @@
 #include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/data/tsv.hpp>
+#include <seqtrain/data/unknown_tokens.hpp>
 #include <seqtrain/data/visit_examples.hpp>
