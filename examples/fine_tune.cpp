@@ -17,6 +17,7 @@
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/loader.hpp>
+#include <seqtrain/data/unknown_tokens.hpp>
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/dist/replicated.hpp>
 #include <seqtrain/dist/shared_keeper.hpp>
@@ -26,12 +27,14 @@
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/options.hpp>
+#include <seqtrain/model/row_cache.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/report.hpp>
 #include <seqtrain/sink/publish_once.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/versions.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/unknown_id.hpp>
 #include <seqtrain/train/answers.hpp>
 #include <seqtrain/train/best_model.hpp>
 #include <seqtrain/train/calibrate.hpp>
@@ -120,6 +123,14 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
     results.data = data::describe(train, dev_file, labels);
     log.lines(data::to_text(*results.data));
     if (const auto leak = data::leak_warning(*results.data); !leak.empty()) log.warning(leak);
+    const auto unknown = data::unknown_warning(train.set, text::unknown_id(tokenizer));
+    if (!unknown.empty()) log.warning(unknown);
+    if (flags.freeze_encoder) {
+      const auto rows = train.set.size() + dev_file.set.size() + test_file.set.size();
+      const auto hidden = static_cast<std::size_t>(model.config().hidden_size);
+      const auto states = model::states_warning(rows, hidden);
+      if (!states.empty()) log.warning(states);
+    }
   }
 
   dist::Replicated replicated{std::move(model),

@@ -17,9 +17,11 @@
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/json_lines.hpp>
+#include <seqtrain/data/label_columns.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/language_batch.hpp>
 #include <seqtrain/data/language_loader.hpp>
+#include <seqtrain/data/later_fields.hpp>
 #include <seqtrain/data/lines.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/near_equal.hpp>
@@ -37,4 +39,5 @@
 #include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/data/tsv.hpp>
+#include <seqtrain/data/unknown_tokens.hpp>
 #include <seqtrain/data/visit_examples.hpp>

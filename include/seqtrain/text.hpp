@@ -33,4 +33,5 @@
 #include <seqtrain/text/tokens.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
+#include <seqtrain/text/unknown_id.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>

@@ -69,6 +69,17 @@ TEST_F(LocalDataset, HasTheSplitsThatAreAskedFor) {
                                   {"epochs", "1"}}));
 }
 
+TEST_F(LocalDataset, ReadsASplitOnceThatServesTwice) {
+  const auto dev_is_test =
+      parsed({"--dataset", set_.c_str(), "--dev-split", "test", "--test-split", "test"});
+  EXPECT_EQ(dev_is_test.dev_file, set_ + "/test.csv");
+  EXPECT_EQ(dev_is_test.test_file, set_ + "/test.csv");
+  const auto test_is_train =
+      parsed({"--dataset", set_.c_str(), "--dev-split", "test", "--test-split", "train"});
+  EXPECT_EQ(test_is_train.train_file, set_ + "/train-1.csv," + set_ + "/train-2.csv");
+  EXPECT_EQ(test_is_train.test_file, test_is_train.train_file);
+}
+
 TEST_F(LocalDataset, RefusesWhatDoesNotGoTogether) {
   EXPECT_NE(problem_with({"--dataset", "a/b", "--train-file", "x"}).find("train-file"),
             std::string::npos);

@@ -156,6 +156,21 @@ TEST_F(TrainFlagsTest, HoldDevExamplesOutOfTheTrainingFile) {
             "--dev-fraction: must be at least 0 and below 1");
 }
 
+TEST_F(TrainFlagsTest, NameTheColumnsOfFilesWithoutAHeader) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(parsed({"--columns", "-,-,text,label,..."}).read_options().columns,
+            (Names{"-", "-", "text", "label", "..."}));
+  EXPECT_EQ(parsed({"--columns=-,text"}).read_options().columns, (Names{"-", "text"}));
+  EXPECT_EQ(parsed({}).read_options().columns, Names{});
+  const auto problem = [](const char* columns) {
+    return tests::problem_of([&] { (void)parsed({"--columns", columns}); });
+  };
+  EXPECT_EQ(problem("text,,label"), "--columns: has an empty name: - is a column to skip");
+  EXPECT_EQ(problem("text,text"), "--columns: names 'text' twice");
+  EXPECT_EQ(problem("text,...,label"), "--columns: has ... before its end");
+  EXPECT_EQ(problem("..."), "--columns: names no column");
+}
+
 TEST_F(TrainFlagsTest, PreferTheCommandLineAmongFlagsThatExcludeEachOther) {
   const auto with = [](const std::string& config, const char* argument) {
     const tests::TemporaryFile file{config, ".json"};

@@ -42,9 +42,23 @@ TEST(FindLabels, TakeMinusOneForNoLabelBesideThreeIds) {
   EXPECT_EQ(found({"-1", "0", "1", "3"}), (Names{"-1", "0", "1", "3"}));
 }
 
+TEST(FindLabels, TakeAHyphenForAClassUnlessTheOthersAreMultiNlis) {
+  EXPECT_EQ(found({"a", "-", "a"}), (Names{"-", "a"}));
+  EXPECT_EQ(found({"-", "0", "1", "2"}), (Names{"-", "0", "1", "2"}));
+  EXPECT_EQ(found({"-", "neutral", "contradiction"}),
+            (Names{"entailment", "neutral", "contradiction"}));
+}
+
+TEST(FindLabels, AreTheColumnsIfEachLabelHasOne) {
+  const Source source{.text = "text,b,a\nx,1,0\n", .name = "f.csv"};
+  const auto labels =
+      find_labels(Reader{source, {.label_field = "b,a", .problem_type = ProblemType::multi_label}});
+  EXPECT_EQ(labels, Labels({"b", "a"}, ProblemType::multi_label));
+}
+
 TEST(FindLabels, RefusesWhatCannotBeLabels) {
   EXPECT_NE(problem_of([] {
-              found({"a", "-", "a"});
+              found({"a", "a"});
             }).find("f: label: has fewer than two"),
             std::string::npos);
   Names many;

@@ -103,11 +103,13 @@ TEST(Reader, RecognisesFormatsByContentAndName) {
   EXPECT_EQ(format("{", "f.csv"), Format::json_lines);
   EXPECT_EQ(format("a,b\tc", "f"), Format::tsv);
   EXPECT_EQ(format("a,b\tc", "f.csv"), Format::csv);
+  EXPECT_EQ(format("a\tb", "f.csv"), Format::tsv);
   EXPECT_EQ(format("a,b", "f.tsv"), Format::tsv);
   EXPECT_EQ(format("a,b", "f"), Format::csv);
   EXPECT_NE(problem("[{\"text\":1}]", "f.json").find("one object a line"), std::string::npos);
   EXPECT_NE(problem("prose").find("neither"), std::string::npos);
   EXPECT_EQ(problem("\xEF\xBB\xBF \n"), "f: holds no example");
+  EXPECT_EQ(problem("\n \n", "f", {.format = Format::csv}), "f: holds no example");
 }
 
 TEST(Reader, NamesFileLineAndFieldOfABadJsonRecord) {
@@ -141,13 +143,16 @@ TEST(Reader, NamesFileAndLineOfABadTableRow) {
 }
 
 TEST(Reader, NamesTheLineThatIsNotUtf8) {
-  const std::string advice = "not valid UTF-8; convert the file to UTF-8";
+  const std::string advice =
+      "not valid UTF-8; convert the file: iconv -f WINDOWS-1252 -t UTF-8 old > new";
   EXPECT_EQ(problem("{\"text\":\"a\",\"label\":0}\n{\"text\":\"\xFF\",\"label\":0}"),
             "f:2: " + advice);
   EXPECT_EQ(problem("text\tlabel\na\t1\n\xC3\t1\n"), "f:3: " + advice);
   EXPECT_EQ(problem("text,label\n\"a\n\n\xED\xA0\x80\",1\n"), "f:4: " + advice);
   EXPECT_EQ(problem("te\xFFxt\tlabel\n"), "f:1: " + advice);
   EXPECT_EQ(problem("text\tlabel\na\n\xFF\t1\n"), "f:2: expected 2 columns, found 1");
+  EXPECT_EQ(problem(std::string_view{"\xFF\xFEt\0\n\0", 6}, "f.csv"),
+            "f.csv:1: not valid UTF-8; convert the file: iconv -f UTF-16 -t UTF-8 old > new");
 }
 
 TEST(Reader, SaysWhichOptionHelps) {
@@ -157,6 +162,85 @@ TEST(Reader, SaysWhichOptionHelps) {
             "f: no known field for the label among: text, y; name it with --label-field");
   EXPECT_EQ(problem("text,label\na,1\n", "f", {.text_field = "b"}),
             "f: b: no such column; there are: text, label");
+}
+
+TEST(Reader, SaysThatTheFirstLineWasTakenForTheHeader) {
+  EXPECT_EQ(problem("Fine film.\t1\nBad.\t0\n"),
+            "f: no known field for the text among: Fine film., 1; name it with --text-field; the "
+            "first line was taken as the header: if it is an example, name the columns with "
+            "--columns, such as --columns text,label");
+}
+
+TEST(Reader, NamesTheColumnsOfTablesWithoutAHeader) {
+  EXPECT_EQ(read("a\t1\nb\t0\n", "f", {.columns = {"text", "label"}}), (Found{"a|~|1", "b|~|0"}));
+  EXPECT_EQ(read("\xEF\xBB\xBF\n1,x,\"a\nb\",c\n", "f.csv",
+                 {.columns = {"label", "-", "text", "text_pair"}}),
+            Found{"a\nb|c|1"});
+  EXPECT_EQ(read("x\tx\t4.5\tA, b.\tC.\nx\tx\t2\tD\tE\tlicence\tlink\n", "sts.csv",
+                 {.columns = {"-", "-", "score", "sentence1", "sentence2", "..."}}),
+            (Found{"A, b.|C.|4.5", "D|E|2"}));
+  EXPECT_EQ(read("a,b\n", "f.csv", {.text_field = "2", .columns = {"1", "2"}, .labelled = false}),
+            Found{"b|~|~"});
+  EXPECT_EQ(problem("a\t1\tx\n", "f", {.columns = {"text", "label"}}),
+            "f:1: expected 2 columns, found 3");
+  EXPECT_EQ(problem("a\n", "f.tsv", {.columns = {"text", "label", "..."}}),
+            "f.tsv:1: expected 2 columns, found 1");
+  EXPECT_EQ(problem("a\t1\n", "f", {.columns = {"body", "label"}}),
+            "f: no known field for the text among: body, label; name it with --text-field");
+}
+
+TEST(Reader, RefusesNamesOfColumnsWhereTheFileHasThem) {
+  EXPECT_EQ(problem("\n{\"text\":\"a\",\"label\":0}", "f", {.columns = {"text", "label"}}),
+            "f: has names of its own for its fields; leave out --columns, which is for .tsv and "
+            ".csv without a header line");
+  EXPECT_EQ(problem("\nText,label\na,1\n", "f.csv", {.columns = {"text", "label"}}),
+            "f.csv:2: the first line is a header with the names of the columns; leave out "
+            "--columns");
+}
+
+TEST(Reader, ReadsNamesOfFieldsInAnyCase) {
+  EXPECT_EQ(read("Text,Label\na,1\n", "f.csv"), Found{"a|~|1"});
+  EXPECT_EQ(read("{\"Premise\":\"a\",\"HYPOTHESIS\":\"b\",\"Label\":2}"), Found{"a|b|2"});
+  EXPECT_EQ(read("Body,Topic\na,1\n", "f.csv", {.text_field = "body", .label_field = "TOPIC"}),
+            Found{"a|~|1"});
+  EXPECT_EQ(read("TEXT,text,label\na,b,1\n", "f.csv"), Found{"b|~|1"});
+  EXPECT_NE(problem("TEXT,Text,label\na,b,1\n", "f.csv").find("no known field for the text"),
+            std::string::npos);
+}
+
+TEST(Reader, RefusesFieldsThatOnlyLaterRecordsHave) {
+  const std::string first = "{\"sentence\":\"a\",\"label\":0}\n";
+  EXPECT_EQ(problem(first + "{\"sentence\":\"b\",\"question\":\"c\",\"label\":1}"),
+            "f:2: question: the first record has no such field, so it is not clear how it is "
+            "meant; name the fields with --text-field, --pair-field and --label-field");
+  EXPECT_NE(problem(first + "{\"sentence\":\"b\",\"label\":1,\"Gold_Label\":2}").find("Gold_Label"),
+            std::string::npos);
+  EXPECT_EQ(read(first + "{\"sentence\":\"b\",\"question\":\"c\",\"label\":1}", "f",
+                 {.text_field = "sentence", .label_field = "label"}),
+            (Found{"a|~|0", "b|~|1"}));
+  EXPECT_EQ(read(first + "{\"sentence\":\"b\",\"score\":\"c\",\"label\":1}"),
+            (Found{"a|~|0", "b|~|1"}));
+}
+
+TEST(Reader, ReadsAColumnForEachLabel) {
+  const ReadOptions several{.label_field = "a,b,c", .problem_type = ProblemType::multi_label};
+  EXPECT_EQ(read("id,text,a,b,c\n7,x,1,0,True\n8,y,0,0,0\n", "f.csv", several),
+            (Found{R"(x|~|["a","c"])", "y|~|[]"}));
+  EXPECT_EQ(read("text\tC\ta\tb\nx\t1.0\t0\tfalse\n", "f", several), Found{R"(x|~|["C"])"});
+  EXPECT_EQ(read(R"({"c":1,"text":"x","a":true,"b":"0"})", "f", several),
+            Found{R"(x|~|["a","c"])"});
+  const ReadOptions one{.label_field = "a,b,c"};
+  EXPECT_EQ(read("text,a,b,c\nx,0,1,0\n", "f.csv", one), Found{"x|~|b"});
+  EXPECT_EQ(problem("text,a,b,c\nx,1,1,0\n", "f.csv", one),
+            "f.csv:2: 2 labels are 1, expected one; several labels of a record are --problem-type "
+            "multi_label_classification");
+  EXPECT_EQ(problem("text,a,b,c\nx,1,2,0\n", "f.csv", several),
+            "f.csv:2: expected 0 or 1, or True or False, in 'b'");
+  EXPECT_EQ(problem(R"({"text":"x","a":1,"b":0})", "f", several),
+            "f:1: expected 0 or 1, or True or False, in 'c'");
+  EXPECT_NE(problem("text,a,c\nx,1,0\n", "f.csv", several).find("b: no such column"),
+            std::string::npos);
+  EXPECT_EQ(read("text,\"a,b\"\nx,1\n", "f.csv", {.label_field = "a,b"}), Found{"x|~|1"});
 }
 
 TEST(Reader, ReadsAMegabyteLine) {

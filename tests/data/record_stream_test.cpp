@@ -32,6 +32,8 @@ struct Pieces {
 
 using Found = std::vector<std::string>;
 
+const std::string iconv = "convert the file: iconv -f WINDOWS-1252 -t UTF-8 old > new";
+
 /// Returns `line: text|pair` for each example and `! error` for each wrong record.
 Found read(std::string_view text, std::size_t bytes, const ReadOptions& options = {}) {
   ReadOptions without_labels = options;
@@ -76,8 +78,22 @@ TEST(RecordStream, TellsWrongRecordsAndGoesOn) {
        "! in:7: not valid JSON: " + std::string{simdjson::error_message(simdjson::TAPE_ERROR)}});
   expect("text\tx\na\tb\nc\nd\te\tf\n\ng\th\n", {"2: a|~", "! in:3: expected 2 columns, found 1",
                                                  "! in:4: expected 2 columns, found 3", "6: g|~"});
-  expect("a\n\xFF\nb\n", {"1: a|~", "! in:2: not valid UTF-8; convert the file to UTF-8", "3: b|~"},
+  expect("a\n\xFF\nb\n", {"1: a|~", "! in:2: not valid UTF-8; " + iconv, "3: b|~"},
          {.format = Format::lines});
+}
+
+TEST(RecordStream, NamesColumnsOfATableWithoutAHeader) {
+  expect("a\t1\n\nb\nc\t2\n", {"1: a|~", "! in:3: expected 2 columns, found 1", "4: c|~"},
+         {.columns = {"text", "label"}});
+}
+
+TEST(RecordStream, RefusesARecordWithFieldsThatAreNew) {
+  expect(
+      "{\"sentence\": \"a\"}\n{\"question\": \"b\", \"sentence\": \"c\"}\n{\"sentence\": \"d\"}\n",
+      {"1: a|~",
+       "! in:2: question: the first record has no such field, so it is not clear how it is "
+       "meant; name the fields with --text-field, --pair-field and --label-field",
+       "3: d|~"});
 }
 
 TEST(RecordStream, TakesAWrongCsvRecordForItsLine) {
@@ -137,6 +153,9 @@ TEST(RecordStream, HandsOutWhatIsCompleteAtOnce) {
 
 TEST(RecordStream, TakesALineOfSpacesForATextInAnyParts) {
   expect(" \n\na\n", {"1:  |~", "3: a|~"}, {.format = Format::lines});
+  const ReadOptions all{.format = Format::lines, .empty_lines = true};
+  expect("\n \n\r\na\n\n", {"1: |~", "2:  |~", "3: |~", "4: a|~", "5: |~"}, all);
+  expect("\n\xFF\n\n", {"1: |~", "! in:2: not valid UTF-8; " + iconv, "3: |~"}, all);
 }
 
 TEST(RecordStream, SkipsAByteOrderMarkAtTheBeginningOnly) {
@@ -149,8 +168,7 @@ TEST(RecordStream, SkipsAByteOrderMarkAtTheBeginningOnly) {
           "3: b|~"},
          json);
   expect("\xEF\xBB\xBF\"text\",\"a\nb\"\nc,d\n", {"3: c|~"}, {.format = Format::csv});
-  expect("\xEF\xBB", {"! in:1: not valid UTF-8; convert the file to UTF-8"},
-         {.format = Format::lines});
+  expect("\xEF\xBB", {"! in:1: not valid UTF-8; " + iconv}, {.format = Format::lines});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <seqtrain/data/split_files.hpp>
 
@@ -38,6 +39,27 @@ TEST(SplitFiles, TakesNamesPatternsAndDirectories) {
             "b-0.parquet b-1.parquet a.parquet ");
   EXPECT_EQ(names_of(split_files(directory.path())), "a.parquet b-0.parquet b-1.parquet ");
   EXPECT_EQ(names_of(split_files(in + "missing.parquet")), "missing.parquet ");
+}
+
+TEST(SplitFiles, TakesEachFileOnce) {
+  const tests::TemporaryDirectory directory;
+  for (const char* name : {"a-0.csv", "a-1.csv", "b.csv"}) tests::write_file(directory / name, "");
+  const std::string in = directory.path().string() + "/";
+  EXPECT_EQ(names_of(split_files(in + "b.csv," + in + "b.csv")), "b.csv ");
+  EXPECT_EQ(names_of(split_files(in + "a-1.csv," + in + "a*.csv")), "a-1.csv a-0.csv ");
+  EXPECT_EQ(names_of(split_files(in + "b.csv," + in + "./x/../b.csv")), "b.csv ");
+}
+
+TEST(SplitFiles, RefusesPipesWithoutOpeningThem) {
+  const tests::TemporaryDirectory directory;
+  const std::string pipe = (directory / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  tests::write_file(directory / "a.csv", "");
+  const std::string problem =
+      pipe + ": is a pipe, which can be read only once; write its contents to a file and name that";
+  EXPECT_EQ(tests::refusal([&] { (void)split_files(pipe); }), problem);
+  EXPECT_EQ(tests::refusal([&] { (void)split_files((directory / "a.csv,").string() + pipe); }),
+            problem);
 }
 
 TEST(SplitFiles, RefusesADirectoryOfSeveralSplits) {

@@ -90,6 +90,23 @@ TEST(Targets, OfSeveralLabelsAreArraysOfNamesOrOfZerosAndOnes) {
             expected);
 }
 
+TEST(Targets, OfSeveralLabelsMayBeNamesOrIdsWithCommasBetweenThem) {
+  const Floats expected{1, 0, 1, 0, 1, 0, 0, 1, 1};
+  EXPECT_EQ(targets_of(with_targets("text\tlabel\na\tblue, red\nb\tgreen\nc\t1,2\n", tags)),
+            expected);
+  EXPECT_EQ(targets_of(with_targets("{\"text\": \"a\", \"label\": \"blue,red\"}\n"
+                                    "{\"text\": \"b\", \"label\": 1}\n"
+                                    "{\"text\": \"c\", \"label\": \"1,2\"}\n",
+                                    tags)),
+            expected);
+}
+
+TEST(Targets, OfSeveralLabelsMayHaveAColumnEach) {
+  EXPECT_EQ(targets_of(with_targets("text,blue,green\na,1,0\nb,1,1\n", tags,
+                                    {.read = {.label_field = "blue,green"}})),
+            (Floats{0, 0, 1, 0, 1, 1}));
+}
+
 TEST(Targets, OfSeveralLabelsAreRefusedWithFileAndLine) {
   const auto problem = [](const std::string& label) {
     return problem_with("{\"text\": \"a\", \"label\": " + label + "}", tags);
@@ -98,14 +115,18 @@ TEST(Targets, OfSeveralLabelsAreRefusedWithFileAndLine) {
             "f:1: label: unknown label 'pink'; known are: red, green, blue");
   EXPECT_EQ(problem("[1, 0]"), "f:1: label: 2 numbers for 3 labels");
   for (const char* label :
-       {"\"red\"", "1", "[0, 1, 2]", "[0, 0.5, 1]", "[-1, 0, 0]", "[\"red\", 1]", "[[1, 0, 0]]",
+       {"\"\"", "\"red,\"", "[0, 1, 2]", "[0, 0.5, 1]", "[-1, 0, 0]", "[\"red\", 1]", "[[1, 0, 0]]",
         "[null, 1, 0]", "[true, true, false]", "{\"red\": 1}"}) {
     EXPECT_EQ(problem(label), "f:1: label: " + std::string{expected_label_array}) << label;
   }
-  for (const char* label : {"red", "red|blue", "[", "", "-"}) {
-    EXPECT_EQ(problem_with("text\tlabel\na\t" + std::string{label} + "\n", tags),
-              "f:2: label: " + std::string{expected_label_array})
-        << label;
+  const auto cell_problem = [](const std::string& label) {
+    return problem_with("text\tlabel\na\t" + label + "\n", tags);
+  };
+  for (const char* label : {"[", "", ",", "red,", "{red}"}) {
+    EXPECT_EQ(cell_problem(label), "f:2: label: " + std::string{expected_label_array}) << label;
+  }
+  for (const std::string label : {"red|blue", "-", "3"}) {
+    EXPECT_TRUE(cell_problem("red," + label).starts_with("f:2: label: ")) << label;
   }
 }
 
@@ -152,9 +173,11 @@ TEST(ChooseLabels, FindsThoseInArrays) {
         [&] { chosen("{\"text\": \"a\", \"labels\": " + array + "}", ProblemType::multi_label); });
   };
   EXPECT_NE(problem("[]").find("fewer than two"), std::string::npos);
-  EXPECT_NE(problem("\"a\"").find("train.jsonl:1: labels: " + std::string{expected_label_array}),
+  EXPECT_NE(problem("{}").find("train.jsonl:1: labels: " + std::string{expected_label_array}),
             std::string::npos)
-      << problem("\"a\"");
+      << problem("{}");
+  EXPECT_EQ(chosen("{\"text\": \"a\", \"labels\": \"27,4\"}", ProblemType::multi_label).names(),
+            (std::vector<std::string>{"4", "27"}));
 }
 
 TEST(ChooseLabels, KeepsTheProblemsTypeWhoeverNamesThem) {

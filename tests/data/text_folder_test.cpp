@@ -119,7 +119,9 @@ TEST_F(TextFolderTest, SaysWhatCannotBeRead) {
   EXPECT_EQ(problem(), path("").substr(0, path("").size() - 1) +
                            ": holds no example; texts lie in it as <label>/<name>.txt");
   add("neg", "a.txt", "one\ntw\xff");
-  EXPECT_EQ(problem(), path("neg/a.txt") + ":2: not valid UTF-8; convert the file to UTF-8");
+  EXPECT_EQ(problem(),
+            path("neg/a.txt") +
+                ":2: not valid UTF-8; convert the file: iconv -f WINDOWS-1252 -t UTF-8 old > new");
   std::filesystem::remove(path("neg/a.txt"));
   std::filesystem::create_symlink("nowhere", path("neg/b.txt"));
   EXPECT_NE(problem().find("neg/b.txt: "), std::string::npos) << problem();

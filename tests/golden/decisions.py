@@ -62,7 +62,7 @@ def intervals(gold, said, labels, seed, count, multi):
                                                average=None, **given)
         scores.append(each[:3])
         accuracy.append(accuracy_score(gold[rows], said[rows]))
-        macro.append(each[2].mean())
+        macro.append(f1_score(gold[rows], said[rows], average="macro", zero_division=0))
     scores = np.array(scores)
     return {"accuracy": middle(accuracy), "macro_f1": middle(macro),
             "labels": [[middle(scores[:, s, i]) for s in range(3)] for i in range(labels)]}
@@ -115,11 +115,14 @@ def main():
     logits = np.round(rng.normal(size=(80, 3)) * 4, 3)
     labels = np.where(rng.random(80) < 0.6, logits.argmax(axis=1), rng.integers(0, 3, 80))
     numbers = np.round(rng.normal(size=50), 3)
+    rare = np.array([0, 1] * 9 + [2, 4])  # nothing has label 3
     answers = {
         "single": {"gold": gold.tolist(), "said": said.tolist(),
                    **intervals(gold, said, 3, 42, 50, False)},
         "multi": {"gold": gold_sets.tolist(), "said": said_sets.tolist(),
                   **intervals(gold_sets, said_sets, 3, 42, 50, True)},
+        "rare": {"gold": rare.tolist(), "said": np.minimum(rare, 2).tolist(),
+                 **intervals(rare, np.minimum(rare, 2), 5, 42, 50, False)},
         "curves": [curve(scores, positive), curve(scores, np.ones(50, int)),
                    curve(np.full(10, 0.5), np.array([1, 0] * 5))],
         "calibration": calibration(logits, labels),

@@ -21,8 +21,7 @@ def case(name, logits, labels):
     ids = list(range(logits.shape[1]))
     predicted = logits.argmax(axis=1)
     each = precision_recall_fscore_support(labels, predicted, labels=ids, zero_division=0)
-    macro = precision_recall_fscore_support(
-        labels, predicted, labels=ids, average="macro", zero_division=0)
+    macro = precision_recall_fscore_support(labels, predicted, average="macro", zero_division=0)
     loss = torch.nn.functional.cross_entropy(
         torch.from_numpy(logits).double(), torch.tensor(labels))
     return {
@@ -78,6 +77,9 @@ def main():
         case("one label is never true", rows(r, 12, 3, 8), [r.randrange(2) for _ in range(12)]),
         case("one label is never said", [[1, 0, -9]] * 5 + [[0, 2, -9]] * 5, [0, 1, 2, 0, 1] * 2),
         case("large logits", [[8000, -8000, 0], [-20000, 30000, 1]], [1, 1]),
+        case("labels that do not occur",
+             [[9, 0, 0, 0, 0, 0]] * 5 + [[0, 0, 0, 9, 0, 0]] * 2 + [[0, 0, 9, 0, 0, 0]] * 3,
+             [0, 0, 3, 3, 3, 0, 3, 0, 3, 3]),
     ]
     correlations = []
     for count, largest in ((50, 1000), (30, 3)):

@@ -1,3 +1,4 @@
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -34,16 +35,19 @@ void expect_intervals(const Decisions& decisions, const json::Value& golden) {
 
 TEST(Bootstrap, HasTheIntervalsOfScikitLearnOnTheSameResamples) {
   const auto document = golden_decisions();
-  const auto golden = document.root().at("single");
-  const auto gold = golden.at("gold").items();
-  const auto said = golden.at("said").items();
-  Decisions decisions{3};
-  for (std::size_t i = 0; i < gold.size(); ++i) {
-    const auto is = static_cast<Decisions::Label>(gold[i].integer());
-    const auto was = static_cast<Decisions::Label>(said[i].integer());
-    decisions.add({&is, 1}, {&was, 1});
+  for (const auto& [name, labels] : {std::pair{"single", 3}, {"rare", 5}}) {
+    SCOPED_TRACE(name);
+    const auto golden = document.root().at(name);
+    const auto gold = golden.at("gold").items();
+    const auto said = golden.at("said").items();
+    Decisions decisions{static_cast<std::size_t>(labels)};
+    for (std::size_t i = 0; i < gold.size(); ++i) {
+      const auto is = static_cast<Decisions::Label>(gold[i].integer());
+      const auto was = static_cast<Decisions::Label>(said[i].integer());
+      decisions.add({&is, 1}, {&was, 1});
+    }
+    expect_intervals(decisions, golden);
   }
-  expect_intervals(decisions, golden);
 }
 
 TEST(Bootstrap, HasThoseOfSeveralLabelsAnExample) {
@@ -57,7 +61,7 @@ TEST(Bootstrap, HasThoseOfSeveralLabelsAnExample) {
     }
     return labels;
   };
-  Decisions decisions{3};
+  Decisions decisions{3, ProblemType::multi_label};
   const auto gold = golden.at("gold").items();
   const auto said = golden.at("said").items();
   for (std::size_t i = 0; i < gold.size(); ++i) decisions.add(set(gold[i]), set(said[i]));

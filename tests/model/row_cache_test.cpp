@@ -42,6 +42,26 @@ TEST(RowCache, KeepsSetsApart) {
   EXPECT_FALSE(cache.find(batch_of(1, {0}), found));
 }
 
+TEST(RowCache, KeepsOnlyRowsThatFitIntoItsMemory) {
+  RowCache cache{2 * RowCache::bytes_a_row(1)};
+  cache.keep(batch_of(1, {0, 1, 2}), Floats{10, 11, 12});
+  cache.keep(batch_of(1, {1}), Floats{21});
+  Floats found(2);
+  EXPECT_TRUE(cache.find(batch_of(1, {0, 1}), found));
+  EXPECT_EQ(found, (Floats{10, 21}));
+  EXPECT_FALSE(cache.find(batch_of(1, {1, 2}), found));
+  cache.clear();
+  cache.keep(batch_of(1, {2, 1}), Floats{12, 11});
+  EXPECT_TRUE(cache.find(batch_of(1, {1, 2}), found));
+}
+
+TEST(RowCache, WarnsOfStatesThatDoNotFit) {
+  EXPECT_EQ(states_warning(1000, 384, std::size_t{1} << 30), "");
+  EXPECT_EQ(states_warning(10'000'000, 768, std::size_t{4} << 30),
+            "the frozen encoder's states of all examples take 29869 MiB, and 4096 MiB of memory "
+            "may be used for them, so every epoch computes many of them again");
+}
+
 TEST(RowCache, KeepsNothingOfRowsWhoseSetIsNotTold) {
   RowCache cache;
   cache.keep(batch_of(0, {0}), Floats{1});

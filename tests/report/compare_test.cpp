@@ -50,6 +50,16 @@ TEST(Compare, FindsFlagsFiguresAndExamplesThatDiffer) {
   EXPECT_NE(page.find("id=\"loss\""), std::string::npos);
 }
 
+TEST(Compare, SaysThatTheTestDoesNotApplyToRegression) {
+  const std::string numbers =
+      "{\"split\":\"dev\",\"row\":1,\"gold\":2.5,\"predicted\":2,\"loss\":0.25}\n";
+  const std::vector<ComparedRun> runs{read_run(made("one", "1", numbers)),
+                                      read_run(made("two", "1", numbers))};
+  EXPECT_NE(comparison_text(runs).find("one, two: regression, to which the test does not apply"),
+            std::string::npos)
+      << comparison_text(runs);
+}
+
 TEST(Compare, SaysThatDevSetsDiffer) {
   const std::vector<ComparedRun> runs{read_run(made("one", "1", line(1, "a", "a", 1))),
                                       read_run(made("two", "1", line(1, "b", "b", 1))),

@@ -59,7 +59,7 @@ TEST_F(TrialsTest, WritesWhatHypertuneWrites) {
     for (const auto& value : expected.at("values").items()) {
       const double number = std::stod(std::string{value.string()});
       report = {.examples = 8, .accuracy = number, .loss = number};
-      report.labels = {{.f1 = number}};
+      report.labels = {{.f1 = number, .support = 1}};
       report.figures = {{tag, number}};
       evaluate(trials, step);
       step += 100;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
@@ -447,6 +448,27 @@ TEST_F(CheckpointsTest, AFullDiskIsLoggedAndDoesNotEndTheRun) {
   EXPECT_EQ(report.steps, 6);
   EXPECT_NE(report.unsaved, "");
   EXPECT_TRUE(was_warned("could not be saved, older ones stay"));
+}
+
+TEST_F(CheckpointsTest, ACopyWithoutMemoryIsLoggedAndDoesNotEndTheRun) {
+  bool full = true;
+  const std::function<void(const VisitTensors&)> tensors = [&](const VisitTensors& visit) {
+    if (full) throw std::bad_alloc{};
+    visit("model", {});
+  };
+  auto with = options();
+  with.directory.clear();
+  Checkpoints keeper{sink::Directory{place()}, nullptr, with};
+  (void)keeper.restore({});
+  const State first{.position = {.step = 1}}, second{.position = {.step = 2}};
+  keeper.save(Moment::step, {first, tensors});
+  EXPECT_TRUE(was_warned("checkpoint-1 could not be saved, older ones stay: not enough memory"));
+  EXPECT_NE(keeper.problem(), "");
+  full = false;
+  keeper.save(Moment::step, {second, tensors});
+  keeper.save(Moment::end, {second, tensors});
+  EXPECT_EQ(keeper.problem(), "");
+  EXPECT_EQ(steps(), Steps{2});
 }
 
 /// Files with a call that can fail.

@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -46,6 +47,7 @@ model-index:
     - type: "accuracy"
       value: 0.875
     - type: "f1"
+      name: "Macro F1"
       value: 0.873016
     - type: "loss"
       value: 0.25
@@ -66,7 +68,7 @@ A classifier of texts, fine-tuned from org/base on data/train.jsonl with seqtrai
 |---|---|
 | examples | 8 |
 | accuracy | 0.875 |
-| f1 | 0.873016 |
+| f1 (macro average) | 0.873016 |
 | loss | 0.25 |
 
 ## Hyperparameters
@@ -88,7 +90,10 @@ A classifier of texts, fine-tuned from org/base on data/train.jsonl with seqtrai
 
 TEST(ModelCard, NamesTheDataSet) {
   auto results = made_results();
-  results.flags = {{"dataset", "nyu-mll/glue:sst2@v1"}, {"train-file", ""}};
+  results.flags = {{"dataset", "nyu-mll/glue:sst2@v1"},
+                   {"train-file", ""},
+                   {"dev-split", "validation"},
+                   {"test-split", "test"}};
   results.test = results.dev;
   const auto card = model_card(results, {.name = "run",
                                          .dataset = CardDataset{.id = "nyu-mll/glue",
@@ -105,6 +110,26 @@ TEST(ModelCard, NamesTheDataSet) {
         << card;
   }
   EXPECT_NE(card.find("on nyu-mll/glue:sst2@v1 with seqtrain"), card.npos) << card;
+}
+
+TEST(ModelCard, LeavesOutATestSetThatIsTheDevSet) {
+  const auto has_test = [](Pairs flags) {
+    auto results = made_results();
+    results.test = results.dev;
+    results.flags = std::move(flags);
+    const auto card = model_card(results, {.name = "run"});
+    EXPECT_NE(card.find("## Results on the dev file"), card.npos) << card;
+    const bool in_index = card.find("split: test\n") != card.npos;
+    EXPECT_EQ(in_index, card.find("## Results on the test file") != card.npos) << card;
+    return in_index;
+  };
+  EXPECT_FALSE(has_test({{"dev-file", "a"}, {"test-file", ""}}));
+  EXPECT_FALSE(has_test({{"dev-file", "a"}, {"test-file", "a"}}));
+  EXPECT_TRUE(has_test({{"dev-file", "a"}, {"test-file", "b"}, {"dev-fraction", "0"}}));
+  EXPECT_FALSE(has_test({{"dev-file", "a"}, {"test-file", ""}, {"dev-fraction", "0.1"}}));
+  EXPECT_TRUE(has_test({{"dev-file", "a"}, {"test-file", "a"}, {"dev-fraction", "0.1"}}));
+  EXPECT_FALSE(has_test({{"dataset", "d"}, {"dev-split", "test"}, {"test-split", "test"}}));
+  EXPECT_TRUE(has_test({{"dataset", "d"}, {"dev-split", "dev"}, {"test-split", "test"}}));
 }
 
 TEST(ModelCard, WritesNumbersThatYamlTakesForNumbers) {

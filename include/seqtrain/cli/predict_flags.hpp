@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <seqtrain/cli/encode.hpp>
 #include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/flags/data.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
 
@@ -20,6 +22,7 @@ struct PredictFlags {
   std::int64_t max_length = 0;
   std::string text_field = "";
   std::string pair_field = "";
+  std::vector<std::string> columns = {};
   std::string precision = "fp32";
   std::string compare = "";
   std::int64_t top_k = 0;
@@ -40,6 +43,7 @@ struct PredictFlags {
              "most ids of an example; longer ones are truncated (0: the model's maximum)")
         .add("text-field", text_field, "field of the text (default: recognised)")
         .add("pair-field", pair_field, "field of the second text")
+        .add("columns", columns, columns_help)
         .add("precision", precision,
              "fp32, bf16, int8 (on a processor, for encoders with BERT's layers), or auto "
              "(bf16 where it is native)")
@@ -55,13 +59,17 @@ struct PredictFlags {
     require(batch_size >= 1, "batch-size", "must be at least 1");
     require(top_k >= 0, "top-k", "must not be negative");
     require(threads >= 1, "threads", "must be at least 1");
+    require_columns(columns);
     static_cast<void>(read_options());
     return true;
   }
 
   [[nodiscard]] data::ReadOptions read_options() const {
-    data::ReadOptions options{
-        .text_field = text_field, .pair_field = pair_field, .labelled = false};
+    data::ReadOptions options{.text_field = text_field,
+                              .pair_field = pair_field,
+                              .columns = columns,
+                              .labelled = false,
+                              .empty_lines = true};
     if (format != "auto") options.format = data::format_named(format);
     return options;
   }

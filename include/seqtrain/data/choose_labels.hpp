@@ -60,8 +60,7 @@ void add_label(const R& reader, const Example& example, std::string_view label, 
 template <class R, class Part>
 void add_labels(const R& reader, const Part& part, Names& names) {
   reader.read(part, [&](const Example& example) {
-    if (!example.label || *example.label == no_label) return;
-    add_label(reader, example, *example.label, names);
+    if (example.label) add_label(reader, example, *example.label, names);
   });
 }
 
@@ -93,6 +92,17 @@ void add_labels_of(const R& reader, Names& names, const Done& done) {
   }
 }
 
+/// Removes "-" from the labels of MultiNLI or SNLI.
+inline void remove_no_label(Names& names) {
+  const auto found = names.find(no_label);
+  if (found == names.end()) return;
+  const Labels nli = Labels::nli();
+  const bool others_are_nli = std::ranges::all_of(names, [&](const auto& name) {
+    return name == no_label || std::ranges::count(nli.names(), name) > 0;
+  });
+  if (others_are_nli && names.size() > 1) names.erase(found);
+}
+
 /// Removes -1 from the labels -1 to n-1 of a data set that has examples without a gold label.
 inline void remove_no_label_id(Names& names) {
   // The labels -1, 0 and 1 may mean negative, neutral and positive.
@@ -116,21 +126,26 @@ inline void demand_two(std::size_t found, const Where& place) {
 template <class AddAll>
 Labels labels_of(const std::string& file, const Fields& fields, const AddAll& add_all) {
   const bool arrays = fields.label_as_json;
-  if (fields.label == "gold_label" && !arrays) return Labels::nli();
+  const auto problem_type = arrays ? ProblemType::multi_label : ProblemType::single_label;
+  if (!fields.label_columns.empty()) return Labels{fields.label_columns, problem_type};
+  if (equal_but_case(fields.label, "gold_label") && !arrays) return Labels::nli();
   Names found;
   add_all(found);
-  if (!arrays) remove_no_label_id(found);
+  if (!arrays) {
+    remove_no_label(found);
+    remove_no_label_id(found);
+  }
   demand_two(found.size(), {.object = file, .field = fields.label});
-  return Labels{in_standard_order({found.begin(), found.end()}),
-                arrays ? ProblemType::multi_label : ProblemType::single_label};
+  return Labels{in_standard_order({found.begin(), found.end()}), problem_type};
 }
 
 }  // namespace detail
 
 /// Returns the labels of a text's examples, or the three labels of MultiNLI if the label field is
-/// MultiNLI's. "-1" means "no label" if the other labels are 0 to n-1 with n of at least 3; with
-/// only 0 and 1 it is a label. Throws `InputError` if there are fewer than two labels, or so many
-/// that the field cannot hold labels.
+/// MultiNLI's, or the names of the columns if each label has one. "-" means "no label" if the other
+/// labels are MultiNLI's. "-1" means "no label" if the other labels are 0 to n-1 with n of at least
+/// 3; with only 0 and 1 it is a label. Throws `InputError` if there are fewer than two labels, or
+/// so many that the field cannot hold labels.
 inline Labels find_labels(const Reader& reader) {
   return detail::labels_of(reader.name(), reader.fields(), [&](detail::Names& found) {
     detail::add_labels_of(reader, found, [](std::string_view) {});

@@ -6,26 +6,32 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/joined.hpp>
 #include <seqtrain/data/example.hpp>
+#include <seqtrain/data/label_columns.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/source.hpp>
 
 namespace seqtrain::data {
 
-/// The columns in which a table with a header has its fields.
+/// The columns in which a table has its fields.
 struct Columns {
   std::size_t count = 0;
+  bool may_be_more = false;  ///< rows may have more than `count` cells
   std::size_t text = 0;
   std::optional<std::size_t> pair = {};
   std::optional<std::size_t> label = {};
+  std::vector<std::size_t> labels = {};  ///< the columns of `Fields::label_columns`
 
   /// Returns the example in a row's cells. Throws `InputError` unless there are `count` cells.
+  /// `column_labels` makes the label if each label has a column; it must live as long as the
+  /// result.
   [[nodiscard]] Example example(std::span<const std::string_view> cells, std::string_view record,
-                                const Source& source) const {
-    if (cells.size() != count) {
+                                const Source& source, ColumnLabels& column_labels) const {
+    if (may_be_more ? cells.size() < count : cells.size() != count) {
       throw source.error(
           "expected " + std::to_string(count) + " columns, found " + std::to_string(cells.size()),
           record);
@@ -33,9 +39,23 @@ struct Columns {
     Example result{.text = cells[text], .record = record};
     if (pair) result.text_pair = cells[*pair];
     if (label) result.label = cells[*label];
+    if (labels.empty()) return result;
+    column_labels.begin_record();
+    for (std::size_t i = 0; i < labels.size(); ++i) column_labels.set(i, cells[labels[i]]);
+    const std::string problem = column_labels.finish_record();
+    if (!problem.empty()) throw source.error(problem, record);
+    result.label = column_labels.label();
     return result;
   }
 };
+
+/// Throws `InputError` if the names of columns are given for a file that is not a table of text.
+inline void refuse_columns(const ReadOptions& options, const std::string& file) {
+  if (options.columns.empty()) return;
+  throw InputError{"has names of its own for its fields",
+                   {.object = file},
+                   "leave out --columns, which is for .tsv and .csv without a header line"};
+}
 
 /// Finds the fields in a header. Throws `InputError` if a field has no column.
 inline Columns find_columns(std::span<const std::string> header, const Fields& fields,
@@ -55,7 +75,8 @@ inline Columns find_columns(std::span<const std::string> header, const Fields& f
   if (!fields.pair.empty()) {
     columns.pair = fields.pair_required ? demand(fields.pair) : find(fields.pair);
   }
-  if (!fields.label.empty()) columns.label = demand(fields.label);
+  for (const auto& label : fields.label_columns) columns.labels.push_back(demand(label));
+  if (!fields.label.empty() && columns.labels.empty()) columns.label = demand(fields.label);
   return columns;
 }
 

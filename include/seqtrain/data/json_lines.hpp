@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +14,8 @@
 #include <simdjson.h>
 
 #include <seqtrain/data/example.hpp>
+#include <seqtrain/data/label_columns.hpp>
+#include <seqtrain/data/later_fields.hpp>
 #include <seqtrain/data/lines.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/source.hpp>
@@ -41,10 +45,13 @@ class JsonLineParser {
     return object;
   }
 
-  /// Returns the example in `line`, which is valid until the next call.
-  Example example(std::string_view line, const Fields& fields) {
+  /// Returns the example in `line`, which is valid until the next call. `later` finds fields that
+  /// the first record lacks.
+  Example example(std::string_view line, const Fields& fields, const LaterFields& later) {
     Example result{.record = line};
     bool has_text = false;
+    new_fields_.clear();
+    labels_.emplace(fields.label_columns, fields.label_as_json).begin_record();
     for (const auto member : parse(line)) {
       if (member.key == fields.text) {
         result.text = string(member, line);
@@ -54,12 +61,16 @@ class JsonLineParser {
         if (!member.value.is_null()) result.text_pair = string(member, line);
       } else if (member.key == fields.label && !fields.label.empty()) {
         result.label = fields.label_as_json ? as_json(member) : label(member, line);
+      } else if (!set_column_label(member, fields, line) && later.is_new(member.key)) {
+        new_fields_.emplace_back(member.key);
       }
     }
+    refuse_new_fields(fields, later, line);
     if (!has_text) throw missing(fields.text, line);
     if (!result.text_pair && fields.pair_required && !fields.pair.empty()) {
       throw missing(fields.pair, line);
     }
+    if (!fields.label_columns.empty()) result.label = column_label(line);
     if (!result.label && !fields.label.empty()) throw missing(fields.label, line);
     return result;
   }
@@ -102,6 +113,30 @@ class JsonLineParser {
     return json_ = simdjson::minify(member.value);
   }
 
+  /// Takes the value of a field that stands for a label. Returns false if it is no such field.
+  bool set_column_label(const Member& member, const Fields& fields, std::string_view line) {
+    const auto& columns = fields.label_columns;
+    const auto found = std::ranges::find(columns, member.key);
+    if (found == columns.end()) return false;
+    labels_->set(static_cast<std::size_t>(found - columns.begin()),
+                 label(member, line).value_or("null"));
+    return true;
+  }
+
+  std::string_view column_label(std::string_view line) {
+    const std::string problem = labels_->finish_record();
+    if (!problem.empty()) throw source_->error(problem, line);
+    return labels_->label();
+  }
+
+  void refuse_new_fields(const Fields& fields, const LaterFields& later,
+                         std::string_view line) const {
+    if (new_fields_.empty() || !later.matter(new_fields_, fields, source_->name)) return;
+    throw source_->error("the first record has no such field, so it is not clear how it is meant",
+                         line, new_fields_.front(),
+                         "name the fields with --text-field, --pair-field and --label-field");
+  }
+
   [[nodiscard]] InputError not_a_label(const Member& member, std::string_view line) const {
     return source_->error("a label is a name or a whole number", line, std::string{member.key});
   }
@@ -110,6 +145,8 @@ class JsonLineParser {
   simdjson::dom::parser parser_;
   char digits_[24] = {};
   std::string json_;
+  std::optional<ColumnLabels> labels_;
+  std::vector<std::string> new_fields_;
 };
 
 /// Returns the field names of the first record in `part`, or none if all lines are blank.
@@ -129,11 +166,11 @@ inline std::vector<std::string> first_json_fields(const Source& source, std::str
 /// are skipped.
 template <class Visit>
 void read_json_lines(const Source& source, std::string_view part, const Fields& fields,
-                     Visit&& visit) {
+                     const LaterFields& later, Visit&& visit) {
   JsonLineParser parser{source};
   while (!part.empty()) {
     const std::string_view line = take_line(part);
-    if (!is_blank(line)) visit(parser.example(line, fields));
+    if (!is_blank(line)) visit(parser.example(line, fields, later));
   }
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/equal_but_case.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/example.hpp>
@@ -102,11 +103,11 @@ class Labels {
     return only([text](const auto& name) { return equal_but_case(name, text); });
   }
 
-  /// Tells whether a label means that an example has no gold label: "-", or "-1" if that is not one
+  /// Tells whether a label means that an example has no gold label: "-" or "-1", if that is not one
   /// of the labels. Only single-label tasks have such examples.
   [[nodiscard]] bool is_no_label(std::string_view text) const {
     if (targets() > 0) return false;
-    return text == no_label || (text == no_label_id && !find(text));
+    return (text == no_label || text == no_label_id) && !find(text);
   }
 
   /// Returns an error message for a label that `find` does not know.
@@ -146,11 +147,6 @@ class Labels {
       return {};
     }
     return id_of(first);
-  }
-
-  static bool equal_but_case(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return std::ranges::equal(a, b, {}, lower, lower);
   }
 
   std::vector<std::string> names_;

@@ -15,6 +15,7 @@
 #include <seqtrain/core/joined.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/data/csv.hpp>
+#include <seqtrain/data/label_columns.hpp>
 #include <seqtrain/data/source.hpp>
 
 namespace seqtrain::data {
@@ -134,10 +135,7 @@ class OneHotReader {
 
   [[nodiscard]] bool is_one(std::string_view cell, std::string_view record,
                             const std::string& column) const {
-    constexpr std::array<std::string_view, 5> ones{"1", "True", "1.0", "true", "TRUE"};
-    constexpr std::array<std::string_view, 5> zeros{"0", "False", "0.0", "false", "FALSE"};
-    if (std::ranges::count(ones, cell) > 0) return true;
-    if (std::ranges::count(zeros, cell) > 0) return false;
+    if (const auto value = zero_or_one(cell)) return *value;
     throw source_->error("expected 0 or 1, or True or False, found '" + std::string{cell} + "'",
                          record, column);
   }

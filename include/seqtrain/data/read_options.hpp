@@ -9,8 +9,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <seqtrain/core/equal_but_case.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/joined.hpp>
 #include <seqtrain/core/problem_type.hpp>
@@ -20,8 +22,8 @@ namespace seqtrain::data {
 /// The format of a file of records.
 enum class Format {
   json_lines,  ///< one JSON object in each line
-  tsv,         ///< cells separated by tabs, with a header
-  csv,         ///< RFC 4180, with a header
+  tsv,         ///< cells separated by tabs, with a header unless `ReadOptions::columns` is given
+  csv,         ///< RFC 4180, likewise
   lines        ///< each non-empty line is a text without a label
 };
 
@@ -44,13 +46,19 @@ using OpenFile = std::unique_ptr<ExampleFile> (*)(const std::filesystem::path& p
                                                   const ReadOptions& options);
 
 /// The fields or columns of an example. A field whose name is empty is recognised from the first
-/// record.
+/// record. The case of letters in names does not count, unless names differ only in it.
 struct ReadOptions {
   std::string text_field = {};
   std::string pair_field = {};
+  /// The field of the label, or several with commas between them: a field for each label, whose
+  /// values are 0 and 1.
   std::string label_field = {};
+  /// The names of the columns of tables without a header line. "-" is a column to skip; a last
+  /// "..." stands for any more columns. If empty, the first line is the header.
+  std::vector<std::string> columns = {};
   bool labelled = true;               ///< if false, labels are not read
   std::optional<Format> format = {};  ///< recognised if not given; `lines` must be given
+  bool empty_lines = false;           ///< if true, an empty line of `lines` is a text too
   ProblemType problem_type = ProblemType::single_label;  ///< the kind of labels
   OpenFile open = nullptr;  ///< opens files in one more format, such as `parquet::open`
 };
@@ -60,6 +68,7 @@ struct Fields {
   std::string text;
   std::string pair;
   std::string label;
+  std::vector<std::string> label_columns = {};  ///< names of the labels, if each has a field
   bool pair_required = true;   ///< if false, a JSON record may lack the field `pair`
   bool label_as_json = false;  ///< a JSON record's label is passed on as JSON text
 
@@ -89,36 +98,70 @@ constexpr std::array<std::string_view, 6> known_labels{"gold_label",   "label", 
 
 }  // namespace detail
 
+/// Returns the name among `names` that equals `wanted`, else the only one that differs from it in
+/// case, else nothing.
+inline std::optional<std::string> find_name(std::span<const std::string> names,
+                                            std::string_view wanted) {
+  if (std::ranges::count(names, wanted) > 0) return std::string{wanted};
+  const auto fits = [&](const auto& name) { return equal_but_case(name, wanted); };
+  const auto first = std::ranges::find_if(names, fits);
+  if (first == names.end() || std::find_if(first + 1, names.end(), fits) != names.end()) return {};
+  return *first;
+}
+
+namespace detail {
+
+/// Sets the fields of the labels if `label_field` names several of `names`, with commas between
+/// them.
+inline void choose_label_columns(std::span<const std::string> names, const std::string& label_field,
+                                 Fields& fields) {
+  if (label_field.find(',') == std::string::npos || find_name(names, label_field)) return;
+  std::vector<std::string> columns;
+  for (std::size_t begin = 0; begin <= label_field.size();) {
+    const std::size_t end = std::min(label_field.find(',', begin), label_field.size());
+    const std::string name = label_field.substr(begin, end - begin);
+    columns.push_back(find_name(names, name).value_or(name));
+    begin = end + 1;
+  }
+  fields.label_columns = std::move(columns);
+}
+
+}  // namespace detail
+
 /// Finds the fields among the `names` in the first record or the header. If they cannot be
-/// recognised, throws `InputError` that says which option helps.
+/// recognised, throws `InputError` that says which option helps; `also` is more advice.
 inline Fields choose_fields(std::span<const std::string> names, const ReadOptions& options,
-                            const std::string& file) {
-  const auto has = [&](std::string_view name) { return std::ranges::count(names, name) > 0; };
+                            const std::string& file, const std::string& also = {}) {
+  const auto has = [&](std::string_view name) { return find_name(names, name).has_value(); };
+  const auto named = [&](std::string_view name) {
+    return find_name(names, name).value_or(std::string{name});
+  };
   const auto fail = [&](const std::string& part, const std::string& flag) {
     throw InputError{"no known field for the " + part + " among: " + joined(names),
                      {.object = file},
-                     "name it with " + flag};
+                     "name it with " + flag + also};
   };
-  Fields fields{.text = options.text_field,
-                .pair = options.pair_field,
-                .label = options.labelled ? options.label_field : "",
+  Fields fields{.text = named(options.text_field),
+                .pair = named(options.pair_field),
+                .label = options.labelled ? named(options.label_field) : "",
                 .label_as_json = options.problem_type != ProblemType::single_label};
+  detail::choose_label_columns(names, fields.label, fields);
   if (fields.text.empty()) {
     const auto known = std::ranges::find_if(detail::known_texts, [&](const auto& candidate) {
       return has(candidate.text) &&
              (candidate.pair.empty() || !candidate.pair_required || has(candidate.pair));
     });
     if (known == detail::known_texts.end()) fail("text", "--text-field");
-    fields.text = known->text;
+    fields.text = named(known->text);
     if (fields.pair.empty()) {
-      fields.pair = known->pair;
+      fields.pair = named(known->pair);
       fields.pair_required = known->pair_required;
     }
   }
   if (options.labelled && fields.label.empty()) {
     const auto known = std::ranges::find_if(detail::known_labels, has);
     if (known == detail::known_labels.end()) fail("label", "--label-field");
-    fields.label = *known;
+    fields.label = named(*known);
   }
   return fields;
 }

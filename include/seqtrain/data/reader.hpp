@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -7,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/equal_but_case.hpp>
 #include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/csv.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/json_lines.hpp>
+#include <seqtrain/data/later_fields.hpp>
 #include <seqtrain/data/lines.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/source.hpp>
@@ -43,11 +46,13 @@ inline Format recognise_format(std::string_view text, const std::string& file) {
     throw InputError{"expected a JSON object", {.object = file}, "write one object a line"};
   }
   if (name.ends_with(".jsonl") || name.ends_with(".json")) return Format::json_lines;
-  if (name.ends_with(".tsv")) return Format::tsv;
-  if (name.ends_with(".csv")) return Format::csv;
   const std::string_view line = take_line(text);
-  if (line.find('\t') != std::string_view::npos) return Format::tsv;
-  if (line.find(',') != std::string_view::npos) return Format::csv;
+  const auto tabs = std::ranges::count(line, '\t');
+  const auto commas = std::ranges::count(line, ',');
+  if (name.ends_with(".tsv")) return Format::tsv;
+  if (name.ends_with(".csv")) return tabs > commas ? Format::tsv : Format::csv;
+  if (tabs > 0) return Format::tsv;
+  if (commas > 0) return Format::csv;
   throw InputError{"neither JSON lines nor a table",
                    {.object = file},
                    "use .jsonl, or .tsv or .csv with a header"};
@@ -66,13 +71,13 @@ inline Format recognise_format(std::string_view text, const std::string& file) {
 }
 
 /// Calls `visit` with each line of `part` as a text. `part` belongs to the source. Empty lines are
-/// skipped.
+/// skipped unless `empty_lines` is set.
 template <class Visit>
-void read_lines(const Source& source, std::string_view part, Visit&& visit) {
+void read_lines(const Source& source, std::string_view part, bool empty_lines, Visit&& visit) {
   const bool all_utf8 = text::is_valid_utf8(part);
   while (!part.empty()) {
     const std::string_view line = take_line(part);
-    if (line.empty()) continue;
+    if (line.empty() && !empty_lines) continue;
     if (!all_utf8) source.demand_utf8(line);
     visit(Example{.text = line, .record = line});
   }
@@ -94,12 +99,14 @@ class Reader {
     format_ = options.format ? *options.format : recognise_format(body_, source_.name);
     if (format_ == Format::lines) {
       fields_.text = "line";
+      empty_lines_ = options.empty_lines;
     } else if (format_ == Format::json_lines) {
-      fields_ = choose_fields(first_json_fields(source_, body_), options, source_.name);
+      refuse_columns(options, source_.name);
+      auto first = first_json_fields(source_, body_);
+      fields_ = choose_fields(first, options, source_.name);
+      later_ = LaterFields{std::move(first), options};
     } else {
-      const std::vector<std::string> header = take_header();
-      fields_ = choose_fields(header, options, source_.name);
-      columns_ = find_columns(header, fields_, source_.name);
+      open_table(options);
     }
   }
 
@@ -150,13 +157,13 @@ class Reader {
   void read(std::string_view part, Visit&& visit) const {
     switch (format_) {
       case Format::json_lines:
-        return read_json_lines(source_, part, fields_, visit);
+        return read_json_lines(source_, part, fields_, later_, visit);
       case Format::tsv:
-        return read_tsv(source_, part, columns_, visit);
+        return read_tsv(source_, part, columns_, fields_, visit);
       case Format::csv:
-        return read_csv(source_, part, columns_, visit);
+        return read_csv(source_, part, columns_, fields_, visit);
       case Format::lines:
-        return read_lines(source_, part, visit);
+        return read_lines(source_, part, empty_lines_, visit);
     }
   }
 
@@ -166,8 +173,38 @@ class Reader {
   }
 
  private:
+  /// Finds the fields of a table by its header, or by the names that `options` give to the columns.
+  void open_table(const ReadOptions& options) {
+    const bool has_header = options.columns.empty();
+    while (!body_.empty() && is_blank(body_.substr(0, whole_lines(body_, 0)))) take_line(body_);
+    if (body_.empty()) throw InputError{"holds no example", {.object = source_.name}};
+    std::vector<std::string> names = has_header ? take_header() : options.columns;
+    const bool may_be_more = !has_header && names.back() == "...";
+    if (may_be_more) names.pop_back();
+    if (!has_header) refuse_header(names);
+    fields_ = choose_fields(names, options, source_.name,
+                            has_header ? "; the first line was taken as the header: if it is an "
+                                         "example, name the columns with --columns, such as "
+                                         "--columns text,label"
+                                       : "");
+    columns_ = find_columns(names, fields_, source_.name);
+    columns_.may_be_more = may_be_more;
+  }
+
+  /// Throws `InputError` if the first line is a header with these names.
+  void refuse_header(const std::vector<std::string>& names) const {
+    std::string_view rest = body_;
+    const std::string_view line = take_line(rest);
+    std::string header;
+    for (const auto& name : names) {
+      header += (header.empty() ? "" : format_ == Format::tsv ? "\t" : ",") + name;
+    }
+    if (!equal_but_case(line, header)) return;
+    throw source_.error("the first line is a header with the names of the columns", line, {},
+                        "leave out --columns");
+  }
+
   std::vector<std::string> take_header() {
-    while (is_blank(body_.substr(0, whole_lines(body_, 0)))) take_line(body_);
     source_.demand_utf8(body_.substr(0, whole_lines(body_, 0)));
     std::vector<std::string_view> cells;
     if (format_ == Format::tsv) {
@@ -185,6 +222,8 @@ class Reader {
   Format format_ = Format::json_lines;
   Fields fields_;
   Columns columns_;
+  LaterFields later_{{}, {}};  ///< of JSON lines
+  bool empty_lines_ = false;
 };
 
 }  // namespace seqtrain::data

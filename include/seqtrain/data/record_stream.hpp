@@ -166,7 +166,7 @@ class RecordStream {
     const bool json = options_.format == Format::json_lines;
     for (std::string_view after = text; !text.empty(); text = after) {
       const std::string_view line = take_line(after);
-      if (json ? !is_blank(line) : !line.empty()) break;
+      if (json ? !is_blank(line) : !line.empty() || options_.empty_lines) break;
     }
     const bool csv = options_.format == Format::csv;
     const std::size_t length = csv ? csv_record_length(text) : npos;

@@ -31,7 +31,10 @@ struct Source {
   /// Throws `InputError` with the line of the first byte in `part` that is not UTF-8.
   void demand_utf8(std::string_view part) const {
     if (const auto invalid = text::first_invalid(part)) {
-      throw error("not valid UTF-8", part.substr(*invalid), {}, "convert the file to UTF-8");
+      const bool utf16 = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+      throw error("not valid UTF-8", part.substr(*invalid), {},
+                  std::string{"convert the file: iconv -f "} + (utf16 ? "UTF-16" : "WINDOWS-1252") +
+                      " -t UTF-8 old > new");
     }
   }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -51,6 +52,24 @@ inline void add_fitting(const std::filesystem::path& pattern,
   return name.substr(0, name.size() - form.size());
 }
 
+/// Removes names of files that are earlier in the list, also in another form such as ./name.
+inline void keep_each_once(std::vector<std::filesystem::path>& files) {
+  std::set<std::filesystem::path> seen;
+  std::erase_if(files, [&](const auto& file) {
+    return !seen.insert(std::filesystem::absolute(file).lexically_normal()).second;
+  });
+}
+
+/// Throws `InputError` if a file is a pipe: it can be read only once, but a run reads its files
+/// several times.
+inline void refuse_pipe(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_fifo(file, error)) return;
+  throw InputError{"is a pipe, which can be read only once",
+                   {.object = file.string()},
+                   "write its contents to a file and name that"};
+}
+
 /// Throws `InputError` if the files are parts of several splits.
 inline void demand_one_split(const std::vector<std::filesystem::path>& files,
                              const std::filesystem::path& directory) {
@@ -67,9 +86,9 @@ inline void demand_one_split(const std::vector<std::filesystem::path>& files,
 }  // namespace detail
 
 /// Returns the files of a split: one file; all `*.parquet` of a directory; or several names with
-/// commas between them, in which a * in a file's name matches any text. Returns none if a directory
-/// has no such file. Throws `InputError` if no file matches a pattern, or if a directory holds
-/// parts of several splits.
+/// commas between them, in which a * in a file's name matches any text. A file that is named twice
+/// counts once. Returns none if a directory has no such file. Throws `InputError` if no file
+/// matches a pattern, if a file is a pipe, or if a directory holds parts of several splits.
 [[nodiscard]] inline std::vector<std::filesystem::path> split_files(
     const std::filesystem::path& place) {
   std::vector<std::filesystem::path> files;
@@ -79,6 +98,7 @@ inline void demand_one_split(const std::vector<std::filesystem::path>& files,
     detail::demand_one_split(files, place);
     return files;
   }
+  detail::refuse_pipe(place);
   if (std::filesystem::exists(place, error)) return {place};
   const std::string names = place.string();
   for (std::size_t begin = 0; begin <= names.size();) {
@@ -86,6 +106,7 @@ inline void demand_one_split(const std::vector<std::filesystem::path>& files,
     const std::filesystem::path name = names.substr(begin, end - begin);
     const std::size_t before = files.size();
     if (name.filename().string().find('*') == std::string::npos) {
+      detail::refuse_pipe(name);
       files.push_back(name);
     } else {
       detail::add_fitting(name, files);
@@ -93,6 +114,7 @@ inline void demand_one_split(const std::vector<std::filesystem::path>& files,
     if (files.size() == before) throw InputError{"no file matches", {.object = name.string()}};
     begin = end + 1;
   }
+  detail::keep_each_once(files);
   return files;
 }
 

@@ -30,16 +30,21 @@ namespace seqtrain::data {
 }
 
 /// Reads labels of multi-label classification. Each is a JSON array that holds either names of
-/// labels, or a 0 or a 1 for every label.
+/// labels, or a 0 or a 1 for every label; or it is names or ids with commas between them: `4,27`.
 class LabelArray {
  public:
-  /// Parses `text`. Returns false if it is not such an array. The result is valid until the next
-  /// call.
+  /// Parses `text`. Returns false if it has another form. The result is valid until the next call
+  /// and as long as `text` is.
   bool parse(std::string_view text) {
     names_.clear();
     numbers_.clear();
+    simdjson::dom::element value;
+    const bool is_json = parser_.parse(text.data(), text.size()).get(value) == simdjson::SUCCESS;
     simdjson::dom::array items;
-    if (parser_.parse(text.data(), text.size()).get(items) != simdjson::SUCCESS) return false;
+    if (!is_json || value.get(items) != simdjson::SUCCESS) {
+      if (is_json && value.is_string()) text = value;
+      return !text.starts_with('[') && !text.starts_with('{') && add_list(text);
+    }
     for (const simdjson::dom::element item : items) {
       if (!add(item)) return false;
     }
@@ -50,6 +55,21 @@ class LabelArray {
   [[nodiscard]] std::span<const float> numbers() const { return numbers_; }
 
  private:
+  /// Adds names with commas between them, without the blanks around them.
+  bool add_list(std::string_view text) {
+    constexpr std::string_view blanks = " \t";
+    for (;;) {
+      const std::size_t comma = std::min(text.find(','), text.size());
+      std::string_view name = text.substr(0, comma);
+      name.remove_prefix(std::min(name.find_first_not_of(blanks), name.size()));
+      name = name.substr(0, name.find_last_not_of(blanks) + 1);  // npos + 1 is 0
+      if (name.empty()) return false;
+      names_.push_back(name);
+      if (comma == text.size()) return true;
+      text.remove_prefix(comma + 1);
+    }
+  }
+
   bool add(simdjson::dom::element item) {
     if (std::string_view name; item.get(name) == simdjson::SUCCESS) {
       names_.push_back(name);
@@ -67,7 +87,8 @@ class LabelArray {
 };
 
 inline constexpr const char* expected_label_array =
-    "a label is a JSON array of names, or of a 0 or a 1 for each label";
+    "a label is a JSON array of names, or of a 0 or a 1 for each label, or names with commas "
+    "between them";
 
 /// Turns labels into targets for regression (the number itself) and multi-label classification (a 0
 /// or 1 for each label).

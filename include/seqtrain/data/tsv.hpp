@@ -24,15 +24,17 @@ inline void split_tsv(std::string_view line, std::vector<std::string_view>& cell
 /// Calls `visit` with each line of `part` as an example. `part` belongs to the source and begins
 /// after its header. Empty lines are skipped.
 template <class Visit>
-void read_tsv(const Source& source, std::string_view part, const Columns& columns, Visit&& visit) {
+void read_tsv(const Source& source, std::string_view part, const Columns& columns,
+              const Fields& fields, Visit&& visit) {
   const bool all_utf8 = text::is_valid_utf8(part);
+  ColumnLabels labels{fields.label_columns, fields.label_as_json};
   std::vector<std::string_view> cells;
   while (!part.empty()) {
     const std::string_view line = take_line(part);
     if (line.empty()) continue;
     if (!all_utf8) source.demand_utf8(line);
     split_tsv(line, cells);
-    visit(columns.example(cells, line, source));
+    visit(columns.example(cells, line, source, labels));
   }
 }
 

@@ -242,7 +242,9 @@ class DatasetFetcher {
                                      config, directory.string());
   FetchedDataset found;
   for (const auto& split : choose(splits)) {
-    for (const auto& file : splits.files(split)) found.files[split].push_back(directory / file);
+    auto& files = found.files[split];
+    files.clear();  // `choose` may name a split twice
+    for (const auto& file : splits.files(split)) files.push_back(directory / file);
   }
   return found;
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/metrics/classification.hpp>
 
@@ -40,7 +41,8 @@ class Decisions {
  public:
   using Label = std::uint32_t;
 
-  explicit Decisions(std::size_t labels) : labels_{labels} {}
+  explicit Decisions(std::size_t labels, ProblemType problem_type = ProblemType::single_label)
+      : labels_{labels}, problem_type_{problem_type} {}
 
   void add(std::span<const Label> gold, std::span<const Label> said) {
     all_.insert(all_.end(), gold.begin(), gold.end());
@@ -51,6 +53,7 @@ class Decisions {
 
   [[nodiscard]] std::size_t size() const { return ends_.size() / 2; }
   [[nodiscard]] std::size_t labels() const { return labels_; }
+  [[nodiscard]] ProblemType problem_type() const { return problem_type_; }
   [[nodiscard]] std::span<const Label> gold(std::size_t row) const { return part(2 * row); }
   [[nodiscard]] std::span<const Label> said(std::size_t row) const { return part(2 * row + 1); }
   /// Tells whether an example's predicted labels are exactly its gold labels.
@@ -65,6 +68,7 @@ class Decisions {
   }
 
   std::size_t labels_;
+  ProblemType problem_type_;
   std::vector<Label> all_;
   std::vector<std::size_t> ends_;
 };
@@ -146,16 +150,17 @@ inline Intervals bootstrap(const Decisions& decisions, const BootstrapOptions& o
   std::vector<std::vector<double>> precision(labels, none), recall(labels, none), f1(labels, none);
   auto accuracy = none, macro = none;
   detail::Resample resample{labels};
+  std::vector<LabelScores> scores(labels);
   for (std::size_t i = 0; i < options.resamples; ++i) {
     resample.draw(decisions, random::Stream{options.seed, random::Purpose::bootstrap, i});
     accuracy[i] = resample.accuracy(decisions.size());
     for (std::size_t label = 0; label < labels; ++label) {
-      const LabelScores scores = resample.label(label);
-      precision[label][i] = scores.precision;
-      recall[label][i] = scores.recall;
-      f1[label][i] = scores.f1;
-      macro[i] += scores.f1 / static_cast<double>(labels);
+      scores[label] = resample.label(label);
+      precision[label][i] = scores[label].precision;
+      recall[label][i] = scores[label].recall;
+      f1[label][i] = scores[label].f1;
     }
+    macro[i] = macro_average(scores, decisions.problem_type()).f1;
   }
   result.accuracy = middle_95(std::move(accuracy));
   result.macro_f1 = middle_95(std::move(macro));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +27,8 @@ struct LabelScores {
   double precision = 0;
   double recall = 0;
   double f1 = 0;
-  std::int64_t support = 0;  ///< examples that truly have this label
+  std::int64_t support = 0;    ///< examples that truly have this label
+  std::int64_t predicted = 0;  ///< examples that are predicted to have this label
 };
 
 /// Returns the name of a label, or `LABEL_<index>` if it has none, as in transformers.
@@ -43,7 +45,28 @@ inline LabelScores scores(std::int64_t support, std::int64_t predicted, std::int
   return {.precision = ratio(hits, predicted),
           .recall = ratio(hits, support),
           .f1 = ratio(2 * hits, support + predicted),
-          .support = support};
+          .support = support,
+          .predicted = predicted};
+}
+
+/// Returns the mean of labels' scores, with the sums of their counts. If an example has one label,
+/// labels that occur neither in the examples nor in the predictions are left out. scikit-learn's
+/// `average="macro"` gives equal figures.
+inline LabelScores macro_average(std::span<const LabelScores> labels, ProblemType problem_type) {
+  LabelScores mean;
+  double count = 0;
+  for (const LabelScores& label : labels) {
+    const bool occurs = label.support > 0 || label.predicted > 0;
+    if (!occurs && problem_type == ProblemType::single_label) continue;
+    ++count;
+    mean.precision += label.precision;
+    mean.recall += label.recall;
+    mean.f1 += label.f1;
+    mean.support += label.support;
+    mean.predicted += label.predicted;
+  }
+  for (double* sum : {&mean.precision, &mean.recall, &mean.f1}) *sum /= std::max(count, 1.0);
+  return mean;
 }
 
 /// The figures over a set of examples. `accuracy` and `loss` are NaN if there are no examples.
@@ -58,17 +81,9 @@ struct ClassificationReport {
   std::vector<LabelScores> labels = {};
   std::vector<Figure> figures = {};  ///< figures of the problem type, and of the user's metrics
 
-  /// Returns the mean of the labels' scores, with the sum of their support.
+  /// Returns the mean of the labels' scores, without labels that do not occur.
   [[nodiscard]] LabelScores macro_average() const {
-    LabelScores mean;
-    const auto count = static_cast<double>(labels.size());
-    for (const LabelScores& label : labels) {
-      mean.precision += label.precision / count;
-      mean.recall += label.recall / count;
-      mean.f1 += label.f1 / count;
-      mean.support += label.support;
-    }
-    return mean;
+    return metrics::macro_average(labels, problem_type);
   }
 };
 

@@ -42,7 +42,7 @@ class FrozenStates {
     if (std::exchange(changes_, changes) != changes) rows_.clear();
   }
 
-  RowCache rows_;
+  RowCache rows_{memory_for_states()};
   std::int64_t changes_ = 0;  // changes of the frozen parameters when `rows_` was computed
 };
 

@@ -3,19 +3,32 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <unordered_map>
 
+#include <seqtrain/core/available_memory.hpp>
 #include <seqtrain/data/batch.hpp>
 
 namespace seqtrain::model {
 
-/// Keeps vectors that were computed for rows of sets, for later batches with these rows. A row
-/// takes `size` floats and about 60 bytes.
+/// Keeps vectors that were computed for rows of sets, for later batches with these rows, up to a
+/// limit of memory.
 class RowCache {
  public:
+  /// `most_bytes` limits the memory of the rows.
+  explicit RowCache(std::size_t most_bytes = std::numeric_limits<std::size_t>::max())
+      : most_bytes_{most_bytes} {}
+
+  /// Returns the bytes that a row of `size` floats takes.
+  [[nodiscard]] static constexpr std::size_t bytes_a_row(std::size_t size) {
+    constexpr std::size_t place = 60;  // its place in the map
+    return size * sizeof(float) + place;
+  }
+
   /// Copies the vectors of a batch's rows to `out` [rows, size]. Returns false if one is missing or
   /// the batch does not tell its set; `out` then has no meaning.
   [[nodiscard]] bool find(const data::Batch& batch, std::span<float> out) const {
@@ -30,24 +43,52 @@ class RowCache {
     return true;
   }
 
-  /// Keeps the vectors [rows, size] of a batch's rows.
+  /// Keeps the vectors [rows, size] of a batch's rows, except new rows for which there is no memory
+  /// within the limit.
   void keep(const data::Batch& batch, std::span<const float> vectors) {
     if (batch.set == 0) return;
     auto& rows = sets_[batch.set];
     const std::size_t size = vectors.size() / batch.row_ids.size();
     for (std::size_t i = 0; i < batch.row_ids.size(); ++i) {
+      if (!rows.contains(batch.row_ids[i])) {
+        if (most_bytes_ - bytes_ < bytes_a_row(size)) continue;
+        bytes_ += bytes_a_row(size);
+      }
       auto& row = rows[batch.row_ids[i]];
       if (!row) row = std::make_unique<float[]>(size);
       std::copy_n(vectors.data() + i * size, size, row.get());
     }
   }
 
-  void clear() { sets_.clear(); }
+  void clear() {
+    sets_.clear();
+    bytes_ = 0;
+  }
 
  private:
   using Rows = std::unordered_map<std::int64_t, std::unique_ptr<float[]>>;
 
   std::map<std::uint64_t, Rows> sets_;
+  std::size_t most_bytes_;
+  std::size_t bytes_ = 0;
 };
+
+/// Returns the memory in bytes that a frozen encoder's states may take: half of what is available.
+[[nodiscard]] inline std::size_t memory_for_states() {
+  const auto available = available_memory();
+  return available ? static_cast<std::size_t>(*available / 2)
+                   : std::numeric_limits<std::size_t>::max();
+}
+
+/// Returns a warning if the states of all rows of a run's sets do not fit into the memory for them,
+/// else "".
+[[nodiscard]] inline std::string states_warning(std::size_t rows, std::size_t hidden,
+                                                std::size_t memory = memory_for_states()) {
+  const std::size_t bytes = rows * RowCache::bytes_a_row(hidden);
+  if (bytes <= memory) return {};
+  const auto mib = [](std::size_t size) { return std::to_string(size >> 20) + " MiB"; };
+  return "the frozen encoder's states of all examples take " + mib(bytes) + ", and " + mib(memory) +
+         " of memory may be used for them, so every epoch computes many of them again";
+}
 
 }  // namespace seqtrain::model

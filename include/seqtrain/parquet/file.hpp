@@ -123,7 +123,13 @@ class File {
     std::shared_ptr<arrow::Schema> schema;
     demand(reader.GetSchema(&schema), whole_);
     const auto names = schema->field_names();
+    data::refuse_columns(options, name());
     fields_ = fields ? *fields : data::choose_fields(names, options, name());
+    if (!fields_.label_columns.empty()) {
+      throw InputError{"a column for each label is not read from Parquet",
+                       {.object = name(), .field = fields_.label},
+                       "write one column with a list of names, or CSV"};
+    }
     const auto found = data::find_columns(names, fields_, name());
     const auto add = [&](std::size_t i) -> const arrow::DataType& {
       Column& column = columns_.emplace_back(Column{.place = whole_, .leaves = {}});

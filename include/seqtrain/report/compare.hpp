@@ -157,6 +157,15 @@ inline PairTest test_pair(std::span<const ComparedRun> runs, std::size_t first,
   return result;
 }
 
+/// Returns the reason why two runs cannot be compared by McNemar's test.
+inline std::string why_untested(const ComparedRun& a, const ComparedRun& b) {
+  const auto predicts_numbers = [](const ComparedRun& run) {
+    return !run.predictions.empty() && !has_decisions(run.predictions);
+  };
+  return predicts_numbers(a) && predicts_numbers(b) ? "regression, to which the test does not apply"
+                                                    : "other dev examples, or no predictions";
+}
+
 inline std::string flag_of(const ComparedRun& run, const std::string& name) {
   for (const auto& [key, value] : run.flags) {
     if (key == name) return value.empty() ? "–" : value;
@@ -238,7 +247,8 @@ void add_new(std::vector<std::string>& names, const Range& range, const Name& na
       rows.push_back({pair, std::to_string(each.test.first_only),
                       std::to_string(each.test.second_only), html::number(each.test.p, 3)});
     } else {
-      rows.push_back({pair + ": other dev examples, or no predictions", "–", "–", "–"});
+      rows.push_back(
+          {pair + ": " + detail::why_untested(runs[each.first], runs[each.second]), "–", "–", "–"});
     }
   }
   return rows;

@@ -25,7 +25,7 @@ namespace seqtrain::train {
 [[nodiscard]] inline metrics::Decisions decisions(const Answers& answers,
                                                   const predict::Task& task) {
   using Label = metrics::Decisions::Label;
-  metrics::Decisions result{answers.labels()};
+  metrics::Decisions result{answers.labels(), task.problem_type};
   const auto ids = [](const std::vector<std::size_t>& labels) {
     return std::vector<Label>{labels.begin(), labels.end()};
   };

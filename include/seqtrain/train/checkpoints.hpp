@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -122,7 +123,7 @@ class BasicCheckpoints {
     if (moment == Moment::step) {
       if (!is_due(step) || writer_.busy()) return;
       begin_checkpoint(step);
-      snapshot_.assign(fit);
+      if (!copy(fit)) return;
       return writer_.start(
           [this] { snapshot_.view([this](const FitView& copy) { write(copy); }); });
     }
@@ -255,6 +256,28 @@ class BasicCheckpoints {
     last_time_ = Clock::now();
   }
 
+  /// Copies a fit for the writer. Returns false if that fails, for example for want of memory. The
+  /// failure is noted and logged.
+  bool copy(const FitView& fit) {
+    try {
+      snapshot_.assign(fit);
+      return true;
+    } catch (const std::bad_alloc&) {
+      fail(fit, "not enough memory for a copy of the parameters");
+    } catch (const std::exception& error) {
+      fail(fit, error.what());
+    }
+    snapshot_.tensors.clear();
+    pass_on_messages();
+    return false;
+  }
+
+  void fail(const FitView& fit, const std::string& problem) {
+    set_problem(problem);
+    warn(checkpoint_name(fit.state.position.step) +
+         " could not be saved, older ones stay: " + problem);
+  }
+
   /// Writes a checkpoint. A failure is noted and logged, not thrown.
   void write(const FitView& fit) {
     const std::int64_t step = fit.state.position.step;
@@ -263,9 +286,7 @@ class BasicCheckpoints {
       durable_ = step;
       set_problem({});
     } catch (const std::exception& error) {
-      set_problem(error.what());
-      warn(checkpoint_name(step) + " could not be saved, older ones stay: " + error.what());
-      return;
+      return fail(fit, error.what());
     }
     try {
       if (upload_) upload_->offer(step);

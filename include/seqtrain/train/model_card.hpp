@@ -83,17 +83,29 @@ inline std::string rounded(double value) {
   return text == "-0" ? "0" : text;
 }
 
+/// The metric of a card whose average the hub's name for it does not tell.
+constexpr std::string_view macro_f1 = "f1";
+
 /// Returns the figures of a split that are numbers, by the hub's names for them.
 inline std::vector<metrics::Figure> card_figures(const metrics::ClassificationReport& report) {
   std::vector<metrics::Figure> figures;
   if (has_labels(report.problem_type)) {
     figures.push_back({"accuracy", report.accuracy});
-    figures.push_back({"f1", report.macro_average().f1});
+    figures.push_back({std::string{macro_f1}, report.macro_average().f1});
   }
   figures.insert(figures.end(), report.figures.begin(), report.figures.end());
   figures.push_back({"loss", report.loss});
   std::erase_if(figures, [](const metrics::Figure& one) { return !std::isfinite(one.value); });
   return figures;
+}
+
+/// Tells whether a run's test set is its dev set again, by the values of its flags.
+inline bool test_is_dev(const Pairs& flags) {
+  const std::string kind = value_in(flags, "dataset").empty() ? "-file" : "-split";
+  const auto test = value_in(flags, "test" + kind);
+  const auto held_out = value_in(flags, "dev-fraction");
+  if (test.empty() || (!held_out.empty() && held_out != "0")) return test.empty();
+  return test == value_in(flags, "dev" + kind);
 }
 
 /// Returns the description of a split in `model-index`: of the data set, or of the file.
@@ -119,7 +131,9 @@ inline std::string index_of(const Results& results, const CardFacts& facts, std:
   std::string text = "  - task:\n      type: text-classification\n    dataset:\n" +
                      described_split(results, facts, split) + "    metrics:\n";
   for (const auto& [metric, value] : figures) {
-    text += "    - type: " + in_quotes(metric) + "\n      value: " + rounded(value) + "\n";
+    text += "    - type: " + in_quotes(metric) + "\n";
+    if (metric == macro_f1) text += "      name: \"Macro F1\"\n";
+    text += "      value: " + rounded(value) + "\n";
   }
   return text;
 }
@@ -140,7 +154,7 @@ inline std::string front_matter(const Results& results, const CardFacts& facts) 
     index += index_of(results, facts, split, figures);
   };
   add("dev", results.dev);
-  add("test", results.test);
+  if (!test_is_dev(results.flags)) add("test", results.test);
   if (!names.empty()) text += "metrics:\n" + names;
   if (index.empty()) return text + "---\n";
   return text + "model-index:\n- name: " + in_quotes(facts.name) + "\n  results:\n" + index +
@@ -159,14 +173,17 @@ inline std::string table_of(std::string_view title, const Pairs& pairs) {
 inline std::string results_table(std::string_view split,
                                  const metrics::ClassificationReport& report) {
   Pairs rows{{"examples", std::to_string(report.examples)}};
-  for (const auto& [name, value] : card_figures(report)) rows.emplace_back(name, rounded(value));
+  for (const auto& [name, value] : card_figures(report)) {
+    rows.emplace_back(name == macro_f1 ? "f1 (macro average)" : name, rounded(value));
+  }
   return table_of("Results on the " + std::string{split} + " file", rows);
 }
 
 }  // namespace detail
 
 /// Returns the model card of a run, the README.md of its model's folder: a header for the hub, then
-/// labels, results, hyperparameters and versions for people.
+/// labels, results, hyperparameters and versions for people. A test set that is the dev set again
+/// is left out.
 [[nodiscard]] inline std::string model_card(const Results& results, const CardFacts& facts) {
   auto text = detail::front_matter(results, facts) + "\n# " + detail::cell(facts.name) + "\n\n";
   const auto base = value_in(results.flags, "model");
@@ -181,7 +198,9 @@ inline std::string results_table(std::string_view split,
     text += std::to_string(i) + ". " + detail::cell(results.labels[i]) + "\n";
   }
   if (results.dev) text += detail::results_table("dev", *results.dev);
-  if (results.test) text += detail::results_table("test", *results.test);
+  if (results.test && !detail::test_is_dev(results.flags)) {
+    text += detail::results_table("test", *results.test);
+  }
   text += detail::table_of("Hyperparameters", results.flags);
   return text + detail::table_of("Versions", results.versions);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -11,6 +12,22 @@
 #include <seqtrain/data/read_options.hpp>
 
 namespace seqtrain::cli {
+
+/// The help of `--columns`.
+constexpr const char* columns_help =
+    "names of the columns of .tsv and .csv files without a header line: text,label; - is a column "
+    "to skip, a last ... stands for any more columns";
+
+/// Throws an `InputError` that names the flag unless names of columns can be told apart.
+inline void require_columns(const std::vector<std::string>& columns) {
+  for (const auto& name : columns) {
+    require(!name.empty(), "columns", "has an empty name: - is a column to skip");
+    require(name == "-" || std::ranges::count(columns, name) == 1, "columns",
+            "names '" + name + "' twice");
+    require(name != "..." || &name == &columns.back(), "columns", "has ... before its end");
+  }
+  require(columns.empty() || columns.front() != "...", "columns", "names no column");
+}
 
 /// The flags about examples. An empty string means that the flag is not given.
 struct DataFlags {
@@ -29,6 +46,7 @@ struct DataFlags {
   std::string text_field = "";
   std::string pair_field = "";
   std::string label_field = "";
+  std::vector<std::string> columns = {};
 
   /// Not a flag: the function that opens files in one more format, such as `parquet::open`.
   data::OpenFile open = nullptr;
@@ -71,7 +89,11 @@ struct DataFlags {
         .add("text-field", text_field, "field or column of the text (default: recognised)",
              determines_results)
         .add("pair-field", pair_field, "field or column of the second text", determines_results)
-        .add("label-field", label_field, "field or column of the label", determines_results);
+        .add("label-field", label_field,
+             "field or column of the label, or several with commas between them: a column of 0 and "
+             "1 for each label",
+             determines_results)
+        .add("columns", columns, columns_help, determines_results);
   }
 
   /// Throws an `InputError` that names the flag if a value is out of range.
@@ -81,6 +103,7 @@ struct DataFlags {
                                       {"test-split", &test_split}}) {
       require(split->empty() || !dataset.empty(), name, "needs --dataset");
     }
+    require_columns(columns);
     require(dev_fraction == 0 || dev_split.empty(), "dev-fraction",
             "does not go with --dev-split: it takes the dev examples from the training split");
     require(dev_fraction >= 0 && dev_fraction < 1, "dev-fraction",
@@ -95,6 +118,7 @@ struct DataFlags {
     return {.text_field = text_field,
             .pair_field = pair_field,
             .label_field = label_field,
+            .columns = columns,
             .open = open};
   }
 };

@@ -1,15 +1,19 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <c10/core/Device.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
@@ -41,6 +45,17 @@ inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folde
     return predict::TextEncoder{subwords::load_subwords(path)};
   }
   return predict::TextEncoder{text::load_tokenizer(folder)};
+}
+
+/// Throws `InputError` if two labels have the same name, because an answer could mean either.
+inline void demand_different_labels(std::vector<std::string> labels,
+                                    const std::filesystem::path& config) {
+  std::ranges::sort(labels);
+  const auto repeated = std::ranges::adjacent_find(labels);
+  if (repeated == labels.end()) return;
+  throw InputError{"two labels have the name '" + *repeated + "'",
+                   {.object = config.string(), .field = "id2label"},
+                   "give each label a name of its own there"};
 }
 
 using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier>;
@@ -76,6 +91,7 @@ SEQTRAIN_SEPARATE Predictor::Predictor(const std::filesystem::path& directory,
   state_.reset(new State{.model = detail::load_trained(folder, encode_, options)});
   if (const auto* encoder = std::get_if<AnyClassifier>(&state_->model)) {
     describe(*encoder, options.device);
+    detail::demand_different_labels(labels(), folder / "config.json");
   } else {
     const auto& model = std::get<AwdLstmClassifier>(state_->model);
     const auto description = AwdLstmDescription::load(folder);

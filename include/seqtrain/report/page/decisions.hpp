@@ -107,7 +107,7 @@ inline std::string labels_figure(const std::string& split, const metrics::Decisi
   Rows rows{{"label", "precision", "recall", "F1", "support"}};
   for (const std::size_t i : order) {
     if (rows.size() > most_label_rows) break;
-    const auto& [precision, recall, f1, support] = scores[i];
+    const auto& [precision, recall, f1, support, predicted] = scores[i];
     const auto& bounds = intervals.labels[i];
     const std::string name = short_name(task, i);
     rows.push_back({name, with_interval(precision, bounds.precision),
@@ -120,9 +120,8 @@ inline std::string labels_figure(const std::string& split, const metrics::Decisi
                           {f1, bounds.f1.low, bounds.f1.high}}});
   }
   std::int64_t right = 0;
-  double macro = 0;
   for (std::size_t i = 0; i < decisions.size(); ++i) right += decisions.right(i) ? 1 : 0;
-  for (const auto& label : scores) macro += label.f1 / static_cast<double>(scores.size());
+  const double macro = metrics::macro_average(scores, decisions.problem_type()).f1;
   const double accuracy = static_cast<double>(right) / static_cast<double>(decisions.size());
   return "<p>Accuracy " + with_interval(accuracy, intervals.accuracy) + ", macro F1 " +
          with_interval(macro, intervals.macro_f1) + ", over " +

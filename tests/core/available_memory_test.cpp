@@ -1,0 +1,43 @@
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/available_memory.hpp>
+
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain {
+namespace {
+
+class AvailableMemory : public testing::Test {
+ protected:
+  void write(const std::string& file, const std::string& text) const {
+    std::filesystem::create_directories((root_ / file).parent_path());
+    tests::write_file(root_ / file, text);
+  }
+
+  tests::TemporaryDirectory root_;
+};
+
+TEST_F(AvailableMemory, IsWhatTheMachineHasLeft) {
+  EXPECT_FALSE(available_memory(root_.path()));
+  write("proc/meminfo", "MemTotal:  9000 kB\nMemFree:  10 kB\nMemAvailable:   2000 kB\n");
+  EXPECT_EQ(available_memory(root_.path()), 2'048'000U);
+  EXPECT_GT(available_memory().value_or(0), 0U);
+}
+
+TEST_F(AvailableMemory, IsWhatTheContainerLeavesIfThatIsLess) {
+  write("proc/meminfo", "MemAvailable: 2000 kB\n");
+  write("sys/fs/cgroup/memory.max", "max\n");
+  write("sys/fs/cgroup/memory.current", "500000\n");
+  EXPECT_EQ(available_memory(root_.path()), 2'048'000U);
+  write("sys/fs/cgroup/memory.max", "1500000\n");
+  EXPECT_EQ(available_memory(root_.path()), 1'000'000U);
+  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "700\n");
+  write("sys/fs/cgroup/memory/memory.usage_in_bytes", "900\n");
+  EXPECT_EQ(available_memory(root_.path()), 0U);
+}
+
+}  // namespace
+}  // namespace seqtrain
