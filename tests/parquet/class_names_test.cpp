@@ -22,6 +22,7 @@ TEST(ClassNames, OfALabelAndOfListsInEachForm) {
   EXPECT_EQ(names_in(R"({"feature":)" + label + R"(,"length":-1,"_type":"Sequence"})"),
             (Names{"no", "yes"}));
   EXPECT_EQ(names_in("[" + label + "]"), (Names{"no", "yes"}));
+  EXPECT_EQ(names_in(R"({"names":[1,5],"_type":"ClassLabel"})"), (Names{"1", "5"}));
 }
 
 TEST(ClassNames, NoneInOtherMetadata) {

@@ -111,7 +111,7 @@ TEST(ModelConfig, NamesTheFieldThatIsWrong) {
       {R"("id2label": {"0": "a", "2": "b"})", "id2label.2: ids must be"},
       {R"("id2label": {"0": "a", "00": "b"})", "id2label.00: ids must be"},
       {R"("id2label": {"zero": "a"})", "id2label.zero: ids must be"},
-      {R"("id2label": {"0": 1})", "id2label.0: expected a string"},
+      {R"("id2label": {"0": 1.5})", "id2label.0: expected a string"},
       {R"("num_labels": 3, "id2label": {"0": "a"})", "num_labels: id2label has 1 labels"},
       {R"("num_labels": 0)", "num_labels: out of range"},
   };
