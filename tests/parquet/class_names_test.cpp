@@ -38,7 +38,7 @@ TEST(ClassNames, RefusesOtherForms) {
   EXPECT_EQ(tests::refusal([] { (void)class_names("{", "label", "f.parquet"); }).substr(0, 31),
             "f.parquet: metadata huggingface");
   EXPECT_THROW((void)names_in(R"("text")"), InputError);
-  EXPECT_THROW((void)names_in(R"({"names":[1]})"), InputError);
+  EXPECT_THROW((void)names_in(R"({"names":[true]})"), InputError);
   EXPECT_THROW((void)class_names("[]", "label", "f"), InputError);
 }
 
