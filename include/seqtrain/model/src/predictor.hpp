@@ -18,6 +18,7 @@
 #include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/model/one_output.hpp>
 #include <seqtrain/model/predictor.hpp>
 #include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
@@ -100,10 +101,12 @@ SEQTRAIN_SEPARATE void Predictor::describe(const AnyClassifier& model, c10::Devi
   by_itself_ = device.is_cpu() && !model.has_kernels();
 }
 
-/// Takes the temperature or the thresholds in a file, if it exists and has them.
+/// Takes what a file says about scores, if it exists: the temperature, the thresholds, the function
+/// of a single output.
 SEQTRAIN_SEPARATE void Predictor::calibrate(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return;
   const auto document = json::Document::load(file);
+  if (labels().size() == 1) task_.one_output = one_output_in(document.root());
   const auto found = weights::calibration_in(document.root(), labels().size());
   if (!found) return;
   task_.temperature = found->temperature;
