@@ -77,6 +77,7 @@ SEQTRAIN_SEPARATE Predictor::Predictor(const std::filesystem::path& directory,
   state_.reset(new State{.model = detail::load_trained(folder, encode_, options)});
   if (const auto* encoder = std::get_if<AnyClassifier>(&state_->model)) {
     describe(*encoder, options.device);
+    if (labels().size() == 1) task_.one_output = one_output_of(folder);
   } else {
     const auto& model = std::get<AwdLstmClassifier>(state_->model);
     const auto description = AwdLstmDescription::load(folder);
@@ -101,12 +102,10 @@ SEQTRAIN_SEPARATE void Predictor::describe(const AnyClassifier& model, c10::Devi
   by_itself_ = device.is_cpu() && !model.has_kernels();
 }
 
-/// Takes what a file says about scores, if it exists: the temperature, the thresholds, the function
-/// of a single output.
+/// Takes the temperature or the thresholds in a file, if it exists and has them.
 SEQTRAIN_SEPARATE void Predictor::calibrate(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return;
   const auto document = json::Document::load(file);
-  if (labels().size() == 1) task_.one_output = one_output_in(document.root());
   const auto found = weights::calibration_in(document.root(), labels().size());
   if (!found) return;
   task_.temperature = found->temperature;
