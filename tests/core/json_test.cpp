@@ -40,6 +40,21 @@ TEST(Json, NamesFileAndPathInErrors) {
             "tokenizer.json: model.merges[0]: expected an object");
 }
 
+TEST(Json, TakesTheLastValueOfARepeatedKey) {
+  const auto document = Document::parse(R"({"a": 1, "b": 0, "a": 2, "b": null})", "t");
+  EXPECT_EQ(document.root().at("a").integer(), 2);
+  EXPECT_FALSE(document.root().find("b"));
+  EXPECT_TRUE(document.root().has_null("b"));
+}
+
+TEST(Json, ReadsAnIntegerAsItsDigits) {
+  const auto document = Document::parse(R"(["a", -7, true])", "t");
+  const auto items = document.root().items();
+  EXPECT_EQ(items[0].string_or_digits(), "a");
+  EXPECT_EQ(items[1].string_or_digits(), "-7");
+  EXPECT_EQ(message_of([&] { (void)items[2].string_or_digits(); }), "t: [2]: expected a string");
+}
+
 TEST(Json, OutlivesAMove) {
   auto first = Document::parse(R"({"a": "value"})", "t");
   const auto second = std::move(first);

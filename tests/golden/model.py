@@ -24,16 +24,17 @@ from safetensors.torch import load_file, save_file
 from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForSequenceClassification
 
 STEPS = 50
-TYPED = ("bert", "electra", "albert", "deberta-v2")  # families that may have two token types
+UNTYPED = ("distilbert", "mpnet", "modernbert")  # families without token types
 
 
 def make_batch(config, rows, width):
     lengths = [width] + [random.randint(1, width) for _ in range(rows - 1)]
-    ids = torch.full((rows, width), config.pad_token_id)
+    ids = torch.full((rows, width), config.pad_token_id or 0)
     types = torch.zeros((rows, width), dtype=torch.long)
     for row, length in enumerate(lengths):
-        ids[row, :length] = torch.randint(2, config.vocab_size, (length,))
-        if config.model_type in TYPED and config.type_vocab_size > 1:
+        least = 0 if config.pad_token_id is None else 2
+        ids[row, :length] = torch.randint(least, config.vocab_size, (length,))
+        if config.model_type not in UNTYPED and config.type_vocab_size > 1:
             types[row, length // 2:length] = 1
     labels = torch.randint(config.num_labels, (rows,))
     if config.problem_type == "regression":
@@ -46,8 +47,7 @@ def make_batch(config, rows, width):
 def run(model, batch):
     ids, types, lengths, labels = batch
     mask = (torch.arange(ids.shape[1])[None] < lengths[:, None]).long()
-    untyped = model.config.model_type in ("distilbert", "mpnet", "modernbert")
-    types = {} if untyped else {"token_type_ids": types}
+    types = {} if model.config.model_type in UNTYPED else {"token_type_ids": types}
     return model(input_ids=ids, attention_mask=mask, labels=labels, **types)
 
 
@@ -110,7 +110,7 @@ def make_model(family, seed, std=0.3, **settings):
         for name, parameter in model.named_parameters():
             parameter.normal_(1.0 if is_scale(name) else 0.0, std)
         for name, parameter in model.named_parameters():
-            if "word_embeddings" in name or "tok_embeddings" in name:
+            if config.pad_token_id is not None and ("word_embeddings" in name or "tok_embeddings" in name):
                 parameter[config.pad_token_id] = 0
     return model
 
@@ -175,6 +175,11 @@ SMALL = {
     "deberta_absolute": ("deberta-v2", dict(
         hidden_size=8, num_hidden_layers=1, num_attention_heads=4, num_labels=1,
         problem_type="regression")),
+    "bert_without_padding": ("bert", dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
+                                          pad_token_id=None)),
+    "modernbert_without_padding": ("modernbert", dict(
+        hidden_size=8, num_hidden_layers=2, num_attention_heads=2, pad_token_id=None,
+        local_attention=6)),
 }
 
 

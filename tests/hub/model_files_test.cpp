@@ -26,6 +26,9 @@ TEST(ModelFiles, LeavesOutWhatIsNotNeeded) {
                          "model.safetensors.index.json", "pytorch_model.bin", "tokenizer.json"},
                         "m"),
             (Files{"config.json", "tokenizer.json", "model.safetensors.index.json"}));
+  EXPECT_EQ(
+      model_files({"config.json", "config_sentence_transformers.json", "model.safetensors"}, "m"),
+      (Files{"config.json", "config_sentence_transformers.json", "model.safetensors"}));
 }
 
 TEST(ModelFiles, SaysWhatIsMissing) {

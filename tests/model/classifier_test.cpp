@@ -270,10 +270,25 @@ TEST(Classifier, NamesBothShapesWhereTheyDiffer) {
     FAIL();
   } catch (const InputError& error) {
     const std::string text = error.what();
-    for (const auto* part : {"classifier.weight", "[3, 8]", "[2, 8]"}) {
+    for (const auto* part :
+         {"classifier.weight", "[3, 8]", "[2, 8]", "--ignore-mismatched-sizes"}) {
       EXPECT_NE(text.find(part), std::string::npos) << text;
     }
   }
+}
+
+TEST(Classifier, InitialisesParametersOfOtherSizesIfAsked) {
+  const ClassifierOptions options{.labels = {"a", "b"}, .ignore_mismatched_sizes = true, .seed = 1};
+  const auto model = small_bert(options);
+  EXPECT_EQ(model.load_report().resized,
+            (std::vector<std::string>{"classifier.weight", "classifier.bias"}));
+  EXPECT_TRUE(model.load_report().fresh.empty());
+  EXPECT_TRUE(model.load_report().left_out.empty());
+  const auto weight =
+      std::ranges::find(model.parameters(), "classifier.weight", &tensor::Parameter::name)->value;
+  EXPECT_EQ(weight.sizes(), (std::vector<std::int64_t>{2, 8}));
+  EXPECT_NEAR(weight.std().item<double>(), 0.02, 0.01);
+  EXPECT_TRUE(small_bert({.ignore_mismatched_sizes = true}).load_report().resized.empty());
 }
 
 TEST(Classifier, RefusesAnotherFamily) {

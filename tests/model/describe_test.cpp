@@ -27,6 +27,7 @@ TEST(Describe, NamesWhatIsNewAndWhatIsLeftOut) {
   EXPECT_EQ(describe(LoadReport{}), "");
   EXPECT_EQ(describe({.fresh = {"a", "b"}, .left_out = {"c"}}),
             "New, not in the checkpoint: a, b\nLeft out of the checkpoint: c\n");
+  EXPECT_EQ(describe({.resized = {"d"}}), "New, of other sizes in the checkpoint: d\n");
 }
 
 }  // namespace

@@ -21,5 +21,23 @@ TEST(InputChecks, CompareTheVocabularyWithTheEmbedding) {
   }
 }
 
+TEST(InputChecks, TakeAnyTypesForAModelWithOneType) {
+  const data::Batch batch{.rows = 1,
+                          .width = 2,
+                          .input_ids = {1, 2},
+                          .token_type_ids = {0, 1},
+                          .lengths = {2},
+                          .labels = {0},
+                          .row_ids = {0}};
+  weights::ModelConfig config;
+  config.type_vocab_size = 1;
+  EXPECT_NO_THROW(check_ids(batch, config, 10));
+  config.type_vocab_size = 2;
+  EXPECT_NO_THROW(check_ids(batch, config, 10));
+  auto other = batch;
+  other.token_type_ids = {0, 2};
+  EXPECT_THROW(check_ids(other, config, 10), InputError);
+}
+
 }  // namespace
 }  // namespace seqtrain::model

@@ -5,6 +5,8 @@
 
 #include <seqtrain/model/options.hpp>
 
+#include "support/corrupt.hpp"
+
 namespace seqtrain::model {
 namespace {
 
@@ -44,6 +46,14 @@ TEST(ClassifierOptions, RefuseWhatMakesNoClassifier) {
   EXPECT_THROW(configured(regression, {}), InputError);  // of two labels
   EXPECT_THROW(configured({}, {.labels = {"one"}, .problem_type = ProblemType::multi_label}),
                InputError);
+}
+
+TEST(ClassifierOptions, RefuseTwoLabelsOfOneName) {
+  weights::ModelConfig config;
+  config.labels = {"a", "b", "a"};
+  EXPECT_EQ(tests::refusal([&] { configured(config, {}); }),
+            "labels: 'a' twice; give each label a name of its own in id2label of config.json");
+  EXPECT_NO_THROW(configured(config, {.labels = {"a", "b"}}));
 }
 
 TEST(ClassifierOptions, ChooseTheProblem) {

@@ -22,6 +22,7 @@ TEST(ClassNames, OfALabelAndOfListsInEachForm) {
   EXPECT_EQ(names_in(R"({"feature":)" + label + R"(,"length":-1,"_type":"Sequence"})"),
             (Names{"no", "yes"}));
   EXPECT_EQ(names_in("[" + label + "]"), (Names{"no", "yes"}));
+  EXPECT_EQ(names_in(R"({"names":[1,5],"_type":"ClassLabel"})"), (Names{"1", "5"}));
 }
 
 TEST(ClassNames, NoneInOtherMetadata) {
@@ -37,7 +38,7 @@ TEST(ClassNames, RefusesOtherForms) {
   EXPECT_EQ(tests::refusal([] { (void)class_names("{", "label", "f.parquet"); }).substr(0, 31),
             "f.parquet: metadata huggingface");
   EXPECT_THROW((void)names_in(R"("text")"), InputError);
-  EXPECT_THROW((void)names_in(R"({"names":[1]})"), InputError);
+  EXPECT_THROW((void)names_in(R"({"names":[true]})"), InputError);
   EXPECT_THROW((void)class_names("[]", "label", "f"), InputError);
 }
 

@@ -26,8 +26,26 @@ TEST(AnswerBody, RanksScores) {
             R"([{"score":1.5,"label":"good"},{"score":-1,"label":"bad"}])");
   EXPECT_EQ(answer_in(Form::ranked, two_labels, {{0}, {0.5, 0.5}, {0, 0}}),
             R"([{"score":0.5,"label":"bad"},{"score":0.5,"label":"good"}])");
-  EXPECT_EQ(answer_in(Form::ranked, number, {{}, {2.5}, {2.5F}}),
-            R"([{"score":2.5,"label":"LABEL_0"}])");
+}
+
+TEST(AnswerBody, OneOutputIsASigmoidAsInTextEmbeddingsInference) {
+  const predict::Prediction prediction{{}, {0}, {0}};
+  EXPECT_EQ(answer_in(Form::ranked, number, prediction), R"([{"score":0.5,"label":"LABEL_0"}])");
+  const predict::Prediction other{{}, {2.5}, {2.5F}};
+  EXPECT_EQ(answer_in(Form::ranked, number, other, true), R"([{"score":2.5,"label":"LABEL_0"}])");
+  const predict::Task identity{.problem_type = ProblemType::regression,
+                               .one_output = predict::OneOutput::identity};
+  EXPECT_EQ(answer_in(Form::ranked, identity, other), R"([{"score":2.5,"label":"LABEL_0"}])");
+}
+
+TEST(AnswerBody, RanksTexts) {
+  Request request{.texts = {{.text = "q", .pair = "a"}, {.text = "q", .pair = "b"}}, .ranks = true};
+  const std::vector<predict::Prediction> predictions{{{}, {0}, {0}}, {{}, {100}, {100}}};
+  EXPECT_EQ(answer_body(request, number, predictions),
+            R"([{"index":1,"score":1},{"index":0,"score":0.5}])");
+  request.returns_texts = true;
+  EXPECT_EQ(answer_body(request, number, predictions),
+            R"([{"index":1,"text":"b","score":1},{"index":0,"text":"a","score":0.5}])");
 }
 
 TEST(AnswerBody, WritesObjectsAsPredictDoes) {

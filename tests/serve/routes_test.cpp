@@ -20,6 +20,7 @@ TEST(RouteOf, KnowsThePathsOfEachContract) {
   EXPECT_EQ(route_to("GET", "/info"), Route::info);
   EXPECT_EQ(route_to("GET", "/metrics?x=y"), Route::metrics);
   EXPECT_EQ(route_to("POST", "/tokenize"), Route::tokenize);
+  EXPECT_EQ(route_to("POST", "/rerank"), Route::rerank);
   EXPECT_EQ(route_to("POST", "/predict"), Route::predict);
   EXPECT_EQ(route_to("POST", "/vertex"), Route::predict);
   EXPECT_EQ(route_to("POST", "/predictions/fastai_model"), Route::torch_serve);

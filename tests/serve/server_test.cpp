@@ -1,5 +1,6 @@
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <list>
 #include <memory>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -153,9 +155,53 @@ TEST(Server, AnswersAsTorchServeDoes) {
   EXPECT_EQ(
       client.post("/predictions/bert/", R"({"instances": [{"data": {"b64": "aGVsbG8="}}]})").body,
       R"({"predictions":["positive"]})");
-  EXPECT_EQ(client.post("/predictions/bert", "5").body,
+  const auto text = client.post("/predictions/bert", "this was a bad movie");
+  EXPECT_EQ("[" + text.body + "]", list.body);
+  EXPECT_EQ(client.post("/predictions/bert", "\n").body,
+            R"({"code":400,"type":"Empty","message":"the body cannot be empty"})");
+  EXPECT_EQ(client.post("/predictions/bert", R"({"a": 5})").body,
             R"({"code":422,"type":"Validation",)"
-            R"("message":"body: expected an object or a list of texts"})");
+            R"("message":"body: has neither `inputs` nor `instances`"})");
+}
+
+TEST(Server, RanksTextsAsTextEmbeddingsInferenceDoes) {
+  RunningServer running{{.type = ProblemType::regression}, {.max_client_batch_size = 2}};
+  HttpClient client{running.port()};
+  const std::string query = R"({"query": "q", "texts": ["a", "c"])";
+  const auto reply = client.post("/rerank", query + R"(, "return_text": true})");
+  const auto ranks = json::Document::parse(reply.body, "reply");
+  ASSERT_EQ(ranks.root().items().size(), 2u) << reply.body;
+  EXPECT_EQ(ranks.root().items()[0].at("index").integer(), 1);
+  EXPECT_EQ(ranks.root().items()[0].at("text").string(), "c");
+  const double score = ranks.root().items()[0].at("score").number();
+  const auto raw =
+      json::Document::parse(client.post("/rerank", query + R"(, "raw_scores": true})").body, "raw");
+  EXPECT_NEAR(score, 1 / (1 + std::exp(-raw.root().items()[0].at("score").number())), 1e-6);
+  EXPECT_FALSE(raw.root().items()[0].find("text"));
+  const auto pair = client.post("/predict", R"({"inputs": ["q", "c"]})");
+  const auto predicted = json::Document::parse(pair.body, "pair");
+  EXPECT_EQ(predicted.root().items()[0].at("score").number(), score);
+}
+
+TEST(Server, RefusesToRankAsTextEmbeddingsInferenceDoes) {
+  RunningServer running{{.type = ProblemType::regression}, {.max_client_batch_size = 2}};
+  HttpClient client{running.port()};
+  for (const auto& [body, status] : std::vector<std::pair<std::string, int>>{
+           {R"({"query": "", "texts": ["a"]})", 400},
+           {R"({"query": "q", "texts": []})", 400},
+           {R"({"query": "q", "texts": ["a", "b", "c"]})", 413},
+           {R"({"query": "q", "texts": "a"})", 422},
+           {R"({"query": "q", "texts": [1]})", 422},
+           {R"({"texts": ["a"]})", 422},
+           {"[]", 422},
+           {R"({"query": ")" + std::string(40, 'a') + R"(", "texts": ["a"]})", 413}}) {
+    EXPECT_EQ(client.post("/rerank", body).status, status) << body;
+  }
+  RunningServer classifier;
+  const auto refused =
+      HttpClient{classifier.port()}.post("/rerank", R"({"query": "q", "texts": ["a"]})");
+  EXPECT_EQ(refused.status, 424);
+  EXPECT_NE(refused.body.find("not a re-ranker"), std::string::npos);
 }
 
 TEST(Server, MethodsAndPathsThatAreNot) {

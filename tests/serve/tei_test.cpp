@@ -25,6 +25,14 @@ TEST(InfoBody, HasTheFieldsOfTextEmbeddingsInference) {
   EXPECT_EQ(root.at("max_concurrent_requests").integer(), 512);
 }
 
+TEST(InfoBody, CallsAModelWithOneOutputAReranker) {
+  const auto body = info_body({}, {.problem_type = ProblemType::regression}, 512, {});
+  const auto document = json::Document::parse(body, "info");
+  const auto type = document.root().at("model_type");
+  EXPECT_EQ(type.at("reranker").at("id2label").at("0").string(), "LABEL_0");
+  EXPECT_FALSE(type.find("classifier"));
+}
+
 TEST(ReadTokenize, TakesATextOrAList) {
   const auto one = read_tokenize(R"({"inputs": "a"})", 9);
   EXPECT_EQ(one.texts, (std::vector<std::string>{"a"}));

@@ -28,6 +28,10 @@ TEST(ChosenLabelNames, AreThoseThatNameSomething) {
   EXPECT_EQ(in_config("{}"), Names{});
 }
 
+TEST(ChosenLabelNames, AreTheDigitsOfIntegers) {
+  EXPECT_EQ(in_config(R"({"id2label": {"0": 1, "1": 5}})"), (Names{"1", "5"}));
+}
+
 TEST(ChosenLabelNames, RefusesOtherIds) {
   for (const char* ids : {R"({"1": "b", "2": "a"})", R"({"x": "b"})", R"({"-1": "b"})"}) {
     const std::string text = R"({"id2label": )" + std::string{ids} + "}";
@@ -35,7 +39,7 @@ TEST(ChosenLabelNames, RefusesOtherIds) {
               std::string::npos)
         << ids;
   }
-  EXPECT_THROW(in_config(R"({"id2label": {"0": 1}})"), InputError);
+  EXPECT_THROW(in_config(R"({"id2label": {"0": true}})"), InputError);
   EXPECT_THROW(in_config(R"({"id2label": ["a"]})"), InputError);
 }
 

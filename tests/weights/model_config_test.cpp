@@ -70,6 +70,13 @@ TEST(ModelConfig, TheClassifiersDropoutFallsBackToTheOthers) {
       0.3);
 }
 
+TEST(ModelConfig, ReadsValuesAsTransformers5Does) {
+  EXPECT_EQ(with(R"("pad_token_id": null)").pad_token_id, no_pad_token);
+  EXPECT_EQ(with(R"("initializer_range": 0.0)").initializer_range, 0.02);
+  EXPECT_EQ(with(R"("hidden_size": 7, "hidden_size": 24)").hidden_size, 24);
+  EXPECT_EQ(with(R"("id2label": {"0": 7, "1": 5})").labels, (std::vector<std::string>{"7", "5"}));
+}
+
 TEST(ModelConfig, CountsLabelsWithoutNames) {
   EXPECT_EQ(with(R"("num_labels": 3)").labels,
             (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
@@ -105,13 +112,14 @@ TEST(ModelConfig, NamesTheFieldThatIsWrong) {
       {R"("is_decoder": true)", "is_decoder: not supported"},
       {R"("add_cross_attention": true)", "add_cross_attention: not supported"},
       {R"("pruned_heads": {"0": [1]})", "pruned_heads: not supported"},
+      {R"("per_layer_config": {"0": {}})", "per_layer_config: not supported"},
       {R"("quantization_config": {})", "quantization_config: not supported"},
       {R"("problem_type": "ranking")", "problem_type: 'ranking' is not supported"},
       {R"("id2label": {})", "id2label: no labels"},
       {R"("id2label": {"0": "a", "2": "b"})", "id2label.2: ids must be"},
       {R"("id2label": {"0": "a", "00": "b"})", "id2label.00: ids must be"},
       {R"("id2label": {"zero": "a"})", "id2label.zero: ids must be"},
-      {R"("id2label": {"0": 1})", "id2label.0: expected a string"},
+      {R"("id2label": {"0": 1.5})", "id2label.0: expected a string"},
       {R"("num_labels": 3, "id2label": {"0": "a"})", "num_labels: id2label has 1 labels"},
       {R"("num_labels": 0)", "num_labels: out of range"},
   };

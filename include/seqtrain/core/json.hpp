@@ -24,25 +24,29 @@ class Value {
   Value(simdjson::dom::element element, const std::string& file, std::string path)
       : element_{element}, file_{&file}, path_{std::move(path)} {}
 
-  /// Returns the member `key`, or nothing if it is absent or null.
+  /// Returns the member `key`, or nothing if it is absent or null. If the key is repeated, its last
+  /// value counts, as in Python.
   [[nodiscard]] std::optional<Value> find(std::string_view key) const {
-    simdjson::dom::object object;
-    if (element_.get(object) != simdjson::SUCCESS) throw error("expected an object");
-    simdjson::dom::element member;
-    if (object.at_key(key).get(member) != simdjson::SUCCESS || member.is_null()) return {};
-    return Value{member, *file_, child(key)};
+    const auto member = last(get<simdjson::dom::object>("an object"), key);
+    if (!member || member->is_null()) return {};
+    return Value{*member, *file_, child(key)};
   }
 
   /// Tells whether the member `key` is present and null.
   [[nodiscard]] bool has_null(std::string_view key) const {
-    simdjson::dom::element member;
-    return element_.at_key(key).get(member) == simdjson::SUCCESS && member.is_null();
+    const auto member = last(get<simdjson::dom::object>("an object"), key);
+    return member && member->is_null();
   }
 
   [[nodiscard]] Value at(std::string_view key) const {
     auto member = find(key);
     if (!member) throw InputError{"missing", {.object = *file_, .field = child(key)}};
     return *std::move(member);
+  }
+
+  /// Returns a string, or the digits of an integer.
+  [[nodiscard]] std::string string_or_digits() const {
+    return is_integer() ? std::to_string(integer()) : std::string{string()};
   }
 
   [[nodiscard]] std::string_view string() const { return get<std::string_view>("a string"); }
@@ -86,6 +90,15 @@ class Value {
     T value;
     if (element_.get(value) != simdjson::SUCCESS) throw error(std::string{"expected "} + expected);
     return value;
+  }
+
+  static std::optional<simdjson::dom::element> last(simdjson::dom::object object,
+                                                    std::string_view key) {
+    std::optional<simdjson::dom::element> found;
+    for (const auto member : object) {
+      if (member.key == key) found = member.value;
+    }
+    return found;
   }
 
   [[nodiscard]] std::string child(std::string_view key) const {

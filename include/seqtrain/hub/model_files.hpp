@@ -29,6 +29,8 @@ namespace seqtrain::hub {
   for (const auto name : text::tokenizer_file_names) {
     if (has(name)) take(name);
   }
+  constexpr const char* score = "config_sentence_transformers.json";  // names a reranker's function
+  if (has(score)) take(score);
   const auto weights = std::ranges::find_if(weights::weights_file_names, has);
   if (weights == std::end(weights::weights_file_names)) {
     throw InputError{"has no weights in a known format",

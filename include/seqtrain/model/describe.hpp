@@ -13,8 +13,8 @@
 
 namespace seqtrain::model {
 
-/// Returns lines for the log about a checkpoint: the parameters that are new and the tensors that
-/// were left out.
+/// Returns lines for the log about a checkpoint: the parameters that are new, those that are new
+/// because of their sizes, and the tensors that were left out.
 inline std::string describe(const LoadReport& report) {
   const auto line = [](const std::string& what, const std::vector<std::string>& names) {
     std::string text;
@@ -22,6 +22,7 @@ inline std::string describe(const LoadReport& report) {
     return text.empty() ? text : text + "\n";
   };
   return line("New, not in the checkpoint", report.fresh) +
+         line("New, of other sizes in the checkpoint", report.resized) +
          line("Left out of the checkpoint", report.left_out);
 }
 

@@ -35,7 +35,7 @@ void check_below(const std::vector<T>& numbers, std::int64_t limit, const char* 
 inline void check_ids(const data::Batch& batch, const weights::ModelConfig& config,
                       std::int64_t max_length) {
   detail::check_below(batch.input_ids, config.vocab_size, "input_ids", "vocabulary entries");
-  if (config.type_vocab_size > 0) {
+  if (config.type_vocab_size > 1) {
     detail::check_below(batch.token_type_ids, config.type_vocab_size, "token_type_ids", "types");
   }
   if (batch.width > max_length) {

@@ -30,9 +30,11 @@ class NetworkOf : public Network {
       : encoder_{std::in_place,
                  Scope{maker,
                        std::string{Family::prefix},
-                       {.required = true, .frozen = encoder_frozen}},
+                       {.required = true,
+                        .frozen = encoder_frozen,
+                        .initial = {config.initializer_range}}},
                  config},
-        head_{Scope{maker, "", {.initializer_range = config.initializer_range}}, config} {}
+        head_{Scope{maker, "", {.initial = {config.initializer_range}}}, config} {}
 
   [[nodiscard]] at::Tensor encode(const tensor::Batch& batch, Dropout& dropout) const override {
     return (*encoder_)(batch, dropout);
@@ -76,7 +78,8 @@ template <Architecture Family>
                        {.prefix = Family::prefix,
                         .seed = options.seed,
                         .device = options.device,
-                        .borrows = options.only_predicts && options.device.is_cpu()}};
+                        .borrows = options.only_predicts && options.device.is_cpu(),
+                        .ignores_sizes = options.ignore_mismatched_sizes}};
   auto network = std::make_unique<NetworkOf<Family>>(
       maker, config, options.freeze_encoder || options.only_predicts);
   return {.config_text = file.text(),

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,8 @@ struct ClassifierOptions {
   std::optional<double> dropout = {};            ///< replaces every rate of config.json
   /// Size of the tokenizer's vocabulary, which is checked against the model's.
   std::size_t tokenizer_size = 0;
+  /// True if parameters that have other sizes in the checkpoint are initialised as new ones.
+  bool ignore_mismatched_sizes = false;
   bool freeze_encoder = false;  ///< only the head learns; the encoder runs as in evaluation
   std::vector<double> class_weights = {};  ///< weight of each label in the loss; all 1 if empty
   double label_smoothing = 0;              ///< share of a target that is spread over all labels
@@ -63,6 +66,17 @@ inline void check_label_count(const weights::ModelConfig& config) {
                    {.object = "labels"}};
 }
 
+/// Throws `InputError` if two labels have one name.
+inline void check_label_names(const std::vector<std::string>& labels) {
+  std::set<std::string_view> names;
+  for (const auto& label : labels) {
+    if (names.insert(label).second) continue;
+    throw InputError{"'" + label + "' twice",
+                     {.object = "labels"},
+                     "give each label a name of its own in id2label of config.json"};
+  }
+}
+
 /// Throws `InputError` if a config.json is of another family.
 inline void check_model_type(const weights::ConfigFile& file, std::string_view expected) {
   const std::string name = file.model_type();
@@ -86,6 +100,7 @@ void configure(Config& config, const ClassifierOptions& options) {
   check_vocabulary(config, options.tokenizer_size);
   config.problem_type = options.problem_type.value_or(stored);
   check_label_count(config);
+  check_label_names(config.labels);
 }
 
 }  // namespace seqtrain::model

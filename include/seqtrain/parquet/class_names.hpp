@@ -28,7 +28,7 @@ namespace seqtrain::parquet {
       continue;
     }
     if (const auto listed = feature->find("names")) {
-      for (const auto& name : listed->items()) names.emplace_back(name.string());
+      for (const auto& name : listed->items()) names.push_back(name.string_or_digits());
       break;
     }
     feature = feature->find("feature");

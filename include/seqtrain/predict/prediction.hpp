@@ -18,6 +18,12 @@
 
 namespace seqtrain::predict {
 
+/// The function that makes a score of the logit of a model with one output, such as a reranker.
+enum class OneOutput {
+  sigmoid,  ///< the score is between 0 and 1
+  identity  ///< the score is the logit
+};
+
 /// Tells how to interpret a model's logits.
 struct Task {
   std::vector<std::string> labels = {};
@@ -27,6 +33,7 @@ struct Task {
   std::vector<double> thresholds = {};
   /// The divisor of the logits before they become scores, in single-label classification.
   double temperature = 1;
+  OneOutput one_output = OneOutput::sigmoid;  ///< see `relevance`
 };
 
 /// Returns the name of a label, or `LABEL_<index>` if the model does not name it.
@@ -55,6 +62,12 @@ struct Task {
 /// Returns the scores of the labels for a task.
 [[nodiscard]] inline std::vector<double> scores(std::span<const float> logits, const Task& task) {
   return scores(logits, task.problem_type, task.temperature);
+}
+
+/// Returns the score that text-embeddings-inference and sentence-transformers' CrossEncoder give a
+/// text for the logit of a model with one output.
+[[nodiscard]] inline double relevance(float logit, const Task& task) {
+  return task.one_output == OneOutput::identity ? logit : 1 / (1 + std::exp(-double{logit}));
 }
 
 /// A model's prediction for a text.

@@ -14,6 +14,15 @@
 namespace seqtrain::serve {
 namespace detail {
 
+/// Returns the scores of text-embeddings-inference's form: the logits if the request wants them.
+inline std::vector<double> tei_scores(const Text& text, const predict::Prediction& prediction,
+                                      const predict::Task& task) {
+  const auto& logits = prediction.logits;
+  if (text.raw_scores) return {logits.begin(), logits.end()};
+  if (logits.size() == 1) return {predict::relevance(logits[0], task)};
+  return prediction.scores;
+}
+
 /// Writes the prediction for one text in the form that the request asks for.
 class AnswerWriter {
  public:
@@ -22,9 +31,7 @@ class AnswerWriter {
   void write(const Text& text, const predict::Prediction& prediction) {
     switch (text.form) {
       case Form::ranked:
-        return ranked(text.raw_scores
-                          ? std::vector<double>{prediction.logits.begin(), prediction.logits.end()}
-                          : prediction.scores);
+        return ranked(tei_scores(text, prediction, task_));
       case Form::categories:
         return categories(prediction);
       case Form::label:
@@ -75,21 +82,46 @@ class AnswerWriter {
   const predict::Task& task_;
 };
 
+/// Returns the body of `/rerank`: `[{"index": 1, "score": 0.9}, …]`, the highest score first.
+inline std::string ranks_body(const Request& request, const predict::Task& task,
+                              std::span<const predict::Prediction> predictions) {
+  std::vector<double> scores;
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    scores.push_back(tei_scores(request.texts[i], predictions[i], task)[0]);
+  }
+  json::Writer out;
+  out.begin_array();
+  for (const std::size_t i : predict::greatest(scores, scores.size())) {
+    out.begin_object().member("index", i);
+    if (request.returns_texts) out.member("text", *request.texts[i].pair);
+    out.member("score", scores[i]).end_object();
+  }
+  return out.end_array().text();
+}
+
+/// Throws a `Refusal` with status 424 if a score is not finite.
+inline void check_finite(std::span<const predict::Prediction> predictions) {
+  for (const auto& prediction : predictions) {
+    for (const double score : prediction.scores) {
+      if (!std::isfinite(score)) throw backend("a score is not a finite number");
+    }
+  }
+}
+
 }  // namespace detail
 
 /// Returns the body that answers a request: one prediction per text, in order. Throws a `Refusal`
 /// with status 424 if a score is not finite.
 [[nodiscard]] inline std::string answer_body(const Request& request, const predict::Task& task,
                                              std::span<const predict::Prediction> predictions) {
+  detail::check_finite(predictions);
+  if (request.ranks) return detail::ranks_body(request, task, predictions);
   json::Writer out;
   detail::AnswerWriter answer{out, task};
   const bool vertex = request.contract == Contract::vertex;
   if (vertex) out.begin_object().key("predictions");
   if (!request.single) out.begin_array();
   for (std::size_t i = 0; i < predictions.size(); ++i) {
-    for (const double score : predictions[i].scores) {
-      if (!std::isfinite(score)) throw backend("a score is not a finite number");
-    }
     answer.write(request.texts[i], predictions[i]);
   }
   if (!request.single) out.end_array();

@@ -42,7 +42,9 @@ const make = (name, text) => {
   made.textContent = text;
   return made;
 };
+let raw_scores = false;
 fetch("info").then(r => r.json()).then(info => {
+  raw_scores = info.problem_type == "regression";
   at("model").textContent = info.error || info.model_id + " (" + info.model_dtype + ")";
 }).catch(() => {});
 at("form").addEventListener("submit", async event => {
@@ -55,7 +57,7 @@ at("form").addEventListener("submit", async event => {
     const response = await fetch("predict", {
       method: "POST",
       headers: {"Content-Type": "application/json"},
-      body: JSON.stringify({inputs, truncate: true}),
+      body: JSON.stringify({inputs, raw_scores, truncate: true}),
     });
     const answer = await response.json();
     if (!response.ok) throw new Error(answer.error);

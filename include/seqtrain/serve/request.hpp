@@ -37,6 +37,8 @@ struct Request {
   Contract contract = Contract::tei;
   bool single = false;  ///< the answer is not put into a list, because there is one text
   std::vector<Text> texts = {};
+  bool ranks = false;  ///< the answer is a list of the texts by their scores, as `/rerank`'s
+  bool returns_texts = false;  ///< that list has the texts too
 };
 
 /// The most texts that a request may have.
@@ -51,6 +53,10 @@ inline void check_count(std::size_t count, std::size_t limit) {
   if (count <= limit) return;
   throw too_large("batch size " + std::to_string(count) + " > maximum allowed batch size " +
                   std::to_string(limit));
+}
+
+inline void check_not_empty(std::string_view text, const std::string& name) {
+  if (text.empty()) throw Refusal{400, error_type::empty, "`" + name + "` cannot be empty"};
 }
 
 inline bool flag(const json::Value& object, std::string_view name, bool otherwise) {
@@ -98,10 +104,7 @@ inline Request read_tei(const json::Value& root, const json::Value& inputs,
       read_sequence(item, request.texts.emplace_back(like));
     }
   }
-  for (const Text& text : request.texts) {
-    if (!text.text.empty()) continue;
-    throw Refusal{400, error_type::empty, "`inputs` cannot be empty"};
-  }
+  for (const Text& text : request.texts) check_not_empty(text.text, "inputs");
   return request;
 }
 
@@ -207,6 +210,37 @@ auto read_json(std::string_view body, const Read& read) {
     if (instances) return detail::read_vertex(root, *instances, limits);
     throw root.error("has neither `inputs` nor `instances`");
   });
+}
+
+/// Reads the body of a request to `/rerank`: `{"query": "…", "texts": ["…", …]}`. Throws a
+/// `Refusal` that names the wrong field.
+[[nodiscard]] inline Request read_rerank(std::string_view body, const TextLimits& limits = {}) {
+  return read_json(body, [&](const json::Value& root) {
+    const Text like{.text = std::string{root.at("query").string()},
+                    .truncation = detail::truncation(root, Truncation::none),
+                    .raw_scores = detail::flag(root, "raw_scores", false)};
+    detail::check_not_empty(like.text, "query");
+    Request request{.ranks = true, .returns_texts = detail::flag(root, "return_text", false)};
+    const auto texts = root.at("texts").items();
+    detail::check_not_empty(texts.empty() ? "" : "texts", "texts");
+    detail::check_count(texts.size(), limits.client_batch);
+    for (const auto& text : texts) request.texts.emplace_back(like).pair = text.string();
+    return request;
+  });
+}
+
+/// Reads the body of a request to one of TorchServe's paths. A body that begins with `{` or `[` is
+/// JSON, see `read_request`. Any other body is one text, as `curl -T file` sends it.
+[[nodiscard]] inline Request read_torch_serve(std::string_view body,
+                                              const TextLimits& limits = {}) {
+  const auto begin = body.find_first_not_of(" \t\r\n");
+  if (begin == body.npos) throw Refusal{400, error_type::empty, "the body cannot be empty"};
+  if (body[begin] == '{' || body[begin] == '[') return read_request(body, limits);
+  return {
+      .contract = Contract::torch_serve,
+      .single = true,
+      .texts = {
+          {.text = std::string{body}, .form = Form::categories, .truncation = Truncation::right}}};
 }
 
 }  // namespace seqtrain::serve

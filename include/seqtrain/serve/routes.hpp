@@ -10,7 +10,18 @@
 namespace seqtrain::serve {
 
 /// The purposes of the server's paths.
-enum class Route { page, health, ping, info, metrics, tokenize, predict, torch_serve, none };
+enum class Route {
+  page,
+  health,
+  ping,
+  info,
+  metrics,
+  tokenize,
+  predict,
+  rerank,
+  torch_serve,
+  none
+};
 
 /// Returns the route of a request's path.
 [[nodiscard]] inline Route route_of(const HttpRequest& request, const ServiceOptions& options) {
@@ -29,6 +40,7 @@ enum class Route { page, health, ping, info, metrics, tokenize, predict, torch_s
   if (path == "/info") return Route::info;
   if (path == "/metrics") return Route::metrics;
   if (path == "/tokenize") return Route::tokenize;
+  if (path == "/rerank") return Route::rerank;
   return Route::none;
 }
 
@@ -39,6 +51,7 @@ enum class Route { page, health, ping, info, metrics, tokenize, predict, torch_s
       return "GET, HEAD, POST, OPTIONS";
     case Route::tokenize:
     case Route::predict:
+    case Route::rerank:
     case Route::torch_serve:
       return "POST, OPTIONS";
     default:

@@ -96,7 +96,7 @@ class Service {
       case Route::tokenize:
         return exchange->answer({.body = tokens_of(model()->predictor, http.body)});
       default:
-        return predict(http, exchange);
+        return predict(route, http, exchange);
     }
   }
 
@@ -147,12 +147,20 @@ class Service {
     }
   }
 
-  void predict(const HttpRequest& http, const ExchangePtr& exchange) {
+  [[nodiscard]] Request read(Route route, std::string_view body, const Served<P>& model) const {
+    const TextLimits limits{.client_batch = options_.max_client_batch_size,
+                            .texts = options_.max_texts};
+    if (route == Route::torch_serve) return read_torch_serve(body, limits);
+    if (route != Route::rerank) return read_request(body, limits);
+    if (has_one_output(model.predictor.task())) return read_rerank(body, limits);
+    throw backend("model is not a re-ranker model: it has several labels");
+  }
+
+  void predict(Route route, const HttpRequest& http, const ExchangePtr& exchange) {
     exchange->model = model();
     exchange->place = places_.enter();
     if (!exchange->place) throw overloaded("Model is overloaded");
-    exchange->request = read_request(
-        http.body, {.client_batch = options_.max_client_batch_size, .texts = options_.max_texts});
+    exchange->request = read(route, http.body, *exchange->model);
     const auto& texts = exchange->request.texts;
     if (!exchange->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
     metrics_.requests.add(Exchange<P>::method_of(exchange->request));

@@ -20,6 +20,11 @@
 /// Writes and reads the bodies of text-embeddings-inference that are not predictions.
 namespace seqtrain::serve {
 
+/// Tells whether a model has one output, so that it can rank texts.
+[[nodiscard]] inline bool has_one_output(const predict::Task& task) {
+  return task.problem_type == ProblemType::regression;
+}
+
 /// Returns the body of `/info`.
 [[nodiscard]] inline std::string info_body(const ModelFacts& facts, const predict::Task& task,
                                            std::size_t max_length, const ServiceOptions& options) {
@@ -31,7 +36,8 @@ namespace seqtrain::serve {
   out.begin_object().member("model_id", facts.id);
   text_or_null("model_sha", facts.revision);
   out.member("model_dtype", facts.dtype);
-  out.key("model_type").begin_object().key("classifier").begin_object();
+  out.key("model_type").begin_object();
+  out.key(has_one_output(task) ? "reranker" : "classifier").begin_object();
   out.key("id2label").begin_object();
   const std::size_t count = std::max<std::size_t>(task.labels.size(), 1);
   const auto label = [&](std::size_t i) { return predict::label_name(task, i); };

@@ -122,6 +122,9 @@ class BasicTokenizer {
     return std::move(collector).take();
   }
 
+  /// Gives all ids of a pair type 0 from now on.
+  void leave_out_token_types() { templates_.pair.type_zero_between.reset(); }
+
   [[nodiscard]] const Pipeline& pipeline() const noexcept { return pipeline_; }
   [[nodiscard]] std::size_t vocab_size() const noexcept { return vocab_size_; }
   [[nodiscard]] Id pad_id() const noexcept { return pad_id_; }

@@ -24,7 +24,7 @@ inline std::vector<std::string> id2label_names(const json::Value& id2label) {
     if (!whole || id >= labels.size() || labels[id]) {
       throw label.error("ids must be 0, 1, … without gaps");
     }
-    labels[id] = label.string();
+    labels[id] = label.string_or_digits();
   }
   std::vector<std::string> result;
   for (auto& label : labels) result.push_back(*std::move(label));

@@ -36,6 +36,9 @@ struct ConfigKeys {
   std::string_view position_embedding_type = "position_embedding_type";
 };
 
+/// The `pad_token_id` of a model that has no embedding for padding: null in config.json.
+inline constexpr std::int64_t no_pad_token = -1;
+
 /// The fields of config.json that encoders of all families have. They are named after BERT's keys
 /// and have the defaults of transformers' BertConfig.
 struct ModelConfig {
@@ -206,8 +209,10 @@ inline void refuse_other_architectures(const json::Value& root, const ConfigKeys
     throw root.at(keys.position_embedding_type)
         .error("'" + positions + "' is not supported", "supported is absolute");
   }
-  const auto pruned = root.find("pruned_heads");
-  if (pruned && !pruned->members().empty()) throw pruned->error("not supported");
+  for (const auto* key : {"pruned_heads", "per_layer_config"}) {
+    const auto layers = root.find(key);
+    if (layers && !layers->members().empty()) throw layers->error("not supported");
+  }
   if (const auto method = root.find("quantization_config")) throw method->error("not supported");
 }
 
@@ -227,8 +232,19 @@ inline void check_sizes(const ModelConfig& config, const FieldCheck& check) {
   check.count(config.intermediate_size, keys.intermediate_size);
   check.count(config.max_position_embeddings, "max_position_embeddings");
   if (!keys.type_vocab_size.empty()) check.count(config.type_vocab_size, keys.type_vocab_size);
-  check.require(config.pad_token_id >= 0 && config.pad_token_id < config.vocab_size, "pad_token_id",
+  check.require(config.pad_token_id == no_pad_token ||
+                    (config.pad_token_id >= 0 && config.pad_token_id < config.vocab_size),
+                "pad_token_id",
                 std::to_string(config.pad_token_id) + " is not an id of the vocabulary");
+}
+
+inline void read_pad_token_id(const json::Value& root, std::int64_t& id) {
+  constexpr std::string_view key = "pad_token_id";
+  if (root.has_null(key)) id = no_pad_token;
+  const auto value = root.find(key);
+  if (!value) return;
+  id = value->integer();
+  if (id == no_pad_token) throw value->error("-1 is not an id of the vocabulary");
 }
 
 }  // namespace detail
@@ -263,8 +279,9 @@ inline ModelConfig read_config(const ConfigFile& file, ModelConfig config) {
   read(root, "max_position_embeddings", config.max_position_embeddings);
   read(root, keys.type_vocab_size, config.type_vocab_size);
   read(root, "initializer_range", config.initializer_range);
+  if (config.initializer_range == 0) config.initializer_range = 0.02;  // as transformers 5 does
   read(root, keys.layer_norm_eps, config.layer_norm_eps);
-  read(root, "pad_token_id", config.pad_token_id);
+  detail::read_pad_token_id(root, config.pad_token_id);
   detail::read_labels(root, config);
   config.problem_type = problem_type_in(root);
   config.validate(file.name());

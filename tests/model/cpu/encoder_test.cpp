@@ -54,6 +54,13 @@ class CpuEncoder : public testing::TestWithParam<Case> {
   }
   [[nodiscard]] bool narrow() const { return GetParam().precision == Precision::bf16; }
 
+  /// Returns a limit for differences of logits. ModernBERT's fresh classifier has weights of
+  /// deviation 1/√hidden, so its logits are several times larger than those of other families.
+  [[nodiscard]] double limit(double bf16, double fp32) const {
+    const bool large = GetParam().model.family == "modernbert";
+    return (narrow() ? bf16 : fp32) * (large ? 5 : 1);
+  }
+
   tests::OneThread one_thread_;
   MadeCheckpoint checkpoint_{GetParam().model};
 };
@@ -70,7 +77,7 @@ TEST_P(CpuEncoder, LogitsAreAutograds) {
   for (const std::int64_t rows : {1, 13, 40}) {
     const auto batch = MadeCheckpoint::batch(0, rows);
     const auto gap = (kernels.logits(batch) - autograd.logits(batch)).cwiseAbs().maxCoeff();
-    EXPECT_LT(gap, narrow() ? 2e-2 : 2e-5) << rows;
+    EXPECT_LT(gap, limit(2e-2, 2e-5)) << rows;
   }
 }
 
@@ -80,7 +87,7 @@ TEST_P(CpuEncoder, PredictionsAloneAreAutograds) {
   auto autograd = load(true);
   const auto batch = MadeCheckpoint::batch(0, 13);
   const auto gap = (predicts.logits(batch) - autograd.logits(batch)).cwiseAbs().maxCoeff();
-  EXPECT_LT(gap, narrow() ? 3e-2 : 2e-5);
+  EXPECT_LT(gap, limit(3e-2, 2e-5));
 }
 
 TEST_P(CpuEncoder, GradientsAreComplete) {
@@ -123,7 +130,7 @@ TEST_P(CpuEncoder, TrainsLikeAutograd) {
   for (int step = 0; step < 8; ++step) {
     const auto batch = MadeCheckpoint::batch(step);
     const auto loss = static_cast<double>(kernels.accumulate(batch, 1));
-    EXPECT_NEAR(loss, static_cast<double>(autograd.accumulate(batch, 1)), narrow() ? 4e-2 : 1e-3);
+    EXPECT_NEAR(loss, static_cast<double>(autograd.accumulate(batch, 1)), limit(4e-2, 1e-3));
     one.step(kernels.parameters(), {});
     other.step(autograd.parameters(), {});
   }

@@ -74,6 +74,10 @@ TEST(ModernBertConfig, OneRateSetsAllDropout) {
 TEST(ModernBertConfig, ReadsOtherSpellings) {
   EXPECT_EQ(modernbert_config(R"(, "sliding_window": 3)").local_attention, 6);
   EXPECT_NO_THROW(modernbert_config(R"(, "position_embedding_type": "sans_pos")"));
+  EXPECT_EQ(modernbert_config(R"(, "initializer_cutoff_factor": null)").initializer_cutoff_factor,
+            3);
+  EXPECT_EQ(modernbert_config(R"(, "vocab_size": 9, "pad_token_id": null)").pad_token_id,
+            weights::no_pad_token);
 }
 
 TEST(ModernBertConfig, RefusesWhatIsNotSupported) {

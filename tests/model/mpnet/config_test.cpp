@@ -19,6 +19,7 @@ TEST(MpnetConfig, AbsentKeysAreAsInTransformers) {
   EXPECT_EQ(config.pad_token_id, 1);
   EXPECT_EQ(config.type_vocab_size, 0);
   EXPECT_EQ(length_after_padding(config), 510);
+  EXPECT_EQ(mpnet_config(R"(, "pad_token_id": null)").pad_token_id, 1);
 }
 
 TEST(MpnetConfig, RefusesWhatTransformersDoesNotCompute) {

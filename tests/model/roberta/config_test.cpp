@@ -23,6 +23,9 @@ TEST(RobertaConfig, NeedsPositionsAfterItsPadding) {
   const auto refused = tests::refusal(
       [] { roberta_config(R"({"model_type": "roberta", "max_position_embeddings": 2})"); });
   EXPECT_EQ(refused, "config.json: max_position_embeddings: leaves no position after pad_token_id");
+  const auto null =
+      tests::refusal([] { roberta_config(R"({"model_type": "roberta", "pad_token_id": null})"); });
+  EXPECT_TRUE(null.starts_with("config.json: pad_token_id: null is not supported")) << null;
 }
 
 }  // namespace

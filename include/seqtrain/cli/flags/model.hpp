@@ -15,6 +15,7 @@ struct ModelFlags {
 
   std::string model = "checkpoints/all-MiniLM-L6-v2";
   double dropout = not_given;
+  bool ignore_mismatched_sizes = false;
   bool freeze_encoder = false;
 
   /// Adds the flags as a section of the help.
@@ -27,6 +28,11 @@ struct ModelFlags {
         .add("dropout", dropout,
              "dropout rate that replaces every rate of the model's configuration",
              determines_results)
+        .add_switch(
+            "ignore-mismatched-sizes", ignore_mismatched_sizes,
+            "initialise parameters that have other sizes in the checkpoint, such as the head "
+            "of a classifier with other labels",
+            determines_results)
         .add_switch("freeze-encoder", freeze_encoder, "train only the classification head",
                     determines_results);
   }

@@ -43,7 +43,8 @@ class BertEmbeddings {
   }
 
  private:
-  Embedding word_, position_, type_;
+  Embedding word_, position_;
+  TypeEmbedding type_;
   LayerNorm norm_;
   double dropout_;
 };

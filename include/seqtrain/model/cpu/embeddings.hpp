@@ -67,7 +67,7 @@ class Embeddings {
         if (id != word.padding_id) ++count;
         result[sequence.row + i] = {
             id, positions_after_padding ? after_padding(id, count) : static_cast<std::int64_t>(i),
-            positions_after_padding || !has_types() ? 0 : batch.token_type_ids[start + i]};
+            has_several_types() ? batch.token_type_ids[start + i] : 0};
       }
     }
     return result;
@@ -146,6 +146,7 @@ class Embeddings {
  private:
   [[nodiscard]] bool has_positions() const { return position.rows.defined(); }
   [[nodiscard]] bool has_types() const { return type.rows.defined(); }
+  [[nodiscard]] bool has_several_types() const { return has_types() && type.rows.size(0) > 1; }
 
   [[nodiscard]] std::int64_t after_padding(std::int64_t id, std::int64_t count) const {
     return word.padding_id + (id == word.padding_id ? 0 : count);

@@ -23,9 +23,10 @@ class DebertaV2Embeddings {
   DebertaV2Embeddings(const Scope& scope, const DebertaV2Config& config)
       : word_{scope / "word_embeddings", config.vocab_size, config.embedding_size,
               config.pad_token_id},
-        position_{table(scope, "position_embeddings", config,
-                        config.position_biased_input ? config.max_position_embeddings : 0)},
-        type_{table(scope, "token_type_embeddings", config, config.type_vocab_size)},
+        position_{
+            table<Embedding>(scope, "position_embeddings", config,
+                             config.position_biased_input ? config.max_position_embeddings : 0)},
+        type_{table<TypeEmbedding>(scope, "token_type_embeddings", config, config.type_vocab_size)},
         projection_{projection(scope, config)},
         norm_{scope / "LayerNorm", config.hidden_size, config.layer_norm_eps},
         dropout_{config.hidden_dropout_prob} {}
@@ -51,10 +52,11 @@ class DebertaV2Embeddings {
   }
 
  private:
-  static std::optional<Embedding> table(const Scope& scope, std::string_view name,
-                                        const DebertaV2Config& config, std::int64_t rows) {
+  template <class Table>
+  static std::optional<Table> table(const Scope& scope, std::string_view name,
+                                    const DebertaV2Config& config, std::int64_t rows) {
     if (rows == 0) return {};
-    return Embedding{scope / name, rows, config.embedding_size};
+    return Table{scope / name, rows, config.embedding_size};
   }
 
   static std::optional<Linear> projection(const Scope& scope, const DebertaV2Config& config) {
@@ -63,7 +65,8 @@ class DebertaV2Embeddings {
   }
 
   Embedding word_;
-  std::optional<Embedding> position_, type_;
+  std::optional<Embedding> position_;
+  std::optional<TypeEmbedding> type_;
   std::optional<Linear> projection_;
   LayerNorm norm_;
   double dropout_;

@@ -19,11 +19,12 @@ struct ModernBertConfig : weights::ModelConfig {
   bool classifier_bias = false;
   double embedding_dropout = 0;
   std::string classifier_activation = "gelu";
-  bool mean_pooling = false;           ///< the head takes the mean of all tokens, not the first
-  std::int64_t local_attention = 128;  ///< the width of the window of layers that have one
-  double local_rope_theta = 10'000;    ///< the base of rotary positions in these layers
-  double global_rope_theta = 160'000;  ///< the base in the other layers
-  std::vector<bool> is_local = {};     ///< tells of each layer whether it has a window
+  bool mean_pooling = false;             ///< the head takes the mean of all tokens, not the first
+  std::int64_t local_attention = 128;    ///< the width of the window of layers that have one
+  double local_rope_theta = 10'000;      ///< the base of rotary positions in these layers
+  double global_rope_theta = 160'000;    ///< the base in the other layers
+  double initializer_cutoff_factor = 2;  ///< fresh weights are cut at so many standard deviations
+  std::vector<bool> is_local = {};       ///< tells of each layer whether it has a window
 
   void set_dropout(double rate) {
     ModelConfig::set_dropout(rate);
@@ -102,14 +103,21 @@ inline ModernBertConfig read_modernbert_config(const weights::ConfigFile& file) 
   weights::read(root, "classifier_bias", config.classifier_bias);
   weights::read(root, "embedding_dropout", config.embedding_dropout);
   weights::read(root, "classifier_activation", config.classifier_activation);
+  if (root.has_null("initializer_cutoff_factor")) config.initializer_cutoff_factor = 3;
+  weights::read(root, "initializer_cutoff_factor", config.initializer_cutoff_factor);
   std::string pooling = "cls";
   weights::read(root, "classifier_pooling", pooling);
   const weights::FieldCheck check{file.name()};
   check.probability(config.embedding_dropout, "embedding_dropout");
   check.activation(config.classifier_activation, "classifier_activation");
   check.one_of(pooling, "classifier_pooling", std::vector<std::string>{"cls", "mean"});
-  check.require(config.hidden_size / config.num_attention_heads % 2 == 0, "num_attention_heads",
+  const std::int64_t size_of_head = config.hidden_size / config.num_attention_heads;
+  check.require(size_of_head % 2 == 0, "num_attention_heads",
                 "rotary positions need heads of an even size");
+  std::int64_t head_dim = size_of_head;
+  weights::read(root, "head_dim", head_dim);
+  check.equal(head_dim, size_of_head, "head_dim");
+  check.require(config.initializer_cutoff_factor > 0, "initializer_cutoff_factor", "not above 0");
   config.mean_pooling = pooling == "mean";
   config.local_attention = weights::count_in(file, "local_attention", 128);
   if (root.find("sliding_window")) {

@@ -14,6 +14,7 @@ inline weights::ModelConfig read_mpnet_config(const weights::ConfigFile& file) {
                                   .type_vocab_size = 0,
                                   .pad_token_id = 1,
                                   .keys = {.classifier_dropout = "", .type_vocab_size = ""}});
+  if (config.pad_token_id == weights::no_pad_token) config.pad_token_id = 1;
   const weights::FieldCheck check{file.name()};
   check.equal(config.pad_token_id, 1, "pad_token_id");
   constexpr const char* buckets = "relative_attention_num_buckets";

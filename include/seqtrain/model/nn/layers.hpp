@@ -69,4 +69,14 @@ struct Embedding {
   std::int64_t padding_id;
 };
 
+/// A table with a row for each token type. If there is one row, all tokens have it, whatever types
+/// the tokenizer gives.
+struct TypeEmbedding : Embedding {
+  using Embedding::Embedding;
+
+  at::Tensor operator()(const at::Tensor& types) const {
+    return weight.size(0) == 1 ? weight.select(0, 0) : Embedding::operator()(types);
+  }
+};
+
 }  // namespace seqtrain::model

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <optional>
 #include <set>
 #include <span>
@@ -26,7 +28,7 @@ namespace seqtrain::model {
 /// The role of a parameter in its layer. It decides the initial values of a parameter that a
 /// checkpoint lacks, and weight decay applies to weights only.
 enum class Role {
-  weight,    ///< begins as normal(0, initializer_range)
+  weight,    ///< begins as `InitialWeights` says
   bias,      ///< begins as 0
   scale,     ///< scales of a normalization; begin as 1
   positions  ///< added to the scores of attention by the distance of two tokens; begins as a weight
@@ -35,14 +37,21 @@ enum class Role {
 /// The parameters and tensors for which a checkpoint and a model differ.
 struct LoadReport {
   std::vector<std::string> fresh;     ///< parameters that the checkpoint lacks, initialised
+  std::vector<std::string> resized;   ///< parameters with other sizes there, initialised
   std::vector<std::string> left_out;  ///< tensors of the checkpoint that the model has no place for
+};
+
+/// The distribution of weights that a checkpoint lacks: normal with mean 0.
+struct InitialWeights {
+  double deviation = 0.02;  ///< standard deviation before cutting
+  double cutoff = 0;        ///< if above 0, no weight is more than so many deviations from 0
 };
 
 /// Options for the parameters of one part of a model.
 struct Part {
-  bool required = false;            ///< the checkpoint must have it
-  bool frozen = false;              ///< it gets no gradients
-  double initializer_range = 0.02;  ///< standard deviation of normal initial values
+  bool required = false;  ///< the checkpoint must have it
+  bool frozen = false;    ///< it gets no gradients
+  InitialWeights initial = {};
 };
 
 /// Makes a model's parameters in the order of its state_dict. A parameter comes from the checkpoint
@@ -55,6 +64,8 @@ class ParameterMaker {
     c10::Device device;
     /// True if parameters may lie in the checkpoint's files until `borrowed().own()` is called.
     bool borrows = false;
+    /// True if parameters that have other sizes in the checkpoint are initialised.
+    bool ignores_sizes = false;
   };
 
   ParameterMaker(const weights::Checkpoint& checkpoint, Options options)
@@ -63,13 +74,17 @@ class ParameterMaker {
   /// Throws `InputError` if a required tensor is missing, has another shape or is not
   /// floating-point.
   at::Tensor make(const std::string& name, at::IntArrayRef shape, Role role, Part part) {
-    const auto stored = find(name);
+    auto stored = find(name);
     if (!stored && part.required) {
       throw InputError{"the checkpoint has no such tensor", {.object = name}};
     }
     if (!stored) report_.fresh.push_back(name);
+    if (stored && options_.ignores_sizes && at::IntArrayRef{stored->shape} != shape) {
+      report_.resized.push_back(name);
+      stored.reset();
+    }
     const at::Tensor value =
-        (stored ? load(*stored, name, shape) : initialise(shape, role, part.initializer_range))
+        (stored ? load(*stored, name, shape) : initialise(shape, role, part.initial))
             .to(options_.device);
     parameters_.push_back({.name = name,
                            .value = value,
@@ -125,7 +140,8 @@ class ParameterMaker {
     if (at::IntArrayRef{stored.shape} != shape) {
       throw InputError{"has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
                            weights::to_string({shape.data(), shape.size()}) + " in the model",
-                       {.object = name}};
+                       {.object = name},
+                       "with --ignore-mismatched-sizes it is initialised anew"};
     }
     if (!weights::is_floating(stored.dtype)) {
       throw InputError{"holds no floating-point numbers", {.object = name}};
@@ -142,13 +158,20 @@ class ParameterMaker {
     return value;
   }
 
-  [[nodiscard]] at::Tensor initialise(at::IntArrayRef shape, Role role, double range) const {
+  [[nodiscard]] at::Tensor initialise(at::IntArrayRef shape, Role role,
+                                      const InitialWeights& initial) const {
     const at::Tensor value = at::empty(shape, at::kFloat);
     if (role == Role::bias) return value.zero_();
     if (role == Role::scale) return value.fill_(1);
     const std::uint64_t place = parameters_.size();
     const random::Stream stream{options_.seed, random::Purpose::initialization, place};
-    return value.normal_(0, range, tensor::make_generator(stream.at(0), c10::Device{c10::kCPU}));
+    const auto generator = tensor::make_generator(stream.at(0), c10::Device{c10::kCPU});
+    if (initial.cutoff <= 0) return value.normal_(0, initial.deviation, generator);
+    // The inverse of the distribution function maps uniform numbers to cut normal ones.
+    const double probability = std::erf(initial.cutoff / std::numbers::sqrt2);
+    const double limit = initial.cutoff * initial.deviation;
+    value.uniform_(-probability, probability, generator).erfinv_();
+    return value.mul_(initial.deviation * std::numbers::sqrt2).clamp_(-limit, limit);
   }
 
   const weights::Checkpoint* checkpoint_;
@@ -167,6 +190,13 @@ class Scope {
 
   [[nodiscard]] Scope operator/(std::string_view name) const {
     return {*maker_, join(name), part_};
+  }
+
+  /// Returns the place with other initial values.
+  [[nodiscard]] Scope initialised(const InitialWeights& initial) const {
+    Scope result = *this;
+    result.part_.initial = initial;
+    return result;
   }
 
   [[nodiscard]] at::Tensor make(std::string_view name, at::IntArrayRef shape, Role role) const {

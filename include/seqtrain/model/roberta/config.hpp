@@ -17,6 +17,10 @@ namespace seqtrain::model {
 /// Throws `InputError` if there is no position for a token.
 inline void check_positions_after_padding(const weights::ConfigFile& file,
                                           const weights::ModelConfig& config) {
+  if (config.pad_token_id == weights::no_pad_token) {
+    throw InputError{"null is not supported, because positions count from pad_token_id + 1 on",
+                     {.object = file.name(), .field = "pad_token_id"}};
+  }
   if (length_after_padding(config) > 0) return;
   throw InputError{"leaves no position after pad_token_id",
                    {.object = file.name(), .field = "max_position_embeddings"}};

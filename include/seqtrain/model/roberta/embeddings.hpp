@@ -19,7 +19,7 @@ namespace seqtrain::model {
   return token.cumsum(1, ids.scalar_type()).mul(token).add(padding_id);
 }
 
-/// RoBERTa's input: the sum of word and position embeddings. Every token has type 0.
+/// RoBERTa's input: the sum of word, token type and position embeddings.
 class RobertaEmbeddings {
  public:
   RobertaEmbeddings(const Scope& scope, const weights::ModelConfig& config)
@@ -35,7 +35,7 @@ class RobertaEmbeddings {
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor& ids = batch.input_ids;
     const at::Tensor positions = positions_after_padding(ids, word_.padding_id);
-    const at::Tensor sum = word_(ids).add(type_.weight.select(0, 0)).add(position_(positions));
+    const at::Tensor sum = word_(ids).add(type_(batch.token_type_ids)).add(position_(positions));
     return dropout(norm_(sum), dropout_);
   }
 
@@ -48,7 +48,8 @@ class RobertaEmbeddings {
   }
 
  private:
-  Embedding word_, type_;
+  Embedding word_;
+  TypeEmbedding type_;
   LayerNorm norm_;
   Embedding position_;
   double dropout_;

@@ -22,6 +22,7 @@
 #include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/model/one_output.hpp>
 #include <seqtrain/model/predictor.hpp>
 #include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
@@ -92,6 +93,7 @@ SEQTRAIN_SEPARATE Predictor::Predictor(const std::filesystem::path& directory,
   if (const auto* encoder = std::get_if<AnyClassifier>(&state_->model)) {
     describe(*encoder, options.device);
     detail::demand_different_labels(labels(), folder / "config.json");
+    if (labels().size() == 1) task_.one_output = one_output_of(folder);
   } else {
     const auto& model = std::get<AwdLstmClassifier>(state_->model);
     const auto description = AwdLstmDescription::load(folder);

@@ -4,6 +4,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
@@ -11,12 +12,25 @@
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/loading/special_tokens.hpp>
+#include <seqtrain/text/loading/token_types.hpp>
 #include <seqtrain/text/loading/tokenizer_file_names.hpp>
 #include <seqtrain/text/loading/tokenizer_files.hpp>
 #include <seqtrain/text/loading/tokenizer_json.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
 
 namespace seqtrain::text {
+
+namespace detail {
+
+inline void leave_out_token_types(AnyTokenizer::Family& tokenizer) {
+  std::visit(
+      [](auto& family) {
+        if constexpr (requires { family.leave_out_token_types(); }) family.leave_out_token_types();
+      },
+      tokenizer);
+}
+
+}  // namespace detail
 
 [[nodiscard]] SEQTRAIN_SEPARATE AnyTokenizer load_tokenizer(const std::filesystem::path& folder) {
   std::error_code ignored;
@@ -29,7 +43,8 @@ namespace seqtrain::text {
   std::vector<std::string> warnings;
   const auto read = [&](const char* source, const auto& reader) {
     try {
-      auto tokenizer = reader();
+      AnyTokenizer::Family tokenizer = reader();
+      if (!gives_token_types(config, folder)) detail::leave_out_token_types(tokenizer);
       return AnyTokenizer{std::move(tokenizer), std::move(files), std::move(warnings)};
     } catch (const InputError& error) {
       if (!error.where().object.empty()) throw;
