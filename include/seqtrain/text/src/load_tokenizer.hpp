@@ -29,7 +29,7 @@ namespace seqtrain::text {
   std::vector<std::string> warnings;
   const auto read = [&](const char* source, const auto& reader) {
     try {
-      auto tokenizer = reader();
+      AnyTokenizer::Family tokenizer{reader()};
       return AnyTokenizer{std::move(tokenizer), std::move(files), std::move(warnings)};
     } catch (const InputError& error) {
       if (!error.where().object.empty()) throw;
