@@ -1,13 +1,12 @@
 # The commands of the project. They set up the machine and call CMake, which builds.
 .DEFAULT_GOAL := help
-.PHONY: help mnli test check check-platforms chaos build bench image check-image package check-package \
+.PHONY: help mnli test check check-platforms check-systems chaos build bench image check-image package check-package \
   format check-format setup packages test-packages develop-packages package-packages clean
 
 # Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16". make mnli TORCH=cuda fetches a LibTorch
 # for GPUs and TORCH=cpu one for processors: tools/make_venv.sh.
 ARGS ?=
 export CCACHE_DIR ?= $(CURDIR)/.cache/ccache
-sources = git ls-files '*.hpp' '*.cpp'
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +28,9 @@ check-platforms: setup develop-packages  ## narrower vectors, arm64, the newest 
 	@tools/install_packages.sh platforms
 	@tools/get_checkpoint.sh
 	@tools/platforms.sh
+
+check-systems:  ## the first two commands on clean systems, with each LibTorch; hours; ARGS="…" chooses some
+	@tools/systems.sh $(ARGS)
 
 chaos: setup develop-packages  ## kill runs 100 times each way, and at every call of the file system
 	@tools/get_checkpoint.sh
@@ -62,10 +64,10 @@ check-package: package  ## try the packages on a Debian that has nothing of them
 	@tests/jobs/package_test.sh || [ $$? = 77 ]
 
 format: develop-packages  ## format the sources in place
-	@$(sources) | xargs clang-format -i
+	@tools/clang_format.sh -i
 
 check-format: develop-packages  ## fail where a source is not formatted
-	@$(sources) | xargs clang-format --dry-run -Werror
+	@tools/clang_format.sh --dry-run -Werror
 
 setup: packages  ## install what is missing: Debian packages, and LibTorch in .venv
 	@tools/make_venv.sh

@@ -5,16 +5,21 @@ function(seqtrain_find package debian)
     message(FATAL_ERROR "${package} not found. On Debian: apt-get install ${debian}")
   endif()
   set(${package}_FOUND TRUE PARENT_SCOPE)
+  set(${package}_VERSION ${${package}_VERSION} PARENT_SCOPE)
 endfunction()
 
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 find_package(Threads REQUIRED)
 seqtrain_find(Eigen3 libeigen3-dev 3.4 NO_MODULE)
-seqtrain_find(simdjson libsimdjson-dev 3.0)
+# No version is asked for here, because simdjson's package takes only the same minor version.
+seqtrain_find(simdjson libsimdjson-dev)
+if(simdjson_VERSION VERSION_LESS 3.0)
+  message(FATAL_ERROR "simdjson 3.0 or later not found, only ${simdjson_VERSION}")
+endif()
 seqtrain_find(OpenSSL libssl-dev)
 seqtrain_find(ZLIB zlib1g-dev)
 seqtrain_find(zstd libzstd-dev 1.5)
-seqtrain_find(Boost "libboost-dev libboost-program-options-dev" 1.74 COMPONENTS program_options)
+seqtrain_find(Boost "libboost-dev libboost-program-options-dev" 1.74 CONFIG COMPONENTS program_options)
 
 # Only parquet needs Arrow's C++ libraries, which are in the wheel pyarrow.
 set(SEQTRAIN_WITH_PARQUET AUTO CACHE STRING "Build the room of Parquet: ON, OFF or AUTO (if found)")

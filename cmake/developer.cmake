@@ -5,6 +5,12 @@ target_compile_options(seqtrain_developer INTERFACE -Wall -Wextra -Wpedantic -Ws
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # GCC's -Wconversion does not contain it in C++.
   target_compile_options(seqtrain_developer INTERFACE -Wno-sign-conversion)
+  # gold takes a fraction of the time of GNU ld, but not every system has it.
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=gold SEQTRAIN_HAS_GOLD)
+  if(SEQTRAIN_HAS_GOLD)
+    target_link_options(seqtrain_developer INTERFACE -fuse-ld=gold)
+  endif()
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # The compiler collects garbage less often, which saves a tenth of its time for 1 GiB of memory.
   target_compile_options(seqtrain_developer INTERFACE

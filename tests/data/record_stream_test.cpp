@@ -69,6 +69,11 @@ TEST(RecordStream, ReadsEveryFormatInAnyPieces) {
   expect("a, b\n\n c\n", {"1: a, b|~", "3:  c|~"}, {.format = Format::lines});
 }
 
+TEST(RecordStream, ReadsIntegersThatNoMachineWordHolds) {
+  expect("{\"id\": 1000000000000000019884624838656, \"text\": \"a\"}\n{\"text\": \"b\"}\n",
+         {"1: a|~", "2: b|~"});
+}
+
 TEST(RecordStream, TellsWrongRecordsAndGoesOn) {
   expect(
       "{\"text\": \"a\"}\n{\"text\n[1]\n\n{\"txt\": 1}\n{\"text\": \"b\"}\nx",
@@ -163,8 +168,7 @@ TEST(RecordStream, SkipsAByteOrderMarkAtTheBeginningOnly) {
   expect("\xEF\xBB\xBF{\"text\": \"a\"}\n", {"1: a|~"});
   expect("[]\n\xEF\xBB\xBF{\"text\": \"a\"}\n{\"text\": \"b\"}\n",
          {"! in:1: expected a JSON object; write one object a line",
-          "! in:2: not valid JSON: The JSON document has an improper structure: missing or "
-          "superfluous commas, braces, missing keys, etc.",
+          "! in:2: not valid JSON: " + std::string{simdjson::error_message(simdjson::TAPE_ERROR)},
           "3: b|~"},
          json);
   expect("\xEF\xBB\xBF\"text\",\"a\nb\"\nc,d\n", {"3: c|~"}, {.format = Format::csv});

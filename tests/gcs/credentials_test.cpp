@@ -222,8 +222,8 @@ TEST_F(Credentials, WhatIsWrongWithAFileIsSaid) {
            "token_url": "https://x.com",
            "credential_source": {"executable": {"command": "/bin/secret"}}})",
        "credential_source: only sources with a file or a url"}};
-  for (const auto& [text, expected] : cases) {
-    EXPECT_NE(problem([&, &text = text] { load(text); }).find(expected), std::string::npos)
+  for (const auto& [content, expected] : cases) {
+    EXPECT_NE(problem([&, &text = content] { load(text); }).find(expected), std::string::npos)
         << expected;
   }
   EXPECT_NE(problem([&] { gcs::load_credentials(directory_ / "absent"); }).find("absent"),

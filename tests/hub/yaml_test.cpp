@@ -15,8 +15,8 @@ std::string yaml_as_json(const hub::YamlNode& node) {
   std::string text;
   if (node.kind == Kind::text) return "'" + node.text + "'";
   for (const auto& item : node.items) text += (text.empty() ? "" : ",") + yaml_as_json(item);
-  for (const auto& [key, value] : node.members) {
-    text += (text.empty() ? "" : ",") + key + ":" + yaml_as_json(value);
+  for (const auto& member : node.members) {
+    text += (text.empty() ? "" : ",") + member.key + ":" + yaml_as_json(member);
   }
   return node.kind == Kind::list ? "[" + text + "]" : "{" + text + "}";
 }

@@ -139,6 +139,19 @@ namespace detail {
 
 }  // namespace detail
 
+/// Parses a text into a document of the parser. Integers beyond 64 bits become floating-point
+/// numbers. A byte order mark is an error, although newer versions of simdjson skip it. `padded`
+/// says that `simdjson::SIMDJSON_PADDING` bytes after the text may be read.
+[[nodiscard]] inline simdjson::error_code parse(simdjson::dom::parser& parser,
+                                                std::string_view text, bool padded,
+                                                simdjson::dom::element& root) {
+  if (text.starts_with("\xEF\xBB\xBF")) return simdjson::TAPE_ERROR;
+  const auto code = parser.parse(text.data(), text.size(), !padded).get(root);
+  if (code == simdjson::SUCCESS) return code;
+  const simdjson::padded_string other{detail::with_wide_integers(text)};
+  return parser.parse(other).get(root);
+}
+
 /// A parsed JSON text. Its strings are valid UTF-8, which the parser checks.
 class Document {
  public:
@@ -149,14 +162,14 @@ class Document {
     if (simdjson::padded_string::load(file.string()).get(text) != simdjson::SUCCESS) {
       throw InputError{"cannot be read", {.object = file.string()}};
     }
-    document.parse_text(text);
+    document.parse_text(text, true);
     return document;
   }
 
   /// Parses a text. Errors call it `name`.
   static Document parse(std::string_view text, std::string name) {
     Document document{std::move(name)};
-    document.parse_text(simdjson::padded_string{text});
+    document.parse_text(text, false);
     return document;
   }
 
@@ -171,12 +184,8 @@ class Document {
 
   explicit Document(std::string name) : source_{new Source{.name = std::move(name)}} {}
 
-  void parse_text(const simdjson::padded_string& text) {
-    auto code = source_->parser.parse(text).get(root_);
-    if (code == simdjson::NUMBER_ERROR) {
-      const simdjson::padded_string other{detail::with_wide_integers(text)};
-      code = source_->parser.parse(other).get(root_);
-    }
+  void parse_text(std::string_view text, bool padded) {
+    const auto code = json::parse(source_->parser, text, padded, root_);
     if (code != simdjson::SUCCESS) {
       throw InputError{std::string{"not valid JSON: "} + simdjson::error_message(code),
                        {.object = source_->name}};

@@ -13,6 +13,7 @@
 
 #include <simdjson.h>
 
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/label_columns.hpp>
 #include <seqtrain/data/later_fields.hpp>
@@ -31,9 +32,9 @@ class JsonLineParser {
   /// line's number.
   simdjson::dom::object parse(std::string_view line) {
     const auto after = source_->text.data() + source_->text.size() - (line.data() + line.size());
-    const bool copy = after < static_cast<std::ptrdiff_t>(simdjson::SIMDJSON_PADDING);
+    const bool padded = after >= static_cast<std::ptrdiff_t>(simdjson::SIMDJSON_PADDING);
     simdjson::dom::element element;
-    const auto code = parser_.parse(line.data(), line.size(), copy).get(element);
+    const auto code = json::parse(parser_, line, padded, element);
     if (code == simdjson::UTF8_ERROR) source_->demand_utf8(line);
     if (code != simdjson::SUCCESS) {
       throw source_->error(std::string{"not valid JSON: "} + simdjson::error_message(code), line);

@@ -93,15 +93,16 @@ inline DatasetConfig read_config(const YamlNode& node, const std::string& file) 
   const auto* const name = node.find("config_name");
   if (name == nullptr || name->text.empty()) refuse_card("expected 'config_name'", node, file);
   DatasetConfig config{.name = name->text};
-  for (const auto& [key, value] : node.members) {
-    if (key == "data_files") {
-      config.splits = read_data_files(value, file);
-    } else if (key == "data_dir") {
-      config.folder = path_in_repository(value, file);
-    } else if (key == "default") {
-      config.is_default = is_yes(value, file);
-    } else if (key != "config_name" && key != "description" && key != "version") {
-      config.not_read = key;
+  for (const auto& member : node.members) {
+    if (member.key == "data_files") {
+      config.splits = read_data_files(member, file);
+    } else if (member.key == "data_dir") {
+      config.folder = path_in_repository(member, file);
+    } else if (member.key == "default") {
+      config.is_default = is_yes(member, file);
+    } else if (member.key != "config_name" && member.key != "description" &&
+               member.key != "version") {
+      config.not_read = member.key;
     }
   }
   return config;

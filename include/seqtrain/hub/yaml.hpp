@@ -17,19 +17,19 @@ namespace seqtrain::hub {
 /// A value in the part of YAML that `read_yaml` reads.
 struct YamlNode {
   enum class Kind { text, list, map };
-  using Member = std::pair<std::string, YamlNode>;
 
   Kind kind = Kind::text;
+  std::string key = {};  ///< the key of a map's member
   /// The text as written, without quotes; empty if there is no value.
   std::string text = {};
-  std::vector<YamlNode> items = {};  ///< the items of a list
-  std::vector<Member> members = {};  ///< the members of a map
+  std::vector<YamlNode> items = {};    ///< the items of a list
+  std::vector<YamlNode> members = {};  ///< the members of a map
   std::int64_t line = 0;
 
   /// Returns a member of a map, or null.
-  [[nodiscard]] const YamlNode* find(std::string_view key) const {
-    const auto found = std::ranges::find(members, key, &Member::first);
-    return found == members.end() ? nullptr : &found->second;
+  [[nodiscard]] const YamlNode* find(std::string_view name) const {
+    const auto found = std::ranges::find(members, name, &YamlNode::key);
+    return found == members.end() ? nullptr : &*found;
   }
 };
 
@@ -132,7 +132,8 @@ class YamlParser {
       if (!keys.insert(key.text).second) fail("has '" + key.text + "' again", present);
       const auto rest = trimmed_left(present.text.substr(*length + 1));
       ++at_;
-      node.members.emplace_back(key.text, member(rest, present, depth));
+      node.members.push_back(member(rest, present, depth));
+      node.members.back().key = std::move(key.text);
     }
     refuse_deeper(indent);
     return node;

@@ -43,7 +43,7 @@ inline void leave_out_token_types(AnyTokenizer::Family& tokenizer) {
   std::vector<std::string> warnings;
   const auto read = [&](const char* source, const auto& reader) {
     try {
-      AnyTokenizer::Family tokenizer = reader();
+      AnyTokenizer::Family tokenizer{reader()};
       if (!gives_token_types(config, folder)) detail::leave_out_token_types(tokenizer);
       return AnyTokenizer{std::move(tokenizer), std::move(files), std::move(warnings)};
     } catch (const InputError& error) {
