@@ -5,6 +5,12 @@ add_custom_target(programs DEPENDS ${SEQTRAIN_PROGRAMS})
 
 # The programs look for lib/seqtrain relative to themselves, so the files may be in any directory.
 set_target_properties(${SEQTRAIN_PROGRAMS} PROPERTIES INSTALL_RPATH "\$ORIGIN/../lib/seqtrain")
+if(TARGET open_parquet)
+  add_dependencies(programs open_parquet)
+  set_target_properties(open_parquet PROPERTIES INSTALL_RPATH "\$ORIGIN")
+  install(TARGETS open_parquet RUNTIME_DEPENDENCY_SET seqtrain_libraries
+    LIBRARY DESTINATION lib/seqtrain COMPONENT programs)
+endif()
 install(TARGETS ${SEQTRAIN_PROGRAMS} RUNTIME_DEPENDENCY_SET seqtrain_libraries
   RUNTIME DESTINATION bin COMPONENT programs)
 install(RUNTIME_DEPENDENCY_SET seqtrain_libraries
