@@ -1,7 +1,7 @@
 # The commands of the project. They set up the machine and call CMake, which builds.
 .DEFAULT_GOAL := help
 .PHONY: help mnli test check check-platforms chaos build bench image check-image package check-package \
-  format check-format setup packages test-packages develop-packages package-packages clean
+  wheel check-wheel format check-format setup packages test-packages develop-packages package-packages clean
 
 # Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16"
 ARGS ?=
@@ -56,14 +56,25 @@ check-image: setup  ## build the image, and train in it
 package: setup package-packages  ## build a .deb and a .tar.gz of the programs and headers
 	@tools/package.sh
 
+wheel: setup package-packages  ## build a wheel of the programs and headers, for pip
+	@tools/wheel.sh
+
 check-package: package  ## try the packages on a Debian that has nothing of them
 	@tools/get_checkpoint.sh
 	@tests/jobs/package_test.sh || [ $$? = 77 ]
 
+check-wheel: wheel  ## try the wheel in a new environment
+	@tools/get_checkpoint.sh
+	@tests/jobs/wheel_test.sh
+
 format: develop-packages  ## format the sources in place
 	@$(sources) | xargs clang-format -i
 
-check-format: develop-packages  ## fail where a source is not formatted
+check-check-wheel: wheel  ## try the wheel in a new environment
+	@tools/get_checkpoint.sh
+	@tests/jobs/wheel_test.sh
+
+format: develop-packages  ## fail where a source is not formatted
 	@$(sources) | xargs clang-format --dry-run -Werror
 
 setup: packages  ## install what is missing: Debian packages, and LibTorch in .venv
