@@ -1,7 +1,7 @@
 # The commands of the project. They set up the machine and call CMake, which builds.
 .DEFAULT_GOAL := help
 .PHONY: help mnli test check check-platforms check-systems chaos build bench image check-image package check-package \
-  format check-format setup packages test-packages develop-packages package-packages clean
+  wheel check-wheel format check-format setup packages test-packages develop-packages package-packages clean
 
 # Flags of the program that is run: make mnli ARGS="--epochs 1 --batch-size 16". make mnli TORCH=cuda fetches a LibTorch
 # for GPUs and TORCH=cpu one for processors: tools/make_venv.sh.
@@ -59,9 +59,16 @@ check-image: setup  ## build the image, and train in it
 package: setup package-packages  ## build a .deb and a .tar.gz of the programs and headers
 	@tools/package.sh
 
+wheel: setup package-packages  ## build a wheel of the programs and headers, for pip
+	@tools/wheel.sh
+
 check-package: package  ## try the packages on a Debian that has nothing of them
 	@tools/get_checkpoint.sh
 	@tests/jobs/package_test.sh || [ $$? = 77 ]
+
+check-wheel: wheel  ## try the wheel in a new environment
+	@tools/get_checkpoint.sh
+	@tests/jobs/wheel_test.sh
 
 format: develop-packages  ## format the sources in place
 	@tools/clang_format.sh -i

@@ -54,11 +54,11 @@ report::ComparedRun load(const std::string& place) {
 int main(int argc, char** argv) {
   return cli::run([&] {
     std::string page;
-    cli::Flags flags{"compare", "compares finished runs: compare RUN RUN… [--html FILE]"};
+    cli::Flags flags{"compare", "compares finished runs, RUN RUN… [--html FILE]"};
     flags.add("html", page, "also write the comparison as a page into this file");
     // An argument that is neither a flag nor a flag's value names a run.
     std::vector<std::string> places;
-    std::vector<const char*> others{"compare"};
+    std::vector<const char*> others{argv[0]};
     for (int i = 1; i < argc; ++i) {
       const bool is_value = std::string_view{others.back()} == "--html";
       if (is_value || std::string_view{argv[i]}.starts_with("-")) {
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
       }
     }
     if (!flags.parse(static_cast<int>(others.size()), others.data())) return;
-    if (places.size() < 2) throw InputError{"needs two runs to compare", {}, "see compare --help"};
+    if (places.size() < 2) throw InputError{"needs two runs to compare", {}, "name their places"};
     std::vector<report::ComparedRun> runs;
     for (const auto& place : places) runs.push_back(load(place));
     std::cout << report::comparison_text(runs) << std::flush;

@@ -4,5 +4,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cmake --preset release -DSEQTRAIN_PACKAGE=ON
-tools/build.sh release programs
+tools/build.sh release programs pages
 cpack --config build/release/CPackConfig.cmake

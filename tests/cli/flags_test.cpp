@@ -111,6 +111,18 @@ TEST(Flags, MakeTheCommandThatRepeatsThem) {
   EXPECT_EQ(parse({}).command, "program");
 }
 
+TEST(Flags, HaveTheNameUnderWhichTheCommandSeqtrainStartsTheProgram) {
+  std::int64_t size = 1;
+  Flags flags{"program", "does something"};
+  flags.add("size", size, "");
+  const std::array<const char*, 2> arguments{"seqtrain train", "--size=2"};
+  ASSERT_TRUE(flags.parse(2, arguments.data()));
+  EXPECT_EQ(flags.command(), "seqtrain train --size 2");
+  const std::array<const char*, 2> wrong{"seqtrain train", "--nothing"};
+  const auto problem = tests::problem_of([&] { flags.parse(2, wrong.data()); });
+  EXPECT_NE(problem.find("see seqtrain train --help"), std::string::npos) << problem;
+}
+
 TEST(Flags, ListOtherNamesOfTheFlagsThatTheyHave) {
   testing::internal::CaptureStdout();
   EXPECT_FALSE(parse({"--help"}).go_on);

@@ -1,5 +1,6 @@
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <thread>
@@ -12,6 +13,7 @@
 
 #include "support/environment.hpp"
 #include "support/problem_of.hpp"
+#include "support/temporary_directory.hpp"
 #include "support/temporary_file.hpp"
 
 namespace seqtrain::cli {
@@ -63,6 +65,17 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
   auto expected = names(parser.values());
   for (const auto& name : others) EXPECT_EQ(expected.erase(name), 1U) << name << " is no flag";
   EXPECT_EQ(names(parser.determining_values()), expected);
+}
+
+TEST_F(TrainFlagsTest, TakeTheDefaultModelFromTheHubUnlessItsDirectoryIsHere) {
+  const tests::TemporaryDirectory directory;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(directory.path());
+  EXPECT_EQ(parsed({}).model, "sentence-transformers/all-MiniLM-L6-v2");
+  EXPECT_EQ(parsed({"--model=other"}).model, "other");
+  std::filesystem::create_directories("checkpoints/all-MiniLM-L6-v2");
+  EXPECT_EQ(parsed({}).model, "checkpoints/all-MiniLM-L6-v2");
+  std::filesystem::current_path(before);
 }
 
 TEST_F(TrainFlagsTest, ShareTheCoresAmongTheProcessesOfAMachine) {

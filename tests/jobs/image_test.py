@@ -40,7 +40,7 @@ def check_files(image):
     wrong = [path for path in files if TOOLS.search(path) or LEFT.search(path)]
     assert not wrong, wrong
     for program in PROGRAMS:
-        assert f"usr/local/bin/{program}" in files, program
+        assert f"usr/local/libexec/seqtrain/{program}" in files, program
     size = sum(files.values())
     for path in sorted(files, key=files.get, reverse=True)[:10]:
         print(f"  {files[path] / 1e6:6.1f} MB  {path}")

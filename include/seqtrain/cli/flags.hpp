@@ -112,10 +112,12 @@ class Flags {
   }
 
   /// Fills the variables from the command line, else from the file that `--config` names. If help
-  /// is asked for, prints it and returns false. Throws `InputError` if a flag is unknown, is given
-  /// twice or has no value of its type.
+  /// is asked for, prints it and returns false. The command `seqtrain` starts a program under the
+  /// name `seqtrain SUBCOMMAND`; messages then have this name. Throws `InputError` if a flag is
+  /// unknown, is given twice or has no value of its type.
   bool parse(int argc, const char* const* argv) {
     namespace po = boost::program_options;
+    if (argc > 0 && std::string_view{argv[0]}.starts_with("seqtrain ")) program_ = argv[0];
     const auto arguments = names_.normalized(argc, argv);
     set_log_format(arguments);
     po::options_description all{100, 60};

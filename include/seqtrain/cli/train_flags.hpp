@@ -48,6 +48,7 @@ struct TrainFlags : DataFlags,
     MachineFlags::add_to(flags);
     flags.add_for_training();
     if (!flags.parse(argc, argv)) return false;
+    if (!flags.is_given("model")) model = default_model();
     prefer_command_line(flags);
     if (!dataset.empty()) drop_files(flags);
     if (dev_fraction > 0) {

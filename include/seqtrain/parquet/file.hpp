@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,23 +25,11 @@
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/parquet/cells.hpp>
 #include <seqtrain/parquet/class_names.hpp>
+#include <seqtrain/parquet/is_parquet.hpp>
 #include <seqtrain/parquet/row_group.hpp>
 #include <seqtrain/parquet/status.hpp>
 
 namespace seqtrain::parquet {
-
-/// The bytes with which a Parquet file begins and ends.
-inline constexpr std::string_view magic = "PAR1";
-
-/// Returns the first or the last four bytes of a file; fewer if it is shorter or cannot be read.
-[[nodiscard]] inline std::string four_bytes(const std::filesystem::path& file, bool last = false) {
-  std::string bytes(magic.size(), '\0');
-  std::ifstream in{file, std::ios::binary};
-  if (last) in.seekg(-static_cast<std::streamoff>(bytes.size()), std::ios::end);
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
-  return bytes;
-}
 
 /// An open Parquet file and the columns of text, pair and label in it. Several threads may use it.
 class File {

@@ -17,6 +17,7 @@
 #include <seqtrain/data/split_files.hpp>
 #include <seqtrain/parquet/cells.hpp>
 #include <seqtrain/parquet/file.hpp>
+#include <seqtrain/parquet/is_parquet.hpp>
 
 namespace seqtrain::parquet {
 
@@ -157,10 +158,7 @@ class Split final : public data::ExampleFile {
                                                              const data::ReadOptions& options) {
   if (options.format) return nullptr;
   const auto files = data::split_files(place);
-  const auto is_parquet = [](const std::filesystem::path& file) {
-    return file.extension() == ".parquet" || four_bytes(file) == magic;
-  };
-  if (std::ranges::none_of(files, is_parquet)) return nullptr;
+  if (!is_parquet(files)) return nullptr;
   return std::make_unique<Split>(place.string(), files, options);
 }
 

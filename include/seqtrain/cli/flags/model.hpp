@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <string>
 
@@ -35,6 +36,14 @@ struct ModelFlags {
             determines_results)
         .add_switch("freeze-encoder", freeze_encoder, "train only the classification head",
                     determines_results);
+  }
+
+  /// Returns the model to train if no flag names one: the default directory if it is here, else the
+  /// same model's name on the hub.
+  [[nodiscard]] static std::string default_model() {
+    const std::string directory = ModelFlags{}.model;
+    return std::filesystem::exists(directory) ? directory
+                                              : "sentence-transformers/all-MiniLM-L6-v2";
   }
 
   /// Throws an `InputError` that names the flag if a value is out of range.
