@@ -1,5 +1,6 @@
-// libstdc++ 12 has two versions of std::condition_variable::wait(lock). They do the same, but only the older one is also
-// in libstdc++ 11. Programs that link this file call the older one, so they need no symbol of libstdc++ 12.
+// libstdc++ 12 has two versions of std::condition_variable::wait(lock). They do the same, but only
+// the older one is also in libstdc++ 11. Programs that link this file call the older one, so they
+// need no symbol of libstdc++ 12.
 #include <condition_variable>
 #include <mutex>
 
