@@ -25,6 +25,7 @@ TEST(RouteOf, KnowsThePathsOfEachContract) {
   EXPECT_EQ(route_to("POST", "/vertex"), Route::predict);
   EXPECT_EQ(route_to("POST", "/predictions/fastai_model"), Route::torch_serve);
   EXPECT_EQ(route_to("POST", "/predictions/bert/"), Route::torch_serve);
+  EXPECT_EQ(route_to("PUT", "/predictions/bert"), Route::torch_serve);
   EXPECT_EQ(route_to("POST", "/predictions/"), Route::none);
   EXPECT_EQ(route_to("GET", "/v1/models"), Route::none);
 }
@@ -47,6 +48,7 @@ TEST(Takes, IsExact) {
   EXPECT_TRUE(takes(Route::page, "GET"));
   EXPECT_TRUE(takes(Route::page, "OPTIONS"));
   EXPECT_TRUE(takes(Route::predict, "POST"));
+  EXPECT_TRUE(takes(Route::torch_serve, "PUT"));
   for (const char* method : {"GET", "PUT", "", "POST,", "OST", "POST, OPTIONS"}) {
     EXPECT_FALSE(takes(Route::predict, method)) << method;
   }

@@ -157,6 +157,8 @@ TEST(Server, AnswersAsTorchServeDoes) {
       R"({"predictions":["positive"]})");
   const auto text = client.post("/predictions/bert", "this was a bad movie");
   EXPECT_EQ("[" + text.body + "]", list.body);
+  client.send("PUT /predictions/bert HTTP/1.1\r\nContent-Length: 20\r\n\r\nthis was a bad movie");
+  EXPECT_EQ(client.read().body, text.body);
   EXPECT_EQ(client.post("/predictions/bert", "\n").body,
             R"({"code":400,"type":"Empty","message":"the body cannot be empty"})");
   EXPECT_EQ(client.post("/predictions/bert", R"({"a": 5})").body,

@@ -52,8 +52,9 @@ enum class Route {
     case Route::tokenize:
     case Route::predict:
     case Route::rerank:
-    case Route::torch_serve:
       return "POST, OPTIONS";
+    case Route::torch_serve:
+      return "POST, PUT, OPTIONS";
     default:
       return "GET, HEAD, OPTIONS";
   }
