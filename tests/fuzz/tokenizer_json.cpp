@@ -39,8 +39,8 @@ void use(const auto& tokenizer) {
 void seqtrain::fuzz::run(Input input) {
   accepts([&] {
     const auto document = json::Document::parse(input.text(), "fuzz");
-    const text::TokenizerConfig no_config{"/nowhere"};
+    const text::TokenizerFolder no_folder{"/nowhere"};
     std::visit([](const auto& tokenizer) { use(tokenizer); },
-               text::TokenizerJson{document, no_config}.read());
+               text::TokenizerJson{document.root(), no_folder}.read());
   });
 }

@@ -105,6 +105,8 @@ def roberta(base):
     (folder / "vocab.json").write_text(json.dumps(vocabulary, ensure_ascii=False) + "\n")
     merges = "".join(f"{a} {b}\n" for a, b in spec["model"]["merges"])
     (folder / "merges.txt").write_text("#version: 0.2\n" + merges)
+    (folder / "tokenizer_config.json").write_text(json.dumps(dict(
+        mask_token=dict(__type="AddedToken", content="<mask>", lstrip=True, normalized=False))) + "\n")
 
 
 def gpt2(base):

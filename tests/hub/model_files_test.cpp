@@ -31,6 +31,19 @@ TEST(ModelFiles, LeavesOutWhatIsNotNeeded) {
       (Files{"config.json", "config_sentence_transformers.json", "model.safetensors"}));
 }
 
+TEST(ModelFiles, TakesASentencePieceModelIfThereIsNoTokenizerJson) {
+  const std::vector<std::string> all{"config.json", "spm.model", "tokenizer_config.json",
+                                     "model.safetensors"};
+  EXPECT_EQ(model_files(all, "org/m"),
+            (std::vector<std::string>{"config.json", "tokenizer_config.json", "spm.model",
+                                      "model.safetensors"}));
+  auto with_json = all;
+  with_json.emplace_back("tokenizer.json");
+  EXPECT_EQ(model_files(with_json, "org/m"),
+            (std::vector<std::string>{"config.json", "tokenizer.json", "tokenizer_config.json",
+                                      "model.safetensors"}));
+}
+
 TEST(ModelFiles, SaysWhatIsMissing) {
   EXPECT_NE(tests::problem_of([] {
               static_cast<void>(model_files({"model.safetensors"}, "org/m"));

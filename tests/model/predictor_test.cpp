@@ -37,6 +37,7 @@ class SavedModel {
     std::string words = "[UNK]\n[PAD]\n[CLS]\n[SEP]\n[MASK]\n";
     for (int i = 0; i < 115; ++i) words += "w" + std::to_string(i) + "\n";
     tests::write_file(path() / "vocab.txt", words);
+    tests::write_file(path() / "tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
   }
 
   [[nodiscard]] const std::filesystem::path& path() const { return directory_.path(); }

@@ -27,7 +27,7 @@ namespace seqtrain::hub {
   }
   take("config.json");
   for (const auto name : text::tokenizer_file_names) {
-    if (has(name)) take(name);
+    if (has(name) && text::is_tokenizer_file(name, has("tokenizer.json"))) take(name);
   }
   constexpr const char* score = "config_sentence_transformers.json";  // names a reranker's function
   if (has(score)) take(score);
@@ -48,9 +48,12 @@ namespace seqtrain::hub {
     std::error_code ignored;
     return std::filesystem::is_regular_file(file, ignored);
   };
-  const auto has = [&](const char* name) { return is_file(folder / name); };
-  const bool tokenizer = has("tokenizer.json") || has("vocab.txt") || has("vocabulary.txt") ||
-                         (has("vocab.json") && has("merges.txt"));
+  const auto has = [&](std::string_view name) { return is_file(folder / name); };
+  const auto is_vocabulary = [&](std::string_view name) {
+    return has(name) && (name != "vocab.json" || has("merges.txt"));
+  };
+  const bool tokenizer =
+      has("vocabulary.txt") || std::ranges::any_of(text::vocabulary_file_names, is_vocabulary);
   if (!has("config.json") || !tokenizer || !weights::weights_file(folder)) return false;
   try {
     return std::ranges::all_of(weights::weights_files(folder), is_file);

@@ -31,6 +31,7 @@ struct AddedToken {
   bool lstrip = false;       ///< it also takes the whitespace before it
   bool rstrip = false;       ///< it also takes the whitespace after it
   bool normalized = false;   ///< its normal form is looked for in the normalized text
+  bool stays_text = false;   ///< it is found, and then encoded like other text
 };
 
 /// A stretch of plain text, or an added token if `id` has a value.
@@ -97,10 +98,11 @@ class AddedTokens {
       }
       std::size_t begin = at;
       at += token->content.size();
-      if (token->single_word && touches_word(text, begin, at)) continue;
+      if (token->stays_text || (token->single_word && touches_word(text, begin, at))) continue;
       if (token->lstrip) begin = std::max(strip_end(text.substr(0, begin)), done);
       if (done < begin && !fn(Segment{text.substr(done, begin - done), {}})) return false;
       done = token->rstrip ? strip_begin(text, at) : at;
+      if (begin >= done) continue;  // the token before it took all of its whitespace
       if (!fn(Segment{text.substr(begin, done - begin), token->id})) return false;
     }
     return done >= text.size() || fn(Segment{text.substr(done), {}});

@@ -21,12 +21,14 @@ class AnyTokenizer {
                               AssembledTokenizer, WordTokenizer>;
 
   /// `files` are the files that the tokenizer consists of. `warnings` name the settings in them
-  /// that encoding ignores.
+  /// that encoding ignores. `max_length` is the most ids that they allow an example to have.
   explicit AnyTokenizer(Family tokenizer, std::vector<std::filesystem::path> files = {},
-                        std::vector<std::string> warnings = {})
+                        std::vector<std::string> warnings = {},
+                        std::size_t max_length = EncodeOptions{}.max_length)
       : tokenizer_{std::move(tokenizer)},
         files_{std::move(files)},
-        warnings_{std::move(warnings)} {}
+        warnings_{std::move(warnings)},
+        max_length_{max_length} {}
 
   /// Calls `fn(const T&)` with the tokenizer of the family `T` and returns its result.
   template <class Fn>
@@ -44,6 +46,10 @@ class AnyTokenizer {
     return visit([&](const auto& tokenizer) { return tokenizer.special_tokens(pair); });
   }
 
+  /// Returns the most ids that the files allow an example to have, tokenizer_config.json's
+  /// `model_max_length`. `encode` does not use it.
+  [[nodiscard]] std::size_t max_length() const noexcept { return max_length_; }
+
   /// Returns the files to copy when a model is saved with its tokenizer.
   [[nodiscard]] const std::vector<std::filesystem::path>& files() const noexcept { return files_; }
 
@@ -55,6 +61,7 @@ class AnyTokenizer {
   Family tokenizer_;
   std::vector<std::filesystem::path> files_;
   std::vector<std::string> warnings_;
+  std::size_t max_length_;
 };
 
 }  // namespace seqtrain::text

@@ -43,6 +43,7 @@ struct TokenizerOptions {
   Id pad_id = 0;
   std::size_t vocab_size = 0;           ///< the greatest id plus one
   std::vector<std::string> names = {};  ///< the tokens of the vocabulary, indexed by id
+  bool truncate_left = false;           ///< texts lose their first tokens, not their last ones
 };
 
 /// Turns a text or a pair into ids. It finds added tokens, runs `Pipeline` on the text between
@@ -57,6 +58,7 @@ class BasicTokenizer {
         templates_{std::move(options.templates)},
         pad_id_{options.pad_id},
         vocab_size_{options.vocab_size},
+        truncate_left_{options.truncate_left},
         names_{std::move(options.names)} {
     auto& tokens = options.added_tokens;
     const auto normalized = std::stable_partition(
@@ -154,8 +156,9 @@ class BasicTokenizer {
                             Scratch& scratch, std::vector<Id>& out) const {
     const std::size_t before = out.size();
     append(special.before, out);
-    const std::size_t length = std::min(append_ids(text, budget, scratch, out), budget);
-    out.resize(before + special.before.size() + length);
+    const std::size_t begin = out.size();
+    const std::size_t length = append_ids(text, bound_of(budget), scratch, out);
+    cut(begin, length, std::min(length, budget), out);
     append(special.after, out);
     return out.size() - before;
   }
@@ -169,21 +172,33 @@ class BasicTokenizer {
     const std::size_t first_begin = out.size();
     const std::size_t limit = budget == unlimited ? unlimited : budget + 1;
     PairLengths lengths;
-    for (const std::size_t bound : {limit, unlimited}) {
+    for (const std::size_t bound : {bound_of(limit), unlimited}) {
       out.resize(first_begin);
       lengths.first = append_ids(first, bound, scratch, out);
       append(special.between, out);
       lengths.second = append_ids(second, bound, scratch, out);
+      if (bound == unlimited) break;
       const bool both_exceed = lengths.first > budget && lengths.second > budget;
       if (!both_exceed || budget % 2 == 0) break;
     }
     const PairLengths kept = longest_first(lengths, budget);
-    out.resize(out.size() - (lengths.second - kept.second));
-    const auto cut = out.begin() + static_cast<std::ptrdiff_t>(first_begin + kept.first);
-    out.erase(cut, cut + static_cast<std::ptrdiff_t>(lengths.first - kept.first));
+    cut(out.size() - lengths.second, lengths.second, kept.second, out);
+    cut(first_begin, lengths.first, kept.first, out);
     append(special.after, out);
     if (!special.type_zero_between) return out.size() - before;
     return special.before.size() + kept.first + *special.type_zero_between;
+  }
+
+  /// Returns how many ids of a text are needed if at most `limit` of them are kept.
+  [[nodiscard]] std::size_t bound_of(std::size_t limit) const noexcept {
+    return truncate_left_ ? unlimited : limit;
+  }
+
+  /// Keeps `kept` of the `length` ids from `begin` on.
+  void cut(std::size_t begin, std::size_t length, std::size_t kept, std::vector<Id>& out) const {
+    const auto from =
+        out.begin() + static_cast<std::ptrdiff_t>(truncate_left_ ? begin : begin + kept);
+    out.erase(from, from + static_cast<std::ptrdiff_t>(length - kept));
   }
 
   static void append(const std::vector<Id>& ids, std::vector<Id>& out) {
@@ -248,6 +263,7 @@ class BasicTokenizer {
   Templates templates_;
   Id pad_id_;
   std::size_t vocab_size_;
+  bool truncate_left_;
   std::vector<std::string> names_;
 };
 

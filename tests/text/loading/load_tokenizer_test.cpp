@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -9,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/text/loading/base64.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 
 #include "support/shared_data.hpp"
@@ -176,6 +179,132 @@ TEST_F(LoadTokenizer, BertFilesFollowTheConfiguration) {
   EXPECT_EQ(ids("THE"), ids("the"));
   write("tokenizer_config.json", R"({"do_lower_case": false})");
   EXPECT_NE(ids("THE"), ids("the"));
+}
+
+TEST_F(LoadTokenizer, TruncatesAtTheSideThatTheFolderNames) {
+  const auto ids = [&](std::string_view pair, std::size_t max_length) {
+    return load_tokenizer(folder_).visit([&](const auto& tokenizer) {
+      typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
+      std::vector<Id> out;
+      const auto second = pair.empty() ? std::nullopt : std::optional{pair};
+      tokenizer.encode("abcab", second, {.max_length = max_length}, scratch, out);
+      return out;
+    });
+  };
+  write_json(R"("truncation": null)", R"("truncation": {"direction": "Left"})");
+  EXPECT_EQ(ids("", 2), (std::vector<Id>{3, 2}));
+  EXPECT_EQ(ids("ccab", 3), (std::vector<Id>{2, 3, 2})) << "of the pair the second loses one";
+  write("tokenizer_config.json", R"({"truncation_side": "right"})");
+  EXPECT_EQ(ids("", 2), (std::vector<Id>{2, 3}));
+  write("tokenizer_config.json", R"({"truncation_side": "middle"})");
+  expect_error("truncation_side: \"middle\" is not supported; supported: left and right");
+}
+
+TEST_F(LoadTokenizer, KnowsTheLengthThatTheFolderAllows) {
+  write_json();
+  constexpr std::size_t no_limit = EncodeOptions{}.max_length;
+  EXPECT_EQ(load_tokenizer(folder_).max_length(), no_limit);
+  write("tokenizer_config.json", R"({"model_max_length": 128})");
+  EXPECT_EQ(load_tokenizer(folder_).max_length(), 128u);
+  write("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
+  EXPECT_EQ(load_tokenizer(folder_).max_length(), no_limit);
+  write("tokenizer_config.json", R"({"model_max_length": 0})");
+  expect_error("model_max_length: must be at least 1");
+}
+
+TEST_F(LoadTokenizer, SpecialTokensStayTextIfTheFolderSplitsThem) {
+  write_json(R"("added_tokens": [)",
+             R"("added_tokens": [{"id": 2, "content": "ab", "special": true}, )");
+  const auto ids = [&] {
+    return load_tokenizer(folder_).visit([](const auto& tokenizer) {
+      typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
+      std::vector<Id> out;
+      tokenizer.encode("cabc", {}, {}, scratch, out);
+      return out;
+    });
+  };
+  write("tokenizer_config.json", R"({"additional_special_tokens": ["cab"]})");
+  EXPECT_EQ(ids(), (std::vector<Id>{5, 3}));
+  write("tokenizer_config.json",
+        R"({"additional_special_tokens": ["cab"], "split_special_tokens": true})");
+  EXPECT_EQ(ids(), (std::vector<Id>{3, 2, 3}));
+}
+
+TEST_F(LoadTokenizer, RefusesAClassWhoseFilesAreMissingOrOfAnotherModel) {
+  write_json();
+  write("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
+  expect_error("model: the class of the tokenizer takes a WordPiece and not a BPE");
+  fs::remove(folder_ / "tokenizer.json");
+  expect_error("has no vocab.txt and no tokenizer.json");
+  write("vocab.txt", "[UNK]\n");
+  write("tokenizer_config.json", R"({"tokenizer_class": "DebertaV2Tokenizer"})");
+  expect_error("has no spm.model");
+  write("spm.model", "damaged");
+  expect_error("spm.model");
+  write("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
+  expect_error("has no tokenizer.json");
+}
+
+/// The folders of tests/golden/tokenizer_folders.py with the ids that transformers gives.
+class TokenizerFolders : public LoadTokenizer {
+ protected:
+  /// Writes the files of a golden folder. In them `@name@` stands for one of the contents.
+  void write_folder(const json::Value& files, const json::Value& contents) const {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    for (const auto& [name, value] : files.members()) {
+      std::string text{value.string()};
+      const auto begin = text.find('@');
+      if (begin != text.npos) {
+        const auto end = text.find('@', begin + 1);
+        const auto key = text.substr(begin + 1, end - begin - 1);
+        std::string content{contents.at(key).string()};
+        if (key.starts_with("bytes:")) content = decode_base64(content).value();
+        text.replace(begin, end + 1 - begin, content);
+      }
+      write(std::string{name}, text);
+    }
+  }
+
+  /// Returns the ids of each question.
+  [[nodiscard]] std::vector<std::vector<Id>> answers(
+      const std::vector<json::Value>& questions) const {
+    return load_tokenizer(folder_).visit([&](const auto& tokenizer) {
+      typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
+      std::vector<std::vector<Id>> answers;
+      for (const auto& question : questions) {
+        const auto parts = question.items();
+        EncodeOptions options;
+        if (parts[2].is_integer()) {
+          options.max_length = static_cast<std::size_t>(parts[2].integer());
+        }
+        const auto pair = parts[1].is_string() ? std::optional{parts[1].string()} : std::nullopt;
+        tokenizer.encode(parts[0].string(), pair, options, scratch, answers.emplace_back());
+      }
+      return answers;
+    });
+  }
+};
+
+TEST_F(TokenizerFolders, GiveTheIdsOfTransformersOrAreRefused) {
+  const auto document = json::Document::load(tests::golden() / "tokenizer_folders.json");
+  const auto contents = document.root().at("contents");
+  const auto questions = document.root().at("questions").items();
+  const auto folders = document.root().at("folders").items();
+  ASSERT_GT(folders.size(), 200u);
+  for (const auto& folder : folders) {
+    write_folder(folder.at("files"), contents);
+    std::vector<std::vector<Id>> expected;
+    if (const auto right = folder.find("ids")) {
+      for (const auto& ids : right->items()) {
+        auto& list = expected.emplace_back();
+        for (const auto& id : ids.items()) list.push_back(static_cast<Id>(id.integer()));
+      }
+      EXPECT_EQ(answers(questions), expected) << &folder - folders.data();
+    } else {
+      EXPECT_NE(error(), "no error") << &folder - folders.data();
+    }
+  }
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 
 namespace seqtrain::text {
 
-/// Reads the tokenizer of a Hugging Face folder. It takes the first that the folder has:
-/// tokenizer.json; BERT's vocab.txt; RoBERTa's vocab.json and merges.txt; the words of
-/// vocabulary.txt. All but the last also use tokenizer_config.json. All ids have type 0 unless
-/// `gives_token_types`. Throws `InputError` if there is
+/// Reads the tokenizer of a Hugging Face folder as AutoTokenizer of transformers 5 does:
+/// config.json and tokenizer_config.json name its class, and `tokenizer_kind` says which classes
+/// are read. A folder with the words of vocabulary.txt and no other vocabulary has a
+/// `WordTokenizer`. All ids have type 0 unless `gives_token_types`. Throws `InputError` if there is
 /// no tokenizer, or if it is damaged or not supported.
 [[nodiscard]] SEQTRAIN_SEPARATE AnyTokenizer load_tokenizer(const std::filesystem::path& folder);
 

@@ -21,6 +21,7 @@ struct SentencePieceModel {
   SentencePieceRules rules = {};
   SentencePieceAlgorithm algorithm = SentencePieceAlgorithm::unigram;
   bool byte_fallback = false;
+  std::int64_t unknown = 0;       ///< id of the unknown piece
   std::string begin = "<s>";      ///< name of the control symbol, which the pieces may lack
   std::string padding = "<pad>";  ///< name of the padding symbol, which the pieces may lack
 
@@ -64,6 +65,7 @@ class SentencePieceReader {
     ProtocolReader{message}.for_each([&](const ProtocolField& field) {
       if (field.number() == 3) read_algorithm(field);
       if (field.number() == 24) model_.rules.whitespace_is_suffix = field.boolean();
+      if (field.number() == 40) model_.unknown = static_cast<std::int64_t>(field.integer());
       if (field.number() == 35) model_.byte_fallback = field.boolean();
       if (field.number() == 46 && !field.bytes().empty()) model_.begin = field.bytes();
       if (field.number() == 48 && !field.bytes().empty()) model_.padding = field.bytes();

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/text/loading/special_tokens.hpp>
+#include <seqtrain/text/loading/tokenizer_folder.hpp>
 
 namespace seqtrain::text {
 namespace detail {
@@ -43,22 +40,20 @@ namespace detail {
 /// Tells whether a model gets the token types of a folder's tokenizer, as in transformers 5:
 /// `model_input_names` in tokenizer_config.json decides, else the tokenizer's class, else the
 /// `model_type` in config.json. If the folder has none of them, it does.
-[[nodiscard]] inline bool gives_token_types(const TokenizerConfig& config,
-                                            const std::filesystem::path& folder) {
-  if (const auto names = config.find("model_input_names")) {
-    const auto items = names->items();
+[[nodiscard]] inline bool gives_token_types(const TokenizerFolder& folder) {
+  if (const auto names = folder.setting("model_input_names")) {
     return std::ranges::any_of(
-        items, [](const json::Value& name) { return name.string() == "token_type_ids"; });
+        names->items(), [](const json::Value& name) { return name.string() == "token_type_ids"; });
   }
-  if (const auto name = config.find("tokenizer_class")) {
+  if (const auto name = folder.setting("tokenizer_class")) {
     return detail::class_gives_token_types(name->string());
   }
-  if (!std::filesystem::exists(folder / "config.json")) return true;
-  const auto model = json::Document::load(folder / "config.json");
-  if (const auto name = model.root().find("tokenizer_class")) {
+  const auto config = folder.config();
+  if (!config) return true;
+  if (const auto name = config->find("tokenizer_class")) {
     return detail::class_gives_token_types(name->string());
   }
-  const auto type = model.root().find("model_type");
+  const auto type = config->find("model_type");
   return !type || detail::family_gives_token_types(type->string());
 }
 

@@ -11,10 +11,13 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
+#include <seqtrain/text/loading/added_vocabulary.hpp>
+#include <seqtrain/text/loading/class_parts.hpp>
 #include <seqtrain/text/loading/models_json.hpp>
 #include <seqtrain/text/loading/parts_json.hpp>
 #include <seqtrain/text/loading/special_tokens.hpp>
 #include <seqtrain/text/loading/template_json.hpp>
+#include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/text/loading/vocabulary.hpp>
 #include <seqtrain/text/tokenizer.hpp>
 
@@ -25,8 +28,9 @@ namespace seqtrain::text {
 /// supported.
 class TokenizerJson {
  public:
-  TokenizerJson(const json::Document& document, const TokenizerConfig& config)
-      : root_{document.root()}, config_{config} {
+  /// `folder` must outlive this object.
+  TokenizerJson(const json::Value& root, const TokenizerFolder& folder)
+      : root_{root}, folder_{folder} {
     const auto version = root_.find("version");
     if (version && version->string() != "1.0") detail::refuse(*version, "1.0");
   }
@@ -43,17 +47,6 @@ class TokenizerJson {
     if (name == "BPE") return assemble_bpe(model);
     if (name == "Unigram") return assemble_unigram(model);
     detail::refuse(model.at("type"), "BPE, Unigram and WordPiece");
-  }
-
-  /// Returns one sentence for each setting of the file that `read` ignores.
-  [[nodiscard]] std::vector<std::string> warnings() const {
-    std::vector<std::string> warnings;
-    for (const std::string part : {"truncation", "padding"}) {
-      if (!root_.find(part)) continue;
-      warnings.push_back(part + " in tokenizer.json is ignored; the program sets " +
-                         (part == "padding" ? "the padding of batches" : "the maximum length"));
-    }
-    return warnings;
   }
 
  private:
@@ -138,7 +131,7 @@ class TokenizerJson {
     if (unknown->integer() < 0 || unknown->integer() >= static_cast<std::int64_t>(pieces.size())) {
       throw unknown->error("is not an index of the vocabulary");
     }
-    Vocabulary vocabulary;
+    Vocabulary vocabulary{true};
     for (const auto& piece : pieces) {
       vocabulary.add(piece.first, static_cast<std::int64_t>(vocabulary.entries().size()));
     }
@@ -149,35 +142,42 @@ class TokenizerJson {
   }
 
   [[nodiscard]] TokenizerOptions read_surroundings(Vocabulary& vocabulary) const {
-    TokenizerOptions options;
+    AddedVocabulary added{vocabulary};
     if (const auto tokens = root_.find("added_tokens")) {
-      for (const auto& token : tokens->items()) {
-        options.added_tokens.push_back(read_added_token(token));
-      }
+      for (const auto& token : tokens->items()) added.add(read_declared_token(token));
     }
-    vocabulary.give_ids(options.added_tokens);
+    SpecialTokens special{folder_};
+    if (auto pad = padding_of_file()) special.fall_back("pad_token", *std::move(pad));
+    TokenizerOptions options = detail::surroundings(folder_, special, vocabulary, added);
     if (const auto processor = root_.find("post_processor")) {
       options.templates = read_templates(*processor);
     }
-    options.pad_id = vocabulary.at(padding_token(vocabulary), "padding token");
-    options.vocab_size = vocabulary.size();
-    options.names = vocabulary.names();
+    if (!special.find("pad_token")) {
+      const char* usual = vocabulary.contains("[PAD]") ? "[PAD]" : "<pad>";
+      options.pad_id = vocabulary.at(usual, "padding token");
+    }
     return options;
   }
 
-  /// Returns the padding token: from the configuration, else from the file's padding, else the
-  /// first usual name in the vocabulary.
-  [[nodiscard]] std::string padding_token(const Vocabulary& vocabulary) const {
-    std::string usual = vocabulary.contains("[PAD]") ? "[PAD]" : "<pad>";
-    if (const auto padding = root_.find("padding")) {
-      const auto token = detail::find_string(*padding, "pad_token").value_or(usual);
-      if (vocabulary.contains(token)) usual = token;
-    }
-    return config_.token("pad_token", {.content = usual}).content;
+  [[nodiscard]] std::optional<std::string> padding_of_file() const {
+    const auto padding = root_.find("padding");
+    return padding ? detail::find_string(*padding, "pad_token") : std::nullopt;
   }
 
   json::Value root_;
-  const TokenizerConfig& config_;
+  const TokenizerFolder& folder_;
 };
+
+/// Returns one sentence for each setting of tokenizer.json that encoding ignores.
+[[nodiscard]] inline std::vector<std::string> tokenizer_warnings(const TokenizerFolder& folder) {
+  std::vector<std::string> warnings;
+  const auto file = folder.tokenizer();
+  for (const std::string part : {"truncation", "padding"}) {
+    if (!file || !file->find(part)) continue;
+    warnings.push_back(part + " in tokenizer.json is ignored; the program sets " +
+                       (part == "padding" ? "the padding of batches" : "the maximum length"));
+  }
+  return warnings;
+}
 
 }  // namespace seqtrain::text

@@ -9,13 +9,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/text/added_tokens.hpp>
 #include <seqtrain/text/encoding.hpp>
 
 namespace seqtrain::text {
@@ -26,29 +24,27 @@ class Vocabulary {
  public:
   using Entry = std::pair<std::string_view, Id>;
 
+  Vocabulary() = default;
+  /// `counts_repeats` tells that a repeated token counts as often as it occurs when a new token
+  /// gets its id.
+  explicit Vocabulary(bool counts_repeats) : counts_repeats_{counts_repeats} {}
+
   /// Adds a token. If a token is repeated its last id counts. Throws `InputError` if the id is
   /// negative or too large.
   void add(std::string_view token, std::int64_t id) {
     entries_.emplace_back(token, checked(token, id));
-    ids_.insert_or_assign(std::string{token}, static_cast<Id>(id));
+    if (ids_.insert_or_assign(std::string{token}, static_cast<Id>(id)).second) ++count_;
     size_ = std::max(size_, static_cast<std::size_t>(id) + 1);
   }
 
-  /// Gives each token its id in the vocabulary, or a new id: the number of entries, or one more
-  /// than the highest id given so far if that is greater. Hugging Face does so too, whatever id a
-  /// file has. Drops repeated and empty tokens.
-  void give_ids(std::vector<AddedToken>& tokens) {
-    std::unordered_set<std::string> seen;
-    std::erase_if(tokens, [&](const AddedToken& token) {
-      return token.content.empty() || !seen.insert(token.content).second;
-    });
-    auto next = static_cast<std::int64_t>(entries_.size());
-    for (AddedToken& token : tokens) {
-      const auto found = ids_.try_emplace(token.content, checked(token.content, next)).first;
-      token.id = found->second;
-      next = std::max(next, std::int64_t{token.id} + 1);
-      size_ = std::max(size_, static_cast<std::size_t>(token.id) + 1);
-    }
+  /// Returns the id of a token. A token that is not in the vocabulary gets a new id: the number of
+  /// tokens, or one more than the highest id that this function has returned if that is greater.
+  Id give_id(const std::string& token) {
+    next_ = std::max(next_, static_cast<std::int64_t>(counts_repeats_ ? entries_.size() : count_));
+    const Id id = ids_.try_emplace(token, checked(token, next_)).first->second;
+    next_ = std::max(next_, std::int64_t{id} + 1);
+    size_ = std::max(size_, static_cast<std::size_t>(id) + 1);
+    return id;
   }
 
   /// Returns the id of a token. Throws `InputError` with `role`, the purpose of the token, if there
@@ -61,10 +57,10 @@ class Vocabulary {
 
   [[nodiscard]] bool contains(const std::string& token) const { return ids_.contains(token); }
 
-  /// Returns the entries in the order in which `add` was called, without the tokens of `give_ids`.
+  /// Returns the entries in the order in which `add` was called, without the tokens of `give_id`.
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
 
-  /// Returns the tokens indexed by id, including the tokens of `give_ids`. An id without a token
+  /// Returns the tokens indexed by id, including the tokens of `give_id`. An id without a token
   /// has "". Ids far greater than the number of tokens are left out.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> names(std::min(size_, 4 * ids_.size() + 1024));
@@ -88,6 +84,9 @@ class Vocabulary {
   std::vector<Entry> entries_;
   std::unordered_map<std::string, Id> ids_;
   std::size_t size_ = 0;
+  std::size_t count_ = 0;  ///< number of different tokens, without those of `give_id`
+  std::int64_t next_ = 0;
+  bool counts_repeats_ = false;
 };
 
 /// Reads a JSON object that maps tokens to ids.

@@ -1,26 +1,69 @@
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/json.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
-#include <seqtrain/text/loading/special_tokens.hpp>
 #include <seqtrain/text/loading/token_types.hpp>
+#include <seqtrain/text/loading/tokenizer_class.hpp>
 #include <seqtrain/text/loading/tokenizer_file_names.hpp>
-#include <seqtrain/text/loading/tokenizer_files.hpp>
+#include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/text/loading/tokenizer_json.hpp>
+#include <seqtrain/text/loading/unigram_classes.hpp>
+#include <seqtrain/text/loading/word_classes.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
 
 namespace seqtrain::text {
-
 namespace detail {
+
+[[nodiscard]] inline AnyTokenizer::Family read_kind(TokenizerKind kind,
+                                                    const TokenizerFolder& folder) {
+  switch (kind) {
+    case TokenizerKind::bert:
+      return read_bert_class(folder);
+    case TokenizerKind::mpnet:
+      return read_mpnet_class(folder);
+    case TokenizerKind::roberta:
+      return read_roberta_class(folder);
+    case TokenizerKind::xlm_roberta:
+      return read_xlm_roberta_class(folder);
+    case TokenizerKind::camembert:
+      return read_camembert_class(folder);
+    case TokenizerKind::albert:
+      return read_albert_class(folder);
+    case TokenizerKind::deberta_v2:
+      return read_deberta_v2_class(folder);
+    case TokenizerKind::file:
+      break;
+  }
+  if (const auto root = folder.tokenizer()) return TokenizerJson{*root, folder}.read();
+  throw InputError{"has no tokenizer.json",
+                   {.object = folder.path().string()},
+                   "the class of its tokenizer needs it; transformers' save_pretrained writes it"};
+}
+
+/// Returns tokenizer_config.json's `model_max_length`. transformers writes 10^30 for no limit.
+[[nodiscard]] inline std::size_t max_length_of(const TokenizerFolder& folder) {
+  const auto length = folder.setting("model_max_length");
+  constexpr double most = 1e9;
+  if (!length || length->number() > most) return EncodeOptions{}.max_length;
+  if (length->number() < 1) throw length->error("must be at least 1");
+  return static_cast<std::size_t>(length->number());
+}
+
+/// Tells whether a folder has the words of fastai and no other vocabulary.
+[[nodiscard]] inline bool has_only_words(const TokenizerFolder& folder) {
+  const auto has = [&](std::string_view name) { return folder.has(name); };
+  return has("vocabulary.txt") && std::ranges::none_of(vocabulary_file_names, has);
+}
 
 inline void leave_out_token_types(AnyTokenizer::Family& tokenizer) {
   std::visit(
@@ -37,50 +80,27 @@ inline void leave_out_token_types(AnyTokenizer::Family& tokenizer) {
   if (!std::filesystem::is_directory(folder, ignored)) {
     throw InputError{"no such directory", {.object = folder.string()}};
   }
-  const auto has = [&](const char* name) { return std::filesystem::exists(folder / name); };
-  const TokenizerConfig config{folder};
-  auto files = tokenizer_files(folder);
-  std::vector<std::string> warnings;
-  const auto read = [&](const char* source, const auto& reader) {
+  const TokenizerFolder files{folder};
+  const auto read = [&](std::string_view source, const auto& reader) {
     try {
       AnyTokenizer::Family tokenizer{reader()};
-      if (!gives_token_types(config, folder)) detail::leave_out_token_types(tokenizer);
-      return AnyTokenizer{std::move(tokenizer), std::move(files), std::move(warnings)};
+      if (!gives_token_types(files)) detail::leave_out_token_types(tokenizer);
+      return AnyTokenizer{std::move(tokenizer), tokenizer_files(folder), tokenizer_warnings(files),
+                          detail::max_length_of(files)};
     } catch (const InputError& error) {
       if (!error.where().object.empty()) throw;
       throw InputError{error.what(), {.object = (folder / source).string()}};
     }
   };
-  if (has("tokenizer.json")) {
-    const auto document = json::Document::load(folder / "tokenizer.json");
-    return read("tokenizer.json", [&] {
-      const TokenizerJson file{document, config};
-      warnings = file.warnings();
-      return file.read();
-    });
-  }
-  if (has("vocab.txt")) {
-    return read("vocab.txt", [&] { return read_bert_files(folder, config); });
-  }
-  if (has("vocab.json") && has("merges.txt")) {
-    return read("vocab.json", [&] { return read_roberta_files(folder, config); });
-  }
-  if (has("vocabulary.txt")) {
+  if (detail::has_only_words(files)) {
     return read("vocabulary.txt",
                 [&] { return make_word_tokenizer(read_word_list(folder / "vocabulary.txt")); });
   }
-  for (const char* name :
-       {"sentencepiece.bpe.model", "spiece.model", "spm.model", "tokenizer.model"}) {
-    if (!has(name)) continue;
-    throw InputError{
-        "its ids do not follow from this file alone: each model family numbers them in its own way",
-        {.object = (folder / name).string()},
-        "add the tokenizer.json that transformers' save_pretrained writes"};
-  }
-  throw InputError{"has no tokenizer",
-                   {.object = folder.string()},
-                   "tokenizer.json, vocab.txt, vocab.json with merges.txt, or vocabulary.txt is "
-                   "needed"};
+  const TokenizerKind kind = tokenizer_kind(files);
+  const auto source = std::ranges::find_if(vocabulary_file_names,
+                                           [&](std::string_view name) { return files.has(name); });
+  return read(source == std::end(vocabulary_file_names) ? "" : *source,
+              [&] { return detail::read_kind(kind, files); });
 }
 
 }  // namespace seqtrain::text

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/text/loading/tokenizer_folder.hpp>
+
+namespace seqtrain::text {
+
+/// The way in which a class of transformers makes its tokenizer. `file` takes tokenizer.json as it
+/// is. All others take only the vocabulary from it or from files of their own, and make the other
+/// parts from tokenizer_config.json.
+enum class TokenizerKind { file, bert, mpnet, roberta, xlm_roberta, camembert, albert, deberta_v2 };
+
+namespace detail {
+
+using KindOfName = std::pair<std::string_view, TokenizerKind>;
+
+/// The classes that are read. transformers 5 removes `Fast` from the end of a name.
+inline constexpr KindOfName tokenizer_classes[] = {
+    {"PreTrainedTokenizer", TokenizerKind::file},
+    {"TokenizersBackend", TokenizerKind::file},
+    {"BertTokenizer", TokenizerKind::bert},
+    {"DistilBertTokenizer", TokenizerKind::bert},
+    {"ElectraTokenizer", TokenizerKind::bert},
+    {"LayoutLMTokenizer", TokenizerKind::bert},
+    {"LxmertTokenizer", TokenizerKind::bert},
+    {"MobileBertTokenizer", TokenizerKind::bert},
+    {"SqueezeBertTokenizer", TokenizerKind::bert},
+    {"MPNetTokenizer", TokenizerKind::mpnet},
+    {"BartTokenizer", TokenizerKind::roberta},
+    {"LEDTokenizer", TokenizerKind::roberta},
+    {"LongformerTokenizer", TokenizerKind::roberta},
+    {"MvpTokenizer", TokenizerKind::roberta},
+    {"RobertaTokenizer", TokenizerKind::roberta},
+    {"XLMRobertaTokenizer", TokenizerKind::xlm_roberta},
+    {"CamembertTokenizer", TokenizerKind::camembert},
+    {"AlbertTokenizer", TokenizerKind::albert},
+    {"DebertaV2Tokenizer", TokenizerKind::deberta_v2}};
+
+/// The class that transformers 5 takes for a `model_type` if no file names one.
+inline constexpr KindOfName kinds_of_model_types[] = {
+    {"albert", TokenizerKind::albert},       {"bert", TokenizerKind::bert},
+    {"camembert", TokenizerKind::camembert}, {"deberta-v2", TokenizerKind::deberta_v2},
+    {"distilbert", TokenizerKind::bert},     {"electra", TokenizerKind::bert},
+    {"modernbert", TokenizerKind::file},     {"mpnet", TokenizerKind::mpnet},
+    {"roberta", TokenizerKind::roberta},     {"xlm-roberta", TokenizerKind::xlm_roberta}};
+
+template <class Table>
+[[nodiscard]] std::optional<TokenizerKind> find_kind(const Table& table, std::string_view name) {
+  const auto found = std::ranges::find(table, name, &KindOfName::first);
+  return found == std::end(table) ? std::nullopt : std::optional{found->second};
+}
+
+[[nodiscard]] inline TokenizerKind kind_of_class(const json::Value& value) {
+  std::string_view name = value.string();
+  if (name.ends_with("Fast")) name.remove_suffix(4);
+  if (const auto kind = find_kind(tokenizer_classes, name)) return *kind;
+  throw value.error(
+      "the tokenizer class " + std::string{value.string()} + " is not supported",
+      "if AutoTokenizer.from_pretrained(…).is_fast is true in transformers, save it once with "
+      "save_pretrained as a fast tokenizer and write \"tokenizer_class\": "
+      "\"PreTrainedTokenizerFast\" into its tokenizer_config.json");
+}
+
+/// Returns the class that tokenizer_config.json names, else the one that config.json names.
+[[nodiscard]] inline std::optional<json::Value> named_class(const TokenizerFolder& folder) {
+  for (const auto& file : {folder.settings(), folder.config()}) {
+    const auto name = file ? file->find("tokenizer_class") : std::nullopt;
+    if (name && !name->string().empty()) return name;
+  }
+  return {};
+}
+
+/// Throws `InputError` if a folder has its tokenizer as Python code or in files for several
+/// versions of transformers.
+inline void refuse_other_files(const TokenizerFolder& folder) {
+  const auto map = folder.setting("auto_map");
+  if (map && (map->is_array() || map->find("AutoTokenizer"))) {
+    throw map->error("a tokenizer that is Python code is not supported");
+  }
+  if (const auto files = folder.setting("fast_tokenizer_files")) {
+    throw files->error("is not supported", "keep one tokenizer.json and remove this entry");
+  }
+}
+
+}  // namespace detail
+
+/// Decides how the tokenizer of a folder is made, as AutoTokenizer of transformers 5 does: by the
+/// class that a file names, else by config.json's `model_type`, else by the files. Throws
+/// `InputError` that names the class if it is not supported.
+[[nodiscard]] inline TokenizerKind tokenizer_kind(const TokenizerFolder& folder) {
+  detail::refuse_other_files(folder);
+  const auto config = folder.config();
+  const auto type = config ? config->find("model_type") : std::nullopt;
+  const auto usual =
+      type ? detail::find_kind(detail::kinds_of_model_types, type->string()) : std::nullopt;
+  if (usual == TokenizerKind::file) return *usual;  // transformers ignores the named class here
+  if (const auto name = detail::named_class(folder)) return detail::kind_of_class(*name);
+  if (usual) return *usual;
+  if (folder.has("tokenizer.json")) return TokenizerKind::file;
+  if (folder.has("vocab.txt")) return TokenizerKind::bert;
+  if (folder.has("vocab.json") && folder.has("merges.txt")) return TokenizerKind::roberta;
+  throw InputError{"has no tokenizer",
+                   {.object = folder.path().string()},
+                   "tokenizer.json, vocab.txt, vocab.json with merges.txt, or vocabulary.txt is "
+                   "needed; a SentencePiece model also needs the tokenizer_class of "
+                   "tokenizer_config.json or the model_type of config.json"};
+}
+
+}  // namespace seqtrain::text
