@@ -38,3 +38,4 @@
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/data/tsv.hpp>
 #include <seqtrain/data/visit_examples.hpp>
+#include <seqtrain/data/wrong_file.hpp>

@@ -155,8 +155,24 @@ TEST(Reader, SaysWhichOptionHelps) {
             "f: no known field for the text among: body, label; name it with --text-field");
   EXPECT_EQ(problem(R"({"text":"a","y":1})"),
             "f: no known field for the label among: text, y; name it with --label-field");
+  EXPECT_EQ(problem("message,team\na,1\n"),
+            "f: no known field for the text and none for the label among: message, team; name them "
+            "with --text-field and --label-field");
+  EXPECT_EQ(problem("text;label\na;1\n", "f.csv"),
+            "f.csv: has semicolons between its columns: text;label; write commas, or tabs into a "
+            ".tsv");
   EXPECT_EQ(problem("text,label\na,1\n", "f", {.text_field = "b"}),
             "f: b: no such column; there are: text, label");
+}
+
+TEST(Reader, ReadsATableOfOneColumnWithoutLabels) {
+  EXPECT_EQ(read("text\na\nb\n", "f", {.labelled = false}), (Found{"a|~|~", "b|~|~"}));
+  EXPECT_EQ(read("\"sentence\"\r\n\"a, b\"\r\n", "f", {.labelled = false}), Found{"a, b|~|~"});
+  EXPECT_EQ(read("comment\na\n", "f.csv", {.labelled = false}), Found{"a|~|~"});
+  EXPECT_NE(problem("a text without a header\nb\n", "f.csv", {.labelled = false})
+                .find("no known field for the text among: a text without a header"),
+            std::string::npos);
+  EXPECT_NE(problem("comment\na\n", "f.csv").find("and none for the label"), std::string::npos);
 }
 
 TEST(Reader, ReadsAMegabyteLine) {

@@ -15,6 +15,7 @@
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/source.hpp>
 #include <seqtrain/data/tsv.hpp>
+#include <seqtrain/data/wrong_file.hpp>
 
 namespace seqtrain::data {
 
@@ -30,11 +31,7 @@ namespace seqtrain::data {
 /// `InputError` if the format is not clear.
 inline Format recognise_format(std::string_view text, const std::string& file) {
   const std::string_view name = without_archive_suffix(file);
-  if (text.starts_with("PAR1")) {
-    throw InputError{"holds Parquet, which is not read here",
-                     {.object = file},
-                     "train with a program that is built with pyarrow, or write JSON lines"};
-  }
+  demand_text(text, file);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) throw InputError{"holds no example", {.object = file}};
   if (text[first] == '{') return Format::json_lines;
@@ -47,10 +44,11 @@ inline Format recognise_format(std::string_view text, const std::string& file) {
   if (name.ends_with(".csv")) return Format::csv;
   const std::string_view line = take_line(text);
   if (line.find('\t') != std::string_view::npos) return Format::tsv;
-  if (line.find(',') != std::string_view::npos) return Format::csv;
+  if (line.find(',') != std::string_view::npos || is_text_column(line)) return Format::csv;
   throw InputError{"neither JSON lines nor a table",
                    {.object = file},
-                   "use .jsonl, or .tsv or .csv with a header"};
+                   "use .jsonl, or .tsv or .csv with a header; predict has --format csv, and "
+                   "--format lines for one text a line"};
 }
 
 /// Returns the number of bytes of `text` up to the end of its last complete record. `text` must
@@ -98,7 +96,7 @@ class Reader {
       fields_ = choose_fields(first_json_fields(source_, body_), options, source_.name);
     } else {
       const std::vector<std::string> header = take_header();
-      fields_ = choose_fields(header, options, source_.name);
+      fields_ = choose_fields(header, options_for_table(options, header), source_.name);
       columns_ = find_columns(header, fields_, source_.name);
     }
   }
