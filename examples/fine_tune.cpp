@@ -9,6 +9,7 @@
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/encode.hpp>
 #include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/next_commands.hpp>
 #include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/push_to_hub.hpp>
 #include <seqtrain/cli/run_settings.hpp>
@@ -78,11 +79,7 @@ data::HeldOut encode_train_and_dev(Processes& processes,
     return {.train = processes.encode_once(encode, flags.train_file, fraction),
             .dev = processes.encode_once(encode, flags.dev_file)};
   }
-  return data::hold_out(processes.encode_once(encode, flags.train_file),
-                        {.share = flags.dev_fraction,
-                         .seed = static_cast<std::uint64_t>(flags.seed),
-                         .train_fraction = fraction,
-                         .max_length = encode.max_length()});
+  return flags.hold_out(processes.encode_once(encode, flags.train_file), encode.max_length());
 }
 
 void train_together(Processes& processes, c10::Device device, const report::Log& log,
@@ -112,24 +109,26 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
       first ? checkpoints->stop_options(flags)
             : cli::StopSignalsOptions{.grace_seconds = flags.grace_seconds}};
   cli::FileEncoder encode{flags, tokenizer, labels, model.max_length(), log};
+  if (flags.holds_out_by_default) {
+    log.info("No --dev-file: a tenth of " + flags.train_file + " is held out to evaluate on");
+  }
   auto [train, dev_file, dev_rows] = encode_train_and_dev(processes, encode, flags);
   const std::string& dev_name = dev_rows.empty() ? flags.dev_file : flags.train_file;
-  auto test_file =
-      flags.test_file.empty() ? dev_file : processes.encode_once(encode, flags.test_file);
+  std::optional<data::EncodedFile> test_file;
+  if (!flags.test_file.empty()) test_file = processes.encode_once(encode, flags.test_file);
   const std::int64_t max_length = model.max_length();
   model.set_class_weights(flags.class_weights_for(train.set, labels));
   log.lines(data::describe(train));
   if (first) {
     results.data = data::describe(train, dev_file, labels);
     log.lines(data::to_text(*results.data));
-    if (const auto leak = data::leak_warning(*results.data); !leak.empty()) log.warning(leak);
-    const auto unknown = data::unknown_warning(train.set, text::unknown_id(tokenizer));
-    if (!unknown.empty()) log.warning(unknown);
+    log.warning(data::leak_warning(*results.data));
+    log.warning(data::rare_label_warning(*results.data));
+    log.warning(data::unknown_warning(train.set, text::unknown_id(tokenizer)));
     if (flags.freeze_encoder) {
       const auto rows = train.set.size() + dev_file.set.size() + test_file.set.size();
-      const auto hidden = static_cast<std::size_t>(model.config().hidden_size);
-      const auto states = model::states_warning(rows, hidden);
-      if (!states.empty()) log.warning(states);
+      log.warning(
+          model::states_warning(rows, static_cast<std::size_t>(model.config().hidden_size)));
     }
   }
 
@@ -147,7 +146,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   if (first) {
     page = {.file = run.report(),
             .log = run.log(),
-            .facts = {.name = program + " · " + run.path().filename().string(),
+            .facts = {.name = run.path().filename().string(),
                       .command = parser.command(cli::flags_of_one_run),
                       .model_place = run.model().string(),
                       .changed = parser.changed_values(),
@@ -166,7 +165,6 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   }
   data::BucketLoader batches{std::move(train.set), flags.train_batches(replicated.shard())};
   data::BucketLoader dev{std::move(dev_file.set), flags.dev_batches(evaluated)};
-  data::BucketLoader test{std::move(test_file.set), flags.dev_batches(evaluated)};
   train::AnswerKeeper answers{first};
   LastDev last_dev;
   RunObservers observers;
@@ -194,7 +192,10 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   if (last_dev.epoch != fitted.epoch_of_model + 1) {
     trainer.evaluate(dev, fitted.point("dev", stop), answers);
   }
-  results.test = trainer.evaluate(test, fitted.point("test", stop), matthews, answers, observers);
+  if (test_file) {
+    data::BucketLoader test{std::move(test_file->set), flags.dev_batches(evaluated)};
+    results.test = trainer.evaluate(test, fitted.point("test", stop), matthews, answers, observers);
+  }
   if (!first) return;
   const auto* const dev_answers = answers.find("dev");
   if (flags.calibrates() && dev_answers != nullptr) {
@@ -202,7 +203,8 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   }
   observers.complete(results);
   log.info(observers.describe_machine());
-  log.info(report::tables(*results.test, labels.names()));
+  log.info(report::tables(results.test ? *results.test : *results.dev, labels.names()));
+  log.warning(report::one_answer_warning(*results.dev, labels.names()));
   train::save_run(run, trainer.model().model(), tokenizer.files(), results,
                   {.base_model = cli::name_on_hub(given.model),
                    .license = train::license_of(flags.model),
@@ -215,7 +217,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   }
   if (const auto* const test_answers = answers.find("test"); test_answers && !test_is_dev) {
     splits.push_back(
-        predicted("test", test_answers, flags.test_file, test_file.left_out, flags, labels));
+        predicted("test", test_answers, flags.test_file, test_file->left_out, flags, labels));
   }
   train::write_predictions(run.predictions(), splits,
                            results.calibration ? results.calibration->apply(task) : task);
@@ -226,6 +228,8 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   log.info("The model is in " + run.path().string());
   repository->push(run.model(), stop);
   checkpoints->check();
+  checkpoints->finish(flags, run);
+  log.lines(cli::next_commands(parser.started_as(), run, dev_name, flags));
 }
 
 }  // namespace
@@ -238,8 +242,9 @@ void fine_tune(const report::Log& log, const std::string& program, const cli::Tr
   const auto device = tensor::use_machine(flags.device, flags.threads, world.local_rank);
   Processes processes{world, flags, device};
   if (processes.group().through_host()) {
-    log.warning("The GPUs exchange gradients through the processor's memory, which is slower than "
-                "NCCL: libseqtrain_nccl.so cannot be loaded");
+    log.warning(
+        "The GPUs exchange gradients through the processor's memory, which is slower than "
+        "NCCL: libseqtrain_nccl.so cannot be loaded");
   }
   processes.tell_errors([&] { train_together(processes, device, log, program, flags, parser); });
 }

@@ -1,4 +1,4 @@
-// Fine-tunes a classifier on sentence pairs. See docs/flags.md.
+// Fine-tunes a classifier of texts or of pairs of texts. See docs/flags.md.
 #include <seqtrain/cli/run.hpp>
 
 #include "fine_tune.hpp"
@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   return cli::run([&](report::Log& log) {
     cli::TrainFlags flags;
     flags.open = open_file;
-    cli::Flags parser{"mnli", "fine-tunes a classifier on sentence pairs", log};
+    cli::Flags parser{"mnli", "fine-tunes a classifier of texts or of pairs of texts", log};
     if (flags.parse(parser, argc, argv)) fine_tune(log, "mnli", flags, parser);
   });
 }

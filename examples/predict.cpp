@@ -1,13 +1,17 @@
-// Labels texts with a fine-tuned model: reads one record a line and writes one JSON object a line,
-// in order.
+// Labels texts with a fine-tuned model: reads the records of a file or of stdin, and writes one
+// JSON object a line, in order.
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <string>
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/local_model.hpp>
 #include <seqtrain/cli/predict_flags.hpp>
 #include <seqtrain/cli/run.hpp>
@@ -44,29 +48,28 @@ class StreamBar {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Reads records from stdin and writes their answers to stdout.
+/// Reads records and writes their answers to stdout.
 template <predict::Predictor P>
-predict::StreamProgress answer_stdin(const P& predictor, std::size_t max_length,
-                                     const cli::PredictFlags& flags) {
+predict::StreamProgress answer(const InputDescriptor& input, const P& predictor,
+                               std::size_t max_length, const cli::PredictFlags& flags) {
   auto options = flags.stream_options(max_length);
-  const InputDescriptor input{STDIN_FILENO, "stdin"};
   const OutputDescriptor output{STDOUT_FILENO, "stdout"};
   StreamBar bar{input};
   options.progress = [&bar](const predict::StreamProgress& progress) { bar(progress); };
-  data::RecordStream records{input, "stdin", flags.read_options()};
+  data::RecordStream records{input, flags.input_name(), flags.read_options()};
   const auto write = [&](const std::string& lines) { return output.write(lines); };
   return predict::answer_stream(records, predictor, write, options);
 }
 
-void check(const predict::StreamProgress& done) {
+void check(const predict::StreamProgress& done, const cli::PredictFlags& flags) {
   if (done.wrong == 0) return;
   throw InputError{
       std::to_string(done.wrong) + " of " + std::to_string(done.records) + " records are wrong",
-      {.object = "stdin"},
+      {.object = flags.input_name()},
       "their answers say why"};
 }
 
-void predict_stdin(const cli::PredictFlags& flags) {
+void label_records(const InputDescriptor& input, const cli::PredictFlags& flags) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load_in = [&](const std::string& precision) {
     return model::Predictor{flags.model,
@@ -77,13 +80,22 @@ void predict_stdin(const cli::PredictFlags& flags) {
     report::log_on_stderr().lines(
         model::describe(model::Precision::int8, device, predictor.maps_in_bf16()));
   }
-  if (flags.compare.empty()) return check(answer_stdin(predictor, predictor.max_length(), flags));
+  if (flags.compare.empty()) {
+    return check(answer(input, predictor, predictor.max_length(), flags), flags);
+  }
   const auto other = load_in(flags.compare);
   const predict::Compared compared{predictor, other};
-  const auto done = answer_stdin(compared, predictor.max_length(), flags);
+  const auto done = answer(input, compared, predictor.max_length(), flags);
   std::cerr << name(predictor.precision()) << " compared with " << name(other.precision()) << ": "
             << compared.comparison().text() << '\n';
-  check(done);
+  check(done, flags);
+}
+
+/// Opens the file of records. Throws `InputError` if there is none.
+OwnedDescriptor open_records(const std::string& file) {
+  const int number = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (number < 0) throw InputError{std::strerror(errno), {.object = file}};
+  return OwnedDescriptor{number};
 }
 
 int main(int argc, char** argv) {
@@ -91,6 +103,9 @@ int main(int argc, char** argv) {
     cli::PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
     flags.model = cli::local_model(flags.model, report::log_on_stderr()).string();
-    predict_stdin(flags);
+    if (flags.reads_stdin()) return label_records({STDIN_FILENO, flags.input_name()}, flags);
+    flags.file = cli::local_input(flags.file, report::log_on_stderr()).string();
+    const auto records = open_records(flags.file);
+    label_records({records.number, flags.file}, flags);
   });
 }

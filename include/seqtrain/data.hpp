@@ -41,3 +41,4 @@
 #include <seqtrain/data/tsv.hpp>
 #include <seqtrain/data/unknown_tokens.hpp>
 #include <seqtrain/data/visit_examples.hpp>
+#include <seqtrain/data/wrong_file.hpp>

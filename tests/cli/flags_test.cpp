@@ -227,7 +227,7 @@ TEST(Flags, NameTheFileAndTheKeyThatIsWrong) {
     return tests::problem_of([&] { (void)parse_with(config); });
   };
   EXPECT_EQ(problem(R"({"batch_sise": 8})"),
-            "FILE: batch_sise: is not a flag of program; see program --help");
+            "FILE: batch_sise: is not a flag of program; did you mean --batch-size?");
   EXPECT_EQ(problem(R"({"batch-size": "many"})"),
             "FILE: the argument ('many') for option 'batch-size' is invalid; see program --help");
   EXPECT_EQ(problem(R"({"batch-size": {}})"),
@@ -373,6 +373,38 @@ TEST(Flags, PrintDefaultsAsPeopleWriteThem) {
   }
   EXPECT_EQ(help.find("nan)"), std::string::npos) << help;
   EXPECT_EQ(help.find("(=)"), std::string::npos) << help;
+}
+
+TEST(Flags, SayWhichFlagWasMeant) {
+  const auto problem = [](const char* flag) {
+    return tests::problem_of([&] { parse({flag, "1"}); });
+  };
+  EXPECT_EQ(problem("--lr"), "--lr: is not a flag of program; use --learning-rate");
+  EXPECT_EQ(problem("--batchsize"),
+            "--batchsize: is not a flag of program; did you mean --batch-size?");
+  EXPECT_EQ(problem("--unheard-of"), "--unheard-of: is not a flag of program; see program --help");
+  EXPECT_EQ(tests::problem_of([] { parse_with(R"({"learning_rat": 1})"); }),
+            "FILE: learning_rat: is not a flag of program; did you mean --learning-rate?");
+}
+
+TEST(Flags, TakeAnArgumentWithoutAName) {
+  const auto parse_file = [](std::vector<const char*> arguments) {
+    std::string file = "-";
+    bool strict = false;
+    Flags flags{"program", "does something"};
+    flags.add("file", file, "").add_switch("strict", strict, "").take_argument("file");
+    arguments.insert(arguments.begin(), "bin/program");
+    EXPECT_TRUE(flags.parse(static_cast<int>(arguments.size()), arguments.data()));
+    EXPECT_EQ(flags.started_as(), "bin/program");
+    return file + (strict ? " strictly" : "");
+  };
+  EXPECT_EQ(parse_file({}), "-");
+  EXPECT_EQ(parse_file({"new.csv"}), "new.csv");
+  EXPECT_EQ(parse_file({"--file", "new.csv"}), "new.csv");
+  EXPECT_EQ(parse_file({"-"}), "-");
+  EXPECT_EQ(parse_file({"--strict", "new.csv"}), "new.csv strictly");
+  EXPECT_EQ(parse_file({"--strict", "false", "new.csv"}), "new.csv");
+  EXPECT_THROW(parse_file({"a.csv", "b.csv"}), InputError);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST_F(LocalDataset, IsADirectoryOfThatName) {
   const auto flags = parsed({"--dataset", set_.c_str()});
   EXPECT_EQ(flags.train_file, set_ + "/train-1.csv," + set_ + "/train-2.csv");
   EXPECT_EQ(flags.dev_file, set_ + "/validation.csv");
-  EXPECT_EQ(flags.test_file, flags.dev_file);
+  EXPECT_EQ(flags.test_file, "");
   EXPECT_EQ(flags.dataset, set_);
   EXPECT_FALSE(cli::card_dataset(flags));
 }

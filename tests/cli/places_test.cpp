@@ -63,6 +63,7 @@ TEST_F(Places, SeveralFilesOfASplitAreFetched) {
   server_.storage.write("b.parquet", "b");
   cli::TrainFlags given;
   given.model = directory_.path().string();
+  tests::write_file(directory_ / "config.json", "{}");
   given.train_file = "gs://bucket/a,1.parquet,gs://bucket/b.parquet";
   given.dev_file = "a.parquet,b.parquet";
   const auto flags = cli::with_local_inputs(given, report::Log{});

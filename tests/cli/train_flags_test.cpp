@@ -56,8 +56,8 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
       // the machine, and the places of the results
       "test-file", "device", "threads", "dataloader-num-workers", "log-every", "output-dir",
       "overwrite", "model-name", "job-dir", "checkpoint-dir", "checkpoint-every",
-      "checkpoint-minutes", "keep-checkpoints", "resume", "grace-seconds", "logging-dir", "hp-tune",
-      "push-to-hub", "hub-private-repo",
+      "checkpoint-minutes", "keep-checkpoints", "keep-last-checkpoint", "resume", "grace-seconds",
+      "logging-dir", "hp-tune", "push-to-hub", "hub-private-repo",
       // these use the trained model
       "calibrate", "report-texts",
       // the number of processes; the program adds the parts of a step
@@ -157,7 +157,7 @@ TEST_F(TrainFlagsTest, HoldDevExamplesOutOfTheTrainingFile) {
   EXPECT_EQ(flags.dev_file, "");
   EXPECT_EQ(flags.test_file, "");
   EXPECT_EQ(parsed({"--dev-fraction", "0.1", "--dev-file", "", "--test-file", "x"}).test_file, "x");
-  EXPECT_EQ(parsed({"--dev-file", "d"}).test_file, "d");
+  EXPECT_EQ(parsed({"--dev-file", "d"}).test_file, "");
   EXPECT_EQ(tests::problem_of([] {
               (void)parsed({"--dev-fraction", "0.1", "--dev-file", "d"});
             }),
@@ -184,6 +184,72 @@ TEST_F(TrainFlagsTest, NameTheColumnsOfFilesWithoutAHeader) {
   EXPECT_EQ(problem("..."), "--columns: names no column");
 }
 
+TEST_F(TrainFlagsTest, HoldATenthOutOfAFileOfTheUsersOwn) {
+  for (const auto& arguments : {std::vector<const char*>{"--train-file", "mine.csv"},
+                                {"--train-file", "mine.csv", "--dev-file", ""},
+                                {"--train-file", "mine.csv", "--dev-fraction", "0"}}) {
+    const auto flags = parsed(arguments);
+    EXPECT_TRUE(flags.holds_out_by_default);
+    EXPECT_EQ(flags.dev_fraction, 0.1);
+    EXPECT_EQ(flags.dev_file, "");
+  }
+  const TrainFlags usual;
+  for (const auto& arguments :
+       {std::vector<const char*>{}, {"--train-file", usual.train_file.c_str()}}) {
+    EXPECT_EQ(parsed(arguments).dev_file, usual.dev_file);
+    EXPECT_EQ(parsed(arguments).dev_fraction, 0);
+  }
+  EXPECT_EQ(parsed({"--train-file", "t", "--dev-file", "d"}).dev_fraction, 0);
+  const auto given = parsed({"--train-file", "t", "--dev-fraction", "0.3"});
+  EXPECT_EQ(given.dev_fraction, 0.3);
+  EXPECT_FALSE(given.holds_out_by_default);
+  EXPECT_EQ(parsed({"--dataset", "org/name"}).dev_fraction, 0);
+}
+
+TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
+  const auto problem = [](const char* name, const char* value) {
+    return tests::problem_of([&] { (void)parsed({name, value}); });
+  };
+  EXPECT_EQ(problem("--epochs", "0"), "--epochs: must be at least 1");
+  EXPECT_EQ(problem("--lr-scheduler-type", "lineer"),
+            "--lr-scheduler-type: is unknown: use constant, linear, cosine, slanted_triangular or "
+            "one_cycle");
+  for (const auto& [name, value] : {std::pair{"--max-steps", "-1"},
+                                    {"--gradient-accumulation-steps", "0"},
+                                    {"--weight-decay", "-1"},
+                                    {"--adam-beta1", "1"},
+                                    {"--adam-beta2", "-0.1"},
+                                    {"--adam-epsilon", "-1"},
+                                    {"--warmup-steps", "-1"},
+                                    {"--warmup-ratio", "1.5"},
+                                    {"--order", "random"},
+                                    {"--device", "tpu"},
+                                    {"--precision", "fp16"}}) {
+    EXPECT_TRUE(problem(name, value).starts_with(std::string{name} + ": ")) << problem(name, value);
+  }
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--lr-scheduler-type", "one_cycle", "--warmup-ratio", "0.1"});
+            }),
+            "--warmup-ratio: does not go with one_cycle, which has its own rise");
+  EXPECT_EQ(parsed({"--epochs", "0", "--max-steps", "3"}).max_steps, 3);
+}
+
+TEST_F(TrainFlagsTest, KeepTheCheckpointsOfAFinishedRunIfAsked) {
+  EXPECT_FALSE(parsed({}).keeps_checkpoints());
+  EXPECT_FALSE(parsed({"--resume", "never"}).keeps_checkpoints());
+  EXPECT_TRUE(parsed({"--keep-last-checkpoint"}).keeps_checkpoints());
+  EXPECT_TRUE(parsed({"--resume", "auto"}).keeps_checkpoints());
+  EXPECT_TRUE(parsed({"--checkpoint-dir", "d"}).keeps_checkpoints());
+}
+
+TEST_F(TrainFlagsTest, SayThatAShareHoldsOutNoExample) {
+  const auto flags = parsed({"--train-file", "mine.csv"});
+  data::EncodedFile whole{.set = data::EncodedSet{10, 0}};
+  EXPECT_EQ(tests::problem_of([&] { (void)flags.hold_out(whole, 8); }),
+            "--dev-fraction: 0.1 of the 0 examples in mine.csv is no example to evaluate on; give "
+            "a larger share, or a --dev-file");
+}
+
 TEST_F(TrainFlagsTest, PreferTheCommandLineAmongFlagsThatExcludeEachOther) {
   const auto with = [](const std::string& config, const char* argument) {
     const tests::TemporaryFile file{config, ".json"};
@@ -204,7 +270,7 @@ TEST_F(TrainFlagsTest, PreferTheCommandLineAmongFlagsThatExcludeEachOther) {
   EXPECT_EQ(file.train_file, "t");
 }
 
-TEST_F(TrainFlagsTest, TestANewDevFileUnlessTheRecordHasATestFileOfItsOwn) {
+TEST_F(TrainFlagsTest, TakeTheTestFileOfARecordUnlessItIsTheDevFile) {
   const auto tested = [](const std::string& test_file) {
     const tests::TemporaryFile file{
         R"({"flags": {"dev-file": "d", "threads": "99", "test-file": ")" + test_file + "\"}}",
@@ -214,7 +280,7 @@ TEST_F(TrainFlagsTest, TestANewDevFileUnlessTheRecordHasATestFileOfItsOwn) {
     EXPECT_NE(flags.threads, 99);
     return flags.test_file;
   };
-  EXPECT_EQ(tested("d"), "new");
+  EXPECT_EQ(tested("d"), "");
   EXPECT_EQ(tested("t"), "t");
 }
 

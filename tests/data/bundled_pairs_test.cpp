@@ -44,16 +44,19 @@ struct Split {
 struct BundledPairs : testing::Test {
   const Split train{"train"};
   const Split dev{"dev"};
+  const Split test{"test"};
 };
 
 TEST_F(BundledPairs, AreSmall) {
   EXPECT_EQ(train.rows, 3000U);
   EXPECT_EQ(dev.rows, 600U);
-  EXPECT_LT(fs::file_size(train.file) + fs::file_size(dev.file), 500'000U);
+  EXPECT_EQ(test.rows, 600U);
+  EXPECT_LT(fs::file_size(train.file) + fs::file_size(dev.file) + fs::file_size(test.file),
+            600'000U);
 }
 
 TEST_F(BundledPairs, HaveEachLabelEquallyOften) {
-  for (const auto* split : {&train, &dev}) {
+  for (const auto* split : {&train, &dev, &test}) {
     ASSERT_EQ(split->label_counts.size(), labels.size());
     for (const auto& [label, count] : split->label_counts) {
       EXPECT_TRUE(labels.contains(label)) << label;
@@ -63,7 +66,7 @@ TEST_F(BundledPairs, HaveEachLabelEquallyOften) {
 }
 
 TEST_F(BundledPairs, AHypothesisAloneTellsNothing) {
-  for (const auto* split : {&train, &dev}) {
+  for (const auto* split : {&train, &dev, &test}) {
     for (const auto& [hypothesis, counts] : split->hypotheses) {
       EXPECT_EQ(counts.size(), labels.size()) << hypothesis;
       for (const auto& [label, count] : counts) EXPECT_EQ(count, 1) << hypothesis;
@@ -71,11 +74,13 @@ TEST_F(BundledPairs, AHypothesisAloneTellsNothing) {
   }
 }
 
-TEST_F(BundledPairs, AreAllDifferentInTrainAndDev) {
+TEST_F(BundledPairs, AreAllDifferent) {
   EXPECT_EQ(train.pairs.size(), train.rows);
-  EXPECT_EQ(dev.pairs.size(), dev.rows);
-  for (const auto& [hypothesis, counts] : dev.hypotheses) {
-    EXPECT_FALSE(train.hypotheses.contains(hypothesis)) << hypothesis;
+  for (const auto* split : {&dev, &test}) {
+    EXPECT_EQ(split->pairs.size(), split->rows);
+    for (const auto& [hypothesis, counts] : split->hypotheses) {
+      EXPECT_FALSE(train.hypotheses.contains(hypothesis)) << hypothesis;
+    }
   }
 }
 

@@ -82,5 +82,19 @@ TEST(FindLabels, AreInferencesWhereTheFieldIsMultiNlis) {
   EXPECT_EQ(find_labels(Reader{source, {}}).names(), Labels::nli().names());
 }
 
+TEST(FindLabels, RefusesAsManyLabelsAsExamples) {
+  Names texts;
+  for (int i = 0; i < 21; ++i) texts.push_back("text " + std::to_string(i));
+  EXPECT_EQ(problem_of([&] { found(texts); }),
+            "f: label: has 21 different labels in 21 examples, so it may hold the texts; name the "
+            "field of the labels with --label-field and that of the texts with --text-field, or "
+            "all labels with --labels a,b,c");
+  Names few{texts.begin(), texts.begin() + 20};
+  EXPECT_EQ(found(few).size(), 20U);
+  Names twice = texts;
+  twice.insert(twice.end(), texts.begin(), texts.end());
+  EXPECT_EQ(found(twice).size(), 21U);
+}
+
 }  // namespace
 }  // namespace seqtrain::data

@@ -102,5 +102,18 @@ TEST(Describe, HasNoLabelsForRegression) {
   EXPECT_TRUE(data.train.labels.empty());
 }
 
+TEST(Describe, NamesLabelsThatCannotBeLearned) {
+  const Labels labels{{"biling", "billing", "billing ", "bug", "new", "unused"}};
+  const auto of = [](Sizes counts) { return SetSummary{.labels = std::move(counts)}; };
+  DataSummary data{
+      .labels = labels.names(), .train = of({1, 70, 1, 70, 0, 0}), .dev = of({0, 8, 0, 8, 1, 0})};
+  EXPECT_EQ(rare_label_warning(data),
+            "labels with at most one training example cannot be learned: 'biling' (is it "
+            "'billing'?), 'billing ' (is it 'billing'?), 'new'");
+  data.train = of({2, 70, 2, 70, 2, 0});
+  EXPECT_EQ(rare_label_warning(data), "");
+  EXPECT_EQ(rare_label_warning({}), "");
+}
+
 }  // namespace
 }  // namespace seqtrain::data

@@ -160,14 +160,21 @@ TEST(Reader, SaysWhichOptionHelps) {
             "f: no known field for the text among: body, label; name it with --text-field");
   EXPECT_EQ(problem(R"({"text":"a","y":1})"),
             "f: no known field for the label among: text, y; name it with --label-field");
+  EXPECT_EQ(problem("message,team\na,1\n"),
+            "f: no known field for the text and none for the label among: message, team; name them "
+            "with --text-field and --label-field");
+  EXPECT_EQ(problem("text;label\na;1\n", "f.csv"),
+            "f.csv: has semicolons between its columns: text;label; write commas, or tabs into a "
+            ".tsv");
   EXPECT_EQ(problem("text,label\na,1\n", "f", {.text_field = "b"}),
             "f: b: no such column; there are: text, label");
 }
 
 TEST(Reader, SaysThatTheFirstLineWasTakenForTheHeader) {
   EXPECT_EQ(problem("Fine film.\t1\nBad.\t0\n"),
-            "f: no known field for the text among: Fine film., 1; name it with --text-field; the "
-            "first line was taken as the header: if it is an example, name the columns with "
+            "f: no known field for the text and none for the label among: Fine film., 1; name them "
+            "with --text-field and --label-field; the first line was taken as the header: if it is "
+            "an example, name the columns with "
             "--columns, such as --columns text,label");
 }
 
@@ -241,6 +248,16 @@ TEST(Reader, ReadsAColumnForEachLabel) {
   EXPECT_NE(problem("text,a,c\nx,1,0\n", "f.csv", several).find("b: no such column"),
             std::string::npos);
   EXPECT_EQ(read("text,\"a,b\"\nx,1\n", "f.csv", {.label_field = "a,b"}), Found{"x|~|1"});
+}
+
+TEST(Reader, ReadsATableOfOneColumnWithoutLabels) {
+  EXPECT_EQ(read("text\na\nb\n", "f", {.labelled = false}), (Found{"a|~|~", "b|~|~"}));
+  EXPECT_EQ(read("\"sentence\"\r\n\"a, b\"\r\n", "f", {.labelled = false}), Found{"a, b|~|~"});
+  EXPECT_EQ(read("comment\na\n", "f.csv", {.labelled = false}), Found{"a|~|~"});
+  EXPECT_NE(problem("a text without a header\nb\n", "f.csv", {.labelled = false})
+                .find("no known field for the text among: a text without a header"),
+            std::string::npos);
+  EXPECT_NE(problem("comment\na\n", "f.csv").find("and none for the label"), std::string::npos);
 }
 
 TEST(Reader, ReadsAMegabyteLine) {

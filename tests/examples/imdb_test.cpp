@@ -61,8 +61,8 @@ TEST_F(Imdb, TrainsTheHeadOnReviews) {
   const auto document = json::Document::load(directory_ / "run/metrics.json");
   const auto metrics = document.root();
   EXPECT_EQ(metrics.at("flags").at("max-length").string(), "512");
-  EXPECT_EQ(metrics.at("test").at("labels").at("pos").at("support").integer(), 5);
-  EXPECT_TRUE(metrics.at("test").at("metrics").find("matthews_correlation"));
+  EXPECT_EQ(metrics.at("dev").at("labels").at("pos").at("support").integer(), 5);
+  EXPECT_TRUE(metrics.at("dev").at("metrics").find("matthews_correlation"));
   const weights::Checkpoint before{tests::small_checkpoint()};
   const weights::Checkpoint after{directory_ / "run/model"};
   const auto bytes = [](const auto& tensor) {

@@ -72,7 +72,9 @@ TEST_F(Mnli, RepeatsARunFromItsRecord) {
 }
 
 TEST_F(Mnli, LeavesAWholeRun) {
-  const auto run = run_example("mnli", flags("run", "--job_dir " + (directory_ / "job").string()));
+  const auto run =
+      run_example("mnli", flags("run", "--test-file " + file_.string() + " --job_dir " +
+                                           (directory_ / "job").string()));
   ASSERT_EQ(run.code, 0) << run.output;
   EXPECT_NE(run.output.find("Training with 32/32 examples."), std::string::npos);
   EXPECT_NE(run.output.find("Progress:  25% - Batch:    1/4    - Loss: "), std::string::npos)
@@ -112,6 +114,39 @@ TEST_F(Mnli, LeavesAWholeRun) {
     ++published;
   }
   EXPECT_EQ(published, 1);
+}
+
+TEST_F(Mnli, HasNoTestWithoutATestFile) {
+  const auto run = run_example("mnli", flags("run"));
+  ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_NE(run.output.find("\nDev accuracy after epoch 1: "), std::string::npos) << run.output;
+  EXPECT_EQ(run.output.find("Test"), std::string::npos) << run.output;
+  EXPECT_FALSE(json::Document::load(directory_ / "run/metrics.json").root().find("test"));
+  EXPECT_EQ(read_file(directory_ / "run/model/README.md").find("test file"), std::string::npos);
+  EXPECT_EQ(read_file(directory_ / "run/report.html").find("Decisions on test"), std::string::npos);
+}
+
+TEST_F(Mnli, HoldsATenthOutOfAFileOfTexts) {
+  std::string text = "text,label\n";
+  for (int i = 0; i < 20; ++i) text += i % 2 == 0 ? "A fine day,good\n" : "It rains,bad\n";
+  const auto mine = write_file(directory_ / "mine.csv", text).string();
+  const auto directory = (directory_ / "run/").string();
+  const auto run = run_example("mnli", "--model " + tests::small_checkpoint().string() +
+                                           " --train-file " + mine + " --output-dir " + directory +
+                                           " --max-length 24 --threads 1 --epochs 1");
+  ASSERT_EQ(run.code, 0) << run.output;
+  for (const std::string& line :
+       {"No --dev-file: a tenth of " + mine + " is held out to evaluate on\n",
+        std::string{"\nTrain: 18 examples; "}, std::string{"\nDev: 2 examples; "},
+        "\nIts page:    " + directory + "report.html\nLabel texts: "}) {
+    EXPECT_NE(run.output.find(line), std::string::npos) << line << run.output;
+  }
+  EXPECT_NE(read_file(directory_ / "run/report.html").find("<title>run</title>"),
+            std::string::npos);
+  const auto more = run_example("mnli", "--model " + directory + " --train-file " + mine +
+                                            " --output-dir " + (directory_ / "more").string() +
+                                            " --max-length 24 --threads 1 --epochs 1");
+  EXPECT_EQ(more.code, 0) << more.output;
 }
 
 TEST_F(Mnli, LogsJsonOnStdoutAlone) {
@@ -197,13 +232,24 @@ std::vector<std::string> checkpoints_in(const std::filesystem::path& run) {
   return found;
 }
 
+TEST_F(Mnli, RemovesTheCheckpointsOfAFinishedRunUnlessAskedToKeepThem) {
+  ASSERT_EQ(run_example("mnli", flags("run", "--checkpoint-every 1")).code, 0);
+  EXPECT_EQ(checkpoints_in(directory_ / "run"), std::vector<std::string>{});
+  ASSERT_EQ(run_example("mnli", flags("kept", "--keep-last-checkpoint")).code, 0);
+  EXPECT_EQ(checkpoints_in(directory_ / "kept"), std::vector<std::string>{"checkpoint-4"});
+  const auto longer = run_example("mnli", flags("kept", "--resume auto", "--epochs 2"));
+  ASSERT_EQ(longer.code, 0) << longer.output;
+  EXPECT_NE(longer.output.find("extended from 4 to 8 steps"), std::string::npos) << longer.output;
+}
+
 TEST_F(Mnli, ReplacesTheCheckpointsOfAnOverwrittenRunByItsOwn) {
-  ASSERT_EQ(run_example("mnli", flags("run", "--max-steps 1")).code, 0);
+  const std::string keep = "--keep-last-checkpoint ";
+  ASSERT_EQ(run_example("mnli", flags("run", keep + "--max-steps 1")).code, 0);
   EXPECT_EQ(checkpoints_in(directory_ / "run"), std::vector<std::string>{"checkpoint-1"});
   const std::string bad = "--max-steps 2 --overwrite --metric-for-best-model f7";
   EXPECT_EQ(run_example("mnli", flags("run", bad)).code, 2);
   EXPECT_EQ(checkpoints_in(directory_ / "run"), std::vector<std::string>{"checkpoint-1"});
-  ASSERT_EQ(run_example("mnli", flags("run", "--max-steps 2 --overwrite")).code, 0);
+  ASSERT_EQ(run_example("mnli", flags("run", keep + "--max-steps 2 --overwrite")).code, 0);
   EXPECT_EQ(checkpoints_in(directory_ / "run"), std::vector<std::string>{"checkpoint-2"});
 }
 
@@ -236,7 +282,7 @@ TEST_F(Mnli, TellsLinesAndFlagsOfWrongInput) {
       {"--train-file " + invalid.string(), "invalid.jsonl:33"},
       {"--train-file " + empty.string(), "empty.jsonl"},
       {"--train-file no/such/file.jsonl", "no/such/file.jsonl"},
-      {"--model " + directory_.path().string(), "has no tokenizer"},
+      {"--model " + directory_.path().string(), "holds no model"},
       {"--batch-size 0", "--batch-size"},
       {"--fraction-of-train-data 0", "--fraction-of-train-data"},
       {"--fraction-of-train-data 1.5", "--fraction-of-train-data"},

@@ -151,5 +151,17 @@ TEST_F(Predict, RefusesAModelThatIsNotTrained) {
   EXPECT_NE(run.output.find("classifier"), std::string::npos) << run.output;
 }
 
+TEST_F(Predict, ReadsAFileThatAnArgumentNames) {
+  const auto texts = write_file(*directory_ / "new.csv", "text\nA man sleeps.\nDogs run.\n");
+  const std::string flags = "--threads 1 --model " + (*directory_ / "run").string() + " ";
+  const auto named = run_example("predict", flags + texts.string());
+  ASSERT_EQ(named.code, 0) << named.output;
+  EXPECT_EQ(std::ranges::count(named.output, '\n'), 2);
+  EXPECT_EQ(run_example("predict", flags + "--strict - < " + texts.string()).output, named.output);
+  const auto missing = run_example("predict", flags + "no/such.csv");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_NE(missing.output.find("no/such.csv: "), std::string::npos) << missing.output;
+}
+
 }  // namespace
 }  // namespace seqtrain

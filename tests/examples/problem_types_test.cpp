@@ -73,11 +73,11 @@ TEST_F(ProblemTypes, OfRegressionLearnsNumbers) {
   EXPECT_NE(ended.output.find("\nmean_squared_error  "), std::string::npos) << ended.output;
   EXPECT_EQ(ended.output.find("accuracy"), std::string::npos) << ended.output;
   const auto metrics = document("run/metrics.json");
-  const auto test = metrics.root().at("test");
-  EXPECT_EQ(test.at("problem_type").string(), "regression");
-  EXPECT_LT(test.at("loss").number(), 1);
-  EXPECT_GT(test.at("metrics").at("pearson").number(), 0.99);
-  EXPECT_FALSE(test.find("accuracy"));
+  const auto dev = metrics.root().at("dev");
+  EXPECT_EQ(dev.at("problem_type").string(), "regression");
+  EXPECT_LT(dev.at("loss").number(), 1);
+  EXPECT_GT(dev.at("metrics").at("pearson").number(), 0.99);
+  EXPECT_FALSE(dev.find("accuracy"));
   const auto config = document("run/model/config.json");
   EXPECT_EQ(config.root().at("problem_type").string(), "regression");
   EXPECT_EQ(config.root().at("id2label").at("0").string(), "LABEL_0");
@@ -96,11 +96,11 @@ TEST_F(ProblemTypes, OfSeveralLabelsLearnsEach) {
   EXPECT_NE(ended.output.find("micro_f1: "), std::string::npos) << ended.output;
   EXPECT_NE(ended.output.find("\nmicro avg  "), std::string::npos) << ended.output;
   const auto metrics = document("run/metrics.json");
-  const auto test = metrics.root().at("test");
-  EXPECT_EQ(test.at("problem_type").string(), "multi_label_classification");
-  EXPECT_EQ(test.at("accuracy").number(), 1);
-  EXPECT_EQ(test.at("labels").at("good").at("support").integer(), 12);
-  EXPECT_EQ(test.at("micro_average").at("f1").number(), 1);
+  const auto dev = metrics.root().at("dev");
+  EXPECT_EQ(dev.at("problem_type").string(), "multi_label_classification");
+  EXPECT_EQ(dev.at("accuracy").number(), 1);
+  EXPECT_EQ(dev.at("labels").at("good").at("support").integer(), 12);
+  EXPECT_EQ(dev.at("micro_average").at("f1").number(), 1);
   const auto config = document("run/model/config.json");
   EXPECT_EQ(config.root().at("problem_type").string(), "multi_label_classification");
   const auto lines = predict("run");
@@ -116,11 +116,11 @@ TEST_F(ProblemTypes, GoOnToTheSameEnd) {
   const auto file = file_of("1.5", "-1.5");
   const std::string flags =
       "--problem-type regression --best-model --epochs 3 --checkpoint-every 3 "
-      "--keep-checkpoints 20 ";
+      "--keep-checkpoints 20 --keep-last-checkpoint ";
   const auto whole = run(file, "run", flags);
   ASSERT_EQ(whole.code, 0) << whole.output;
   const auto model = tests::read_file(directory_ / "run/model.pth");
-  const auto figures = document("run/metrics.json").root().at("test").at("loss").number();
+  const auto figures = document("run/metrics.json").root().at("dev").at("loss").number();
   for (const auto& entry : std::filesystem::directory_iterator{directory_ / "run/checkpoints"}) {
     for (int step = 6; step <= 9 && entry.is_directory(); ++step) {
       std::filesystem::remove_all(entry.path() / ("checkpoint-" + std::to_string(step)));
@@ -130,7 +130,7 @@ TEST_F(ProblemTypes, GoOnToTheSameEnd) {
   ASSERT_EQ(rest.code, 0) << rest.output;
   EXPECT_NE(rest.output.find("Resumed from "), std::string::npos) << rest.output;
   EXPECT_EQ(tests::read_file(directory_ / "run/model.pth"), model);
-  EXPECT_EQ(document("run/metrics.json").root().at("test").at("loss").number(), figures);
+  EXPECT_EQ(document("run/metrics.json").root().at("dev").at("loss").number(), figures);
 }
 
 TEST_F(ProblemTypes, TellWhatIsWrong) {

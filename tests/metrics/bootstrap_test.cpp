@@ -92,5 +92,32 @@ TEST(Quantile, IsThatOfNumPy) {
   }
 }
 
+// The bounds are those of scipy.stats.binomtest(hits, count).proportion_ci(method="wilson").
+TEST(Wilson, HasTheBoundsOfSciPy) {
+  EXPECT_NEAR(wilson_95(20, 20).low, 0.8388748419471808, 1e-12);
+  EXPECT_EQ(wilson_95(20, 20).high, 1);
+  EXPECT_EQ(wilson_95(0, 10).low, 0);
+  EXPECT_NEAR(wilson_95(0, 10).high, 0.27753279986288926, 1e-12);
+  EXPECT_NEAR(wilson_95(3, 7).low, 0.1582198552514697, 1e-12);
+  EXPECT_NEAR(wilson_95(3, 7).high, 0.7495416354723428, 1e-12);
+}
+
+TEST(Bootstrap, TakesWilsonsIntervalsIfAllResamplesAreEqual) {
+  Decisions decisions{2};
+  for (Decisions::Label i = 0; i < 20; ++i) {
+    const Decisions::Label label = i % 2;
+    decisions.add({&label, 1}, {&label, 1});
+  }
+  const auto made = bootstrap(decisions);
+  EXPECT_NEAR(made.accuracy.low, 0.8388748419471808, 1e-12);
+  EXPECT_EQ(made.accuracy.high, 1);
+  EXPECT_EQ(made.macro_f1.low, made.accuracy.low);
+  EXPECT_EQ(made.macro_f1.high, 1);
+  const double of_ten = wilson_95(10, 10).low;
+  EXPECT_EQ(made.labels[0].precision.low, of_ten);
+  EXPECT_EQ(made.labels[0].recall.low, of_ten);
+  EXPECT_NEAR(made.labels[0].f1.low, 2 * of_ten / (1 + of_ten), 1e-12);
+}
+
 }  // namespace
 }  // namespace seqtrain::metrics

@@ -55,5 +55,18 @@ TEST(Tables, OfSeveralLabelsHaveNoConfusion) {
             "all right                      0.5000        2\n");
 }
 
+TEST(OneAnswerWarning, TellsOfAModelThatAnswersOneLabel) {
+  metrics::Confusion confusion(2, 2);
+  confusion << 0, 6, 0, 2;
+  EXPECT_EQ(one_answer_warning(metrics::make_report(confusion, 1), names),
+            "the model answers all 8 dev examples with 'maybe über', so it has learned nothing; "
+            "try a lower --learning-rate (2e-5 to 5e-5 is usual), or more epochs");
+  confusion << 1, 6, 0, 2;
+  EXPECT_EQ(one_answer_warning(metrics::make_report(confusion, 1), names), "");
+  confusion << 0, 0, 0, 2;  // there is no other label to answer
+  EXPECT_EQ(one_answer_warning(metrics::make_report(confusion, 1), names), "");
+  EXPECT_EQ(one_answer_warning(tests::some_report_of_several_labels(), names), "");
+}
+
 }  // namespace
 }  // namespace seqtrain::report

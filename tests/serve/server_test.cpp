@@ -356,6 +356,18 @@ TEST(Server, AStopAnswersWhatWasAccepted) {
   running.thread.join();
 }
 
+TEST(Server, SaysThatTwoTextsAreOnePair) {
+  RunningServer running;
+  HttpClient client{running.port()};
+  EXPECT_EQ(client.post("/predict", R"({"inputs": "a"})").headers.at("x-compute-pairs"), "0");
+  const auto pair = client.post("/predict", R"({"inputs": ["a", "b"]})");
+  EXPECT_EQ(pair.headers.at("x-compute-pairs"), "1");
+  const auto batch = client.post("/predict", R"({"inputs": [["a"], ["b"]]})");
+  EXPECT_EQ(batch.headers.at("x-compute-pairs"), "0");
+  running.stop();
+  EXPECT_NE(running.text.str().find("ms, 1 pair of texts"), std::string::npos);
+}
+
 TEST(Server, EndsIfThereIsNoModel) {
   Server<ServedModel> server{{.host = "127.0.0.1", .port = 0},
                              {},

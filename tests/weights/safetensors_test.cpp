@@ -93,6 +93,8 @@ TEST(Safetensors, RefusesAHeaderThatCannotBe) {
   EXPECT_NE(tests::refusal([&] { read(longer); }).find("header longer than the file"),
             std::string::npos);
   EXPECT_THROW(read(std::string(8, '\xff') + "{}"), InputError);
+  EXPECT_EQ(tests::refusal([&] { read("version https://git-lfs.github.com/spec/v1\nsize 9\n"); }),
+            "m: is a pointer of git-lfs and not the file itself; fetch the file by: git lfs pull");
   EXPECT_NE(refusal("", 0).find("not valid JSON"), std::string::npos);
   EXPECT_NE(refusal("[1]", 0).find("expected an object"), std::string::npos);
   EXPECT_NE(refusal(R"({"a":)", 0).find("not valid JSON"), std::string::npos);

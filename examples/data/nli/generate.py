@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes train.jsonl and dev.jsonl from the templates and word lists in train.txt and dev.txt.
+"""Writes train.jsonl and dev.jsonl from the templates and word lists in train.txt, and test.jsonl from
+those in test.txt.
 
 A template holds one hypothesis and, for each label, premises that make the label true. Each time it
 is filled with words it gives three pairs that share the hypothesis, one of each label. So whoever
@@ -23,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
-TRIPLES = {"train": 1000, "dev": 200}
+TRIPLES = {"train": 1000, "dev": 200, "test": 200}
 FUNCTION_WORDS = set("""
 a about after all an and as at before by eight evening favourite five for four from get got half has
 have her his hour hours in into is it its just left less made making minutes more morning near new
@@ -98,19 +99,32 @@ def triple(family, key):
             for letter, label in LABELS.items()]
 
 
-def pairs(split):
-    families = read_families(HERE / f"{split}.txt")
+def triples(name, count):
+    """Returns triples of the templates in NAME.txt, each with a hypothesis of its own."""
+    families = read_families(HERE / f"{name}.txt")
     result, seen, attempt = [], set(), 0
-    while len(result) < 3 * TRIPLES[split]:
-        family = families[len(result) // 3 % len(families)]
-        three = triple(family, (split, family.name, attempt))
+    while len(result) < count:
+        family = families[len(result) % len(families)]
+        three = triple(family, (name, family.name, attempt))
         attempt += 1
-        if attempt > 100 * TRIPLES[split]:
-            raise SystemExit(f"{split}.txt: the family {family.name} has too few words")
+        if attempt > 100 * count:
+            raise SystemExit(f"{name}.txt: the family {family.name} has too few words")
         if three[0][2] not in seen:
             seen.add(three[0][2])
-            result += three
-    return sorted(result, key=lambda pair: hashlib.sha256(repr(pair).encode()).digest())
+            result.append(three)
+    return result
+
+
+def shuffled(some):
+    """Returns the pairs of triples in an order that their texts determine."""
+    rows = [pair for three in some for pair in three]
+    return sorted(rows, key=lambda pair: hashlib.sha256(repr(pair).encode()).digest())
+
+
+def splits():
+    seen = triples("train", TRIPLES["train"] + TRIPLES["dev"])
+    return {"train": shuffled(seen[:TRIPLES["train"]]), "dev": shuffled(seen[TRIPLES["train"]:]),
+            "test": shuffled(triples("test", TRIPLES["test"]))}
 
 
 def as_json_lines(rows):
@@ -121,23 +135,23 @@ def as_json_lines(rows):
 
 
 def check_apart():
-    """Checks that no template and no word of dev's lists is one of train's."""
+    """Checks that no template and no word of test.txt is one of train.txt."""
     def parts(split):
         families = read_families(HERE / f"{split}.txt")
         texts = {text for f in families for t in f.templates for some in t.values() for text in some}
         words = {word.lower() for f in families for table in f.tables for row in table.rows
                  for cell in row for word in re.findall(r"[^\W_]+", cell)}
         return texts, words
-    (train_texts, train_words), (dev_texts, dev_words) = parts("train"), parts("dev")
-    shared = (train_texts & dev_texts) | ((train_words & dev_words) - FUNCTION_WORDS)
+    (train_texts, train_words), (test_texts, test_words) = parts("train"), parts("test")
+    shared = (train_texts & test_texts) | ((train_words & test_words) - FUNCTION_WORDS)
     if shared:
-        raise SystemExit(f"in train.txt and in dev.txt: {sorted(shared)}")
+        raise SystemExit(f"in train.txt and in test.txt: {sorted(shared)}")
 
 
 def main():
     check_apart()
-    for split in TRIPLES:
-        path, text = HERE / f"{split}.jsonl", as_json_lines(pairs(split))
+    for split, rows in splits().items():
+        path, text = HERE / f"{split}.jsonl", as_json_lines(rows)
         if sys.argv[1:] != ["--check"]:
             path.write_text(text, encoding="utf-8")
         elif path.read_text(encoding="utf-8") != text:

@@ -45,8 +45,8 @@ inline std::string config_text(const json::Value& value) {
 
 /// Reads the flags of a JSON file: an object with a member for each flag, or a run's
 /// `metrics.json`. From `metrics.json` it takes the member `flags` without `flags_of_one_run`, and
-/// without `test-file` if that equals the dev file, which is its default. Members that are null are
-/// left out. Throws `InputError` if the file cannot be read or a value cannot be a flag's.
+/// without `test-file` if that equals the dev file, which was its default once. Members that are
+/// null are left out. Throws `InputError` if the file cannot be read or a value cannot be a flag's.
 [[nodiscard]] inline train::Pairs read_config_file(const std::string& file) {
   const auto document = json::Document::load(file);
   const auto recorded = document.root().find("flags");

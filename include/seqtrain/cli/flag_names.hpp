@@ -29,6 +29,9 @@ class FlagNames {
   /// Adds a flag that is true if it has no value.
   void add_switch(std::string name) { switches_.insert(std::move(name)); }
 
+  /// Lets an argument without a name follow a switch.
+  void allow_argument() { argument_ = true; }
+
   [[nodiscard]] bool contains(const std::string& name) const {
     return own_.contains(name) || only_true_.contains(name);
   }
@@ -42,7 +45,8 @@ class FlagNames {
       if (!argument.starts_with("--")) continue;
       const auto end = std::min(argument.find('='), argument.size());
       std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
-      const bool alone = i + 1 == arguments.size() || arguments[i + 1].starts_with("--");
+      const bool alone = i + 1 == arguments.size() || arguments[i + 1].starts_with("--") ||
+                         (argument_ && arguments[i + 1] != "true" && arguments[i + 1] != "false");
       const std::string name = argument.substr(2);
       if (alone && (only_true_.contains(name) || switches_.contains(name))) argument += "=true";
     }
@@ -77,6 +81,7 @@ class FlagNames {
   std::map<std::string, std::string> own_;        // own names of flags, by additional name
   std::map<std::string, std::string> only_true_;  // meanings, by name
   std::set<std::string> switches_;
+  bool argument_ = false;
 };
 
 }  // namespace seqtrain::cli

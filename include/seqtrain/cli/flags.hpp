@@ -18,6 +18,7 @@
 #include <boost/program_options.hpp>
 
 #include <seqtrain/cli/config_file.hpp>
+#include <seqtrain/cli/did_you_mean.hpp>
 #include <seqtrain/cli/flag_names.hpp>
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/other_names.hpp>
@@ -91,6 +92,13 @@ class Flags {
     return *this;
   }
 
+  /// Makes an argument without a flag's name the value of the flag `name`. It may be given once.
+  Flags& take_argument(const std::string& name) {
+    argument_.add(name.c_str(), 1);
+    names_.allow_argument();
+    return *this;
+  }
+
   /// Adds the flags of all programs that train: `--config`, and the names that Hugging Face's
   /// Trainer gives to flags that were added before.
   Flags& add_for_training() {
@@ -117,7 +125,8 @@ class Flags {
   /// unknown, is given twice or has no value of its type.
   bool parse(int argc, const char* const* argv) {
     namespace po = boost::program_options;
-    if (argc > 0 && std::string_view{argv[0]}.starts_with("seqtrain ")) program_ = argv[0];
+    if (argc > 0) started_as_ = argv[0];
+    if (started_as_.starts_with("seqtrain ")) program_ = started_as_;
     const auto arguments = names_.normalized(argc, argv);
     set_log_format(arguments);
     po::options_description all{100, 60};
@@ -127,13 +136,15 @@ class Flags {
     try {
       auto given = po::command_line_parser(arguments)
                        .options(all)
-                       .positional({})
+                       .positional(argument_)
                        .style(po::command_line_style::default_style &
                               ~po::command_line_style::allow_guessing)
                        .run();
       names_.use_own_names(given);
       po::store(given, values);
       for (const auto& option : given.options) on_command_line_.insert(option.string_key);
+    } catch (const po::unknown_option& error) {
+      throw unknown(error.get_option_name());
     } catch (const po::error& error) {
       throw InputError{error.what(), {}, advice};
     }
@@ -154,6 +165,9 @@ class Flags {
     note(values);
     return true;
   }
+
+  /// Returns the word that started the program, `argv[0]`.
+  [[nodiscard]] const std::string& started_as() const { return started_as_; }
 
   /// Tells whether the command line or the file of `--config` gives a flag.
   [[nodiscard]] bool is_given(const std::string& name) const { return given_.contains(name); }
@@ -220,6 +234,20 @@ class Flags {
                             help.c_str());
   }
 
+  /// Returns an error about a flag of the command line, such as `--lr`, that no flag has.
+  [[nodiscard]] InputError unknown(const std::string& flag) const {
+    const auto name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
+    return InputError{"is not a flag of " + program_,
+                      {.object = flag},
+                      advice_for_unknown(name, all_names(), program_)};
+  }
+
+  [[nodiscard]] std::vector<std::string> all_names() const {
+    std::vector<std::string> names{"help", "config"};
+    for (const Flag& flag : flags_) names.push_back(flag.name);
+    return names;
+  }
+
   [[nodiscard]] const Flag* find(std::string_view name) const {
     const auto flag = std::ranges::find(flags_, name, &Flag::name);
     return flag == flags_.end() ? nullptr : &*flag;
@@ -277,7 +305,7 @@ class Flags {
       if (find(name) == nullptr && !names_.contains(name)) {
         throw InputError{"is not a flag of " + program_,
                          {.object = file, .field = key},
-                         "see " + program_ + " --help"};
+                         advice_for_unknown(name, all_names(), program_)};
       }
       options.options.emplace_back(name, std::vector{text});
     }
@@ -306,6 +334,8 @@ class Flags {
 
   std::string program_;
   std::string purpose_;
+  std::string started_as_;
+  boost::program_options::positional_options_description argument_;
   std::optional<report::Log> log_;
   std::string log_format_ = "auto";
   std::deque<boost::program_options::options_description> sections_;

@@ -108,7 +108,7 @@ inline void use_dataset(TrainFlags& flags, const report::Log& log) {
   };
   flags.train_file = place(flags.train_split);
   flags.dev_file = place(flags.dev_split);
-  flags.test_file = flags.test_split.empty() ? flags.dev_file : place(flags.test_split);
+  flags.test_file = place(flags.test_split);
 }
 
 /// Returns the values of all flags, with the commit and the splits that `use_dataset` has found, so
@@ -135,7 +135,7 @@ inline std::optional<train::CardDataset> card_dataset(const TrainFlags& flags) {
                             .config = name.config,
                             .revision = name.repository.revision,
                             .dev_split = dev,
-                            .test_split = flags.test_split.empty() ? dev : flags.test_split};
+                            .test_split = flags.test_split};
 }
 
 }  // namespace seqtrain::cli

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include <seqtrain/cli/cloud_job.hpp>
+#include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/job_dir.hpp>
 #include <seqtrain/cli/local_dataset.hpp>
 #include <seqtrain/cli/local_input.hpp>
-#include <seqtrain/cli/local_model.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
@@ -39,7 +39,7 @@ inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log) {
     *place = local_inputs(*place, log);
   }
   use_dataset(flags, log);
-  flags.model = local_model(flags.model, log).string();
+  flags.model = find_model(flags.model, log).directory.string();
   return flags;
 }
 
@@ -62,6 +62,12 @@ class RunCheckpoints {
   /// fit begins, so they stay if the new run is refused.
   void on(const train::FitBegin&) const {
     if (replaced_) replaced_->remove_checkpoints();
+  }
+
+  /// Removes the checkpoints of a finished run unless they are to be kept. Call it when the results
+  /// of the run are safe.
+  void finish(const TrainFlags& flags, const train::RunDirectory& run) const {
+    if (!flags.keeps_checkpoints()) run.remove_checkpoints();
   }
 
   /// Returns options for `StopSignals` with which the log says, when the grace time is over, what

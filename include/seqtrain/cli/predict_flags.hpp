@@ -17,6 +17,7 @@ namespace seqtrain::cli {
 /// The flags of a program that labels texts.
 struct PredictFlags {
   std::string model = "";
+  std::string file = "-";
   std::string format = "auto";
   std::int64_t batch_size = 32;
   std::int64_t max_length = 0;
@@ -32,11 +33,15 @@ struct PredictFlags {
 
   /// Fills the members from a command line. Returns false if help was asked for.
   bool parse(int argc, const char* const* argv) {
-    Flags flags{"predict", "labels texts: records on stdin, JSON lines on stdout"};
+    Flags flags{"predict",
+                "labels texts: reads the records of a file or of stdin, and writes JSON lines"};
     flags
         .add("model", model,
              "fine-tuned model: a directory in Hugging Face's layout, a run's directory, a result "
              "of languages, gs://, or a name on the hub")
+        .add("file", file,
+             "records to label, a file or gs:// (-: stdin); the name of the flag may be left out: "
+             "predict --model runs/mine new.csv")
         .add("format", format, "jsonl, tsv, csv, lines (one text a line), or auto (recognised)")
         .add("batch-size", batch_size, "examples that are computed together")
         .add("max-length", max_length,
@@ -54,6 +59,7 @@ struct PredictFlags {
         .add_switch("strict", strict, "end at the first wrong record")
         .add("device", device, "auto, cpu or cuda")
         .add("threads", threads, "threads that compute");
+    flags.take_argument("file");
     if (!flags.parse(argc, argv)) return false;
     require(!model.empty(), "model", "is needed: the directory of a fine-tuned model");
     require(batch_size >= 1, "batch-size", "must be at least 1");
@@ -63,6 +69,10 @@ struct PredictFlags {
     static_cast<void>(read_options());
     return true;
   }
+
+  [[nodiscard]] bool reads_stdin() const { return file == "-"; }
+  /// Returns the name of the records in errors.
+  [[nodiscard]] std::string input_name() const { return reads_stdin() ? "stdin" : file; }
 
   [[nodiscard]] data::ReadOptions read_options() const {
     data::ReadOptions options{.text_field = text_field,

@@ -21,6 +21,8 @@
 #include <seqtrain/cli/flags/training.hpp>
 #include <seqtrain/cli/require.hpp>
 #include <seqtrain/data/choose_labels.hpp>
+#include <seqtrain/data/encoded_file.hpp>
+#include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/run_directory.hpp>
@@ -47,16 +49,17 @@ struct TrainFlags : DataFlags,
     OutputFlags::add_to(flags);
     MachineFlags::add_to(flags);
     flags.add_for_training();
+    const std::string usual_train_file = train_file;
     if (!flags.parse(argc, argv)) return false;
     if (!flags.is_given("model")) model = default_model();
     prefer_command_line(flags);
     if (!dataset.empty()) drop_files(flags);
+    if (train_file != usual_train_file && dataset.empty()) hold_out_without_dev_file(flags);
     if (dev_fraction > 0) {
       require(!flags.is_given("dev-file") || dev_file.empty(), "dev-fraction",
               "does not go with --dev-file: it takes the dev examples from the training file");
       dev_file.clear();
     }
-    if (test_file.empty()) test_file = dev_file;
     take(CloudJob::from_environment());
     if (resume.empty()) resume = checkpoint_dir.empty() ? "never" : "auto";
     validate();
@@ -83,6 +86,24 @@ struct TrainFlags : DataFlags,
     if (options.problem_type != ProblemType::single_label) check_flags_of(options.problem_type);
     return data::choose_labels(labels, weights::chosen_label_names(config.root()), train_file,
                                options);
+  }
+
+  /// Holds the share `--dev-fraction` out of the encoded training file. Throws `InputError` that
+  /// names the flag if that is no example.
+  [[nodiscard]] data::HeldOut hold_out(const data::EncodedFile& whole,
+                                       std::size_t longest_example) const {
+    try {
+      return data::hold_out(whole, {.share = dev_fraction,
+                                    .seed = static_cast<std::uint64_t>(seed),
+                                    .train_fraction = fraction_of_train_data,
+                                    .max_length = longest_example});
+    } catch (const InputError& error) {
+      if (error.where().object != "split") throw;
+      throw InputError{flag_text(dev_fraction) + " of the " + std::to_string(whole.set.size()) +
+                           " examples in " + train_file + " is no example to evaluate on",
+                       {.object = "--dev-fraction"},
+                       "give a larger share, or a --dev-file"};
+    }
   }
 
   /// Returns the options of training batches. This process computes the batches of `shard`.
@@ -156,6 +177,12 @@ struct TrainFlags : DataFlags,
             .overwrite = overwrite || resume != "never" || !first};
   }
 
+  /// Tells whether the run still has a checkpoint when it is finished, so that more epochs can
+  /// extend it. A run that is continued by itself needs one, so that it does not begin anew.
+  [[nodiscard]] bool keeps_checkpoints() const {
+    return keep_last_checkpoint || resume == "auto" || !checkpoint_dir.empty();
+  }
+
   /// Tells whether the run removes the checkpoints that the output directory holds.
   [[nodiscard]] bool replaces_checkpoints() const {
     return overwrite && resume == "never" && checkpoint_dir.empty();
@@ -182,6 +209,15 @@ struct TrainFlags : DataFlags,
       prefer(file, "dev-split", dev_split, defaults.dev_split);
       prefer(file, "test-split", test_split, defaults.test_split);
     }
+  }
+
+  /// Holds out a tenth of a training file of the user's own if no dev file is given. The default
+  /// dev file has other examples.
+  void hold_out_without_dev_file(const Flags& flags) {
+    const bool has_dev_file = flags.is_given("dev-file") && !dev_file.empty();
+    if (has_dev_file || dev_fraction > 0) return;
+    dev_fraction = 0.1;
+    holds_out_by_default = true;
   }
 
   /// Removes the default files, because `--dataset` names the data. Throws `InputError` if files

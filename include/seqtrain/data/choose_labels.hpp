@@ -45,6 +45,24 @@ inline std::vector<std::string> in_standard_order(std::vector<std::string> found
 
 using Names = std::set<std::string, std::less<>>;
 
+/// The names of labels, and the number of examples that have one.
+struct FoundLabels {
+  Names names = {};
+  std::size_t examples = 0;
+};
+
+/// Throws `InputError` if most examples have a label of their own, as texts are. A few examples
+/// prove nothing.
+inline void demand_repeated(const FoundLabels& found, const Where& place) {
+  constexpr std::size_t few = 20;
+  if (found.names.size() <= few || 2 * found.names.size() <= found.examples) return;
+  throw InputError{"has " + std::to_string(found.names.size()) + " different labels in " +
+                       std::to_string(found.examples) + " examples, so it may hold the texts",
+                   place,
+                   "name the field of the labels with --label-field and that of the texts with "
+                   "--text-field, or all labels with --labels a,b,c"};
+}
+
 /// Adds the label of an example.
 template <class R>
 void add_label(const R& reader, const Example& example, std::string_view label, Names& names) {
@@ -58,9 +76,11 @@ void add_label(const R& reader, const Example& example, std::string_view label, 
 
 /// Adds the labels of a part's examples.
 template <class R, class Part>
-void add_labels(const R& reader, const Part& part, Names& names) {
+void add_labels(const R& reader, const Part& part, FoundLabels& found) {
   reader.read(part, [&](const Example& example) {
-    if (example.label) add_label(reader, example, *example.label, names);
+    if (!example.label) return;
+    ++found.examples;
+    add_label(reader, example, *example.label, found.names);
   });
 }
 
@@ -81,12 +101,12 @@ void add_label_arrays(const R& reader, const Part& part, Names& names) {
 
 /// Adds the labels of all examples of a reader. Calls `done` after each part.
 template <class R, class Done>
-void add_labels_of(const R& reader, Names& names, const Done& done) {
+void add_labels_of(const R& reader, FoundLabels& found, const Done& done) {
   for (const auto& part : reader.parts(std::size_t{1} << 20)) {
     if (reader.fields().label_as_json) {
-      add_label_arrays(reader, part, names);
+      add_label_arrays(reader, part, found.names);
     } else {
-      add_labels(reader, part, names);
+      add_labels(reader, part, found);
     }
     done(part);
   }
@@ -129,14 +149,16 @@ Labels labels_of(const std::string& file, const Fields& fields, const AddAll& ad
   const auto problem_type = arrays ? ProblemType::multi_label : ProblemType::single_label;
   if (!fields.label_columns.empty()) return Labels{fields.label_columns, problem_type};
   if (equal_but_case(fields.label, "gold_label") && !arrays) return Labels::nli();
-  Names found;
+  FoundLabels found;
   add_all(found);
   if (!arrays) {
-    remove_no_label(found);
-    remove_no_label_id(found);
+    remove_no_label(found.names);
+    remove_no_label_id(found.names);
   }
-  demand_two(found.size(), {.object = file, .field = fields.label});
-  return Labels{in_standard_order({found.begin(), found.end()}), problem_type};
+  const Where place{.object = file, .field = fields.label};
+  demand_two(found.names.size(), place);
+  if (!arrays) demand_repeated(found, place);
+  return Labels{in_standard_order({found.names.begin(), found.names.end()}), problem_type};
 }
 
 }  // namespace detail
@@ -147,14 +169,14 @@ Labels labels_of(const std::string& file, const Fields& fields, const AddAll& ad
 /// 3; with only 0 and 1 it is a label. Throws `InputError` if there are fewer than two labels, or
 /// so many that the field cannot hold labels.
 inline Labels find_labels(const Reader& reader) {
-  return detail::labels_of(reader.name(), reader.fields(), [&](detail::Names& found) {
+  return detail::labels_of(reader.name(), reader.fields(), [&](detail::FoundLabels& found) {
     detail::add_labels_of(reader, found, [](std::string_view) {});
   });
 }
 
 /// Returns the labels of a file's examples by the rules for a `Reader`.
 inline Labels find_labels(RecordFile& file) {
-  return detail::labels_of(file.name(), file.fields(), [&](detail::Names& found) {
+  return detail::labels_of(file.name(), file.fields(), [&](detail::FoundLabels& found) {
     file.each_text([&](const Reader& reader) {
       detail::add_labels_of(reader, found, [&](std::string_view part) { file.forget(part); });
     });
@@ -168,7 +190,7 @@ inline Labels find_labels(const ExampleFile& file) {
     return Labels{
         names, file.fields().label_as_json ? ProblemType::multi_label : ProblemType::single_label};
   }
-  return detail::labels_of(file.name(), file.fields(), [&](detail::Names& found) {
+  return detail::labels_of(file.name(), file.fields(), [&](detail::FoundLabels& found) {
     detail::add_labels_of(file, found, [](const ExampleFile::Part&) {});
   });
 }

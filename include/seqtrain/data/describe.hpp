@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <seqtrain/core/edit_distance.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/encoded_file.hpp>
@@ -196,6 +197,43 @@ inline std::string to_text(const std::string& name, const SetSummary& set,
   return detail::with_share(data.dev.in_train, data.dev.examples) +
          " of the dev examples are in the training set too, so figures on dev are too good; remove "
          "them from one of the two";
+}
+
+namespace detail {
+
+/// Returns the label that is spelled most like the label `rare` and has more training examples, or
+/// `rare` itself if there is none.
+inline std::size_t label_like(const DataSummary& data, std::size_t rare) {
+  std::size_t chosen = rare, least = 3;
+  for (std::size_t i = 0; i < data.labels.size(); ++i) {
+    if (data.train.labels[i] <= data.train.labels[rare]) continue;
+    const std::size_t distance = edit_distance(data.labels[rare], data.labels[i]);
+    if (distance < least && 2 * distance < data.labels[rare].size()) {
+      least = distance;
+      chosen = i;
+    }
+  }
+  return chosen;
+}
+
+}  // namespace detail
+
+/// Returns a warning that names labels with at most one example in the training set and the labels
+/// that they may be misspellings of, else "".
+[[nodiscard]] inline std::string rare_label_warning(const DataSummary& data) {
+  constexpr std::size_t most_named = 8;
+  std::string text;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < data.labels.size(); ++i) {
+    if (data.train.labels[i] > 1 || data.train.labels[i] + data.dev.labels[i] == 0) continue;
+    if (++count > most_named) continue;
+    text += (text.empty() ? "'" : ", '") + data.labels[i] + "'";
+    const std::size_t like = detail::label_like(data, i);
+    if (like != i) text += " (is it '" + data.labels[like] + "'?)";
+  }
+  if (count > most_named) text += ", and " + std::to_string(count - most_named) + " more";
+  if (count == 0) return {};
+  return "labels with at most one training example cannot be learned: " + text;
 }
 
 }  // namespace seqtrain::data

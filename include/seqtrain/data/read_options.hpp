@@ -96,6 +96,29 @@ constexpr std::array<KnownTexts, 8> known_texts{{{"sentence1", "sentence2", true
 constexpr std::array<std::string_view, 6> known_labels{"gold_label",   "label",     "labels",
                                                        "is_duplicate", "sentiment", "score"};
 
+/// Throws one `InputError` about all fields that could not be recognised.
+inline void demand_fields(bool has_text, bool has_label, std::span<const std::string> names,
+                          const std::string& file, const std::string& also) {
+  if (has_text && has_label) return;
+  if (names.size() == 1 && names[0].find(';') != std::string::npos) {
+    throw InputError{"has semicolons between its columns: " + names[0],
+                     {.object = file},
+                     "write commas, or tabs into a .tsv"};
+  }
+  const char* const both = "text and none for the label";
+  throw InputError{std::string{"no known field for the "} +
+                       (has_text    ? "label"
+                        : has_label ? "text"
+                                    : both) +
+                       " among: " + joined(names),
+                   {.object = file},
+                   std::string{"name "} +
+                       (has_text    ? "it with --label-field"
+                        : has_label ? "it with --text-field"
+                                    : "them with --text-field and --label-field") +
+                       also};
+}
+
 }  // namespace detail
 
 /// Returns the name among `names` that equals `wanted`, else the only one that differs from it in
@@ -128,6 +151,16 @@ inline void choose_label_columns(std::span<const std::string> names, const std::
 
 }  // namespace detail
 
+/// Tells whether the first line of a table is the usual name of its only column, a text.
+[[nodiscard]] inline bool is_text_column(std::string_view line) {
+  if (line.size() > 2 && line.starts_with('"') && line.ends_with('"')) {
+    line = line.substr(1, line.size() - 2);
+  }
+  return std::ranges::any_of(detail::known_texts, [&](const auto& known) {
+    return known.text == line && (known.pair.empty() || !known.pair_required);
+  });
+}
+
 /// Finds the fields among the `names` in the first record or the header. If they cannot be
 /// recognised, throws `InputError` that says which option helps; `also` is more advice.
 inline Fields choose_fields(std::span<const std::string> names, const ReadOptions& options,
@@ -136,34 +169,38 @@ inline Fields choose_fields(std::span<const std::string> names, const ReadOption
   const auto named = [&](std::string_view name) {
     return find_name(names, name).value_or(std::string{name});
   };
-  const auto fail = [&](const std::string& part, const std::string& flag) {
-    throw InputError{"no known field for the " + part + " among: " + joined(names),
-                     {.object = file},
-                     "name it with " + flag + also};
-  };
   Fields fields{.text = named(options.text_field),
                 .pair = named(options.pair_field),
                 .label = options.labelled ? named(options.label_field) : "",
                 .label_as_json = options.problem_type != ProblemType::single_label};
   detail::choose_label_columns(names, fields.label, fields);
+  const auto label = std::ranges::find_if(detail::known_labels, has);
+  const bool finds_label = options.labelled && fields.label.empty();
   if (fields.text.empty()) {
     const auto known = std::ranges::find_if(detail::known_texts, [&](const auto& candidate) {
       return has(candidate.text) &&
              (candidate.pair.empty() || !candidate.pair_required || has(candidate.pair));
     });
-    if (known == detail::known_texts.end()) fail("text", "--text-field");
-    fields.text = named(known->text);
-    if (fields.pair.empty()) {
-      fields.pair = named(known->pair);
-      fields.pair_required = known->pair_required;
+    if (known != detail::known_texts.end()) {
+      fields.text = named(known->text);
+      if (fields.pair.empty()) {
+        fields.pair = named(known->pair);
+        fields.pair_required = known->pair_required;
+      }
     }
   }
-  if (options.labelled && fields.label.empty()) {
-    const auto known = std::ranges::find_if(detail::known_labels, has);
-    if (known == detail::known_labels.end()) fail("label", "--label-field");
-    fields.label = named(*known);
-  }
+  const bool has_label = !finds_label || label != detail::known_labels.end();
+  detail::demand_fields(!fields.text.empty(), has_label, names, file, also);
+  if (finds_label) fields.label = named(*label);
   return fields;
+}
+
+/// Returns the options for a table with this header. If no labels are read and the only column has
+/// a name of one word, so that it is no text itself, that column is the text.
+inline ReadOptions options_for_table(ReadOptions options, std::span<const std::string> header) {
+  const bool is_name = header.size() == 1 && header[0].find_first_of(" ;") == std::string::npos;
+  if (is_name && !options.labelled && options.text_field.empty()) options.text_field = header[0];
+  return options;
 }
 
 }  // namespace seqtrain::data

@@ -18,6 +18,7 @@
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/source.hpp>
 #include <seqtrain/data/tsv.hpp>
+#include <seqtrain/data/wrong_file.hpp>
 
 namespace seqtrain::data {
 
@@ -33,11 +34,7 @@ namespace seqtrain::data {
 /// `InputError` if the format is not clear.
 inline Format recognise_format(std::string_view text, const std::string& file) {
   const std::string_view name = without_archive_suffix(file);
-  if (text.starts_with("PAR1")) {
-    throw InputError{"holds Parquet, which is not read here",
-                     {.object = file},
-                     "train with a program that is built with pyarrow, or write JSON lines"};
-  }
+  demand_text(text, file);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) throw InputError{"holds no example", {.object = file}};
   if (text[first] == '{') return Format::json_lines;
@@ -52,10 +49,11 @@ inline Format recognise_format(std::string_view text, const std::string& file) {
   if (name.ends_with(".tsv")) return Format::tsv;
   if (name.ends_with(".csv")) return tabs > commas ? Format::tsv : Format::csv;
   if (tabs > 0) return Format::tsv;
-  if (commas > 0) return Format::csv;
+  if (commas > 0 || is_text_column(line)) return Format::csv;
   throw InputError{"neither JSON lines nor a table",
                    {.object = file},
-                   "use .jsonl, or .tsv or .csv with a header"};
+                   "use .jsonl, or .tsv or .csv with a header; predict has --format csv, and "
+                   "--format lines for one text a line"};
 }
 
 /// Returns the number of bytes of `text` up to the end of its last complete record. `text` must
@@ -182,7 +180,7 @@ class Reader {
     const bool may_be_more = !has_header && names.back() == "...";
     if (may_be_more) names.pop_back();
     if (!has_header) refuse_header(names);
-    fields_ = choose_fields(names, options, source_.name,
+    fields_ = choose_fields(names, options_for_table(options, names), source_.name,
                             has_header ? "; the first line was taken as the header: if it is an "
                                          "example, name the columns with --columns, such as "
                                          "--columns text,label"

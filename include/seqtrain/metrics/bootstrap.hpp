@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -34,6 +35,19 @@ inline double quantile(std::vector<double>& figures, double share) {
 inline Interval middle_95(std::vector<double> figures) {
   if (figures.empty()) return {};
   return {quantile(figures, 0.025), quantile(figures, 0.975)};
+}
+
+/// Returns Wilson's 95 % interval (Wilson 1927) of a probability that made `hits` of `count` trials
+/// succeed.
+inline Interval wilson_95(std::int64_t hits, std::int64_t count) {
+  if (count == 0) return {};
+  constexpr double z = 1.959963984540054;  // the 97.5 % quantile of the normal distribution
+  const auto n = static_cast<double>(count);
+  const double share = static_cast<double>(hits) / n;
+  const double middle = share + z * z / (2 * n);
+  const double reach = z * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+  const double scale = 1 + z * z / n;
+  return {std::max(0.0, (middle - reach) / scale), std::min(1.0, (middle + reach) / scale)};
 }
 
 /// The gold labels and the predicted labels of examples, any number of each for an example.
@@ -107,10 +121,14 @@ class Resample {
   explicit Resample(std::size_t labels) : support_(labels), said_(labels), hits_(labels) {}
 
   void draw(const Decisions& decisions, random::Stream stream) {
-    for (auto* counts : {&support_, &said_, &hits_}) std::ranges::fill(*counts, 0);
-    right_ = 0;
+    clear();
     for (std::size_t i = 0; i < decisions.size(); ++i)
       add(decisions, stream.below(decisions.size()));
+  }
+  /// Takes each example once.
+  void take(const Decisions& decisions) {
+    clear();
+    for (std::size_t i = 0; i < decisions.size(); ++i) add(decisions, i);
   }
 
   [[nodiscard]] LabelScores label(std::size_t i) const {
@@ -120,7 +138,25 @@ class Resample {
     return static_cast<double>(right_) / static_cast<double>(rows);
   }
 
+  [[nodiscard]] Interval wilson_accuracy(std::size_t rows) const {
+    return wilson_95(right_, static_cast<std::int64_t>(rows));
+  }
+  /// Returns Wilson's intervals of a label's scores. F1 is 2 J / (1 + J), where J is the share of
+  /// hits among the examples that have the label or got it.
+  [[nodiscard]] LabelIntervals wilson_label(std::size_t i) const {
+    const auto f1 = [](double j) { return 2 * j / (1 + j); };
+    const Interval shares = wilson_95(hits_[i], support_[i] + said_[i] - hits_[i]);
+    return {.precision = wilson_95(hits_[i], said_[i]),
+            .recall = wilson_95(hits_[i], support_[i]),
+            .f1 = {f1(shares.low), f1(shares.high)}};
+  }
+
  private:
+  void clear() {
+    for (auto* counts : {&support_, &said_, &hits_}) std::ranges::fill(*counts, 0);
+    right_ = 0;
+  }
+
   void add(const Decisions& decisions, std::size_t row) {
     const auto gold = decisions.gold(row);
     for (const auto label : gold) ++support_[label];
@@ -137,11 +173,33 @@ class Resample {
   std::int64_t right_ = 0;
 };
 
+/// Puts `other` in place of an interval that is a single number, because all resamples were equal.
+inline void widen(Interval& interval, const Interval& other) {
+  if (interval.low == interval.high) interval = other;
+}
+
+/// Replaces intervals that are single numbers by Wilson's. Macro F1, which no share equals, gets
+/// the accuracy's bounds.
+inline void widen(Intervals& intervals, const Decisions& decisions) {
+  Resample all{decisions.labels()};
+  all.take(decisions);
+  widen(intervals.accuracy, all.wilson_accuracy(decisions.size()));
+  const double macro = intervals.macro_f1.low;
+  widen(intervals.macro_f1,
+        {std::min(macro, intervals.accuracy.low), std::max(macro, intervals.accuracy.high)});
+  for (std::size_t i = 0; i < decisions.labels(); ++i) {
+    const LabelIntervals wilson = all.wilson_label(i);
+    widen(intervals.labels[i].precision, wilson.precision);
+    widen(intervals.labels[i].recall, wilson.recall);
+    widen(intervals.labels[i].f1, wilson.f1);
+  }
+}
+
 }  // namespace detail
 
 /// Returns 95 % intervals by bootstrap percentiles (Efron 1979). Each resample draws as many
 /// examples as there are, with replacement, from a random stream of its own that follows from the
-/// seed.
+/// seed. If a score is equal in all resamples, which say nothing then, its interval is Wilson's.
 inline Intervals bootstrap(const Decisions& decisions, const BootstrapOptions& options = {}) {
   const std::size_t labels = decisions.labels();
   Intervals result{.labels = std::vector<LabelIntervals>(labels)};
@@ -169,6 +227,7 @@ inline Intervals bootstrap(const Decisions& decisions, const BootstrapOptions& o
                             .recall = middle_95(std::move(recall[label])),
                             .f1 = middle_95(std::move(f1[label]))};
   }
+  detail::widen(result, decisions);
   return result;
 }
 

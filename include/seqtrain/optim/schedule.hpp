@@ -97,12 +97,18 @@ constexpr std::string_view name(Schedule::Type type) {
   return "";
 }
 
-/// Returns the schedule of that name. Throws `InputError` if there is none.
-inline Schedule::Type schedule_type(std::string_view text) {
+/// Returns the schedule of that name, or nothing if there is none.
+inline std::optional<Schedule::Type> find_schedule(std::string_view text) {
   using enum Schedule::Type;
   for (const auto type : {constant, linear, cosine, slanted_triangular, one_cycle}) {
     if (name(type) == text) return type;
   }
+  return {};
+}
+
+/// Returns the schedule of that name. Throws `InputError` if there is none.
+inline Schedule::Type schedule_type(std::string_view text) {
+  if (const auto found = find_schedule(text)) return *found;
   throw InputError{"unknown schedule '" + std::string{text} + "'",
                    {.object = "lr_scheduler_type"},
                    "use constant, linear, cosine, slanted_triangular or one_cycle"};

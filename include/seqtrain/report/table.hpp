@@ -100,4 +100,20 @@ inline std::string tables(const metrics::ClassificationReport& report,
   return "\n" + scores_table(report, names) + "\n" + confusion_table(report, names) + "\n";
 }
 
+/// Returns a warning if the model answers every example of dev with one label although there are
+/// several, else "".
+inline std::string one_answer_warning(const metrics::ClassificationReport& dev,
+                                      std::span<const std::string> names) {
+  if (dev.problem_type != ProblemType::single_label || dev.confusion.rows() < 2) return {};
+  const auto answers = dev.confusion.colwise().sum();
+  Eigen::Index said = 0;
+  const auto most = answers.maxCoeff(&said);
+  if (most == 0 || most < answers.sum()) return {};
+  if (dev.confusion.row(said).sum() == most) return {};
+  return "the model answers all " + std::to_string(most) + " dev examples with '" +
+         names[static_cast<std::size_t>(said)] +
+         "', so it has learned nothing; try a lower --learning-rate (2e-5 to 5e-5 is usual), or "
+         "more epochs";
+}
+
 }  // namespace seqtrain::report

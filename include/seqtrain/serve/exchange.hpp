@@ -70,7 +70,10 @@ struct Exchange {
     metrics_.tokenization.add(tokenization);
     metrics_.queueing.add(queueing);
     metrics_.inference.add(inference);
-    log_.info(name_ + " 200 in " + milliseconds(total) + " ms",
+    const std::string with_pairs = pairs == 0   ? ""
+                                   : pairs == 1 ? ", 1 pair of texts"
+                                                : ", " + std::to_string(pairs) + " pairs of texts";
+    log_.info(name_ + " 200 in " + milliseconds(total) + " ms" + with_pairs,
               {{"request_id", id_},
                {"status", 200},
                {"texts", request.texts.size()},
@@ -81,6 +84,7 @@ struct Exchange {
                {"inference_seconds", seconds(inference)}});
     return {.body = std::move(body),
             .headers = {{"X-Request-Id", id_},
+                        {"x-compute-pairs", std::to_string(pairs)},
                         {"x-compute-type", model->facts.compute_type},
                         {"x-compute-time", milliseconds(total)},
                         {"x-compute-characters", std::to_string(characters)},
@@ -129,6 +133,7 @@ struct Exchange {
   Contract contract = Contract::tei;  ///< decides the shape of errors
   std::string allow = {};             ///< the methods that the path takes, if the method was wrong
   Request request = {};
+  std::size_t pairs = 0;  ///< two texts in one input, which a client may have meant as a batch
   std::size_t characters = 0;
   std::size_t tokens = 0;
   Clock::duration tokenization{};

@@ -197,6 +197,7 @@ class Service {
       exchange.tokens += length;
       exchange.characters += text::count_characters(text.text);
       if (text.pair) exchange.characters += text::count_characters(*text.pair);
+      exchange.pairs += text.pair ? 1 : 0;
       metrics_.input_length.add(static_cast<double>(length));
     }
     exchange.tokenization = Clock::now() - begin;

@@ -59,6 +59,11 @@ consteval void check_model() {
         { m.accumulate(b, 1.0) } -> std::same_as<typename M::loss_type>;
       },
       "the model has no accumulate(batch, weight) that returns its loss_type");
+  static_assert(
+      requires(M & m) {
+        { m.parameters() } -> std::convertible_to<std::span<const typename M::parameter_type>>;
+      },
+      "the model has no parameters() that returns a span of its parameter_type");
   static_assert(Model<M>, "the model does not satisfy seqtrain::Model");
   check_optional_members_of_model<M>();
 }
@@ -114,11 +119,26 @@ concept LoaderLike = requires(P& part) {
   part.examples();
 };
 
+/// Tells whether an argument of `fit` was meant to be a metric.
+template <class P>
+concept MetricLike = requires(P& part, const metrics::Logits& logits,
+                              std::span<const std::int64_t> labels) {
+  part.add(logits, labels);
+};
+
 /// Fails to compile unless the argument is an observer or a metric.
 template <class P>
 consteval void check_observer() {
   using T = std::remove_const_t<P>;
-  static_assert(Observer<T> || CountsEvaluations<T>,
+  constexpr bool is_metric = MetricLike<T> && !Observer<T> && !CountsEvaluations<T>;
+  constexpr bool merges = requires(T & metric, const T& other) {
+    metric.merge(other);
+  };
+  static_assert(!is_metric || merges,
+                "a metric has no merge(const Metric&), which adds what another object has counted");
+  static_assert(!is_metric || !merges,
+                "a metric lacks value() const or a name, or it cannot be copied");
+  static_assert(is_metric || Observer<T> || CountsEvaluations<T>,
                 "an observer hears nothing: it needs on(const train::StepEnd&) or the like");
   static_assert(Observer<P> || CountsEvaluations<P> || !Observer<T>,
                 "an observer is const, but its on(event) is not");

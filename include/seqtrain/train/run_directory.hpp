@@ -52,6 +52,7 @@ class RunDirectory {
   /// Throws `InputError` if the directory cannot be written, or holds a run and `overwrite` is not
   /// set.
   explicit RunDirectory(RunDirectoryOptions options) : options_{std::move(options)} {
+    if (!path().has_filename()) options_.path = path().parent_path();  // runs/mine/
     check_model_name();
     check_writable(path());
     if (!options_.overwrite) check_free();

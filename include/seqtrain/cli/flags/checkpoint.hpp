@@ -15,6 +15,7 @@ struct CheckpointFlags {
   std::int64_t checkpoint_every = 0;
   double checkpoint_minutes = 10;
   std::int64_t keep_checkpoints = 2;
+  bool keep_last_checkpoint = false;
   std::string resume = "";
   double grace_seconds = 25;
 
@@ -29,6 +30,9 @@ struct CheckpointFlags {
         .add("checkpoint-minutes", checkpoint_minutes,
              "minutes between two checkpoints (0: not by time)")
         .add("keep-checkpoints", keep_checkpoints, "number of newest checkpoints to keep")
+        .add_switch("keep-last-checkpoint", keep_last_checkpoint,
+                    "keep the checkpoint of a finished run, which more --epochs can extend "
+                    "(default: only with --resume auto or --checkpoint-dir)")
         .add("resume", resume,
              "auto: continue the run whose checkpoints are in the checkpoint directory, if there "
              "is one; never: begin a new run; or a checkpoint's path: begin a new run from it "

@@ -48,6 +48,9 @@ struct DataFlags {
   std::string label_field = "";
   std::vector<std::string> columns = {};
 
+  /// Not a flag: no dev file was given, so `dev_fraction` is the default for a file of one's own.
+  bool holds_out_by_default = false;
+
   /// Not a flag: the function that opens files in one more format, such as `parquet::open`.
   data::OpenFile open = nullptr;
 
@@ -61,8 +64,10 @@ struct DataFlags {
                   "several files separated by commas; or a directory with <label>/*.txt"
                 : "examples to train on: .jsonl, .tsv or .csv, also with .gz or .zst; several "
                   "files separated by commas; or a directory with <label>/*.txt")
-        .add("dev-file", dev_file, "examples to evaluate on after each epoch")
-        .add("test-file", test_file, "examples to evaluate on at the end (default: the dev file)")
+        .add("dev-file", dev_file,
+             "examples to evaluate on after each epoch (default with a --train-file of your own: a "
+             "tenth of its examples, held out)")
+        .add("test-file", test_file, "examples to evaluate on once, at the end (default: no test)")
         .add("dataset", dataset,
              "data set on the hub, org/name[:config][@revision], or a directory in the layout of "
              "such a data set; replaces the files")
@@ -71,7 +76,7 @@ struct DataFlags {
              "split of the data set to evaluate on after each epoch (default: validation, or the "
              "usual split of a known data set)")
         .add("test-split", test_split,
-             "split of the data set to evaluate on at the end (default: the dev split)")
+             "split of the data set to evaluate on once, at the end (default: no test)")
         .add("dev-fraction", dev_fraction,
              "share of the training file's examples to hold out and evaluate on instead of a dev "
              "file, with about the same share of each label")

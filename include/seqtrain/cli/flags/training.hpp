@@ -13,6 +13,7 @@
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/plan.hpp>
+#include <seqtrain/optim/schedule.hpp>
 
 namespace seqtrain::cli {
 
@@ -111,11 +112,12 @@ struct TrainingFlags {
     require(batch_size >= 1, "batch-size", "must be at least 1");
     require(tokens_per_batch >= 0, "tokens-per-batch", "must not be negative");
     require(pad_to_multiple_of >= 1, "pad-to-multiple-of", "must be at least 1");
-    (void)data::order_named(order);
-    require(learning_rate >= 0 && std::isfinite(learning_rate), "learning-rate",
-            "must be a number, not negative");
-    require(optim == "adam" || optim == "adamw", "optim", "is unknown: use adam or adamw");
-    require(max_grad_norm >= 0, "max-grad-norm", "must not be negative");
+    require(order == "bucket" || order == "file", "order", "is unknown: use bucket or file");
+    require(max_steps >= 0, "max-steps", "must not be negative");
+    require(epochs >= 1 || max_steps >= 1, "epochs", "must be at least 1");
+    require(gradient_accumulation_steps >= 1, "gradient-accumulation-steps", "must be at least 1");
+    validate_optimizer();
+    validate_schedule();
     (void)given_class_weights();
     require(label_smoothing_factor >= 0 && label_smoothing_factor <= 1, "label-smoothing-factor",
             "must be at least 0 and at most 1");
@@ -149,6 +151,31 @@ struct TrainingFlags {
   }
 
  private:
+  void validate_optimizer() const {
+    const auto is_decay = [](double rate) { return rate >= 0 && rate < 1; };
+    const auto is_amount = [](double value) { return value >= 0 && std::isfinite(value); };
+    require(is_amount(learning_rate), "learning-rate", "must be a number, not negative");
+    require(optim == "adam" || optim == "adamw", "optim", "is unknown: use adam or adamw");
+    require(is_amount(weight_decay), "weight-decay", "must be a number, not negative");
+    require(is_decay(adam_beta1), "adam-beta1", "must be at least 0 and below 1");
+    require(is_decay(adam_beta2), "adam-beta2", "must be at least 0 and below 1");
+    require(is_amount(adam_epsilon), "adam-epsilon", "must be a number, not negative");
+    require(max_grad_norm >= 0, "max-grad-norm", "must not be negative");
+  }
+
+  void validate_schedule() const {
+    using Type = seqtrain::optim::Schedule::Type;
+    const auto type = seqtrain::optim::find_schedule(lr_scheduler_type);
+    require(type.has_value(), "lr-scheduler-type",
+            "is unknown: use constant, linear, cosine, slanted_triangular or one_cycle");
+    require(warmup_steps >= 0, "warmup-steps", "must not be negative");
+    require(warmup_ratio >= 0 && warmup_ratio <= 1, "warmup-ratio",
+            "must be at least 0 and at most 1");
+    require(type != Type::one_cycle || (warmup_steps == 0 && warmup_ratio == 0),
+            warmup_steps == 0 ? "warmup-ratio" : "warmup-steps",
+            "does not go with one_cycle, which has its own rise");
+  }
+
   [[nodiscard]] bool balances_classes() const {
     return class_weights == std::vector<std::string>{"auto"};
   }

@@ -126,7 +126,8 @@ inline std::string labels_figure(const std::string& split, const metrics::Decisi
   return "<p>Accuracy " + with_interval(accuracy, intervals.accuracy) + ", macro F1 " +
          with_interval(macro, intervals.macro_f1) + ", over " +
          html::count(static_cast<std::int64_t>(decisions.size())) +
-         " examples. Intervals are those of 95 % of bootstrap resamples.</p>" +
+         " examples. Intervals are those of 95 % of bootstrap resamples, or Wilson's where all "
+         "resamples are equal.</p>" +
          html::to_html(bars, html::table(rows, "Scores by label"));
 }
 

@@ -58,7 +58,7 @@ struct SetFacts {
 
 /// The facts about a run that are known before it begins.
 struct RunFacts {
-  std::string name = {};         ///< the program and the directory
+  std::string name = {};         ///< the name of the directory
   std::string command = {};      ///< the command that repeats the run
   std::string model_place = {};  ///< the place where the model will be
   train::Pairs changed = {};     ///< flags that differ from their defaults

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <seqtrain/cli/flag_text.hpp>
+#include <seqtrain/cli/flags/data.hpp>
+#include <seqtrain/train/run_directory.hpp>
+
+namespace seqtrain::cli {
+
+/// The shell words that start another program of this project.
+struct OtherProgram {
+  std::string command;
+  std::string build = {};  ///< a command and `&&`, if the program is not built yet
+};
+
+/// Returns the program `name` beside the one that `started_as` started. `seqtrain` has the programs
+/// as subcommands.
+inline OtherProgram other_program(std::string_view started_as, const std::string& name) {
+  const std::filesystem::path here{started_as.substr(0, started_as.find(' '))};
+  if (here.filename() == "seqtrain") return {.command = shell_word(here.string()) + " " + name};
+  if (!here.has_parent_path()) return {.command = name};
+  const auto beside = here.parent_path() / name;
+  std::error_code none;
+  return {.command = shell_word(beside.string()),
+          .build = std::filesystem::exists(beside, none) ? "" : "make build && "};
+}
+
+namespace detail {
+
+/// Tells whether `predict` reads a place as it is.
+inline bool is_one_plain_file(const std::string& place) {
+  constexpr std::array<std::string_view, 4> endings{".jsonl", ".json", ".csv", ".tsv"};
+  std::error_code none;
+  return std::filesystem::is_regular_file(place, none) &&
+         std::ranges::any_of(endings, [&](auto ending) { return place.ends_with(ending); });
+}
+
+/// Returns a command that labels the texts of a file, or one text if `predict` cannot read it.
+inline std::string predict_command(const OtherProgram& predict, const std::string& model,
+                                   const std::string& examples, const DataFlags& flags) {
+  const std::string line = predict.command + " --model " + model;
+  if (!is_one_plain_file(examples)) {
+    return predict.build + R"(echo '{"text": "A text."}' | )" + line;
+  }
+  std::string fields;
+  if (!flags.text_field.empty()) fields += " --text-field " + shell_word(flags.text_field);
+  if (!flags.pair_field.empty()) fields += " --pair-field " + shell_word(flags.pair_field);
+  return predict.build + line + fields + " " + shell_word(examples);
+}
+
+}  // namespace detail
+
+/// Returns three lines about a finished run: its page, a command that labels the texts of
+/// `examples`, and one that serves the model.
+inline std::string next_commands(std::string_view started_as, const train::RunDirectory& run,
+                                 const std::string& examples, const DataFlags& flags) {
+  const std::string model = shell_word(run.path().string());
+  const auto predict = other_program(started_as, "predict");
+  const auto serve = other_program(started_as, "serve");
+  return "Its page:    " + run.report().string() +
+         "\nLabel texts: " + detail::predict_command(predict, model, examples, flags) +
+         "\nServe it:    " + serve.build + serve.command + " --model " + model + " --port 8080\n";
+}
+
+}  // namespace seqtrain::cli
