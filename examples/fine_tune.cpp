@@ -126,7 +126,8 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
     log.warning(data::rare_label_warning(*results.data));
     log.warning(data::unknown_warning(train.set, text::unknown_id(tokenizer)));
     if (flags.freeze_encoder) {
-      const auto rows = train.set.size() + dev_file.set.size() + test_file.set.size();
+      const auto rows =
+          train.set.size() + dev_file.set.size() + (test_file ? test_file->set.size() : 0);
       log.warning(
           model::states_warning(rows, static_cast<std::size_t>(model.config().hidden_size)));
     }

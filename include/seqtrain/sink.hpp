@@ -8,6 +8,4 @@
 #include <seqtrain/sink/memory.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/sink/publish_once.hpp>
-#include <seqtrain/sink/queued.hpp>
 #include <seqtrain/sink/stored.hpp>
-#include <seqtrain/sink/tee.hpp>
