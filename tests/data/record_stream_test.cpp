@@ -158,6 +158,8 @@ TEST(RecordStream, HandsOutWhatIsCompleteAtOnce) {
 
 TEST(RecordStream, TakesALineOfSpacesForATextInAnyParts) {
   expect(" \n\na\n", {"1:  |~", "3: a|~"}, {.format = Format::lines});
+  expect("text,x\n\n\xFF,1\n\nb,2\n", {"! in:3: not valid UTF-8; " + iconv, "5: b|~"},
+         {.empty_lines = true});
   const ReadOptions all{.format = Format::lines, .empty_lines = true};
   expect("\n \n\r\na\n\n", {"1: |~", "2:  |~", "3: |~", "4: a|~", "5: |~"}, all);
   expect("\n\xFF\n\n", {"1: |~", "! in:2: not valid UTF-8; " + iconv, "3: |~"}, all);

@@ -69,8 +69,15 @@ void run(Input input) {
   constexpr std::array<std::optional<data::Format>, 5> formats{
       std::nullopt, data::Format::json_lines, data::Format::tsv, data::Format::csv,
       data::Format::lines};
+  using Names = std::vector<std::string>;
   const std::uint8_t choice = input.take();
-  const data::ReadOptions options{.labelled = choice / 5 % 2 == 0, .format = formats[choice % 5]};
+  const data::ReadOptions options{
+      .label_field = choice / 20 % 2 == 1 ? "a,b" : "",
+      .columns = choice / 40 % 2 == 1 ? Names{"text", "a", "b", "..."} : Names{},
+      .labelled = choice / 5 % 2 == 0,
+      .format = formats[choice % 5],
+      .empty_lines = choice / 80 % 2 == 1,
+      .problem_type = choice / 10 % 2 == 1 ? ProblemType::multi_label : ProblemType::single_label};
   const std::size_t part_size = 1 + input.take();
   const auto whole = shown(input.text(), std::string_view::npos, options);
   const auto parts = shown(input.text(), part_size, options);

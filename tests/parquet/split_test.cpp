@@ -300,5 +300,27 @@ TEST(ParquetSplit, SurvivesDamage) {
   }
 }
 
+TEST(Split, ReadsAColumnForEachLabel) {
+  const tests::TemporaryDirectory directory;
+  const auto file = directory / "labels.parquet";
+  tests::write_parquet(file, {{"text", {"x", "y"}}, {"B", {"1", "0"}}, {"a", {"True", "0"}}}, 1);
+  const data::ReadOptions options{
+      .label_field = "a,b", .problem_type = ProblemType::multi_label, .open = open};
+  const auto labels = data::choose_labels({}, {}, file, options);
+  EXPECT_EQ(labels, data::Labels({"a", "B"}, ProblemType::multi_label));
+  const auto set = data::encode_file(file, letters, labels, {.read = options}).set;
+  ASSERT_EQ(set.size(), 2U);
+  EXPECT_EQ(std::vector(set.targets(0).begin(), set.targets(0).end()), (std::vector<float>{1, 1}));
+  EXPECT_EQ(std::vector(set.targets(1).begin(), set.targets(1).end()), (std::vector<float>{0, 0}));
+  const auto problem = [](const std::string& columns) {
+    return why_refused(golden_parquet("kinds.parquet"),
+                       options_for(columns, ProblemType::multi_label));
+  };
+  EXPECT_EQ(problem("bool,days"), "kinds.parquet: days: holds date32[day], expected 0 or 1");
+  EXPECT_NE(problem("bool,int8").find("expected 0 or 1, or True or False, in 'int8'"),
+            std::string::npos)
+      << problem("bool,int8");
+}
+
 }  // namespace
 }  // namespace seqtrain::parquet

@@ -52,7 +52,9 @@ class JsonLineParser {
     Example result{.record = line};
     bool has_text = false;
     new_fields_.clear();
-    labels_.emplace(fields.label_columns, fields.label_as_json).begin_record();
+    if (!fields.label_columns.empty()) {
+      labels_.emplace(fields.label_columns, fields.label_as_json).begin_record();
+    }
     for (const auto member : parse(line)) {
       if (member.key == fields.text) {
         result.text = string(member, line);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +31,7 @@ class LaterFields {
 
   /// Tells whether a field has a known name and is not in the first record.
   [[nodiscard]] bool is_new(std::string_view name) const {
+    if (!has_length(name.size())) return false;
     return std::ranges::any_of(watched_,
                                [&](const auto known) { return equal_but_case(known, name); });
   }
@@ -44,12 +47,20 @@ class LaterFields {
 
  private:
   void watch(std::string_view name) {
-    if (!name.empty() && !find_name(first_, name)) watched_.push_back(name);
+    if (name.empty() || find_name(first_, name)) return;
+    watched_.push_back(name);
+    lengths_ |= std::uint64_t{1} << name.size();
+  }
+
+  /// Tells whether a watched name has this length, which few other names have.
+  [[nodiscard]] bool has_length(std::size_t length) const {
+    return length < 64 && (lengths_ >> length & 1) != 0;
   }
 
   std::vector<std::string> first_;
   ReadOptions options_;
   std::vector<std::string_view> watched_;  ///< known names that the first record lacks
+  std::uint64_t lengths_ = 0;              ///< bit n is set if one of them has n bytes
 };
 
 }  // namespace seqtrain::data

@@ -164,9 +164,10 @@ class RecordStream {
   /// Takes the first record off. A record without an end counts as one line.
   void skip_record(std::string_view& text) const {
     const bool json = options_.format == Format::json_lines;
+    const bool empty_lines = options_.format == Format::lines && options_.empty_lines;
     for (std::string_view after = text; !text.empty(); text = after) {
       const std::string_view line = take_line(after);
-      if (json ? !is_blank(line) : !line.empty() || options_.empty_lines) break;
+      if (json ? !is_blank(line) : !line.empty() || empty_lines) break;
     }
     const bool csv = options_.format == Format::csv;
     const std::size_t length = csv ? csv_record_length(text) : npos;

@@ -31,7 +31,8 @@ struct Source {
   /// Throws `InputError` with the line of the first byte in `part` that is not UTF-8.
   void demand_utf8(std::string_view part) const {
     if (const auto invalid = text::first_invalid(part)) {
-      const bool utf16 = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+      const bool has_mark = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+      const bool utf16 = has_mark && line_of(part.substr(*invalid)) == 1;
       throw error("not valid UTF-8", part.substr(*invalid), {},
                   std::string{"convert the file: iconv -f "} + (utf16 ? "UTF-16" : "WINDOWS-1252") +
                       " -t UTF-8 old > new");

@@ -61,10 +61,11 @@ class File {
   [[nodiscard]] const data::Fields& fields() const { return fields_; }
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
   [[nodiscard]] const LabelForm& label_form() const { return form_; }
-  /// Returns the columns: the text, then the pair and the label if there are any.
+  /// Returns the columns: the text, then the pair, then the label or the labels, if there are any.
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   [[nodiscard]] bool has_pair() const { return has_pair_; }
-  [[nodiscard]] bool has_label() const { return !fields_.label.empty(); }
+  /// Returns the index of the first column of labels; the number of columns if there is none.
+  [[nodiscard]] std::size_t first_label() const { return has_pair_ ? 2 : 1; }
 
   /// Returns a slice of a row group. It has `rows_a_slice` rows unless it is the last one.
   [[nodiscard]] Slice slice(std::size_t group, std::int64_t rows_a_slice,
@@ -112,11 +113,6 @@ class File {
     const auto names = schema->field_names();
     data::refuse_columns(options, name());
     fields_ = fields ? *fields : data::choose_fields(names, options, name());
-    if (!fields_.label_columns.empty()) {
-      throw InputError{"a column for each label is not read from Parquet",
-                       {.object = name(), .field = fields_.label},
-                       "write one column with a list of names, or CSV"};
-    }
     const auto found = data::find_columns(names, fields_, name());
     const auto add = [&](std::size_t i) -> const arrow::DataType& {
       Column& column = columns_.emplace_back(Column{.place = whole_, .leaves = {}});
@@ -128,6 +124,7 @@ class File {
     has_pair_ = found.pair.has_value();
     if (found.pair) check_text(add(*found.pair));
     if (found.label) check_label(add(*found.label), schema->metadata().get());
+    for (const std::size_t label : found.labels) check_zero_or_one(add(label));
   }
 
   static void add_leaves(const ::parquet::arrow::SchemaField& field, std::vector<int>& leaves) {
@@ -145,6 +142,11 @@ class File {
   void check_text(const arrow::DataType& type) const {
     if (detail::is_text(type) || type.id() == arrow::Type::NA) return;
     throw wrong_type(type, "strings");
+  }
+
+  void check_zero_or_one(const arrow::DataType& type) const {
+    if (detail::is_text(type) || detail::is_number(type)) return;
+    throw wrong_type(type, "0 or 1");
   }
 
   void check_label(const arrow::DataType& type, const arrow::KeyValueMetadata* metadata) {

@@ -13,6 +13,7 @@
 
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/example_file.hpp>
+#include <seqtrain/data/label_columns.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/split_files.hpp>
 #include <seqtrain/parquet/cells.hpp>
@@ -67,14 +68,22 @@ class Split final : public data::ExampleFile {
     const Texts texts{*slice.columns.front(), places.front()};
     std::optional<Texts> pairs;
     if (file.has_pair()) pairs.emplace(*slice.columns[1], places[1]);
-    std::optional<LabelCells> labels;
-    if (file.has_label()) labels.emplace(*slice.columns.back(), file.label_form(), places.back());
+    std::vector<LabelCells> labels;
+    for (std::size_t i = file.first_label(); i < places.size(); ++i) {
+      labels.emplace_back(*slice.columns[i], file.label_form(), places[i]);
+    }
+    const bool column_each = !file.fields().label_columns.empty();
+    data::ColumnLabels column_labels{file.fields().label_columns, file.fields().label_as_json};
     for (std::int64_t row = 0; row < slice.rows; ++row) {
       data::Example example{.row = static_cast<std::int64_t>(part.first) + row + 1};
       example.text = demand_text(texts.at(row), places.front(), row);
       if (pairs) example.text_pair = pairs->at(row);
       if (pairs && file.fields().pair_required) demand_text(example.text_pair, places[1], row);
-      if (labels) example.label = labels->at(row);
+      if (column_each) {
+        example.label = label_of(labels, row, column_labels, places.back());
+      } else if (!labels.empty()) {
+        example.label = labels.front().at(row);
+      }
       visit(example);
     }
   }
@@ -96,6 +105,18 @@ class Split final : public data::ExampleFile {
     std::int64_t rows_a_slice = 0;
     std::int64_t index = 0;  ///< in the row group
   };
+
+  /// Returns the label of a row whose labels have a column each.
+  static std::string_view label_of(std::vector<LabelCells>& cells, std::int64_t row,
+                                   data::ColumnLabels& labels, const Place& place) {
+    labels.begin_record();
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      labels.set(i, cells[i].at(row).value_or("null"));
+    }
+    const std::string problem = labels.finish_record();
+    if (!problem.empty()) throw place.error(problem, row);
+    return labels.label();
+  }
 
   static std::string_view demand_text(const std::optional<std::string_view>& text,
                                       const Place& place, std::int64_t row) {
