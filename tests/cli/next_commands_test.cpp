@@ -15,11 +15,19 @@ TEST(OtherProgram, IsBesideTheOneThatWasStarted) {
   const auto mnli = (directory / "mnli").string();
   const auto predict = (directory / "predict").string();
   EXPECT_EQ(other_program(mnli, "predict").command, predict);
-  EXPECT_EQ(other_program(mnli, "predict").build, "make build && ");
+  EXPECT_NE(other_program(mnli, "predict").build, "");
   tests::write_file(predict, "");
   EXPECT_EQ(other_program(mnli, "predict").build, "");
   EXPECT_EQ(other_program("mnli", "predict").command, "predict");
   EXPECT_EQ(other_program("mnli", "predict").build, "");
+}
+
+TEST(OtherProgram, IsBuiltFirstIfItIsMissing) {
+  const auto build = [](const char* started_as) {
+    return other_program(started_as, "predict").build;
+  };
+  EXPECT_EQ(build("no/such/examples/mnli"), "cmake --build no/such/ --target predict && ");
+  EXPECT_EQ(build("no-such/mnli"), "cmake --build . --target predict && ");
 }
 
 TEST(OtherProgram, IsASubcommandOfSeqtrain) {

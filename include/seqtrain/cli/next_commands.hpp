@@ -27,8 +27,11 @@ inline OtherProgram other_program(std::string_view started_as, const std::string
   if (!here.has_parent_path()) return {.command = name};
   const auto beside = here.parent_path() / name;
   std::error_code none;
-  return {.command = shell_word(beside.string()),
-          .build = std::filesystem::exists(beside, none) ? "" : "make build && "};
+  OtherProgram other{.command = shell_word(beside.string())};
+  if (std::filesystem::exists(beside, none)) return other;
+  const auto tree = (here.parent_path() / "..").lexically_normal();  // of CMake
+  other.build = "cmake --build " + shell_word(tree.string()) + " --target " + name + " && ";
+  return other;
 }
 
 namespace detail {
