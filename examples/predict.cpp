@@ -46,9 +46,8 @@ class StreamBar {
 
 /// Reads records from stdin and writes their answers to stdout.
 template <predict::Predictor P>
-predict::StreamProgress answer_stdin(const P& predictor, std::size_t max_length,
+predict::StreamProgress answer_stdin(const P& predictor, predict::StreamOptions options,
                                      const cli::PredictFlags& flags) {
-  auto options = flags.stream_options(max_length);
   const InputDescriptor input{STDIN_FILENO, "stdin"};
   const OutputDescriptor output{STDOUT_FILENO, "stdout"};
   StreamBar bar{input};
@@ -77,10 +76,11 @@ void predict_stdin(const cli::PredictFlags& flags) {
     report::log_on_stderr().lines(
         model::describe(model::Precision::int8, device, predictor.maps_in_bf16()));
   }
-  if (flags.compare.empty()) return check(answer_stdin(predictor, predictor.max_length(), flags));
+  const auto options = flags.stream_options(predictor.max_length(), predictor.usual_length());
+  if (flags.compare.empty()) return check(answer_stdin(predictor, options, flags));
   const auto other = load_in(flags.compare);
   const predict::Compared compared{predictor, other};
-  const auto done = answer_stdin(compared, predictor.max_length(), flags);
+  const auto done = answer_stdin(compared, options, flags);
   std::cerr << name(predictor.precision()) << " compared with " << name(other.precision()) << ": "
             << compared.comparison().text() << '\n';
   check(done);
