@@ -116,7 +116,6 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   const std::string& dev_name = dev_rows.empty() ? flags.dev_file : flags.train_file;
   std::optional<data::EncodedFile> test_file;
   if (!flags.test_file.empty()) test_file = processes.encode_once(encode, flags.test_file);
-  const std::int64_t max_length = model.max_length();
   model.set_class_weights(flags.class_weights_for(train.set, labels));
   log.lines(data::describe(train));
   if (first) {
@@ -155,7 +154,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
                       .machine = {{"device", tensor::describe(device)}},
                       .task = task,
                       .selection = options_of_fit.selection(),
-                      .max_length = flags.max_length == 0 ? max_length : flags.max_length,
+                      .max_length = static_cast<std::int64_t>(encode.max_length()),
                       .train = report::set_facts(flags.train_file, train, task),
                       .dev = report::set_facts(dev_name, dev_file, task),
                       .texts = flags.report_texts == "true"},

@@ -51,8 +51,7 @@ class StreamBar {
 /// Reads records and writes their answers to stdout.
 template <predict::Predictor P>
 predict::StreamProgress answer(const InputDescriptor& input, const P& predictor,
-                               std::size_t max_length, const cli::PredictFlags& flags) {
-  auto options = flags.stream_options(max_length);
+                               predict::StreamOptions options, const cli::PredictFlags& flags) {
   const OutputDescriptor output{STDOUT_FILENO, "stdout"};
   StreamBar bar{input};
   options.progress = [&bar](const predict::StreamProgress& progress) { bar(progress); };
@@ -80,12 +79,11 @@ void label_records(const InputDescriptor& input, const cli::PredictFlags& flags)
     report::log_on_stderr().lines(
         model::describe(model::Precision::int8, device, predictor.maps_in_bf16()));
   }
-  if (flags.compare.empty()) {
-    return check(answer(input, predictor, predictor.max_length(), flags), flags);
-  }
+  const auto options = flags.stream_options(predictor.max_length(), predictor.usual_length());
+  if (flags.compare.empty()) return check(answer(input, predictor, options, flags), flags);
   const auto other = load_in(flags.compare);
   const predict::Compared compared{predictor, other};
-  const auto done = answer(input, compared, predictor.max_length(), flags);
+  const auto done = answer(input, compared, options, flags);
   std::cerr << name(predictor.precision()) << " compared with " << name(other.precision()) << ": "
             << compared.comparison().text() << '\n';
   check(done, flags);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -15,13 +16,16 @@
 
 namespace seqtrain::cli {
 
-/// Returns the greatest number of ids of an example: the number that the user gives, or the model's
-/// maximum if that is 0. Throws `InputError` if the number is above the model's maximum.
-inline std::size_t example_length(std::int64_t asked_for, std::int64_t of_model) {
+/// Returns the greatest number of ids of an example: the number that the user gives. If that is 0
+/// it is the model's maximum, or the tokenizer's if that is less. Throws `InputError` if the number
+/// is above the model's maximum.
+inline std::size_t example_length(std::int64_t asked_for, std::int64_t of_model,
+                                  std::size_t of_tokenizer) {
   require(asked_for >= 0, "max-length", "must not be negative");
   require(asked_for <= of_model, "max-length",
           std::to_string(asked_for) + " is above the model's " + std::to_string(of_model));
-  return static_cast<std::size_t>(asked_for == 0 ? of_model : asked_for);
+  if (asked_for == 0) return std::min(static_cast<std::size_t>(of_model), of_tokenizer);
+  return static_cast<std::size_t>(asked_for);
 }
 
 /// Encodes the files of a run with one tokenizer, shows a progress bar if that takes long, and logs
@@ -33,7 +37,8 @@ class FileEncoder {
               std::int64_t max_length_of_model, report::Log log)
       : log_{std::move(log)}, tokenizer_{&tokenizer}, labels_{&labels} {
     options_.read = flags.read_options();
-    options_.encode.max_length = example_length(flags.max_length, max_length_of_model);
+    options_.encode.max_length =
+        example_length(flags.max_length, max_length_of_model, tokenizer.max_length());
     require(options_.encode.max_length > tokenizer.special_tokens(true), "max-length",
             "must be above the " + std::to_string(tokenizer.special_tokens(true)) +
                 " special tokens of a pair");

@@ -84,9 +84,10 @@ struct PredictFlags {
     return options;
   }
 
-  [[nodiscard]] predict::StreamOptions stream_options(std::size_t max_length_of_model) const {
-    const auto most = static_cast<std::int64_t>(max_length_of_model);
-    return {.max_length = example_length(max_length, most),
+  /// Returns the options for a model that takes at most `most` ids, and `usual` ids unless the
+  /// flags say otherwise.
+  [[nodiscard]] predict::StreamOptions stream_options(std::size_t most, std::size_t usual) const {
+    return {.max_length = example_length(max_length, static_cast<std::int64_t>(most), usual),
             .strict = strict,
             .window = {.batch_size = static_cast<std::size_t>(batch_size),
                        .top_k = static_cast<std::size_t>(top_k)}};

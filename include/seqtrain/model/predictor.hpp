@@ -65,14 +65,19 @@ class Predictor {
   [[nodiscard]] std::size_t maps_in_bf16() const { return maps_in_bf16_; }
   /// Returns the greatest number of ids of a text, including special tokens.
   [[nodiscard]] std::size_t max_length() const { return max_length_; }
+  /// Returns the number of ids to which texts are truncated unless the caller says otherwise:
+  /// `max_length()`, or what the tokenizer's files allow if that is less.
+  [[nodiscard]] std::size_t usual_length() const {
+    return std::min(max_length_, encode_.max_length());
+  }
   /// Returns the number of special tokens around a single text (false) or a pair (true).
   [[nodiscard]] std::size_t special_tokens(bool pair) const { return encode_.special_tokens(pair); }
 
-  /// Encodes a text or a pair, truncated to `max_length()` ids. Throws `InputError` on text that is
-  /// not UTF-8.
+  /// Encodes a text or a pair, truncated to `usual_length()` ids. Throws `InputError` on text that
+  /// is not UTF-8.
   [[nodiscard]] Encoded encode(std::string_view text,
                                std::optional<std::string_view> pair = {}) const {
-    return encode(text, pair, max_length_);
+    return encode(text, pair, usual_length());
   }
   /// Encodes a text or a pair, truncated to `max_length` ids, which may be more than the model
   /// takes.

@@ -56,6 +56,8 @@ class TextEncoder {
 
   [[nodiscard]] std::size_t vocab_size() const { return tokenizer_->vocab_size(); }
   [[nodiscard]] text::Id pad_id() const { return tokenizer_->pad_id(); }
+  /// Returns the most ids that the tokenizer's files allow an example to have.
+  [[nodiscard]] std::size_t max_length() const { return max_length_; }
   /// Returns the number of special tokens around a single text (false) or a pair (true).
   [[nodiscard]] std::size_t special_tokens(bool pair) const {
     return tokenizer_->special_tokens(pair);
@@ -170,6 +172,7 @@ class TextEncoder {
   }
 
   std::unique_ptr<const Any> tokenizer_;
+  std::size_t max_length_ = unlimited;
 };
 
 }  // namespace seqtrain::predict

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -285,6 +287,21 @@ class TokenizerFolders : public LoadTokenizer {
     });
   }
 };
+
+TEST_F(TokenizerFolders, HaveAllTheirFilesCopiedWithAModel) {
+  const auto document = json::Document::load(tests::golden() / "tokenizer_folders.json");
+  const auto folders = document.root().at("folders").items();
+  for (const auto& folder : std::span{folders}.first(60)) {
+    if (!folder.find("ids")) continue;
+    write_folder(folder.at("files"), document.root().at("contents"));
+    const auto files = load_tokenizer(folder_).files();
+    for (const auto& [name, value] : folder.at("files").members()) {
+      const bool unused = name.ends_with(".model") && fs::exists(folder_ / "tokenizer.json");
+      const auto count = std::ranges::count(files, folder_ / name);
+      EXPECT_EQ(count, name == "config.json" || unused ? 0 : 1) << name;
+    }
+  }
+}
 
 TEST_F(TokenizerFolders, GiveTheIdsOfTransformersOrAreRefused) {
   const auto document = json::Document::load(tests::golden() / "tokenizer_folders.json");

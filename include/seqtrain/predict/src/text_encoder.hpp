@@ -6,6 +6,8 @@
 namespace seqtrain::predict {
 
 SEQTRAIN_SEPARATE TextEncoder::TextEncoder(const text::AnyTokenizer& tokenizer)
-    : TextEncoder{tokenizer.visit([](const auto& known) { return TextEncoder{known}; })} {}
+    : TextEncoder{tokenizer.visit([](const auto& known) { return TextEncoder{known}; })} {
+  max_length_ = tokenizer.max_length();
+}
 
 }  // namespace seqtrain::predict

@@ -23,8 +23,18 @@ struct DeclaredToken {
   bool rstrip = false;
   bool special = true;
   std::optional<bool> normalized = {};  ///< the opposite of `special` if it has no value
+  bool is_string = false;               ///< the file has a string; ignored by comparisons
 
   [[nodiscard]] bool is_normalized() const noexcept { return normalized.value_or(!special); }
+
+  /// Returns a text that tells all flags, and whether the file has a string.
+  [[nodiscard]] std::string flags() const {
+    std::string text;
+    for (const bool flag : {single_word, lstrip, rstrip, special, is_normalized(), is_string}) {
+      text += flag ? '1' : '0';
+    }
+    return text;
+  }
 
   bool operator==(const DeclaredToken& other) const noexcept {
     return content == other.content && single_word == other.single_word && lstrip == other.lstrip &&
@@ -37,7 +47,7 @@ struct DeclaredToken {
 /// does not say it. A string is always special.
 [[nodiscard]] inline DeclaredToken read_declared_token(const json::Value& value,
                                                        bool special = false) {
-  if (value.is_string()) return {.content = std::string{value.string()}};
+  if (value.is_string()) return {.content = std::string{value.string()}, .is_string = true};
   const auto flag = [&](std::string_view name, bool otherwise) {
     const auto found = value.find(name);
     return found ? found->boolean() : otherwise;

@@ -44,9 +44,7 @@ class SpecialTokens {
     for (auto& named : named_) {
       if (!named.token) continue;
       const auto listed = by_content_.find(named.token->content);
-      if (listed == by_content_.end()) continue;
-      named.token = listed->second;
-      named.is_string = false;
+      if (listed != by_content_.end()) named.token = listed->second;
     }
   }
 
@@ -54,14 +52,23 @@ class SpecialTokens {
   void fall_back(std::string_view role, std::string content) {
     Named& named = of(role);
     if (named.given) return;
-    named = {.given = true, .is_string = true};
-    named.token = DeclaredToken{.content = std::move(content)};
+    named.given = true;
+    named.token = DeclaredToken{.content = std::move(content), .is_string = true};
   }
 
   /// Makes the mask token take the spaces before it, unless a file says its flags.
   void let_mask_take_spaces() {
-    Named& mask = of("mask_token");
-    if (mask.is_string) mask.token->lstrip = true;
+    auto& mask = of("mask_token").token;
+    if (mask && mask->is_string) *mask = {.content = mask->content, .lstrip = true};
+  }
+
+  /// Takes strings for objects without flags.
+  void make_objects_of_strings() {
+    for (auto& named : named_) {
+      if (named.token && named.token->is_string) {
+        named.token = DeclaredToken{.content = named.token->content, .special = false};
+      }
+    }
   }
 
   /// Returns the token with a role. Throws `InputError` if there is none.
@@ -87,8 +94,10 @@ class SpecialTokens {
       tokens.push_back(token);
       known.insert(token.content);
     }
+    std::unordered_set<std::string> once;
     const auto add_new = [&](const DeclaredToken& token) {
-      if (!known.contains(token.content) && !added.has(token.content)) tokens.push_back(token);
+      if (known.contains(token.content) || added.has(token.content)) return;
+      if (once.insert(token.content + token.flags()).second) tokens.push_back(token);
     };
     std::unordered_set<std::string> with_role;
     for_each_with_role([&](const DeclaredToken& token) {
@@ -107,7 +116,6 @@ class SpecialTokens {
   struct Named {
     bool given = false;
     std::optional<DeclaredToken> token = {};
-    bool is_string = false;      ///< without flags
     bool makes_special = false;  ///< added_tokens.json's token of this name is special
   };
   using OtherRoles = std::vector<std::pair<std::string, DeclaredToken>>;
@@ -126,9 +134,7 @@ class SpecialTokens {
   void read_member(std::string_view key, const json::Value& value, bool of_map) {
     const bool object = value.is_object() && (of_map || value.find("__type"));
     if (has_role(key)) {
-      of(key) = {.given = true,
-                 .is_string = value.is_string(),
-                 .makes_special = value.is_string() || of_map};
+      of(key) = {.given = true, .makes_special = value.is_string() || of_map};
       if (!value.element().is_null()) of(key).token = read_declared_token(value, of_map);
     } else if (key.ends_with("_token") && (object || value.is_string())) {
       set(object || of_map ? found_roles_ : other_roles_, key, read_declared_token(value, of_map));

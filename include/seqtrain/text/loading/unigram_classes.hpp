@@ -199,8 +199,11 @@ template <class Fn>
     file.pieces.push_back(piece("mask_token"));
   }
   if (!parts.special().has_additional()) {
-    parts.special().set_additional(
-        {{.content = "<s>NOTUSED"}, {.content = "</s>NOTUSED"}, {.content = "<unk>NOTUSED"}});
+    std::vector<DeclaredToken> unused;
+    for (const char* content : {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"}) {
+      unused.push_back({.content = content, .is_string = true});
+    }
+    parts.special().set_additional(std::move(unused));
   }
   file.unknown =
       detail::index_of(file.pieces, parts.special().at("unk_token"), &Unigram::Piece::first, 0);

@@ -100,6 +100,7 @@ template <class Fn>
   parts.fall_back({{"unk_token", "[UNK]"}});
   parts.fall_back_to_roberta();
   parts.special().let_mask_take_spaces();
+  parts.special().make_objects_of_strings();
   return detail::read_wordpiece_class(parts, [&](const Vocabulary& vocabulary) {
     return roberta_templates(parts.id(vocabulary, "cls_token"), parts.id(vocabulary, "sep_token"));
   });
