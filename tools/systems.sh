@@ -11,7 +11,7 @@ for argument; do
   if [[ $argument == *=* ]]; then torches+=("$argument"); else suites+=("$argument"); fi
 done
 ((${#suites[@]})) || suites=(bookworm trixie)
-((${#torches[@]})) || torches=("TORCH=cpu" "TORCH=cuda" "TORCH=cpu TORCH_VERSION=2.14.1")
+((${#torches[@]})) || torches=("TORCH=cpu" "TORCH=cuda" "TORCH=cpu TORCH_VERSION=2.15.0")
 folder=build/systems
 table=("| system | LibTorch | command | result | seconds | MB downloaded |" "|---|---|---|---|--:|--:|")
 
