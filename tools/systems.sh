@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # systems.sh [SUITE...] [VARIABLE=VALUE...]: runs README's two commands, `make mnli` and `make test`, in a fresh
-# clone on clean Debian systems, once for each LibTorch, and prints a table of results, seconds and megabytes
-# (packages, wheels and checkpoint). Such a system has `git` and `make`, and none of this machine's settings of pip
-# and CMake. The arguments choose some of the suites and LibTorches: `systems.sh trixie "TORCH=cpu TORCH_VERSION=2.14.1"`.
+# clone on clean Debian systems, once for each LibTorch, and prints a table of results, seconds and megabytes. Such
+# a system has `git` and `make`, and none of this machine's settings of pip and CMake. The arguments choose some of
+# the suites and LibTorches: `systems.sh trixie "TORCH=cpu TORCH_VERSION=2.14.1"`.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tools/tally.sh
@@ -11,15 +11,17 @@ for argument; do
   if [[ $argument == *=* ]]; then torches+=("$argument"); else suites+=("$argument"); fi
 done
 ((${#suites[@]})) || suites=(bookworm trixie)
-((${#torches[@]})) || torches=("TORCH=cpu" "TORCH=cuda" "TORCH=cpu TORCH_VERSION=2.14.1")
+((${#torches[@]})) || torches=("TORCH=cpu" "TORCH=cuda" "TORCH=cpu TORCH_VERSION=2.15.0")
 folder=build/systems
 table=("| system | LibTorch | command | result | seconds | MB downloaded |" "|---|---|---|---|--:|--:|")
 
 # make_base SUITE: the files that every clean system of the suite begins with.
 make_base() {
   mkdir -p "$folder"
-  [[ -f $folder/$1.tar ]] || mmdebstrap --mode=root --variant=minbase --include=ca-certificates,git,make \
-    "$1" "$folder/$1.tar" http://deb.debian.org/debian
+  [[ -f $folder/$1.tar ]] || {
+    mmdebstrap --mode=root --variant=minbase --include=ca-certificates,git,make \
+      "$1" "$folder/base.tar" http://deb.debian.org/debian && mv "$folder/base.tar" "$folder/$1.tar"
+  }
 }
 
 # make_system SUITE: the system in $folder/system, with the clone and this machine's way into the network.
@@ -39,10 +41,8 @@ inside() {
         PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"' "$folder/system" "$@"
 }
 
-downloaded() {
-  (cd "$folder/system" && du -sm --total var/cache/apt/archives root/.cache/pip root/seqtrain/checkpoints) 2>/dev/null |
-    sed -n 's/\ttotal$//p'
-}
+# downloaded: the megabytes that this machine has received, by whatever program.
+downloaded() { awk 'sub(/:/, " ") && $1 != "lo" { bytes += $2 } END { print int(bytes / 1e6) }' /proc/net/dev; }
 
 # row SUITE TORCH COMMAND...: runs a command, and adds a row to the table.
 row() {
