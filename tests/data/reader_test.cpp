@@ -162,7 +162,8 @@ TEST(Reader, SaysWhichOptionHelps) {
             "f: no known field for the label among: text, y; name it with --label-field");
   EXPECT_EQ(problem("message,team\na,1\n"),
             "f: no known field for the text and none for the label among: message, team; name them "
-            "with --text-field and --label-field");
+            "with --text-field and --label-field; the first line was taken as the header: if it is "
+            "an example, name the columns with --columns, such as --columns text,label");
   EXPECT_EQ(problem("text;label\na;1\n", "f.csv"),
             "f.csv: has semicolons between its columns: text;label; write commas, or tabs into a "
             ".tsv");

@@ -66,14 +66,23 @@ TEST_F(TokenTypes, AreThoseOfAutoTokenizer) {
     const std::string comma = name.empty() || inputs.empty() ? "" : ",";
     write("tokenizer_config.json", "{" + name + comma + inputs + "}");
     write("config.json", "{" + member("model_type", "type") + "}");
-    EXPECT_EQ(given(), one.at("given").boolean()) << simdjson::minify(one.element());
+    EXPECT_EQ(gives_token_types(TokenizerFolder{directory_.path()}), one.at("given").boolean())
+        << simdjson::minify(one.element());
   }
 }
 
 TEST_F(TokenTypes, FollowTheClassInTheModelsConfiguration) {
   write("config.json", R"({"model_type": "bert", "tokenizer_class": "AlbertTokenizer"})");
-  EXPECT_FALSE(given());
+  EXPECT_FALSE(gives_token_types(TokenizerFolder{directory_.path()}));
   write("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizerFast"})");
+  EXPECT_TRUE(gives_token_types(TokenizerFolder{directory_.path()}));
+}
+
+TEST_F(TokenTypes, AreLeftOutOfATokenizersEncodings) {
+  write("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
+  EXPECT_FALSE(given());
+  write("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast",
+                                     "model_input_names": ["input_ids", "token_type_ids"]})");
   EXPECT_TRUE(given());
 }
 
