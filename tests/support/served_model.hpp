@@ -72,7 +72,8 @@ class ServedModel {
       float sum = options_.shift;
       for (const auto id : encoded.input_ids) sum += static_cast<float>(id % 13) * 0.1f;
       for (Eigen::Index i = 0; i < logits.cols(); ++i) {
-        logits(row, i) = text == "\1nan" ? std::nanf("") : sum * static_cast<float>(regression ? 1 : i) - 1;
+        logits(row, i) =
+            text == "\1nan" ? std::nanf("") : sum * static_cast<float>(regression ? 1 : i) - 1;
       }
       ++row;
     }
