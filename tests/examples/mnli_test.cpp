@@ -235,6 +235,10 @@ std::vector<std::string> checkpoints_in(const std::filesystem::path& run) {
 TEST_F(Mnli, RemovesTheCheckpointsOfAFinishedRunUnlessAskedToKeepThem) {
   ASSERT_EQ(run_example("mnli", flags("run", "--checkpoint-every 1")).code, 0);
   EXPECT_EQ(checkpoints_in(directory_ / "run"), std::vector<std::string>{});
+  const auto anew = run_example("mnli", flags("run", "--resume auto"));
+  ASSERT_EQ(anew.code, 0) << anew.output;
+  EXPECT_NE(anew.output.find("no checkpoint, so training begins anew"), std::string::npos);
+  EXPECT_EQ(checkpoints_in(directory_ / "run"), std::vector<std::string>{"checkpoint-4"});
   ASSERT_EQ(run_example("mnli", flags("kept", "--keep-last-checkpoint")).code, 0);
   EXPECT_EQ(checkpoints_in(directory_ / "kept"), std::vector<std::string>{"checkpoint-4"});
   const auto longer = run_example("mnli", flags("kept", "--resume auto", "--epochs 2"));

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <seqtrain/cli/cloud_job.hpp>
@@ -64,7 +65,15 @@ class RunCheckpoints {
       : log_{std::move(log)},
         replaced_{flags.replaces_checkpoints() ? std::optional{run} : std::nullopt},
         keeper_{local_directory(flags, run), open_remote(flags),
-                options(flags, run, std::move(settings), std::move(versions), log_)} {}
+                options(flags, run, std::move(settings), std::move(versions), log_)} {
+    std::error_code none;
+    const bool finished = flags.resume == "auto" && std::filesystem::exists(run.metrics(), none);
+    if (finished && keeper_.saved_settings().empty()) {
+      log_.warning(run.path().string() +
+                   " holds a finished run but no checkpoint, so training begins anew; "
+                   "--keep-last-checkpoint keeps one");
+    }
+  }
 
   [[nodiscard]] train::Checkpoints& keeper() { return keeper_; }
 
