@@ -64,6 +64,7 @@ TEST(Json, OutlivesAMove) {
 TEST(Json, RefusesWhatIsNotJson) {
   EXPECT_THROW(Document::parse("{", "t"), InputError);
   EXPECT_THROW(Document::parse("", "t"), InputError);
+  EXPECT_THROW(Document::parse({}, "t"), InputError);
   EXPECT_THROW(Document::parse("{\"a\": \"\xff\"}", "t"), InputError);
   EXPECT_THROW(Document::parse(std::string(100000, '['), "t"), InputError);
   EXPECT_THROW(Document::parse("\xEF\xBB\xBF{}", "t"), InputError);

@@ -145,6 +145,7 @@ namespace detail {
 [[nodiscard]] inline simdjson::error_code parse(simdjson::dom::parser& parser,
                                                 std::string_view text, bool padded,
                                                 simdjson::dom::element& root) {
+  if (text.empty()) return simdjson::EMPTY;  // Its pointer may be null, which simdjson copies from.
   if (text.starts_with("\xEF\xBB\xBF")) return simdjson::TAPE_ERROR;
   const auto code = parser.parse(text.data(), text.size(), !padded).get(root);
   if (code == simdjson::SUCCESS) return code;
