@@ -157,7 +157,8 @@ TEST_F(Mnli, LogsJsonOnStdoutAlone) {
   const auto wrong = run_example("mnli", "--unheard-of 1 " + to_errors);
   EXPECT_EQ(wrong.code, 2);
   const auto missing =
-      run_example("mnli", "--train-file no/such/file.jsonl --output-dir x " + to_errors);
+      run_example("mnli", "--model " + tests::small_checkpoint().string() +
+                              " --train-file no/such/file.jsonl --output-dir x " + to_errors);
   EXPECT_EQ(missing.code, 2);
   EXPECT_EQ(read_file(errors), "");
   std::map<std::string, int> severities;

@@ -15,7 +15,6 @@
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/data/split_files.hpp>
 #include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/report/log.hpp>
 #include <seqtrain/report/notices.hpp>
@@ -32,14 +31,6 @@
 /// file that includes this header also compiles the storage client.
 namespace seqtrain::cli {
 
-/// Throws `InputError` if a local file of examples is missing, so that nothing is fetched in vain.
-inline void demand_files(const std::string& place) {
-  if (place.empty() || std::filesystem::is_directory(place)) return;
-  for (const auto& file : data::split_files(place)) {
-    if (!std::filesystem::exists(file)) throw InputError{"no such file", {.object = file.string()}};
-  }
-}
-
 /// Returns the flags with local paths in place of the inputs' gs:// addresses and names on the hub.
 inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log) {
   if (gcs::is_gs(flags.output_dir)) {
@@ -47,7 +38,6 @@ inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log) {
   }
   for (std::string* place : {&flags.train_file, &flags.dev_file, &flags.test_file}) {
     *place = local_inputs(*place, log);
-    if (flags.dataset.empty()) demand_files(*place);
   }
   use_dataset(flags, log);
   flags.model = find_model(flags.model, log).directory.string();

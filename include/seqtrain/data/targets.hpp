@@ -42,7 +42,7 @@ class LabelArray {
     const bool is_json = parser_.parse(text.data(), text.size()).get(value) == simdjson::SUCCESS;
     simdjson::dom::array items;
     if (!is_json || value.get(items) != simdjson::SUCCESS) {
-      if (is_json && value.is_double()) return false;
+      if (is_json && value.type() == simdjson::dom::element_type::DOUBLE) return false;
       if (is_json && value.is_string()) text = value;
       return !text.starts_with('[') && !text.starts_with('{') && add_list(text);
     }
