@@ -1,5 +1,6 @@
 #pragma once
 
+#include <seqtrain/tensor/arriving.hpp>
 #include <seqtrain/tensor/autocast.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/cuda.hpp>

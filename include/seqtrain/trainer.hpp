@@ -127,23 +127,33 @@ class Trainer {
   template <class Fit, class... Parts>
   void step(Fit& fit, std::span<const B> batches, std::int64_t of, Parts&... parts) {
     const auto losses = train::accumulate(model_, batches);
-    settle(fit, parts...);
+    settle_due(fit, parts...);
     const auto& options = fit.options;
     const auto of_step = options.step(fit.state.position.step, fit.length.steps);
     auto outcome = train::take_step(optimizer_, model_, of_step);
     const std::function<double()> loss = [&losses] { return losses.value(); };
     fit.count_step(batches, std::move(outcome), loss);
-    if (fit.watch.known()) settle(fit, parts...);
+    settle_due(fit, parts...);
     const double rate = of_step.lr_scale * optimizer_.learning_rate();
     train::notify(fit.step_event(batches, of, rate, loss), parts...);
   }
 
-  /// Finds out whether the last step was taken. If not, ends the fit or counts the step as skipped.
+  /// Finds out whether all steps were taken. If not, ends the fit or counts the step as skipped.
   template <class Fit, class... Parts>
   void settle(Fit& fit, Parts&... parts) {
-    const std::string problem = fit.watch.settle();
-    if (problem.empty()) return;
-    train::notify(fit.count_skip(problem), parts...);
+    while (fit.watch.open()) settle_oldest(fit, parts...);
+  }
+
+  /// Finds out which steps were taken, as far as that need not wait for a device.
+  template <class Fit, class... Parts>
+  void settle_due(Fit& fit, Parts&... parts) {
+    while (fit.watch.due()) settle_oldest(fit, parts...);
+  }
+
+  template <class Fit, class... Parts>
+  void settle_oldest(Fit& fit, Parts&... parts) {
+    const auto skipped = fit.watch.settle();
+    if (skipped) train::notify(fit.count_skip(*skipped), parts...);
   }
 
   template <class Fit, class... Parts>

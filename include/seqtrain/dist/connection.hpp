@@ -108,7 +108,7 @@ class Connection {
             : address_of_interface(options.interface);
     try {
       host_ = gloo(address, prefixed("gloo", store));
-      if (!options.device.is_cpu()) tensors_ = make_nccl(prefixed("nccl", store), world_);
+      if (options.device.is_cuda()) tensors_ = make_nccl(prefixed("nccl", store), world_);
       link_->polls = static_cast<bool>(tensors_);
       through_host_ = !options.device.is_cpu() && !tensors_;
     } catch (const Error&) {

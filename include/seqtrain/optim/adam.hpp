@@ -228,23 +228,19 @@ class Adam {
 
   Outcome step_by_operators(std::span<const tensor::Parameter> parameters, Step step) {
     const Groups groups = gather(parameters);
-    std::vector<at::Tensor> gradients;
-    for (const auto& [kind, group] : groups) {
-      gradients.insert(gradients.end(), group.gradients.begin(), group.gradients.end());
-    }
-    if (gradients.empty()) return {};
-    Finite finite{gradients};
-    Outcome outcome = finite.outcome(parameters);
-    if (!finite.known_bad()) {
+    if (groups.empty()) return {};
+    const Finite finite{parameters};
+    Outcome outcome = finite.outcome();
+    if (finite.found_inf() || outcome.problem().empty()) {
       if (std::isfinite(step.max_grad_norm)) {
-        clip_grad_norm(gradients, finite.norm(), step.max_grad_norm);
+        clip_grad_norm(finite.gradients(), finite.norm(), step.max_grad_norm);
       }
       for (const auto& [kind, group] : groups) {
         update(group, kind, step, finite);
         for (const at::Tensor& value : group.values) tensor::count_change(value);
       }
     }
-    at::_foreach_zero_(gradients);
+    at::_foreach_zero_(finite.gradients());
     return outcome;
   }
 

@@ -23,10 +23,12 @@ class Outcome {
   }
 
   /// Makes the outcome of a step on a device. `ask` waits for the device and returns the problem,
-  /// or an empty string if there is none.
-  static Outcome on_device(std::function<std::string()> ask) {
+  /// or an empty string if there is none. `is_there` tells whether it need not wait.
+  static Outcome on_device(
+      std::function<std::string()> ask, std::function<bool()> is_there = [] { return false; }) {
     Outcome outcome;
     outcome.ask_ = std::move(ask);
+    outcome.is_there_ = std::move(is_there);
     return outcome;
   }
 
@@ -38,7 +40,7 @@ class Outcome {
   }
 
   /// Tells whether `problem` returns without waiting.
-  [[nodiscard]] bool known() const { return !ask_; }
+  [[nodiscard]] bool known() const { return !ask_ || is_there_(); }
 
   /// Returns the reason why the step was not taken, or an empty string if it was.
   [[nodiscard]] const std::string& problem() {
@@ -53,6 +55,7 @@ class Outcome {
  private:
   std::string problem_;
   std::function<std::string()> ask_;
+  std::function<bool()> is_there_;
   std::function<double()> gradient_norm_ = [] { return std::numeric_limits<double>::quiet_NaN(); };
 };
 

@@ -47,14 +47,14 @@ inline void check_sizes(const data::Batch& batch) {
          "must have one index for each row if the batch names its set");
 }
 
-/// Copies the batch into one buffer, and the buffer to the device in one piece. A copy to a GPU
+/// Copies the batch into one buffer, and the buffer to the device in one piece. A copy to a device
 /// comes from pinned memory, and the call does not wait for it. Throws `InputError` if the sizes of
 /// the members do not fit together. The model checks the ids.
 [[nodiscard]] inline Batch to_device(const data::Batch& batch, c10::Device device) {
   check_sizes(batch);
   const std::int64_t cells = batch.rows * batch.width;
   const auto targets = static_cast<std::int64_t>(batch.targets.size());
-  const auto host = at::TensorOptions{at::kInt}.pinned_memory(device.is_cuda());
+  const auto host = at::TensorOptions{at::kInt}.pinned_memory(!device.is_cpu());
   at::Tensor buffer = at::empty({2 * (cells + batch.rows) + targets}, host);
   auto* out = buffer.mutable_data_ptr<std::int32_t>();
   out = std::ranges::copy(batch.input_ids, out).out;

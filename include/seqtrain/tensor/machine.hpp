@@ -14,11 +14,11 @@
 namespace seqtrain::tensor {
 
 /// Prepares a program for the named device and the given number of threads on the processor.
-/// `local_rank` is the number of this process on its machine; each process has its own GPU.
+/// `local_rank` is the number of this process on its machine; each process has its own device.
 inline c10::Device use_machine(std::string_view device, std::int64_t threads, int local_rank = 0) {
   set_threads(static_cast<int>(threads));
   const c10::Device selected = select_device(device, local_rank);
-  if (selected.is_cuda()) c10::impl::getDeviceGuardImpl(selected.type())->setDevice(selected);
+  if (!selected.is_cpu()) c10::impl::getDeviceGuardImpl(selected.type())->setDevice(selected);
   return selected;
 }
 

@@ -112,14 +112,14 @@ struct Fit {
     ++state.position.step;
     state.position.batch += static_cast<std::int64_t>(batches.size());
     gradient_norm = outcome.gradient_norm();
-    watch.add(std::move(outcome), [&](bool known) {
+    watch.add(state.position.step, std::move(outcome), [&](bool known) {
       return describe_step(state.position, batches, known ? std::optional{loss()} : std::nullopt);
     });
   }
 
-  /// Counts the last step as skipped. The event refers to `problem`.
-  [[nodiscard]] StepSkipped count_skip(std::string_view problem) {
-    return {state.position.step, ++state.skipped_steps, problem};
+  /// Counts a skipped step. The event refers to it.
+  [[nodiscard]] StepSkipped count_skip(const SkippedStep& skipped) {
+    return {skipped.step, ++state.skipped_steps, skipped.problem};
   }
 
   /// Ends an epoch that has been evaluated.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,8 +12,14 @@
 
 namespace seqtrain::train {
 
+/// A step that was skipped because a gradient was not finite.
+struct SkippedStep {
+  std::int64_t step = 0;  ///< counted from 1 over the whole run
+  std::string problem;    ///< names the step and the gradient
+};
+
 /// Finds out which steps the optimizer did not take because a gradient was not finite. If only a
-/// device knows, the answer is read during the next step, so that no step waits for it.
+/// device knows, the answer is read during a later step, so that no step waits for it.
 class StepWatch {
  public:
   explicit StepWatch(OnNonfinite policy) : policy_{policy} {}
@@ -19,35 +27,42 @@ class StepWatch {
   /// Takes the outcome of a step. `describe(known)` names the step; it is called only if the step
   /// was not taken, or if only a device knows yet.
   template <class Describe>
-  void add(optim::Outcome outcome, const Describe& describe) {
+  void add(std::int64_t step, optim::Outcome outcome, const Describe& describe) {
     const bool known = outcome.known();
     if (known && outcome.problem().empty()) return;
-    open_ = Open{std::move(outcome), describe(known)};
+    open_.push_back({step, std::move(outcome), describe(known)});
   }
 
-  /// Tells whether there is an outcome that `settle` can report without waiting.
-  [[nodiscard]] bool known() const { return open_ && open_->outcome.known(); }
+  /// Tells whether `settle` has something to do.
+  [[nodiscard]] bool open() const { return !open_.empty(); }
 
-  /// Waits for the last outcome. Returns the problem of a skipped step, or an empty string if it
-  /// was taken. Throws `Error` if the policy is to stop.
-  [[nodiscard]] std::string settle() {
-    if (!open_) return {};
-    Open last = *std::exchange(open_, {});
-    if (last.outcome.problem().empty()) return {};
-    const std::string problem =
-        last.step + ": " + last.outcome.problem() + "; the step was not taken";
-    if (policy_ == OnNonfinite::skip) return problem;
+  /// Tells whether `settle` should be called: it need not wait, or the device is two steps behind.
+  [[nodiscard]] bool due() const {
+    return open_.size() > 2 || (open() && open_.front().outcome.known());
+  }
+
+  /// Waits for the outcome of the oldest step without one. Returns the step if it was skipped.
+  /// Throws `Error` if the policy is to stop.
+  std::optional<SkippedStep> settle() {
+    if (!open()) return {};
+    Open oldest = std::move(open_.front());
+    open_.pop_front();
+    if (oldest.outcome.problem().empty()) return {};
+    std::string problem =
+        oldest.description + ": " + oldest.outcome.problem() + "; the step was not taken";
+    if (policy_ == OnNonfinite::skip) return SkippedStep{oldest.step, std::move(problem)};
     throw Error{problem, {}, "lower the learning rate, or let such steps be skipped"};
   }
 
  private:
   struct Open {
+    std::int64_t step;
     optim::Outcome outcome;
-    std::string step;
+    std::string description;
   };
 
   OnNonfinite policy_;
-  std::optional<Open> open_;
+  std::deque<Open> open_;
 };
 
 }  // namespace seqtrain::train

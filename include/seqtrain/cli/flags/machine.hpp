@@ -35,7 +35,7 @@ struct MachineFlags {
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
     flags.section("Machine")
-        .add("device", device, "auto, cpu or cuda")
+        .add("device", device, "auto, cpu, cuda or another device of LibTorch, such as cuda:1")
         .add("precision", precision,
              "precision of matrix products: fp32, bf16 or auto (bf16 where it is native)")
         .add("threads", threads,

@@ -6,8 +6,10 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/where.h>
+#include <c10/core/Device.h>
 
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/distance_vectors.hpp>
@@ -42,13 +44,12 @@ class Distances {
     const auto first = used[0].item<std::int64_t>();
     const std::int64_t count = used[-1].item<std::int64_t>() - first + 1;
     const at::Tensor embeddings = weight_.narrow(0, first, count);
-    const at::Tensor place = at::arange(width, at::kLong);
+    const at::Tensor place = at::arange(width, weight_.options().dtype(at::kLong));
     const at::Tensor distance = place.unsqueeze(1).sub(place.unsqueeze(0));
     return {.embeddings = norm_ ? (*norm_)(embeddings) : embeddings,
-            .of_pairs = used.sub(first)
+            .of_pairs = sent(used.sub(first))
                             .index_select(0, distance.add(largest).flatten())
-                            .view({width, width})
-                            .to(weight_.device())};
+                            .view({width, width})};
   }
 
   /// Returns the embeddings for the hand-written passes.
@@ -72,6 +73,13 @@ class Distances {
   static std::optional<LayerNorm> norm(const Scope& scope, const DebertaV2Config& config) {
     if (!config.normalizes_distances) return {};
     return LayerNorm{scope / "LayerNorm", config.hidden_size, config.layer_norm_eps};
+  }
+
+  /// Copies indices to the embeddings' device. The call does not wait for it.
+  [[nodiscard]] at::Tensor sent(const at::Tensor& indices) const {
+    const c10::Device device = weight_.device();
+    const auto options = indices.options().pinned_memory(!device.is_cpu());
+    return at::empty(indices.sizes(), options).copy_(indices).to(device, /*non_blocking=*/true);
   }
 
   /// Returns the index of the embedding of each distance.

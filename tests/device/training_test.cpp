@@ -1,0 +1,242 @@
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/data/loader.hpp>
+#include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/optim/adam.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/sink/discard.hpp>
+#include <seqtrain/trainer.hpp>
+
+#include "support/fake_device.hpp"
+#include "support/made_checkpoint.hpp"
+#include "support/model_case.hpp"
+#include "support/on_device.hpp"
+#include "support/one_thread.hpp"
+#include "support/problem_of.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain {
+namespace {
+
+using tests::difference;
+using tests::fake_device;
+using tests::MadeCheckpoint;
+
+/// Compares two models' results of a batch: the losses, the logits and all gradients.
+void expect_near(model::AnyClassifier& host, model::AnyClassifier& device, const data::Batch& batch,
+                 double tolerance) {
+  const auto loss = static_cast<double>(host.accumulate(batch, 1));
+  EXPECT_NEAR(loss, static_cast<double>(device.accumulate(batch, 1)), tolerance);
+  EXPECT_LT((host.logits(batch) - device.logits(batch)).cwiseAbs().maxCoeff(), tolerance);
+  ASSERT_EQ(host.parameters().size(), device.parameters().size());
+  for (std::size_t i = 0; i < host.parameters().size(); ++i) {
+    const auto& [a, b] = std::pair{host.parameters()[i], device.parameters()[i]};
+    ASSERT_EQ(a.gradient.defined(), b.gradient.defined()) << a.name;
+    if (a.gradient.defined()) EXPECT_LT(difference(a.gradient, b.gradient), tolerance) << a.name;
+  }
+}
+
+TEST(TrainingOnDevice, EachFamilyGivesTheProcessorsGradients) {
+  const tests::OneThread one_thread;
+  for (const auto& directory : tests::model_cases()) {
+    SCOPED_TRACE(directory.filename());
+    auto host = model::load_classifier(directory, {.dropout = 0, .autograd = true});
+    auto device = model::load_classifier(directory, {.dropout = 0, .device = fake_device});
+    expect_near(host, device, tests::ModelCase{directory}.batch(0), 2e-5);
+  }
+}
+
+TEST(TrainingOnDevice, EachFamilyLearnsInBf16) {
+  const tests::OneThread one_thread;
+  for (const auto& directory : tests::model_cases()) {
+    SCOPED_TRACE(directory.filename());
+    const auto precision = model::Precision::bf16;
+    auto host =
+        model::load_classifier(directory, {.dropout = 0, .precision = precision, .autograd = true});
+    auto device = model::load_classifier(
+        directory, {.dropout = 0, .device = fake_device, .precision = precision});
+    const auto batch = tests::ModelCase{directory}.batch(0);
+    const auto loss = static_cast<double>(host.accumulate(batch, 1));
+    EXPECT_NEAR(static_cast<double>(device.accumulate(batch, 1)), loss, 0.02 + 0.02 * loss);
+  }
+}
+
+TEST(TrainingOnDevice, NoPassWaits) {
+  const tests::OneThread one_thread;
+  for (const auto& directory : tests::model_cases()) {
+    SCOPED_TRACE(directory.filename());
+    auto model = model::load_classifier(directory, {.dropout = 0.1, .device = fake_device});
+    const auto batch = tests::ModelCase{directory}.batch(0);
+    static_cast<void>(model.accumulate(batch, 1));
+    tests::reset_device_counts();
+    static_cast<void>(model.accumulate(batch, 1));
+    EXPECT_EQ(tests::device_counts().waits, 0);
+    EXPECT_LE(tests::device_counts().copies_to, 2);  // the batch, and DeBERTa's distances
+    EXPECT_EQ(tests::device_counts().copies_from, 0);
+  }
+}
+
+data::EncodedSet made_rows(std::size_t count) {
+  data::EncodedSet set{MadeCheckpoint::vocab_size, 1};
+  random::Stream stream{4, random::Purpose::data};
+  for (std::size_t row = 0; row < count; ++row) {
+    std::vector<std::int32_t> ids(1 + stream.below(20));
+    for (auto& id : ids) id = static_cast<std::int32_t>(stream.below(MadeCheckpoint::vocab_size));
+    set.push_back(ids, stream.below(ids.size() + 1), static_cast<std::int32_t>(row % 3));
+  }
+  return set;
+}
+
+data::BucketLoader made_loader(std::size_t rows) {
+  return data::BucketLoader{made_rows(rows), {.plan = {.batch_size = 4}, .seed = 7}};
+}
+
+/// What a fit left: the losses of its steps and the bytes of its parameters and moments.
+struct Result {
+  std::vector<double> losses = {};
+  std::string bytes = {};
+  train::FitReport report = {};
+};
+
+struct Losses {
+  void on(const train::StepEnd& event) {
+    result->losses.push_back(event.loss());
+    if (event.step == stop_after) stop.request_stop();
+  }
+  void on(const train::StepSkipped& event) { skipped.push_back(event.step); }
+
+  Result* result;
+  std::int64_t stop_after = 0;
+  std::stop_source stop = {};
+  std::vector<std::int64_t> skipped = {};
+};
+
+class Fit : public testing::Test {
+ protected:
+  Result run(c10::Device device, train::FitOptions options = {}, std::int64_t stop_after = 0) {
+    Trainer trainer{load(device), optim::AdamW{{.lr = 1e-3, .weight_decay = 0.01}}, made_loader(30),
+                    sink::Directory{place_.path()}};
+    Result result;
+    Losses losses{&result, stop_after};
+    options.max_grad_norm = 1;
+    options.gradient_accumulation_steps = 2;
+    options.stop = losses.stop.get_token();
+    try {
+      result.report = trainer.fit(options, made_loader(10), train::BestModel{}, losses);
+    } catch (const train::Stopped&) {
+      return result;
+    }
+    append(result, trainer.model().state_dict());
+    append(result, trainer.optimizer().state());
+    return result;
+  }
+
+  [[nodiscard]] model::AnyClassifier load(c10::Device device) const {
+    return model::load_classifier(
+        checkpoint_.path(),
+        {.dropout = dropout, .seed = 7, .device = device, .autograd = device.is_cpu()});
+  }
+
+  template <class State>
+  static void append(Result& result, const State& state) {
+    for (const auto& view : state.views()) {
+      const auto* const begin = reinterpret_cast<const char*>(view.bytes.data());
+      result.bytes.append(begin, view.bytes.size());
+    }
+  }
+
+  double dropout = 0;
+  tests::OneThread one_thread_;
+  MadeCheckpoint checkpoint_{{.layers = 1}};
+  tests::TemporaryDirectory place_;
+};
+
+TEST_F(Fit, EqualsTheProcessors) {
+  const Result host = run(c10::kCPU);
+  const Result device = run(fake_device);
+  ASSERT_EQ(host.losses.size(), device.losses.size());
+  for (std::size_t i = 0; i < host.losses.size(); ++i) {
+    EXPECT_NEAR(host.losses[i], device.losses[i], 1e-5) << i;
+  }
+  EXPECT_EQ(host.report.epoch_of_model, device.report.epoch_of_model);
+  EXPECT_NEAR(host.report.dev.back().loss, device.report.dev.back().loss, 1e-5);
+}
+
+TEST_F(Fit, ResumesToTheSameBits) {
+  dropout = 0.1;
+  const Result whole = run(fake_device);
+  const train::FitOptions options{.checkpoint = {.every = 2}};
+  const Result begin = run(fake_device, options, 5);
+  const Result rest = run(fake_device, options);
+  EXPECT_EQ(begin.losses.size() + rest.losses.size(), whole.losses.size());
+  EXPECT_EQ(rest.losses.back(), whole.losses.back());
+  EXPECT_TRUE(rest.bytes == whole.bytes);
+}
+
+/// Makes the gradients of one step infinite.
+class Spoiled {
+ public:
+  using batch_type = data::Batch;
+  using parameter_type = tensor::Parameter;
+  using loss_type = model::AnyClassifier::loss_type;
+
+  explicit Spoiled(model::AnyClassifier model) : model_{std::move(model)} {}
+  loss_type accumulate(const data::Batch& batch, double weight) {
+    auto loss = model_.accumulate(batch, weight);
+    if (++steps_ == 3)
+      model_.parameters()[2].gradient.fill_(std::numeric_limits<float>::infinity());
+    return loss;
+  }
+  [[nodiscard]] std::span<const tensor::Parameter> parameters() const {
+    return model_.parameters();
+  }
+
+ private:
+  model::AnyClassifier model_;
+  std::int64_t steps_ = 0;
+};
+
+TEST_F(Fit, SkipsAStepWhoseGradientsAreNotFiniteOrStopsThere) {
+  const auto fit = [&](train::OnNonfinite policy) {
+    Trainer trainer{Spoiled{load(fake_device)}, optim::Adam{}, made_loader(30), sink::Discard{}};
+    Result result;
+    Losses losses{&result};
+    result.report = trainer.fit({.epochs = 1, .on_nonfinite = policy}, losses);
+    EXPECT_EQ(losses.skipped, (std::vector<std::int64_t>{3}));
+    return result;
+  };
+  const Result skipped = fit(train::OnNonfinite::skip);
+  EXPECT_EQ(skipped.report.skipped_steps, 1);
+  EXPECT_TRUE(std::isfinite(skipped.losses.back()));
+  const auto problem = tests::problem_of([&] { fit(train::OnNonfinite::stop); });
+  EXPECT_NE(problem.find("step 3"), std::string::npos) << problem;
+  EXPECT_NE(problem.find("is not finite"), std::string::npos) << problem;
+}
+
+TEST_F(Fit, NoStepWaitsIfNothingIsLogged) {
+  struct Waits {
+    void on(const train::StepEnd&) { counts.push_back(tests::device_counts()); }
+    std::vector<tests::DeviceCounts> counts = {};
+  } waits;
+  Trainer trainer{load(fake_device), optim::Adam{}, made_loader(40), sink::Discard{}};
+  trainer.fit({.epochs = 1, .max_grad_norm = 1}, waits);
+  ASSERT_EQ(waits.counts.size(), 10U);
+  EXPECT_EQ(waits.counts.back().waits, waits.counts[1].waits);
+  // The labels and tokens of a batch in one piece, and the norms of the gradients.
+  EXPECT_EQ(waits.counts.back().copies_to - waits.counts[1].copies_to, 8);
+  EXPECT_EQ(waits.counts.back().copies_from - waits.counts[1].copies_from, 8);
+}
+
+}  // namespace
+}  // namespace seqtrain

@@ -1,0 +1,500 @@
+// A device of LibTorch named `fake`, for tests. Its operators are the processor's, but its memory
+// is closed to the host outside of them, and copies that need not wait come as late as they may: to
+// the device when it needs them, to the host when the host waits. So the device finds a program
+// that reads device memory on the host, mixes tensors of two devices, reuses host memory too early,
+// or reads a result before it is there. It counts copies, waits and operators.
+#include "support/fake_device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/EmptyTensor.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
+#include <ATen/native/CPUFallback.h>
+#include <ATen/ops/_reshape_alias_native.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/view_native.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <sys/mman.h>
+#include <torch/library.h>
+
+namespace seqtrain::tests {
+namespace {
+
+constexpr auto type = c10::DeviceType::PrivateUse1;
+constexpr c10::DeviceIndex devices = 2;
+constexpr int unwritten = 0xFF;  // a NaN in each type
+
+std::recursive_mutex mutex;
+DeviceCounts counts;
+thread_local c10::DeviceIndex current = 0;
+thread_local bool in_operator = false;
+
+// Counts what the program asks for, but not what the device's own operators do.
+void count(std::int64_t DeviceCounts::*number) {
+  const std::lock_guard lock{mutex};
+  if (!in_operator) ++(counts.*number);
+}
+
+// ---- Memory
+
+std::map<const void*, int> open_blocks;  // how many operators use a block
+std::set<const void*> pinned;
+
+struct Block {
+  void* memory;
+  std::size_t bytes;
+};
+
+void protect(const Block& block, int protection) {
+  if (::mprotect(block.memory, block.bytes, protection) != 0) throw std::bad_alloc{};
+}
+
+void remove_block(void* context) {
+  const std::unique_ptr<Block> block{static_cast<Block*>(context)};
+  ::munmap(block->memory, block->bytes);
+}
+
+struct DeviceAllocator : c10::Allocator {
+  c10::DataPtr allocate(std::size_t bytes) override {
+    const c10::Device device{type, current};
+    if (bytes == 0) return {nullptr, device};
+    void* const memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc{};
+    std::memset(memory, unwritten, bytes);
+    auto* const block = new Block{memory, bytes};
+    protect(*block, PROT_NONE);
+    return {memory, block, &remove_block, device};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
+  void copy_data(void*, const void*, std::size_t) const override { throw std::bad_alloc{}; }
+} device_allocator;
+
+void remove_pinned(void* memory) {
+  const std::lock_guard lock{mutex};
+  pinned.erase(memory);
+  ::operator delete (memory, std::align_val_t{64});
+}
+
+struct PinnedAllocator : c10::Allocator {
+  c10::DataPtr allocate(std::size_t bytes) override {
+    const std::lock_guard lock{mutex};
+    void* const memory = ::operator new (std::max<std::size_t>(bytes, 1), std::align_val_t{64});
+    std::memset(memory, unwritten, bytes);
+    pinned.insert(memory);
+    return {memory, memory, &remove_pinned, c10::Device{c10::kCPU}};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &remove_pinned; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    std::memcpy(to, from, bytes);
+  }
+} pinned_allocator;
+
+bool is_pinned(const at::Tensor& tensor) {
+  return pinned.contains(tensor.storage().data());
+}
+
+// ---- Copies that wait
+
+struct Copy {
+  at::Tensor from, to;
+};
+std::vector<Copy> arrivals;    // to the device
+std::vector<Copy> departures;  // to the host; `from` is a copy of the value
+std::int64_t departed = 0;     // how many of all departures are there
+
+void open_tensors(at::Tensor& from, at::Tensor& to);
+
+void arrive(const c10::Storage& storage) {
+  for (std::size_t i = 0; i < arrivals.size();) {
+    if (!arrivals[i].to.storage().is_alias_of(storage)) {
+      ++i;
+      continue;
+    }
+    Copy copy = arrivals[i];
+    arrivals.erase(arrivals.begin() + static_cast<std::ptrdiff_t>(i));
+    open_tensors(copy.from, copy.to);
+  }
+}
+
+void depart(std::int64_t until) {
+  const at::AutoDispatchBelowADInplaceOrView below;
+  while (departed < until && !departures.empty()) {
+    departures.front().to.copy_(departures.front().from);
+    departures.erase(departures.begin());
+    ++departed;
+  }
+}
+
+std::int64_t all_departures() {
+  return departed + static_cast<std::int64_t>(departures.size());
+}
+
+void wait() {
+  const std::lock_guard lock{mutex};
+  count(&DeviceCounts::waits);
+  while (!arrivals.empty()) arrive(arrivals.front().to.storage());
+  depart(all_departures());
+}
+
+// Copies are the device's own as long as this exists, and the processor's warnings are not shown.
+class InOperator {
+ public:
+  ~InOperator() { in_operator = outer_; }
+
+ private:
+  struct Quiet : c10::WarningHandler {
+    void process(const c10::Warning&) override {}
+  };
+
+  bool outer_ = std::exchange(in_operator, true);
+  Quiet quiet_;
+  c10::WarningUtils::WarningHandlerGuard guard_{&quiet_};
+};
+
+// A tensor of the processor that has a device tensor's memory, which is open as long as this
+// exists.
+class Opened {
+ public:
+  explicit Opened(const at::Tensor& of) : tensor{of} {
+    if (of.is_cpu()) return;
+    if (of.numel() == 0) {
+      tensor = at::empty_strided(of.sizes(), of.strides(), of.scalar_type());
+      return;
+    }
+    arrive(of.storage());
+    block_ = static_cast<Block*>(of.storage().data_ptr().get_context());
+    if (open_blocks[block_]++ == 0) protect(*block_, PROT_READ | PROT_WRITE);
+    auto* const begin = static_cast<std::byte*>(block_->memory) +
+                        of.storage_offset() * static_cast<std::int64_t>(of.itemsize());
+    tensor = at::from_blob(begin, of.sizes(), of.strides(), of.scalar_type());
+  }
+  ~Opened() {
+    if (block_ == nullptr || --open_blocks[block_] > 0) return;
+    open_blocks.erase(block_);
+    ::mprotect(block_->memory, block_->bytes, PROT_NONE);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+  at::Tensor tensor;
+
+ private:
+  Block* block_ = nullptr;
+};
+
+void open_tensors(at::Tensor& from, at::Tensor& to) {
+  const at::AutoDispatchBelowADInplaceOrView below;
+  const Opened source{from}, target{to};
+  target.tensor.copy_(source.tensor);
+}
+
+at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_blocking) {
+  const std::lock_guard lock{mutex};
+  const at::AutoDispatchBelowADInplaceOrView below;
+  if (from.is_cpu()) count(&DeviceCounts::copies_to);
+  if (to.is_cpu()) count(&DeviceCounts::copies_from);
+  const bool crosses = from.is_cpu() || to.is_cpu();
+  if (!crosses) count(&DeviceCounts::operators);
+  const bool late = crosses && !in_operator && non_blocking &&
+                    is_pinned(from.is_cpu() ? from : to) && from.sizes() == to.sizes() &&
+                    from.scalar_type() == to.scalar_type();
+  if (late && from.is_cpu()) {
+    arrivals.push_back({from, to});
+  } else if (late) {
+    departures.push_back({Opened{from}.tensor.clone(), to});
+    to.fill_(std::numeric_limits<double>::quiet_NaN());
+  } else {
+    const Opened source{from}, target{to};
+    target.tensor.copy_(source.tensor.expand(to.sizes()));
+    if (crosses && !in_operator) wait();
+  }
+  return to;
+}
+
+at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
+  if (from.sizes() != to.sizes()) {
+    const at::Tensor larger = at::empty(from.sizes(), to.options());
+    to.unsafeGetTensorImpl()->set_storage_keep_dtype(larger.storage());
+    to.unsafeGetTensorImpl()->set_sizes_contiguous(from.sizes());
+  }
+  return copy_from(from, to, false);
+}
+
+at::Scalar local_scalar_dense(const at::Tensor& tensor) {
+  const std::lock_guard lock{mutex};
+  wait();
+  return Opened{tensor}.tensor.item();
+}
+
+// ---- Random numbers
+
+struct Generator : c10::GeneratorImpl {
+  explicit Generator(c10::DeviceIndex index)
+      : GeneratorImpl{{type, index}, c10::DispatchKeySet{c10::DispatchKey::PrivateUse1}},
+        host{at::detail::createCPUGenerator()} {}
+  void set_current_seed(std::uint64_t seed) override { host.set_current_seed(seed); }
+  void set_offset(std::uint64_t offset) override { host.set_offset(offset); }
+  std::uint64_t get_offset() const override { return host.get_offset(); }
+  std::uint64_t current_seed() const override { return host.current_seed(); }
+  std::uint64_t seed() override { return host.seed(); }
+  void set_state(const c10::TensorImpl& state) override {
+    host.unsafeGetGeneratorImpl()->set_state(state);
+  }
+  c10::intrusive_ptr<c10::TensorImpl> get_state() const override {
+    return host.unsafeGetGeneratorImpl()->get_state();
+  }
+  GeneratorImpl* clone_impl() const override { TORCH_CHECK(false, "not needed"); }
+
+  at::Generator host;
+};
+
+// ---- Operators
+
+// Tensors must be on one device; a number may be a tensor of the processor.
+void check_device(const at::Tensor& tensor, std::optional<c10::Device>& device,
+                  const c10::OperatorHandle& op) {
+  if (!tensor.defined() || (tensor.is_cpu() && tensor.dim() == 0)) return;
+  TORCH_CHECK(!device || *device == tensor.device(), op.schema().name(),
+              " got tensors of two devices: ", *device, " and ", tensor.device());
+  device = tensor.device();
+}
+
+bool waits(std::string_view name) {
+  static const std::set<std::string_view> names{"aten::equal", "aten::nonzero", "aten::unique_dim",
+                                                "aten::_unique2", "aten::masked_select"};
+  return names.contains(name);
+}
+
+std::span<c10::IValue> arguments(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  return std::span{*stack}.last(op.schema().arguments().size());
+}
+
+void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const std::lock_guard lock{mutex};
+  std::optional<c10::Device> device;
+  for (c10::IValue& value : arguments(op, stack)) {
+    if (value.isTensor()) check_device(value.toTensor(), device, op);
+    if (value.isTensorList()) {
+      for (const at::Tensor& tensor : value.toTensorVector()) check_device(tensor, device, op);
+    }
+    if (value.isGenerator()) value = value.toGenerator().get<Generator>()->host;
+  }
+  count(&DeviceCounts::operators);
+  if (waits(op.schema().name())) wait();
+  const InOperator inside;
+  at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
+}
+
+using Sizes = at::IntArrayRef;
+
+at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight,
+                       const std::optional<at::Tensor>& bias, Sizes stride, Sizes padding,
+                       Sizes dilation, bool transposed, Sizes output_padding, std::int64_t groups) {
+  const std::lock_guard lock{mutex};
+  count(&DeviceCounts::operators);
+  const InOperator inside;
+  const auto host_bias = bias && bias->defined() ? std::optional{bias->cpu()} : std::nullopt;
+  return at::convolution(x.cpu(), weight.cpu(), host_bias, stride, padding, dilation, transposed,
+                         output_padding, groups)
+      .to(x.device());
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward(
+    const at::Tensor& gradient, const at::Tensor& x, const at::Tensor& weight, Sizes stride,
+    Sizes padding, Sizes dilation, bool transposed, Sizes output_padding, std::int64_t groups,
+    std::array<bool, 3> mask) {
+  const std::lock_guard lock{mutex};
+  count(&DeviceCounts::operators);
+  const InOperator inside;
+  const std::array<std::int64_t, 1> bias{gradient.size(1)};
+  auto [of_x, of_weight, of_bias] =
+      at::convolution_backward(gradient.cpu(), x.cpu(), weight.cpu(), Sizes{bias}, stride, padding,
+                               dilation, transposed, output_padding, groups, mask);
+  const auto sent = [&](const at::Tensor& t) { return t.defined() ? t.to(x.device()) : t; };
+  return {sent(of_x), sent(of_weight), sent(of_bias)};
+}
+
+at::Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides,
+                         std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
+                         std::optional<at::Device> device, std::optional<bool>) {
+  const c10::OptionalDeviceGuard guard{device};
+  return at::detail::empty_strided_generic(sizes, strides, &device_allocator,
+                                           c10::DispatchKeySet{c10::DispatchKey::PrivateUse1},
+                                           dtype.value_or(at::kFloat));
+}
+
+at::Tensor empty(at::IntArrayRef sizes, std::optional<at::ScalarType> dtype,
+                 std::optional<at::Layout>, std::optional<at::Device> device, std::optional<bool>,
+                 std::optional<at::MemoryFormat> format) {
+  const c10::OptionalDeviceGuard guard{device};
+  return at::detail::empty_generic(sizes, &device_allocator,
+                                   c10::DispatchKeySet{c10::DispatchKey::PrivateUse1},
+                                   dtype.value_or(at::kFloat), format);
+}
+
+// ---- Autocast, with the lists that LibTorch has for all devices
+
+void cast(c10::IValue& value, at::ScalarType to) {
+  using at::autocast::cached_cast;
+  if (value.isTensor()) value = cached_cast(to, value.toTensor(), type);
+  if (value.isTensorList()) value = cached_cast(to, at::TensorList{value.toTensorVector()}, type);
+}
+
+void call_with(const c10::OperatorHandle& op, torch::jit::Stack* stack, at::ScalarType to) {
+  const c10::impl::ExcludeDispatchKeyGuard once{c10::DispatchKey::AutocastPrivateUse1};
+  for (c10::IValue& value : arguments(op, stack)) cast(value, to);
+  op.callBoxed(stack);
+}
+
+void call_in_lower(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  call_with(op, stack, at::autocast::get_autocast_dtype(type));
+}
+
+// `promote` also goes to fp32, the widest type there is.
+void call_in_fp32(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  call_with(op, stack, at::kFloat);
+}
+
+// ---- What LibTorch asks of a device
+
+struct Guard : c10::impl::DeviceGuardImplInterface {
+  c10::DeviceType type() const override { return tests::type; }
+  c10::Device exchangeDevice(c10::Device device) const override {
+    return {tests::type, std::exchange(current, device.index())};
+  }
+  c10::Device getDevice() const override { return {tests::type, current}; }
+  void setDevice(c10::Device device) const override { current = device.index(); }
+  void uncheckedSetDevice(c10::Device device) const noexcept override { current = device.index(); }
+  c10::Stream getStream(c10::Device device) const override {
+    return c10::Stream{c10::Stream::DEFAULT, device};
+  }
+  c10::Stream getDefaultStream(c10::Device device) const override { return getStream(device); }
+  c10::Stream exchangeStream(c10::Stream stream) const override { return stream; }
+  c10::DeviceIndex deviceCount() const noexcept override { return devices; }
+
+  // An event is the number of departures before it.
+  void destroyEvent(void* event, const c10::DeviceIndex) const noexcept override {
+    delete static_cast<std::int64_t*>(event);
+  }
+  void record(void** event, const c10::Stream&, const c10::DeviceIndex,
+              const c10::EventFlag) const override {
+    const std::lock_guard lock{mutex};
+    if (*event == nullptr) *event = new std::int64_t{};
+    *static_cast<std::int64_t*>(*event) = all_departures();
+  }
+  void block(void*, const c10::Stream&) const override {}
+  bool queryEvent(void* event) const override {
+    const std::lock_guard lock{mutex};
+    const std::int64_t until = event == nullptr ? 0 : *static_cast<std::int64_t*>(event);
+    const bool there = departed >= until;
+    depart(until);  // for the next query
+    return there;
+  }
+  void synchronizeEvent(void* event) const override {
+    const std::lock_guard lock{mutex};
+    count(&DeviceCounts::waits);
+    if (event != nullptr) depart(*static_cast<std::int64_t*>(event));
+  }
+  bool queryStream(const c10::Stream&) const override { return departures.empty(); }
+  void synchronizeStream(const c10::Stream&) const override { wait(); }
+  void synchronizeDevice(const c10::DeviceIndex) const override { wait(); }
+};
+
+struct Hooks : at::PrivateUse1HooksInterface {
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+  c10::DeviceIndex deviceCount() const override { return devices; }
+  c10::DeviceIndex getCurrentDevice() const override { return current; }
+  void setCurrentDevice(c10::DeviceIndex index) const override { current = index; }
+  c10::DeviceIndex exchangeDevice(c10::DeviceIndex index) const override {
+    return std::exchange(current, index);
+  }
+  c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex index) const override {
+    return exchangeDevice(index);
+  }
+  at::Generator getNewGenerator(c10::DeviceIndex index) const override {
+    return at::make_generator<Generator>(index < 0 ? current : index);
+  }
+  const at::Generator& getDefaultGenerator(c10::DeviceIndex) const override {
+    static const at::Generator generator = getNewGenerator(0);
+    return generator;
+  }
+  c10::Allocator* getPinnedMemoryAllocator() const override { return &pinned_allocator; }
+  bool isPinnedPtr(const void* data) const override { return pinned.contains(data); }
+  c10::Device getDeviceFromPtr(void*) const override { return {type, current}; }
+};
+
+[[maybe_unused]] const bool registered = [] {
+  c10::SetAllocator(type, &device_allocator);
+  c10::register_privateuse1_backend("fake");
+  at::RegisterPrivateUse1HooksInterface(new Hooks);
+  return true;
+}();
+C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard)
+
+TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
+  library.fallback(torch::CppFunction::makeFromBoxedFunction<&run_on_host>());
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  library.impl("empty.memory_format", &empty);
+  library.impl("empty_strided", &empty_strided);
+  library.impl("as_strided", &at::native::as_strided_tensorimpl);
+  library.impl("view", TORCH_FN(at::native::view));
+  library.impl("_reshape_alias", TORCH_FN(at::native::_reshape_alias));
+  library.impl("_copy_from", &copy_from);
+  library.impl("_copy_from_and_resize", &copy_from_and_resize);
+  library.impl("_local_scalar_dense", &local_scalar_dense);
+  library.impl("convolution_overrideable", &convolution);
+  library.impl("convolution_backward_overrideable", &convolution_backward);
+}
+
+TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, library) {
+  library.fallback(torch::CppFunction::makeFallthrough());
+}
+
+#define FAKE_NAME(name, ...) #name __VA_OPT__("." #__VA_ARGS__)
+#define FAKE_LOWER(...) \
+  library.impl(FAKE_NAME(__VA_ARGS__), torch::CppFunction::makeFromBoxedFunction<&call_in_lower>());
+#define FAKE_FP32(...) \
+  library.impl(FAKE_NAME(__VA_ARGS__), torch::CppFunction::makeFromBoxedFunction<&call_in_fp32>());
+TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, library) {
+  AT_FORALL_LOWER_PRECISION_FP(FAKE_LOWER)
+  AT_FORALL_FP32(FAKE_FP32)
+  AT_FORALL_FP32_SET_OPT_DTYPE(FAKE_FP32)
+  AT_FORALL_PROMOTE(FAKE_FP32)
+}
+
+}  // namespace
+
+DeviceCounts device_counts() {
+  const std::lock_guard lock{mutex};
+  return counts;
+}
+
+void reset_device_counts() {
+  const std::lock_guard lock{mutex};
+  counts = {};
+}
+
+}  // namespace seqtrain::tests

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+namespace seqtrain::tests {
+
+/// What a program asked of the fake device.
+struct DeviceCounts {
+  std::int64_t copies_to = 0;    ///< from the host to the device
+  std::int64_t copies_from = 0;  ///< from the device to the host
+  std::int64_t waits = 0;        ///< calls that return only after the device has done its work
+  std::int64_t operators = 0;
+};
+
+/// Returns the counts since the start or the last reset.
+[[nodiscard]] DeviceCounts device_counts();
+void reset_device_counts();
+
+}  // namespace seqtrain::tests
