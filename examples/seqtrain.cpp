@@ -7,16 +7,16 @@
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
-#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
+
+#include <seqtrain/core/edit_distance.hpp>
 
 namespace {
 
@@ -68,24 +68,12 @@ int fail(ExitCode code, const std::string& problem) {
   return code;
 }
 
-/// Returns the number of letters to add, remove or replace to turn one word into the other.
-std::size_t distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = std::exchange(row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, replaced}));
-    }
-  }
-  return row.back();
-}
-
 int refuse(std::string_view word) {
-  const auto* const nearest = std::ranges::min_element(
-      subcommands, {}, [word](const auto& known) { return distance(word, known.name); });
-  const bool is_near = distance(word, nearest->name) <= std::min<std::size_t>(2, word.size() - 1);
+  const auto* const nearest = std::ranges::min_element(subcommands, {}, [word](const auto& known) {
+    return seqtrain::edit_distance(word, known.name);
+  });
+  const bool is_near =
+      seqtrain::edit_distance(word, nearest->name) <= std::min<std::size_t>(2, word.size() - 1);
   return fail(wrong_input, "'" + std::string{word} + "' is no subcommand; " +
                                (is_near ? "did you mean '" + std::string{nearest->name} + "'? "
                                         : std::string{}) +

@@ -61,9 +61,11 @@ install_cuda() {
   needs 8000
   echo "Fetching LibTorch $version for GPUs, 2.5 GB, because $why. TORCH=cpu fetches one for processors, 190 MB."
   install --no-deps "torch==$version" || return
-  # The first two are for Python programs that compile kernels. The headers crt and cccl are for NCCL.
+  # The headers crt and cccl are for NCCL. The toolkit comes first, because it says which of the others fit.
+  # Triton and cuda-bindings are for Python programs that compile kernels.
+  install "$(requirements | sed -n 's/^cuda-toolkit\[/&crt,cccl,/p')" || return
   # shellcheck disable=SC2046
-  install $(requirements | sed '/^triton\|^cuda-bindings/d; s/^cuda-toolkit\[/&crt,cccl,/')
+  install $(requirements | sed '/^triton\|^cuda-/d')
 }
 
 if [[ -n ${TORCH:-} ]]; then
