@@ -103,9 +103,11 @@ TEST_F(FitTest, CountsAStepThatIsSkipped) {
   const std::vector<tests::FakeBatch> batches = loader.epoch(0);
   fit.count_step(std::span{batches}.subspan(0, 1), optim::Outcome::not_taken("bad"),
                  tests::no_loss);
-  const std::string problem = fit.watch.settle();
-  EXPECT_EQ(problem, "epoch 1, step 1, loss 0.000000, 2 rows: bad; the step was not taken");
-  const StepSkipped event = fit.count_skip(problem);
+  const auto skipped = fit.watch.settle();
+  ASSERT_TRUE(skipped);
+  EXPECT_EQ(skipped->problem,
+            "epoch 1, step 1, loss 0.000000, 2 rows: bad; the step was not taken");
+  const StepSkipped event = fit.count_skip(*skipped);
   EXPECT_EQ(event.step, 1);
   EXPECT_EQ(event.skipped, 1);
   EXPECT_EQ(fit.report("").skipped_steps, 1);
