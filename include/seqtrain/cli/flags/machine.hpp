@@ -54,8 +54,6 @@ struct MachineFlags {
 
   /// Throws an `InputError` that names the flag if a value is out of range.
   void validate() const {
-    require(device == "auto" || device == "cpu" || device == "cuda", "device",
-            "'" + device + "' is unknown: use auto, cpu or cuda");
     require(precision == "auto" || precision == "fp32" || precision == "bf16", "precision",
             "'" + precision + "' is unknown: use auto, fp32 or bf16");
     require(threads >= 1, "threads", "must be at least 1");
