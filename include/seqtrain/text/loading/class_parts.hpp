@@ -55,7 +55,7 @@ namespace seqtrain::text::detail {
                     "\"PreTrainedTokenizerFast\" into tokenizer_config.json");
 }
 
-/// What the classes share that make a tokenizer from a vocabulary and from tokenizer_config.json.
+/// Parts that several classes use to make a tokenizer from a vocabulary and tokenizer_config.json.
 class ClassParts {
  public:
   /// The folder must outlive this object.
