@@ -223,7 +223,6 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
                                     {"--warmup-steps", "-1"},
                                     {"--warmup-ratio", "1.5"},
                                     {"--order", "random"},
-                                    {"--device", "tpu"},
                                     {"--precision", "fp16"}}) {
     EXPECT_TRUE(problem(name, value).starts_with(std::string{name} + ": ")) << problem(name, value);
   }
