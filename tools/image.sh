@@ -40,6 +40,7 @@ make_base() {
 if [[ ${BASE:-} == localhost/debian:12 ]]; then
   "$engine" inspect --type image "$BASE" >/dev/null 2>&1 || make_base
 fi
+rm -rf build/wheels
 # Fetches the torch and the pyarrow of this checkout by its pip, because the build of the image does not
 # know the index, proxy and certificates of pip on this machine.
 if [[ -x .venv/bin/python && -z ${TORCH_INDEX:-} ]]; then
@@ -49,9 +50,7 @@ for wheel in distributions():
     if wheel.name in ("torch", "pyarrow", "cuda-toolkit", "nvidia-cuda-runtime", "nvidia-cuda-cupti"):
         print(f"{wheel.name}=={wheel.version}")')
   .venv/bin/python -m pip download --disable-pip-version-check --quiet --python-version 3.11 --no-deps \
-    --only-binary :all: --dest build/wheels $wheels
-else
-  rm -rf build/wheels
+    --extra-index-url https://download.pytorch.org/whl/cpu --only-binary :all: --dest build/wheels $wheels
 fi
 arguments=()
 for name in BASE PROGRAM TORCH_INDEX; do

@@ -17,8 +17,14 @@ record=.venv/libtorch
 # An installation that fails or is interrupted leaves the .venv that was there before.
 before=.venv.before
 restore() {
-  [[ ! -e $before ]] || { rm -rf .venv && mv "$before" .venv; }
+  [[ -e $before ]] || return 0
+  if [[ -e $record && $(<"$record") != unfinished ]]; then  # only the removal of the older one was interrupted
+    rm -rf "$before"
+  else
+    rm -rf .venv && mv "$before" .venv
+  fi
 }
+trap 'restore; exit 130' INT
 fail() {
   restore
   echo "error: $*" >&2
@@ -47,6 +53,7 @@ requirements() {
 }
 
 install_cpu() {
+  local toolkit
   needs 1000
   echo "Fetching LibTorch $version for processors, 190 MB, because $why. TORCH=cuda fetches one for GPUs, 2.5 GB."
   install --retries 0 --timeout 15 --extra-index-url "$cpu_index" "torch==$version+cpu" 2>/dev/null && return
@@ -54,8 +61,9 @@ install_cpu() {
   echo "PyTorch's index of wheels for processors does not give it. Fetching PyPI's wheel instead, 540 MB, without" \
     "the packages that GPUs and Python programs such as torchrun need."
   install --no-deps "torch==$version" || return
-  # Its part for processors loads two of CUDA's libraries.
-  install "$(requirements | sed -n 's/^cuda-toolkit\[.*\]/cuda-toolkit[cudart,cupti]/p')"
+  # The part for processors of a build with CUDA loads two of CUDA's libraries.
+  toolkit=$(requirements | sed -n 's/^cuda-toolkit\[.*\]/cuda-toolkit[cudart,cupti]/p')
+  [[ -z $toolkit ]] || install "$toolkit"
 }
 install_cuda() {
   needs 8000

@@ -3,6 +3,10 @@
 # .deb and a .tar.gz in build/release/packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+if [[ -e .venv/libtorch && $(<.venv/libtorch) == cuda* ]]; then
+  echo "error: packages hold a LibTorch for processors: make package TORCH=cpu" >&2
+  exit 1
+fi
 cmake --preset release -DSEQTRAIN_PACKAGE=ON
 tools/build.sh release programs pages
 cpack --config build/release/CPackConfig.cmake

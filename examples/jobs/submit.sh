@@ -195,9 +195,9 @@ check_repository() {
 }
 
 warn_of_idle_accelerator() {
-  if [[ $job == *acceleratorType* && -z ${TORCH_INDEX:-} ]]; then
+  if [[ $job == *acceleratorType* ]]; then
     echo "warning: the image is built for processors, so the job's accelerator stays idle:" \
-      "see TORCH_INDEX in docs/jobs.md" >&2
+      "see docs/jobs.md" >&2
   fi
 }
 

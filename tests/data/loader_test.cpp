@@ -135,7 +135,7 @@ TEST(BucketLoader, SharesAnEpochAmongProcesses) {
         const bool own = shard.owns(static_cast<std::int64_t>(i));
         ASSERT_EQ(description_of(batches[i]), description_of(expected[i]));
         ASSERT_NE(batches[i].set, 0u);
-        ASSERT_EQ(batches[i].described_only(), !own);
+        ASSERT_EQ(batches[i].input_ids.empty(), !own);
         ASSERT_EQ(batches[i].input_ids, own ? expected[i].input_ids : Ids{});
         ASSERT_EQ(batches[i].token_type_ids, own ? expected[i].token_type_ids : Ids{});
         owned[i] += own ? 1 : 0;
@@ -162,7 +162,7 @@ TEST(BucketLoader, DescribesTargets) {
                       {.plan = {.batch_size = 1, .order = Order::file},
                        .shard = {.replicas = 2, .first = 1, .last = 2}}};
   const auto batches = copies_of(loader, 0);
-  EXPECT_TRUE(batches.at(0).described_only());
+  EXPECT_TRUE(batches.at(0).input_ids.empty());
   EXPECT_EQ(batches.at(0).targets, (std::vector<float>{1, 2}));
   EXPECT_EQ(batches.at(1).targets, (std::vector<float>{3, 4}));
 }

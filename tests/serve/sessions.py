@@ -69,11 +69,11 @@ def shape(value):
     return "number" if type(value) in (int, float) else type(value).__name__
 
 
-def run(command, port):
+def run(command, port, folder):
     words = shlex.split(command.replace("localhost:8080", f"127.0.0.1:{port}")
                         .replace("127.0.0.1:8080", f"127.0.0.1:{port}"))
     return subprocess.run([*words, "--silent", "--show-error"], stdout=subprocess.PIPE, text=True,
-                          check=True).stdout
+                          check=True, cwd=folder).stdout
 
 
 def main():
@@ -87,18 +87,23 @@ def main():
     commands = CONTRACTS + [session for page in arguments.pages for session in sessions(page)]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        made_model.make(folder)
-        server = Server(arguments.serve, folder)
+        place = pathlib.Path(folder)
+        (place / "review.txt").write_text("A man sleeps.")
+        made_model.make(place / "classifier")
+        made_model.make(place / "reranker", labels=["relevance"])
+        servers = {name: Server(arguments.serve, place / name) for name in ("classifier", "reranker")}
         try:
-            port = server.wait_for("Listening")["port"]
-            server.wait_for("Ready")
+            ports = {name: server.wait_for("Listening")["port"] for name, server in servers.items()}
+            for server in servers.values():
+                server.wait_for("Ready")
             for command, documented in commands:
-                answer = run(command, port)
+                answer = run(command, ports["reranker" if "/rerank" in command else "classifier"], place)
                 same = shape(read_elided(documented)) == shape(json.loads(answer))
                 failed += not same
                 print("ok  " if same else "FAIL", command, "\n    ", answer[:300])
         finally:
-            server.process.kill()
+            for server in servers.values():
+                server.process.kill()
     print(f"{len(commands) - failed} of {len(commands)} answers are as documented")
     return 1 if failed else 0
 

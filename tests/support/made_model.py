@@ -23,7 +23,7 @@ def vocabulary():
             + ["##" + c for c in characters] + words)
 
 
-def shapes(words, layers):
+def shapes(words, layers, outputs):
     """Returns the names and shapes of the tensors."""
     def linear(name, to, of):
         return [(name + ".weight", [to, of]), (name + ".bias", [to])]
@@ -44,7 +44,7 @@ def shapes(words, layers):
         yield from linear(prefix + "output.dense", HIDDEN, INNER)
         yield from norm(prefix + "output")
     yield from linear("bert.pooler.dense", HIDDEN, HIDDEN)
-    yield from linear("classifier", len(LABELS), HIDDEN)
+    yield from linear("classifier", outputs, HIDDEN)
 
 
 def numbers(name, shape, source):
@@ -57,14 +57,14 @@ def numbers(name, shape, source):
     return array.array("f", (source.gauss(0, scale) for _ in range(count)))
 
 
-def make(folder, layers=2, seed=1):
-    """Writes the model into `folder`, which need not exist yet."""
+def make(folder, layers=2, seed=1, labels=LABELS):
+    """Writes the model into `folder`, which need not exist yet. With one label it is a reranker."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     words = vocabulary()
     source = random.Random(seed)
     header, parts, end = {}, [], 0
-    for name, shape in shapes(len(words), layers):
+    for name, shape in shapes(len(words), layers, len(labels)):
         values = numbers(name, shape, source)
         begin, end = end, end + 4 * len(values)
         header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, end]}
@@ -80,9 +80,9 @@ def make(folder, layers=2, seed=1):
         "hidden_size": HIDDEN, "intermediate_size": INNER, "num_hidden_layers": layers,
         "num_attention_heads": HEADS, "hidden_act": "gelu", "layer_norm_eps": 1e-12,
         "max_position_embeddings": POSITIONS, "type_vocab_size": 2, "vocab_size": len(words),
-        "pad_token_id": 0, "problem_type": "single_label_classification",
-        "id2label": {str(i): label for i, label in enumerate(LABELS)},
-        "label2id": {label: i for i, label in enumerate(LABELS)}}, indent=2) + "\n")
+        "pad_token_id": 0, **({"problem_type": "single_label_classification"} if len(labels) > 1 else {}),
+        "id2label": {str(i): label for i, label in enumerate(labels)},
+        "label2id": {label: i for i, label in enumerate(labels)}}, indent=2) + "\n")
 
 
 def main():

@@ -471,6 +471,18 @@ TEST_F(CheckpointsTest, ACopyWithoutMemoryIsLoggedAndDoesNotEndTheRun) {
   EXPECT_EQ(steps(), Steps{2});
 }
 
+TEST_F(CheckpointsTest, AnErrorOfTheFitIsThrown) {
+  const std::function<void(const VisitTensors&)> tensors = [](const VisitTensors&) {
+    throw Error{"a gradient is not finite"};  // found when the tensors are asked for
+  };
+  auto with = options();
+  with.directory.clear();
+  Checkpoints keeper{sink::Directory{place()}, nullptr, with};
+  (void)keeper.restore({});
+  const State first{.position = {.step = 1}};
+  EXPECT_THROW(keeper.save(Moment::step, {first, tensors}), Error);
+}
+
 /// Files with a call that can fail.
 struct Failing : Files {
   void sync_directory(const fs::path& path) const {

@@ -98,6 +98,9 @@ TEST_F(RunDirectoryTest, RemovesCheckpointsOnlyWhereItIsTold) {
   const auto checkpoint = path / "checkpoints/run_1/checkpoint-5/manifest.json";
   fs::create_directories(checkpoint.parent_path());
   tests::write_file(checkpoint, "{}");
+  const auto model = path / "checkpoints/all-MiniLM-L6-v2/model.safetensors";
+  fs::create_directories(model.parent_path());
+  tests::write_file(model, "");
   tests::write_file(path / "checkpoints/run.json", "{}");
   tests::write_file(path / "checkpoints/.lock", "");
   tests::write_file(path / "published.json", "{}");
@@ -105,9 +108,12 @@ TEST_F(RunDirectoryTest, RemovesCheckpointsOnlyWhereItIsTold) {
   run.create();
   EXPECT_TRUE(fs::exists(checkpoint));
   EXPECT_TRUE(fs::exists(path / "published.json"));
+  run.remove_checkpoints_of("run_2");
+  EXPECT_TRUE(fs::exists(checkpoint));
   run.remove_checkpoints();
   EXPECT_FALSE(fs::exists(path / "published.json"));
-  EXPECT_EQ(entries(path / "checkpoints"), 2);
+  EXPECT_EQ(entries(path / "checkpoints"), 3);
+  EXPECT_TRUE(fs::exists(model));
   EXPECT_TRUE(fs::exists(path / "checkpoints/.lock"));
 }
 

@@ -54,6 +54,7 @@ inline std::string predict_command(const OtherProgram& predict, const std::strin
   std::string fields;
   if (!flags.text_field.empty()) fields += " --text-field " + shell_word(flags.text_field);
   if (!flags.pair_field.empty()) fields += " --pair-field " + shell_word(flags.pair_field);
+  if (!flags.columns.empty()) fields += " --columns " + shell_word(flag_text(flags.columns));
   return predict.build + line + fields + " " + shell_word(examples);
 }
 

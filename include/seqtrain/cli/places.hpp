@@ -76,7 +76,8 @@ class RunCheckpoints {
   /// Removes the checkpoints of a finished run unless they are to be kept. Call it when the results
   /// of the run are safe.
   void finish(const TrainFlags& flags, const train::RunDirectory& run) const {
-    if (!flags.keeps_checkpoints()) run.remove_checkpoints();
+    const std::string& id = keeper_.run().id;
+    if (!flags.keeps_checkpoints() && !id.empty()) run.remove_checkpoints_of(id);
   }
 
   /// Returns options for `StopSignals` with which the log says, when the grace time is over, what

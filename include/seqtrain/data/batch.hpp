@@ -14,7 +14,8 @@ struct Batch {
   std::int64_t index = 0;  ///< number of the batch in its epoch, from 0
   std::int64_t rows = 0;
   std::int64_t width = 0;  ///< length of the longest row, rounded up by `pad_to_multiple_of`
-  std::vector<std::int32_t> input_ids;  ///< [rows, width], with the pad id after each row's end
+  std::vector<std::int32_t> input_ids;  ///< [rows, width], with the pad id after each row's end;
+                                        ///< empty if another process computes the batch
   std::vector<std::int32_t> token_type_ids;  ///< [rows, width]; 0 if the family has no token types
   std::vector<std::int32_t> lengths;         ///< [rows]; attention_mask[r][c] is c < lengths[r]
   std::vector<std::int64_t> labels;          ///< [rows]; -1 for a row without a label
@@ -22,10 +23,6 @@ struct Batch {
                                ///< label; the label is then 0
   std::vector<std::int64_t> row_ids;  ///< [rows], the indexes of the rows in their encoded set
   std::uint64_t set = 0;              ///< number of that set, unique in the process; 0 if unknown
-
-  /// Tells whether the batch has no ids, because another process computes it. `input_ids` and
-  /// `token_type_ids` are then empty; all other members have the values of that process.
-  [[nodiscard]] bool described_only() const { return input_ids.empty() && rows > 0; }
 
   /// Returns the number of tokens that are not padding.
   [[nodiscard]] std::int64_t tokens() const {

@@ -257,11 +257,14 @@ class BasicCheckpoints {
   }
 
   /// Copies a fit for the writer. Returns false if that fails, for example for want of memory. The
-  /// failure is noted and logged.
+  /// failure is noted and logged. An `Error` is the fit's and is thrown: before its tensors are
+  /// read, it finds out whether the last steps were taken.
   bool copy(const FitView& fit) {
     try {
       snapshot_.assign(fit);
       return true;
+    } catch (const Error&) {
+      throw;
     } catch (const std::bad_alloc&) {
       fail(fit, "not enough memory for a copy of the parameters");
     } catch (const std::exception& error) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -12,6 +13,7 @@
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/core/writable.hpp>
+#include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/sink/publish_once.hpp>
 
 namespace seqtrain::train {
@@ -91,18 +93,25 @@ class RunDirectory {
     });
   }
 
-  /// Removes the checkpoints of earlier runs and the record of their publications. Keeps locks, and
-  /// run.json, by which another program notices that it is replaced.
+  /// Removes the checkpoints of earlier runs and the record of their publications. Keeps locks,
+  /// folders without checkpoints, which are not of a run, and run.json, by which another program
+  /// notices that it is replaced.
   void remove_checkpoints() const {
     with_file_errors([this] {
       std::filesystem::remove(path() / sink::Published::file_name);
       std::error_code none;
       std::vector<std::filesystem::path> folders;
       for (const auto& entry : std::filesystem::directory_iterator{checkpoints(), none}) {
-        if (entry.is_directory()) folders.push_back(entry.path());
+        if (entry.is_directory() && holds_checkpoints(entry.path()))
+          folders.push_back(entry.path());
       }
       for (const auto& folder : folders) std::filesystem::remove_all(folder);
     });
+  }
+
+  /// Removes the checkpoints of the run with this id.
+  void remove_checkpoints_of(const std::string& id) const {
+    with_file_errors([&] { std::filesystem::remove_all(checkpoints() / id); });
   }
 
   /// Replaces `model/`. `save` fills an empty directory, which takes the place of `model/` when
@@ -127,6 +136,16 @@ class RunDirectory {
  private:
   [[nodiscard]] std::filesystem::path partial_model() const { return path() / "model.partial"; }
   [[nodiscard]] std::filesystem::path old_model() const { return path() / "model.old"; }
+
+  /// Tells whether a folder is a checkpoint, as those of seqtrain 0.1 are, or holds one.
+  static bool holds_checkpoints(const std::filesystem::path& folder) {
+    const auto is_checkpoint = [](const std::filesystem::path& place) {
+      return std::filesystem::exists(place / sink::Manifest::file_name);
+    };
+    return is_checkpoint(folder) ||
+           std::ranges::any_of(std::filesystem::directory_iterator{folder}, is_checkpoint,
+                               [](const auto& entry) { return entry.path(); });
+  }
 
   /// Puts the new model in place. A crash leaves the old model or the new one complete: as
   /// `model/`, or the old one as `model.old/`, which `create` puts back.

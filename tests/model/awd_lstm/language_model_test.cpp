@@ -330,8 +330,8 @@ TEST(PretrainedWords, SavesWhatItReads) {
   auto other = make_language_model(0, 6);
   const auto words = weights::read_pickled_words(tests::awd_lstm_golden() / "words.pkl");
   load_pretrained(other, words, file, words);
-  EXPECT_EQ(other.next_word_logits(SmallLanguageModel::batch(0)),
-            model.next_word_logits(SmallLanguageModel::batch(0)));
+  EXPECT_EQ(other.evaluate(SmallLanguageModel::batch(0)),
+            model.evaluate(SmallLanguageModel::batch(0)));
 }
 
 }  // namespace

@@ -21,11 +21,9 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/language_batch.hpp>
 #include <seqtrain/kernels/bf16.hpp>
-#include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/model/cpu/word_loss.hpp>
 #include <seqtrain/model/input_checks.hpp>
-#include <seqtrain/model/logits.hpp>
 #include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/fresh_parameters.hpp>
@@ -91,16 +89,6 @@ class LanguageModel {
     Dropout off;
     return cross_entropy(batch, encoder_(ids(batch), begin_of(batch, evaluated_), off))
         .item<double>();
-  }
-
-  /// Returns logits [rows, vocab_size] of the word after each row, in evaluation mode and without a
-  /// state.
-  metrics::Logits next_word_logits(const data::LanguageBatch& batch) {
-    check(batch);
-    const at::NoGradGuard no_gradients;
-    Dropout off;
-    RecurrentState state = encoder_.zero_state(batch.rows);
-    return to_host(decode(encoder_(ids(batch), state, off).select(1, -1)));
   }
 
   /// Returns the weight of a batch in a mean over several batches: its number of words. With these

@@ -191,10 +191,6 @@ class CharacterTable {
   return (CharacterTable::instance().properties(code) & property) != 0;
 }
 
-/// Returns whether the character is in \p{L}.
-[[nodiscard]] inline bool is_letter(char32_t code) noexcept {
-  return has_property(code, CharacterTable::letter);
-}
 [[nodiscard]] inline bool is_number(char32_t code) noexcept {
   return has_property(code, CharacterTable::number);
 }
