@@ -124,7 +124,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
     log.warning(data::leak_warning(*results.data));
     log.warning(data::rare_label_warning(*results.data));
     log.warning(data::unknown_warning(train.set, text::unknown_id(tokenizer)));
-    if (flags.freeze_encoder) {
+    if (flags.freeze_encoder && device.is_cpu() && model.has_kernels()) {
       const auto rows =
           train.set.size() + dev_file.set.size() + (test_file ? test_file->set.size() : 0);
       log.warning(

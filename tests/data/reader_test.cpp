@@ -206,6 +206,15 @@ TEST(Reader, RefusesNamesOfColumnsWhereTheFileHasThem) {
             "--columns");
 }
 
+TEST(Reader, RefusesNamesOfColumnsBesideAQuotedHeader) {
+  EXPECT_NE(problem("\"text\",\"label\"\na,1\n", "f.csv", {.columns = {"text", "label"}})
+                .find("the first line is a header"),
+            std::string::npos);
+  EXPECT_NE(problem("a\n", "f", {.columns = {"text"}, .format = Format::lines})
+                .find("leave out --columns"),
+            std::string::npos);
+}
+
 TEST(Reader, ReadsNamesOfFieldsInAnyCase) {
   EXPECT_EQ(read("Text,Label\na,1\n", "f.csv"), Found{"a|~|1"});
   EXPECT_EQ(read("{\"Premise\":\"a\",\"HYPOTHESIS\":\"b\",\"Label\":2}"), Found{"a|b|2"});
@@ -255,6 +264,8 @@ TEST(Reader, ReadsATableOfOneColumnWithoutLabels) {
   EXPECT_EQ(read("text\na\nb\n", "f", {.labelled = false}), (Found{"a|~|~", "b|~|~"}));
   EXPECT_EQ(read("\"sentence\"\r\n\"a, b\"\r\n", "f", {.labelled = false}), Found{"a, b|~|~"});
   EXPECT_EQ(read("comment\na\n", "f.csv", {.labelled = false}), Found{"a|~|~"});
+  EXPECT_NE(problem("太差了\n还行\n", "f.csv", {.labelled = false}).find("no known field"),
+            std::string::npos);
   EXPECT_NE(problem("a text without a header\nb\n", "f.csv", {.labelled = false})
                 .find("no known field for the text among: a text without a header"),
             std::string::npos);

@@ -50,6 +50,13 @@ TEST(SplitFiles, TakesEachFileOnce) {
   EXPECT_EQ(names_of(split_files(in + "b.csv," + in + "./x/../b.csv")), "b.csv ");
 }
 
+TEST(SplitFiles, RefusesEmptyNamesBetweenCommas) {
+  for (const char* names : {"a.csv,", ",a.csv", "a.csv,,b.csv"}) {
+    EXPECT_EQ(tests::refusal([&] { (void)split_files(names); }),
+              std::string{names} + ": has an empty name between commas");
+  }
+}
+
 TEST(SplitFiles, RefusesPipesWithoutOpeningThem) {
   const tests::TemporaryDirectory directory;
   const std::string pipe = (directory / "pipe").string();

@@ -28,6 +28,7 @@ TEST(InputChecks, TakeAnyTypesForAModelWithOneType) {
                           .token_type_ids = {0, 1},
                           .lengths = {2},
                           .labels = {0},
+                          .targets = {},
                           .row_ids = {0}};
   weights::ModelConfig config;
   config.type_vocab_size = 1;

@@ -196,9 +196,12 @@ inline Fields choose_fields(std::span<const std::string> names, const ReadOption
 }
 
 /// Returns the options for a table with this header. If no labels are read and the only column has
-/// a name of one word, so that it is no text itself, that column is the text.
+/// a name of letters and digits, so that it is hardly a text itself, that column is the text.
 inline ReadOptions options_for_table(ReadOptions options, std::span<const std::string> header) {
-  const bool is_name = header.size() == 1 && header[0].find_first_of(" ;") == std::string::npos;
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  const bool is_name = header.size() == 1 && std::ranges::all_of(header[0], fits);
   if (is_name && !options.labelled && options.text_field.empty()) options.text_field = header[0];
   return options;
 }

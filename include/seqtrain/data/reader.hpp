@@ -96,6 +96,7 @@ class Reader {
     }
     format_ = options.format ? *options.format : recognise_format(body_, source_.name);
     if (format_ == Format::lines) {
+      refuse_columns(options, source_.name);
       fields_.text = "line";
       empty_lines_ = options.empty_lines;
     } else if (format_ == Format::json_lines) {
@@ -189,16 +190,11 @@ class Reader {
     columns_.may_be_more = may_be_more;
   }
 
-  /// Throws `InputError` if the first line is a header with these names.
+  /// Throws `InputError` if the first record is a header with these names.
   void refuse_header(const std::vector<std::string>& names) const {
-    std::string_view rest = body_;
-    const std::string_view line = take_line(rest);
-    std::string header;
-    for (const auto& name : names) {
-      header += (header.empty() ? "" : format_ == Format::tsv ? "\t" : ",") + name;
-    }
-    if (!equal_but_case(line, header)) return;
-    throw source_.error("the first line is a header with the names of the columns", line, {},
+    Reader first{*this};
+    if (!std::ranges::equal(first.take_header(), names, equal_but_case)) return;
+    throw source_.error("the first line is a header with the names of the columns", body_, {},
                         "leave out --columns");
   }
 

@@ -104,6 +104,7 @@ inline void demand_one_split(const std::vector<std::filesystem::path>& files,
   for (std::size_t begin = 0; begin <= names.size();) {
     const std::size_t end = std::min(names.find(',', begin), names.size());
     const std::filesystem::path name = names.substr(begin, end - begin);
+    if (name.empty()) throw InputError{"has an empty name between commas", {.object = names}};
     const std::size_t before = files.size();
     if (name.filename().string().find('*') == std::string::npos) {
       detail::refuse_pipe(name);

@@ -77,9 +77,7 @@ inline LfsAction lfs_action(const Settings& settings, const json::Value& value) 
   std::map<std::uint64_t, http::Url> parts;
   for (const auto& [name, content] : header->members()) {
     if (name == "chunk_size") {
-      const auto size =
-          content.is_integer() ? std::to_string(content.integer()) : std::string{content.string()};
-      action.part_bytes = number_in(size).value_or(0);
+      action.part_bytes = number_in(content.string_or_digits()).value_or(0);
       if (action.part_bytes == 0) throw content.error("expected a number of bytes");
     } else if (const auto part = number_in(name)) {
       parts.emplace(*part, lfs_url(settings, content));

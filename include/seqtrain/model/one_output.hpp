@@ -41,7 +41,10 @@ inline std::optional<predict::OneOutput> one_output_in(const json::Value& object
   const auto config = json::Document::load(folder / "config.json");
   const auto settings = config.root().find("sentence_transformers");
   if (!found && settings) found = detail::one_output_in(*settings, "activation_fn");
-  if (!found) found = detail::one_output_in(config.root(), "sbert_ce_default_activation_function");
+  const bool named = settings && settings->find("activation_fn");
+  if (!found && !named) {
+    found = detail::one_output_in(config.root(), "sbert_ce_default_activation_function");
+  }
   return found.value_or(predict::OneOutput::sigmoid);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <unordered_map>
 
 #include <seqtrain/core/available_memory.hpp>
+#include <seqtrain/core/environment.hpp>
 #include <seqtrain/data/batch.hpp>
 
 namespace seqtrain::model {
@@ -73,11 +75,14 @@ class RowCache {
   std::size_t bytes_ = 0;
 };
 
-/// Returns the memory in bytes that a frozen encoder's states may take: half of what is available.
+/// Returns the memory in bytes that a frozen encoder's states may take: this process's share of
+/// half of what is available. A launcher gives the number of processes in `LOCAL_WORLD_SIZE`.
 [[nodiscard]] inline std::size_t memory_for_states() {
   const auto available = available_memory();
-  return available ? static_cast<std::size_t>(*available / 2)
-                   : std::numeric_limits<std::size_t>::max();
+  if (!available) return std::numeric_limits<std::size_t>::max();
+  const auto processes = std::atoi(process_environment("LOCAL_WORLD_SIZE").value_or("1").c_str());
+  return static_cast<std::size_t>(*available / 2) /
+         static_cast<std::size_t>(std::max(1, processes));
 }
 
 /// Returns a warning if the states of all rows of a run's sets do not fit into the memory for them,

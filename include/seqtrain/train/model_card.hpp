@@ -104,7 +104,7 @@ inline bool test_is_dev(const Pairs& flags) {
   const std::string kind = value_in(flags, "dataset").empty() ? "-file" : "-split";
   const auto test = value_in(flags, "test" + kind);
   const auto held_out = value_in(flags, "dev-fraction");
-  if (test.empty() || (!held_out.empty() && held_out != "0")) return test.empty();
+  if (test.empty() || (!held_out.empty() && held_out != "0")) return false;
   return test == value_in(flags, "dev" + kind);
 }
 

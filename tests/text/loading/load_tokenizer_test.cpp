@@ -16,7 +16,9 @@
 #include <seqtrain/text/loading/base64.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 
+#include "support/corrupt.hpp"
 #include "support/shared_data.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace seqtrain::text {
 namespace {
@@ -245,6 +247,31 @@ TEST_F(LoadTokenizer, RefusesAClassWhoseFilesAreMissingOrOfAnotherModel) {
   expect_error("spm.model");
   write("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
   expect_error("has no tokenizer.json");
+}
+
+TEST_F(LoadTokenizer, SurvivesDamagedSentencePieceModelsOfAClass) {
+  write("tokenizer_config.json", R"({"tokenizer_class": "XLMRobertaTokenizer"})");
+  const auto model = tests::read_file(tests::golden() / "sentence_pieces/unigram_bytes.model");
+  tests::survive_flipped_bits(model, 200, [&](const std::string& damaged) {
+    write("sentencepiece.bpe.model", damaged);
+    load_tokenizer(folder_).visit([](const auto& tokenizer) {
+      typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
+      std::vector<Id> ids;
+      tokenizer.encode("The river … œuf ﬁn 😀 <sym> ab  est é", {}, {}, scratch, ids);
+    });
+  });
+}
+
+TEST_F(LoadTokenizer, RefusesPiecesThatAreNotUtf8) {
+  write("tokenizer_config.json", R"({"tokenizer_class": "XLMRobertaTokenizer"})");
+  const auto piece = [](const std::string& text, char type) {
+    const std::string fields =
+        "\x0A" + std::string{static_cast<char>(text.size())} + text + "\x18" + type;
+    return "\x0A" + std::string{static_cast<char>(fields.size())} + fields;
+  };
+  write("sentencepiece.bpe.model",
+        piece("<unk>", 2) + piece("<s>", 3) + piece("</s>", 3) + piece("a", 1) + piece("\xA9", 4));
+  expect_error("piece 4 is not UTF-8");
 }
 
 /// The folders of tests/golden/tokenizer_folders.py with the ids that transformers gives.

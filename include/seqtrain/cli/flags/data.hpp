@@ -83,7 +83,8 @@ struct DataFlags {
         .add("fraction-of-train-data", fraction_of_train_data,
              "share of the training examples to use, from the first on", determines_results)
         .add("max-length", max_length,
-             "most ids of an example; longer ones are truncated (0: the model's maximum)",
+             "most ids of an example; longer ones are truncated (0: the model's maximum, or the "
+             "tokenizer's if that is less)",
              determines_results)
         .add("problem-type", problem_type,
              "regression, single_label_classification or multi_label_classification (default: the "

@@ -36,9 +36,10 @@ enum class Role {
 
 /// The parameters and tensors for which a checkpoint and a model differ.
 struct LoadReport {
-  std::vector<std::string> fresh;     ///< parameters that the checkpoint lacks, initialised
-  std::vector<std::string> resized;   ///< parameters with other sizes there, initialised
-  std::vector<std::string> left_out;  ///< tensors of the checkpoint that the model has no place for
+  std::vector<std::string> fresh = {};    ///< parameters that the checkpoint lacks, initialised
+  std::vector<std::string> resized = {};  ///< parameters with other sizes there, initialised
+  std::vector<std::string> left_out =
+      {};  ///< tensors of the checkpoint without a place in the model
 };
 
 /// The distribution of weights that a checkpoint lacks: normal with mean 0.

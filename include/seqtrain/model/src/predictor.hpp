@@ -48,17 +48,6 @@ inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folde
   return predict::TextEncoder{text::load_tokenizer(folder)};
 }
 
-/// Throws `InputError` if two labels have the same name, because an answer could mean either.
-inline void demand_different_labels(std::vector<std::string> labels,
-                                    const std::filesystem::path& config) {
-  std::ranges::sort(labels);
-  const auto repeated = std::ranges::adjacent_find(labels);
-  if (repeated == labels.end()) return;
-  throw InputError{"two labels have the name '" + *repeated + "'",
-                   {.object = config.string(), .field = "id2label"},
-                   "give each label a name of its own there"};
-}
-
 using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier>;
 
 inline TrainedModel load_trained(const std::filesystem::path& folder,
@@ -92,7 +81,6 @@ SEQTRAIN_SEPARATE Predictor::Predictor(const std::filesystem::path& directory,
   state_.reset(new State{.model = detail::load_trained(folder, encode_, options)});
   if (const auto* encoder = std::get_if<AnyClassifier>(&state_->model)) {
     describe(*encoder, options.device);
-    detail::demand_different_labels(labels(), folder / "config.json");
     if (labels().size() == 1) task_.one_output = one_output_of(folder);
   } else {
     const auto& model = std::get<AwdLstmClassifier>(state_->model);

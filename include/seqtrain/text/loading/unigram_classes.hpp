@@ -20,6 +20,7 @@
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/text/loading/vocabulary.hpp>
 #include <seqtrain/text/tokenizer.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
 namespace detail {
@@ -68,6 +69,9 @@ struct UnigramFile {
   UnigramFile file{.unknown = model.unknown, .characters = std::move(model.rules.characters)};
   std::vector<DeclaredToken> added;
   for (const auto& [text, score, type] : model.pieces) {
+    if (!is_valid_utf8(text)) {
+      throw InputError{"piece " + std::to_string(file.pieces.size()) + " is not UTF-8"};
+    }
     file.pieces.emplace_back(text, score);
     const bool control = type == SentencePiece::Type::control;
     if (!control && type != SentencePiece::Type::user_defined) continue;
