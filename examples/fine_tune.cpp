@@ -84,7 +84,7 @@ data::HeldOut encode_train_and_dev(Processes& processes,
 
 void train_together(Processes& processes, c10::Device device, const report::Log& log,
                     const std::string& program, const cli::TrainFlags& given,
-                    const cli::Flags& parser) {
+                    const cli::Flags& parser, std::string& place) {
   const bool first = processes.is_first();
   std::optional<cli::PushToHub> repository;
   if (first) repository.emplace(given, log);
@@ -93,6 +93,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
                          .versions = tensor::versions()};
   const auto card_dataset = cli::card_dataset(flags);
   const train::RunDirectory run{flags.run_directory(program, first)};
+  place = run.path().string();
   auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
   const auto tokenizer = text::load_tokenizer(flags.model);
   const auto labels = flags.choose_labels();
@@ -246,5 +247,12 @@ void fine_tune(const report::Log& log, const std::string& program, const cli::Tr
         "The GPUs exchange gradients through the processor's memory, which is slower than "
         "NCCL: libseqtrain_nccl.so cannot be loaded");
   }
-  processes.tell_errors([&] { train_together(processes, device, log, program, flags, parser); });
+  std::string place;
+  try {
+    processes.tell_errors(
+        [&] { train_together(processes, device, log, program, flags, parser, place); });
+  } catch (const train::Stopped&) {
+    log.info("To continue this run: the same flags with --output-dir " + place + " --resume auto");
+    throw;
+  }
 }

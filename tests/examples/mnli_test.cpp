@@ -239,10 +239,11 @@ TEST_F(Mnli, RemovesTheCheckpointsOfAFinishedRunUnlessAskedToKeepThem) {
   ASSERT_EQ(run_example("mnli", flags("run", "--checkpoint-every 1")).code, 0);
   EXPECT_EQ(checkpoints_in(directory_ / "run"), std::vector<std::string>{});
   EXPECT_TRUE(std::filesystem::exists(other));
-  const auto anew = run_example("mnli", flags("run", "--resume auto"));
-  ASSERT_EQ(anew.code, 0) << anew.output;
-  EXPECT_NE(anew.output.find("no checkpoint, so training begins anew"), std::string::npos);
-  EXPECT_EQ(checkpoints_in(directory_ / "run"), std::vector<std::string>{"checkpoint-4"});
+  const auto model = tests::read_file(directory_ / "run/model.pth");
+  const auto refused = run_example("mnli", flags("run", "--resume auto --seed 5"));
+  EXPECT_EQ(refused.code, 2) << refused.output;
+  EXPECT_NE(refused.output.find("holds a finished run, but no checkpoint"), std::string::npos);
+  EXPECT_EQ(tests::read_file(directory_ / "run/model.pth"), model);
   ASSERT_EQ(run_example("mnli", flags("kept", "--keep-last-checkpoint")).code, 0);
   EXPECT_EQ(checkpoints_in(directory_ / "kept"), std::vector<std::string>{"checkpoint-4"});
   const auto longer = run_example("mnli", flags("kept", "--resume auto", "--epochs 2"));

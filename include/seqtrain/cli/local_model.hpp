@@ -60,9 +60,10 @@ auto from_hub(const report::Log& log, const Fetch& fetch) {
     return fetch(client, cache, options);
   } catch (const hub::NotFound& error) {
     throw InputError{std::string{error.what()} +
-                     "; there is no local directory of this name either"};
+                     "; there is no local directory of this name either: --model takes one"};
   } catch (const hub::Unavailable& error) {
-    throw Error{std::string{error.what()} + "; there is no local directory of this name either"};
+    throw Error{std::string{error.what()} +
+                "; there is no local directory of this name either: --model takes one"};
   }
 }
 

@@ -49,7 +49,8 @@ inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log) {
 /// that folder.
 class RunCheckpoints {
  public:
-  /// `settings` are the result of `run_settings`. Throws `InputError` if the place cannot be used.
+  /// `settings` are the result of `run_settings`. Throws `InputError` if the place cannot be used,
+  /// or if a finished run is to be continued that has no checkpoint.
   RunCheckpoints(const TrainFlags& flags, const train::RunDirectory& run, train::Pairs settings,
                  train::Pairs versions, report::Log log)
       : log_{std::move(log)},
@@ -58,10 +59,11 @@ class RunCheckpoints {
                 options(flags, run, std::move(settings), std::move(versions), log_)} {
     std::error_code none;
     const bool finished = flags.resume == "auto" && std::filesystem::exists(run.metrics(), none);
-    if (finished && keeper_.saved_settings().empty()) {
-      log_.warning(run.path().string() +
-                   " holds a finished run but no checkpoint, so training begins anew; "
-                   "--keep-last-checkpoint keeps one");
+    if (finished && !flags.overwrite && keeper_.saved_settings().empty()) {
+      throw InputError{"holds a finished run, but no checkpoint from which it could be continued",
+                       {.object = run.path().string()},
+                       "name another directory, or pass --overwrite to replace it; "
+                       "--keep-last-checkpoint keeps a checkpoint"};
     }
   }
 
