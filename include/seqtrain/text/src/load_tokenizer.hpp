@@ -50,7 +50,8 @@ namespace detail {
                    "the class of its tokenizer needs it; transformers' save_pretrained writes it"};
 }
 
-/// Returns tokenizer_config.json's `model_max_length`, or its older name `max_len`. transformers writes 10^30 for no limit.
+/// Returns tokenizer_config.json's `model_max_length`, or its older name `max_len`. transformers
+/// writes 10^30 for no limit.
 [[nodiscard]] inline std::size_t max_length_of(const TokenizerFolder& folder) {
   auto length = folder.setting("model_max_length");
   if (!length) length = folder.setting("max_len");
