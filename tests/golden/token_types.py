@@ -14,9 +14,9 @@ from transformers import AutoTokenizer
 
 CLASSES = [None, "BertTokenizer", "BertTokenizerFast", "ElectraTokenizer", "ElectraTokenizerFast", "DistilBertTokenizer",
            "RobertaTokenizer", "XLMRobertaTokenizer", "CamembertTokenizer", "MPNetTokenizer", "MPNetTokenizerFast",
-           "AlbertTokenizer", "AlbertTokenizerFast", "DebertaV2Tokenizer", "DebertaV2TokenizerFast", "DebertaTokenizer",
-           "ConvBertTokenizer", "MobileBertTokenizer", "LxmertTokenizer", "SqueezeBertTokenizer", "LayoutLMTokenizer",
-           "FNetTokenizer", "FunnelTokenizer", "HerbertTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend", "UnknownTokenizer"]
+           "AlbertTokenizer", "AlbertTokenizerFast", "DebertaV2Tokenizer", "DebertaV2TokenizerFast",
+           "MobileBertTokenizer", "LxmertTokenizer", "SqueezeBertTokenizer", "LayoutLMTokenizer",
+           "FunnelTokenizer", "HerbertTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend", "UnknownTokenizer"]
 TYPES = ["bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "mpnet", "albert", "deberta-v2"]
 NAMES = [["input_ids", "attention_mask"], ["input_ids", "token_type_ids", "attention_mask"]]
 SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}

@@ -14,18 +14,9 @@ namespace detail {
 /// `model_input_names`. Classes that are not listed, such as `PreTrainedTokenizerFast`, have none.
 [[nodiscard]] inline bool class_gives_token_types(std::string_view name) {
   if (name.ends_with("Fast")) name.remove_suffix(4);
-  constexpr std::array<std::string_view, 12> classes{"BertTokenizer",
-                                                     "ConvBertTokenizer",
-                                                     "DPRContextEncoderTokenizer",
-                                                     "DPRQuestionEncoderTokenizer",
-                                                     "DebertaTokenizer",
-                                                     "DebertaV2Tokenizer",
-                                                     "ElectraTokenizer",
-                                                     "FNetTokenizer",
-                                                     "LayoutLMTokenizer",
-                                                     "LxmertTokenizer",
-                                                     "MobileBertTokenizer",
-                                                     "SqueezeBertTokenizer"};
+  constexpr std::array<std::string_view, 7> classes{
+      "BertTokenizer",   "DebertaV2Tokenizer",  "ElectraTokenizer",    "LayoutLMTokenizer",
+      "LxmertTokenizer", "MobileBertTokenizer", "SqueezeBertTokenizer"};
   return std::ranges::find(classes, name) != classes.end();
 }
 
