@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -16,6 +19,14 @@ inline std::optional<std::string> process_environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   if (value == nullptr || *value == '\0') return {};
   return value;
+}
+
+/// Returns the number of a run's processes on this machine, which `torchrun` gives, at least 1.
+[[nodiscard]] inline std::int64_t local_processes() {
+  std::int64_t processes = 1;
+  const std::string text = process_environment("LOCAL_WORLD_SIZE").value_or("");
+  std::from_chars(text.data(), text.data() + text.size(), processes);
+  return std::max<std::int64_t>(1, processes);
 }
 
 }  // namespace seqtrain

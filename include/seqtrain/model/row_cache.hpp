@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
@@ -76,13 +75,11 @@ class RowCache {
 };
 
 /// Returns the memory in bytes that a frozen encoder's states may take: this process's share of
-/// half of what is available. A launcher gives the number of processes in `LOCAL_WORLD_SIZE`.
+/// half of what is available.
 [[nodiscard]] inline std::size_t memory_for_states() {
   const auto available = available_memory();
   if (!available) return std::numeric_limits<std::size_t>::max();
-  const auto processes = std::atoi(process_environment("LOCAL_WORLD_SIZE").value_or("1").c_str());
-  return static_cast<std::size_t>(*available / 2) /
-         static_cast<std::size_t>(std::max(1, processes));
+  return static_cast<std::size_t>(*available / 2) / static_cast<std::size_t>(local_processes());
 }
 
 /// Returns a warning if the states of all rows of a run's sets do not fit into the memory for them,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -12,14 +11,10 @@
 
 namespace seqtrain::cli {
 
-/// Returns the number of processor cores for each process on this machine, at least 1. `torchrun`
-/// gives the number of processes in `LOCAL_WORLD_SIZE`.
+/// Returns the number of processor cores for each process on this machine, at least 1.
 [[nodiscard]] inline std::int64_t default_threads() {
   const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  std::int64_t processes = 1;
-  const std::string text = process_environment("LOCAL_WORLD_SIZE").value_or("");
-  std::from_chars(text.data(), text.data() + text.size(), processes);
-  return std::max<std::int64_t>(1, cores / std::max<std::int64_t>(1, processes));
+  return std::max<std::int64_t>(1, cores / local_processes());
 }
 
 /// The flags about the machine and the processes that share a run.
