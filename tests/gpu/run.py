@@ -235,6 +235,8 @@ def check_profile(machine):
             "ms of kernels": round(sum(times[key] for key in kernels), 3),
             "copies": {name: round(counts["copy", name], 2) for kind, name in counts if kind == "copy"},
             "waits": waits,
+            "calls": [f"{times[key]:.3f} ms, {counts[key]:.1f} × {key[1]}" for key in
+                      sorted((key for key in counts if key[0] == "call"), key=lambda key: -times[key])[:6]],
             "largest": [f"{times[key]:.3f} ms, {counts[key]:.1f} × {short_name(key[1])}" for key in top]}
     return result
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -336,6 +337,114 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward(
   return {sent(of_x), sent(of_weight), sent(of_bias)};
 }
 
+// ---- Operators that only GPUs have, and those that draw from the device's own generator
+
+at::Generator default_generator() {
+  return at::globalContext().defaultGenerator(c10::Device{type, 0}).get<Generator>()->host;
+}
+
+at::Tensor mask_of(at::IntArrayRef sizes, double p) {
+  return at::empty(sizes).bernoulli_(1 - p, default_generator());
+}
+
+std::tuple<at::Tensor, at::Tensor> native_dropout(const at::Tensor& x, double p,
+                                                  std::optional<bool>) {
+  const std::lock_guard lock{mutex};
+  count(&DeviceCounts::operators);
+  const InOperator inside;
+  const at::Tensor mask = mask_of(x.sizes(), p);
+  const at::Tensor y = x.cpu().to(at::kFloat).mul(mask).div(1 - p).to(x.scalar_type());
+  return {y.to(x.device()), mask.to(at::kBool).to(x.device())};
+}
+
+at::Tensor& addmm_to(const at::Tensor& x, const at::Tensor& a, const at::Tensor& b,
+                     at::ScalarType wide, const at::Scalar& beta, const at::Scalar& alpha,
+                     at::Tensor& out) {
+  const std::lock_guard lock{mutex};
+  count(&DeviceCounts::operators);
+  const InOperator inside;
+  const at::Tensor product = at::mm(a.cpu().to(wide), b.cpu().to(wide)).mul(alpha);
+  return out.copy_(x.cpu().to(wide).mul(beta).add(product));
+}
+
+// Attention of rows whose tokens follow one another, by plain products in fp32. The state of the
+// random numbers is the mask of dropout itself, [heads, tokens, longest].
+struct FlashAttention {
+  at::Tensor q, k, v, starts;
+  double p;
+  at::Tensor mask = {};
+
+  // Calls use(q, k, v, shares, factors, part) for each row: [heads, length, size] of q, k and v, the
+  // shares of attention, the factors of dropout, and a function that takes the row's part of
+  // another tensor.
+  template <class Use>
+  void each_row(const Use& use) const {
+    const at::Tensor host = starts.cpu();
+    const auto* const begin = host.const_data_ptr<std::int32_t>();
+    for (std::int64_t row = 0; row + 1 < host.size(0); ++row) {
+      const std::int64_t start = begin[row], length = begin[row + 1] - start;
+      const auto part = [&](const at::Tensor& x) {
+        return x.cpu().to(at::kFloat).narrow(0, start, length).transpose(0, 1);
+      };
+      const at::Tensor scores = at::matmul(part(q), part(k).mT()).mul(scale());
+      const at::Tensor factors = p > 0 ? mask.narrow(1, start, length).narrow(2, 0, length) / (1 - p)
+                                       : at::ones_like(scores);
+      use(part(q), part(k), part(v), at::softmax(scores, -1), factors, part);
+    }
+  }
+  [[nodiscard]] double scale() const { return 1 / std::sqrt(static_cast<double>(q.size(2))); }
+};
+
+// Returns the rows [heads, length, size] one after the other, as a tensor like x.
+at::Tensor joined(std::vector<at::Tensor> rows, const at::Tensor& x) {
+  for (at::Tensor& row : rows) row = row.transpose(0, 1);
+  return at::cat(rows).to(x.scalar_type()).to(x.device());
+}
+
+void flash_attention(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const std::lock_guard lock{mutex};
+  count(&DeviceCounts::operators);
+  const InOperator inside;
+  const auto all = arguments(op, stack);
+  FlashAttention flash{all[0].toTensor(), all[1].toTensor(), all[2].toTensor(), all[3].toTensor(),
+                       all[7].toDouble()};
+  const at::Tensor q = flash.q;
+  flash.mask = flash.p > 0 ? mask_of({q.size(1), q.size(0), all[5].toInt()}, flash.p) : at::empty(0);
+  std::vector<at::Tensor> rows;
+  flash.each_row([&](const auto&, const auto&, const at::Tensor& v, const at::Tensor& shares,
+                     const at::Tensor& factors, const auto&) {
+    rows.push_back(at::matmul(shares * factors, v));
+  });
+  const auto count = all.size();
+  torch::jit::drop(*stack, count);
+  const at::Tensor nothing = at::empty(0).to(q.device());
+  torch::jit::push(*stack, joined(rows, q), nothing, flash.mask.to(q.device()), nothing, nothing);
+}
+
+void flash_attention_backward(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const std::lock_guard lock{mutex};
+  count(&DeviceCounts::operators);
+  const InOperator inside;
+  const auto all = arguments(op, stack);
+  const FlashAttention flash{all[1].toTensor(), all[2].toTensor(),  all[3].toTensor(),
+                             all[6].toTensor(), all[10].toDouble(), all[12].toTensor().cpu()};
+  const at::Tensor gradient = all[0].toTensor();
+  std::vector<at::Tensor> d_q, d_k, d_v;
+  flash.each_row([&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const at::Tensor& shares, const at::Tensor& factors, const auto& part) {
+    const at::Tensor d_out = part(gradient);
+    d_v.push_back(at::matmul((shares * factors).mT(), d_out));
+    const at::Tensor d_shares = at::matmul(d_out, v.mT()) * factors;
+    const at::Tensor d_scores =
+        shares * (d_shares - (d_shares * shares).sum(-1, true)) * flash.scale();
+    d_q.push_back(at::matmul(d_scores, k));
+    d_k.push_back(at::matmul(d_scores.mT(), q));
+  });
+  const auto count = all.size();
+  torch::jit::drop(*stack, count);
+  torch::jit::push(*stack, joined(d_q, flash.q), joined(d_k, flash.q), joined(d_v, flash.q));
+}
+
 at::Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides,
                          std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
                          std::optional<at::Device> device, std::optional<bool>) {
@@ -475,6 +584,12 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("_copy_from", &copy_from);
   library.impl("_copy_from_and_resize", &copy_from_and_resize);
   library.impl("_local_scalar_dense", &local_scalar_dense);
+  library.impl("native_dropout", &native_dropout);
+  library.impl("addmm.dtype_out", &addmm_to);
+  library.impl("_flash_attention_forward",
+               torch::CppFunction::makeFromBoxedFunction<&flash_attention>());
+  library.impl("_flash_attention_backward",
+               torch::CppFunction::makeFromBoxedFunction<&flash_attention_backward>());
   library.impl("convolution_overrideable", &convolution);
   library.impl("convolution_backward_overrideable", &convolution_backward);
 }

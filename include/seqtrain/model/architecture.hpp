@@ -10,6 +10,7 @@
 #include <seqtrain/model/cpu/encoder.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/packed/layer_parts.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
@@ -44,6 +45,14 @@ concept Architecture = std::derived_from<typename A::Config, weights::ModelConfi
 template <class E>
 concept HasCpuParts = requires(const E& encoder) {
   { encoder.template cpu_parts<float>() } -> std::same_as<std::optional<cpu::EncoderParts<float>>>;
+};
+
+/// An encoder whose layers are all of BERT's form and end in the first token's hidden state, so
+/// that `packed::Layers` can compute them.
+template <class E>
+concept HasPackedParts = requires(const E& encoder, const tensor::Batch& batch, Dropout& dropout) {
+  { encoder.embed(batch, dropout) } -> std::same_as<at::Tensor>;
+  { encoder.layers().packed_parts() } -> std::same_as<std::vector<packed::LayerParts>>;
 };
 
 }  // namespace seqtrain::model

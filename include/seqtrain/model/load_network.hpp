@@ -14,6 +14,7 @@
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/options.hpp>
+#include <seqtrain/model/packed/layer_parts.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -42,6 +43,17 @@ class NetworkOf : public Network {
 
   [[nodiscard]] at::Tensor head(const at::Tensor& hidden, Dropout& dropout) const override {
     return head_(hidden, dropout);
+  }
+
+  [[nodiscard]] at::Tensor embed([[maybe_unused]] const tensor::Batch& batch,
+                                 [[maybe_unused]] Dropout& dropout) const override {
+    if constexpr (HasPackedParts<typename Family::Encoder>) return encoder_->embed(batch, dropout);
+    return {};
+  }
+
+  [[nodiscard]] std::vector<packed::LayerParts> packed_parts() const override {
+    if constexpr (HasPackedParts<typename Family::Encoder>) return encoder_->layers().packed_parts();
+    return {};
   }
 
   [[nodiscard]] cpu::AnyEncoder kernels(std::vector<tensor::Parameter>& parameters,

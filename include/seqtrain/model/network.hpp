@@ -13,6 +13,7 @@
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/options.hpp>
+#include <seqtrain/model/packed/layer_parts.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/borrowed_memory.hpp>
@@ -40,6 +41,13 @@ class Network {
 
   /// Returns the logits of pooled hidden states, [rows, labels].
   [[nodiscard]] virtual at::Tensor head(const at::Tensor& hidden, Dropout& dropout) const = 0;
+
+  /// Returns the hidden states before the encoder's layers, [rows, width, hidden], or [1, tokens,
+  /// hidden] of a packed batch. Call it only if there are `packed_parts`.
+  [[nodiscard]] virtual at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const = 0;
+
+  /// Returns the encoder's layers for packed batches, or nothing if they are of another form.
+  [[nodiscard]] virtual std::vector<packed::LayerParts> packed_parts() const = 0;
 
   /// Returns the hand-written passes of the encoder, or an empty object if it has none.
   /// `parameters` are all parameters of the network. If the passes only predict, they keep packed

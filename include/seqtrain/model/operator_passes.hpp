@@ -39,16 +39,7 @@ class OperatorPasses : public Passes {
     return head(states(tensor::to_device(batch, device_), off), off);
   }
 
- private:
-  /// Returns the pooled hidden states of a batch, [rows, hidden].
-  [[nodiscard]] at::Tensor states(const tensor::Batch& batch, Dropout& dropout) const {
-    const auto narrow = autocast();
-    if (!encoder_frozen_) return network_->encode(batch, dropout);
-    const at::NoGradGuard no_gradients;
-    Dropout off;
-    return network_->encode(batch, off);
-  }
-
+ protected:
   /// Returns logits [rows, labels] in fp32.
   [[nodiscard]] at::Tensor head(const at::Tensor& states, Dropout& dropout) const {
     const auto narrow = autocast();
@@ -58,6 +49,19 @@ class OperatorPasses : public Passes {
   [[nodiscard]] std::optional<tensor::Autocast> autocast() const {
     if (precision_ != Precision::bf16) return {};
     return std::optional<tensor::Autocast>{std::in_place, device_.type()};
+  }
+
+  [[nodiscard]] const Network& network() const { return *network_; }
+  [[nodiscard]] c10::Device device() const { return device_; }
+
+ private:
+  /// Returns the pooled hidden states of a batch, [rows, hidden].
+  [[nodiscard]] at::Tensor states(const tensor::Batch& batch, Dropout& dropout) const {
+    const auto narrow = autocast();
+    if (!encoder_frozen_) return network_->encode(batch, dropout);
+    const at::NoGradGuard no_gradients;
+    Dropout off;
+    return network_->encode(batch, off);
   }
 
   const Network* network_;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -16,14 +18,17 @@
 
 namespace seqtrain::tensor {
 
-/// A batch on a device. Its tensors are views of one buffer.
+/// A batch on a device. Its tensors are views of one buffer. In a packed batch the tokens of all
+/// rows follow one another without padding, as if they were one row.
 struct Batch {
-  at::Tensor input_ids;       ///< int32 [rows, width]
-  at::Tensor token_type_ids;  ///< int32 [rows, width]
+  at::Tensor input_ids;       ///< int32 [rows, width], or [1, tokens] if packed
+  at::Tensor token_type_ids;  ///< int32, shaped as input_ids
   at::Tensor lengths;         ///< int32 [rows]
   at::Tensor labels;          ///< int32 [rows], -1 for a row without a label
   at::Tensor targets;         ///< float [rows, n] in place of labels; undefined if there are none
   bool padded = false;        ///< true if a row is shorter than the width
+  at::Tensor positions = {};  ///< int32 [1, tokens] from 0 on in each row; undefined if not packed
+  at::Tensor starts = {};     ///< int32 [rows + 1], each row's first token; undefined if not packed
 };
 
 /// Throws `InputError` if the sizes of a batch's members do not fit together.
@@ -75,6 +80,56 @@ inline void check_sizes(const data::Batch& batch) {
                                         .view({batch.rows, targets / batch.rows}),
           .padded = std::ranges::any_of(batch.lengths,
                                         [&](auto length) { return length < batch.width; })};
+}
+
+/// Copies the batch to the device as `to_device` does, but packed.
+[[nodiscard]] inline Batch to_device_packed(const data::Batch& batch, c10::Device device) {
+  check_sizes(batch);
+  const std::int64_t tokens =
+      std::accumulate(batch.lengths.begin(), batch.lengths.end(), std::int64_t{0});
+  const auto targets = static_cast<std::int64_t>(batch.targets.size());
+  const auto host = at::TensorOptions{at::kInt}.pinned_memory(!device.is_cpu());
+  at::Tensor buffer = at::empty({3 * tokens + 3 * batch.rows + 1 + targets}, host);
+  auto* out = buffer.mutable_data_ptr<std::int32_t>();
+  for (const auto* column : {&batch.input_ids, &batch.token_type_ids}) {
+    for (std::int64_t row = 0; row < batch.rows; ++row) {
+      out = std::copy_n(column->data() + row * batch.width,
+                        batch.lengths[static_cast<std::size_t>(row)], out);
+    }
+  }
+  for (const auto length : batch.lengths) {
+    std::iota(out, out + length, 0);
+    out += length;
+  }
+  *out++ = 0;
+  out = std::partial_sum(batch.lengths.begin(), batch.lengths.end(), out);
+  out = std::ranges::copy(batch.lengths, out).out;
+  out = std::ranges::transform(batch.labels, out, [](auto label) {
+          return static_cast<std::int32_t>(label);
+        }).out;
+  std::ranges::transform(batch.targets, out, std::bit_cast<std::int32_t, float>);
+  buffer = buffer.to(device, /*non_blocking=*/true);
+  std::int64_t taken = 0;
+  const auto take = [&](std::int64_t count) {
+    return buffer.narrow(0, std::exchange(taken, taken + count), count);
+  };
+  Batch packed;
+  packed.input_ids = take(tokens).unsqueeze(0);
+  packed.token_type_ids = take(tokens).unsqueeze(0);
+  packed.positions = take(tokens).unsqueeze(0);
+  packed.starts = take(batch.rows + 1);
+  packed.lengths = take(batch.rows);
+  packed.labels = take(batch.rows);
+  if (targets > 0) {
+    packed.targets = take(targets).view(at::kFloat).view({batch.rows, targets / batch.rows});
+  }
+  return packed;
+}
+
+/// Returns the positions of tokens in their rows: [1, tokens] if packed, else [width] for each row.
+[[nodiscard]] inline at::Tensor positions(const Batch& batch) {
+  if (batch.positions.defined()) return batch.positions;
+  return at::arange(batch.input_ids.size(1), batch.input_ids.options());
 }
 
 /// Returns a mask of the keys that every query may attend to: bool [rows, 1, 1, width], true for a

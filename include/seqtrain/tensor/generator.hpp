@@ -5,6 +5,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
 namespace seqtrain::tensor {
@@ -17,5 +18,22 @@ namespace seqtrain::tensor {
   generator.set_current_seed(seed);
   return generator;
 }
+
+/// Gives the device's own generator a seed, for operators that take no generator. The end of the
+/// object's life gives it back its earlier state.
+class SeededGenerator {
+ public:
+  SeededGenerator(std::uint64_t seed, c10::Device device)
+      : generator_{at::globalContext().defaultGenerator(device)}, before_{generator_.get_state()} {
+    generator_.set_current_seed(seed);
+  }
+  ~SeededGenerator() { generator_.set_state(before_); }
+  SeededGenerator(const SeededGenerator&) = delete;
+  SeededGenerator& operator=(const SeededGenerator&) = delete;
+
+ private:
+  at::Generator generator_;
+  at::Tensor before_;
+};
 
 }  // namespace seqtrain::tensor

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/arange.h>
 
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
@@ -29,8 +28,8 @@ class BertEmbeddings {
   /// Returns [rows, width, size].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor& ids = batch.input_ids;
-    const at::Tensor positions = at::arange(ids.size(1), ids.options());
-    const at::Tensor sum = word_(ids).add(type_(batch.token_type_ids)).add(position_(positions));
+    const at::Tensor sum =
+        word_(ids).add(type_(batch.token_type_ids)).add(position_(tensor::positions(batch)));
     return dropout(norm_(sum), dropout_);
   }
 

@@ -24,8 +24,13 @@ class BertEncoder {
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
-    return layers_(embeddings_(batch, dropout), mask_of(batch), dropout).select(1, 0);
+    return layers_(embed(batch, dropout), mask_of(batch), dropout).select(1, 0);
   }
+
+  [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
+    return embeddings_(batch, dropout);
+  }
+  [[nodiscard]] const LayerStack& layers() const { return layers_; }
 
   /// Returns the encoder for the hand-written passes.
   template <class T>

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/arange.h>
 
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/nn/attention.hpp>
@@ -30,11 +29,14 @@ class DistilBertEncoder {
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
-    const at::Tensor& ids = batch.input_ids;
-    const at::Tensor positions = at::arange(ids.size(1), ids.options());
-    const at::Tensor sum = word_(ids).add(position_(positions));
-    return layers_(dropout(norm_(sum), dropout_), mask_of(batch), dropout).select(1, 0);
+    return layers_(embed(batch, dropout), mask_of(batch), dropout).select(1, 0);
   }
+
+  [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
+    const at::Tensor sum = word_(batch.input_ids).add(position_(tensor::positions(batch)));
+    return dropout(norm_(sum), dropout_);
+  }
+  [[nodiscard]] const LayerStack& layers() const { return layers_; }
 
   /// Returns the encoder for the hand-written passes.
   template <class T>

@@ -28,10 +28,14 @@ class ElectraEncoder {
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
-    at::Tensor hidden = embeddings_(batch, dropout);
-    if (projection_) hidden = (*projection_)(hidden);
-    return layers_(hidden, mask_of(batch), dropout).select(1, 0);
+    return layers_(embed(batch, dropout), mask_of(batch), dropout).select(1, 0);
   }
+
+  [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
+    const at::Tensor embedded = embeddings_(batch, dropout);
+    return projection_ ? (*projection_)(embedded) : embedded;
+  }
+  [[nodiscard]] const LayerStack& layers() const { return layers_; }
 
   /// Returns the encoder for the hand-written passes.
   template <class T>

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -13,6 +14,7 @@
 #include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/packed/layer_parts.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
@@ -54,6 +56,19 @@ class AfterAttention {
             .norm2 = cpu::norm(output_norm_),
             .activation = activation_kind_,
             .heads = static_cast<std::size_t>(heads_)};
+  }
+
+  /// Returns the layer for packed rows, given its maps of queries, keys and values.
+  [[nodiscard]] packed::LayerParts packed_part(std::vector<Linear> qkv) const {
+    return {.qkv = std::move(qkv),
+            .attention_output = attention_output_,
+            .intermediate = intermediate_,
+            .output = output_,
+            .attention_norm = attention_norm_,
+            .output_norm = output_norm_,
+            .activation = activation_kind_,
+            .heads = heads_,
+            .dropout = rates_};
   }
 
  private:

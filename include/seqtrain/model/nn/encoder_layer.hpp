@@ -15,6 +15,7 @@
 #include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/packed/layer_parts.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
@@ -44,6 +45,10 @@ class EncoderLayer {
   template <class T>
   [[nodiscard]] cpu::Layer<T> cpu_part() const {
     return after_attention_.cpu_part(cpu::linear<T>({query_, key_, value_}));
+  }
+
+  [[nodiscard]] packed::LayerParts packed_part() const {
+    return after_attention_.packed_part({query_, key_, value_});
   }
 
  private:
@@ -78,6 +83,12 @@ class LayerStack {
     cpu::EncoderParts<T> parts{
         .embeddings = std::move(embeddings), .layers = {}, .dropout = dropout_};
     for (const auto& layer : layers_) parts.layers.push_back(layer.template cpu_part<T>());
+    return parts;
+  }
+
+  [[nodiscard]] std::vector<packed::LayerParts> packed_parts() const {
+    std::vector<packed::LayerParts> parts;
+    for (const auto& layer : layers_) parts.push_back(layer.packed_part());
     return parts;
   }
 

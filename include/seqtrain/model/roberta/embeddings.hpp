@@ -34,7 +34,9 @@ class RobertaEmbeddings {
   /// Returns [rows, width, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     const at::Tensor& ids = batch.input_ids;
-    const at::Tensor positions = positions_after_padding(ids, word_.padding_id);
+    const at::Tensor positions = batch.positions.defined()
+                                     ? batch.positions.add(word_.padding_id + 1)
+                                     : positions_after_padding(ids, word_.padding_id);
     const at::Tensor sum = word_(ids).add(type_(batch.token_type_ids)).add(position_(positions));
     return dropout(norm_(sum), dropout_);
   }

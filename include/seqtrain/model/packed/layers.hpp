@@ -1,0 +1,278 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <ATen/Context.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/_flash_attention_backward.h>
+#include <ATen/ops/_flash_attention_forward.h>
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/gelu_backward.h>
+#include <ATen/ops/native_dropout.h>
+#include <ATen/ops/native_dropout_backward.h>
+#include <ATen/ops/native_layer_norm.h>
+#include <ATen/ops/native_layer_norm_backward.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/threshold_backward.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <seqtrain/model/packed/layer_parts.hpp>
+#include <seqtrain/model/packed/map.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+
+namespace seqtrain::model::packed {
+
+/// The rows of a packed batch: their tokens follow one another without padding.
+struct Rows {
+  at::Tensor starts;     ///< int32 [rows + 1]: each row's first token, then the number of tokens
+  at::Tensor first;      ///< int64 [rows]: each row's first token
+  at::Tensor ones;       ///< bfloat16 [1, tokens]
+  std::int64_t longest;  ///< the number of tokens of the longest row
+};
+
+/// A layer normalization, and its numbers of one forward pass.
+class Norm {
+ public:
+  Norm(const LayerNorm& norm) : norm_{norm} {}
+
+  at::Tensor forward(at::Tensor x) {
+    at::Tensor y;
+    std::tie(y, mean_, rstd_) =
+        at::native_layer_norm(x, norm_.weight.sizes(), norm_.weight, norm_.bias, norm_.eps);
+    x_ = std::move(x);
+    return y;
+  }
+
+  /// Returns the gradient of x, and appends the new gradients of the parameters.
+  at::Tensor backward(const at::Tensor& d_y, std::vector<at::Tensor>& gradients,
+                      std::vector<at::Tensor>& added) {
+    const bool learns = norm_.weight.requires_grad();
+    auto [d_x, d_weight, d_bias] =
+        at::native_layer_norm_backward(d_y, std::exchange(x_, {}), norm_.weight.sizes(), mean_,
+                                       rstd_, norm_.weight, norm_.bias, {true, learns, learns});
+    if (learns) {
+      gradients.insert(gradients.end(), {norm_.weight.grad(), norm_.bias.grad()});
+      added.insert(added.end(), {d_weight, d_bias});
+    }
+    return d_x;
+  }
+
+ private:
+  LayerNorm norm_;
+  at::Tensor x_, mean_, rstd_;
+};
+
+/// Dropout by the device's own generator, and its mask of one forward pass.
+class MaskedDropout {
+ public:
+  explicit MaskedDropout(double probability) : probability_{probability} {}
+
+  at::Tensor forward(const at::Tensor& x, bool training) {
+    mask_.reset();
+    if (!training || probability_ == 0) return x;
+    at::Tensor y;
+    std::tie(y, mask_) = at::native_dropout(x, probability_, true);
+    return y;
+  }
+
+  at::Tensor backward(const at::Tensor& d_y) {
+    if (!mask_.defined()) return d_y;
+    return at::native_dropout_backward(d_y, std::exchange(mask_, {}), 1 / (1 - probability_));
+  }
+
+ private:
+  double probability_;
+  at::Tensor mask_;
+};
+
+/// Makes operators use algorithms that give equal bits each time, as long as it exists.
+class Deterministic {
+ public:
+  Deterministic() {
+    context_.setDeterministicAlgorithms(true, /*warn_only=*/false);
+    context_.setDeterministicFillUninitializedMemory(false);
+  }
+  ~Deterministic() {
+    context_.setDeterministicFillUninitializedMemory(fills_);
+    context_.setDeterministicAlgorithms(before_, warned_);
+  }
+  Deterministic(const Deterministic&) = delete;
+  Deterministic& operator=(const Deterministic&) = delete;
+
+ private:
+  at::Context& context_ = at::globalContext();
+  bool before_ = context_.deterministicAlgorithms();
+  bool warned_ = context_.deterministicAlgorithmsWarnOnly();
+  bool fills_ = context_.deterministicFillUninitializedMemory();
+};
+
+/// One layer of BERT's form. The residual is fp32, the factors of products are bfloat16.
+class Layer {
+ public:
+  Layer(const LayerParts& parts, NarrowCopies& copies, std::span<tensor::Parameter> parameters)
+      : qkv_{parts.qkv, copies, parameters},
+        attention_output_{{&parts.attention_output, 1}, copies, parameters},
+        intermediate_{{&parts.intermediate, 1}, copies, parameters},
+        output_{{&parts.output, 1}, copies, parameters},
+        norm1_{parts.attention_norm},
+        norm2_{parts.output_norm},
+        dropout1_{parts.dropout.attention_output},
+        dropout2_{parts.dropout.output},
+        attention_dropout_{parts.dropout.attention},
+        activation_{parts.activation},
+        heads_{parts.heads} {}
+
+  /// Returns the hidden states after the layer, for those before it [tokens, hidden], fp32. With
+  /// `only_first` they are those of each row's first token, [rows, hidden].
+  at::Tensor forward(const at::Tensor& x, const Rows& rows, bool training, bool only_first) {
+    only_first_ = only_first;
+    input_ = x.to(at::kBFloat16);
+    at::Tensor residual = x;
+    context_ = attend(qkv_.forward(input_), rows, training).view(x.sizes());
+    if (only_first) {
+      chosen_ = context_.index_select(0, rows.first);
+      residual = x.index_select(0, rows.first);
+    } else {
+      chosen_ = context_;
+    }
+    at::Tensor y = dropout1_.forward(attention_output_.forward(chosen_), training);
+    y = norm1_.forward(residual.add(y));
+    attended_ = y.to(at::kBFloat16);
+    before_activation_ = intermediate_.forward(attended_);
+    activated_ = activate(before_activation_);
+    const at::Tensor output = dropout2_.forward(output_.forward(activated_), training);
+    return norm2_.forward(y.add_(output));
+  }
+
+  /// Returns the gradient of the hidden states before the layer, given that after it, and lets go
+  /// of what `forward` kept.
+  at::Tensor backward(const at::Tensor& gradient, const Rows& rows,
+                      std::vector<at::Tensor>& norm_gradients, std::vector<at::Tensor>& added) {
+    at::Tensor d = norm2_.backward(gradient, norm_gradients, added);
+    at::Tensor d_narrow = output_.backward(std::exchange(activated_, {}),
+                                           dropout2_.backward(d.to(at::kBFloat16)), rows.ones);
+    d_narrow = activation_backward(d_narrow, std::exchange(before_activation_, {}));
+    d.add_(intermediate_.backward(std::exchange(attended_, {}), d_narrow, rows.ones));
+    d = norm1_.backward(d, norm_gradients, added);
+    at::Tensor d_context = attention_output_.backward(std::exchange(chosen_, {}),
+                                                      dropout1_.backward(d.to(at::kBFloat16)), rows.ones);
+    if (only_first_) {
+      d_context = at::zeros_like(context_).index_copy_(0, rows.first, d_context);
+      d = at::zeros(context_.sizes(), d.options()).index_copy_(0, rows.first, d);
+    }
+    const at::Tensor d_qkv = attend_backward(d_context, rows);
+    return d.add_(qkv_.backward(std::exchange(input_, {}), d_qkv, rows.ones));
+  }
+
+  /// Lets go of what `forward` kept.
+  void forget() {
+    for (at::Tensor* kept : {&input_, &qkv_result_, &context_, &chosen_, &attended_,
+                             &before_activation_, &activated_}) {
+      kept->reset();
+    }
+  }
+
+ private:
+  [[nodiscard]] std::array<at::Tensor, 3> split(const at::Tensor& qkv) const {
+    const at::Tensor parts = qkv.view({qkv.size(0), 3, heads_, qkv.size(1) / 3 / heads_});
+    return {parts.select(1, 0), parts.select(1, 1), parts.select(1, 2)};
+  }
+
+  [[nodiscard]] at::Tensor by_head(const at::Tensor& x) const {
+    return x.view({x.size(0), heads_, x.size(1) / heads_});
+  }
+
+  /// Returns attention's result [tokens, heads, hidden / heads] (Dao 2023) for q, k and v side by
+  /// side, [tokens, 3 hidden].
+  at::Tensor attend(at::Tensor qkv, const Rows& rows, bool training) {
+    const auto [q, k, v] = split(qkv);
+    auto result = at::_flash_attention_forward(
+        q, k, v, rows.starts, rows.starts, rows.longest, rows.longest,
+        training ? attention_dropout_ : 0, /*is_causal=*/false, /*return_debug_mask=*/false);
+    qkv_result_ = std::move(qkv);
+    logsumexp_ = std::get<1>(result);
+    random_state_ = std::get<2>(result);
+    unused_ = std::get<3>(result);
+    return std::get<0>(result);
+  }
+
+  /// Returns the gradient of q, k and v side by side.
+  at::Tensor attend_backward(const at::Tensor& d_context, const Rows& rows) {
+    const at::Tensor qkv = std::exchange(qkv_result_, {});
+    const auto [q, k, v] = split(qkv);
+    const Deterministic deterministic;
+    const auto [d_q, d_k, d_v] = at::_flash_attention_backward(
+        by_head(d_context), q, k, v, by_head(std::exchange(context_, {})), logsumexp_, rows.starts,
+        rows.starts, rows.longest, rows.longest, attention_dropout_, /*is_causal=*/false,
+        random_state_, unused_);
+    return at::stack({d_q, d_k, d_v}, 1).view(qkv.sizes());
+  }
+
+  [[nodiscard]] std::string_view approximation() const {
+    return activation_ == cpu::ActivationKind::gelu_new ? "tanh" : "none";
+  }
+  [[nodiscard]] at::Tensor activate(const at::Tensor& x) const {
+    return activation_ == cpu::ActivationKind::relu ? at::relu(x) : at::gelu(x, approximation());
+  }
+  [[nodiscard]] at::Tensor activation_backward(const at::Tensor& d_y, const at::Tensor& x) const {
+    if (activation_ == cpu::ActivationKind::relu) return at::threshold_backward(d_y, x, 0);
+    return at::gelu_backward(d_y, x, approximation());
+  }
+
+  Map qkv_, attention_output_, intermediate_, output_;
+  Norm norm1_, norm2_;
+  MaskedDropout dropout1_, dropout2_;
+  double attention_dropout_;
+  cpu::ActivationKind activation_;
+  std::int64_t heads_;
+  bool only_first_ = false;
+  at::Tensor input_, qkv_result_, context_, chosen_, attended_, before_activation_, activated_;
+  at::Tensor logsumexp_, random_state_, unused_;
+};
+
+/// The layers of an encoder, computed without padding and without autograd.
+class Layers {
+ public:
+  /// The gradients of `parameters` may get other tensors.
+  Layers(std::span<const LayerParts> parts, std::span<tensor::Parameter> parameters) {
+    for (const LayerParts& layer : parts) layers_.emplace_back(layer, copies_, parameters);
+  }
+
+  /// Returns the hidden states of first tokens [rows, hidden], for those before the layers [tokens,
+  /// hidden], all fp32. In training it keeps what `backward` needs.
+  at::Tensor forward(at::Tensor hidden, const Rows& rows, bool training) {
+    copies_.refresh();
+    for (Layer& layer : layers_) {
+      hidden = layer.forward(hidden, rows, training, &layer == &layers_.back());
+      if (!training) layer.forget();
+    }
+    return hidden;
+  }
+
+  /// Adds the gradients of the parameters. Returns that of the hidden states before the layers,
+  /// given that of the first tokens after them.
+  at::Tensor backward(at::Tensor gradient, const Rows& rows) {
+    std::vector<at::Tensor> norm_gradients, added;
+    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+      gradient = layer->backward(gradient, rows, norm_gradients, added);
+    }
+    if (!added.empty()) at::_foreach_add_(norm_gradients, added);
+    return gradient;
+  }
+
+ private:
+  NarrowCopies copies_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace seqtrain::model::packed

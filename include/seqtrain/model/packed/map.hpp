@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/_foreach_copy.h>
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
+
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+
+namespace seqtrain::model::packed {
+
+/// Copies of parameters in bfloat16, which are made again when a parameter has changed.
+class NarrowCopies {
+ public:
+  /// Makes `copy` follow `value`, which has the same shape.
+  void add(const at::Tensor& value, const at::Tensor& copy) {
+    values_.push_back(value.detach());
+    copies_.push_back(copy);
+  }
+
+  void refresh() {
+    std::int64_t changes = 0;
+    for (const at::Tensor& value : values_) changes += tensor::changes_of(value);
+    if (changes == changes_) return;
+    at::_foreach_copy_(copies_, values_);
+    changes_ = changes;
+  }
+
+ private:
+  std::vector<at::Tensor> values_, copies_;
+  std::int64_t changes_ = -1;
+};
+
+/// A linear map with factors in bfloat16 and gradients in fp32. Maps with the same input are one
+/// product, and their gradients become parts of one tensor.
+class Map {
+ public:
+  /// Every map must have a bias.
+  Map(std::span<const Linear> maps, NarrowCopies& copies,
+      std::span<tensor::Parameter> parameters) {
+    std::int64_t out = 0;
+    for (const Linear& map : maps) out += map.weight.size(0);
+    const std::int64_t in = maps[0].weight.size(1);
+    const auto narrow = maps[0].weight.options().dtype(at::kBFloat16).requires_grad(false);
+    weight_ = at::empty({out, in}, narrow);
+    bias_ = at::empty({out}, narrow);
+    if (maps[0].weight.requires_grad()) {
+      d_weight_ = at::zeros({out, in}, narrow.dtype(at::kFloat));
+      d_bias_ = at::zeros({1, out}, narrow.dtype(at::kFloat));
+    }
+    std::int64_t row = 0;
+    for (const Linear& map : maps) {
+      const auto rows = [&](const at::Tensor& all) { return all.narrow(0, row, map.weight.size(0)); };
+      copies.add(map.weight, rows(weight_));
+      copies.add(map.bias, rows(bias_));
+      if (d_weight_.defined()) {
+        set_gradient(map.weight, rows(d_weight_), parameters);
+        set_gradient(map.bias, rows(d_bias_[0]), parameters);
+      }
+      row += map.weight.size(0);
+    }
+  }
+
+  /// Returns x Wᵀ + b of x [tokens, in].
+  [[nodiscard]] at::Tensor forward(const at::Tensor& x) const {
+    return at::addmm(bias_, x, weight_.t());
+  }
+
+  /// Adds the gradients of W and b, given x, the gradient of the result, and as many ones as x has
+  /// tokens or more. Returns the gradient of x.
+  at::Tensor backward(const at::Tensor& x, const at::Tensor& d_y, const at::Tensor& ones) {
+    if (d_weight_.defined()) {
+      at::addmm_out(d_weight_, d_weight_, d_y.t(), x, at::kFloat);
+      at::addmm_out(d_bias_, d_bias_, ones.narrow(1, 0, x.size(0)), d_y, at::kFloat);
+    }
+    return at::mm(d_y, weight_);
+  }
+
+ private:
+  static void set_gradient(const at::Tensor& value, const at::Tensor& gradient,
+                           std::span<tensor::Parameter> parameters) {
+    for (tensor::Parameter& parameter : parameters) {
+      if (!parameter.value.is_same(value)) continue;
+      parameter.gradient = gradient;
+      parameter.value.mutable_grad() = gradient;
+    }
+  }
+
+  at::Tensor weight_, bias_;
+  at::Tensor d_weight_, d_bias_;
+};
+
+}  // namespace seqtrain::model::packed

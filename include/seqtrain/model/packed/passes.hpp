@@ -1,0 +1,109 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones.h>
+#include <c10/core/Device.h>
+
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/network.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/operator_passes.hpp>
+#include <seqtrain/model/packed/layer_parts.hpp>
+#include <seqtrain/model/packed/layers.hpp>
+#include <seqtrain/model/passes.hpp>
+#include <seqtrain/model/precision.hpp>
+#include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/generator.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+
+namespace seqtrain::model::packed {
+
+/// Computes an encoder in bf16 without padding on a GPU, with a few operators for each layer and
+/// without autograd. Autograd computes the embeddings and the head. A text that has the padding's
+/// id among its tokens is computed by `OperatorPasses`, because families count its positions in
+/// other ways.
+class PackedPasses : public OperatorPasses {
+ public:
+  /// The gradients of `parameters` may get other tensors.
+  PackedPasses(const Network& network, std::span<const LayerParts> parts,
+               std::span<tensor::Parameter> parameters, c10::Device device, std::int32_t padding_id,
+               bool encoder_frozen)
+      : OperatorPasses{network, device, Precision::bf16, encoder_frozen},
+        layers_{parts, parameters},
+        padding_id_{padding_id},
+        encoder_frozen_{encoder_frozen} {}
+
+  at::Tensor accumulate(const StepInputs& step) override {
+    if (has_padding_inside(step.batch)) return OperatorPasses::accumulate(step);
+    const auto input = tensor::to_device_packed(step.batch, device());
+    const Rows rows = rows_of(step.batch, input);
+    Dropout dropout{step.stream.at(0), device()};
+    const tensor::SeededGenerator seeded{step.stream.at(1), device()};
+    if (encoder_frozen_) return loss_and_backward(step, head(evaluate(input, rows), dropout), input);
+    const at::Tensor embedded = embed(input, dropout);
+    const at::Tensor first = compute(embedded, rows, true).set_requires_grad(true);
+    const at::Tensor loss = loss_and_backward(step, head(first, dropout), input);
+    embedded.backward([&] {
+      const at::NoGradGuard no_gradients;
+      return layers_.backward(first.grad(), rows);
+    }());
+    return loss;
+  }
+
+  at::Tensor logits(const data::Batch& batch) override {
+    if (has_padding_inside(batch)) return OperatorPasses::logits(batch);
+    const auto input = tensor::to_device_packed(batch, device());
+    Dropout off;
+    return head(evaluate(input, rows_of(batch, input)), off);
+  }
+
+ private:
+  [[nodiscard]] bool has_padding_inside(const data::Batch& batch) const {
+    for (std::int64_t row = 0; row < batch.rows; ++row) {
+      const auto* const ids = batch.input_ids.data() + row * batch.width;
+      const auto* const end = ids + batch.lengths[static_cast<std::size_t>(row)];
+      if (std::find(ids, end, padding_id_) != end) return true;
+    }
+    return false;
+  }
+
+  static Rows rows_of(const data::Batch& batch, const tensor::Batch& input) {
+    const auto narrow = input.starts.options().dtype(at::kBFloat16);
+    return {.starts = input.starts,
+            .first = input.starts.narrow(0, 0, batch.rows).to(at::kLong),
+            .ones = at::ones({1, input.input_ids.size(1)}, narrow),
+            .longest = *std::ranges::max_element(batch.lengths)};
+  }
+
+  /// Returns the hidden states before the layers, [tokens, hidden], fp32.
+  [[nodiscard]] at::Tensor embed(const tensor::Batch& input, Dropout& dropout) const {
+    const auto narrow = autocast();
+    return network().embed(input, dropout).squeeze(0).to(at::kFloat);
+  }
+
+  at::Tensor compute(const at::Tensor& embedded, const Rows& rows, bool training) {
+    const at::NoGradGuard no_gradients;
+    return layers_.forward(embedded.detach(), rows, training);
+  }
+
+  /// Returns the pooled hidden states [rows, hidden] in evaluation mode.
+  at::Tensor evaluate(const tensor::Batch& input, const Rows& rows) {
+    const at::NoGradGuard no_gradients;
+    Dropout off;
+    return compute(embed(input, off), rows, false);
+  }
+
+  Layers layers_;
+  std::int32_t padding_id_;
+  bool encoder_frozen_;
+};
+
+}  // namespace seqtrain::model::packed

@@ -1,0 +1,162 @@
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <gtest/gtest.h>
+
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/load_classifier.hpp>
+
+#include "support/fake_device.hpp"
+#include "support/model_case.hpp"
+#include "support/on_device.hpp"
+#include "support/one_thread.hpp"
+
+namespace seqtrain {
+namespace {
+
+using tests::fake_device;
+
+/// The small models whose encoders have packed passes.
+std::vector<std::filesystem::path> packed_cases() {
+  static const std::set<std::string> families{"bert",    "roberta",   "xlm",
+                                              "distilbert", "camembert", "electra"};
+  std::vector<std::filesystem::path> cases;
+  for (const auto& directory : tests::model_cases()) {
+    const std::string name = directory.filename();
+    if (families.contains(name.substr(0, name.find('_')))) cases.push_back(directory);
+  }
+  return cases;
+}
+
+model::AnyClassifier load(const std::filesystem::path& directory, double dropout, bool autograd,
+                          c10::Device device = fake_device) {
+  return model::load_classifier(directory, {.dropout = dropout,
+                                            .seed = 3,
+                                            .device = device,
+                                            .precision = model::Precision::bf16,
+                                            .autograd = autograd});
+}
+
+double length_of(const at::Tensor& tensor) {
+  return at::linalg_vector_norm(tensor.cpu().to(at::kDouble)).item<double>();
+}
+
+/// Returns the length of the difference of two models' gradients, each as one vector, as a share of
+/// the first one's length. Each gradient's own share must be small.
+double error(const model::AnyClassifier& exact, const model::AnyClassifier& other) {
+  double square = 0, all = 0;
+  for (std::size_t i = 0; i < exact.parameters().size(); ++i) {
+    const auto& [a, b] = std::pair{exact.parameters()[i], other.parameters()[i]};
+    const double length = length_of(a.gradient);
+    const double difference = length_of(a.gradient.cpu() - b.gradient.cpu());
+    EXPECT_LE(difference, 0.1 * length + 2e-3) << a.name;
+    square += difference * difference;
+    all += length * length;
+  }
+  return std::sqrt(square / all);
+}
+
+class PackedPasses : public testing::Test {
+ protected:
+  tests::OneThread one_thread_;
+};
+
+TEST_F(PackedPasses, GiveTheGradientsOfPaddedOperatorsInFp32) {
+  ASSERT_GE(packed_cases().size(), 4U);
+  for (const auto& directory : packed_cases()) {
+    SCOPED_TRACE(directory.filename());
+    auto exact = model::load_classifier(directory, {.dropout = 0, .autograd = true});
+    auto packed = load(directory, 0, false);
+    const auto batch = tests::ModelCase{directory}.batch(0);
+    tests::reset_device_counts();
+    const auto loss = static_cast<double>(packed.accumulate(batch, 1));
+    EXPECT_NEAR(loss, static_cast<double>(exact.accumulate(batch, 1)), 0.01);
+    EXPECT_LT((exact.logits(batch) - packed.logits(batch)).cwiseAbs().maxCoeff(), 0.02);
+    auto padded = load(directory, 0, true);
+    static_cast<void>(padded.accumulate(batch, 1));
+    EXPECT_LT(error(exact, packed), 0.04);
+    EXPECT_LT(error(exact, packed), 1.5 * error(exact, padded));
+  }
+}
+
+TEST_F(PackedPasses, NeedFewerOperators) {
+  for (const auto& directory : packed_cases()) {
+    SCOPED_TRACE(directory.filename());
+    const auto batch = tests::ModelCase{directory}.batch(0);
+    const auto operators = [&](bool autograd) {
+      auto model = load(directory, 0.1, autograd);
+      static_cast<void>(model.accumulate(batch, 1));
+      tests::reset_device_counts();
+      static_cast<void>(model.accumulate(batch, 1));
+      EXPECT_EQ(tests::device_counts().waits, 0);
+      return tests::device_counts().operators;
+    };
+    EXPECT_LT(operators(false), operators(true) * 2 / 3);
+  }
+}
+
+TEST_F(PackedPasses, GiveEqualBitsForEqualSeeds) {
+  const auto directory = packed_cases().front();
+  const auto batch = tests::ModelCase{directory}.batch(0);
+  const auto loss = [&] {
+    auto model = load(directory, 0.3, false);
+    return static_cast<double>(model.accumulate(batch, 1));
+  };
+  EXPECT_EQ(loss(), loss());
+  auto model = load(directory, 0.3, false);
+  auto later = batch;
+  later.index = 7;
+  EXPECT_NE(loss(), static_cast<double>(model.accumulate(later, 1)));
+}
+
+TEST_F(PackedPasses, AccumulateGradients) {
+  const auto directory = packed_cases().front();
+  const auto batch = tests::ModelCase{directory}.batch(0);
+  auto once = load(directory, 0, false);
+  auto twice = load(directory, 0, false);
+  static_cast<void>(once.accumulate(batch, 2));
+  static_cast<void>(twice.accumulate(batch, 1));
+  static_cast<void>(twice.accumulate(batch, 1));
+  for (std::size_t i = 0; i < once.parameters().size(); ++i) {
+    const auto& [a, b] = std::pair{once.parameters()[i], twice.parameters()[i]};
+    const at::Tensor difference = a.gradient.cpu() - b.gradient.cpu();
+    EXPECT_LE(length_of(difference), 0.02 * length_of(a.gradient) + 1e-4) << a.name;
+  }
+}
+
+TEST_F(PackedPasses, FollowChangedParameters) {
+  const auto directory = packed_cases().front();
+  const auto batch = tests::ModelCase{directory}.batch(0);
+  auto model = load(directory, 0, false);
+  const auto before = model.logits(batch);
+  for (const auto& parameter : model.parameters()) {
+    if (parameter.name.ends_with("output.dense.weight")) parameter.value.detach().mul_(3);
+  }
+  EXPECT_GT((model.logits(batch) - before).cwiseAbs().maxCoeff(), 1e-3);
+}
+
+TEST_F(PackedPasses, LeavePaddingInsideATextToTheOperators) {
+  for (const auto& directory : packed_cases()) {
+    SCOPED_TRACE(directory.filename());
+    auto exact = model::load_classifier(directory, {.dropout = 0, .autograd = true});
+    auto packed = load(directory, 0, false);
+    if (exact.config().pad_token_id < 0) continue;
+    auto batch = tests::ModelCase{directory}.batch(0);
+    batch.input_ids[1] = static_cast<std::int32_t>(exact.config().pad_token_id);
+    EXPECT_LT((exact.logits(batch) - packed.logits(batch)).cwiseAbs().maxCoeff(), 0.02);
+    EXPECT_NEAR(static_cast<double>(packed.accumulate(batch, 1)),
+                static_cast<double>(exact.accumulate(batch, 1)), 0.01);
+  }
+}
+
+}  // namespace
+}  // namespace seqtrain
