@@ -248,10 +248,10 @@ def short_name(symbol):
 
 
 def own_rate(machine, model, batch_size, steps, precision="bf16"):
-    log = machine.train("speed", "--max-steps", steps, "--log-every", 25, "--batch-size", batch_size, "--device",
+    log = machine.train("speed", "--max-steps", steps, "--log-every", 50, "--batch-size", batch_size, "--device",
                         machine.device, "--precision", precision, "--checkpoint-minutes", 0, model=model,
                         train_file=machine.train_file)[1]
-    log = [record for record in log if record["event"] == "step" and record["step"] >= 25]
+    log = [record for record in log if record["event"] == "step" and record["step"] > 50]
     first, last = log[0], log[-1]
     seconds = moment(last) - moment(first)
     examples = (last["step"] - first["step"]) * batch_size / seconds
@@ -267,7 +267,7 @@ def moment(record):
 
 def peer_rate(machine, model, batch_size, steps):
     command = [sys.executable, machine.arguments.peer, "--model", machine.model(model), "--train", machine.train_file,
-               "--batch-size", batch_size, "--max-steps", steps, "--warmup", 25, "--threads", 8]
+               "--batch-size", batch_size, "--max-steps", min(steps, 130), "--warmup", 50, "--threads", 8]
     ended = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     if ended.returncode != 0:
         raise Skip("the peer fails: " + ended.stderr[-500:])
@@ -286,7 +286,7 @@ def check_speed(machine):
     result = {}
     for case in machine.arguments.cases.split(","):
         model, batch_size = case.split(":")[0], int(case.split(":")[1])
-        steps = 110 if batch_size == 128 else 225
+        steps = 150 if batch_size >= 128 else 300
         own = own_rate(machine, model, batch_size, steps)
         row = {"examples/s": round(own["examples_per_s"]), "ms a step": round(own["ms"], 2)}
         flops = 6 * encoder_parameters(machine, model) * own["tokens_per_s"]
@@ -309,7 +309,7 @@ def check_serve(machine):
         raise Skip("wrk is not installed")
     model = machine.train("served", "--max-steps", 20, "--device", machine.device)[0] / "model"
     ended = subprocess.run([sys.executable, ROOT / "bench/serve/run.py", "--serve", machine.programs / "serve",
-                            "--model", model, "--precision", "bf16", "--threads", str(os.cpu_count()), "--seconds", "4",
+                            "--model", model, "--precision", "bf16", "--threads", str(os.cpu_count()), "--seconds", "2",
                             "--connections", machine.arguments.connections],
                            capture_output=True, text=True, check=False, env=machine.environment)
     assert ended.returncode == 0, ended.stdout + ended.stderr

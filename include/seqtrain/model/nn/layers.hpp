@@ -7,6 +7,7 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/where.h>
 
 #include <seqtrain/model/nn/parameters.hpp>
 
@@ -70,12 +71,16 @@ struct Embedding {
 };
 
 /// A table with a row for each token type. If there is one row, all tokens have it, whatever types
-/// the tokenizer gives.
+/// the tokenizer gives. Of two rows one is chosen by comparison, because the backward pass of
+/// `at::embedding` on a GPU adds the gradients of many tokens with one id in an order that varies.
 struct TypeEmbedding : Embedding {
   using Embedding::Embedding;
 
   at::Tensor operator()(const at::Tensor& types) const {
-    return weight.size(0) == 1 ? weight.select(0, 0) : Embedding::operator()(types);
+    if (weight.size(0) > 2) return Embedding::operator()(types);
+    const at::Tensor first = weight.select(0, 0);
+    return weight.size(0) == 1 ? first
+                               : at::where(types.unsqueeze(-1).eq(0), first, weight.select(0, 1));
   }
 };
 
