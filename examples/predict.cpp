@@ -11,8 +11,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/local_input.hpp>
-#include <seqtrain/cli/local_model.hpp>
 #include <seqtrain/cli/predict_flags.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/descriptors.hpp>
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
   return cli::run([&] {
     cli::PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
-    flags.model = cli::local_model(flags.model, report::log_on_stderr()).string();
+    flags.model = cli::find_model(flags.model, report::log_on_stderr()).directory.string();
     if (flags.reads_stdin()) return label_records({STDIN_FILENO, flags.input_name()}, flags);
     flags.file = cli::local_input(flags.file, report::log_on_stderr()).string();
     const auto records = open_records(flags.file);
