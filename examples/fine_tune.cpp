@@ -230,7 +230,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   repository->push(run.model(), stop);
   checkpoints->check();
   checkpoints->finish(flags, run);
-  log.lines(cli::next_commands(parser.started_as(), run, dev_name, flags));
+  log.lines(cli::next_commands(parser.started_as(), run, dev_name));
 }
 
 }  // namespace
