@@ -91,7 +91,7 @@ void label_records(Records records, const FieldsOfRun& run, const cli::PredictFl
         model::describe(model::Precision::int8, device, predictor.maps_in_bf16()));
   }
   if (flags.reads_stdin() && !run.empty()) {
-    records.options = options_for(records.input.beginning(), records.options, run);
+    records.options = options_for(records.input.beginning(), records.name, records.options, run);
   }
   const auto options = flags.stream_options(predictor.max_length(), predictor.usual_length());
   if (flags.compare.empty()) return check(answer(records, predictor, options), flags);
@@ -123,8 +123,8 @@ void label_file(cli::PredictFlags flags) {
   const bool is_here = std::filesystem::exists(flags.model, none);
   if (!is_here) check_beginning(beginning, flags.file, records.options);
   flags.model = cli::find_model(flags.model, report::log_on_stderr()).directory.string();
-  const auto run = FieldsOfRun::read(flags.model);
-  records.options = options_for(beginning, records.options, run);
+  const auto run = FieldsOfRun::of_model(flags.model);
+  records.options = options_for(beginning, records.name, records.options, run);
   check_beginning(beginning, flags.file, records.options);
   label_records(std::move(records), run, flags);
 }
@@ -138,6 +138,6 @@ int main(int argc, char** argv) {
     label_records({.input = PredictInput{{STDIN_FILENO, flags.input_name()}},
                    .name = flags.input_name(),
                    .options = flags.read_options()},
-                  FieldsOfRun::read(flags.model), flags);
+                  FieldsOfRun::of_model(flags.model), flags);
   });
 }

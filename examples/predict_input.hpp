@@ -77,10 +77,13 @@ inline bool check_beginning(const std::string& beginning, const std::string& nam
   return found;
 }
 
-inline bool fits(const std::string& beginning, const seqtrain::data::ReadOptions& options) try {
-  return check_beginning(beginning, "", options);
-} catch (const seqtrain::InputError&) {
-  return false;
+inline bool fits(const std::string& beginning, const std::string& name,
+                 const seqtrain::data::ReadOptions& options) {
+  try {
+    return check_beginning(beginning, name, options);
+  } catch (const seqtrain::InputError&) {
+    return false;
+  }
 }
 
 /// The fields that a training run was told to read. They are empty if it was told none, or if the
@@ -90,11 +93,23 @@ struct FieldsOfRun {
   std::string pair = {};
   std::string columns = {};
 
-  /// Reads the record of the run to whose folder `model` belongs, if it does.
-  static FieldsOfRun read(const std::filesystem::path& model) try {
+  /// Reads the record of the run to whose folder `model` belongs, if it does. Another program's
+  /// file of that name is ignored.
+  static FieldsOfRun of_model(const std::filesystem::path& model) {
     const auto file = model / ".." / "metrics.json";
     std::error_code none;
     if (!std::filesystem::exists(file, none)) return {};
+    try {
+      return read(file);
+    } catch (const seqtrain::InputError&) {
+      return {};
+    }
+  }
+
+  [[nodiscard]] bool empty() const { return text.empty() && pair.empty() && columns.empty(); }
+
+ private:
+  static FieldsOfRun read(const std::filesystem::path& file) {
     const auto document = seqtrain::json::Document::load(file);
     const auto flags = document.root().at("flags");
     const auto value = [&flags](const char* name) {
@@ -102,16 +117,13 @@ struct FieldsOfRun {
       return found ? std::string{found->string()} : std::string{};
     };
     return {.text = value("text-field"), .pair = value("pair-field"), .columns = value("columns")};
-  } catch (const seqtrain::InputError&) {
-    return {};  // another program's file
   }
-
-  [[nodiscard]] bool empty() const { return text.empty() && pair.empty() && columns.empty(); }
 };
 
-/// Returns the options for reading an input: the given fields, and in place of those that are not
-/// given the run's if the input has them.
+/// Returns the options for reading the input `name`: the given fields, and in place of those that
+/// are not given the run's if the input has them.
 inline seqtrain::data::ReadOptions options_for(const std::string& beginning,
+                                               const std::string& name,
                                                const seqtrain::data::ReadOptions& given,
                                                const FieldsOfRun& run) {
   auto named = given;
@@ -124,7 +136,7 @@ inline seqtrain::data::ReadOptions options_for(const std::string& beginning,
     without_header.columns = seqtrain::cli::split_at_commas(run.columns);
   }
   for (const auto& options : {named, without_pair, given, without_header}) {
-    if (fits(beginning, options)) return options;
+    if (fits(beginning, name, options)) return options;
   }
   return given;
 }

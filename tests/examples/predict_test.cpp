@@ -201,6 +201,7 @@ TEST_F(Predict, ReadsTheFieldsThatTheRunWasTrainedOn) {
   EXPECT_EQ(answers("text,comment,title\nx,Dogs run.,Cats sleep.\n"), pair);
   EXPECT_EQ(answers("text,comment\nCats sleep.,Dogs run.\n"), dogs);
   EXPECT_EQ(answers("text,comment\nCats sleep.,Dogs run.\n", "--text-field text"), cats);
+  EXPECT_EQ(answers("text\tcomment\nCats sleep.\tDogs run.\n"), dogs);
   EXPECT_EQ(answers("{\"x\": \"a\", \"comment\": \"Dogs run.\"}\n"), dogs);
   EXPECT_EQ(answers("{\"text\": \"Cats sleep.\"}\n"), cats);
   with_record(R"("text-field": "", "pair-field": "", "columns": "label,text")");
