@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include <seqtrain/cli/cloud_job.hpp>
@@ -19,6 +21,7 @@
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/unknown_tokens.hpp>
+#include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/dist/replicated.hpp>
 #include <seqtrain/dist/shared_keeper.hpp>
@@ -70,6 +73,28 @@ train::PredictedSplit predicted(const std::string& name, const train::Answers* a
   return split;
 }
 
+/// Reads the files of examples and looks at the output directory, so that errors in them are found
+/// before the model is fetched.
+void check_before_the_model(const cli::TrainFlags& flags, const train::RunDirectoryOptions& run,
+                            const cli::Flags& parser) {
+  std::error_code none;
+  const bool is_bundled = flags.train_file == cli::DataFlags{}.train_file;
+  const bool is_missing = is_bundled && !parser.is_given("train-file") &&
+                          !std::filesystem::exists(flags.train_file, none);
+  if (flags.train_file.empty() || is_missing) {
+    throw InputError{"is needed",
+                     {.object = "--train-file"},
+                     "name a .csv, .tsv or .jsonl with the fields text and label, or a --dataset"};
+  }
+  const train::RunDirectory directory{run};
+  // The model may determine what labels are. Each of them can be read for regression.
+  const data::Labels any = data::Labels::regression();
+  for (const auto& file : {flags.train_file, flags.dev_file, flags.test_file}) {
+    if (file.empty()) continue;
+    data::visit_examples(file, flags.read_options(), any, [](const auto&, const data::Example&) {});
+  }
+}
+
 /// Encodes the training file and the dev file, or holds the dev examples out of the training file.
 data::HeldOut encode_train_and_dev(Processes& processes,
                                    cli::FileEncoder<text::AnyTokenizer>& encode,
@@ -88,7 +113,10 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   const bool first = processes.is_first();
   std::optional<cli::PushToHub> repository;
   if (first) repository.emplace(given, log);
-  const auto flags = cli::with_local_inputs(processes.in_one_directory(given, program), log);
+  const auto flags = cli::with_local_inputs(
+      processes.in_one_directory(given, program), log, [&](const cli::TrainFlags& files) {
+        check_before_the_model(files, files.run_directory(program, first), parser);
+      });
   train::Results results{.flags = cli::with_dataset(parser.values(), flags),
                          .versions = tensor::versions()};
   const auto card_dataset = cli::card_dataset(flags);
@@ -230,7 +258,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   repository->push(run.model(), stop);
   checkpoints->check();
   checkpoints->finish(flags, run);
-  log.lines(cli::next_commands(parser.started_as(), run, dev_name, flags));
+  log.lines(cli::next_commands(parser.started_as(), run, dev_name));
 }
 
 }  // namespace

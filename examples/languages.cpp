@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/flags/data.hpp>
 #include <seqtrain/cli/job_dir.hpp>
 #include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/run.hpp>
@@ -103,7 +104,7 @@ void run(Job job, const Languages& languages, const Languages::Found& found,
     prepare(job, folder);
   } else {
     job.data = folder;
-    job.labels = data::choose_labels({}, {}, job.data / "train.csv", {});
+    job.labels = data::choose_labels({}, {}, job.data / "train.csv", {.columns = job.columns});
   }
   const cli::StopSignals signals{{.log = log.warnings()}};
   job.stop = signals.token();
@@ -144,6 +145,7 @@ int main(int argc, char** argv) {
              "texts in a batch (default: 32; 16 in a published layout)")
         .add("max-length", job.max_length,
              "words of a text that the classifier reads (default: 512; 1440 in a published layout)")
+        .add("columns", job.columns, cli::columns_help)
         .add("embedding", job.embedding, "size of ULMFiT's embeddings")
         .add("hidden", job.hidden, "size of ULMFiT's layers")
         .add("threads", job.threads, "threads to compute with")
@@ -169,6 +171,8 @@ int main(int argc, char** argv) {
                        {.object = "--" + *flag}};
     }
     const bool theirs = job.published.has_value();
+    cli::require_columns(job.columns);
+    cli::require(!theirs || job.columns.empty(), "columns", "is not for a published layout");
     const auto by_layout = [theirs](std::int64_t& value, std::int64_t other, std::int64_t own) {
       if (value == 0) value = theirs ? other : own;
     };

@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/local_input.hpp>
-#include <seqtrain/cli/local_model.hpp>
 #include <seqtrain/cli/predict_flags.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/descriptors.hpp>
@@ -24,12 +26,14 @@
 #include <seqtrain/report/bar.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
+#include "predict_input.hpp"
+
 using namespace seqtrain;
 
 /// Shows the progress of a stream on a terminal.
 class StreamBar {
  public:
-  explicit StreamBar(const InputDescriptor& input) : size_{input.size().value_or(0)} {}
+  explicit StreamBar(const PredictInput& input) : size_{input.size().value_or(0)} {}
 
   void operator()(const predict::StreamProgress& progress) {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin_;
@@ -48,14 +52,21 @@ class StreamBar {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+/// The records to label.
+struct Records {
+  PredictInput input;
+  std::string name;
+  data::ReadOptions options;
+};
+
 /// Reads records and writes their answers to stdout.
 template <predict::Predictor P>
-predict::StreamProgress answer(const InputDescriptor& input, const P& predictor,
-                               predict::StreamOptions options, const cli::PredictFlags& flags) {
+predict::StreamProgress answer(const Records& from, const P& predictor,
+                               predict::StreamOptions options) {
   const OutputDescriptor output{STDOUT_FILENO, "stdout"};
-  StreamBar bar{input};
+  StreamBar bar{from.input};
   options.progress = [&bar](const predict::StreamProgress& progress) { bar(progress); };
-  data::RecordStream records{input, flags.input_name(), flags.read_options()};
+  data::RecordStream records{from.input, from.name, from.options};
   const auto write = [&](const std::string& lines) { return output.write(lines); };
   return predict::answer_stream(records, predictor, write, options);
 }
@@ -68,7 +79,7 @@ void check(const predict::StreamProgress& done, const cli::PredictFlags& flags) 
       "their answers say why"};
 }
 
-void label_records(const InputDescriptor& input, const cli::PredictFlags& flags) {
+void label_records(Records records, const FieldsOfRun& run, const cli::PredictFlags& flags) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load_in = [&](const std::string& precision) {
     return model::Predictor{flags.model,
@@ -79,11 +90,14 @@ void label_records(const InputDescriptor& input, const cli::PredictFlags& flags)
     report::log_on_stderr().lines(
         model::describe(model::Precision::int8, device, predictor.maps_in_bf16()));
   }
+  if (flags.reads_stdin() && !run.empty()) {
+    records.options = options_for(records.input.beginning(), records.name, records.options, run);
+  }
   const auto options = flags.stream_options(predictor.max_length(), predictor.usual_length());
-  if (flags.compare.empty()) return check(answer(input, predictor, options, flags), flags);
+  if (flags.compare.empty()) return check(answer(records, predictor, options), flags);
   const auto other = load_in(flags.compare);
   const predict::Compared compared{predictor, other};
-  const auto done = answer(input, compared, options, flags);
+  const auto done = answer(records, compared, options);
   std::cerr << name(predictor.precision()) << " compared with " << name(other.precision()) << ": "
             << compared.comparison().text() << '\n';
   check(done, flags);
@@ -96,14 +110,34 @@ OwnedDescriptor open_records(const std::string& file) {
   return OwnedDescriptor{number};
 }
 
+/// Labels the records of a file. An error in its format or its fields is found before the model is
+/// fetched and loaded.
+void label_file(cli::PredictFlags flags) {
+  flags.file = cli::local_input(flags.file, report::log_on_stderr()).string();
+  const auto file = open_records(flags.file);
+  Records records{.input = PredictInput{{file.number, flags.file}},
+                  .name = flags.file,
+                  .options = flags.read_options()};
+  const std::string& beginning = records.input.beginning();
+  std::error_code none;
+  const bool is_here = std::filesystem::exists(flags.model, none);
+  if (!is_here) check_beginning(beginning, flags.file, records.options);
+  flags.model = cli::find_model(flags.model, report::log_on_stderr()).directory.string();
+  const auto run = FieldsOfRun::of_model(flags.model);
+  records.options = options_for(beginning, records.name, records.options, run);
+  check_beginning(beginning, flags.file, records.options);
+  label_records(std::move(records), run, flags);
+}
+
 int main(int argc, char** argv) {
   return cli::run([&] {
     cli::PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
-    flags.model = cli::local_model(flags.model, report::log_on_stderr()).string();
-    if (flags.reads_stdin()) return label_records({STDIN_FILENO, flags.input_name()}, flags);
-    flags.file = cli::local_input(flags.file, report::log_on_stderr()).string();
-    const auto records = open_records(flags.file);
-    label_records({records.number, flags.file}, flags);
+    if (!flags.reads_stdin()) return label_file(flags);
+    flags.model = cli::find_model(flags.model, report::log_on_stderr()).directory.string();
+    label_records({.input = PredictInput{{STDIN_FILENO, flags.input_name()}},
+                   .name = flags.input_name(),
+                   .options = flags.read_options()},
+                  FieldsOfRun::of_model(flags.model), flags);
   });
 }

@@ -5,8 +5,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sysroot=build/sysroot/aarch64
-packages="libeigen3-dev libsimdjson-dev libsimdjson14 libssl-dev libssl3 zlib1g-dev zlib1g libzstd-dev libzstd1
-  libboost1.74-dev libboost-program-options1.74-dev libboost-program-options1.74.0 libgtest-dev"
+packages="libeigen3-dev libsimdjson-dev libssl-dev zlib1g-dev zlib1g libzstd-dev libzstd1 libgtest-dev"
+if grep -q '^VERSION_ID="12"' /etc/os-release; then
+  packages+=" libsimdjson14 libssl3 libboost1.74-dev libboost-program-options1.74-dev libboost-program-options1.74.0"
+else # Debian 13
+  packages+=" libsimdjson25 libssl3t64 libboost1.83-dev libboost-program-options1.83-dev libboost-program-options1.83.0"
+fi
 [[ -d $sysroot ]] && exit 0
 
 fresh=$(mktemp -d)

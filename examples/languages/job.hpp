@@ -10,7 +10,9 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/labels.hpp>
@@ -41,6 +43,7 @@ struct Job {
   std::int64_t vocabulary = 60'000;
   std::int64_t batch_size = 32;
   std::int64_t max_length = 512;
+  std::vector<std::string> columns = {};  ///< names of the columns of files without a header line
   std::int64_t embedding = 400;
   std::int64_t hidden = 1152;
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
@@ -70,6 +73,7 @@ struct Job {
     using seqtrain::model::Precision;
     const auto resolved = resolve(precision, c10::Device{c10::kCPU});
     if (resolved != Precision::fp32) pairs.emplace_back("precision", name(resolved));
+    if (!columns.empty()) pairs.emplace_back("columns", seqtrain::cli::flag_text(columns));
     if (published) std::ranges::copy(published->settings(), std::back_inserter(pairs));
     return pairs;
   }
@@ -79,8 +83,8 @@ struct Job {
   [[nodiscard]] seqtrain::data::EncodedSet encode(std::string_view file, const Tokenizer& tokenizer,
                                                   bool labelled = true) const {
     seqtrain::data::EncodeFileOptions options;
-    options.read = {.labelled = labelled};
-    if (file.ends_with(".txt")) options.read.format = seqtrain::data::Format::lines;
+    options.read = {.columns = columns, .labelled = labelled};
+    if (file.ends_with(".txt")) options.read = {.format = seqtrain::data::Format::lines};
     if (labelled) options.encode.max_length = static_cast<std::size_t>(max_length);
     options.workers = static_cast<std::size_t>(threads);
     auto set = seqtrain::data::encode_file(data / file, tokenizer, labels, options).set;

@@ -155,7 +155,8 @@ struct Ulmfit {
     const auto workers = static_cast<std::size_t>(job.threads);
     const auto unlabelled = job.data / "unlabelled.txt";
     const auto texts = job.data / (job.published ? Published::counted_file : "train.csv");
-    seqtrain::data::count_words(texts, {.labelled = false}, workers, counts);
+    seqtrain::data::count_words(texts, {.columns = job.columns, .labelled = false}, workers,
+                                counts);
     if (std::filesystem::exists(unlabelled)) {
       seqtrain::data::count_words(unlabelled, {.format = seqtrain::data::Format::lines}, workers,
                                   counts);

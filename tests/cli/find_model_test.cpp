@@ -71,6 +71,17 @@ TEST(FindModel, LooksIntoDirectories) {
   }
 }
 
+TEST(FindModel, SaysHowToContinueAStoppedRun) {
+  const tests::TemporaryDirectory directory;
+  write(directory / "mine/train_log.jsonl");
+  const std::string place = (directory / "mine").string();
+  const auto problem = tests::problem_of([&] { find_model(place, report::Log{}); });
+  EXPECT_EQ(problem, place +
+                         ": is a run that was stopped before it had a model; to continue it: "
+                         "the same flags with --output-dir " +
+                         place + " --resume auto");
+}
+
 TEST(FindModel, SaysThatThereIsNone) {
   const tests::TemporaryDirectory directory;
   const report::Log log;

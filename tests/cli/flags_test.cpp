@@ -404,7 +404,33 @@ TEST(Flags, TakeAnArgumentWithoutAName) {
   EXPECT_EQ(parse_file({"-"}), "-");
   EXPECT_EQ(parse_file({"--strict", "new.csv"}), "new.csv strictly");
   EXPECT_EQ(parse_file({"--strict", "false", "new.csv"}), "new.csv");
-  EXPECT_THROW(parse_file({"a.csv", "b.csv"}), InputError);
+  EXPECT_EQ(tests::problem_of([&] {
+              parse_file({"a.csv", "b.csv"});
+            }),
+            "'b.csv' follows no flag; a value that has spaces needs quotes");
+}
+
+TEST(Flags, SayHowToTrainOnAFileWithoutAFlag) {
+  std::string file, labels;
+  Flags flags{"program", "does something"};
+  flags.add("train-file", file, "").add("labels", labels, "");
+  const char* const words[] = {"program", "--labels", "a,", "b"};
+  EXPECT_EQ(tests::problem_of([&] { flags.parse(4, words); }),
+            "'b' follows no flag; a file to train on is named by --train-file; a value that has "
+            "spaces needs quotes");
+}
+
+TEST(Flags, LeaveNumbersWithoutAValueOutOfTheRecord) {
+  double dropout = std::numeric_limits<double>::quiet_NaN();
+  std::string field = "nan";
+  Flags flags{"program", "does something"};
+  flags.add("dropout", dropout, "", determines_results).add("text-field", field, "");
+  const char* const words[] = {"program", "--text-field", "text"};
+  EXPECT_TRUE(flags.parse(1, words));
+  EXPECT_EQ(flags.determining_values(), (train::Pairs{{"dropout", "nan"}}));
+  EXPECT_EQ(flags.values(), train::Pairs{});
+  EXPECT_TRUE(flags.parse(3, words));
+  EXPECT_EQ(flags.values(), (train::Pairs{{"text-field", "text"}}));
 }
 
 }  // namespace

@@ -34,8 +34,15 @@ TEST_F(AvailableMemory, IsWhatTheContainerLeavesIfThatIsLess) {
   EXPECT_EQ(available_memory(root_.path()), 2'048'000U);
   write("sys/fs/cgroup/memory.max", "1500000\n");
   EXPECT_EQ(available_memory(root_.path()), 1'000'000U);
-  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "700\n");
+  write("sys/fs/cgroup/memory.stat", "anon 1\nfile 400000\ninactive_file 300000\n");
+  EXPECT_EQ(available_memory(root_.path()), 1'300'000U) << "the kernel drops pages of files";
+  write("sys/fs/cgroup/memory.stat", "inactive_file 600000\n");
+  EXPECT_EQ(available_memory(root_.path()), 1'500'000U);
+  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "1000\n");
   write("sys/fs/cgroup/memory/memory.usage_in_bytes", "900\n");
+  write("sys/fs/cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 30\n");
+  EXPECT_EQ(available_memory(root_.path()), 130U);
+  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "700\n");
   EXPECT_EQ(available_memory(root_.path()), 0U);
 }
 

@@ -66,6 +66,15 @@ TEST(FindLabels, RefusesWhatCannotBeLabels) {
   EXPECT_NE(problem_of([&] { found(many); }).find("f:10002: label: too many"), std::string::npos);
 }
 
+TEST(FindLabels, NameTheLineOfAnEmptyLabel) {
+  const Source source{.text =
+                          "{\"text\": \"x\", \"label\": [\"a\"]}\n"
+                          "{\"text\": \"y\", \"label\": [\"b\", \"\"]}\n",
+                      .name = "f"};
+  const Reader reader{source, {.problem_type = ProblemType::multi_label}};
+  EXPECT_EQ(problem_of([&] { find_labels(reader); }), "f:2: label: the label is empty");
+}
+
 TEST(ChooseLabels, AsksTheUserThenTheModelThenTheFile) {
   const tests::TemporaryFile file{"text\tlabel\nx\tq\ny\tp\n"};
   const auto choose = [&](const Names& given, const Names& of_model) {

@@ -108,9 +108,15 @@ TEST(Describe, NamesLabelsThatCannotBeLearned) {
   DataSummary data{
       .labels = labels.names(), .train = of({1, 70, 1, 70, 0, 0}), .dev = of({0, 8, 0, 8, 1, 0})};
   EXPECT_EQ(rare_label_warning(data),
-            "labels with at most one training example cannot be learned: 'biling' (is it "
-            "'billing'?), 'billing ' (is it 'billing'?), 'new'");
-  data.train = of({2, 70, 2, 70, 2, 0});
+            "labels with few training examples are hardly learned: 'biling' (1, is it 'billing'?), "
+            "'billing ' (1, is it 'billing'?), 'new' (0)");
+  data.train = of({2, 70, 5, 70, 2, 0});
+  EXPECT_EQ(rare_label_warning(data),
+            "labels with few training examples are hardly learned: 'biling' (2, is it 'billing'?), "
+            "'billing ' (5, is it 'billing'?)");
+  data.train = of({2, 19, 6, 70, 2, 0});
+  EXPECT_EQ(rare_label_warning(data), "");
+  data.labels[0] = "billing2", data.train = of({2, 70, 70, 70, 2, 0});
   EXPECT_EQ(rare_label_warning(data), "");
   EXPECT_EQ(rare_label_warning({}), "");
 }

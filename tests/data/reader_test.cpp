@@ -86,6 +86,14 @@ TEST(Reader, ToleratesOtherLineEndsBlankLinesAndAByteOrderMark) {
   EXPECT_EQ(read("\xEF\xBB\xBFtext,label\r\na,0\r\n\r\nb,1\r\n\n", "f.csv"), expected);
 }
 
+TEST(Reader, RefusesAnEmptyLabelWithItsLine) {
+  const std::string expected = "f:3: the label is empty; write one, or leave out the row";
+  EXPECT_EQ(problem("text,label\na,x\nb,\n"), expected);
+  EXPECT_EQ(problem("text\tlabel\n\nb\t\n"), expected);
+  EXPECT_EQ(problem("\n\n{\"text\": \"b\", \"label\": \"\"}"), "f:3: label: missing");
+  EXPECT_EQ(read("text,label\na,\n", "f", unlabelled), Found{"a|~|~"});
+}
+
 TEST(Reader, TakesFieldsByName) {
   const std::string text = R"({"a":"x","b":"y","c":"z","text":"t"})";
   EXPECT_EQ(read(text, "f", {.text_field = "b", .label_field = "c"}), Found{"y|~|z"});

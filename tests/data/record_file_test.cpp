@@ -57,6 +57,11 @@ TEST(RecordFile, ReadsEveryFormatCompressedAsItReadsItPlain) {
     EXPECT_EQ(content_of(zstd_compressed(text), suffix + ".zst"), plain) << suffix;
     EXPECT_EQ(content_of(gzipped(text), suffix), plain) << "by its first bytes " << suffix;
   }
+  const std::string two_marks = "\xEF\xBB\xBF\xEF\xBB\xBFtext,label\na,0\n";
+  for (const auto& text : {two_marks, gzipped(two_marks)}) {
+    EXPECT_NE(tests::problem_of([&] { content_of(text, ".csv"); }).find("no known field"),
+              std::string::npos);
+  }
 }
 
 TEST(RecordFile, ReadsTheFilesOfASplitOneAfterTheOther) {

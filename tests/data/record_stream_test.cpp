@@ -174,6 +174,8 @@ TEST(RecordStream, SkipsAByteOrderMarkAtTheBeginningOnly) {
           "3: b|~"},
          json);
   expect("\xEF\xBB\xBF\"text\",\"a\nb\"\nc,d\n", {"3: c|~"}, {.format = Format::csv});
+  const std::string mark = "\xEF\xBB\xBF";
+  expect(mark + mark + "a\n", {"1: " + mark + "a|~"}, {.format = Format::lines});
   expect("\xEF\xBB", {"! in:1: not valid UTF-8; " + iconv}, {.format = Format::lines});
 }
 

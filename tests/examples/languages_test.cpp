@@ -230,6 +230,20 @@ TEST_F(LanguagesExample, KeepsAnEmptyText) {
   EXPECT_EQ(document.root().at("examples").integer(), 2);
 }
 
+TEST_F(LanguagesExample, ReadsFilesWithoutAHeader) {
+  const auto weights = [this](const std::string& name, const std::string& more) {
+    const auto run = run_example("languages", flags("--lang en --model-dir " + name + more, name));
+    EXPECT_EQ(run.code, 0) << run.output;
+    return tests::read_file(published(name.c_str()) / "model.pth");
+  };
+  const auto with_header = weights("a", "");
+  for (const char* file : {"train.csv", "valid.csv", "test.csv"}) {
+    const auto text = tests::read_file(root_ / "en" / file);
+    write_file(root_ / "en" / file, text.substr(text.find('\n') + 1));
+  }
+  EXPECT_EQ(weights("b", " --columns text,label"), with_header);
+}
+
 TEST_F(LanguagesExample, TellsWhatIsWrongWithItsInput) {
   const auto expect = [&](const std::string& more, const std::string& says) {
     const auto run = run_example("languages", flags(more));
@@ -243,6 +257,7 @@ TEST_F(LanguagesExample, TellsWhatIsWrongWithItsInput) {
   expect("--bucket-name UPPER", "UPPER");
   expect("--max-length 2", "--max-length");
   expect("--vocabulary 9", "--vocabulary");
+  expect("--columns text,text", "--columns: names 'text' twice");
   expect("--language-model-epochs -2", "--language-model-epochs");
   write_file(root_ / "en/test.csv", "text,label\nThe soup,negative\nThe bread,mixed\n");
   expect("--lang en", "test.csv:3: label: unknown label 'mixed'");
@@ -405,6 +420,7 @@ TEST_F(PublishedLayout, TellsWhatIsWrongWithItsInput) {
   expect("--rate-ratio 0.5", "--rate-ratio");
   expect("--pretrained " + (root_ / "nowhere").string(), "nowhere/weights.pth: is missing");
   expect("--model-filename a/b", "--model-filename");
+  expect("--columns text,label", "--columns: is not for a published layout");
   expect("--dataset-filename no.csv", "--dataset-filename: is only for a published layout");
   const auto file = root_ / "pretrained/en/labelled_dataset.csv";
   write_file(file, "text,categ1,categ2\nx,1,0\ny,1,2\n");

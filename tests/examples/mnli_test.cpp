@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include <seqtrain/weights/torch_file.hpp>
 
 #include "support/compressed.hpp"
+#include "support/environment.hpp"
 #include "support/program.hpp"
 #include "support/small_checkpoint.hpp"
 #include "support/temporary_directory.hpp"
@@ -321,6 +323,46 @@ TEST_F(Mnli, TellsLinesAndFlagsOfWrongInput) {
     EXPECT_NE(run.output.find(says), std::string::npos) << more << "\n" << run.output;
     EXPECT_FALSE(std::filesystem::exists(directory_ / "wrong")) << more;
   }
+}
+
+TEST_F(Mnli, FindsWrongInputBeforeItFetchesTheModel) {
+  const tests::Environment offline{"HF_HUB_OFFLINE", "1"};
+  const auto good = write_file(directory_ / "good.csv", "text,label\na,x\nb,y\n").string();
+  const auto line = write_file(directory_ / "line.csv", "text,label\na,x\nb\n").string();
+  const auto empty = write_file(directory_ / "empty.csv", "text,label\na,x\nb,\n").string();
+  const auto column = write_file(directory_ / "column.csv", "text\na\n").string();
+  const auto used = directory_ / "used";
+  std::filesystem::create_directories(used);
+  write_file(used / "metrics.json", "{}");
+  const std::pair<std::string, std::string> cases[] = {
+      {"--train-file no/such.csv", "no/such.csv: "},
+      {"--train-file " + line, "line.csv:3: expected 2 columns, found 1"},
+      {"--train-file " + empty, "empty.csv:3: the label is empty"},
+      {"--train-file " + good + " --dev-file no/dev.csv", "no/dev.csv: "},
+      {"--train-file " + good + " --dev-file " + good + " --test-file " + column,
+       "column.csv: no known field for the label"},
+      {"--train-file " + good + " --output-dir " + used.string(), "already holds a run"}};
+  for (const auto& [flags, says] : cases) {
+    const auto run = run_example("mnli", "--model no/such-model " + flags);
+    EXPECT_EQ(run.code, 2) << run.output;
+    EXPECT_NE(run.output.find(says), std::string::npos) << run.output;
+    EXPECT_EQ(run.output.find("no/such-model"), std::string::npos) << run.output;
+  }
+  const auto run = run_example("mnli", "--model no/such-model --train-file " + good);
+  EXPECT_NE(run.output.find("no/such-model"), std::string::npos) << run.output;
+}
+
+TEST_F(Mnli, AsksForAFileToTrainOn) {
+  for (const char* const command : {"/seqtrain train --threads 1", "/seqtrain mnli --threads 1"}) {
+    const auto run = tests::run_command("cd " + directory_.path().string() + " && " +
+                                        SEQTRAIN_EXAMPLES_DIR + command);
+    EXPECT_EQ(run.code, 2);
+    EXPECT_NE(run.output.find("error: --train-file: is needed; name a .csv"), std::string::npos)
+        << run.output;
+  }
+  const auto run = tests::run_command("cd " SEQTRAIN_TESTS_DIR "/.. && " SEQTRAIN_EXAMPLES_DIR
+                                      "/seqtrain train --model no/such-model --threads 1");
+  EXPECT_NE(run.output.find("--train-file: is needed"), std::string::npos) << run.output;
 }
 
 TEST_F(Mnli, CutsAPremiseOfAMegabyte) {

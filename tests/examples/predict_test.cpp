@@ -4,11 +4,13 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/json.hpp>
 
+#include "support/environment.hpp"
 #include "support/program.hpp"
 #include "support/small_checkpoint.hpp"
 #include "support/temporary_directory.hpp"
@@ -161,6 +163,53 @@ TEST_F(Predict, ReadsAFileThatAnArgumentNames) {
   const auto missing = run_example("predict", flags + "no/such.csv");
   EXPECT_EQ(missing.code, 2);
   EXPECT_NE(missing.output.find("no/such.csv: "), std::string::npos) << missing.output;
+}
+
+TEST_F(Predict, LooksAtTheFileBeforeItFetchesTheModel) {
+  const tests::Environment offline{"HF_HUB_OFFLINE", "1"};
+  const auto names = write_file(*directory_ / "names.csv", "comment,label\nfine,good\n");
+  for (const auto& [file, says] :
+       {std::pair{std::string{"no/such.csv"}, "no/such.csv: No such file"},
+        {names.string(), "names.csv: no known field for the text"}}) {
+    const auto run = run_example("predict", "--model no/such-model " + file);
+    EXPECT_EQ(run.code, 2);
+    EXPECT_NE(run.output.find(says), std::string::npos) << run.output;
+    EXPECT_EQ(run.output.find("no/such-model"), std::string::npos) << run.output;
+  }
+}
+
+TEST_F(Predict, ReadsTheFieldsThatTheRunWasTrainedOn) {
+  const auto run = *directory_ / "fields";
+  std::filesystem::create_directories(run);
+  std::filesystem::copy(*directory_ / "run/model", run / "model");
+  const auto model = " --threads 1 --model " + run.string() + " ";
+  const auto with_record = [&](const std::string& flags) {
+    write_file(run / "metrics.json", R"({"flags": {)" + flags + "}}");
+  };
+  const auto answers = [&](const std::string& lines, const std::string& flags = "") {
+    const auto input = write_file(*directory_ / "input.csv", lines);
+    const auto named = run_example("predict", flags + model + input.string());
+    EXPECT_EQ(named.code, 0) << named.output;
+    EXPECT_EQ(run_example("predict", flags + model + "< " + input.string()).output, named.output);
+    return named.output;
+  };
+  with_record(R"("text-field": "", "pair-field": "", "columns": "")");
+  const auto dogs = answers("text\nDogs run.\n"), cats = answers("text\nCats sleep.\n");
+  const auto pair = answers("text,text_pair\nDogs run.,Cats sleep.\n");
+  ASSERT_NE(dogs, cats);
+  with_record(R"("text-field": "comment", "pair-field": "title", "columns": "")");
+  EXPECT_EQ(answers("text,comment,title\nx,Dogs run.,Cats sleep.\n"), pair);
+  EXPECT_EQ(answers("text,comment\nCats sleep.,Dogs run.\n"), dogs);
+  EXPECT_EQ(answers("text,comment\nCats sleep.,Dogs run.\n", "--text-field text"), cats);
+  EXPECT_EQ(answers("text\tcomment\nCats sleep.\tDogs run.\n"), dogs);
+  EXPECT_EQ(answers("{\"x\": \"a\", \"comment\": \"Dogs run.\"}\n"), dogs);
+  EXPECT_EQ(answers("{\"text\": \"Cats sleep.\"}\n"), cats);
+  with_record(R"("text-field": "", "pair-field": "", "columns": "label,text")");
+  EXPECT_EQ(answers("good,Dogs run.\nbad,Cats sleep.\n"), dogs + cats);
+  EXPECT_EQ(answers("text,label\nDogs run.,good\n"), dogs);
+  EXPECT_EQ(answers("good,Dogs run.\n", "--columns text,-"), answers("text\ngood\n"));
+  write_file(run / "metrics.json", "[1]");
+  EXPECT_EQ(answers("text\nDogs run.\n"), dogs);
 }
 
 }  // namespace

@@ -113,17 +113,24 @@ struct FoundModel {
 /// dated runs, whose newest complete run is taken. The place is local, `gs://` or a name on the
 /// hub. From a bucket only the model's files are fetched. Throws `InputError` if there is no model.
 inline FoundModel find_model(const std::string& place, const report::Log& log) {
-  if (is_on_hub(place)) return {.place = place, .directory = local_model(place, log)};
+  const auto fetch = [&](const auto& client, const auto& cache, const auto& options) {
+    return hub::fetch_model(client, cache, hub::Name::parse(place), options);
+  };
+  if (is_on_hub(place)) return {.place = place, .directory = detail::from_hub(log, fetch)};
   const bool remote = gcs::is_gs(place);
   if (!remote) demand_directory(place, "model");
   const auto names = remote ? detail::names_below(gcs::Uri::parse(place), log)
                             : detail::names_below(std::filesystem::path{place});
   const auto folder = detail::choose_model(names);
   if (!folder) {
-    throw InputError{"holds no model and no complete run",
-                     {.object = place},
-                     "name a folder with a model's config.json, a run's folder, or the folder of "
-                     "its dated runs"};
+    const bool stopped = names.contains("train_log.jsonl");
+    throw InputError{
+        stopped ? "is a run that was stopped before it had a model"
+                : "holds no model and no complete run",
+        {.object = place},
+        stopped ? "to continue it: the same flags with --output-dir " + place + " --resume auto"
+                : "name a folder with a model's config.json, a run's folder, or the folder of "
+                  "its dated runs"};
   }
   std::string found = place;
   if (!folder->empty()) {

@@ -29,8 +29,8 @@ class FlagNames {
   /// Adds a flag that is true if it has no value.
   void add_switch(std::string name) { switches_.insert(std::move(name)); }
 
-  /// Lets an argument without a name follow a switch.
-  void allow_argument() { argument_ = true; }
+  /// Makes one argument without a name the value of the flag `own`. It may follow a switch.
+  void allow_argument(std::string own) { argument_ = std::move(own); }
 
   [[nodiscard]] bool contains(const std::string& name) const {
     return own_.contains(name) || only_true_.contains(name);
@@ -45,8 +45,9 @@ class FlagNames {
       if (!argument.starts_with("--")) continue;
       const auto end = std::min(argument.find('='), argument.size());
       std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
-      const bool alone = i + 1 == arguments.size() || arguments[i + 1].starts_with("--") ||
-                         (argument_ && arguments[i + 1] != "true" && arguments[i + 1] != "false");
+      const bool alone =
+          i + 1 == arguments.size() || arguments[i + 1].starts_with("--") ||
+          (!argument_.empty() && arguments[i + 1] != "true" && arguments[i + 1] != "false");
       const std::string name = argument.substr(2);
       if (alone && (only_true_.contains(name) || switches_.contains(name))) argument += "=true";
     }
@@ -54,10 +55,21 @@ class FlagNames {
   }
 
   /// Replaces additional names by the flags' own names. Throws `InputError` if two names of one
-  /// flag have different values, or if a flag that can only be true has another value.
+  /// flag have different values, if a flag that can only be true has another value, or if an
+  /// argument has no flag.
   void use_own_names(boost::program_options::parsed_options& given) const {
     std::map<std::string, std::pair<std::string, std::vector<std::string>>> first;
+    std::string argument = argument_;
     std::erase_if(given.options, [&](auto& option) {
+      if (option.position_key >= 0) option.string_key = std::exchange(argument, "");
+      if (option.string_key.empty()) {
+        const bool trains = given.description->find_nothrow("train-file", false) != nullptr;
+        throw InputError{
+            "'" + option.value.front() + "' follows no flag",
+            {},
+            std::string{trains ? "a file to train on is named by --train-file; " : ""} +
+                "a value that has spaces needs quotes"};
+      }
       const std::string spelled = option.string_key;
       if (only_true_.contains(spelled)) check_true(spelled, option.value);
       const auto other = own_.find(spelled);
@@ -81,7 +93,7 @@ class FlagNames {
   std::map<std::string, std::string> own_;        // own names of flags, by additional name
   std::map<std::string, std::string> only_true_;  // meanings, by name
   std::set<std::string> switches_;
-  bool argument_ = false;
+  std::string argument_;  // the flag of an argument without a name
 };
 
 }  // namespace seqtrain::cli

@@ -94,8 +94,7 @@ class Flags {
 
   /// Makes an argument without a flag's name the value of the flag `name`. It may be given once.
   Flags& take_argument(const std::string& name) {
-    argument_.add(name.c_str(), 1);
-    names_.allow_argument();
+    names_.allow_argument(name);
     return *this;
   }
 
@@ -136,7 +135,6 @@ class Flags {
     try {
       auto given = po::command_line_parser(arguments)
                        .options(all)
-                       .positional(argument_)
                        .style(po::command_line_style::default_style &
                               ~po::command_line_style::allow_guessing)
                        .run();
@@ -183,9 +181,10 @@ class Flags {
     std::erase_if(changed_, [&](const Changed& flag) { return flag.name == name; });
   }
 
-  /// Returns all flags with their current values, in the order in which they were added.
+  /// Returns all flags that have a value with it, in the order in which they were added. NaN is no
+  /// value.
   [[nodiscard]] train::Pairs values() const {
-    return values_where([](Role) { return true; });
+    return values_where([](const Flag& f) { return f.initial != "nan" || f.text() != "nan"; });
   }
 
   /// Returns the flags that `parse` has set to another value than their default, in the order in
@@ -210,7 +209,7 @@ class Flags {
   /// Returns the flags that determine results with their current values, in the order in which they
   /// were added.
   [[nodiscard]] train::Pairs determining_values() const {
-    return values_where([](Role role) { return role == determines_results; });
+    return values_where([](const Flag& flag) { return flag.role == determines_results; });
   }
 
  private:
@@ -263,7 +262,7 @@ class Flags {
   [[nodiscard]] train::Pairs values_where(const Wanted& wanted) const {
     train::Pairs values;
     for (const Flag& flag : flags_) {
-      if (wanted(flag.role)) values.emplace_back(flag.name, flag.text());
+      if (wanted(flag)) values.emplace_back(flag.name, flag.text());
     }
     return values;
   }
@@ -335,7 +334,6 @@ class Flags {
   std::string program_;
   std::string purpose_;
   std::string started_as_;
-  boost::program_options::positional_options_description argument_;
   std::optional<report::Log> log_;
   std::string log_format_ = "auto";
   std::deque<boost::program_options::options_description> sections_;

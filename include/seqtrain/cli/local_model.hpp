@@ -5,8 +5,6 @@
 #include <string_view>
 #include <system_error>
 
-#include <seqtrain/cli/local_input.hpp>
-#include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/hub/open.hpp>
 #include <seqtrain/report/log.hpp>
 
@@ -54,32 +52,19 @@ template <class Fetch>
 auto from_hub(const report::Log& log, const Fetch& fetch) {
   const auto client = hub::open_client(log.warnings());
   const hub::Cache cache{client.settings().cache};
+  const std::string no_directory =
+      "; there is no local directory of this name either: --model takes one";
   const hub::FetchOptions options{.tell = [&](std::string_view line) { log.info(line); },
                                   .warn = log.warnings()};
   try {
     return fetch(client, cache, options);
   } catch (const hub::NotFound& error) {
-    throw InputError{std::string{error.what()} +
-                     "; there is no local directory of this name either: --model takes one"};
+    throw InputError{error.what() + no_directory};
   } catch (const hub::Unavailable& error) {
-    throw Error{std::string{error.what()} +
-                "; there is no local directory of this name either: --model takes one"};
+    throw Error{error.what() + no_directory};
   }
 }
 
 }  // namespace detail
-
-/// Returns the local folder of a model: a directory unchanged; the verified local copy of a gs://
-/// address; or the folder in the cache with the files of a name on the hub, `org/name` or
-/// `org/name@revision`. Throws `InputError` if there is no such model or it may not be read.
-inline std::filesystem::path local_model(const std::string& place, const report::Log& log) {
-  if (!is_on_hub(place)) {
-    if (!gcs::is_gs(place)) demand_directory(place, "model");
-    return local_input(place, log);
-  }
-  return detail::from_hub(log, [&](const auto& client, const auto& cache, const auto& options) {
-    return hub::fetch_model(client, cache, hub::Name::parse(place), options);
-  });
-}
 
 }  // namespace seqtrain::cli

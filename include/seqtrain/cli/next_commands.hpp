@@ -8,7 +8,6 @@
 #include <system_error>
 
 #include <seqtrain/cli/flag_text.hpp>
-#include <seqtrain/cli/flags/data.hpp>
 #include <seqtrain/train/run_directory.hpp>
 
 namespace seqtrain::cli {
@@ -44,32 +43,20 @@ inline bool is_one_plain_file(const std::string& place) {
          std::ranges::any_of(endings, [&](auto ending) { return place.ends_with(ending); });
 }
 
-/// Returns a command that labels the texts of a file, or one text if `predict` cannot read it.
-inline std::string predict_command(const OtherProgram& predict, const std::string& model,
-                                   const std::string& examples, const DataFlags& flags) {
-  const std::string line = predict.command + " --model " + model;
-  if (!is_one_plain_file(examples)) {
-    return predict.build + R"(echo '{"text": "A text."}' | )" + line;
-  }
-  std::string fields;
-  if (!flags.text_field.empty()) fields += " --text-field " + shell_word(flags.text_field);
-  if (!flags.pair_field.empty()) fields += " --pair-field " + shell_word(flags.pair_field);
-  if (!flags.columns.empty()) fields += " --columns " + shell_word(flag_text(flags.columns));
-  return predict.build + line + fields + " " + shell_word(examples);
-}
-
 }  // namespace detail
 
 /// Returns three lines about a finished run: its page, a command that labels the texts of
-/// `examples`, and one that serves the model.
+/// `examples`, or one text if `predict` cannot read them, and one that serves the model.
 inline std::string next_commands(std::string_view started_as, const train::RunDirectory& run,
-                                 const std::string& examples, const DataFlags& flags) {
-  const std::string model = shell_word(run.path().string());
+                                 const std::string& examples) {
+  const std::string model = " --model " + shell_word(run.path().string());
   const auto predict = other_program(started_as, "predict");
   const auto serve = other_program(started_as, "serve");
-  return "Its page:    " + run.report().string() +
-         "\nLabel texts: " + detail::predict_command(predict, model, examples, flags) +
-         "\nServe it:    " + serve.build + serve.command + " --model " + model + " --port 8080\n";
+  const bool reads = detail::is_one_plain_file(examples);
+  return "Its page:    " + run.report().string() + "\nLabel texts: " + predict.build +
+         (reads ? "" : R"(echo '{"text": "A text."}' | )") + predict.command + model +
+         (reads ? " " + shell_word(examples) : "") + "\nServe it:    " + serve.build +
+         serve.command + model + " --port 8080\n";
 }
 
 }  // namespace seqtrain::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -32,7 +33,9 @@
 namespace seqtrain::cli {
 
 /// Returns the flags with local paths in place of the inputs' gs:// addresses and names on the hub.
-inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log) {
+/// Calls `check` with the flags when the examples are here, before the model is fetched.
+inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log,
+                                    const std::function<void(const TrainFlags&)>& check = {}) {
   if (gcs::is_gs(flags.output_dir)) {
     throw InputError{"must be a local directory", {.object = "--output-dir"}, "see --job-dir"};
   }
@@ -40,6 +43,7 @@ inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log) {
     *place = local_inputs(*place, log);
   }
   use_dataset(flags, log);
+  if (check) check(flags);
   flags.model = find_model(flags.model, log).directory.string();
   return flags;
 }

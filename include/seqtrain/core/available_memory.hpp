@@ -7,34 +7,33 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace seqtrain {
 
 namespace detail {
 
-/// Returns the number in a file of the kernel, or nothing if it holds none, such as "max".
-inline std::optional<std::uint64_t> number_in_file(const std::filesystem::path& file) {
+/// Returns the number in a file of the kernel, after the word `name` if one is given. Returns
+/// nothing if it holds none, such as "max".
+inline std::optional<std::uint64_t> number_in_file(const std::filesystem::path& file,
+                                                   std::string_view name = {}) {
   std::ifstream in{file};
+  for (std::string word; word != name && in >> word;) {
+  }
   std::uint64_t number = 0;
   return in >> number ? std::optional{number} : std::nullopt;
 }
 
-/// Returns the bytes of memory that the machine has left.
-inline std::optional<std::uint64_t> machine_memory_left(const std::filesystem::path& root) {
-  std::ifstream in{root / "proc/meminfo"};
-  for (std::string word; in >> word;) {
-    std::uint64_t kib = 0;
-    if (word == "MemAvailable:" && in >> kib) return kib * 1024;
-  }
-  return {};
-}
+constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// Returns the bytes of memory that a control group leaves to its processes.
-inline std::optional<std::uint64_t> group_memory_left(const std::filesystem::path& most,
-                                                      const std::filesystem::path& used) {
-  const auto limit = number_in_file(most), now = number_in_file(used);
-  if (!limit || !now) return {};
-  return *limit - std::min(*limit, *now);
+/// Returns the bytes of memory that a control group leaves to its processes. `used` includes pages
+/// of files; the kernel drops those that `inactive` counts when memory is needed.
+inline std::uint64_t group_memory_left(const std::filesystem::path& group, const char* most,
+                                       const char* used, std::string_view inactive) {
+  const auto limit = number_in_file(group / most), now = number_in_file(group / used);
+  if (!limit || !now) return unlimited;
+  const auto dropped = number_in_file(group / "memory.stat", inactive).value_or(0);
+  return *limit - std::min(*limit, *now - std::min(*now, dropped));
 }
 
 }  // namespace detail
@@ -44,16 +43,14 @@ inline std::optional<std::uint64_t> group_memory_left(const std::filesystem::pat
 /// directory that contains proc and sys.
 [[nodiscard]] inline std::optional<std::uint64_t> available_memory(
     const std::filesystem::path& root = "/") {
-  const auto groups = root / "sys/fs/cgroup", old = groups / "memory";  // versions 2 and 1
-  auto least = std::numeric_limits<std::uint64_t>::max();
-  for (const auto left :
-       {detail::machine_memory_left(root),
-        detail::group_memory_left(groups / "memory.max", groups / "memory.current"),
-        detail::group_memory_left(old / "memory.limit_in_bytes", old / "memory.usage_in_bytes")}) {
-    least = std::min(least, left.value_or(least));
-  }
-  if (least == std::numeric_limits<std::uint64_t>::max()) return {};
-  return least;
+  const auto groups = root / "sys/fs/cgroup";  // version 2; version 1 has a folder in it
+  const auto kib = detail::number_in_file(root / "proc/meminfo", "MemAvailable:");
+  const auto least =
+      std::min({kib ? *kib * 1024 : detail::unlimited,
+                detail::group_memory_left(groups, "memory.max", "memory.current", "inactive_file"),
+                detail::group_memory_left(groups / "memory", "memory.limit_in_bytes",
+                                          "memory.usage_in_bytes", "total_inactive_file")});
+  return least == detail::unlimited ? std::nullopt : std::optional{least};
 }
 
 }  // namespace seqtrain

@@ -67,6 +67,7 @@ inline void demand_repeated(const FoundLabels& found, const Where& place) {
 template <class R>
 void add_label(const R& reader, const Example& example, std::string_view label, Names& names) {
   if (names.contains(label)) return;
+  if (label.empty()) throw reader.label_error("the label is empty", example, {});
   names.emplace(label);
   if (names.size() > most_labels) {
     throw reader.label_error("too many different labels", example,

@@ -39,6 +39,9 @@ struct Columns {
     Example result{.text = cells[text], .record = record};
     if (pair) result.text_pair = cells[*pair];
     if (label) result.label = cells[*label];
+    if (label && cells[*label].empty()) {
+      throw source.error("the label is empty", record, {}, "write one, or leave out the row");
+    }
     if (labels.empty()) return result;
     column_labels.begin_record();
     for (std::size_t i = 0; i < labels.size(); ++i) column_labels.set(i, cells[labels[i]]);

@@ -201,12 +201,13 @@ inline std::string to_text(const std::string& name, const SetSummary& set,
 
 namespace detail {
 
-/// Returns the label that is spelled most like the label `rare` and has more training examples, or
-/// `rare` itself if there is none.
+/// Returns the label that is spelled most like the label `rare` and has ten times as many training
+/// examples, or `rare` itself if there is none. Names with digits may well be alike.
 inline std::size_t label_like(const DataSummary& data, std::size_t rare) {
   std::size_t chosen = rare, least = 3;
+  if (data.labels[rare].find_first_of("0123456789") != std::string::npos) return rare;
   for (std::size_t i = 0; i < data.labels.size(); ++i) {
-    if (data.train.labels[i] <= data.train.labels[rare]) continue;
+    if (data.train.labels[i] < std::max<std::size_t>(10 * data.train.labels[rare], 1)) continue;
     const std::size_t distance = edit_distance(data.labels[rare], data.labels[i]);
     if (distance < least && 2 * distance < data.labels[rare].size()) {
       least = distance;
@@ -218,22 +219,23 @@ inline std::size_t label_like(const DataSummary& data, std::size_t rare) {
 
 }  // namespace detail
 
-/// Returns a warning that names labels with at most one example in the training set and the labels
-/// that they may be misspellings of, else "".
+/// Returns a warning that names labels with at most one training example, and labels with at most
+/// five that may be misspellings of another label, else "".
 [[nodiscard]] inline std::string rare_label_warning(const DataSummary& data) {
   constexpr std::size_t most_named = 8;
+  const std::size_t few = data.labels.size() > 1000 ? 1 : 5;  // each is compared with all labels
   std::string text;
   std::size_t count = 0;
   for (std::size_t i = 0; i < data.labels.size(); ++i) {
-    if (data.train.labels[i] > 1 || data.train.labels[i] + data.dev.labels[i] == 0) continue;
-    if (++count > most_named) continue;
-    text += (text.empty() ? "'" : ", '") + data.labels[i] + "'";
-    const std::size_t like = detail::label_like(data, i);
-    if (like != i) text += " (is it '" + data.labels[like] + "'?)";
+    const std::size_t examples = data.train.labels[i];
+    if (examples > few || examples + data.dev.labels[i] == 0) continue;
+    const std::size_t like = count < most_named ? detail::label_like(data, i) : i;
+    if ((examples > 1 && like == i) || ++count > most_named) continue;
+    text += (text.empty() ? "'" : ", '") + data.labels[i] + "' (" + std::to_string(examples);
+    text += like == i ? ")" : ", is it '" + data.labels[like] + "'?)";
   }
   if (count > most_named) text += ", and " + std::to_string(count - most_named) + " more";
-  if (count == 0) return {};
-  return "labels with at most one training example cannot be learned: " + text;
+  return count == 0 ? "" : "labels with few training examples are hardly learned: " + text;
 }
 
 }  // namespace seqtrain::data

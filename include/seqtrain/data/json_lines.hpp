@@ -74,7 +74,8 @@ class JsonLineParser {
       throw missing(fields.pair, line);
     }
     if (!fields.label_columns.empty()) result.label = column_label(line);
-    if (!result.label && !fields.label.empty()) throw missing(fields.label, line);
+    const bool labelled = !result.label.value_or("").empty();
+    if (!labelled && !fields.label.empty()) throw missing(fields.label, line);
     return result;
   }
 

@@ -91,9 +91,8 @@ class Reader {
   /// must outlive the reader.
   explicit Reader(Source source, const ReadOptions& options = {})
       : source_{std::move(source)}, body_{source_.text} {
-    if (source_.first_line == 1 && body_.starts_with(byte_order_mark)) {
-      body_.remove_prefix(byte_order_mark.size());
-    }
+    const bool at_start = source_.first_line == 1 && source_.may_have_mark;
+    if (at_start && body_.starts_with(byte_order_mark)) body_.remove_prefix(byte_order_mark.size());
     format_ = options.format ? *options.format : recognise_format(body_, source_.name);
     if (format_ == Format::lines) {
       refuse_columns(options, source_.name);

@@ -126,6 +126,7 @@ class RecordFile {
     if (reader_ && used_ == 0) return false;
     const std::string_view text{buffer_};
     Source source{.text = text.substr(0, used_), .name = files_[at_].string(), .first_line = line_};
+    source.may_have_mark = false;
     line_ = source.line_of(text.substr(used_));
     if (reader_) {
       reader_ = reader_->continued(std::move(source));

@@ -109,7 +109,9 @@ class RecordStream {
 
   template <class Visit, class Wrong>
   void show(std::string_view text, const Visit& visit, const Wrong& wrong) {
-    if (!open({.text = text, .name = name_, .first_line = line_}, wrong)) return;
+    Source source{.text = text, .name = name_, .first_line = line_};
+    source.may_have_mark = false;
+    if (!open(std::move(source), wrong)) return;
     for (std::string_view rest = reader_->body(); !rest.empty(); skip_record(rest)) {
       bool visiting = false;
       try {
@@ -149,7 +151,8 @@ class RecordStream {
       }
       std::string_view rest = source.text;
       skip_record(rest);
-      source = {.text = rest, .name = name_, .first_line = source.line_of(rest)};
+      source.first_line = source.line_of(rest);
+      source.text = rest;
     }
     return false;
   }

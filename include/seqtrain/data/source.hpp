@@ -15,6 +15,7 @@ struct Source {
   std::string_view text;
   std::string name;
   std::int64_t first_line = 1;  ///< the number of the text's first line
+  bool may_have_mark = true;    ///< a byte order mark in line 1 is skipped
 
   /// Returns the number of the line in which `part` begins. `part` must belong to the text.
   [[nodiscard]] std::int64_t line_of(std::string_view part) const {

@@ -27,6 +27,7 @@ enum class Truncation {
 ///
 /// The member `tokens(text, special)` is optional; the route `/tokenize` needs it. It returns
 /// `std::optional<std::vector<text::Token>>`, which is empty if the tokenizer cannot name its ids.
+/// The member `usual_length()` is optional: texts are cut at so many ids instead of `max_length()`.
 template <class P>
 concept Predictor = predict::Predictor<P> && std::movable<P> &&
     requires(const P& predictor, std::string_view text, std::optional<std::string_view> pair,
@@ -57,8 +58,10 @@ template <Predictor P>
   if (truncation == Truncation::none) {
     return predictor.encode(text, pair, std::numeric_limits<std::size_t>::max(), predict::Cut::end);
   }
+  std::size_t most = predictor.max_length();
+  if constexpr (requires { predictor.usual_length(); }) most = predictor.usual_length();
   return predictor.encode(
-      text, pair, predictor.max_length(),
+      text, pair, most,
       truncation == Truncation::left ? predict::Cut::beginning : predict::Cut::end);
 }
 
