@@ -27,7 +27,7 @@ using tests::fake_device;
 
 /// The small models whose encoders have packed passes.
 std::vector<std::filesystem::path> packed_cases() {
-  static const std::set<std::string> families{"bert",    "roberta",   "xlm",
+  static const std::set<std::string> families{"bert",       "roberta",   "xlm",
                                               "distilbert", "camembert", "electra"};
   std::vector<std::filesystem::path> cases;
   for (const auto& directory : tests::model_cases()) {

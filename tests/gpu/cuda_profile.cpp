@@ -1,6 +1,7 @@
-// Counts and times what a program asks of CUDA: kernels, copies and calls of the runtime. CUDA loads the library
-// into any program if CUDA_INJECTION64_PATH names it. At the program's end it writes a line for each name into the
-// file that CUDA_PROFILE names: the kind, the number, the milliseconds and the name, separated by tabs.
+// Counts and times what a program asks of CUDA: kernels, copies and calls of the runtime. CUDA
+// loads the library into any program if CUDA_INJECTION64_PATH names it. At the program's end it
+// writes a line for each name into the file that CUDA_PROFILE names: the kind, the number, the
+// milliseconds and the name, separated by tabs.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -35,7 +36,11 @@ void add_runtime(const CUpti_ActivityAPI& call) {
 void add_copy(const CUpti_ActivityMemcpy5& copy) {
   const bool to_host = copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
   const bool to_device = copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
-  add("copy", to_host ? "to the host" : to_device ? "to the device" : "on the device", copy.start, copy.end);
+  add("copy",
+      to_host     ? "to the host"
+      : to_device ? "to the device"
+                  : "on the device",
+      copy.start, copy.end);
 }
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
@@ -44,7 +49,8 @@ void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t*
   *records = 0;
 }
 
-void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
+                          std::size_t valid) {
   const std::lock_guard lock{mutex};
   CUpti_Activity* record = nullptr;
   while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
@@ -67,7 +73,8 @@ void write() {
   if (file == nullptr) return;
   const std::lock_guard lock{mutex};
   for (const auto& [name, sum] : sums) {
-    std::fprintf(file, "%s\t%llu\t%.3f\t%s\n", name.first.c_str(), static_cast<unsigned long long>(sum.count),
+    std::fprintf(file, "%s\t%llu\t%.3f\t%s\n", name.first.c_str(),
+                 static_cast<unsigned long long>(sum.count),
                  static_cast<double>(sum.nanoseconds) / 1e6, name.second.c_str());
   }
   std::fclose(file);

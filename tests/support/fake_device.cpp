@@ -374,8 +374,8 @@ struct PackedAttention {
   double p;
   at::Tensor mask = {};
 
-  // Calls use(q, k, v, shares, factors, part) for each row: [heads, length, size] of q, k and v, the
-  // shares of attention, the factors of dropout, and a function that takes the row's part of
+  // Calls use(q, k, v, shares, factors, part) for each row: [heads, length, size] of q, k and v,
+  // the shares of attention, the factors of dropout, and a function that takes the row's part of
   // another tensor.
   template <class Use>
   void each_row(const Use& use) const {
@@ -387,8 +387,9 @@ struct PackedAttention {
         return x.cpu().to(at::kFloat).narrow(0, start, length).transpose(0, 1);
       };
       const at::Tensor scores = at::matmul(part(q), part(k).mT()).mul(scale());
-      const at::Tensor factors = p > 0 ? mask.narrow(1, start, length).narrow(2, 0, length) / (1 - p)
-                                       : at::ones_like(scores);
+      const at::Tensor factors = p > 0
+                                     ? mask.narrow(1, start, length).narrow(2, 0, length) / (1 - p)
+                                     : at::ones_like(scores);
       use(part(q), part(k), part(v), at::softmax(scores, -1), factors, part);
     }
   }
@@ -413,9 +414,8 @@ void attention(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
       packed.p > 0 ? mask_of({q.size(1), q.size(0), all[6].toInt()}, packed.p) : at::empty(0);
   std::vector<at::Tensor> rows;
   packed.each_row([&](const auto&, const auto&, const at::Tensor& v, const at::Tensor& shares,
-                      const at::Tensor& factors, const auto&) {
-    rows.push_back(at::matmul(shares * factors, v));
-  });
+                      const at::Tensor& factors,
+                      const auto&) { rows.push_back(at::matmul(shares * factors, v)); });
   const std::size_t taken = all.size();
   torch::jit::drop(*stack, taken);
   const at::Tensor nothing = at::empty(0).to(q.device());
@@ -429,8 +429,8 @@ void attention_backward(const c10::OperatorHandle& op, torch::jit::Stack* stack)
   const InOperator inside;
   const auto all = arguments(op, stack);
   const auto row = [&](std::size_t i) { return all[i].toTensor().squeeze(0); };
-  const PackedAttention packed{row(1),           row(2), row(3), all[6].toTensor(),
-                               all[11].toDouble(), all[12].toTensor().cpu()};
+  const PackedAttention packed{
+      row(1), row(2), row(3), all[6].toTensor(), all[11].toDouble(), all[12].toTensor().cpu()};
   const at::Tensor gradient = row(0);
   std::array<std::vector<at::Tensor>, 3> rows;
   packed.each_row([&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

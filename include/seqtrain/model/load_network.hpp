@@ -52,7 +52,8 @@ class NetworkOf : public Network {
   }
 
   [[nodiscard]] std::vector<packed::LayerParts> packed_parts() const override {
-    if constexpr (HasPackedParts<typename Family::Encoder>) return encoder_->layers().packed_parts();
+    if constexpr (HasPackedParts<typename Family::Encoder>)
+      return encoder_->layers().packed_parts();
     return {};
   }
 

@@ -58,7 +58,9 @@ class Map {
     }
     std::int64_t row = 0;
     for (const Linear& map : maps) {
-      const auto rows = [&](const at::Tensor& all) { return all.narrow(0, row, map.weight.size(0)); };
+      const auto rows = [&](const at::Tensor& all) {
+        return all.narrow(0, row, map.weight.size(0));
+      };
       copies.add(map.weight, rows(weight_));
       copies.add(map.bias, rows(bias_));
       if (d_weight_.defined()) {

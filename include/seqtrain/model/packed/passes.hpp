@@ -48,7 +48,8 @@ class PackedPasses : public OperatorPasses {
     const Rows rows = rows_of(step.batch, input);
     Dropout dropout{step.stream.at(0), device()};
     const tensor::SeededGenerator seeded{step.stream.at(1), device()};
-    if (encoder_frozen_) return loss_and_backward(step, head(evaluate(input, rows), dropout), input);
+    if (encoder_frozen_)
+      return loss_and_backward(step, head(evaluate(input, rows), dropout), input);
     const at::Tensor embedded = embed(input, dropout);
     const at::Tensor first = compute(embedded, rows, true).set_requires_grad(true);
     const at::Tensor loss = loss_and_backward(step, head(first, dropout), input);
