@@ -7,7 +7,7 @@
 using namespace seqtrain;
 
 int main(int argc, char** argv) {
-  return cli::run([&](report::Log& log) {
+  return cli::run([&](log::Log& log) {
     cli::TrainFlags flags;
     flags.open = open_file;
     cli::Flags parser{"mnli", "fine-tunes a classifier of texts or of pairs of texts", log};

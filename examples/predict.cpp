@@ -17,11 +17,11 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/data/record_stream.hpp>
+#include <seqtrain/log/bar.hpp>
+#include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/describe.hpp>
-#include <seqtrain/model/predictor.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/predict/comparison.hpp>
-#include <seqtrain/report/bar.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
 using namespace seqtrain;
@@ -42,8 +42,8 @@ class StreamBar {
   }
 
  private:
-  report::Bar<> bar_{{.enabled = ::isatty(STDERR_FILENO) == 1 && !report::stdout_is_terminal()},
-                     std::cerr};
+  log::Bar<> bar_{{.enabled = ::isatty(STDERR_FILENO) == 1 && !log::stdout_is_terminal()},
+                  std::cerr};
   std::int64_t size_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
@@ -71,12 +71,12 @@ void check(const predict::StreamProgress& done, const cli::PredictFlags& flags) 
 void label_records(const InputDescriptor& input, const cli::PredictFlags& flags) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load_in = [&](const std::string& precision) {
-    return model::Predictor{flags.model,
-                            {.device = device, .precision = model::precision_named(precision)}};
+    return model::AnyPredictor{flags.model,
+                               {.device = device, .precision = model::precision_named(precision)}};
   };
   const auto predictor = load_in(flags.precision);
   if (predictor.precision() == model::Precision::int8) {
-    report::log_on_stderr().lines(
+    log::log_on_stderr().lines(
         model::describe(model::Precision::int8, device, predictor.maps_in_bf16()));
   }
   const auto options = flags.stream_options(predictor.max_length(), predictor.usual_length());
@@ -100,9 +100,9 @@ int main(int argc, char** argv) {
   return cli::run([&] {
     cli::PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
-    flags.model = cli::local_model(flags.model, report::log_on_stderr()).string();
+    flags.model = cli::local_model(flags.model, log::log_on_stderr()).string();
     if (flags.reads_stdin()) return label_records({STDIN_FILENO, flags.input_name()}, flags);
-    flags.file = cli::local_input(flags.file, report::log_on_stderr()).string();
+    flags.file = cli::local_input(flags.file, log::log_on_stderr()).string();
     const auto records = open_records(flags.file);
     label_records({records.number, flags.file}, flags);
   });

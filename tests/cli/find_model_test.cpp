@@ -60,7 +60,7 @@ void write(const std::filesystem::path& file) {
 
 TEST(FindModel, LooksIntoDirectories) {
   const tests::TemporaryDirectory directory;
-  const report::Log log;
+  const log::Log log;
   write(directory / "runs/model_20260101_000000/model/config.json");
   write(directory / "runs/model_20260101_000000/manifest.json");
   const auto model = directory / "runs/model_20260101_000000/model";
@@ -73,7 +73,7 @@ TEST(FindModel, LooksIntoDirectories) {
 
 TEST(FindModel, SaysThatThereIsNone) {
   const tests::TemporaryDirectory directory;
-  const report::Log log;
+  const log::Log log;
   const std::string place = directory.path().string();
   EXPECT_NE(tests::problem_of([&] {
               find_model(place, log);

@@ -21,7 +21,7 @@ TEST(LocalModel, NamesAreOfTheHubUnlessAPathIsMeant) {
 
 TEST(LocalModel, AMisspelledDirectoryIsNoName) {
   for (const char* place : {"checkpoints/typo", "./typo", "../typo", "/no/such", "~/typo"}) {
-    EXPECT_EQ(problem_of([&] { (void)cli::local_model(place, report::Log{}); }),
+    EXPECT_EQ(problem_of([&] { (void)cli::local_model(place, log::Log{}); }),
               std::string{place} +
                   ": there is no such directory; name an existing directory, or a model on "
                   "the hub, org/name");

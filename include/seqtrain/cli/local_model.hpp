@@ -8,7 +8,7 @@
 #include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/hub/open.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
 
 namespace seqtrain::cli {
 
@@ -51,7 +51,7 @@ namespace detail {
 /// the hub does not have the files or cannot be reached, the error also says that there is no local
 /// directory of this name.
 template <class Fetch>
-auto from_hub(const report::Log& log, const Fetch& fetch) {
+auto from_hub(const log::Log& log, const Fetch& fetch) {
   const auto client = hub::open_client(log.warnings());
   const hub::Cache cache{client.settings().cache};
   const hub::FetchOptions options{.tell = [&](std::string_view line) { log.info(line); },
@@ -72,7 +72,7 @@ auto from_hub(const report::Log& log, const Fetch& fetch) {
 /// Returns the local folder of a model: a directory unchanged; the verified local copy of a gs://
 /// address; or the folder in the cache with the files of a name on the hub, `org/name` or
 /// `org/name@revision`. Throws `InputError` if there is no such model or it may not be read.
-inline std::filesystem::path local_model(const std::string& place, const report::Log& log) {
+inline std::filesystem::path local_model(const std::string& place, const log::Log& log) {
   if (!is_on_hub(place)) {
     if (!gcs::is_gs(place)) demand_directory(place, "model");
     return local_input(place, log);

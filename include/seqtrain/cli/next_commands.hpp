@@ -9,7 +9,7 @@
 
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags/data.hpp>
-#include <seqtrain/train/run_directory.hpp>
+#include <seqtrain/run/run_directory.hpp>
 
 namespace seqtrain::cli {
 
@@ -62,7 +62,7 @@ inline std::string predict_command(const OtherProgram& predict, const std::strin
 
 /// Returns three lines about a finished run: its page, a command that labels the texts of
 /// `examples`, and one that serves the model.
-inline std::string next_commands(std::string_view started_as, const train::RunDirectory& run,
+inline std::string next_commands(std::string_view started_as, const run::RunDirectory& run,
                                  const std::string& examples, const DataFlags& flags) {
   const std::string model = shell_word(run.path().string());
   const auto predict = other_program(started_as, "predict");
