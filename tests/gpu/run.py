@@ -163,12 +163,13 @@ def check_resume(machine):
     machine.demand_device()
     result = {}
     for precision in ("fp32", "bf16"):
-        flags = ["--max-steps", 150, "--checkpoint-every", 20, "--log-every", 1, "--device", machine.device, "--precision",
-                 precision]
-        whole = digest(machine.train("whole", *flags)[0])
-        again = digest(machine.train("again", *flags)[0])
+        flags = ["--max-steps", 150, "--checkpoint-every", 20, "--log-every", 1, "--batch-size", 32, "--device",
+                 machine.device, "--precision", precision]
+        whole = digest(machine.train("whole", *flags, train_file=machine.train_file)[0])
+        again = digest(machine.train("again", *flags, train_file=machine.train_file)[0])
         output = machine.folder / "killed"
-        command = [machine.programs / "mnli", *machine.train_flags(output, *flags), "--resume", "auto"]
+        command = [machine.programs / "mnli", *machine.train_flags(output, *flags, train_file=machine.train_file),
+                   "--resume", "auto"]
         command.remove("--overwrite")
         shutil.rmtree(output, ignore_errors=True)
         process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -185,7 +186,7 @@ def check_resume(machine):
         result[precision] = {"the same run twice is equal": whole == again, "killed at": killed_at,
                              "continued at": begun[-1], "equal bits": digest(output) == whole}
         shutil.rmtree(output)
-    assert all(row["equal bits"] for row in result.values()), result
+    assert all(row["the same run twice is equal"] and row["equal bits"] for row in result.values()), result
     return result
 
 

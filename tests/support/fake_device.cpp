@@ -369,7 +369,7 @@ at::Tensor& addmm_to(const at::Tensor& x, const at::Tensor& a, const at::Tensor&
 
 // Attention of rows whose tokens follow one another, by plain products in fp32. The state of the
 // random numbers is the mask of dropout itself, [heads, tokens, longest].
-struct FlashAttention {
+struct PackedAttention {
   at::Tensor q, k, v, starts;
   double p;
   at::Tensor mask = {};
@@ -395,54 +395,64 @@ struct FlashAttention {
   [[nodiscard]] double scale() const { return 1 / std::sqrt(static_cast<double>(q.size(2))); }
 };
 
-// Returns the rows [heads, length, size] one after the other, as a tensor like x.
-at::Tensor joined(std::vector<at::Tensor> rows, const at::Tensor& x) {
+// Returns rows [heads, length, size] one after the other, [tokens, heads, size].
+at::Tensor joined(std::vector<at::Tensor> rows) {
   for (at::Tensor& row : rows) row = row.transpose(0, 1);
-  return at::cat(rows).to(x.scalar_type()).to(x.device());
+  return at::cat(rows);
 }
 
-void flash_attention(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+void attention(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
   const InOperator inside;
   const auto all = arguments(op, stack);
-  FlashAttention flash{all[0].toTensor(), all[1].toTensor(), all[2].toTensor(), all[3].toTensor(),
-                       all[7].toDouble()};
-  const at::Tensor q = flash.q;
-  flash.mask = flash.p > 0 ? mask_of({q.size(1), q.size(0), all[5].toInt()}, flash.p) : at::empty(0);
+  const at::Tensor q = all[0].toTensor().squeeze(0);
+  PackedAttention packed{q, all[1].toTensor().squeeze(0), all[2].toTensor().squeeze(0),
+                         all[4].toTensor(), all[8].toDouble()};
+  packed.mask =
+      packed.p > 0 ? mask_of({q.size(1), q.size(0), all[6].toInt()}, packed.p) : at::empty(0);
   std::vector<at::Tensor> rows;
-  flash.each_row([&](const auto&, const auto&, const at::Tensor& v, const at::Tensor& shares,
-                     const at::Tensor& factors, const auto&) {
+  packed.each_row([&](const auto&, const auto&, const at::Tensor& v, const at::Tensor& shares,
+                      const at::Tensor& factors, const auto&) {
     rows.push_back(at::matmul(shares * factors, v));
   });
-  const auto count = all.size();
-  torch::jit::drop(*stack, count);
+  const std::size_t taken = all.size();
+  torch::jit::drop(*stack, taken);
   const at::Tensor nothing = at::empty(0).to(q.device());
-  torch::jit::push(*stack, joined(rows, q), nothing, flash.mask.to(q.device()), nothing, nothing);
+  torch::jit::push(*stack, joined(rows).to(q.scalar_type()).to(q.device()).unsqueeze(0), nothing,
+                   packed.mask.to(q.device()), nothing, 0, 0);
 }
 
-void flash_attention_backward(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+void attention_backward(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::lock_guard lock{mutex};
   count(&DeviceCounts::operators);
   const InOperator inside;
   const auto all = arguments(op, stack);
-  const FlashAttention flash{all[1].toTensor(), all[2].toTensor(),  all[3].toTensor(),
-                             all[6].toTensor(), all[10].toDouble(), all[12].toTensor().cpu()};
-  const at::Tensor gradient = all[0].toTensor();
-  std::vector<at::Tensor> d_q, d_k, d_v;
-  flash.each_row([&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                     const at::Tensor& shares, const at::Tensor& factors, const auto& part) {
+  const auto row = [&](std::size_t i) { return all[i].toTensor().squeeze(0); };
+  const PackedAttention packed{row(1),           row(2), row(3), all[6].toTensor(),
+                               all[11].toDouble(), all[12].toTensor().cpu()};
+  const at::Tensor gradient = row(0);
+  std::array<std::vector<at::Tensor>, 3> rows;
+  packed.each_row([&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                      const at::Tensor& shares, const at::Tensor& factors, const auto& part) {
     const at::Tensor d_out = part(gradient);
-    d_v.push_back(at::matmul((shares * factors).mT(), d_out));
     const at::Tensor d_shares = at::matmul(d_out, v.mT()) * factors;
     const at::Tensor d_scores =
-        shares * (d_shares - (d_shares * shares).sum(-1, true)) * flash.scale();
-    d_q.push_back(at::matmul(d_scores, k));
-    d_k.push_back(at::matmul(d_scores.mT(), q));
+        shares * (d_shares - (d_shares * shares).sum(-1, true)) * packed.scale();
+    rows[0].push_back(at::matmul(d_scores, k));
+    rows[1].push_back(at::matmul(d_scores.mT(), q));
+    rows[2].push_back(at::matmul((shares * factors).mT(), d_out));
   });
-  const auto count = all.size();
-  torch::jit::drop(*stack, count);
-  torch::jit::push(*stack, joined(d_q, flash.q), joined(d_k, flash.q), joined(d_v, flash.q));
+  TORCH_CHECK(all[19].toBool(), "the gradients have to share their memory");
+  const at::Tensor q = packed.q;
+  const at::Tensor result = at::stack({joined(rows[0]), joined(rows[1]), joined(rows[2])}, 1)
+                                .to(q.scalar_type())
+                                .to(q.device())
+                                .unsqueeze(0);
+  const std::size_t taken = all.size();
+  torch::jit::drop(*stack, taken);
+  for (std::int64_t i = 0; i < 3; ++i) stack->emplace_back(result.select(2, i));
+  stack->emplace_back(at::Tensor{});
 }
 
 at::Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides,
@@ -586,10 +596,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("_local_scalar_dense", &local_scalar_dense);
   library.impl("native_dropout", &native_dropout);
   library.impl("addmm.dtype_out", &addmm_to);
-  library.impl("_flash_attention_forward",
-               torch::CppFunction::makeFromBoxedFunction<&flash_attention>());
-  library.impl("_flash_attention_backward",
-               torch::CppFunction::makeFromBoxedFunction<&flash_attention_backward>());
+  library.impl("_efficient_attention_forward",
+               torch::CppFunction::makeFromBoxedFunction<&attention>());
+  library.impl("_efficient_attention_backward",
+               torch::CppFunction::makeFromBoxedFunction<&attention_backward>());
   library.impl("convolution_overrideable", &convolution);
   library.impl("convolution_backward_overrideable", &convolution_backward);
 }

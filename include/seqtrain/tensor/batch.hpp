@@ -19,7 +19,9 @@
 namespace seqtrain::tensor {
 
 /// A batch on a device. Its tensors are views of one buffer. In a packed batch the tokens of all
-/// rows follow one another without padding, as if they were one row.
+/// rows follow one another without padding, as if they were one row. A row of zeros after them
+/// makes their number a multiple of `packed_tokens_multiple`, so that there are few sizes of
+/// products, for which the device's library keeps its plans.
 struct Batch {
   at::Tensor input_ids;       ///< int32 [rows, width], or [1, tokens] if packed
   at::Tensor token_type_ids;  ///< int32, shaped as input_ids
@@ -28,8 +30,12 @@ struct Batch {
   at::Tensor targets;         ///< float [rows, n] in place of labels; undefined if there are none
   bool padded = false;        ///< true if a row is shorter than the width
   at::Tensor positions = {};  ///< int32 [1, tokens] from 0 on in each row; undefined if not packed
-  at::Tensor starts = {};     ///< int32 [rows + 1], each row's first token; undefined if not packed
+  /// int32 [rows + 2]: the first token of each row, of the row of zeros, and the number of tokens.
+  /// Undefined if not packed.
+  at::Tensor starts = {};
 };
+
+inline constexpr std::int64_t packed_tokens_multiple = 64;
 
 /// Throws `InputError` if the sizes of a batch's members do not fit together.
 inline void check_sizes(const data::Batch& batch) {
@@ -85,24 +91,28 @@ inline void check_sizes(const data::Batch& batch) {
 /// Copies the batch to the device as `to_device` does, but packed.
 [[nodiscard]] inline Batch to_device_packed(const data::Batch& batch, c10::Device device) {
   check_sizes(batch);
-  const std::int64_t tokens =
+  const std::int64_t texts =
       std::accumulate(batch.lengths.begin(), batch.lengths.end(), std::int64_t{0});
+  const std::int64_t tokens = (texts / packed_tokens_multiple + 1) * packed_tokens_multiple;
   const auto targets = static_cast<std::int64_t>(batch.targets.size());
   const auto host = at::TensorOptions{at::kInt}.pinned_memory(!device.is_cpu());
-  at::Tensor buffer = at::empty({3 * tokens + 3 * batch.rows + 1 + targets}, host);
+  at::Tensor buffer = at::empty({3 * (tokens + batch.rows) + 2 + targets}, host);
   auto* out = buffer.mutable_data_ptr<std::int32_t>();
   for (const auto* column : {&batch.input_ids, &batch.token_type_ids}) {
     for (std::int64_t row = 0; row < batch.rows; ++row) {
       out = std::copy_n(column->data() + row * batch.width,
                         batch.lengths[static_cast<std::size_t>(row)], out);
     }
+    out = std::fill_n(out, tokens - texts, 0);
   }
   for (const auto length : batch.lengths) {
     std::iota(out, out + length, 0);
     out += length;
   }
+  out = std::fill_n(out, tokens - texts, 0);
   *out++ = 0;
   out = std::partial_sum(batch.lengths.begin(), batch.lengths.end(), out);
+  *out++ = static_cast<std::int32_t>(tokens);
   out = std::ranges::copy(batch.lengths, out).out;
   out = std::ranges::transform(batch.labels, out, [](auto label) {
           return static_cast<std::int32_t>(label);
@@ -117,7 +127,7 @@ inline void check_sizes(const data::Batch& batch) {
   packed.input_ids = take(tokens).unsqueeze(0);
   packed.token_type_ids = take(tokens).unsqueeze(0);
   packed.positions = take(tokens).unsqueeze(0);
-  packed.starts = take(batch.rows + 1);
+  packed.starts = take(batch.rows + 2);
   packed.lengths = take(batch.rows);
   packed.labels = take(batch.rows);
   if (targets > 0) {

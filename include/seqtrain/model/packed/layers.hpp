@@ -11,8 +11,8 @@
 
 #include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/_flash_attention_backward.h>
-#include <ATen/ops/_flash_attention_forward.h>
+#include <ATen/ops/_efficient_attention_backward.h>
+#include <ATen/ops/_efficient_attention_forward.h>
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/gelu_backward.h>
@@ -21,7 +21,6 @@
 #include <ATen/ops/native_layer_norm.h>
 #include <ATen/ops/native_layer_norm_backward.h>
 #include <ATen/ops/relu.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/threshold_backward.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
@@ -34,10 +33,10 @@ namespace seqtrain::model::packed {
 
 /// The rows of a packed batch: their tokens follow one another without padding.
 struct Rows {
-  at::Tensor starts;     ///< int32 [rows + 1]: each row's first token, then the number of tokens
+  at::Tensor starts;     ///< as in `tensor::Batch`
   at::Tensor first;      ///< int64 [rows]: each row's first token
-  at::Tensor ones;       ///< bfloat16 [1, tokens]
-  std::int64_t longest;  ///< the number of tokens of the longest row
+  at::Tensor ones;       ///< [1, tokens], of the type of products
+  std::int64_t longest;  ///< the largest number of tokens of a row
 };
 
 /// A layer normalization, and its numbers of one forward pass.
@@ -116,14 +115,16 @@ class Deterministic {
   bool fills_ = context_.deterministicFillUninitializedMemory();
 };
 
-/// One layer of BERT's form. The residual is fp32, the factors of products are bfloat16.
+/// One layer of BERT's form. The residual is fp32; the factors of products are of another type.
 class Layer {
  public:
-  Layer(const LayerParts& parts, NarrowCopies& copies, std::span<tensor::Parameter> parameters)
-      : qkv_{parts.qkv, copies, parameters},
-        attention_output_{{&parts.attention_output, 1}, copies, parameters},
-        intermediate_{{&parts.intermediate, 1}, copies, parameters},
-        output_{{&parts.output, 1}, copies, parameters},
+  Layer(const LayerParts& parts, at::ScalarType type, ParameterCopies& copies,
+        std::span<tensor::Parameter> parameters)
+      : type_{type},
+        qkv_{parts.qkv, type, copies, parameters},
+        attention_output_{{&parts.attention_output, 1}, type, copies, parameters},
+        intermediate_{{&parts.intermediate, 1}, type, copies, parameters},
+        output_{{&parts.output, 1}, type, copies, parameters},
         norm1_{parts.attention_norm},
         norm2_{parts.output_norm},
         dropout1_{parts.dropout.attention_output},
@@ -136,9 +137,9 @@ class Layer {
   /// `only_first` they are those of each row's first token, [rows, hidden].
   at::Tensor forward(const at::Tensor& x, const Rows& rows, bool training, bool only_first) {
     only_first_ = only_first;
-    input_ = x.to(at::kBFloat16);
+    input_ = x.to(type_);
     at::Tensor residual = x;
-    context_ = attend(qkv_.forward(input_), rows, training).view(x.sizes());
+    context_ = attend(qkv_.forward(input_), rows, training);
     if (only_first) {
       chosen_ = context_.index_select(0, rows.first);
       residual = x.index_select(0, rows.first);
@@ -147,11 +148,11 @@ class Layer {
     }
     at::Tensor y = dropout1_.forward(attention_output_.forward(chosen_), training);
     y = norm1_.forward(residual.add(y));
-    attended_ = y.to(at::kBFloat16);
+    attended_ = y.to(type_);
     before_activation_ = intermediate_.forward(attended_);
     activated_ = activate(before_activation_);
     const at::Tensor output = dropout2_.forward(output_.forward(activated_), training);
-    return norm2_.forward(y.add_(output));
+    return norm2_.forward(y.add(output));
   }
 
   /// Returns the gradient of the hidden states before the layer, given that after it, and lets go
@@ -159,19 +160,23 @@ class Layer {
   at::Tensor backward(const at::Tensor& gradient, const Rows& rows,
                       std::vector<at::Tensor>& norm_gradients, std::vector<at::Tensor>& added) {
     at::Tensor d = norm2_.backward(gradient, norm_gradients, added);
-    at::Tensor d_narrow = output_.backward(std::exchange(activated_, {}),
-                                           dropout2_.backward(d.to(at::kBFloat16)), rows.ones);
-    d_narrow = activation_backward(d_narrow, std::exchange(before_activation_, {}));
-    d.add_(intermediate_.backward(std::exchange(attended_, {}), d_narrow, rows.ones));
+    at::Tensor d_y = dropout2_.backward(d.to(type_));
+    output_.add_gradients(std::exchange(activated_, {}), d_y, rows.ones);
+    d_y = activation_backward(output_.backward(d_y), std::exchange(before_activation_, {}));
+    intermediate_.add_gradients(std::exchange(attended_, {}), d_y, rows.ones);
+    intermediate_.backward_into(d, d_y);
     d = norm1_.backward(d, norm_gradients, added);
-    at::Tensor d_context = attention_output_.backward(std::exchange(chosen_, {}),
-                                                      dropout1_.backward(d.to(at::kBFloat16)), rows.ones);
+    d_y = dropout1_.backward(d.to(type_));
+    attention_output_.add_gradients(std::exchange(chosen_, {}), d_y, rows.ones);
+    at::Tensor d_context = attention_output_.backward(d_y);
     if (only_first_) {
       d_context = at::zeros_like(context_).index_copy_(0, rows.first, d_context);
       d = at::zeros(context_.sizes(), d.options()).index_copy_(0, rows.first, d);
     }
-    const at::Tensor d_qkv = attend_backward(d_context, rows);
-    return d.add_(qkv_.backward(std::exchange(input_, {}), d_qkv, rows.ones));
+    d_y = attend_backward(d_context, rows);
+    qkv_.add_gradients(std::exchange(input_, {}), d_y, rows.ones);
+    qkv_.backward_into(d, d_y);
+    return d;
   }
 
   /// Lets go of what `forward` kept.
@@ -183,39 +188,43 @@ class Layer {
   }
 
  private:
-  [[nodiscard]] std::array<at::Tensor, 3> split(const at::Tensor& qkv) const {
-    const at::Tensor parts = qkv.view({qkv.size(0), 3, heads_, qkv.size(1) / 3 / heads_});
-    return {parts.select(1, 0), parts.select(1, 1), parts.select(1, 2)};
+  /// Returns x [tokens, n · hidden] as n tensors [1, tokens, heads, hidden / heads].
+  template <std::size_t n>
+  [[nodiscard]] std::array<at::Tensor, n> split(const at::Tensor& x) const {
+    const auto count = static_cast<std::int64_t>(n);
+    const at::Tensor parts = x.view({1, x.size(0), count, heads_, x.size(1) / count / heads_});
+    std::array<at::Tensor, n> result;
+    for (std::size_t i = 0; i < n; ++i) result[i] = parts.select(2, static_cast<std::int64_t>(i));
+    return result;
   }
 
-  [[nodiscard]] at::Tensor by_head(const at::Tensor& x) const {
-    return x.view({x.size(0), heads_, x.size(1) / heads_});
-  }
-
-  /// Returns attention's result [tokens, heads, hidden / heads] (Dao 2023) for q, k and v side by
-  /// side, [tokens, 3 hidden].
+  /// Returns attention's result [tokens, hidden] for q, k and v side by side, [tokens, 3 hidden]
+  /// (Rabe and Staats 2021).
   at::Tensor attend(at::Tensor qkv, const Rows& rows, bool training) {
-    const auto [q, k, v] = split(qkv);
-    auto result = at::_flash_attention_forward(
-        q, k, v, rows.starts, rows.starts, rows.longest, rows.longest,
-        training ? attention_dropout_ : 0, /*is_causal=*/false, /*return_debug_mask=*/false);
+    const auto [q, k, v] = split<3>(qkv);
+    at::Tensor context;
+    std::tie(context, logsumexp_, seed_, offset_, std::ignore, std::ignore) =
+        at::_efficient_attention_forward(q, k, v, /*bias=*/{}, rows.starts, rows.starts,
+                                         rows.longest, rows.longest,
+                                         training ? attention_dropout_ : 0,
+                                         /*custom_mask_type=*/0, /*compute_log_sumexp=*/training);
+    const std::int64_t hidden = qkv.size(1) / 3;
     qkv_result_ = std::move(qkv);
-    logsumexp_ = std::get<1>(result);
-    random_state_ = std::get<2>(result);
-    unused_ = std::get<3>(result);
-    return std::get<0>(result);
+    return context.view({context.size(1), hidden});
   }
 
   /// Returns the gradient of q, k and v side by side.
   at::Tensor attend_backward(const at::Tensor& d_context, const Rows& rows) {
-    const at::Tensor qkv = std::exchange(qkv_result_, {});
-    const auto [q, k, v] = split(qkv);
     const Deterministic deterministic;
-    const auto [d_q, d_k, d_v] = at::_flash_attention_backward(
-        by_head(d_context), q, k, v, by_head(std::exchange(context_, {})), logsumexp_, rows.starts,
-        rows.starts, rows.longest, rows.longest, attention_dropout_, /*is_causal=*/false,
-        random_state_, unused_);
-    return at::stack({d_q, d_k, d_v}, 1).view(qkv.sizes());
+    const at::Tensor qkv = std::exchange(qkv_result_, {});
+    const auto [q, k, v] = split<3>(qkv);
+    const auto gradients = at::_efficient_attention_backward(
+        split<1>(d_context)[0], q, k, v, /*bias=*/{}, split<1>(std::exchange(context_, {}))[0],
+        rows.starts, rows.starts, rows.longest, rows.longest, logsumexp_, attention_dropout_, seed_,
+        offset_, /*custom_mask_type=*/0, /*bias_requires_grad=*/false, /*scale=*/{},
+        /*num_splits_key=*/{}, /*window_size=*/{}, /*shared_storage_dqdkdv=*/true);
+    // The three gradients are parts of one tensor, as q, k and v are.
+    return std::get<0>(gradients).as_strided(qkv.sizes(), qkv.strides());
   }
 
   [[nodiscard]] std::string_view approximation() const {
@@ -229,6 +238,7 @@ class Layer {
     return at::gelu_backward(d_y, x, approximation());
   }
 
+  at::ScalarType type_;
   Map qkv_, attention_output_, intermediate_, output_;
   Norm norm1_, norm2_;
   MaskedDropout dropout1_, dropout2_;
@@ -237,15 +247,16 @@ class Layer {
   std::int64_t heads_;
   bool only_first_ = false;
   at::Tensor input_, qkv_result_, context_, chosen_, attended_, before_activation_, activated_;
-  at::Tensor logsumexp_, random_state_, unused_;
+  at::Tensor logsumexp_, seed_, offset_;
 };
 
 /// The layers of an encoder, computed without padding and without autograd.
 class Layers {
  public:
-  /// The gradients of `parameters` may get other tensors.
-  Layers(std::span<const LayerParts> parts, std::span<tensor::Parameter> parameters) {
-    for (const LayerParts& layer : parts) layers_.emplace_back(layer, copies_, parameters);
+  /// `type` is the type of products. The gradients of `parameters` may get other tensors.
+  Layers(std::span<const LayerParts> parts, at::ScalarType type,
+         std::span<tensor::Parameter> parameters) {
+    for (const LayerParts& layer : parts) layers_.emplace_back(layer, type, copies_, parameters);
   }
 
   /// Returns the hidden states of first tokens [rows, hidden], for those before the layers [tokens,
@@ -271,7 +282,7 @@ class Layers {
   }
 
  private:
-  NarrowCopies copies_;
+  ParameterCopies copies_;
   std::vector<Layer> layers_;
 };
 

@@ -17,8 +17,8 @@
 
 namespace seqtrain::model::packed {
 
-/// Copies of parameters in bfloat16, which are made again when a parameter has changed.
-class NarrowCopies {
+/// Copies of parameters in the type of products, which are made again when a parameter has changed.
+class ParameterCopies {
  public:
   /// Makes `copy` follow `value`, which has the same shape.
   void add(const at::Tensor& value, const at::Tensor& copy) {
@@ -39,22 +39,22 @@ class NarrowCopies {
   std::int64_t changes_ = -1;
 };
 
-/// A linear map with factors in bfloat16 and gradients in fp32. Maps with the same input are one
-/// product, and their gradients become parts of one tensor.
+/// A linear map whose factors are of some type and whose gradients are fp32. Maps with the same
+/// input are one product, and their gradients become parts of one tensor.
 class Map {
  public:
   /// Every map must have a bias.
-  Map(std::span<const Linear> maps, NarrowCopies& copies,
+  Map(std::span<const Linear> maps, at::ScalarType type, ParameterCopies& copies,
       std::span<tensor::Parameter> parameters) {
     std::int64_t out = 0;
     for (const Linear& map : maps) out += map.weight.size(0);
     const std::int64_t in = maps[0].weight.size(1);
-    const auto narrow = maps[0].weight.options().dtype(at::kBFloat16).requires_grad(false);
-    weight_ = at::empty({out, in}, narrow);
-    bias_ = at::empty({out}, narrow);
+    const auto options = maps[0].weight.options().requires_grad(false);
+    weight_ = at::empty({out, in}, options.dtype(type));
+    bias_ = at::empty({out}, options.dtype(type));
     if (maps[0].weight.requires_grad()) {
-      d_weight_ = at::zeros({out, in}, narrow.dtype(at::kFloat));
-      d_bias_ = at::zeros({1, out}, narrow.dtype(at::kFloat));
+      d_weight_ = at::zeros({out, in}, options);
+      d_bias_ = at::zeros({1, out}, options);
     }
     std::int64_t row = 0;
     for (const Linear& map : maps) {
@@ -75,16 +75,31 @@ class Map {
   }
 
   /// Adds the gradients of W and b, given x, the gradient of the result, and as many ones as x has
-  /// tokens or more. Returns the gradient of x.
-  at::Tensor backward(const at::Tensor& x, const at::Tensor& d_y, const at::Tensor& ones) {
-    if (d_weight_.defined()) {
-      at::addmm_out(d_weight_, d_weight_, d_y.t(), x, at::kFloat);
-      at::addmm_out(d_bias_, d_bias_, ones.narrow(1, 0, x.size(0)), d_y, at::kFloat);
-    }
-    return at::mm(d_y, weight_);
+  /// tokens or more.
+  void add_gradients(const at::Tensor& x, const at::Tensor& d_y, const at::Tensor& ones) {
+    if (!d_weight_.defined()) return;
+    add_product(d_weight_, d_y.t(), x);
+    add_product(d_bias_, ones.narrow(1, 0, x.size(0)), d_y);
+  }
+
+  /// Returns the gradient of x, given that of the result.
+  [[nodiscard]] at::Tensor backward(const at::Tensor& d_y) const { return at::mm(d_y, weight_); }
+
+  /// Adds the gradient of x to d_x, which is fp32.
+  void backward_into(at::Tensor& d_x, const at::Tensor& d_y) const {
+    add_product(d_x, d_y, weight_);
   }
 
  private:
+  /// Adds the product of a and b, whose sums are fp32, to `sum`.
+  static void add_product(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b) {
+    if (a.scalar_type() == at::kFloat) {
+      at::addmm_out(sum, sum, a, b);
+    } else {
+      at::addmm_out(sum, sum, a, b, at::kFloat);
+    }
+  }
+
   static void set_gradient(const at::Tensor& value, const at::Tensor& gradient,
                            std::span<tensor::Parameter> parameters) {
     for (tensor::Parameter& parameter : parameters) {

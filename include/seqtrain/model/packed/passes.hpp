@@ -26,7 +26,7 @@
 
 namespace seqtrain::model::packed {
 
-/// Computes an encoder in bf16 without padding on a GPU, with a few operators for each layer and
+/// Computes an encoder without padding on a GPU, with a few operators for each layer and
 /// without autograd. Autograd computes the embeddings and the head. A text that has the padding's
 /// id among its tokens is computed by `OperatorPasses`, because families count its positions in
 /// other ways.
@@ -34,10 +34,11 @@ class PackedPasses : public OperatorPasses {
  public:
   /// The gradients of `parameters` may get other tensors.
   PackedPasses(const Network& network, std::span<const LayerParts> parts,
-               std::span<tensor::Parameter> parameters, c10::Device device, std::int32_t padding_id,
-               bool encoder_frozen)
-      : OperatorPasses{network, device, Precision::bf16, encoder_frozen},
-        layers_{parts, parameters},
+               std::span<tensor::Parameter> parameters, c10::Device device, Precision precision,
+               std::int32_t padding_id, bool encoder_frozen)
+      : OperatorPasses{network, device, precision, encoder_frozen},
+        type_{precision == Precision::bf16 ? at::kBFloat16 : at::kFloat},
+        layers_{parts, type_, parameters},
         padding_id_{padding_id},
         encoder_frozen_{encoder_frozen} {}
 
@@ -75,12 +76,12 @@ class PackedPasses : public OperatorPasses {
     return false;
   }
 
-  static Rows rows_of(const data::Batch& batch, const tensor::Batch& input) {
-    const auto narrow = input.starts.options().dtype(at::kBFloat16);
+  [[nodiscard]] Rows rows_of(const data::Batch& batch, const tensor::Batch& input) const {
+    const std::int64_t longest = *std::ranges::max_element(batch.lengths);
     return {.starts = input.starts,
             .first = input.starts.narrow(0, 0, batch.rows).to(at::kLong),
-            .ones = at::ones({1, input.input_ids.size(1)}, narrow),
-            .longest = *std::ranges::max_element(batch.lengths)};
+            .ones = at::ones({1, input.input_ids.size(1)}, input.starts.options().dtype(type_)),
+            .longest = std::max(longest, tensor::packed_tokens_multiple)};
   }
 
   /// Returns the hidden states before the layers, [tokens, hidden], fp32.
@@ -101,6 +102,7 @@ class PackedPasses : public OperatorPasses {
     return compute(embed(input, off), rows, false);
   }
 
+  at::ScalarType type_;
   Layers layers_;
   std::int32_t padding_id_;
   bool encoder_frozen_;

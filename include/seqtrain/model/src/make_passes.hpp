@@ -22,25 +22,26 @@ namespace seqtrain::model {
 
 namespace detail {
 
-/// Tells whether a device has flash attention in bf16. Besides GPUs that is a device of another
-/// library that has the operator.
-inline bool has_flash_attention(c10::Device device) {
-  if (device.is_cuda()) return tensor::cuda_has_bf16();
-  const auto op = c10::Dispatcher::singleton().findSchema({"aten::_flash_attention_forward", ""});
-  return device.is_privateuseone() && op &&
-         op->hasKernelForDispatchKey(c10::DispatchKey::PrivateUse1);
+/// Tells whether a device has attention of rows without padding. Besides GPUs that is a device of
+/// another library that has the operator.
+inline bool has_packed_attention(c10::Device device) {
+  const auto op =
+      c10::Dispatcher::singleton().findSchema({"aten::_efficient_attention_forward", ""});
+  return device.is_cuda() || (device.is_privateuseone() && op &&
+                              op->hasKernelForDispatchKey(c10::DispatchKey::PrivateUse1));
 }
 
 /// Returns the layers of a network that `packed::PackedPasses` can compute, or nothing.
 inline std::vector<packed::LayerParts> packed_parts(const Network& network, Precision precision,
                                                     const ClassifierOptions& options) {
-  if (precision != Precision::bf16 || options.autograd || !has_flash_attention(options.device)) {
+  if (options.autograd || !has_packed_attention(options.device)) return {};
+  if (precision == Precision::bf16 && options.device.is_cuda() && !tensor::cuda_has_bf16()) {
     return {};
   }
   auto parts = network.packed_parts();
   const auto fits = [&](const packed::LayerParts& layer) {
     const std::int64_t head = layer.output.weight.size(0) / layer.heads;
-    return !options.device.is_cuda() || (head % 8 == 0 && head <= 256);  // as CUDA's operator demands
+    return !options.device.is_cuda() || head % 8 == 0;  // as CUDA's operator demands
   };
   return std::ranges::all_of(parts, fits) ? parts : std::vector<packed::LayerParts>{};
 }
@@ -68,7 +69,7 @@ SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precis
                                                  loaded.config.hidden_size, frozen);
   } else if (auto parts = detail::packed_parts(network, precision, options); !parts.empty()) {
     made.passes = std::make_unique<packed::PackedPasses>(
-        network, parts, loaded.parameters, options.device,
+        network, parts, loaded.parameters, options.device, precision,
         static_cast<std::int32_t>(loaded.config.pad_token_id), frozen);
   } else {
     made.passes = std::make_unique<OperatorPasses>(network, options.device, precision, frozen);
