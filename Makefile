@@ -34,9 +34,9 @@ check-systems:  ## the first two commands on clean systems, with each LibTorch; 
 
 chaos: setup develop-packages  ## kill runs 100 times each way, and at every call of the file system
 	@tools/get_checkpoint.sh
-	@tools/build.sh dev examples_test train_test crash_program
+	@tools/build.sh dev examples_test checkpoint_test crash_program
 	SEQTRAIN_CHAOS_KILLS=100 build/dev/tests/examples/examples_test --gtest_filter='Chaos*'
-	SEQTRAIN_SIMULATED_HISTORIES=1000000 build/dev/tests/train_test \
+	SEQTRAIN_SIMULATED_HISTORIES=1000000 build/dev/tests/checkpoint_test \
 	  --gtest_filter='CheckpointSimulation*'
 	python3 tests/chaos/put_back.py
 	python3 tests/chaos/crash_points.py build/dev/tests/chaos/crash_program \

@@ -14,10 +14,10 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/gcs/sink.hpp>
 #include <seqtrain/gcs/uri.hpp>
-#include <seqtrain/report/compare.hpp>
-#include <seqtrain/report/log.hpp>
-#include <seqtrain/sink/gcs.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/page/compare.hpp>
 
 using namespace seqtrain;
 
@@ -29,8 +29,8 @@ std::function<std::string(std::string_view)> reader_of(const std::string& place)
       return std::string{std::istreambuf_iterator<char>{file}, {}};
     };
   }
-  const auto log = report::log_on_stderr().warnings();
-  const auto bucket = std::make_shared<sink::Gcs>(place, sink::GcsOptions{.client = {.log = log}});
+  const auto log = log::log_on_stderr().warnings();
+  const auto bucket = std::make_shared<gcs::Sink>(place, gcs::SinkOptions{.client = {.log = log}});
   return [bucket](std::string_view name) {
     const auto stored = bucket->get(name);
     return stored ? stored->bytes : std::string{};
@@ -38,17 +38,17 @@ std::function<std::string(std::string_view)> reader_of(const std::string& place)
 }
 
 /// Reads a run from its directory, or from the folder of its results in a bucket.
-report::ComparedRun load(const std::string& place) {
+page::ComparedRun load(const std::string& place) {
   const auto text = reader_of(place);
-  const report::RunFiles files{.name = place,
-                               .metrics = text("metrics.json"),
-                               .predictions = text("predictions.jsonl"),
-                               .log = text("train_log.jsonl")};
+  const page::RunFiles files{.name = place,
+                             .metrics = text("metrics.json"),
+                             .predictions = text("predictions.jsonl"),
+                             .log = text("train_log.jsonl")};
   if (files.metrics.empty()) {
     throw InputError{
         "holds no metrics.json", {.object = place}, "name the place of a finished run"};
   }
-  return report::read_run(files);
+  return page::read_run(files);
 }
 
 int main(int argc, char** argv) {
@@ -69,9 +69,9 @@ int main(int argc, char** argv) {
     }
     if (!flags.parse(static_cast<int>(others.size()), others.data())) return;
     if (places.size() < 2) throw InputError{"needs two runs to compare", {}, "name their places"};
-    std::vector<report::ComparedRun> runs;
+    std::vector<page::ComparedRun> runs;
     for (const auto& place : places) runs.push_back(load(place));
-    std::cout << report::comparison_text(runs) << std::flush;
-    if (!page.empty()) write_file_atomically(page, report::comparison_page(runs));
+    std::cout << page::comparison_text(runs) << std::flush;
+    if (!page.empty()) write_file_atomically(page, page::comparison_page(runs));
   });
 }

@@ -26,6 +26,7 @@
 #include <seqtrain/dist/replicated.hpp>
 #include <seqtrain/dist/shared_keeper.hpp>
 #include <seqtrain/dist/world.hpp>
+#include <seqtrain/log.hpp>
 #include <seqtrain/metrics/matthews.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/describe.hpp>
@@ -33,19 +34,20 @@
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/row_cache.hpp>
 #include <seqtrain/optim/adam.hpp>
+#include <seqtrain/page.hpp>
 #include <seqtrain/report.hpp>
+#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/calibrate.hpp>
+#include <seqtrain/run/predictions.hpp>
+#include <seqtrain/run/results.hpp>
+#include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/run/save_run.hpp>
 #include <seqtrain/sink/publish_once.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/versions.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/unknown_id.hpp>
-#include <seqtrain/train/answers.hpp>
 #include <seqtrain/train/best_model.hpp>
-#include <seqtrain/train/calibrate.hpp>
-#include <seqtrain/train/predictions.hpp>
-#include <seqtrain/train/results.hpp>
-#include <seqtrain/train/run_directory.hpp>
-#include <seqtrain/train/save_run.hpp>
 #include <seqtrain/trainer.hpp>
 
 #include "processes.hpp"
@@ -62,11 +64,11 @@ struct LastDev {
 };
 
 /// Returns the answers to a split for predictions.jsonl.
-train::PredictedSplit predicted(const std::string& name, const train::Answers* answers,
-                                const std::string& file, std::size_t left_out,
-                                const cli::TrainFlags& flags, const data::Labels& labels,
-                                std::span<const std::size_t> rows = {}) {
-  train::PredictedSplit split{.name = name, .answers = answers};
+run::PredictedSplit predicted(const std::string& name, const run::Answers* answers,
+                              const std::string& file, std::size_t left_out,
+                              const cli::TrainFlags& flags, const data::Labels& labels,
+                              std::span<const std::size_t> rows = {}) {
+  run::PredictedSplit split{.name = name, .answers = answers};
   if (left_out > 0 || !rows.empty()) {
     split.records = data::record_numbers(file, flags.read_options(), labels, rows);
   }
@@ -75,7 +77,7 @@ train::PredictedSplit predicted(const std::string& name, const train::Answers* a
 
 /// Reads the files of examples and looks at the output directory, so that errors in them are found
 /// before the model is fetched.
-void check_before_the_model(const cli::TrainFlags& flags, const train::RunDirectoryOptions& run,
+void check_before_the_model(const cli::TrainFlags& flags, const run::RunDirectoryOptions& run,
                             const cli::Flags& parser) {
   std::error_code none;
   const bool is_bundled = flags.train_file == cli::DataFlags{}.train_file;
@@ -86,7 +88,7 @@ void check_before_the_model(const cli::TrainFlags& flags, const train::RunDirect
                      {.object = "--train-file"},
                      "name a .csv, .tsv or .jsonl with the fields text and label, or a --dataset"};
   }
-  const train::RunDirectory directory{run};
+  const run::RunDirectory directory{run};
   // The model may determine what labels are. Each of them can be read for regression.
   const data::Labels any = data::Labels::regression();
   for (const auto& file : {flags.train_file, flags.dev_file, flags.test_file}) {
@@ -107,7 +109,7 @@ data::HeldOut encode_train_and_dev(Processes& processes,
   return flags.hold_out(processes.encode_once(encode, flags.train_file), encode.max_length());
 }
 
-void train_together(Processes& processes, c10::Device device, const report::Log& log,
+void train_together(Processes& processes, c10::Device device, const log::Log& log,
                     const std::string& program, const cli::TrainFlags& given,
                     const cli::Flags& parser, std::string& place) {
   const bool first = processes.is_first();
@@ -117,10 +119,10 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
       processes.in_one_directory(given, program), log, [&](const cli::TrainFlags& files) {
         check_before_the_model(files, files.run_directory(program, first), parser);
       });
-  train::Results results{.flags = cli::with_dataset(parser.values(), flags),
-                         .versions = tensor::versions()};
+  run::Results results{.flags = cli::with_dataset(parser.values(), flags),
+                       .versions = tensor::versions()};
   const auto card_dataset = cli::card_dataset(flags);
-  const train::RunDirectory run{flags.run_directory(program, first)};
+  const run::RunDirectory run{flags.run_directory(program, first)};
   place = run.path().string();
   auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
   const auto tokenizer = text::load_tokenizer(flags.model);
@@ -171,7 +173,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   const auto evaluated = replicated.evaluation_shard();
   const predict::Task task{.labels = labels.names(), .problem_type = labels.problem_type()};
   const auto options_of_fit = flags.fit_options(replicas, stop);
-  report::RunPageOptions page;
+  page::RunPageOptions page;
   if (first) {
     page = {.file = run.report(),
             .log = run.log(),
@@ -184,8 +186,8 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
                       .task = task,
                       .selection = options_of_fit.selection(),
                       .max_length = static_cast<std::int64_t>(encode.max_length()),
-                      .train = report::set_facts(flags.train_file, train, task),
-                      .dev = report::set_facts(dev_name, dev_file, task),
+                      .train = page::set_facts(flags.train_file, train, task),
+                      .dev = page::set_facts(dev_name, dev_file, task),
                       .texts = flags.report_texts == "true"},
             .labels = labels,
             .read = flags.read_options(),
@@ -194,7 +196,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   }
   data::BucketLoader batches{std::move(train.set), flags.train_batches(replicated.shard())};
   data::BucketLoader dev{std::move(dev_file.set), flags.dev_batches(evaluated)};
-  train::AnswerKeeper answers{first};
+  run::AnswerKeeper answers{first};
   LastDev last_dev;
   RunObservers observers;
   if (first) {
@@ -228,18 +230,18 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
   if (!first) return;
   const auto* const dev_answers = answers.find("dev");
   if (flags.calibrates() && dev_answers != nullptr) {
-    results.calibration = train::calibrate(*dev_answers, task, flags.calibration_precision());
+    results.calibration = run::calibrate(*dev_answers, task, flags.calibration_precision());
   }
   observers.complete(results);
   log.info(observers.describe_machine());
   log.info(report::tables(results.test ? *results.test : *results.dev, labels.names()));
   log.warning(report::one_answer_warning(*results.dev, labels.names()));
-  train::save_run(run, trainer.model().model(), tokenizer.files(), results,
-                  {.base_model = cli::name_on_hub(given.model),
-                   .license = train::license_of(flags.model),
-                   .dataset = card_dataset});
+  run::save_run(run, trainer.model().model(), tokenizer.files(), results,
+                {.base_model = cli::name_on_hub(given.model),
+                 .license = run::license_of(flags.model),
+                 .dataset = card_dataset});
   const bool test_is_dev = flags.test_file == flags.dev_file;
-  std::vector<train::PredictedSplit> splits;
+  std::vector<run::PredictedSplit> splits;
   if (dev_answers != nullptr) {
     splits.push_back(
         predicted("dev", dev_answers, dev_name, dev_file.left_out, flags, labels, dev_rows));
@@ -248,10 +250,10 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
     splits.push_back(
         predicted("test", test_answers, flags.test_file, test_file->left_out, flags, labels));
   }
-  train::write_predictions(run.predictions(), splits,
-                           results.calibration ? results.calibration->apply(task) : task);
+  run::write_predictions(run.predictions(), splits,
+                         results.calibration ? results.calibration->apply(task) : task);
   observers.finish_page(results, test_is_dev);
-  sink::publish_once(trainer.sink(), run.path(), run.results(), train::dated_model_folder(), [&] {
+  sink::publish_once(trainer.sink(), run.path(), run.results(), run::dated_model_folder(), [&] {
     if (stop.stop_requested()) throw train::Stopped{"stopped while publishing"};
   });
   log.info("The model is in " + run.path().string());
@@ -263,7 +265,7 @@ void train_together(Processes& processes, c10::Device device, const report::Log&
 
 }  // namespace
 
-void fine_tune(const report::Log& log, const std::string& program, const cli::TrainFlags& flags,
+void fine_tune(const log::Log& log, const std::string& program, const cli::TrainFlags& flags,
                const cli::Flags& parser) {
   const auto world = dist::World::from_environment();
   log.set_rank(world.rank);

@@ -4,9 +4,9 @@
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/train_flags.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
 
 /// Fine-tunes a classifier as the flags say and saves the run in its directory. `parser` has parsed
 /// the flags.
-void fine_tune(const seqtrain::report::Log& log, const std::string& program,
+void fine_tune(const seqtrain::log::Log& log, const std::string& program,
                const seqtrain::cli::TrainFlags& flags, const seqtrain::cli::Flags& parser);

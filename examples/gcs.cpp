@@ -15,8 +15,8 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/gcs/upload.hpp>
-#include <seqtrain/report/bar.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/bar.hpp>
+#include <seqtrain/log/log.hpp>
 
 namespace {
 
@@ -74,15 +74,15 @@ Arguments parse(std::span<char*> words) {
     }
   }
   client.ca_file = ca_file;
-  client.log = seqtrain::report::log_on_stderr().warnings();
+  client.log = seqtrain::log::log_on_stderr().warnings();
   return arguments;
 }
 
 /// Returns a progress bar on stderr, because stdout may carry the data.
 gcs::Progress bar(const std::string& name, std::uint64_t total) {
   if (::isatty(STDERR_FILENO) != 1) return {};
-  const auto shown = std::make_shared<seqtrain::report::ByteBar<>>(
-      name, seqtrain::report::BarOptions{.enabled = true}, std::cerr);
+  const auto shown = std::make_shared<seqtrain::log::ByteBar<>>(
+      name, seqtrain::log::BarOptions{.enabled = true}, std::cerr);
   return [shown, total](std::uint64_t done) {
     (*shown)(static_cast<std::int64_t>(done), static_cast<std::int64_t>(total));
   };

@@ -7,7 +7,7 @@
 using namespace seqtrain;
 
 int main(int argc, char** argv) {
-  return cli::run([&](report::Log& log) {
+  return cli::run([&](log::Log& log) {
     cli::TrainFlags flags;
     flags.train_file = "aclImdb/train";
     flags.dev_file = "aclImdb/test";

@@ -17,14 +17,14 @@
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/dist/world.hpp>
+#include <seqtrain/metrics/figures.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/report/table.hpp>
+#include <seqtrain/run/stages.hpp>
 #include <seqtrain/sink/publish_once.hpp>
 #include <seqtrain/tensor/freed_memory.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/threads.hpp>
-#include <seqtrain/train/figures.hpp>
-#include <seqtrain/train/stages.hpp>
 
 #include "languages/framework.hpp"
 #include "languages/places.hpp"
@@ -39,10 +39,10 @@ void save_performance(const std::filesystem::path& file,
   out.key("labels").begin_object();
   for (std::size_t i = 0; i < report.labels.size(); ++i) {
     out.key(labels.name(i));
-    train::append(out, report.labels[i]);
+    metrics::append(out, report.labels[i]);
   }
   out.end_object().key("macro_average");
-  train::append(out, report.macro_average());
+  metrics::append(out, report.macro_average());
   write_file_atomically(file, out.end_object().text() + "\n");
 }
 
@@ -87,15 +87,15 @@ void prepare(Job& job, const std::filesystem::path& folder) {
   job.published->gather(folder, fresh, job.lang == "en");
   job.labels = job.published->split(folder, fresh, job.log);
   job.data = fresh;
-  const train::Stages claim{own, job.settings()};
+  const run::Stages claim{own, job.settings()};
   std::filesystem::remove_all(data);
   std::filesystem::rename(fresh, data);
   job.data = data;
 }
 
-void run(Job job, const Languages& languages, const Languages::Found& found,
-         const std::string& model_dir) {
-  const report::Log& log = job.log;
+void run_job(Job job, const Languages& languages, const Languages::Found& found,
+             const std::string& model_dir) {
+  const log::Log& log = job.log;
   const auto folder = languages.fetch(job.lang, found, log);
   std::optional<sink::Any> place;
   if (!model_dir.empty()) place = cli::open_job_dir(languages.models(model_dir), log);
@@ -123,7 +123,7 @@ void run(Job job, const Languages& languages, const Languages::Found& found,
 }
 
 int main(int argc, char** argv) {
-  return cli::run([&](report::Log& log) {
+  return cli::run([&](log::Log& log) {
     Job job{.log = log};
     job.lang.clear();
     job.epochs = job.batch_size = job.max_length = 0;
@@ -193,6 +193,6 @@ int main(int argc, char** argv) {
     tensor::keep_freed_memory();
     tensor::set_threads(static_cast<int>(job.threads));
     log.lines(tensor::describe(c10::Device{c10::kCPU}));
-    run(job, languages, found, model_dir);
+    run_job(job, languages, found, model_dir);
   });
 }

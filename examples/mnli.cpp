@@ -9,7 +9,7 @@
 using namespace seqtrain;
 
 int main(int argc, char** argv) {
-  return cli::run([&](report::Log& log) {
+  return cli::run([&](log::Log& log) {
     cli::TrainFlags flags;
     flags.open = open_file;
     if (argc > 0 && std::string_view{argv[0]} == "seqtrain train") {

@@ -19,11 +19,11 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/data/record_stream.hpp>
+#include <seqtrain/log/bar.hpp>
+#include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/describe.hpp>
-#include <seqtrain/model/predictor.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/predict/comparison.hpp>
-#include <seqtrain/report/bar.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
 #include "predict_input.hpp"
@@ -46,8 +46,8 @@ class StreamBar {
   }
 
  private:
-  report::Bar<> bar_{{.enabled = ::isatty(STDERR_FILENO) == 1 && !report::stdout_is_terminal()},
-                     std::cerr};
+  log::Bar<> bar_{{.enabled = ::isatty(STDERR_FILENO) == 1 && !log::stdout_is_terminal()},
+                  std::cerr};
   std::int64_t size_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
@@ -82,12 +82,12 @@ void check(const predict::StreamProgress& done, const cli::PredictFlags& flags) 
 void label_records(Records records, const FieldsOfRun& run, const cli::PredictFlags& flags) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load_in = [&](const std::string& precision) {
-    return model::Predictor{flags.model,
-                            {.device = device, .precision = model::precision_named(precision)}};
+    return model::AnyPredictor{flags.model,
+                               {.device = device, .precision = model::precision_named(precision)}};
   };
   const auto predictor = load_in(flags.precision);
   if (predictor.precision() == model::Precision::int8) {
-    report::log_on_stderr().lines(
+    log::log_on_stderr().lines(
         model::describe(model::Precision::int8, device, predictor.maps_in_bf16()));
   }
   if (flags.reads_stdin() && !run.empty()) {
@@ -113,7 +113,7 @@ OwnedDescriptor open_records(const std::string& file) {
 /// Labels the records of a file. An error in its format or its fields is found before the model is
 /// fetched and loaded.
 void label_file(cli::PredictFlags flags) {
-  flags.file = cli::local_input(flags.file, report::log_on_stderr()).string();
+  flags.file = cli::local_input(flags.file, log::log_on_stderr()).string();
   const auto file = open_records(flags.file);
   Records records{.input = PredictInput{{file.number, flags.file}},
                   .name = flags.file,
@@ -122,7 +122,7 @@ void label_file(cli::PredictFlags flags) {
   std::error_code none;
   const bool is_here = std::filesystem::exists(flags.model, none);
   if (!is_here) check_beginning(beginning, flags.file, records.options);
-  flags.model = cli::find_model(flags.model, report::log_on_stderr()).directory.string();
+  flags.model = cli::find_model(flags.model, log::log_on_stderr()).directory.string();
   const auto run = FieldsOfRun::of_model(flags.model);
   records.options = options_for(beginning, records.name, records.options, run);
   check_beginning(beginning, flags.file, records.options);
@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
     cli::PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
     if (!flags.reads_stdin()) return label_file(flags);
-    flags.model = cli::find_model(flags.model, report::log_on_stderr()).directory.string();
+    flags.model = cli::find_model(flags.model, log::log_on_stderr()).directory.string();
     label_records({.input = PredictInput{{STDIN_FILENO, flags.input_name()}},
                    .name = flags.input_name(),
                    .options = flags.read_options()},

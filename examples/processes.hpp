@@ -8,6 +8,7 @@
 
 #include <ATen/Version.h>
 
+#include <seqtrain/checkpoint/same_run.hpp>
 #include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/train_flags.hpp>
@@ -17,9 +18,8 @@
 #include <seqtrain/dist/check_equal.hpp>
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/dist/world.hpp>
+#include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/pairs.hpp>
-#include <seqtrain/train/run_record.hpp>
-#include <seqtrain/train/same_run.hpp>
 #include <seqtrain/train/stopped.hpp>
 
 /// The processes that train together: those that torchrun or a cloud job with several machines has
@@ -64,7 +64,7 @@ class Processes {
     std::int64_t count = asked_for > 0 ? asked_for : group_.size();
     if (checkpoints != nullptr && asked_for == 0) {
       const auto saved = checkpoints->keeper().saved_settings();
-      const std::string value = seqtrain::train::detail::value_of(saved, "replicas");
+      const std::string value = seqtrain::checkpoint::detail::value_of(saved, "replicas");
       if (!saved.empty()) count = value == "unset" ? 1 : std::stoll(value);
     }
     count = std::stoll(group_.broadcast(std::to_string(count)));

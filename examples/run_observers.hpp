@@ -10,15 +10,18 @@
 
 #include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/gcs/sink.hpp>
 #include <seqtrain/gcs/uri.hpp>
+#include <seqtrain/log.hpp>
+#include <seqtrain/machine.hpp>
+#include <seqtrain/page.hpp>
 #include <seqtrain/report.hpp>
+#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/results.hpp>
+#include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/sink/any.hpp>
-#include <seqtrain/sink/gcs.hpp>
-#include <seqtrain/train/answers.hpp>
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/pairs.hpp>
-#include <seqtrain/train/results.hpp>
-#include <seqtrain/train/run_directory.hpp>
 
 /// The observers of a run: the program's log, a progress bar, train_log.jsonl, report.html,
 /// TensorBoard's event files, the metric file of a tuning service, the measured rates and the use
@@ -27,19 +30,19 @@ class RunObservers {
  public:
   struct Options {
     const seqtrain::cli::TrainFlags& flags;
-    const seqtrain::train::RunDirectory& run;
+    const seqtrain::run::RunDirectory& run;
     seqtrain::cli::RunCheckpoints& checkpoints;  ///< receives the events too
     seqtrain::train::Pairs hyperparameters;
     std::vector<std::string> labels;
     bool on_gpu;
-    seqtrain::report::RunPageOptions page;
-    const seqtrain::train::AnswerKeeper& answers;  ///< receives each event before the others
+    seqtrain::page::RunPageOptions page;
+    const seqtrain::run::AnswerKeeper& answers;  ///< receives each event before the others
   };
 
   /// Creates an object that observes nothing.
   RunObservers() = default;
 
-  RunObservers(const Options& options, const seqtrain::report::Log& log)
+  RunObservers(const Options& options, const seqtrain::log::Log& log)
       : parts_{std::make_unique<Parts>(options, log)} {}
 
   /// Passes an event of a fit or an evaluation on to each observer.
@@ -53,14 +56,14 @@ class RunObservers {
   }
 
   /// Adds the measured figures to the results.
-  void complete(seqtrain::train::Results& results) const {
+  void complete(seqtrain::run::Results& results) const {
     if (!parts_) return;
     results.train = parts_->throughput.figures();
     results.machine = parts_->machine.summary();
   }
 
   /// Writes the page of a finished run.
-  void finish_page(const seqtrain::train::Results& results, bool test_is_dev) {
+  void finish_page(const seqtrain::run::Results& results, bool test_is_dev) {
     if (!parts_) return;
     parts_->page.finish(results.calibration ? &*results.calibration : nullptr, test_is_dev);
   }
@@ -73,16 +76,16 @@ class RunObservers {
  private:
   struct Parts {
     seqtrain::cli::RunCheckpoints& checkpoints;
-    seqtrain::report::Machine machine;
+    seqtrain::machine::Machine machine;
     seqtrain::report::Console console;
     seqtrain::report::ProgressBar<> bar;
     seqtrain::report::JsonLines records;
     std::optional<seqtrain::report::TensorBoard> tensorboard;
     seqtrain::report::Trials trials;
     seqtrain::report::Throughput<> throughput = {};
-    seqtrain::report::RunPage page;
+    seqtrain::page::RunPage page;
 
-    Parts(const Options& options, const seqtrain::report::Log& log)
+    Parts(const Options& options, const seqtrain::log::Log& log)
         : checkpoints{options.checkpoints},
           machine{{.gpu = options.on_gpu, .log = log.warnings()}},
           console{{.every = options.flags.log_every}, log},
@@ -98,7 +101,7 @@ class RunObservers {
     }
 
     [[nodiscard]] std::optional<seqtrain::report::TensorBoard> open_tensorboard(
-        const Options& options, const seqtrain::report::Log& log) const {
+        const Options& options, const seqtrain::log::Log& log) const {
       const std::string& place = options.flags.logging_dir;
       if (place.empty()) return std::nullopt;
       seqtrain::report::TensorBoardOptions written{.every = options.flags.log_every,
@@ -110,7 +113,7 @@ class RunObservers {
         return std::optional<seqtrain::report::TensorBoard>{
             std::in_place, std::filesystem::path{place}, std::move(written)};
       }
-      seqtrain::sink::Any bucket{seqtrain::sink::Gcs{place, {.client = {.log = log.warnings()}}}};
+      seqtrain::sink::Any bucket{seqtrain::gcs::Sink{place, {.client = {.log = log.warnings()}}}};
       return std::optional<seqtrain::report::TensorBoard>{std::in_place, std::move(bucket),
                                                           std::move(written)};
     }

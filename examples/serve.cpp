@@ -10,27 +10,27 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/serve_flags.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
+#include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/describe.hpp>
-#include <seqtrain/model/predictor.hpp>
 #include <seqtrain/serve/server.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
 using namespace seqtrain;
 
-void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
+void serve_model(const cli::ServeFlags& flags, const log::Log& log) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const model::PredictorOptions options{.device = device,
                                         .precision = model::precision_named(flags.precision)};
   const auto load = [&flags, &log, options, device] {
     const auto found = cli::find_model(flags.model, log);
-    model::Predictor predictor{found.directory, options};
+    model::AnyPredictor predictor{found.directory, options};
     log.lines(model::describe(predictor.precision(), device, predictor.maps_in_bf16()));
     serve::ModelFacts facts{.id = found.place,
                             .dtype = std::string{model::dtype_name(predictor.precision())},
                             .compute_type = device.is_cpu() ? "cpu" : "gpu"};
-    return serve::Served<model::Predictor>{std::move(predictor), std::move(facts)};
+    return serve::Served<model::AnyPredictor>{std::move(predictor), std::move(facts)};
   };
-  serve::Server<model::Predictor> server{
+  serve::Server<model::AnyPredictor> server{
       {.host = flags.host,
        .port = static_cast<std::uint16_t>(flags.port),
        .limits = {.body = static_cast<std::size_t>(flags.payload_limit)}},
@@ -46,7 +46,7 @@ void serve_model(const cli::ServeFlags& flags, const report::Log& log) {
 }
 
 int main(int argc, char** argv) {
-  return cli::run([&](report::Log& log) {
+  return cli::run([&](log::Log& log) {
     cli::ServeFlags flags;
     if (flags.parse(argc, argv, log)) serve_model(flags, log);
   });

@@ -12,7 +12,6 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/subwords.hpp>
 #include <seqtrain/text.hpp>
 
 using namespace seqtrain;
@@ -58,10 +57,10 @@ int main(int argc, char** argv) {
     text::EncodeOptions options{.add_special_tokens = !no_special_tokens};
     if (max_length > 0) options.max_length = static_cast<std::size_t>(max_length);
     std::ios::sync_with_stdio(false);
-    folder = cli::local_input(folder, report::log_on_stderr()).string();
-    if (folder.ends_with(".model")) return tokenize(subwords::load_subwords(folder), options);
+    folder = cli::local_input(folder, log::log_on_stderr()).string();
+    if (folder.ends_with(".model")) return tokenize(text::load_subwords(folder), options);
     const auto tokenizer = text::load_tokenizer(folder);
-    for (const auto& warning : tokenizer.warnings()) report::log_on_stderr().warning(warning);
+    for (const auto& warning : tokenizer.warnings()) log::log_on_stderr().warning(warning);
     tokenizer.visit([&](const auto& t) { tokenize(t, options); });
   });
 }

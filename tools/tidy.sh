@@ -10,7 +10,7 @@ mkdir -p build/tidy
 check_room() {
   local file=build/tidy/$1.cpp
   # Only a program with separate compilation may include src.hpp.
-  (cd include && find "seqtrain/$1" -name '*.hpp' ! -name src.hpp ! -name needs_separate_compilation.hpp | sort) |
+  (cd include && find seqtrain \( -path "seqtrain/$1/*" -o -path "seqtrain/$1.hpp" \) -name '*.hpp' ! -name src.hpp ! -name needs_separate_compilation.hpp | sort) |
     sed 's/.*/#include <&>/' >"$file"
   clang-tidy --quiet --warnings-as-errors='*' "$file" -- \
     -std=c++20 -Iinclude -isystem /usr/include/eigen3 2>/dev/null # how many warnings were left out

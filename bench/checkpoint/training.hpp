@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <seqtrain/train/checkpoint.hpp>
+#include <seqtrain/checkpoint/checkpoint.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::bench {
@@ -23,7 +23,7 @@ class Training {
 
   [[nodiscard]] std::size_t bytes() const { return numbers_.size() * sizeof(float); }
 
-  void copy_to(train::Snapshot& snapshot) const {
+  void copy_to(checkpoint::Snapshot& snapshot) const {
     const std::span all{numbers_};
     assign(snapshot, "model", all.first(parameters));
     assign(snapshot, "optimizer", all.subspan(parameters));
@@ -33,7 +33,7 @@ class Training {
   static constexpr std::size_t parameters = 22'713'216;  // all-MiniLM-L6-v2
   static constexpr std::size_t tensors = 100;
 
-  static void assign(train::Snapshot& snapshot, const std::string& owner,
+  static void assign(checkpoint::Snapshot& snapshot, const std::string& owner,
                      std::span<const float> numbers) {
     std::vector<weights::TensorView> views;
     const std::size_t size = numbers.size() / tensors;

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <seqtrain/cli/run.hpp>
-#include <seqtrain/model/predictor.hpp>
+#include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
 #include "support/arguments.hpp"
@@ -40,13 +40,13 @@ std::vector<Encoded> read_texts(const std::string& file) {
   return texts;
 }
 
-double seconds_of(const model::Predictor& predictor, std::span<const Encoded> texts) {
+double seconds_of(const model::AnyPredictor& predictor, std::span<const Encoded> texts) {
   const auto begin = std::chrono::steady_clock::now();
   (void)predictor.predict(texts);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void answer(const std::string& command, const model::Predictor& predictor,
+void answer(const std::string& command, const model::AnyPredictor& predictor,
             const std::vector<Encoded>& texts) {
   std::istringstream words{command};
   std::string name;
@@ -79,9 +79,9 @@ int main(int argc, char** argv) {
   using namespace seqtrain;
   return cli::run([&] {
     tensor::set_threads(std::stoi(bench::take_argument(argc, argv, "threads", "1")));
-    const model::Predictor predictor{bench::take_argument(argc, argv, "model", ""),
-                                     {.precision = model::precision_named(
-                                          bench::take_argument(argc, argv, "precision", "auto"))}};
+    const model::AnyPredictor predictor{bench::take_argument(argc, argv, "model", ""),
+                                        {.precision = model::precision_named(bench::take_argument(
+                                             argc, argv, "precision", "auto"))}};
     const auto texts = bench::read_texts(bench::take_argument(argc, argv, "texts", ""));
     for (std::string command; std::getline(std::cin, command);) {
       bench::answer(command, predictor, texts);

@@ -1,5 +1,5 @@
-// The library libseqtrain_nccl.so, which dist/connection.hpp loads when several processes use GPUs.
-// It is apart from the programs because it needs headers and libraries of CUDA.
+// The library libseqtrain_nccl.so, which dist/group_connection.hpp loads when several processes use
+// GPUs. It is apart from the programs because it needs headers and libraries of CUDA.
 #include <chrono>
 
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>

@@ -8,8 +8,8 @@
 #include <seqtrain/cli/encode.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
+#include <seqtrain/run/stages.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
-#include <seqtrain/train/stages.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 
 #include "job.hpp"
@@ -37,7 +37,7 @@ struct Bert {
 
     auto settings = job.settings();
     settings.emplace_back("model", cli::fingerprint(directory));
-    const train::Stages stages{job.work / "bert", std::move(settings), report::notices_to(job.log)};
+    const run::Stages stages{job.work / "bert", std::move(settings), report::notices_to(job.log)};
     stages.run("classifier", classifier, [&](auto& model, auto place, auto saved) {
       job.fit(model, optim::Adam{{.lr = 2e-5}}, job.load(std::move(train)), place,
               Job::slanted(job.epochs, saved), valid);

@@ -18,11 +18,11 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/reversed.hpp>
+#include <seqtrain/log/log.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/threshold_scores.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/report/console.hpp>
-#include <seqtrain/report/log.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/pairs.hpp>
@@ -52,7 +52,7 @@ struct Job {
       seqtrain::model::Precision::fp32;     ///< precision of matrix products
   std::optional<Published> published = {};  ///< set if the bucket has a published layout
   std::stop_token stop = {};
-  seqtrain::report::Log log{};
+  seqtrain::log::Log log{};
 
   /// Returns the path of the file into which a framework writes the model.
   [[nodiscard]] std::filesystem::path model_file() const {

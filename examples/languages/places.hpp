@@ -8,7 +8,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/joined.hpp>
 #include <seqtrain/gcs/open.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
 
 /// The place of the languages: a bucket, or a directory with its layout. A language is a folder
 /// with a `train.csv`, or, in a published layout, a folder in `pretrained/` with a data set.
@@ -22,7 +22,7 @@ struct Languages {
   };
 
   /// Finds the languages. The data sets of a published layout have the name `dataset`.
-  [[nodiscard]] Found find(const std::string& dataset, const seqtrain::report::Log& log) const {
+  [[nodiscard]] Found find(const std::string& dataset, const seqtrain::log::Log& log) const {
     return {.plain = folders_with("", "train.csv", log),
             .published = folders_with("pretrained/", dataset, log)};
   }
@@ -30,7 +30,7 @@ struct Languages {
   /// Returns the folder of a language on this machine. If there is no such language, throws
   /// `InputError` that lists the languages.
   [[nodiscard]] std::filesystem::path fetch(const std::string& lang, const Found& found,
-                                            const seqtrain::report::Log& log) const {
+                                            const seqtrain::log::Log& log) const {
     const bool published = found.published.contains(lang);
     if (!published && !found.plain.contains(lang)) {
       auto known = found.plain;
@@ -56,7 +56,7 @@ struct Languages {
   /// Returns the names of the folders below `parent` that contain a file of that name.
   [[nodiscard]] std::set<std::string> folders_with(const std::string& parent,
                                                    const std::string& file,
-                                                   const seqtrain::report::Log& log) const {
+                                                   const seqtrain::log::Log& log) const {
     std::set<std::string> names;
     if (bucket.empty()) {
       std::error_code none;

@@ -16,8 +16,8 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/one_hot.hpp>
 #include <seqtrain/data/random_split.hpp>
+#include <seqtrain/log/log.hpp>
 #include <seqtrain/metrics/threshold_scores.hpp>
-#include <seqtrain/report/log.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 /// Returns the file that a link of `Published::gather` stands for, so that messages name the user's
@@ -161,7 +161,7 @@ struct Published {
   /// scikit-learn and fastai. Returns the labels.
   [[nodiscard]] seqtrain::data::Labels split(const std::filesystem::path& from,
                                              const std::filesystem::path& to,
-                                             const seqtrain::report::Log& log) const {
+                                             const seqtrain::log::Log& log) const {
     using namespace seqtrain;
     const auto asked = labels();
     const MappedFile file{from / dataset_file};
@@ -198,7 +198,7 @@ struct Published {
   /// the log says why.
   void save_scores(const std::filesystem::path& file, const seqtrain::data::Labels& all,
                    const std::vector<seqtrain::metrics::BinaryScores>& scores,
-                   const seqtrain::report::Log& log) const {
+                   const seqtrain::log::Log& log) const {
     using namespace seqtrain;
     json::Writer out;
     out.begin_object();

@@ -15,10 +15,10 @@
 #include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/subwords/subword_tokenizer.hpp>
+#include <seqtrain/run/stages.hpp>
 #include <seqtrain/text/loading/word_list.hpp>
+#include <seqtrain/text/subword_tokenizer.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
-#include <seqtrain/train/stages.hpp>
 
 #include "job.hpp"
 #include "ulmfit_cycles.hpp"
@@ -113,7 +113,7 @@ class UlmfitStages {
   const Job& job_;
   std::vector<std::string> words_;
   Tokenizer tokenizer_;
-  seqtrain::train::Stages stages_;
+  seqtrain::run::Stages stages_;
 };
 
 /// Trains by ULMFiT (Howard and Ruder 2018): fine-tunes a language model on the texts, then a
@@ -142,7 +142,7 @@ struct Ulmfit {
   }
 
   static Report on_subwords(const Job& job, const std::filesystem::path& model) {
-    auto tokenizer = seqtrain::subwords::load_subwords(model);
+    auto tokenizer = seqtrain::text::load_subwords(model);
     auto pieces = tokenizer.pipeline().texts();
     const auto report = run(job, std::move(pieces), std::move(tokenizer));
     seqtrain::write_file_atomically(job.work / "subwords.model",

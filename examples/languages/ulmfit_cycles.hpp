@@ -15,9 +15,9 @@
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/report/curve.hpp>
+#include <seqtrain/run/stages.hpp>
 #include <seqtrain/train/best_model.hpp>
 #include <seqtrain/train/find_learning_rate.hpp>
-#include <seqtrain/train/stages.hpp>
 
 #include "language_model.hpp"
 #include "published_model.hpp"
@@ -140,7 +140,7 @@ class UlmfitCycles {
     const auto curve =
         train::find_learning_rate(model, optim::AdamW{adam(1)}, loader, {.stop = job_.stop});
     const double rate = curve.suggestion();
-    job_.log.info("The range test suggests a learning rate of " + report::fixed(rate, 7) + " for " +
+    job_.log.info("The range test suggests a learning rate of " + log::fixed(rate, 7) + " for " +
                   stage);
     write_file_atomically(directory_ / ("learning_rate_" + stage + ".svg"), report::svg(curve));
     json::Writer out{2};
@@ -154,5 +154,5 @@ class UlmfitCycles {
   Tokenizer tokenizer_;
   PublishedModel from_;
   std::filesystem::path directory_;
-  seqtrain::train::Stages stages_;
+  seqtrain::run::Stages stages_;
 };

@@ -2,10 +2,10 @@
 
 #include <seqtrain/dist/address.hpp>
 #include <seqtrain/dist/check_equal.hpp>
-#include <seqtrain/dist/connection.hpp>
 #include <seqtrain/dist/exchange.hpp>
 #include <seqtrain/dist/gradient_copy.hpp>
 #include <seqtrain/dist/group.hpp>
+#include <seqtrain/dist/group_connection.hpp>
 #include <seqtrain/dist/heartbeat.hpp>
 #include <seqtrain/dist/pending.hpp>
 #include <seqtrain/dist/replicated.hpp>

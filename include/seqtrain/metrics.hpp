@@ -5,6 +5,7 @@
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/correlation.hpp>
 #include <seqtrain/metrics/evaluation.hpp>
+#include <seqtrain/metrics/figures.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/matthews.hpp>
 #include <seqtrain/metrics/mcnemar.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/architecture.hpp>
 #include <seqtrain/model/architectures.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
@@ -18,4 +19,3 @@
 #include <seqtrain/model/loss/problem_loss.hpp>
 #include <seqtrain/model/nn_module.hpp>
 #include <seqtrain/model/options.hpp>
-#include <seqtrain/model/predictor.hpp>

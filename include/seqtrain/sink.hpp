@@ -8,4 +8,3 @@
 #include <seqtrain/sink/memory.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/sink/publish_once.hpp>
-#include <seqtrain/sink/stored.hpp>

@@ -29,6 +29,7 @@
 #include <seqtrain/text/pre_tokenizers/pattern_splitter.hpp>
 #include <seqtrain/text/pre_tokenizers/pre_tokenizers.hpp>
 #include <seqtrain/text/sentence_piece_pipeline.hpp>
+#include <seqtrain/text/subword_tokenizer.hpp>
 #include <seqtrain/text/tokenizer.hpp>
 #include <seqtrain/text/tokens.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/checkpoint/with_keeper.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/fit.hpp>
@@ -20,7 +21,6 @@
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/train/window.hpp>
-#include <seqtrain/train/with_keeper.hpp>
 
 namespace seqtrain {
 
@@ -53,7 +53,7 @@ class Trainer {
   train::FitReport fit(const train::FitOptions& options, Parts&&... parts) {
     train::check_parts<M, O, Parts...>();
     options.validate();
-    return train::with_keeper<M, O>(
+    return checkpoint::with_keeper<M, O>(
         sink_, options,
         [&](const train::KeeperRef& keeper) { return run(options, keeper, parts...); }, parts...);
   }

@@ -3,7 +3,6 @@
 /// Includes the room weights, which reads and writes model files without torch.
 
 #include <seqtrain/weights/calibration.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/dtype.hpp>
 #include <seqtrain/weights/fastai.hpp>
@@ -13,5 +12,6 @@
 #include <seqtrain/weights/tensor_copies.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/torch_file.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 #include <seqtrain/weights/write_config.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>

@@ -14,8 +14,8 @@
 
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/report/log.hpp>
-#include <seqtrain/sink/gcs.hpp>
+#include <seqtrain/gcs/sink.hpp>
+#include <seqtrain/log/log.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/trainer.hpp>
 
@@ -29,7 +29,7 @@ using namespace seqtrain;
 /// training.
 struct Death {
   std::int64_t steps;
-  report::Log log;
+  log::Log log;
 
   void on(const train::Notice& event) { log.info(event.text); }
   void on(const train::StepEnd&) {
@@ -42,10 +42,10 @@ struct Death {
 
 int main(int argc, char** argv) {
   const std::span words{argv, static_cast<std::size_t>(argc)};
-  return cli::run([&](report::Log& log) {
+  return cli::run([&](log::Log& log) {
     if (words.size() < 2) throw InputError{"which place?", {.object = "bucket_program"}};
     Trainer trainer{tests::FakeModel{}, tests::FakeSgd{0.01},
-                    tests::FakeLoader{{1, -2, 0.5, 3, -1, 2}, 1}, sink::Gcs{words[1]}};
+                    tests::FakeLoader{{1, -2, 0.5, 3, -1, 2}, 1}, gcs::Sink{words[1]}};
     trainer.fit({.epochs = 2, .checkpoint = {.every = 1}},
                 Death{words.size() > 2 ? std::stoll(words[2]) : 0, log});
     std::printf("weight %a\n", trainer.model().weight());

@@ -25,17 +25,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <seqtrain/checkpoint/checkpoints.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/background.hpp>
 #include <seqtrain/report/json_lines.hpp>
 #include <seqtrain/report/notices.hpp>
+#include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/run/save_run.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/train/best_model.hpp>
-#include <seqtrain/train/checkpoints.hpp>
-#include <seqtrain/train/run_directory.hpp>
-#include <seqtrain/train/save_run.hpp>
 #include <seqtrain/trainer.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 
@@ -157,7 +157,7 @@ struct AtOnce {
 /// Prints each step, and the step that the keeper says is saved. Waits until a checkpoint that is
 /// being written is complete, so that the next step has one too.
 struct Progress {
-  report::Log log;
+  log::Log log;
   std::function<std::string()> unfinished;
 
   void on(const train::FitBegin& event) { report("begin", event.position.step); }
@@ -177,11 +177,11 @@ struct Progress {
 };
 
 template <class Worker>
-void train_in(const fs::path& directory, const report::Log& log) {
-  const train::RunDirectory run{{.path = directory / "run", .overwrite = true}};
+void train_in(const fs::path& directory, const log::Log& log) {
+  const run::RunDirectory run{{.path = directory / "run", .overwrite = true}};
   const train::CheckpointOptions options{
       .every = 1, .keep = 2, .settings = {{"seed", "1"}}, .log = report::notices_to(log)};
-  train::BasicCheckpoints<sink::Directory, sink::Any, Worker> keeper{
+  checkpoint::BasicCheckpoints<sink::Directory, sink::Any, Worker> keeper{
       sink::Directory{directory / "checkpoints"}, nullptr, options};
   keeper.lock();  // before `create` removes files of a killed run
   run.create();
@@ -193,7 +193,7 @@ void train_in(const fs::path& directory, const report::Log& log) {
                   Progress{log, [&] { return keeper.unfinished(); }}, records, keeper);
   const std::vector<fs::path> tokenizer_files{fs::path{SEQTRAIN_TESTS_DIR} /
                                               "chaos/crash_points.py"};
-  train::save_run(run, trainer.model(), tokenizer_files, {.dev = fitted.dev.back()});
+  run::save_run(run, trainer.model(), tokenizer_files, {.dev = fitted.dev.back()});
   trainer.publish(run.path(), run.results(), "model");
   if (!keeper.problem().empty()) throw Error{keeper.problem()};
   log.info("The model is in " + run.path().string());
@@ -206,7 +206,7 @@ int main(int argc, char** argv) {
   Output to_stderr{2};
   std::streambuf* const before[] = {std::cout.rdbuf(&to_stdout), std::cerr.rdbuf(&to_stderr)};
   const std::span words{argv, static_cast<std::size_t>(argc)};
-  const int code = cli::run([&](report::Log& log) {
+  const int code = cli::run([&](log::Log& log) {
     if (words.size() < 2) throw InputError{"which directory?", {.object = "crash_program"}};
     const bool background = words.size() > 2 && std::string_view{words[2]} == "--background";
     background ? train_in<Background>(words[1], log) : train_in<AtOnce>(words[1], log);

@@ -18,26 +18,26 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-FOLDER = "train/checkpoint_folder.hpp"
+FOLDER = "checkpoint/checkpoint_folder.hpp"
 ONE_FOLDER = (FOLDER, "run_{std::move(run)} {}", "run_{(void(run), std::string{})} {}")
 NO_BOUND = (FOLDER, "kept.erase(std::ranges::upper_bound(kept, step), kept.end());", "(void)step;")
 
 DEFECTS = {
     "1: a checkpoint before the first step lacks the optimizer": [
-        ("train/checkpoint.hpp", "    const std::string name = detail::file_of(owner);\n",
+        ("checkpoint/checkpoint.hpp", "    const std::string name = detail::file_of(owner);\n",
          "    if (tensors.empty()) continue;\n    const std::string name = detail::file_of(owner);\n"),
-        ("train/checkpoint.hpp",
+        ("checkpoint/checkpoint.hpp",
          "if (run_.id.empty() && state_.position.step == 0) return {};", ""),
     ],
     "2: the lowest steps are removed, whoever wrote them": [
         ONE_FOLDER, NO_BOUND,
-        ("train/checkpoints.hpp", "if (search.read(run_.id, step)) return;", "(void)search;"),
+        ("checkpoint/checkpoints.hpp", "if (search.read(run_.id, step)) return;", "(void)search;"),
     ],
     "2 again, within a run: a newer checkpoint that cannot be read counts": [NO_BOUND],
     "3: another run's complete checkpoint of the step is taken for its own": [ONE_FOLDER],
     "4: checkpoints at any depth count": [
         ONE_FOLDER,
-        ("train/checkpoints.hpp", "if (search.read(run_.id, step)) return;", "(void)search;"),
+        ("checkpoint/checkpoints.hpp", "if (search.read(run_.id, step)) return;", "(void)search;"),
         (FOLDER, "      const auto step = step_of(key);\n      if (step && key == at(*step) + last)",
          "      const auto folder = std::string_view{key}.substr(0, key.size() - last.size());\n"
          "      const auto step = checkpoint_step(folder.substr(folder.rfind('/') + 1));\n"
@@ -53,14 +53,14 @@ DEFECTS = {
         ("core/atomic_file.hpp", "files_.sync(*file_);\n    files_.rename", "files_.rename"),
     ],
     "a manifest is uploaded before the rest is durable": [
-        ("train/checkpoint_upload.hpp", "  store.flush();\n  put(last);", "  put(last);"),
+        ("checkpoint/checkpoint_upload.hpp", "  store.flush();\n  put(last);", "  put(last);"),
     ],
     "a replaced program goes on removing": [
-        ("train/checkpoint_upload.hpp", "if (!record_.renew(step)) return set_replaced();",
+        ("checkpoint/checkpoint_upload.hpp", "if (!record_.renew(step)) return set_replaced();",
          "(void)record_.renew(step);"),
     ],
     "a run without a readable checkpoint keeps its name": [
-        ("train/checkpoints.hpp",
+        ("checkpoint/checkpoints.hpp",
          "options_.resume == \"auto\" && found && found->run().id == named &&\n"
          "                      found->run().steps == plan.steps;",
          "options_.resume == \"auto\" && !named.empty() &&\n"
@@ -83,7 +83,7 @@ def find(name, replacements, histories):
         program = Path(scratch) / "simulation"
         subprocess.run(
             ["g++", "-std=c++20", "-O1", "-w", f"-I{include}", f"-I{ROOT / 'tests'}",
-             "-isystem", "/usr/include/eigen3", ROOT / "tests/train/checkpoint_simulation_test.cpp",
+             "-isystem", "/usr/include/eigen3", ROOT / "tests/checkpoint/checkpoint_simulation_test.cpp",
              "-o", program, "-lgtest", "-lgtest_main", "-lsimdjson", "-pthread"],
             check=True)
         run = subprocess.run(

@@ -25,12 +25,12 @@ TEST(CloudJob, IsWhatTheEnvironmentSays) {
 }
 
 TEST(CloudJob, LogsJsonWhereTheIdOrAPlaceIsSet) {
-  EXPECT_EQ(CloudJob{}.log_format(), report::LogFormat::text);
-  EXPECT_EQ((CloudJob{.project = "p"}.log_format()), report::LogFormat::text);
-  EXPECT_EQ((CloudJob{.id = "123"}.log_format()), report::LogFormat::json);
-  EXPECT_EQ((CloudJob{.model_dir = "gs://b/"}.log_format()), report::LogFormat::json);
-  EXPECT_EQ((CloudJob{.checkpoint_dir = "gs://b/"}.log_format()), report::LogFormat::json);
-  EXPECT_EQ((CloudJob{.tensorboard_dir = "gs://b/"}.log_format()), report::LogFormat::json);
+  EXPECT_EQ(CloudJob{}.log_format(), log::LogFormat::text);
+  EXPECT_EQ((CloudJob{.project = "p"}.log_format()), log::LogFormat::text);
+  EXPECT_EQ((CloudJob{.id = "123"}.log_format()), log::LogFormat::json);
+  EXPECT_EQ((CloudJob{.model_dir = "gs://b/"}.log_format()), log::LogFormat::json);
+  EXPECT_EQ((CloudJob{.checkpoint_dir = "gs://b/"}.log_format()), log::LogFormat::json);
+  EXPECT_EQ((CloudJob{.tensorboard_dir = "gs://b/"}.log_format()), log::LogFormat::json);
 }
 
 TEST(CloudJob, GivesEachTrialAPlaceOfItsOwn) {

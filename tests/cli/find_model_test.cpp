@@ -60,7 +60,7 @@ void write(const std::filesystem::path& file) {
 
 TEST(FindModel, LooksIntoDirectories) {
   const tests::TemporaryDirectory directory;
-  const report::Log log;
+  const log::Log log;
   write(directory / "runs/model_20260101_000000/model/config.json");
   write(directory / "runs/model_20260101_000000/manifest.json");
   const auto model = directory / "runs/model_20260101_000000/model";
@@ -75,7 +75,7 @@ TEST(FindModel, SaysHowToContinueAStoppedRun) {
   const tests::TemporaryDirectory directory;
   write(directory / "mine/train_log.jsonl");
   const std::string place = (directory / "mine").string();
-  const auto problem = tests::problem_of([&] { find_model(place, report::Log{}); });
+  const auto problem = tests::problem_of([&] { find_model(place, log::Log{}); });
   EXPECT_EQ(problem, place +
                          ": is a run that was stopped before it had a model; to continue it: "
                          "the same flags with --output-dir " +
@@ -84,7 +84,7 @@ TEST(FindModel, SaysHowToContinueAStoppedRun) {
 
 TEST(FindModel, SaysThatThereIsNone) {
   const tests::TemporaryDirectory directory;
-  const report::Log log;
+  const log::Log log;
   const std::string place = directory.path().string();
   EXPECT_NE(tests::problem_of([&] {
               find_model(place, log);

@@ -11,7 +11,7 @@
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
 
 #include "support/problem_of.hpp"
 #include "support/temporary_file.hpp"
@@ -316,7 +316,7 @@ TEST(Flags, TellWhichValuesDetermineResults) {
 std::string log_format(std::vector<const char*> arguments) {
   std::ostringstream out;
   std::ostringstream errors;
-  const report::Log log{{.out = &out, .errors = &errors}};
+  const log::Log log{{.out = &out, .errors = &errors}};
   std::int64_t batch_size = 16;
   Flags flags{"program", "does something", log};
   flags.add("batch-size", batch_size, "");

@@ -33,7 +33,7 @@ class LocalDataset : public testing::Test {
     cli::Flags parser{"mnli", "trains"};
     arguments.insert(arguments.begin(), "mnli");
     flags.parse(parser, static_cast<int>(arguments.size()), arguments.data());
-    cli::use_dataset(flags, report::Log{});
+    cli::use_dataset(flags, log::Log{});
     return flags;
   }
   static std::string problem_with(const std::vector<const char*>& arguments) {

@@ -40,7 +40,7 @@ TEST(NextCommands, NameThePageAndCommandsToPaste) {
   const tests::TemporaryDirectory directory;
   const auto examples = tests::write_file(directory / "my texts.csv", "text\na\n").string();
   const auto path = (directory / "run").string();
-  const train::RunDirectory run{{.path = path + "/"}};
+  const run::RunDirectory run{{.path = path + "/"}};
   EXPECT_EQ(next_commands("mnli", run, examples),
             "Its page:    " + path + "/report.html\nLabel texts: predict --model " + path + " '" +
                 examples + "'\nServe it:    serve --model " + path + " --port 8080\n");
@@ -48,7 +48,7 @@ TEST(NextCommands, NameThePageAndCommandsToPaste) {
 
 TEST(NextCommands, LabelOneTextIfPredictCannotReadTheExamples) {
   const tests::TemporaryDirectory directory;
-  const train::RunDirectory run{{.path = directory / "run"}};
+  const run::RunDirectory run{{.path = directory / "run"}};
   for (const auto& examples : {directory.path().string(), std::string{"a.parquet,b.parquet"}}) {
     EXPECT_NE(next_commands("mnli", run, examples)
                   .find("\nLabel texts: echo '{\"text\": \"A text.\"}' | predict --model "),

@@ -29,7 +29,7 @@ class Places : public testing::Test {
   }
 
   static void put(const std::string& job_dir) {
-    auto sink = cli::open_job_dir(job_dir, report::Log{});
+    auto sink = cli::open_job_dir(job_dir, log::Log{});
     const std::string text = "text";
     sink.put("name", std::as_bytes(std::span{text}));
     sink.flush();
@@ -47,7 +47,7 @@ TEST_F(Places, InputsFromBucketsAreFetched) {
   given.model = "gs://bucket/m";
   given.train_file = given.test_file = "gs://bucket/train.jsonl";
   given.dev_file = "dev.jsonl";
-  const auto flags = cli::with_local_inputs(given, report::Log{});
+  const auto flags = cli::with_local_inputs(given, log::Log{});
   EXPECT_EQ(read_file(flags.model + "/config.json"), "{}");
   EXPECT_EQ(read_file(flags.model + "/deep/file"), "deep");
   EXPECT_EQ(read_file(flags.train_file), "lines");
@@ -66,7 +66,7 @@ TEST_F(Places, SeveralFilesOfASplitAreFetched) {
   tests::write_file(directory_ / "config.json", "{}");
   given.train_file = "gs://bucket/a,1.parquet,gs://bucket/b.parquet";
   given.dev_file = "a.parquet,b.parquet";
-  const auto flags = cli::with_local_inputs(given, report::Log{});
+  const auto flags = cli::with_local_inputs(given, log::Log{});
   const std::size_t cut = flags.train_file.find(".parquet,") + 8;
   EXPECT_EQ(read_file(flags.train_file.substr(0, cut)), "a");
   EXPECT_EQ(read_file(flags.train_file.substr(cut + 1)), "b");
@@ -78,7 +78,7 @@ TEST_F(Places, InputsThatAreNotThereAreWrongInput) {
     cli::TrainFlags flags;
     flags.model = flags.train_file = flags.dev_file = "here";
     flags.*place = value;
-    return problem_of([&] { cli::with_local_inputs(flags, report::Log{}); });
+    return problem_of([&] { cli::with_local_inputs(flags, log::Log{}); });
   };
   using cli::TrainFlags;
   EXPECT_NE(problem_with(&TrainFlags::train_file, "gs://bucket/absent").find("gs://bucket/absent"),
@@ -111,11 +111,11 @@ TEST_F(Places, TheJobsOwnPlaceIsTakenWhereNoneIsGiven) {
 TEST_F(Places, AJobDirThatCannotBeWrittenIsWrongInput) {
   server_.script({.kind = Fault::answer, .method = "POST", .response = {403}});
   EXPECT_NE(problem_of([] {
-              cli::open_job_dir("gs://bucket/runs", report::Log{});
+              cli::open_job_dir("gs://bucket/runs", log::Log{});
             }).find("storage.objects.create is needed"),
             std::string::npos);
   EXPECT_NE(problem_of([] {
-              cli::open_job_dir("gs://other-bucket/runs", report::Log{});
+              cli::open_job_dir("gs://other-bucket/runs", log::Log{});
             }).find("no such bucket"),
             std::string::npos);
   EXPECT_EQ(server_.storage.objects(), 0u);

@@ -29,7 +29,7 @@ Ended end_of(const Body& body) {
 
 template <class Thrown>
 Ended ended_by(const Thrown& thrown) {
-  return end_of([&](report::Log&) { throw thrown; });
+  return end_of([&](log::Log&) { throw thrown; });
 }
 
 /// Runs outside a cloud job, whatever the environment of the machine.
@@ -42,7 +42,7 @@ class Run : public testing::Test {
 
 TEST_F(Run, IsZeroWhereNothingIsThrown) {
   EXPECT_EQ(run([] {}), 0);
-  EXPECT_EQ(run([](report::Log&) {}), 0);
+  EXPECT_EQ(run([](log::Log&) {}), 0);
 }
 
 TEST_F(Run, TellsWrongInputFromFailure) {
@@ -78,7 +78,7 @@ TEST_F(Run, EndsWithThreeAfterASignal) {
 
 TEST_F(Run, WritesErrorsToStdoutInJson) {
   const tests::Environment job{"CLOUD_ML_JOB_ID", "123"};
-  const auto ended = end_of([](report::Log& log) {
+  const auto ended = end_of([](log::Log& log) {
     log.info("begins");
     try {
       try {

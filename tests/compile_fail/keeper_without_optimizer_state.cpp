@@ -15,7 +15,7 @@ using Sgd = FakeSgd;
 #endif
 
 int main() {
-  seqtrain::train::Checkpoints checkpoints{seqtrain::sink::Directory{"run"}, nullptr, {}};
+  seqtrain::checkpoint::Checkpoints checkpoints{seqtrain::sink::Directory{"run"}, nullptr, {}};
   seqtrain::Trainer trainer{FakeModel{}, Sgd{0.1}, FakeLoader{{1, 2}, 1}, FakeSink{}};
   trainer.fit({.epochs = 1}, checkpoints);
 }

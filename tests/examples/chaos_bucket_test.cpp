@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/checkpoint/checkpoint_folder.hpp>
+#include <seqtrain/checkpoint/run_record.hpp>
+#include <seqtrain/gcs/sink.hpp>
 #include <seqtrain/sink/directory.hpp>
-#include <seqtrain/sink/gcs.hpp>
-#include <seqtrain/train/checkpoint_folder.hpp>
-#include <seqtrain/train/run_record.hpp>
 
 #include "support/chaos.hpp"
 #include "support/fault_server.hpp"
@@ -37,8 +37,8 @@ class ChaosInABucket : public Chaos {
 
   void expect_same(const std::string& name) override {
     Chaos::expect_same(name);
-    sink::Gcs bucket{checkpoint_dir(name)};
-    const train::CheckpointFolder folder{bucket, train::RunRecord{bucket}.run()};
+    gcs::Sink bucket{checkpoint_dir(name)};
+    const checkpoint::CheckpointFolder folder{bucket, checkpoint::RunRecord{bucket}.run()};
     EXPECT_EQ(folder.steps().back(), 16);
     EXPECT_LE(folder.steps().size(), 2U);
   }

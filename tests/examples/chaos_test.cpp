@@ -10,10 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/checkpoint/checkpoint_folder.hpp>
+#include <seqtrain/checkpoint/run_record.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/sink/directory.hpp>
-#include <seqtrain/train/checkpoint_folder.hpp>
-#include <seqtrain/train/run_record.hpp>
 
 #include "support/environment.hpp"
 
@@ -34,7 +34,7 @@ TEST_F(Chaos, ABrokenCheckpointIsNamedAndTheOneBeforeUsed) {
   const auto checkpoints = directory_ / "broken.checkpoints";
   fs::copy(directory_ / "whole.checkpoints", checkpoints, fs::copy_options::recursive);
   sink::Directory place{checkpoints};
-  const train::CheckpointFolder folder{place, train::RunRecord{place}.run()};
+  const checkpoint::CheckpointFolder folder{place, checkpoint::RunRecord{place}.run()};
   const auto all = folder.steps();
   ASSERT_EQ(all.size(), 2U);
   const auto file = place.path_of(folder.at(all.back(), "model.safetensors"));

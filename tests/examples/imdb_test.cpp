@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 #include "support/program.hpp"
 #include "support/small_checkpoint.hpp"
@@ -63,8 +63,8 @@ TEST_F(Imdb, TrainsTheHeadOnReviews) {
   EXPECT_EQ(metrics.at("flags").at("max-length").string(), "512");
   EXPECT_EQ(metrics.at("dev").at("labels").at("pos").at("support").integer(), 5);
   EXPECT_TRUE(metrics.at("dev").at("metrics").find("matthews_correlation"));
-  const weights::Checkpoint before{tests::small_checkpoint()};
-  const weights::Checkpoint after{directory_ / "run/model"};
+  const weights::WeightsFolder before{tests::small_checkpoint()};
+  const weights::WeightsFolder after{directory_ / "run/model"};
   const auto bytes = [](const auto& tensor) {
     return std::vector<std::byte>{tensor->bytes.begin(), tensor->bytes.end()};
   };

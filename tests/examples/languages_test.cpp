@@ -13,7 +13,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/reader.hpp>
-#include <seqtrain/subwords/subword_tokenizer.hpp>
+#include <seqtrain/text/subword_tokenizer.hpp>
 #include <seqtrain/weights/fastai.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 
@@ -325,7 +325,7 @@ class PublishedLayout : public LanguagesExample {
   /// The pieces of the SentencePiece model.
   [[nodiscard]] static std::vector<std::string> pieces() {
     const auto golden = std::filesystem::path{SEQTRAIN_TESTS_DIR} / "golden/subwords";
-    return subwords::load_subwords(golden / "unigram.model").pipeline().texts();
+    return text::load_subwords(golden / "unigram.model").pipeline().texts();
   }
 
   [[nodiscard]] tests::Ended job(const std::string& more, const std::string& work = "work") const {

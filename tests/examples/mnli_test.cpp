@@ -10,8 +10,8 @@
 
 #include <seqtrain/core/file_lock.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/torch_file.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 #include "support/compressed.hpp"
 #include "support/environment.hpp"
@@ -93,7 +93,7 @@ TEST_F(Mnli, LeavesAWholeRun) {
   EXPECT_EQ(metrics.root().at("test").at("examples").integer(), 32);
   EXPECT_EQ(metrics.root().at("flags").at("batch-size").string(), "8");
 
-  const weights::Checkpoint saved{directory_ / "run/model"};
+  const weights::WeightsFolder saved{directory_ / "run/model"};
   const weights::TorchFile state{directory_ / "run/model.pth"};
   EXPECT_EQ(saved.names().size(), state.root().members().size());
   EXPECT_TRUE(saved.find("classifier.weight").has_value());
@@ -203,8 +203,8 @@ TEST_F(Mnli, TrainsTheHeadAloneAndTakesTheOtherOptimizer) {
                                              "--gradient-accumulation-steps 3 "
                                              "--tokens-per-batch 96 --order file"));
   ASSERT_EQ(run.code, 0) << run.output;
-  const weights::Checkpoint before{tests::small_checkpoint()};
-  const weights::Checkpoint after{directory_ / "run/model"};
+  const weights::WeightsFolder before{tests::small_checkpoint()};
+  const weights::WeightsFolder after{directory_ / "run/model"};
   const auto bytes = [](const auto& tensor) {
     return std::vector<std::byte>{tensor->bytes.begin(), tensor->bytes.end()};
   };

@@ -2,13 +2,13 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/model/albert/config.hpp>
-#include <seqtrain/model/deberta_v2/config.hpp>
-#include <seqtrain/model/distilbert/config.hpp>
-#include <seqtrain/model/electra/config.hpp>
-#include <seqtrain/model/modernbert/config.hpp>
-#include <seqtrain/model/mpnet/config.hpp>
-#include <seqtrain/model/roberta/config.hpp>
+#include <seqtrain/model/families/albert/config.hpp>
+#include <seqtrain/model/families/deberta_v2/config.hpp>
+#include <seqtrain/model/families/distilbert/config.hpp>
+#include <seqtrain/model/families/electra/config.hpp>
+#include <seqtrain/model/families/modernbert/config.hpp>
+#include <seqtrain/model/families/mpnet/config.hpp>
+#include <seqtrain/model/families/roberta/config.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/write_config.hpp>
 

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/serve/answer.hpp>
+#include <seqtrain/serve/contracts/answer.hpp>
+#include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/http_reader.hpp>
-#include <seqtrain/serve/request.hpp>
 #include <seqtrain/serve/routes.hpp>
-#include <seqtrain/serve/tei.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 #include "fuzz.hpp"

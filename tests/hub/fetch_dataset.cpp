@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
 #endif
     cli::Flags parser{"fetch_dataset", "prints the splits and rows of a data set"};
     if (!flags.parse(parser, argc, argv)) return;
-    cli::use_dataset(flags, report::log_on_stderr());
+    cli::use_dataset(flags, log::log_on_stderr());
     json::Writer writer;
     writer.begin_object().member("dataset", flags.dataset);
     for (const auto& [split, place] :

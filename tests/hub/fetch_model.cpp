@@ -7,7 +7,7 @@
 int main(int argc, char** argv) {
   return seqtrain::cli::run([&] {
     if (argc != 2) throw seqtrain::InputError{"the name of a model is needed"};
-    const auto log = seqtrain::report::log_on_stderr();
+    const auto log = seqtrain::log::log_on_stderr();
     std::cout << seqtrain::cli::find_model(argv[1], log).directory.string() << '\n';
   });
 }

@@ -3,7 +3,7 @@
 #include <seqtrain/cli/run.hpp>
 
 int main(int argc, char** argv) {
-  return seqtrain::cli::run([&](const seqtrain::report::Log& log) {
+  return seqtrain::cli::run([&](const seqtrain::log::Log& log) {
     if (argc != 3) throw seqtrain::InputError{"a folder and a name are needed"};
     seqtrain::cli::OutputFlags flags;
     flags.push_to_hub = argv[2];

@@ -7,8 +7,8 @@
 
 #include <seqtrain/model/architectures.hpp>
 #include <seqtrain/model/load_classifier.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 #include "support/corrupt.hpp"
 #include "support/model_case.hpp"
@@ -50,7 +50,7 @@ TEST_P(PretrainedEncoders, GetANewHead) {
   std::string prefix;
   Architectures::visit(config, [&]<class Family>() { prefix = std::string{Family::prefix} + "."; });
   std::filesystem::copy_file(GetParam() / "config.json", directory.path() / "config.json");
-  const weights::Checkpoint whole{GetParam()};
+  const weights::WeightsFolder whole{GetParam()};
   std::vector<weights::TensorView> tensors;
   std::vector<std::string> head;
   for (const auto& name : whole.names()) {

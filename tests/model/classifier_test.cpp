@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/model/bert/bert.hpp>
 #include <seqtrain/model/classifier.hpp>
-#include <seqtrain/model/roberta/roberta.hpp>
+#include <seqtrain/model/families/bert/bert.hpp>
+#include <seqtrain/model/families/roberta/roberta.hpp>
 #include <seqtrain/optim/adam.hpp>
 
 #include "support/model_case.hpp"
@@ -26,7 +26,7 @@ using tests::small_model;
 
 template <class M>
 M load(const std::filesystem::path& directory, const ClassifierOptions& options = {}) {
-  return M{weights::Checkpoint{directory}, options};
+  return M{weights::WeightsFolder{directory}, options};
 }
 
 struct SmallBert {

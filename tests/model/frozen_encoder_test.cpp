@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/data/loader.hpp>
-#include <seqtrain/model/bert/bert.hpp>
 #include <seqtrain/model/classifier.hpp>
+#include <seqtrain/model/families/bert/bert.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
@@ -34,7 +34,7 @@ data::EncodedSet some_rows(std::size_t count) {
 class FrozenEncoder : public testing::TestWithParam<Precision> {
  protected:
   [[nodiscard]] Classifier<Bert> load() const {
-    return Classifier<Bert>{weights::Checkpoint{checkpoint_.path()},
+    return Classifier<Bert>{weights::WeightsFolder{checkpoint_.path()},
                             {.dropout = 0.2, .freeze_encoder = true, .precision = GetParam()}};
   }
 

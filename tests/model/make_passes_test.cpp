@@ -123,7 +123,7 @@ TEST_P(OnlyPredicts, ComputesTheSameBitsAgain) {
 
 TEST_P(OnlyPredicts, ANetworkOutlivesItsCheckpoint) {
   const ClassifierOptions options{.precision = GetParam().precision, .only_predicts = true};
-  auto loaded = load_any_network(weights::Checkpoint{checkpoint_.path()}, options);
+  auto loaded = load_any_network(weights::WeightsFolder{checkpoint_.path()}, options);
   AnyClassifier model{std::move(loaded), options};
   const auto batch = tests::MadeCheckpoint::batch(0);
   EXPECT_EQ(model.logits(batch), load(true).logits(batch));

@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/random.hpp>
-#include <seqtrain/model/bert/bert.hpp>
 #include <seqtrain/model/classifier.hpp>
+#include <seqtrain/model/families/bert/bert.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/weights/tensor_copies.hpp>
 
@@ -69,7 +69,7 @@ class Driver {
 
  private:
   [[nodiscard]] Classifier<Bert> load() const {
-    return Classifier<Bert>{weights::Checkpoint{checkpoint_}, options_};
+    return Classifier<Bert>{weights::WeightsFolder{checkpoint_}, options_};
   }
 
   [[nodiscard]] Classifier<Bert> fresh_copy() const {
@@ -173,14 +173,14 @@ class PackedWeights : public testing::TestWithParam<Precision> {
 };
 
 TEST_P(PackedWeights, AreThoseOfTheLastStep) {
-  Classifier<Bert> model{weights::Checkpoint{checkpoint_.path()}, {.precision = GetParam()}};
+  Classifier<Bert> model{weights::WeightsFolder{checkpoint_.path()}, {.precision = GetParam()}};
   optim::Adam optimizer{{.lr = 1e-2}};
   const auto batch = small_batch(0);
   for (int step = 0; step < 3; ++step) {
     model.accumulate(batch, 1);
     (void)model.logits(batch);
     optimizer.step(model.parameters(), {});
-    Classifier<Bert> copy{weights::Checkpoint{checkpoint_.path()}, {.precision = GetParam()}};
+    Classifier<Bert> copy{weights::WeightsFolder{checkpoint_.path()}, {.precision = GetParam()}};
     copy.load_state_dict(model.state_dict().views());
     EXPECT_EQ(model.logits(batch), copy.logits(batch)) << step;
   }

@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
+#include <seqtrain/concepts/schedule.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/optim/schedule.hpp>
 
 #include "support/shared_data.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/log/log.hpp>
 #include <seqtrain/report/console.hpp>
-#include <seqtrain/report/log.hpp>
 #include <seqtrain/train/observe.hpp>
 
 #include "support/run_events.hpp"
@@ -22,7 +22,7 @@ struct ConsoleTest : testing::Test {
     return 0.59306;
   };
   std::ostringstream out;
-  Log log{{.out = &out}};
+  log::Log log{{.out = &out}};
 };
 
 TEST_F(ConsoleTest, WritesTheLine) {
@@ -86,7 +86,7 @@ TEST_F(ConsoleTest, TellsNoAccuracyOfRegression) {
 }
 
 TEST_F(ConsoleTest, GivesTheLogFieldsAndSeverities) {
-  log.set_format(LogFormat::json);
+  log.set_format(log::LogFormat::json);
   Console console{{}, log};
   auto report = tests::some_report();
   report.loss = 0.5;

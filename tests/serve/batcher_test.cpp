@@ -29,7 +29,7 @@ struct HeldBatcher {
                                      [done] { done->set_value(); });
   }
 
-  Metrics metrics;
+  PrometheusMetrics metrics;
   Door door;
   std::vector<std::size_t> batches;  // sizes of the batches
   std::shared_ptr<const Served<ServedModel>> model = std::make_shared<const Served<ServedModel>>(

@@ -56,7 +56,7 @@ struct EchoServer {
 
   std::uint16_t port() const { return server.port(); }
 
-  Metrics metrics;
+  PrometheusMetrics metrics;
   std::atomic<int> hung_up = 0;
   std::mutex mutex;
   HttpServer server;
@@ -306,7 +306,7 @@ TEST(HttpServer, StandsTenThousandConnections) {
 
 TEST(HttpServer, SaysThatAPortIsTaken) {
   EchoServer echo;
-  Metrics metrics;
+  PrometheusMetrics metrics;
   try {
     const HttpServer second{{.host = "127.0.0.1", .port = echo.port()}, metrics};
     FAIL();

@@ -18,7 +18,7 @@ using tests::ServedModel;
 
 struct LoggedModels {
   std::ostringstream text;
-  report::Log log{{.format = report::LogFormat::json, .out = &text}};
+  log::Log log{{.format = log::LogFormat::json, .out = &text}};
 };
 
 TEST(Models, AModelIsPresentOnceItIsLoadedAndWarm) {

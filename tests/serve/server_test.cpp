@@ -37,7 +37,7 @@ struct RunningServer {
                  options_of_model.shift = shift;
                  return tests::served(options_of_model);
                },
-               report::Log{{.format = report::LogFormat::json, .out = &text}}} {
+               log::Log{{.format = log::LogFormat::json, .out = &text}}} {
     thread = std::jthread{[this](const std::stop_token& stop) { server.run(stop); }};
     if (!wait) return;
     while (HttpClient{server.port()}.get("/health").status != 200) std::this_thread::yield();
@@ -372,7 +372,7 @@ TEST(Server, EndsIfThereIsNoModel) {
   Server<ServedModel> server{{.host = "127.0.0.1", .port = 0},
                              {},
                              []() -> Served<ServedModel> { throw InputError{"no model here"}; },
-                             report::log_on_stderr()};
+                             log::log_on_stderr()};
   EXPECT_THROW(server.run({}), InputError);
 }
 

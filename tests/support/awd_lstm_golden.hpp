@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include <seqtrain/concepts/one_cycle.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/data/language_batch.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/optim/one_cycle.hpp>
 #include <seqtrain/optim/parameter_groups.hpp>
 #include <seqtrain/weights/fastai.hpp>
 

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/concepts/outcome.hpp>
+#include <seqtrain/concepts/step.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/metrics/classification.hpp>
-#include <seqtrain/optim/outcome.hpp>
-#include <seqtrain/optim/step.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::tests {

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/checkpoint/checkpoints.hpp>
 #include <seqtrain/sink/directory.hpp>
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/sink/memory.hpp>
-#include <seqtrain/train/checkpoints.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/trainer.hpp>
 
@@ -81,7 +81,7 @@ class HistoryRunner {
 
  private:
   using Directory = sink::BasicDirectory<sim::Files>;
-  using Keeper = train::BasicCheckpoints<Directory, SimulatedPlace, sim::Background>;
+  using Keeper = checkpoint::BasicCheckpoints<Directory, SimulatedPlace, sim::Background>;
 
   struct Call {
     sim::Operation operation;
@@ -417,7 +417,7 @@ class HistoryRunner {
   /// Returns the folder of a run's checkpoints, as the tested code names it.
   [[nodiscard]] static std::string folder_of(const std::string& place, const std::string& run) {
     static sink::Memory nothing;
-    const std::string path = place + "/" + train::CheckpointFolder{nothing, run}.at(0);
+    const std::string path = place + "/" + checkpoint::CheckpointFolder{nothing, run}.at(0);
     return path.substr(0, path.rfind('/'));
   }
 
@@ -426,7 +426,7 @@ class HistoryRunner {
                                                                  const std::string& run) {
     std::set<std::string> names;
     for (const auto& entry : disk.list(folder_of(place, run))) {
-      if (train::checkpoint_step(entry.name)) names.insert(std::string{entry.name});
+      if (checkpoint::checkpoint_step(entry.name)) names.insert(std::string{entry.name});
     }
     return names;
   }
@@ -437,7 +437,7 @@ class HistoryRunner {
     for (const auto& key : bucket_.list(folder)) {
       const auto rest = key.substr(folder.size() + 1);
       const auto name = rest.substr(0, rest.find('/'));
-      if (train::checkpoint_step(name)) names.insert(name);
+      if (checkpoint::checkpoint_step(name)) names.insert(name);
     }
     return names;
   }
@@ -473,9 +473,10 @@ class HistoryRunner {
   }
 
   static void insert_if_complete(std::set<std::int64_t>& steps, const std::string& run,
-                                 const std::string& name, const train::Checkpoint::Read& read) {
+                                 const std::string& name,
+                                 const checkpoint::Checkpoint::Read& read) {
     try {
-      const train::Checkpoint whole{name, read};
+      const checkpoint::Checkpoint whole{name, read};
       if (whole.run().id == run) steps.insert(whole.state().position.step);
     } catch (const InputError&) {  // not complete
     }

@@ -12,9 +12,9 @@
 #include <seqtrain/model/architectures.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/tensor/parameter.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 #include "support/temporary_directory.hpp"
 
@@ -42,7 +42,7 @@ class MadeCheckpoint {
     // The family's own encoder tells the names and shapes of its parameters.
     const std::vector<float> nothing{0};
     write({{"nothing", weights::DType::f32, {1}, std::as_bytes(std::span{nothing})}});
-    const weights::Checkpoint empty{path()};
+    const weights::WeightsFolder empty{path()};
     const weights::ConfigFile file{empty.config_file()};
     model::Architectures::visit(file, [&]<class Family>() {
       prefix_ = std::string{Family::prefix};

@@ -10,8 +10,8 @@
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/metrics/evaluation.hpp>
+#include <seqtrain/page/run_page.hpp>
 #include <seqtrain/report/json_lines.hpp>
-#include <seqtrain/report/run_page.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/observe.hpp>
 
@@ -45,9 +45,9 @@ struct MadePage {
   void write(const std::filesystem::path& directory) const {
     std::filesystem::create_directories(directory);
     write_dev(directory / "dev.jsonl");
-    train::AnswerKeeper answers;
+    run::AnswerKeeper answers;
     report::JsonLines log{directory / "train_log.jsonl", {.every = 1}};
-    report::RunPage page{options(directory), answers};
+    page::RunPage page{options(directory), answers};
     const auto tell = [&](const auto& event) { train::notify(event, answers, log, page); };
     tell(train::FitBegin{epochs, steps, 1000});
     const std::int64_t an_epoch = steps / epochs;
@@ -62,7 +62,7 @@ struct MadePage {
     tell(train::FitEnd{steps, 12.5});
     const auto* const found = answers.find("dev");
     if (calibrated && found != nullptr) {
-      const auto chosen = train::calibrate(*found, task());
+      const auto chosen = run::calibrate(*found, task());
       page.finish(&chosen, true);
     } else {
       page.finish(nullptr, true);
@@ -108,18 +108,18 @@ struct MadePage {
     out.commit();
   }
 
-  [[nodiscard]] report::RunPageOptions options(const std::filesystem::path& directory) const {
-    report::RunPageOptions options{.file = directory / "report.html",
-                                   .log = directory / "train_log.jsonl",
-                                   .facts = {.name = "made · <run>",
-                                             .command = "mnli --epochs 2",
-                                             .model_place = (directory / "model").string(),
-                                             .changed = {{"epochs", "2"}, {"seed", "<&>"}},
-                                             .versions = {{"seqtrain", "0.1"}},
-                                             .machine = {{"device", "cpu"}},
-                                             .task = task(),
-                                             .max_length = 128,
-                                             .texts = shows_texts}};
+  [[nodiscard]] page::RunPageOptions options(const std::filesystem::path& directory) const {
+    page::RunPageOptions options{.file = directory / "report.html",
+                                 .log = directory / "train_log.jsonl",
+                                 .facts = {.name = "made · <run>",
+                                           .command = "mnli --epochs 2",
+                                           .model_place = (directory / "model").string(),
+                                           .changed = {{"epochs", "2"}, {"seed", "<&>"}},
+                                           .versions = {{"seqtrain", "0.1"}},
+                                           .machine = {{"device", "cpu"}},
+                                           .task = task(),
+                                           .max_length = 128,
+                                           .texts = shows_texts}};
     for (auto* set : {&options.facts.train, &options.facts.dev}) {
       set->examples = examples;
       set->labels.assign(labels, static_cast<std::int64_t>(examples / labels));

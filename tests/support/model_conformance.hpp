@@ -11,7 +11,7 @@
 #include <ATen/ops/sub.h>
 #include <gtest/gtest.h>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/tensor/parameter.hpp>

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/serve/predictor.hpp>
+#include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::tests {
@@ -99,7 +99,7 @@ class ServedModel {
   std::unique_ptr<std::atomic<bool>> predicting_ = std::make_unique<std::atomic<bool>>(false);
 };
 
-static_assert(serve::Predictor<ServedModel>);
+static_assert(serve::Servable<ServedModel>);
 
 /// Returns the model in the form that a server needs.
 inline serve::Served<ServedModel> served(ServedModel::Options options = {}) {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 
 #include "support/temporary_directory.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 #include "support/program.hpp"
 #include "support/temporary_directory.hpp"
@@ -30,7 +30,7 @@ class SmallCheckpoint {
       "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1,
       "max_position_embeddings": 512, "type_vocab_size": 2, "vocab_size": 30522,
       "layer_norm_eps": 1e-12, "pad_token_id": 0})");
-    const weights::Checkpoint whole{default_checkpoint()};
+    const weights::WeightsFolder whole{default_checkpoint()};
     std::vector<weights::TensorView> tensors;
     std::vector<std::vector<std::byte>> bytes;
     for (const auto& name : whole.names()) {

@@ -4,18 +4,18 @@
 #include <cstdint>
 #include <span>
 
-#include <seqtrain/train/checkpoint.hpp>
+#include <seqtrain/checkpoint/checkpoint.hpp>
 
 #include "support/run_events.hpp"
 
 namespace seqtrain::tests {
 
 /// Returns a fit after this many steps, with a model of three numbers.
-inline train::Snapshot some_snapshot(std::int64_t step) {
+inline checkpoint::Snapshot some_snapshot(std::int64_t step) {
   const std::array<float, 3> numbers{0.5F, -1.0F, static_cast<float>(step)};
   const weights::TensorView tensor{
       "weight", weights::DType::f32, {3}, std::as_bytes(std::span{numbers})};
-  train::Snapshot snapshot;
+  checkpoint::Snapshot snapshot;
   snapshot.state = {.position = {.epoch = 1, .batch = 2, .step = step},
                     .skipped_steps = 1,
                     .dev = {some_report()}};

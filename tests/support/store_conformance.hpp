@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 
 #include "support/sink_conformance.hpp"

@@ -10,6 +10,12 @@
 namespace seqtrain::train {
 namespace {
 
+TEST(RunId, IsNewEachTime) {
+  const std::string id = make_run_id();
+  EXPECT_TRUE(id.starts_with("run_")) << id;
+  EXPECT_NE(id, make_run_id());
+}
+
 TEST(CheckpointOptions, SaveNothingByDefault) {
   EXPECT_FALSE(CheckpointOptions{}.enabled());
   EXPECT_TRUE(CheckpointOptions{.every = 500}.enabled());

@@ -4,7 +4,7 @@
 
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
 
 namespace seqtrain::cli {
 
@@ -30,9 +30,9 @@ struct CloudJob {
 
   /// Returns the format that `--log-format auto` stands for: JSON in a cloud job, which sets its id
   /// or one of its places, else text.
-  [[nodiscard]] report::LogFormat log_format() const {
+  [[nodiscard]] log::LogFormat log_format() const {
     const bool in_job = !(id + model_dir + checkpoint_dir + tensorboard_dir).empty();
-    return in_job ? report::LogFormat::json : report::LogFormat::text;
+    return in_job ? log::LogFormat::json : log::LogFormat::text;
   }
 
   /// Returns the place of this trial inside a place that all trials of the job share: a folder with

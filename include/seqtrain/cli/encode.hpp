@@ -11,8 +11,8 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/example_file.hpp>
-#include <seqtrain/report/bar.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/bar.hpp>
+#include <seqtrain/log/log.hpp>
 
 namespace seqtrain::cli {
 
@@ -34,7 +34,7 @@ template <class T>
 class FileEncoder {
  public:
   FileEncoder(const TrainFlags& flags, const T& tokenizer, const data::Labels& labels,
-              std::int64_t max_length_of_model, report::Log log)
+              std::int64_t max_length_of_model, log::Log log)
       : log_{std::move(log)}, tokenizer_{&tokenizer}, labels_{&labels} {
     options_.read = flags.read_options();
     options_.encode.max_length =
@@ -49,7 +49,7 @@ class FileEncoder {
   /// file and line at the first wrong record.
   data::EncodedFile operator()(const std::string& file, double fraction = 1,
                                const std::filesystem::path& place = {}) {
-    report::ByteBar<> bar{"encode " + file, {.enabled = log_.on_terminal()}};
+    log::ByteBar<> bar{"encode " + file, {.enabled = log_.on_terminal()}};
     options_.fraction = fraction;
     options_.file = place;
     options_.progress = [&bar](const data::EncodeProgress& progress) {
@@ -84,7 +84,7 @@ class FileEncoder {
   }
 
  private:
-  report::Log log_;
+  log::Log log_;
   const T* tokenizer_;
   const data::Labels* labels_;
   data::EncodeFileOptions options_;

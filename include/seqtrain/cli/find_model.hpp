@@ -16,7 +16,7 @@
 #include <seqtrain/cli/local_model.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/gcs/open.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
 #include <seqtrain/sink/manifest.hpp>
 
 namespace seqtrain::cli {
@@ -92,7 +92,7 @@ inline Names names_below(const std::filesystem::path& directory) {
   return names;
 }
 
-inline Names names_below(const gcs::Uri& place, const report::Log& log) {
+inline Names names_below(const gcs::Uri& place, const log::Log& log) {
   Names names;
   const auto directory = place.as_directory();
   gcs::open_client({.log = log.warnings()}).list(directory, [&](const gcs::ObjectInfo& object) {
@@ -112,7 +112,7 @@ struct FoundModel {
 /// Finds the model at a place: a model's folder, a run's folder with a model in it, or a folder of
 /// dated runs, whose newest complete run is taken. The place is local, `gs://` or a name on the
 /// hub. From a bucket only the model's files are fetched. Throws `InputError` if there is no model.
-inline FoundModel find_model(const std::string& place, const report::Log& log) {
+inline FoundModel find_model(const std::string& place, const log::Log& log) {
   const auto fetch = [&](const auto& client, const auto& cache, const auto& options) {
     return hub::fetch_model(client, cache, hub::Name::parse(place), options);
   };

@@ -24,7 +24,7 @@
 #include <seqtrain/cli/other_names.hpp>
 #include <seqtrain/cli/require.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::cli {
@@ -39,7 +39,7 @@ class Flags {
  public:
   /// Adds the flag `--log-format` if a log is given. It sets the log's format, also for errors in
   /// other flags.
-  Flags(std::string program, std::string purpose, std::optional<report::Log> log = {})
+  Flags(std::string program, std::string purpose, std::optional<log::Log> log = {})
       : program_{std::move(program)}, purpose_{std::move(purpose)}, log_{std::move(log)} {
     section("Flags");
     options().add_options()("help,h", "print this and stop");
@@ -289,8 +289,8 @@ class Flags {
 
   void set_log_format(std::string_view name) const {
     if (!log_) return;
-    if (name == "json") log_->set_format(report::LogFormat::json);
-    if (name == "text") log_->set_format(report::LogFormat::text);
+    if (name == "json") log_->set_format(log::LogFormat::json);
+    if (name == "text") log_->set_format(log::LogFormat::text);
   }
 
   /// Reads the flags in a configuration file. Throws `InputError` that names the file and the key
@@ -334,7 +334,7 @@ class Flags {
   std::string program_;
   std::string purpose_;
   std::string started_as_;
-  std::optional<report::Log> log_;
+  std::optional<log::Log> log_;
   std::string log_format_ = "auto";
   std::deque<boost::program_options::options_description> sections_;
   std::vector<Flag> flags_;

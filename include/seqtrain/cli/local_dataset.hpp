@@ -13,8 +13,8 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/hub/fetch_dataset.hpp>
 #include <seqtrain/hub/known_datasets.hpp>
-#include <seqtrain/report/log.hpp>
-#include <seqtrain/train/model_card.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/run/model_card.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::cli {
@@ -81,7 +81,7 @@ inline std::vector<std::string> choose_splits(TrainFlags& flags, const hub::Data
 /// local files. Also sets the splits that are not given, the problem type of a known data set, and
 /// the commit of a data set on the hub. Throws `InputError` if there is no such data set, config or
 /// split, or if the account may not read it.
-inline void use_dataset(TrainFlags& flags, const report::Log& log) {
+inline void use_dataset(TrainFlags& flags, const log::Log& log) {
   if (flags.dataset.empty()) return;
   const auto directory = detail::dataset_directory(flags.dataset);
   hub::FetchedDataset found;
@@ -126,16 +126,16 @@ inline train::Pairs with_dataset(train::Pairs values, const TrainFlags& flags) {
 
 /// Returns the facts about the data set for a model card, or nothing if it has no name on the hub.
 /// Call it after `use_dataset`.
-inline std::optional<train::CardDataset> card_dataset(const TrainFlags& flags) {
+inline std::optional<run::CardDataset> card_dataset(const TrainFlags& flags) {
   const auto at = flags.dataset.rfind('@');
   if (at == std::string::npos || !hub::is_commit(flags.dataset.substr(at + 1))) return {};
   const auto name = hub::DatasetName::parse(flags.dataset);
   const auto& dev = flags.dev_split.empty() ? flags.train_split : flags.dev_split;
-  return train::CardDataset{.id = name.repository.id,
-                            .config = name.config,
-                            .revision = name.repository.revision,
-                            .dev_split = dev,
-                            .test_split = flags.test_split};
+  return run::CardDataset{.id = name.repository.id,
+                          .config = name.config,
+                          .revision = name.repository.revision,
+                          .dev_split = dev,
+                          .test_split = flags.test_split};
 }
 
 }  // namespace seqtrain::cli

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include <seqtrain/hub/open.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
 
 namespace seqtrain::cli {
 
@@ -49,7 +49,7 @@ namespace detail {
 /// the hub does not have the files or cannot be reached, the error also says that there is no local
 /// directory of this name.
 template <class Fetch>
-auto from_hub(const report::Log& log, const Fetch& fetch) {
+auto from_hub(const log::Log& log, const Fetch& fetch) {
   const auto client = hub::open_client(log.warnings());
   const hub::Cache cache{client.settings().cache};
   const std::string no_directory =

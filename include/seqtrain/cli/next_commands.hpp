@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include <seqtrain/cli/flag_text.hpp>
-#include <seqtrain/train/run_directory.hpp>
+#include <seqtrain/run/run_directory.hpp>
 
 namespace seqtrain::cli {
 
@@ -47,7 +47,7 @@ inline bool is_one_plain_file(const std::string& place) {
 
 /// Returns three lines about a finished run: its page, a command that labels the texts of
 /// `examples`, or one text if `predict` cannot read them, and one that serves the model.
-inline std::string next_commands(std::string_view started_as, const train::RunDirectory& run,
+inline std::string next_commands(std::string_view started_as, const run::RunDirectory& run,
                                  const std::string& examples) {
   const std::string model = " --model " + shell_word(run.path().string());
   const auto predict = other_program(started_as, "predict");

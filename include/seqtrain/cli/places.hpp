@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include <seqtrain/checkpoint/with_keeper.hpp>
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/job_dir.hpp>
@@ -16,17 +17,16 @@
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/gcs/sink.hpp>
 #include <seqtrain/gcs/uri.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
 #include <seqtrain/report/notices.hpp>
+#include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>
-#include <seqtrain/sink/gcs.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
-#include <seqtrain/train/run_directory.hpp>
-#include <seqtrain/train/with_keeper.hpp>
 
 /// Finds the places of a program's inputs and results, which are directories or gs:// addresses. A
 /// file that includes this header also compiles the storage client.
@@ -34,7 +34,7 @@ namespace seqtrain::cli {
 
 /// Returns the flags with local paths in place of the inputs' gs:// addresses and names on the hub.
 /// Calls `check` with the flags when the examples are here, before the model is fetched.
-inline TrainFlags with_local_inputs(TrainFlags flags, const report::Log& log,
+inline TrainFlags with_local_inputs(TrainFlags flags, const log::Log& log,
                                     const std::function<void(const TrainFlags&)>& check = {}) {
   if (gcs::is_gs(flags.output_dir)) {
     throw InputError{"must be a local directory", {.object = "--output-dir"}, "see --job-dir"};
@@ -55,8 +55,8 @@ class RunCheckpoints {
  public:
   /// `settings` are the result of `run_settings`. Throws `InputError` if the place cannot be used,
   /// or if a finished run is to be continued that has no checkpoint.
-  RunCheckpoints(const TrainFlags& flags, const train::RunDirectory& run, train::Pairs settings,
-                 train::Pairs versions, report::Log log)
+  RunCheckpoints(const TrainFlags& flags, const run::RunDirectory& run, train::Pairs settings,
+                 train::Pairs versions, log::Log log)
       : log_{std::move(log)},
         replaced_{flags.replaces_checkpoints() ? std::optional{run} : std::nullopt},
         keeper_{local_directory(flags, run), open_remote(flags),
@@ -71,7 +71,7 @@ class RunCheckpoints {
     }
   }
 
-  [[nodiscard]] train::Checkpoints& keeper() { return keeper_; }
+  [[nodiscard]] checkpoint::Checkpoints& keeper() { return keeper_; }
 
   /// Removes the checkpoints of the run that `--overwrite` replaces. They are removed only when the
   /// fit begins, so they stay if the new run is refused.
@@ -81,7 +81,7 @@ class RunCheckpoints {
 
   /// Removes the checkpoints of a finished run unless they are to be kept. Call it when the results
   /// of the run are safe.
-  void finish(const TrainFlags& flags, const train::RunDirectory& run) const {
+  void finish(const TrainFlags& flags, const run::RunDirectory& run) const {
     const std::string& id = keeper_.run().id;
     if (!flags.keeps_checkpoints() && !id.empty()) run.remove_checkpoints_of(id);
   }
@@ -101,7 +101,7 @@ class RunCheckpoints {
   }
 
  private:
-  static sink::Directory local_directory(const TrainFlags& flags, const train::RunDirectory& run) {
+  static sink::Directory local_directory(const TrainFlags& flags, const run::RunDirectory& run) {
     const bool beside = flags.checkpoint_dir.empty() || gcs::is_gs(flags.checkpoint_dir);
     return sink::Directory{beside ? run.checkpoints()
                                   : std::filesystem::path{flags.checkpoint_dir}};
@@ -112,9 +112,9 @@ class RunCheckpoints {
     return &remote_.emplace(open_bucket(flags.checkpoint_dir, log_));
   }
 
-  static train::CheckpointOptions options(const TrainFlags& flags, const train::RunDirectory& run,
+  static train::CheckpointOptions options(const TrainFlags& flags, const run::RunDirectory& run,
                                           train::Pairs settings, train::Pairs versions,
-                                          const report::Log& log) {
+                                          const log::Log& log) {
     const bool by_name = flags.resume != "auto" && flags.resume != "never";
     return {.every = flags.checkpoint_every,
             .minutes = flags.checkpoint_minutes,
@@ -127,10 +127,10 @@ class RunCheckpoints {
             .log = report::notices_to(log)};
   }
 
-  report::Log log_;
-  std::optional<train::RunDirectory> replaced_;
+  log::Log log_;
+  std::optional<run::RunDirectory> replaced_;
   std::optional<sink::Any> remote_;
-  train::Checkpoints keeper_;  // last: it uses the store
+  checkpoint::Checkpoints keeper_;  // last: it uses the store
 };
 
 }  // namespace seqtrain::cli

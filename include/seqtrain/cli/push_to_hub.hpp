@@ -16,7 +16,7 @@
 #include <seqtrain/hub/account.hpp>
 #include <seqtrain/hub/open.hpp>
 #include <seqtrain/hub/push.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
 #include <seqtrain/train/stopped.hpp>
 
 namespace seqtrain::cli {
@@ -28,7 +28,7 @@ class PushToHub {
   /// Asks the hub for the account of the token, so that a wrong name or token is found before
   /// training. Throws `InputError` if the push cannot succeed, or `Error` if the hub cannot be
   /// reached.
-  PushToHub(const OutputFlags& flags, report::Log log)
+  PushToHub(const OutputFlags& flags, log::Log log)
       : log_{std::move(log)}, is_private_{flags.hub_private_repo} {
     if (flags.push_to_hub.empty()) return;
     name_ = hub::Name::parse(flags.push_to_hub);
@@ -59,7 +59,7 @@ class PushToHub {
   }
 
  private:
-  report::Log log_;
+  log::Log log_;
   bool is_private_;
   std::optional<hub::Name> name_;
 };

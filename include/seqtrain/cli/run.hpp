@@ -11,8 +11,8 @@
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/report/log.hpp>
-#include <seqtrain/report/terminal.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/log/terminal.hpp>
 #include <seqtrain/train/stopped.hpp>
 
 namespace seqtrain::cli {
@@ -42,8 +42,8 @@ inline std::vector<std::string> causes_of(const std::exception& error) {
 }
 
 /// Returns the place and the causes of an error as fields of a log message.
-inline report::Fields fields_of(const std::exception& error) {
-  report::Fields fields;
+inline log::Fields fields_of(const std::exception& error) {
+  log::Fields fields;
   if (const auto* known = dynamic_cast<const Error*>(&error)) {
     const Where& where = known->where();
     if (!where.object.empty()) fields.emplace_back("object", where.object);
@@ -57,21 +57,20 @@ inline report::Fields fields_of(const std::exception& error) {
 /// Calls `body(log)` or `body()` and turns an exception into a message and an exit code. No other
 /// code of seqtrain ends a program because of an error.
 ///
-/// A body that takes a `report::Log` gets the program's log: on stdout as JSON in a cloud job, else
+/// A body that takes a `log::Log` gets the program's log: on stdout as JSON in a cloud job, else
 /// as text with errors on stderr. A body without a parameter belongs to a program whose stdout
 /// carries data, so its errors are text on stderr.
 template <class Body>
 int run(const Body& body) {
-  constexpr bool logs = std::is_invocable_v<const Body&, report::Log&>;
-  report::Log log = report::log_on_stderr();
-  const auto fail = [&log](const std::string& problem, const report::Fields& fields,
-                           ExitCode code) {
+  constexpr bool logs = std::is_invocable_v<const Body&, log::Log&>;
+  log::Log log = log::log_on_stderr();
+  const auto fail = [&log](const std::string& problem, const log::Fields& fields, ExitCode code) {
     log.error(problem, fields);
     return code;
   };
   try {
     if constexpr (logs) {
-      log = report::Log{{.terminal = report::stdout_is_terminal()}};
+      log = log::Log{{.terminal = log::stdout_is_terminal()}};
       log.set_format(CloudJob::from_environment().log_format());
       body(log);
     } else {

@@ -22,7 +22,7 @@
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/loading/tokenizer_file_names.hpp>
 #include <seqtrain/train/pairs.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::cli {
 

@@ -14,7 +14,7 @@
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/options.hpp>
 
 namespace seqtrain::cli {
@@ -38,7 +38,7 @@ struct ServeFlags {
 
   /// Fills the members from the environment and then from a command line. Returns false if help was
   /// asked for. Throws `InputError` if a value is not allowed.
-  bool parse(int argc, const char* const* argv, std::optional<report::Log> log = {}) {
+  bool parse(int argc, const char* const* argv, std::optional<log::Log> log = {}) {
     read_environment();
     Flags flags{"serve", "answers requests over HTTP with a fine-tuned model's predictions",
                 std::move(log)};

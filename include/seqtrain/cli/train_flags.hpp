@@ -24,8 +24,8 @@
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/loader.hpp>
+#include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/train/options.hpp>
-#include <seqtrain/train/run_directory.hpp>
 #include <seqtrain/weights/id2label.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
@@ -169,9 +169,9 @@ struct TrainFlags : DataFlags,
 
   /// Returns the options of the run's directory. If there are several processes, only the first one
   /// checks that the directory is free.
-  [[nodiscard]] train::RunDirectoryOptions run_directory(const std::string& name,
-                                                         bool first = true) const {
-    return {.path = output_dir.empty() ? train::default_run_directory(name)
+  [[nodiscard]] run::RunDirectoryOptions run_directory(const std::string& name,
+                                                       bool first = true) const {
+    return {.path = output_dir.empty() ? run::default_run_directory(name)
                                        : std::filesystem::path{output_dir},
             .model_name = model_name,
             .overwrite = overwrite || resume != "never" || !first};

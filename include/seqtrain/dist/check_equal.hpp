@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
+#include <seqtrain/checkpoint/same_run.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/train/pairs.hpp>
-#include <seqtrain/train/same_run.hpp>
 
 namespace seqtrain::dist {
 
@@ -22,14 +22,14 @@ inline void check_equal(Group& group, const train::Pairs& pairs) {
   const auto messages = group.all_gather(out.end_object().text());
   const auto parse = [](const std::string& text, const std::string& rank) {
     const auto document = json::Document::parse(text, rank);
-    return train::detail::pairs_in(document.root(), "pairs");
+    return checkpoint::detail::pairs_in(document.root(), "pairs");
   };
   const auto first = parse(messages.front(), "rank 0");
   for (std::size_t rank = 1; rank < messages.size(); ++rank) {
     const std::string name = "rank " + std::to_string(rank);
     std::string differences;
     for (const auto& [key, here] : parse(messages[rank], name)) {
-      const std::string there = train::detail::value_of(first, key);
+      const std::string there = checkpoint::detail::value_of(first, key);
       const std::string value = here.empty() ? "unset" : here;
       if (value == there) continue;
       differences += (differences.empty() ? "" : ", ") + key + " (" + there + " on rank 0, " +

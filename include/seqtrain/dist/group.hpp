@@ -19,7 +19,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/dist/connection.hpp>
+#include <seqtrain/dist/group_connection.hpp>
 #include <seqtrain/dist/pending.hpp>
 #include <seqtrain/dist/world.hpp>
 
@@ -166,7 +166,7 @@ class Group {
 
  private:
   Group(const World& world, const GroupOptions& options) : world_{world}, options_{options} {
-    if (world.size > 1) connection_ = std::make_unique<detail::Connection>(world, options);
+    if (world.size > 1) connection_ = std::make_unique<detail::GroupConnection>(world, options);
   }
 
   [[nodiscard]] Remembered recall(const std::string& key,
@@ -242,7 +242,7 @@ class Group {
 
   World world_;
   GroupOptions options_;
-  std::unique_ptr<detail::Connection> connection_;
+  std::unique_ptr<detail::GroupConnection> connection_;
 };
 
 }  // namespace seqtrain::dist

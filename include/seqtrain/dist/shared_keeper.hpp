@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/checkpoint/checkpoint.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/dist/group.hpp>
-#include <seqtrain/train/checkpoint.hpp>
 #include <seqtrain/train/keeper.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
@@ -60,7 +60,8 @@ class SharedKeeper {
       (void)group_->broadcast("error " + std::string{error.what()});
       throw;
     }
-    (void)group_->broadcast(saved ? "saved " + train::detail::to_json(saved->state, {}) : "none");
+    (void)group_->broadcast(saved ? "saved " + checkpoint::detail::to_json(saved->state, {})
+                                  : "none");
     if (!saved) return saved;
     for (const char* owner : owners) send_tensors(*saved, owner);
     return saved;
@@ -109,7 +110,7 @@ class SharedKeeper {
       (*tensors)[owner] = weights::parse_safetensors(file, owner);
     }
     return train::SavedFit{
-        train::detail::state_in(document.root()),
+        checkpoint::detail::state_in(document.root()),
         [files, tensors](std::string_view owner) -> std::span<const weights::TensorView> {
           const auto found = tensors->find(owner);
           if (found != tensors->end()) return found->second;

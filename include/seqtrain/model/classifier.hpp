@@ -4,8 +4,8 @@
 #include <seqtrain/model/architecture.hpp>
 #include <seqtrain/model/load_network.hpp>
 #include <seqtrain/model/options.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::model {
 
@@ -14,7 +14,8 @@ template <Architecture Family>
 class Classifier : public AnyClassifier {
  public:
   /// Throws `InputError` if the checkpoint, its config.json and the options do not fit together.
-  explicit Classifier(const weights::Checkpoint& checkpoint, const ClassifierOptions& options = {})
+  explicit Classifier(const weights::WeightsFolder& checkpoint,
+                      const ClassifierOptions& options = {})
       : AnyClassifier{load_network<Family>(checkpoint,
                                            weights::ConfigFile{checkpoint.config_file()}, options),
                       options} {}

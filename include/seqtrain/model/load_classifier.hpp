@@ -5,7 +5,7 @@
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/load_any_network.hpp>
 #include <seqtrain/model/options.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::model {
 
@@ -13,7 +13,7 @@ namespace seqtrain::model {
 /// Throws `InputError` if the family is not supported or the files do not fit together.
 [[nodiscard]] inline AnyClassifier load_classifier(const std::filesystem::path& directory,
                                                    const ClassifierOptions& options = {}) {
-  return AnyClassifier{load_any_network(weights::Checkpoint{directory}, options), options};
+  return AnyClassifier{load_any_network(weights::WeightsFolder{directory}, options), options};
 }
 
 }  // namespace seqtrain::model

@@ -18,8 +18,8 @@
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::model {
 
@@ -81,7 +81,7 @@ class NetworkOf : public Network {
 /// Loads a network of that family. Throws `InputError` if the checkpoint, its config.json and the
 /// options do not fit together.
 template <Architecture Family>
-[[nodiscard]] LoadedNetwork load_network(const weights::Checkpoint& checkpoint,
+[[nodiscard]] LoadedNetwork load_network(const weights::WeightsFolder& checkpoint,
                                          const weights::ConfigFile& file,
                                          const ClassifierOptions& options) {
   check_model_type(file, Family::model_type);

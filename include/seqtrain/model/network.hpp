@@ -18,9 +18,9 @@
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/borrowed_memory.hpp>
 #include <seqtrain/tensor/parameter.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::model {
 

@@ -4,6 +4,6 @@
 // core/separate_compilation.hpp.
 #include <seqtrain/core/needs_separate_compilation.hpp>
 #include <seqtrain/model/src/any_encoder.hpp>
+#include <seqtrain/model/src/any_predictor.hpp>
 #include <seqtrain/model/src/load_any_network.hpp>
 #include <seqtrain/model/src/make_passes.hpp>
-#include <seqtrain/model/src/predictor.hpp>

@@ -12,8 +12,8 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/isfinite.h>
 
+#include <seqtrain/concepts/outcome.hpp>
 #include <seqtrain/optim/clip.hpp>
-#include <seqtrain/optim/outcome.hpp>
 #include <seqtrain/tensor/arriving.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 

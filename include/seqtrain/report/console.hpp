@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include <seqtrain/log/format.hpp>
+#include <seqtrain/log/log.hpp>
 #include <seqtrain/report/cadence.hpp>
-#include <seqtrain/report/format.hpp>
-#include <seqtrain/report/log.hpp>
 #include <seqtrain/report/notices.hpp>
 #include <seqtrain/train/events.hpp>
 
@@ -23,7 +23,7 @@ struct ConsoleOptions {
 /// lines go to stdout.
 class Console {
  public:
-  explicit Console(const ConsoleOptions& options = {}, Log log = Log{})
+  explicit Console(const ConsoleOptions& options = {}, log::Log log = log::Log{})
       : cadence_{options.every}, log_{std::move(log)} {}
 
   void on(const train::FitBegin& event) { cadence_.start_at(event.position); }
@@ -35,9 +35,9 @@ class Console {
     const double loss = event.loss();
     const std::string batches = std::to_string(event.batches);
     const std::size_t width = std::max<std::size_t>(4, batches.size());
-    log_.info("Progress: " + right(fixed(percent, 0), 3) +
-                  "% - Batch: " + right(std::to_string(event.batch), width) + "/" +
-                  left(batches, width) + " - Loss: " + fixed(loss, 4),
+    log_.info("Progress: " + log::right(log::fixed(percent, 0), 3) +
+                  "% - Batch: " + log::right(std::to_string(event.batch), width) + "/" +
+                  log::left(batches, width) + " - Loss: " + log::fixed(loss, 4),
               {{"step", event.step},
                {"epoch", event.epoch},
                {"loss", loss},
@@ -60,7 +60,7 @@ class Console {
   void on(const train::EvalEnd& event) const {
     log_.info("Done evaluation", point_of(event));
     const auto& report = event.report;
-    Fields fields = point_of(event);
+    log::Fields fields = point_of(event);
     if (has_labels(report.problem_type)) {
       fields.emplace_back("accuracy", report.accuracy);
       log_.info(figure(event, "accuracy", report.accuracy), fields);
@@ -69,19 +69,19 @@ class Console {
     std::string text = figure(event, "loss", report.loss);
     for (const auto& [name, value] : report.figures) {
       fields.emplace_back(name, value);
-      text += " - " + name + ": " + fixed(value, 4);
+      text += " - " + name + ": " + log::fixed(value, 4);
     }
     fields.emplace_back("examples", report.examples);
     fields.emplace_back("seconds", event.seconds);
     log_.info(text + " (" + std::to_string(report.examples) + " examples, " +
-                  fixed(event.seconds, 1) + " s)",
+                  log::fixed(event.seconds, 1) + " s)",
               fields);
   }
 
  private:
   /// Returns an evaluation's name with its epoch and step.
   template <class Event>
-  static Fields point_of(const Event& event) {
+  static log::Fields point_of(const Event& event) {
     return {{"split", event.split}, {"epoch", event.epoch}, {"step", event.step}};
   }
 
@@ -90,11 +90,11 @@ class Console {
     std::string split{event.split};
     if (!split.empty() && split[0] >= 'a' && split[0] <= 'z') split[0] -= 'a' - 'A';
     return split + " " + name + " after epoch " + std::to_string(event.epoch) + ": " +
-           fixed(value, 4);
+           log::fixed(value, 4);
   }
 
   Cadence cadence_;
-  Log log_;
+  log::Log log_;
 };
 
 }  // namespace seqtrain::report

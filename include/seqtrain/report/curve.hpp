@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <utility>
 
-#include <seqtrain/report/format.hpp>
+#include <seqtrain/log/format.hpp>
 #include <seqtrain/train/find_learning_rate.hpp>
 
 namespace seqtrain::report {
@@ -23,10 +22,10 @@ namespace seqtrain::report {
   const double decades = std::max(1.0, std::log10(curve.points.back().learning_rate) - first);
   const double span = std::max(1e-12, highest - lowest);
   const auto x = [&](double rate) {
-    return fixed(margin + (std::log10(rate) - first) / decades * (width - 2 * margin), 1);
+    return log::fixed(margin + (std::log10(rate) - first) / decades * (width - 2 * margin), 1);
   };
   const auto y = [&](double loss) {
-    return fixed(height - margin - (loss - lowest) / span * (height - 2 * margin), 1);
+    return log::fixed(height - margin - (loss - lowest) / span * (height - 2 * margin), 1);
   };
   const auto text = [](const std::string& at_x, const std::string& at_y, const std::string& what) {
     return "<text x=\"" + at_x + "\" y=\"" + at_y + "\" text-anchor=\"middle\">" + what +
@@ -39,10 +38,10 @@ namespace seqtrain::report {
       "font-family=\"sans-serif\" "
       "font-size=\"12\">\n<rect width=\"640\" height=\"400\" fill=\"white\"/>\n";
   for (double decade = std::ceil(first); decade <= first + decades; ++decade) {
-    picture += text(x(std::pow(10, decade)), "360", "1e" + fixed(decade, 0));
+    picture += text(x(std::pow(10, decade)), "360", "1e" + log::fixed(decade, 0));
   }
-  picture += text("320", "385", "learning rate") + text("30", y(lowest), fixed(lowest, 3));
-  picture += text("30", y(highest), fixed(highest, 3)) + text("30", "30", "loss");
+  picture += text("320", "385", "learning rate") + text("30", y(lowest), log::fixed(lowest, 3));
+  picture += text("30", y(highest), log::fixed(highest, 3)) + text("30", "30", "loss");
   picture +=
       "<polyline fill=\"none\" stroke=\"#1f77b4\" stroke-width=\"2\" points=\"" + line + "\"/>\n";
   const double suggestion = curve.suggestion();

@@ -19,11 +19,11 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/timestamp.hpp>
+#include <seqtrain/metrics/figures.hpp>
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/report/cadence.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/train/events.hpp>
-#include <seqtrain/train/figures.hpp>
 
 namespace seqtrain::report {
 
@@ -75,7 +75,7 @@ class JsonLines {
         .member("gradient_norm", event.gradient_norm())
         .member("learning_rate", event.learning_rate)
         .member("tokens_per_second", std::exchange(pace_, {}).tokens_per_second());
-    if (machine_) train::append(line, machine_(), "machine");
+    if (machine_) metrics::append(line, machine_(), "machine");
     write(line);
   }
 
@@ -87,7 +87,7 @@ class JsonLines {
       line.member("macro_f1", event.report.macro_average().f1);
     }
     line.member("loss", event.report.loss);
-    train::append(line, event.report.figures);
+    metrics::append(line, event.report.figures);
     write(line.member("examples", event.report.examples).member("seconds", event.seconds));
     pace_.rest();
   }

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 
-#include <seqtrain/report/bar.hpp>
+#include <seqtrain/log/bar.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/train/events.hpp>
 
@@ -17,7 +17,7 @@ namespace seqtrain::report {
 template <class Clock = std::chrono::steady_clock>
 class ProgressBar {
  public:
-  explicit ProgressBar(const BarOptions& options = {}, std::ostream& out = std::cout)
+  explicit ProgressBar(const log::BarOptions& options = {}, std::ostream& out = std::cout)
       : bar_{options, out} {}
 
   void on(const train::FitBegin& event) {
@@ -59,7 +59,7 @@ class ProgressBar {
                          {.per_second = pace.tokens_per_second(), .unit = "tokens/s"}}});
   }
 
-  Bar<Clock> bar_;
+  log::Bar<Clock> bar_;
   Pace<Clock> training_;
   Pace<Clock> evaluation_;
   std::int64_t before_ = 0;  ///< steps that the run had taken when this process took it up

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include <seqtrain/log/format.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
-#include <seqtrain/report/format.hpp>
 
 namespace seqtrain::report {
 
@@ -20,12 +20,13 @@ inline std::string align(const Rows& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], log::columns(row[i]));
   }
   std::string text;
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      text += i == 0 ? left(row[i], widths[i]) : "  " + right(row[i], widths[i]);
+      text += i == 0 ? log::left(row[i], widths[i]) : "  " + log::right(row[i], widths[i]);
     }
     text += '\n';
   }
@@ -38,8 +39,8 @@ inline Rows scores_rows(const metrics::ClassificationReport& report,
                         std::span<const std::string> names) {
   Rows rows{{"", "precision", "recall", "f1", "support"}};
   const auto add = [&rows](const std::string& name, const metrics::LabelScores& scores) {
-    rows.push_back({name, fixed(scores.precision, 4), fixed(scores.recall, 4), fixed(scores.f1, 4),
-                    std::to_string(scores.support)});
+    rows.push_back({name, log::fixed(scores.precision, 4), log::fixed(scores.recall, 4),
+                    log::fixed(scores.f1, 4), std::to_string(scores.support)});
   };
   for (std::size_t i = 0; i < report.labels.size(); ++i) {
     add(metrics::label_name(names, i), report.labels[i]);
@@ -47,7 +48,7 @@ inline Rows scores_rows(const metrics::ClassificationReport& report,
   const bool multi_label = report.problem_type == ProblemType::multi_label;
   if (multi_label) add("micro avg", metrics::micro_average(report.confusion));
   add("macro avg", report.macro_average());
-  rows.push_back({multi_label ? "all right" : "accuracy", "", "", fixed(report.accuracy, 4),
+  rows.push_back({multi_label ? "all right" : "accuracy", "", "", log::fixed(report.accuracy, 4),
                   std::to_string(report.examples)});
   return rows;
 }
@@ -81,7 +82,7 @@ inline std::string confusion_table(const metrics::ClassificationReport& report,
 /// Returns rows with the figures by name and the number of examples.
 inline Rows figures_rows(const metrics::ClassificationReport& report) {
   Rows rows;
-  for (const auto& [name, value] : report.figures) rows.push_back({name, fixed(value, 4)});
+  for (const auto& [name, value] : report.figures) rows.push_back({name, log::fixed(value, 4)});
   rows.push_back({"examples", std::to_string(report.examples)});
   return rows;
 }

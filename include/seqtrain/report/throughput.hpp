@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include <seqtrain/report/pace.hpp>
+#include <seqtrain/run/results.hpp>
 #include <seqtrain/train/events.hpp>
-#include <seqtrain/train/results.hpp>
 
 namespace seqtrain::report {
 
@@ -34,7 +34,7 @@ class Throughput {
   }
 
   /// Returns the rates, which are NaN if the fit had too few steps to be measured.
-  [[nodiscard]] train::FitFigures figures() const {
+  [[nodiscard]] run::FitFigures figures() const {
     return {.examples_per_second = pace_.examples_per_second(),
             .tokens_per_second = pace_.tokens_per_second(),
             .seconds = seconds_,

@@ -16,15 +16,15 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/serve/metrics.hpp>
-#include <seqtrain/serve/predictor.hpp>
+#include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/queue.hpp>
 #include <seqtrain/serve/refusal.hpp>
+#include <seqtrain/serve/servable.hpp>
 
 namespace seqtrain::serve {
 
 /// A request with encoded texts that waits for the model's predictions.
-template <Predictor P>
+template <Servable P>
 class Job : public Ticket {
  public:
   using Encoded = predict::Encoded;
@@ -49,7 +49,7 @@ class Job : public Ticket {
   [[nodiscard]] Clock::duration inference_time() const { return mean(computed_); }
 
  private:
-  template <Predictor>
+  template <Servable>
   friend class Batcher;
 
   static std::vector<std::size_t> lengths(const std::vector<Encoded>& texts) {
@@ -92,10 +92,10 @@ struct BatcherOptions {
 
 /// Passes the texts of all jobs to the model in batches, on its own thread. A batch starts as soon
 /// as the model is idle. While the model works, jobs collect in the queue.
-template <Predictor P>
+template <Servable P>
 class Batcher {
  public:
-  Batcher(BatcherOptions options, Metrics& metrics)
+  Batcher(BatcherOptions options, PrometheusMetrics& metrics)
       : options_{std::move(options)}, metrics_{metrics}, thread_{[this] { work(); }} {}
   Batcher(const Batcher&) = delete;
   Batcher& operator=(const Batcher&) = delete;
@@ -194,7 +194,7 @@ class Batcher {
   }
 
   BatcherOptions options_;
-  Metrics& metrics_;
+  PrometheusMetrics& metrics_;
   std::mutex mutex_;
   std::condition_variable wake_;
   Queue queue_;

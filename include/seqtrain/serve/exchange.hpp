@@ -10,23 +10,23 @@
 #include <string_view>
 #include <utility>
 
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/serve/admission.hpp>
 #include <seqtrain/serve/batcher.hpp>
+#include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/http_message.hpp>
-#include <seqtrain/serve/metrics.hpp>
-#include <seqtrain/serve/places.hpp>
-#include <seqtrain/serve/predictor.hpp>
+#include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/refusal.hpp>
-#include <seqtrain/serve/request.hpp>
 #include <seqtrain/serve/responder.hpp>
+#include <seqtrain/serve/servable.hpp>
 
 namespace seqtrain::serve {
 
 /// A request that is being handled and the responder that answers it. Each answer carries the
 /// request's id and is counted and logged.
-template <Predictor P>
+template <Servable P>
 struct Exchange {
-  Exchange(Metrics& metrics, const report::Log& log, const HttpRequest& http, Responder to)
+  Exchange(PrometheusMetrics& metrics, const log::Log& log, const HttpRequest& http, Responder to)
       : metrics_{metrics},
         log_{log},
         name_{http.method + " " + printable(http.path())},
@@ -50,8 +50,7 @@ struct Exchange {
     if (later) response.headers.emplace_back("Retry-After", "1");
     if (!allow.empty()) response.headers.emplace_back("Allow", allow);
     metrics_.failures.add(metric_of(refusal.type()));
-    const auto severity =
-        response.status < 500 ? report::Severity::warning : report::Severity::error;
+    const auto severity = response.status < 500 ? log::Severity::warning : log::Severity::error;
     log_.write(severity, name_ + " " + std::to_string(response.status) + ": " + refusal.what(),
                {{"request_id", id_}, {"status", response.status}});
     return response;
@@ -122,8 +121,8 @@ struct Exchange {
     return digits.data();
   }
 
-  Metrics& metrics_;
-  const report::Log& log_;
+  PrometheusMetrics& metrics_;
+  const log::Log& log_;
   std::string name_;  // method and path, for the log
   std::string id_;
   Clock::time_point begin_ = Clock::now();
@@ -137,7 +136,7 @@ struct Exchange {
   std::size_t characters = 0;
   std::size_t tokens = 0;
   Clock::duration tokenization{};
-  std::unique_ptr<Places::Place> place = {};
+  std::unique_ptr<Admission::Place> place = {};
   std::shared_ptr<const Served<P>> model = {};
   std::shared_ptr<Job<P>> job = {};
 };

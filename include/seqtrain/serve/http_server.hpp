@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -22,8 +21,8 @@
 #include <sys/resource.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/serve/connection.hpp>
-#include <seqtrain/serve/metrics.hpp>
+#include <seqtrain/serve/http_connection.hpp>
+#include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/responder.hpp>
 
 namespace seqtrain::serve {
@@ -43,7 +42,7 @@ class HttpServer {
  public:
   /// Starts to listen: clients can connect but are not answered before `start`. Throws `InputError`
   /// if the address cannot be used.
-  HttpServer(const HttpOptions& options, Metrics& metrics)
+  HttpServer(const HttpOptions& options, PrometheusMetrics& metrics)
       : options_{options},
         metrics_{metrics},
         io_{static_cast<int>(options.threads)},
@@ -56,7 +55,7 @@ class HttpServer {
     shared_.refused = [this](const Refusal& refusal) {
       metrics_.failures.add(metric_of(refusal.type()));
     };
-    shared_.closed = [this](Connection& connection) { remove(connection); };
+    shared_.closed = [this](HttpConnection& connection) { remove(connection); };
     limit_connections();
     listen();
   }
@@ -141,7 +140,7 @@ class HttpServer {
     acceptor_.async_accept(boost::asio::make_strand(io_), [this](const auto& error, Socket socket) {
       if (error == boost::asio::error::operation_aborted) return set_accepting(false);
       if (error) return accept_later();  // e.g. no file descriptor is left
-      add(std::make_shared<Connection>(std::move(socket), shared_));
+      add(std::make_shared<HttpConnection>(std::move(socket), shared_));
       accept();
     });
   }
@@ -157,7 +156,7 @@ class HttpServer {
     changed_.notify_all();
   }
 
-  void add(const std::shared_ptr<Connection>& connection) {
+  void add(const std::shared_ptr<HttpConnection>& connection) {
     {
       const std::lock_guard lock{mutex_};
       connections_.emplace(connection.get(), connection);
@@ -169,7 +168,7 @@ class HttpServer {
     });
   }
 
-  void remove(Connection& connection) {
+  void remove(HttpConnection& connection) {
     --metrics_.connections;
     const std::lock_guard lock{mutex_};
     connections_.erase(&connection);
@@ -198,8 +197,8 @@ class HttpServer {
     });
   }
 
-  [[nodiscard]] std::vector<std::shared_ptr<Connection>> connections() const {
-    std::vector<std::shared_ptr<Connection>> all;
+  [[nodiscard]] std::vector<std::shared_ptr<HttpConnection>> connections() const {
+    std::vector<std::shared_ptr<HttpConnection>> all;
     const std::lock_guard lock{mutex_};
     for (const auto& [key, connection] : connections_) all.push_back(connection);
     return all;
@@ -211,12 +210,12 @@ class HttpServer {
   }
 
   HttpOptions options_;
-  Metrics& metrics_;
-  Connection::Shared shared_;
+  PrometheusMetrics& metrics_;
+  HttpConnection::Shared shared_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool is_accepting_ = false;  ///< a connection may still be added
-  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  std::unordered_map<HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
   std::uint16_t port_ = 0;
   boost::asio::io_context io_;
   Strand accepting_;

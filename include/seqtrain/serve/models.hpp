@@ -8,19 +8,18 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include <seqtrain/report/log.hpp>
-#include <seqtrain/serve/predictor.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/serve/servable.hpp>
 
 namespace seqtrain::serve {
 
 /// Runs the model once on a short and once on a long text, because the first predictions take
 /// longer than later ones.
-template <Predictor P>
+template <Servable P>
 void warm(const P& predictor) {
   std::string longest;
   for (std::size_t i = 0; i < predictor.max_length() && i < 512; ++i) longest += "a ";
@@ -32,13 +31,13 @@ void warm(const P& predictor) {
 
 /// The model that is served. A separate thread loads and warms it, and later its replacements.
 /// Until a replacement is ready requests get the old model.
-template <Predictor P>
+template <Servable P>
 class Models {
  public:
   using Model = std::shared_ptr<const Served<P>>;
   using Load = std::function<Served<P>()>;
 
-  Models(Load load, report::Log log) : load_{std::move(load)}, log_{std::move(log)} {
+  Models(Load load, log::Log log) : load_{std::move(load)}, log_{std::move(log)} {
     thread_ = std::thread{[this] { work(); }};
   }
   Models(const Models&) = delete;
@@ -109,7 +108,7 @@ class Models {
   }
 
   Load load_;
-  report::Log log_;
+  log::Log log_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Model present_;

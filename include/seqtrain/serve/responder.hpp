@@ -6,7 +6,7 @@
 
 #include <boost/asio/dispatch.hpp>
 
-#include <seqtrain/serve/connection.hpp>
+#include <seqtrain/serve/http_connection.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/refusal.hpp>
 
@@ -16,7 +16,7 @@ namespace seqtrain::serve {
 /// are destroyed without an answer the client gets status 500. No copy may outlive the server.
 class Responder {
  public:
-  explicit Responder(std::shared_ptr<Connection> connection)
+  explicit Responder(std::shared_ptr<HttpConnection> connection)
       : way_{std::make_shared<Way>(std::move(connection))} {}
 
   /// Sends an answer. Any thread may call it. Only the first answer is sent.
@@ -30,7 +30,7 @@ class Responder {
     const auto connection = std::exchange(way_->connection, {});
     if (!connection) return;
     boost::asio::dispatch(connection->strand(), [connection, make = std::move(make)] {
-      if (connection->state_ != Connection::State::handling) return;
+      if (connection->state_ != HttpConnection::State::handling) return;
       connection->respond(make());
     });
   }
@@ -43,7 +43,7 @@ class Responder {
 
  private:
   struct Way {
-    explicit Way(std::shared_ptr<Connection> to) : connection{std::move(to)} {}
+    explicit Way(std::shared_ptr<HttpConnection> to) : connection{std::move(to)} {}
     Way(const Way&) = delete;
     Way& operator=(const Way&) = delete;
     ~Way() {
@@ -53,13 +53,13 @@ class Responder {
         to->respond({.status = 500, .body = error_body(Contract::tei, refusal)});
       });
     }
-    std::shared_ptr<Connection> connection;
+    std::shared_ptr<HttpConnection> connection;
   };
 
   std::shared_ptr<Way> way_;
 };
 
-inline void Connection::handle(const HttpRequest& request) {
+inline void HttpConnection::handle(const HttpRequest& request) {
   state_ = State::handling;
   deadline_ = never;
   request_ = {

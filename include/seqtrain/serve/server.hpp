@@ -8,22 +8,22 @@
 #include <thread>
 #include <utility>
 
-#include <seqtrain/report/log.hpp>
+#include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/http_server.hpp>
-#include <seqtrain/serve/metrics.hpp>
+#include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/service.hpp>
 
 namespace seqtrain::serve {
 
 /// Serves a classifier over HTTP. It listens as soon as it is constructed and answers once the
 /// model is loaded. Until then `/health` answers with status 503.
-template <Predictor P>
+template <Servable P>
 class Server {
  public:
   /// `load` returns the model. It is called on another thread, and again for each `reload`. Throws
   /// `InputError` if the server cannot listen on the port.
   Server(const HttpOptions& http, ServiceOptions service, typename Models<P>::Load load,
-         report::Log log)
+         log::Log log)
       : log_{std::move(log)},
         http_{http, metrics_},
         service_{std::move(service), std::move(load), metrics_, log_} {
@@ -38,7 +38,7 @@ class Server {
   ~Server() { http_.stop(); }
 
   [[nodiscard]] std::uint16_t port() const { return http_.port(); }
-  [[nodiscard]] const Metrics& metrics() const { return metrics_; }
+  [[nodiscard]] const PrometheusMetrics& metrics() const { return metrics_; }
 
   /// Loads the model again and then replaces the current one. No request is lost: requests that are
   /// being handled keep their model. If loading fails the current model stays and the error is
@@ -58,8 +58,8 @@ class Server {
   }
 
  private:
-  Metrics metrics_;
-  report::Log log_;
+  PrometheusMetrics metrics_;
+  log::Log log_;
   HttpServer http_;
   Service<P> service_;
 };

@@ -1,48 +1,46 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/report/log.hpp>
-#include <seqtrain/serve/answer.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/serve/admission.hpp>
 #include <seqtrain/serve/batcher.hpp>
+#include <seqtrain/serve/contracts/answer.hpp>
+#include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/exchange.hpp>
 #include <seqtrain/serve/http_message.hpp>
-#include <seqtrain/serve/metrics.hpp>
 #include <seqtrain/serve/models.hpp>
 #include <seqtrain/serve/options.hpp>
 #include <seqtrain/serve/page.hpp>
-#include <seqtrain/serve/places.hpp>
-#include <seqtrain/serve/predictor.hpp>
+#include <seqtrain/serve/prometheus.hpp>
 #include <seqtrain/serve/refusal.hpp>
-#include <seqtrain/serve/request.hpp>
 #include <seqtrain/serve/responder.hpp>
 #include <seqtrain/serve/routes.hpp>
-#include <seqtrain/serve/tei.hpp>
+#include <seqtrain/serve/servable.hpp>
 
 namespace seqtrain::serve {
 
 /// Answers requests with a model's predictions by three APIs: text-embeddings-inference, Vertex AI
 /// and TorchServe.
-template <Predictor P>
+template <Servable P>
 class Service {
  public:
   /// Starts to load the model.
-  Service(ServiceOptions options, typename Models<P>::Load load, Metrics& metrics, report::Log log)
+  Service(ServiceOptions options, typename Models<P>::Load load, PrometheusMetrics& metrics,
+          log::Log log)
       : options_{std::move(options)},
         metrics_{metrics},
         log_{std::move(log)},
-        places_{options_.max_concurrent_requests, options_.max_texts},
+        admission_{options_.max_concurrent_requests, options_.max_texts},
         models_{std::move(load), log_},
         batcher_{{.max_batch_tokens = options_.max_batch_tokens, .max_wait = options_.max_wait},
                  metrics_} {}
@@ -158,7 +156,7 @@ class Service {
 
   void predict(Route route, const HttpRequest& http, const ExchangePtr& exchange) {
     exchange->model = model();
-    exchange->place = places_.enter();
+    exchange->place = admission_.enter();
     if (!exchange->place) throw overloaded("Model is overloaded");
     exchange->request = read(route, http.body, *exchange->model);
     const auto& texts = exchange->request.texts;
@@ -223,10 +221,10 @@ class Service {
   }
 
   ServiceOptions options_;
-  Metrics& metrics_;
-  report::Log log_;
+  PrometheusMetrics& metrics_;
+  log::Log log_;
   std::atomic<bool> draining_ = false;
-  Places places_;
+  Admission admission_;
   Models<P> models_;
   Batcher<P> batcher_;  // The last member, so that its thread ends first.
 };

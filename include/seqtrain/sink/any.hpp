@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/sink/directory.hpp>
 
 namespace seqtrain::sink {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <seqtrain/concepts/stored.hpp>
 #include <seqtrain/sink/key.hpp>
-#include <seqtrain/sink/stored.hpp>
 
 namespace seqtrain::sink {
 

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/concepts/stored.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/files.hpp>
 #include <seqtrain/sink/key.hpp>
-#include <seqtrain/sink/stored.hpp>
 
 namespace seqtrain::sink {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/sink/manifest.hpp>
 

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <cstddef>
 #include <span>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/weights/tensor_copies.hpp>

@@ -1,17 +1,34 @@
 #pragma once
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <random>
 #include <string>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
-#include <seqtrain/train/run_record.hpp>
 
 namespace seqtrain::train {
+
+/// Returns 16 random hexadecimal digits.
+inline std::string random_token() {
+  std::random_device random;
+  char text[17];
+  std::snprintf(text, sizeof text, "%08x%08x", static_cast<unsigned>(random()),
+                static_cast<unsigned>(random()));
+  return text;
+}
+
+/// Returns a new run's id: `run_YYYYmmdd_HHMMSS_<8 digits>`.
+inline std::string make_run_id() {
+  return "run_" + dated(std::chrono::system_clock::now()) + "_" + random_token().substr(0, 8);
+}
 
 /// Options that say when a fit saves checkpoints and which one it continues.
 struct CheckpointOptions {

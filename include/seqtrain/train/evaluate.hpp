@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/metrics/metric.hpp>

@@ -6,11 +6,10 @@
 #include <limits>
 #include <span>
 #include <stop_token>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/train/gradients.hpp>
 #include <seqtrain/train/stopped.hpp>

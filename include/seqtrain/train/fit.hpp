@@ -15,12 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/outcome.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/metrics/classification.hpp>
-#include <seqtrain/optim/outcome.hpp>
 #include <seqtrain/train/best_model.hpp>
-#include <seqtrain/train/checkpoint_folder.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/find_part.hpp>

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/train/best_model.hpp>
 #include <seqtrain/train/evaluate.hpp>

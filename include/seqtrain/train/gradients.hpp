@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts.hpp>
-#include <seqtrain/optim/outcome.hpp>
-#include <seqtrain/optim/step.hpp>
+#include <seqtrain/concepts/outcome.hpp>
+#include <seqtrain/concepts/policies.hpp>
+#include <seqtrain/concepts/step.hpp>
 #include <seqtrain/train/weigh.hpp>
 
 namespace seqtrain::train {

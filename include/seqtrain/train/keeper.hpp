@@ -20,6 +20,11 @@ struct Plan {
   Pairs settings = {};     ///< options that determine the result; a resumed fit must have the same
 };
 
+/// Returns `checkpoint-<step>`, the name of a saved fit, which transformers uses too.
+inline std::string checkpoint_name(std::int64_t step) {
+  return "checkpoint-" + std::to_string(step);
+}
+
 /// A fit to continue: its state and the tensors of each owner, which live as long as this object.
 /// `tensors` throws `InputError` for an owner that was not saved.
 struct SavedFit {

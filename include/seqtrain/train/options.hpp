@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
@@ -9,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include <seqtrain/concepts/schedule.hpp>
+#include <seqtrain/concepts/step.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/optim/schedule.hpp>
-#include <seqtrain/optim/step.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/selection.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/problem_type.hpp>
 
 namespace seqtrain::train {

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <seqtrain/concepts/outcome.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/optim/outcome.hpp>
 #include <seqtrain/train/options.hpp>
 
 namespace seqtrain::train {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 
 namespace seqtrain::train {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 
 namespace seqtrain::train {
 

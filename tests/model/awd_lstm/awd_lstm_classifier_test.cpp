@@ -9,7 +9,7 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/concepts.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>

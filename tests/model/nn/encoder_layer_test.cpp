@@ -3,9 +3,9 @@
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 
-#include <seqtrain/model/distilbert/config.hpp>
+#include <seqtrain/model/families/distilbert/config.hpp>
 #include <seqtrain/model/nn/encoder_layer.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 #include "support/model_case.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 /// Tells whether dropout of the outputs changes a DistilBERT layer's result.
 bool drops_outputs(bool attention, bool feed_forward) {
-  const weights::Checkpoint checkpoint{tests::small_model("distilbert_gelu").directory()};
+  const weights::WeightsFolder checkpoint{tests::small_model("distilbert_gelu").directory()};
   auto config = read_distilbert_config(weights::ConfigFile{checkpoint.config_file()});
   config.hidden_dropout_prob = 0.5;
   config.attention_probs_dropout_prob = 0;

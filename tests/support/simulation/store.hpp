@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/concepts/stored.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/sink/stored.hpp>
 
 #include "support/simulation/bucket.hpp"
 #include "support/simulation/files.hpp"

@@ -9,11 +9,11 @@
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/require.hpp>
+#include <seqtrain/concepts/schedule.hpp>
 #include <seqtrain/data/class_weights.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/plan.hpp>
-#include <seqtrain/optim/schedule.hpp>
 
 namespace seqtrain::cli {
 

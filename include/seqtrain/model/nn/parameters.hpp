@@ -20,8 +20,8 @@
 #include <seqtrain/tensor/borrowed_memory.hpp>
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/parameter.hpp>
-#include <seqtrain/weights/checkpoint.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::model {
 
@@ -69,7 +69,7 @@ class ParameterMaker {
     bool ignores_sizes = false;
   };
 
-  ParameterMaker(const weights::Checkpoint& checkpoint, Options options)
+  ParameterMaker(const weights::WeightsFolder& checkpoint, Options options)
       : checkpoint_{&checkpoint}, options_{options} {}
 
   /// Throws `InputError` if a required tensor is missing, has another shape or is not
@@ -175,7 +175,7 @@ class ParameterMaker {
     return value.mul_(initial.deviation * std::numbers::sqrt2).clamp_(-limit, limit);
   }
 
-  const weights::Checkpoint* checkpoint_;
+  const weights::WeightsFolder* checkpoint_;
   Options options_;
   std::vector<tensor::Parameter> parameters_;
   tensor::BorrowedMemory borrowed_;

@@ -11,7 +11,7 @@
 namespace seqtrain::model {
 
 [[nodiscard]] SEQTRAIN_SEPARATE LoadedNetwork
-load_any_network(const weights::Checkpoint& checkpoint, const ClassifierOptions& options) {
+load_any_network(const weights::WeightsFolder& checkpoint, const ClassifierOptions& options) {
   const weights::ConfigFile config{checkpoint.config_file()};
   std::optional<LoadedNetwork> loaded;
   Architectures::visit(config, [&]<class Family>() {

@@ -1,0 +1,388 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/checkpoint/checkpoint.hpp>
+#include <seqtrain/checkpoint/checkpoint_folder.hpp>
+#include <seqtrain/checkpoint/checkpoint_search.hpp>
+#include <seqtrain/checkpoint/checkpoint_upload.hpp>
+#include <seqtrain/checkpoint/run_record.hpp>
+#include <seqtrain/checkpoint/same_run.hpp>
+#include <seqtrain/concepts/policies.hpp>
+#include <seqtrain/core/background.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/sink/any.hpp>
+#include <seqtrain/sink/directory.hpp>
+#include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/events.hpp>
+#include <seqtrain/train/keeper.hpp>
+
+namespace seqtrain::checkpoint {
+
+/// A `Keeper` that saves a fit in a store and continues it from there. The store holds
+///
+///     run.json                    the run that resume "auto" continues
+///     <run id>/checkpoint-<step>/ the checkpoints of a run
+///
+/// When a checkpoint is due, the tensors are copied between two steps and a background task writes
+/// the copy while training goes on. The last checkpoint needs no copy. A checkpoint reaches a local
+/// directory first; with a remote store another task uploads it from there. If a checkpoint cannot
+/// be written, that is logged, the older ones stay and training goes on. Two programs on a machine
+/// cannot use one local directory, and a program whose place another program takes over stops with
+/// an `Error`.
+template <class Directory, Store Remote, class Worker = Background>
+class BasicCheckpoints {
+ public:
+  /// Keeps checkpoints in `local` and, unless it is null, in `remote`, which must outlive this.
+  /// `args` construct the workers. Throws `InputError` on options out of range.
+  template <class... Args>
+  BasicCheckpoints(Directory local, Remote* remote, train::CheckpointOptions options, Args... args)
+      : options_{std::move(options)},
+        local_{std::move(local)},
+        remote_{remote},
+        make_upload_{[this, args...](RunRecord<Remote> record) {
+          return std::make_unique<Upload>(local_, *remote_, std::move(record), upload_options(),
+                                          args...);
+        }},
+        writer_{args...} {
+    options_.validate();
+  }
+  BasicCheckpoints(const BasicCheckpoints&) = delete;
+  BasicCheckpoints& operator=(const BasicCheckpoints&) = delete;
+  ~BasicCheckpoints() = default;
+
+  /// Locks the local directory until this object ends; `restore` does so too. A program that
+  /// changes other files of its run calls this first. Throws `InputError` if another process has
+  /// locked the directory.
+  void lock() {
+    if (lock_) return;
+    lock_ = local_.try_lock(".lock");
+    if (lock_) return;
+    throw InputError{"another process keeps its checkpoints here",
+                     {.object = local_.name()},
+                     "wait for it or name another directory"};
+  }
+
+  /// Returns the settings of the checkpoint that `restore` would continue; none if there is no such
+  /// checkpoint. A remote checkpoint is copied to the local directory.
+  [[nodiscard]] train::Pairs saved_settings() {
+    const auto found = search(
+        remote_ != nullptr ? RunRecord<Remote>{*remote_}.run() : RunRecord<Directory>{local_}.run(),
+        {});
+    return found ? found->run().settings : train::Pairs{};
+  }
+
+  /// Adds a setting that a resumed run must have too. Call it before `restore`.
+  void add_setting(const std::string& name, const std::string& value) {
+    options_.settings.emplace_back(name, value);
+  }
+
+  /// Takes the store over and returns the fit to continue, if there is one. Throws `InputError` if
+  /// another process has locked the local directory or the checkpoint belongs to a run with other
+  /// settings.
+  std::optional<train::SavedFit> restore(const train::Plan& plan) {
+    lock();
+    last_time_ = Clock::now();
+    last_step_ = 0;
+    begun_ = durable_ = -1;
+    problem_.clear();
+    snapshot_.tensors.clear();
+    auto saved = remote_ != nullptr ? begin(*remote_, plan) : begin(local_, plan);
+    pass_on_messages();
+    if (!saved) return {};
+    last_step_ = saved->state().position.step;
+    if (saved->run().id == run_.id) {
+      local_.make_durable(Folder{local_, run_.id}.at(last_step_));
+      begun_ = durable_ = last_step_;
+    }
+    return train::SavedFit{saved->state(),
+                           [saved](std::string_view owner) { return saved->tensors(owner); }};
+  }
+
+  /// Saves a fit at one of the moments that `Moment` describes. Throws `Error` if another program
+  /// has taken the store over, or if the last checkpoint of a stopped run cannot be made durable.
+  void save(train::Moment moment, const train::FitView& fit) {
+    pass_on_messages();
+    check_owner();
+    const std::int64_t step = fit.state.position.step;
+    if (moment == train::Moment::step) {
+      if (!is_due(step) || writer_.busy()) return;
+      begin_checkpoint(step);
+      if (!copy(fit)) return;
+      return writer_.start(
+          [this] { snapshot_.view([this](const train::FitView& copy) { write(copy); }); });
+    }
+    writer_.wait();
+    if (durable_ != step) {
+      begin_checkpoint(step);
+      write(fit);
+    }
+    moment == train::Moment::stop ? finish_stop() : finish_end();
+    pass_on_messages();
+    check_owner();
+  }
+
+  /// Returns a message about what would be lost if the program ended now. Any thread may call it.
+  [[nodiscard]] std::string unfinished() const {
+    const std::int64_t begun = begun_;
+    const std::int64_t durable = durable_;
+    const std::string missing =
+        begun > durable ? train::checkpoint_name(begun) + " is not complete yet; " : std::string{};
+    return missing + (durable < 0 ? "there is no checkpoint of this run"
+                                  : "the newest complete checkpoint is " +
+                                        train::checkpoint_name(durable) + " in " + local_.name());
+  }
+
+  /// Returns the step of this run's newest checkpoint that is complete on this machine, or -1 if
+  /// there is none. Any thread may call it.
+  [[nodiscard]] std::int64_t durable() const { return durable_; }
+
+  /// Returns why the newest checkpoint is not where it should be; empty if it is. Call it after
+  /// `fit`.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+  /// Returns the run that this program has begun or continues.
+  [[nodiscard]] const RunDescription& run() const { return run_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Upload = CheckpointUpload<Directory, Remote, Worker>;
+  using Folder = CheckpointFolder<Directory>;
+
+  struct Message {
+    std::string text;
+    bool warning;
+  };
+
+  /// Finds the checkpoint to continue, chooses the run, and takes the store over.
+  template <class Place>
+  std::shared_ptr<const Checkpoint> begin(Place& place, const train::Plan& plan) {
+    RunRecord<Place> record{place};
+    const auto found = search(record.run(), [this](const std::string& text) { warn(text); });
+    if (found) check_same_run(*found, plan, options_);
+    describe_run(found.get(), record.run(), plan);
+    if (found && found->run().id != run_.id) adopt(*found);
+    record.claim(run_.id, options_.make_id());
+    if constexpr (std::same_as<Place, Directory>) {
+      if (remote_ == nullptr) record_.emplace(std::move(record));
+    }
+    if constexpr (std::same_as<Place, Remote>) {
+      if (remote_ != nullptr) upload_ = make_upload_(std::move(record));
+    }
+    if (found) say("Resumed from " + found->where());
+    return found;
+  }
+
+  /// Returns the checkpoint to continue, or null. Logs those that cannot be used.
+  std::shared_ptr<const Checkpoint> search(const std::string& run,
+                                           std::function<void(const std::string&)> log) {
+    const CheckpointSearch<Directory, Remote> search{local_, remote_, std::move(log)};
+    std::shared_ptr<const Checkpoint> found;
+    if (options_.resume == "auto") {
+      found = search.newest(run);
+    } else if (options_.resume != "never") {
+      found = search.at(options_.resume);
+    }
+    pass_on_messages();
+    return found;
+  }
+
+  /// Sets `run_`: the checkpoint's run if "auto" continues it at the same length, else a new run,
+  /// whose lineage names the checkpoint. So all checkpoints of one run and step have the same bits.
+  void describe_run(const Checkpoint* found, const std::string& named, const train::Plan& plan) {
+    const bool same = options_.resume == "auto" && found && found->run().id == named &&
+                      found->run().steps == plan.steps;
+    run_ = {.id = same ? named : options_.make_id(),
+            .steps = plan.steps,
+            .settings = options_.settings,
+            .fit = plan.settings,
+            .versions = options_.versions};
+    if (!found) return;
+    const auto& before = found->run();
+    run_.lineage = before.lineage;
+    if (same) return;
+    run_.lineage.push_back({.run = before.id.empty() ? "0.1" : before.id,
+                            .step = found->state().position.step,
+                            .steps = before.steps});
+    if (before.steps > 0 && before.steps < plan.steps) {
+      say("The run is extended from " + std::to_string(before.steps) + " to " +
+          std::to_string(plan.steps) + " steps");
+    }
+  }
+
+  /// Copies a checkpoint of another run into this run, durably, so that a restart finds it.
+  void adopt(const Checkpoint& checkpoint) {
+    const std::function<void(const train::VisitTensors&)> tensors =
+        [&](const train::VisitTensors& visit) {
+          for (const char* owner : {"model", "optimizer", "best_model"}) {
+            if (checkpoint.has(owner)) visit(owner, checkpoint.tensors(owner));
+          }
+        };
+    const std::int64_t step = checkpoint.state().position.step;
+    write_checkpoint(local_, Folder{local_, run_.id}.at(step), {checkpoint.state(), tensors}, run_);
+    if (remote_ != nullptr) upload_checkpoint(local_, *remote_, run_.id, step);
+    begun_ = durable_ = step;
+  }
+
+  typename Upload::Options upload_options() {
+    return {.run = run_.id, .keep = options_.keep, .log = [this](const train::Notice& notice) {
+              note(std::string{notice.text}, notice.warning);
+            }};
+  }
+
+  [[nodiscard]] bool is_due(std::int64_t step) const {
+    if (step <= last_step_) return false;
+    const bool by_step = options_.every > 0 && step / options_.every > last_step_ / options_.every;
+    const std::chrono::duration<double, std::ratio<60>> since = Clock::now() - last_time_;
+    return by_step || (options_.minutes > 0 && since.count() >= options_.minutes);
+  }
+
+  void begin_checkpoint(std::int64_t step) {
+    begun_ = last_step_ = step;
+    last_time_ = Clock::now();
+  }
+
+  /// Copies a fit for the writer. Returns false if that fails, for example for want of memory. The
+  /// failure is noted and logged. An `Error` is the fit's and is thrown: before its tensors are
+  /// read, it finds out whether the last steps were taken.
+  bool copy(const train::FitView& fit) {
+    try {
+      snapshot_.assign(fit);
+      return true;
+    } catch (const Error&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      fail(fit, "not enough memory for a copy of the parameters");
+    } catch (const std::exception& error) {
+      fail(fit, error.what());
+    }
+    snapshot_.tensors.clear();
+    pass_on_messages();
+    return false;
+  }
+
+  void fail(const train::FitView& fit, const std::string& problem) {
+    set_problem(problem);
+    warn(train::checkpoint_name(fit.state.position.step) +
+         " could not be saved, older ones stay: " + problem);
+  }
+
+  /// Writes a checkpoint. A failure is noted and logged, not thrown.
+  void write(const train::FitView& fit) {
+    const std::int64_t step = fit.state.position.step;
+    try {
+      put(fit);
+      durable_ = step;
+      set_problem({});
+    } catch (const std::exception& error) {
+      return fail(fit, error.what());
+    }
+    try {
+      if (upload_) upload_->offer(step);
+      if (record_ && !record_->renew(step)) replaced_ = true;
+      const auto needed = upload_ ? upload_->under_way() : std::nullopt;
+      if (!replaced_) Folder{local_, run_.id}.prune(step, options_.keep, needed);
+    } catch (const std::exception& error) {
+      warn("old checkpoints could not be removed: " + std::string{error.what()});
+    }
+  }
+
+  /// Writes a checkpoint, unless a complete one of this run and step exists: its bits would be
+  /// equal.
+  void put(const train::FitView& fit) {
+    const std::int64_t step = fit.state.position.step;
+    const Folder folder{local_, run_.id};
+    if (local_.map(folder.at(step, sink::Manifest::file_name))) {
+      const CheckpointSearch<Directory, Remote> search{local_, nullptr, {}};
+      if (search.read(run_.id, step)) return;
+      folder.remove(step);
+    }
+    write_checkpoint(local_, folder.at(step), fit, run_);
+  }
+
+  void finish_stop() {
+    if (!problem_.empty()) throw Error{"no checkpoint of the last step: " + problem_};
+    say("Saved " + train::checkpoint_name(last_step_) + " in " + local_.name());
+    if (upload_) finish_upload();
+  }
+
+  void finish_end() {
+    try {
+      if (upload_) finish_upload();
+      if (problem_.empty() && remote_ != nullptr && options_.directory.empty()) {
+        Folder{local_, run_.id}.prune(durable_, 0);  // copies in the cache directory
+      }
+    } catch (const Error& error) {
+      set_problem(error.what());
+      warn(error.what());
+    }
+  }
+
+  void finish_upload() {
+    try {
+      upload_->finish();
+    } catch (const Error& error) {
+      throw Error{error.what(), {}, "the checkpoints are in " + local_.name()};
+    }
+  }
+
+  void check_owner() {
+    if (upload_ && upload_->replaced()) replaced_ = true;
+    if (!replaced_) return;
+    throw Error{"another program has begun or resumed a run here; this one stops",
+                {.object = remote_ != nullptr ? std::string{remote_->name()} : local_.name()}};
+  }
+
+  void set_problem(std::string problem) { problem_ = std::move(problem); }
+
+  void say(const std::string& text) { note(text, false); }
+  void warn(const std::string& text) { note(text, true); }
+
+  void note(const std::string& text, bool warning) {
+    const std::lock_guard lock{mutex_};
+    messages_.push_back({text, warning});
+  }
+
+  void pass_on_messages() {
+    std::vector<Message> messages;
+    {
+      const std::lock_guard lock{mutex_};
+      messages.swap(messages_);
+    }
+    if (!options_.log) return;
+    for (const auto& [text, warning] : messages) options_.log({.text = text, .warning = warning});
+  }
+
+  train::CheckpointOptions options_;
+  Directory local_;
+  Remote* remote_;
+  std::function<std::unique_ptr<Upload>(RunRecord<Remote>)> make_upload_;
+  std::optional<typename Directory::Lock> lock_;
+  RunDescription run_;
+  std::optional<RunRecord<Directory>> record_;  // if there is no remote store
+  Snapshot snapshot_;
+  Clock::time_point last_time_ = Clock::now();
+  std::int64_t last_step_ = 0;             // step of the last checkpoint or restored fit
+  std::atomic<std::int64_t> begun_{-1};    // step of the last checkpoint
+  std::atomic<std::int64_t> durable_{-1};  // step of the newest complete local checkpoint
+  std::atomic<bool> replaced_{false};
+  std::string problem_;  // why the last write failed; only the writer uses it while it is busy
+  std::mutex mutex_;
+  std::vector<Message> messages_;  // for the thread that trains
+  std::unique_ptr<Upload> upload_;
+  Worker writer_;  // last: its task uses the others
+};
+
+}  // namespace seqtrain::checkpoint

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <seqtrain/checkpoint/checkpoint.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/train/checkpoint_options.hpp>
+#include <seqtrain/train/keeper.hpp>
+
+namespace seqtrain::checkpoint {
+
+namespace detail {
+
+/// Returns the value of a name, or "unset" if it is missing or empty. So a new setting that is not
+/// used does not differ from an earlier checkpoint.
+inline std::string value_of(const train::Pairs& pairs, std::string_view name) {
+  for (const auto& [key, value] : pairs) {
+    if (key == name && !value.empty()) return value;
+  }
+  return "unset";
+}
+
+/// Appends `seed (1 there, 2 here)` for each setting that differs.
+inline void append_differences(std::string& text, const train::Pairs& there,
+                               const train::Pairs& here) {
+  const auto compare = [&](const std::string& name) {
+    const std::string a = value_of(there, name);
+    const std::string b = value_of(here, name);
+    if (a != b) text += (text.empty() ? "" : ", ") + name + " (" + a + " there, " + b + " here)";
+  };
+  for (const auto& [name, value] : here) compare(name);
+  for (const auto& [name, value] : there) {
+    if (value_of(here, name) == "unset") compare(name);
+  }
+}
+
+/// Returns the settings without the length of the run, which was a setting in seqtrain 0.1.
+inline train::Pairs without_length(train::Pairs settings) {
+  std::erase_if(settings, [](const auto& pair) {
+    return pair.first == "epochs" || pair.first == "max-steps";
+  });
+  return settings;
+}
+
+/// Returns the settings, with the values of `others` for the names in it.
+inline train::Pairs with_values_of(train::Pairs settings, const train::Pairs& others) {
+  for (auto& [name, value] : settings) {
+    if (const auto other = value_of(others, name); other != "unset") value = other;
+  }
+  return settings;
+}
+
+}  // namespace detail
+
+/// Throws `InputError` unless a fit with this plan can continue the checkpoint: the settings must
+/// be equal, and the run must not be shorter than planned.
+inline void check_same_run(const Checkpoint& checkpoint, const train::Plan& plan,
+                           const train::CheckpointOptions& options) {
+  const auto& there = checkpoint.run();
+  std::string differences;
+  if (there.id.empty()) {
+    detail::append_differences(differences, detail::without_length(there.settings),
+                               detail::with_values_of(options.settings, options.settings_0_1));
+  } else {
+    detail::append_differences(differences, there.settings, options.settings);
+    detail::append_differences(differences, there.fit, plan.settings);
+  }
+  if (!differences.empty()) {
+    throw InputError{"belongs to a run with other settings: " + differences,
+                     {.object = checkpoint.where()},
+                     "use those settings, or begin a new run with resume never"};
+  }
+  if (plan.steps < there.steps) {
+    throw InputError{"belongs to a run of " + std::to_string(there.steps) +
+                         " steps, this one has " + std::to_string(plan.steps),
+                     {.object = checkpoint.where()},
+                     "a resumed run may be longer, not shorter"};
+  }
+}
+
+}  // namespace seqtrain::checkpoint

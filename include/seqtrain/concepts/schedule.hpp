@@ -1,0 +1,117 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <seqtrain/concepts/one_cycle.hpp>
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::optim {
+
+/// The learning rate's factor over a run. It is a closed form of the step, so a resumed run needs
+/// no history. As in transformers' `get_scheduler`, the factor climbs linearly from 0 during the
+/// warm-up, then stays (`constant`), falls linearly to 0 (`linear`) or follows half a cosine down
+/// to 0 (`cosine`). `slanted_triangular` (Howard and Ruder 2018, section 3.2) climbs linearly from
+/// 1/32 and falls linearly to it; without a warm-up, the climb takes a tenth of the steps.
+/// `one_cycle` schedules the momentum too and has no warm-up besides its own rise.
+struct Schedule {
+  enum class Type { constant, linear, cosine, slanted_triangular, one_cycle };
+
+  Type type = Type::constant;
+  std::int64_t warmup_steps = 0;
+  double warmup_ratio = 0;  ///< a fraction of all steps, rounded up; used if warmup_steps is 0
+  OneCycle one_cycle = {};  ///< used only if `type` is one_cycle
+
+  /// Returns the factor at `step` (counted from 0) of `steps`.
+  [[nodiscard]] double lr_scale(std::int64_t step, std::int64_t steps) const {
+    if (type == Type::one_cycle) return one_cycle.lr_scale(step, steps);
+    const std::int64_t warmup = warmup_of(steps);
+    if (type == Type::slanted_triangular) return slanted_triangular(step, steps, warmup);
+    if (step < warmup) return static_cast<double>(step) / static_cast<double>(warmup);
+    if (type == Type::constant) return 1;
+    const auto rest = static_cast<double>(std::max<std::int64_t>(1, steps - warmup));
+    const double progress = std::min(1.0, static_cast<double>(step - warmup) / rest);
+    if (type == Type::linear) return 1 - progress;
+    return 0.5 * (1 + std::cos(std::numbers::pi * progress));
+  }
+
+  /// Returns Adam's beta1 at `step` (counted from 0) of `steps`, if the schedule sets it.
+  [[nodiscard]] std::optional<double> momentum(std::int64_t step, std::int64_t steps) const {
+    if (type == Type::one_cycle) return one_cycle.momentum(step, steps);
+    return {};
+  }
+
+  void validate() const {
+    one_cycle.validate();
+    if (type == Type::one_cycle && (warmup_steps != 0 || warmup_ratio != 0)) {
+      throw InputError{"does not go with one_cycle, which has its own rise",
+                       {.object = "schedule", .field = "warmup"}};
+    }
+    if (warmup_steps < 0) {
+      throw InputError{"must not be negative", {.object = "schedule", .field = "warmup_steps"}};
+    }
+    if (!(warmup_ratio >= 0 && warmup_ratio <= 1)) {
+      throw InputError{"must lie between 0 and 1", {.object = "schedule", .field = "warmup_ratio"}};
+    }
+  }
+
+ private:
+  [[nodiscard]] std::int64_t warmup_of(std::int64_t steps) const {
+    if (warmup_steps > 0) return warmup_steps;
+    const bool slanted = type == Type::slanted_triangular && warmup_ratio == 0;
+    const double ratio = slanted ? 0.1 : warmup_ratio;
+    return static_cast<std::int64_t>(std::ceil(ratio * static_cast<double>(steps)));
+  }
+
+  static double slanted_triangular(std::int64_t step, std::int64_t steps, std::int64_t warmup) {
+    constexpr double ratio = 32;  // ratio of the highest to the lowest factor
+    const auto part = [](std::int64_t done, std::int64_t of) {
+      return std::clamp(
+          static_cast<double>(done) / static_cast<double>(std::max<std::int64_t>(1, of)), 0.0, 1.0);
+    };
+    const double height =
+        step < warmup ? part(step, warmup) : 1 - part(step - warmup, steps - warmup);
+    return (1 + height * (ratio - 1)) / ratio;
+  }
+};
+
+/// Returns the name that transformers' `lr_scheduler_type` has for a schedule.
+constexpr std::string_view name(Schedule::Type type) {
+  switch (type) {
+    case Schedule::Type::constant:
+      return "constant";
+    case Schedule::Type::linear:
+      return "linear";
+    case Schedule::Type::cosine:
+      return "cosine";
+    case Schedule::Type::slanted_triangular:
+      return "slanted_triangular";
+    case Schedule::Type::one_cycle:
+      return "one_cycle";
+  }
+  return "";
+}
+
+/// Returns the schedule of that name, or nothing if there is none.
+inline std::optional<Schedule::Type> find_schedule(std::string_view text) {
+  using enum Schedule::Type;
+  for (const auto type : {constant, linear, cosine, slanted_triangular, one_cycle}) {
+    if (name(type) == text) return type;
+  }
+  return {};
+}
+
+/// Returns the schedule of that name. Throws `InputError` if there is none.
+inline Schedule::Type schedule_type(std::string_view text) {
+  if (const auto found = find_schedule(text)) return *found;
+  throw InputError{"unknown schedule '" + std::string{text} + "'",
+                   {.object = "lr_scheduler_type"},
+                   "use constant, linear, cosine, slanted_triangular or one_cycle"};
+}
+
+}  // namespace seqtrain::optim

@@ -1,0 +1,6 @@
+#pragma once
+
+#include <seqtrain/log/bar.hpp>
+#include <seqtrain/log/format.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/log/terminal.hpp>

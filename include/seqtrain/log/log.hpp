@@ -1,0 +1,198 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <simdjson.h>
+
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/timestamp.hpp>
+#include <seqtrain/log/terminal.hpp>
+
+namespace seqtrain::log {
+
+/// The severity of a message.
+enum class Severity { info, warning, error };
+
+/// Returns the severity as Cloud Logging spells it.
+[[nodiscard]] constexpr std::string_view name(Severity severity) {
+  switch (severity) {
+    case Severity::info:
+      return "INFO";
+    case Severity::warning:
+      return "WARNING";
+    case Severity::error:
+      return "ERROR";
+  }
+  return "DEFAULT";
+}
+
+/// A named value of a message. In JSON format it is a member beside the text.
+struct Field {
+  std::string name;
+  std::string json;
+
+  /// `value` is a number, a Boolean, a text or a list of texts.
+  template <class T>
+  Field(std::string_view of, const T& value) : name{of} {
+    json::Writer writer;
+    append(writer, value);
+    json = writer.text();
+  }
+
+ private:
+  template <class T>
+  static void append(json::Writer& writer, const T& value) {
+    writer.value(value);
+  }
+  static void append(json::Writer& writer, const std::vector<std::string>& list) {
+    writer.begin_array();
+    for (const std::string& text : list) writer.value(text);
+    writer.end_array();
+  }
+};
+using Fields = std::vector<Field>;
+
+/// The format of a log: plain lines, or one JSON object a line.
+enum class LogFormat { text, json };
+
+/// Options of `Log`.
+struct LogOptions {
+  LogFormat format = LogFormat::text;
+  bool terminal = false;              ///< if true, a message first wipes a progress bar's line
+  std::ostream* out = &std::cout;     ///< takes all messages except errors in text format
+  std::ostream* errors = &std::cerr;  ///< takes errors in text format
+  /// The rank of this process in the run. Ranks other than 0 write only errors, with `rank 3: `
+  /// before them.
+  int rank = 0;
+};
+
+/// A program's log. Each message is written and flushed at once; messages from several threads do
+/// not mix. Copies of a log are the same log.
+///
+/// In JSON format a message is an object with `severity`, `message`, `time` and the message's
+/// fields, as Cloud Logging reads it. In text format it is its text alone, with `error: ` before an
+/// error.
+class Log {
+ public:
+  explicit Log(const LogOptions& options = {}) : state_{std::make_shared<State>(options)} {}
+
+  void info(std::string_view text, const Fields& fields = {}) const {
+    write(Severity::info, text, fields);
+  }
+  void warning(std::string_view text, const Fields& fields = {}) const {
+    write(Severity::warning, text, fields);
+  }
+  void error(std::string_view text, const Fields& fields = {}) const {
+    write(Severity::error, text, fields);
+  }
+
+  /// Writes each line of a text as a message of its own.
+  void lines(std::string_view text) const {
+    while (!text.empty()) {
+      const auto end = std::min(text.find('\n'), text.size());
+      info(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+
+  /// Writes a message. An empty text writes nothing.
+  void write(Severity severity, std::string_view text, const Fields& fields = {}) const {
+    if (text.empty()) return;
+    const std::lock_guard lock{state_->mutex};
+    const auto& options = state_->options;
+    std::string of_rank;
+    if (options.rank > 0) {
+      if (severity != Severity::error) return;
+      text = of_rank = "rank " + std::to_string(options.rank) + ": " + std::string{text};
+    }
+    const bool as_json = options.format == LogFormat::json;
+    std::ostream* out = options.out;
+    if (!as_json && severity == Severity::error) {
+      out->flush();
+      out = options.errors;
+    }
+    *out << (as_json ? json_line(severity, text, fields) : text_line(severity, text)) << std::flush;
+  }
+
+  /// Returns a function that writes warnings; it may outlive this object.
+  [[nodiscard]] std::function<void(std::string_view)> warnings() const {
+    return [log = *this](std::string_view text) { log.warning(text); };
+  }
+
+  /// Changes the format of this log and its copies.
+  void set_format(LogFormat format) const {
+    const std::lock_guard lock{state_->mutex};
+    state_->options.format = format;
+  }
+
+  /// Changes the rank of this log and its copies.
+  void set_rank(int rank) const {
+    const std::lock_guard lock{state_->mutex};
+    state_->options.rank = rank;
+  }
+
+  /// Tells whether the log is text on a terminal, so that a progress bar can be drawn below it.
+  [[nodiscard]] bool on_terminal() const {
+    const std::lock_guard lock{state_->mutex};
+    const auto& options = state_->options;
+    return options.terminal && options.format == LogFormat::text && options.rank == 0;
+  }
+
+ private:
+  struct State {
+    explicit State(const LogOptions& given) : options{given} {}
+
+    LogOptions options;
+    std::mutex mutex;
+  };
+
+  [[nodiscard]] std::string text_line(Severity severity, std::string_view text) const {
+    std::string line;
+    const bool error = severity == Severity::error;
+    if (error) line += "error: ";
+    if (!error && state_->options.terminal) line += clear_line;
+    line += text;
+    if (line.back() != '\n') line += '\n';
+    return line;
+  }
+
+  static std::string json_line(Severity severity, std::string_view text, const Fields& fields) {
+    const auto first = text.find_first_not_of('\n');
+    if (first != std::string_view::npos) {
+      text = text.substr(first, text.find_last_not_of('\n') + 1 - first);
+    }
+    json::Writer line;
+    line.begin_object().member("severity", name(severity)).member("message", valid(text));
+    line.member("time", iso8601(std::chrono::system_clock::now()));
+    for (const Field& field : fields) line.key(field.name).raw(valid(field.json));
+    return line.end_object().text() + "\n";
+  }
+
+  /// Returns a text as valid UTF-8: if it is not, every byte above 0x7f becomes `?`. Names of files
+  /// may contain any bytes.
+  static std::string valid(std::string_view text) {
+    std::string copy{text};
+    if (simdjson::validate_utf8(copy.data(), copy.size())) return copy;
+    std::ranges::replace_if(
+        copy, [](char byte) { return static_cast<unsigned char>(byte) > 0x7f; }, '?');
+    return copy;
+  }
+
+  std::shared_ptr<State> state_;
+};
+
+/// Returns a log in text format on stderr, for a program whose stdout carries data.
+inline Log log_on_stderr() {
+  return Log{{.out = &std::cerr}};
+}
+
+}  // namespace seqtrain::log

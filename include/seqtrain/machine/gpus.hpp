@@ -1,0 +1,148 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/machine/kernel_text.hpp>
+#include <seqtrain/machine/nvml.hpp>
+
+namespace seqtrain::machine {
+
+/// The use of a GPU at one moment, by all processes. A figure that cannot be read is absent.
+struct GpuUse {
+  std::string name = "";               ///< the product, such as `NVIDIA H100 80GB HBM3`
+  std::optional<double> percent = {};  ///< the share of time in which a kernel ran
+  std::optional<double> memory_mib = {};
+  std::optional<double> memory_limit_mib = {};  ///< memory of the GPU
+  std::optional<double> power_watts = {};
+  std::optional<double> celsius = {};
+};
+
+/// Reads the use of the GPUs that this process can see, by NVML. Their numbers are CUDA's if all
+/// GPUs of the machine are of one kind. Otherwise CUDA puts the fastest first, unless
+/// CUDA_DEVICE_ORDER is PCI_BUS_ID.
+class Gpus {
+ public:
+  using Log = std::function<void(std::string_view)>;
+
+  /// `library` is NVML's file, by name or path. `visible` is the value of CUDA_VISIBLE_DEVICES, or
+  /// nothing if it is not set. `log` is called once for each GPU and figure that cannot be read.
+  /// Throws `Error` if NVML cannot be used.
+  Gpus(const std::string& library, const std::optional<std::string>& visible, Log log)
+      : nvml_{library}, log_{std::move(log)} {
+    if (visible) {
+      add_visible(*visible);
+    } else {
+      add_all();
+    }
+  }
+
+  /// Returns the use of each GPU, in order. A GPU that no longer answers keeps its place, without
+  /// figures.
+  std::vector<GpuUse> sample() {
+    std::vector<GpuUse> uses;
+    for (std::size_t i = 0; i < gpus_.size(); ++i) uses.push_back(sample(i));
+    return uses;
+  }
+
+ private:
+  struct Gpu {
+    Nvml::Device device = nullptr;
+    std::string name = "";
+    bool lost = false;
+    std::vector<std::string_view> told = {};  // figures whose failure is logged already
+  };
+
+  void add_all() {
+    unsigned count = 0;
+    if (const int result = nvml_.count(&count); result != 0) {
+      throw Error{nvml_.error_string(result), {.object = "NVML"}};
+    }
+    for (unsigned i = 0; i < count; ++i) {
+      if (const auto device = find(std::to_string(i))) add(*device);
+    }
+  }
+
+  /// Adds the GPUs of a list of indices and UUIDs. Like CUDA, it ignores the list from the first -1
+  /// or unknown GPU on.
+  void add_visible(std::string_view list) {
+    for (const auto word : words(list, ", ")) {
+      if (word == "-1") return;
+      const auto device = find(std::string{word});
+      if (!device) {
+        return tell("CUDA_VISIBLE_DEVICES: " + std::string{word} +
+                    ": no GPU has this index or UUID; write it as nvidia-smi -L does");
+      }
+      add(*device);
+    }
+  }
+
+  [[nodiscard]] std::optional<Nvml::Device> find(const std::string& entry) const {
+    Nvml::Device device = nullptr;
+    const auto index = count(entry);
+    const int result = index ? nvml_.by_index(static_cast<unsigned>(std::min(*index, 1e9)), &device)
+                             : nvml_.by_uuid(entry.c_str(), &device);
+    return result == 0 ? std::optional{device} : std::nullopt;
+  }
+
+  void add(Nvml::Device device) {
+    std::array<char, 96> name{};  // NVML_DEVICE_NAME_V2_BUFFER_SIZE
+    nvml_.name(device, name.data(), name.size());
+    gpus_.push_back({.device = device, .name = name.data()});
+  }
+
+  GpuUse sample(std::size_t i) {
+    GpuUse use{.name = gpus_[i].name};
+    constexpr double mib = 1 << 20;
+    if (Nvml::Utilization rates; read(i, "its use", nvml_.utilization, &rates)) {
+      use.percent = rates.gpu;
+    }
+    if (Nvml::Memory memory; read(i, "its memory", nvml_.memory, &memory)) {
+      use.memory_mib = static_cast<double>(memory.used) / mib;
+      use.memory_limit_mib = static_cast<double>(memory.total) / mib;
+    }
+    if (unsigned milliwatts = 0; read(i, "its power", nvml_.power, &milliwatts)) {
+      use.power_watts = milliwatts / 1000.0;
+    }
+    if (unsigned degrees = 0; read(i, "its temperature", nvml_.temperature, 0, &degrees)) {
+      use.celsius = degrees;
+    }
+    return use;
+  }
+
+  /// Calls a function for a GPU that still answers. Returns whether the call succeeded.
+  template <class Function, class... Arguments>
+  bool read(std::size_t i, std::string_view figure, Function function, Arguments... arguments) {
+    return !gpus_[i].lost && check(i, function(gpus_[i].device, arguments...), figure);
+  }
+
+  /// Returns whether a call succeeded. Logs the first failure of each figure.
+  bool check(std::size_t i, int result, std::string_view figure) {
+    if (result == 0) return true;
+    Gpu& gpu = gpus_[i];
+    gpu.lost = result == Nvml::gpu_is_lost;
+    if (std::find(gpu.told.begin(), gpu.told.end(), figure) != gpu.told.end()) return false;
+    gpu.told.push_back(figure);
+    tell("GPU " + std::to_string(i) + " " + gpu.name + ": " + std::string{figure} +
+         " cannot be read: " + nvml_.error_string(result) + "; training goes on without " +
+         (gpu.lost ? "this GPU's figures" : "this figure"));
+    return false;
+  }
+
+  void tell(const std::string& text) const {
+    if (log_) log_(text);
+  }
+
+  Nvml nvml_;
+  Log log_;
+  std::vector<Gpu> gpus_;
+};
+
+}  // namespace seqtrain::machine

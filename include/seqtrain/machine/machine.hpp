@@ -1,0 +1,147 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/machine/gpus.hpp>
+#include <seqtrain/machine/host_use.hpp>
+#include <seqtrain/machine/machine_use.hpp>
+#include <seqtrain/metrics/metric.hpp>
+#include <seqtrain/run/results.hpp>
+
+namespace seqtrain::machine {
+
+/// Options of `Machine`.
+struct MachineOptions {
+  double seconds = 5;  ///< time from one sample to the next
+  bool gpu = false;    ///< the run uses GPUs, so they are sampled as well
+  /// Called on the sampling thread, once for each reason why figures are missing. It must not
+  /// throw.
+  std::function<void(std::string_view)> log = {};
+  std::string nvml = "libnvidia-ml.so.1";  ///< NVIDIA's management library, by name or path
+  std::filesystem::path root = "/";        ///< the directory that contains proc and sys
+
+  void validate() const {
+    if (seconds > 0 && seconds <= 86400) return;
+    throw InputError{"must be above 0 and at most 86400 (a day)",
+                     {.object = "machine", .field = "seconds"}};
+  }
+};
+
+/// Samples the use of the processor, of memory and of the GPUs on a thread of its own while it
+/// lives. It takes the first sample at once; percentages of the processor need two. No call waits
+/// for a sample. Any thread may call the members.
+class Machine {
+ public:
+  /// Throws `InputError` if an option is out of range. Figures that cannot be sampled are left out.
+  explicit Machine(const MachineOptions& options = {}) {
+    options.validate();
+    const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    thread_ = std::jthread{
+        [this, options, visible = visible ? std::optional<std::string>{visible} : std::nullopt](
+            const std::stop_token& stop) { run(stop, options, visible); }};
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  /// Ends the thread without waiting for the next sample.
+  ~Machine() = default;
+
+  /// Returns the figures of the last sample, by the names in docs/machine.md.
+  [[nodiscard]] std::vector<metrics::Figure> latest() const {
+    const std::lock_guard lock{mutex_};
+    return latest_;
+  }
+
+  /// Returns the last sample as a line of text, which is empty before the first sample.
+  [[nodiscard]] std::string describe() const {
+    const std::lock_guard lock{mutex_};
+    return text_;
+  }
+
+  /// Returns the mean and the maximum of each figure over all samples.
+  [[nodiscard]] std::vector<run::MachineFigure> summary() const {
+    const std::lock_guard lock{mutex_};
+    std::vector<run::MachineFigure> result;
+    for (const auto& [name, sum, max, samples] : totals_) {
+      result.push_back({.name = name, .mean = sum / static_cast<double>(samples), .max = max});
+    }
+    return result;
+  }
+
+ private:
+  struct Total {
+    std::string name;
+    double sum = 0;
+    double max = 0;
+    std::int64_t samples = 0;
+  };
+
+  void run(const std::stop_token& stop, const MachineOptions& options,
+           const std::optional<std::string>& visible) {
+    HostMeter<> host{options.root};
+    auto gpus = open_gpus(options, visible);
+    const std::chrono::duration<double> pause{options.seconds};
+    const auto stopped = [&] { return stop.stop_requested(); };
+    std::unique_lock lock{mutex_, std::defer_lock};
+    do {
+      const MachineUse use{host.sample(), gpus ? gpus->sample() : std::vector<GpuUse>{}};
+      auto figures = machine::figures(use);
+      auto text = machine::describe(use);
+      lock.lock();
+      for (const auto& figure : figures) add(figure);
+      latest_ = std::move(figures);
+      text_ = std::move(text);
+      wake_.wait_for(lock, stop, pause, stopped);
+      lock.unlock();
+    } while (!stopped());
+  }
+
+  static std::optional<Gpus> open_gpus(const MachineOptions& options,
+                                       const std::optional<std::string>& visible) {
+    if (!options.gpu) return {};
+    try {
+      return std::optional<Gpus>{std::in_place, options.nvml, visible, options.log};
+    } catch (const Error& error) {
+      if (options.log) {
+        options.log("The use of the GPUs cannot be read: " + std::string{error.what()} +
+                    "; training goes on without it. NVML comes with NVIDIA's driver, and a "
+                    "container needs the driver's libraries");
+      }
+      return {};
+    }
+  }
+
+  void add(const metrics::Figure& figure) {
+    auto total = std::find_if(totals_.begin(), totals_.end(),
+                              [&](const Total& known) { return known.name == figure.name; });
+    if (total == totals_.end()) {
+      total = totals_.insert(total, {.name = figure.name, .max = figure.value});
+    }
+    total->sum += figure.value;
+    total->max = std::max(total->max, figure.value);
+    ++total->samples;
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::vector<metrics::Figure> latest_;
+  std::string text_;
+  std::vector<Total> totals_;
+  std::jthread thread_;  // the last member, so that it ends before those that it uses
+};
+
+}  // namespace seqtrain::machine

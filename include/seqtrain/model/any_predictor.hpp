@@ -1,0 +1,146 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include <seqtrain/core/separate_compilation.hpp>
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/model/precision.hpp>
+#include <seqtrain/predict/encoded.hpp>
+#include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/predict/text_encoder.hpp>
+#include <seqtrain/text/tokens.hpp>
+
+namespace seqtrain::model {
+
+class AnyClassifier;
+
+struct PredictorOptions {
+  c10::Device device = c10::Device{c10::kCPU};
+  /// Precision of an encoder's products; an AWD-LSTM has only fp32.
+  Precision precision = Precision::fp32;
+};
+
+/// A text, or a pair of texts.
+struct Text {
+  std::string_view text;
+  std::optional<std::string_view> pair = {};
+};
+
+/// A trained classifier of any family with its tokenizer and its labels, ready for predictions.
+/// Threads may share it: they encode at the same time, and one batch at a time is predicted, by as
+/// many threads as torch is set to use.
+///
+/// On a processor, an encoder's logits for a text have the same bits whatever other texts are
+/// predicted with it. On other devices, and for an AWD-LSTM, they are equal up to rounding.
+class AnyPredictor {
+ public:
+  using Encoded = predict::Encoded;
+
+  /// Loads a directory in Hugging Face's layout, the directory of a run, or a directory that the
+  /// program `languages` has written. Throws `InputError` if it is none of them, if its files do
+  /// not fit together, or if the model is not fine-tuned.
+  explicit AnyPredictor(const std::filesystem::path& directory,
+                        const PredictorOptions& options = {});
+  AnyPredictor(AnyPredictor&&) noexcept;
+  AnyPredictor& operator=(AnyPredictor&&) noexcept;
+  ~AnyPredictor();
+
+  [[nodiscard]] const predict::Task& task() const { return task_; }
+  [[nodiscard]] const std::vector<std::string>& labels() const { return task_.labels; }
+  [[nodiscard]] ProblemType problem_type() const { return task_.problem_type; }
+  /// Returns the precision of the encoder's products.
+  [[nodiscard]] Precision precision() const { return precision_; }
+  /// See `cpu::AnyEncoder::maps_in_bf16`.
+  [[nodiscard]] std::size_t maps_in_bf16() const { return maps_in_bf16_; }
+  /// Returns the greatest number of ids of a text, including special tokens.
+  [[nodiscard]] std::size_t max_length() const { return max_length_; }
+  /// Returns the number of ids to which texts are truncated unless the caller says otherwise:
+  /// `max_length()`, or what the tokenizer's files allow if that is less.
+  [[nodiscard]] std::size_t usual_length() const {
+    return std::min(max_length_, encode_.max_length());
+  }
+  /// Returns the number of special tokens around a single text (false) or a pair (true).
+  [[nodiscard]] std::size_t special_tokens(bool pair) const { return encode_.special_tokens(pair); }
+
+  /// Encodes a text or a pair, truncated to `usual_length()` ids. Throws `InputError` on text that
+  /// is not UTF-8.
+  [[nodiscard]] Encoded encode(std::string_view text,
+                               std::optional<std::string_view> pair = {}) const {
+    return encode(text, pair, usual_length());
+  }
+  /// Encodes a text or a pair, truncated to `max_length` ids, which may be more than the model
+  /// takes.
+  [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
+                               std::size_t max_length, predict::Cut cut = predict::Cut::end) const {
+    auto encoded = encode_(text, pair, max_length, cut);
+    if (backwards_) {
+      std::ranges::reverse(encoded.input_ids);
+      encoded.first_segment = encoded.input_ids.size();
+    }
+    return encoded;
+  }
+
+  /// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids.
+  [[nodiscard]] std::optional<std::vector<text::Token>> tokens(std::string_view text,
+                                                               bool special) const {
+    return encode_.tokens(text, special);
+  }
+
+  /// Returns the logits of each text [texts, labels]. Throws `InputError` if a text has more ids
+  /// than the model takes, and `Error` if there is too little memory for so many texts at once.
+  [[nodiscard]] metrics::Logits predict(std::span<const Encoded> texts) const;
+
+  /// Returns the scores for a row of logits: see `predict::scores`.
+  [[nodiscard]] std::vector<double> scores(std::span<const float> logits) const {
+    return predict::scores(logits, task_);
+  }
+
+  /// Returns the labels, the scores and the logits of each text.
+  [[nodiscard]] std::vector<predict::Prediction> operator()(std::span<const Text> texts) const {
+    std::vector<Encoded> encoded;
+    for (const auto& [text, pair] : texts) encoded.push_back(encode(text, pair));
+    const auto rows = predict(encoded);
+    std::vector<predict::Prediction> predictions;
+    for (Eigen::Index row = 0; row < rows.rows(); ++row) {
+      const auto width = static_cast<std::size_t>(rows.cols());
+      predictions.push_back(predict::interpret({rows.row(row).data(), width}, task_));
+    }
+    return predictions;
+  }
+
+ private:
+  struct State;
+
+  void describe(const AnyClassifier& model, c10::Device device);
+  void calibrate(const std::filesystem::path& file);
+  [[nodiscard]] metrics::Logits logits(std::span<const Encoded> texts) const;
+
+  predict::TextEncoder encode_;
+  std::unique_ptr<State> state_;  ///< the model
+  predict::Task task_;
+  Precision precision_ = Precision::fp32;
+  std::size_t maps_in_bf16_ = 0;
+  std::size_t max_length_ = 0;
+  bool by_itself_ = false;  ///< each text is predicted alone
+  bool backwards_ = false;  ///< texts are read from the end
+};
+
+static_assert(predict::Predictor<AnyPredictor>);
+
+}  // namespace seqtrain::model
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/model/src/any_predictor.hpp>
+#endif

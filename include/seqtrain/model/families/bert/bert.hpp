@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <seqtrain/model/families/bert/embeddings.hpp>
+#include <seqtrain/model/families/bert/encoder.hpp>
+#include <seqtrain/model/families/bert/head.hpp>
+#include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/model_config.hpp>
+
+namespace seqtrain::model {
+
+/// The BERT family (Devlin et al. 2019).
+struct Bert {
+  static constexpr std::string_view model_type = "bert";
+  static constexpr std::string_view prefix = "bert";
+  static constexpr std::string_view classifier = "BertForSequenceClassification";
+  using Config = weights::ModelConfig;
+  using Encoder = BertEncoder<BertEmbeddings>;
+  using Head = BertHead;
+
+  static Config read_config(const weights::ConfigFile& file) { return weights::read_config(file); }
+
+  static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }
+};
+
+}  // namespace seqtrain::model

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/gather.h>
+
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/layer.hpp>
+#include <seqtrain/model/families/deberta_v2/config.hpp>
+#include <seqtrain/model/families/deberta_v2/distances.hpp>
+#include <seqtrain/model/nn/after_attention.hpp>
+#include <seqtrain/model/nn/attention.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layer_form.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+
+namespace seqtrain::model {
+
+/// BERT's layer with disentangled attention (He et al. 2021). The score of a query and a key is a
+/// sum of up to three products: query and key, query and distance, and key and distance.
+class DebertaV2Layer {
+ public:
+  DebertaV2Layer(const Scope& scope, const DebertaV2Config& config)
+      : query_{scope / "attention.self.query_proj", config.hidden_size, config.hidden_size},
+        key_{scope / "attention.self.key_proj", config.hidden_size, config.hidden_size},
+        value_{scope / "attention.self.value_proj", config.hidden_size, config.hidden_size},
+        distance_key_{own_map(scope, "pos_key_proj", config, config.content_to_position)},
+        distance_query_{own_map(scope, "pos_query_proj", config, config.position_to_content)},
+        heads_{config.num_attention_heads},
+        content_to_position_{config.content_to_position},
+        position_to_content_{config.position_to_content},
+        attention_dropout_{config.attention_probs_dropout_prob},
+        hidden_dropout_{config.hidden_dropout_prob},
+        after_attention_{scope, config, LayerForm{}} {}
+
+  /// Returns hidden states [rows, width, hidden] for those of the layer before. `distances` is
+  /// empty if the model has no relative attention.
+  at::Tensor operator()(const at::Tensor& x, AttentionMask mask,
+                        const std::optional<BatchDistances>& distances, Dropout& dropout) const {
+    // `attend` divides by the root of the heads' size; the sum of several scores is also divided by
+    // the root of their number.
+    const int scores = score_parts();
+    const at::Tensor q = split_heads(query_(x), heads_).div(std::sqrt(static_cast<double>(scores)));
+    const at::Tensor k = split_heads(key_(x), heads_);
+    if (distances) mask.bias = bias(q, k, *distances, scores, dropout);
+    const at::Tensor context =
+        attend(q, k, split_heads(value_(x), heads_), mask, attention_dropout_, dropout);
+    return after_attention_(context, x, dropout);
+  }
+
+  /// Returns the layer for the hand-written passes, without its map of distances.
+  template <class T>
+  [[nodiscard]] cpu::Layer<T> cpu_part() const {
+    cpu::Layer<T> layer = after_attention_.cpu_part(cpu::linear<T>({query_, key_, value_}));
+    layer.score_parts = static_cast<std::size_t>(score_parts());
+    return layer;
+  }
+
+  /// Returns the map from embeddings of distances to the vectors that are multiplied by keys, those
+  /// that are multiplied by queries, or both.
+  template <class T>
+  [[nodiscard]] cpu::Linear<T> cpu_distance_map() const {
+    const Linear& to_query = distance_query_ ? *distance_query_ : query_;
+    const Linear& to_key = distance_key_ ? *distance_key_ : key_;
+    if (!content_to_position_) return cpu::linear<T>({to_query});
+    if (!position_to_content_) return cpu::linear<T>({to_key});
+    return cpu::linear<T>({to_query, to_key});
+  }
+
+ private:
+  /// Returns the number of products that a score is the sum of.
+  [[nodiscard]] int score_parts() const {
+    return 1 + (content_to_position_ ? 1 : 0) + (position_to_content_ ? 1 : 0);
+  }
+
+  static std::optional<Linear> own_map(const Scope& scope, std::string_view name,
+                                       const DebertaV2Config& config, bool used) {
+    if (!used || config.share_att_key || !config.relative_attention) return {};
+    return Linear{scope / "attention.self" / name, config.hidden_size, config.hidden_size};
+  }
+
+  /// Returns the part of the scores [rows, heads, width, width] that depends on distances. `q` is
+  /// scaled. The scores are computed for each distance and then looked up for each pair of tokens.
+  [[nodiscard]] std::optional<at::Tensor> bias(const at::Tensor& q, const at::Tensor& k,
+                                               const BatchDistances& distances, int scores,
+                                               Dropout& dropout) const {
+    const at::Tensor embeddings = dropout(distances.embeddings, hidden_dropout_).unsqueeze(0);
+    const auto score = [&](const at::Tensor& content, const Linear& map, const at::Tensor& rows,
+                           double scale) {
+      const at::Tensor keys = split_heads(map(embeddings), heads_).squeeze(0).div(scale);
+      const at::Tensor by_head = content.transpose(0, 1).flatten(1, 2);
+      const at::Tensor all = at::bmm(by_head, keys.transpose(-2, -1))
+                                 .unflatten(1, {content.size(0), content.size(2)})
+                                 .transpose(0, 1);
+      return at::gather(all, -1, rows.expand({all.size(0), all.size(1), -1, -1}));
+    };
+    const double root = std::sqrt(static_cast<double>(q.size(-1)));
+    std::optional<at::Tensor> sum;
+    if (content_to_position_) {
+      sum = score(q, distance_key_.value_or(key_), distances.of_pairs, root);
+    }
+    if (position_to_content_) {
+      const double scale = root * std::sqrt(static_cast<double>(scores));
+      const at::Tensor of_keys =
+          score(k, distance_query_.value_or(query_), distances.of_pairs.t(), scale)
+              .transpose(-2, -1);
+      sum = sum ? sum->add(of_keys) : of_keys;
+    }
+    return sum;
+  }
+
+  Linear query_, key_, value_;
+  std::optional<Linear> distance_key_, distance_query_;
+  std::int64_t heads_;
+  bool content_to_position_, position_to_content_;
+  double attention_dropout_;
+  double hidden_dropout_;
+  AfterAttention after_attention_;
+};
+
+}  // namespace seqtrain::model

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/any_predictor.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
+#include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
+#include <seqtrain/model/describe.hpp>
+#include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/model/one_output.hpp>
+#include <seqtrain/predict/encoded.hpp>
+#include <seqtrain/predict/text_encoder.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/subword_tokenizer.hpp>
+#include <seqtrain/weights/calibration.hpp>
+
+namespace seqtrain::model {
+
+namespace detail {
+
+/// Returns the model's folder in a run's directory, or the directory itself if it is a model's.
+inline std::filesystem::path model_folder(const std::filesystem::path& directory) {
+  if (std::filesystem::exists(directory / "config.json")) return directory;
+  const auto model = directory / "model";
+  return std::filesystem::exists(model / "config.json") ? model : directory;
+}
+
+inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folder) {
+  if (const auto path = folder / "subwords.model"; std::filesystem::exists(path)) {
+    return predict::TextEncoder{text::load_subwords(path)};
+  }
+  return predict::TextEncoder{text::load_tokenizer(folder)};
+}
+
+using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier>;
+
+inline TrainedModel load_trained(const std::filesystem::path& folder,
+                                 const predict::TextEncoder& tokenizer,
+                                 const PredictorOptions& options) {
+  if (!std::filesystem::exists(folder / "config.json") &&
+      std::filesystem::exists(folder / AwdLstmDescription::load(folder).model)) {
+    auto model = load_awd_lstm(folder, tokenizer.pad_id(), options.device);
+    check_vocabulary({.vocab_size = model.vocab_size()}, tokenizer.vocab_size());
+    return model;
+  }
+  auto model = load_classifier(folder, {.tokenizer_size = tokenizer.vocab_size(),
+                                        .device = options.device,
+                                        .precision = options.precision,
+                                        .only_predicts = true});
+  check_trained(model.load_report());
+  return model;
+}
+
+}  // namespace detail
+
+struct AnyPredictor::State {
+  detail::TrainedModel model;
+  std::mutex mutex = {};
+};
+
+SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(const std::filesystem::path& directory,
+                                             const PredictorOptions& options)
+    : encode_{detail::load_text_encoder(detail::model_folder(directory))} {
+  const auto folder = detail::model_folder(directory);
+  state_.reset(new State{.model = detail::load_trained(folder, encode_, options)});
+  if (const auto* encoder = std::get_if<AnyClassifier>(&state_->model)) {
+    describe(*encoder, options.device);
+    if (labels().size() == 1) task_.one_output = one_output_of(folder);
+  } else {
+    const auto& model = std::get<AwdLstmClassifier>(state_->model);
+    const auto description = AwdLstmDescription::load(folder);
+    task_ = {.labels = model.options().labels, .problem_type = model.problem_type()};
+    max_length_ = static_cast<std::size_t>(description.max_length);
+    backwards_ = description.backwards;
+  }
+  calibrate(folder / "config.json");
+  calibrate(folder / "description.json");
+}
+
+SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(AnyPredictor&&) noexcept = default;
+SEQTRAIN_SEPARATE AnyPredictor& AnyPredictor::operator=(AnyPredictor&&) noexcept = default;
+SEQTRAIN_SEPARATE AnyPredictor::~AnyPredictor() = default;
+
+SEQTRAIN_SEPARATE void AnyPredictor::describe(const AnyClassifier& model, c10::Device device) {
+  task_ = {.labels = model.config().labels, .problem_type = model.problem_type()};
+  precision_ = model.precision();
+  maps_in_bf16_ = model.maps_in_bf16();
+  max_length_ = static_cast<std::size_t>(model.max_length());
+  // The bits of torch's operators depend on the number of rows, so each text is predicted alone.
+  by_itself_ = device.is_cpu() && !model.has_kernels();
+}
+
+/// Takes the temperature or the thresholds in a file, if it exists and has them.
+SEQTRAIN_SEPARATE void AnyPredictor::calibrate(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return;
+  const auto document = json::Document::load(file);
+  const auto found = weights::calibration_in(document.root(), labels().size());
+  if (!found) return;
+  task_.temperature = found->temperature;
+  task_.thresholds = found->thresholds;
+}
+
+SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::predict(std::span<const Encoded> texts) const {
+  if (texts.empty()) return {0, static_cast<Eigen::Index>(labels().size())};
+  const std::lock_guard lock{state_->mutex};
+  if (!by_itself_) return logits(texts);
+  metrics::Logits all{static_cast<Eigen::Index>(texts.size()),
+                      static_cast<Eigen::Index>(labels().size())};
+  for (Eigen::Index row = 0; row < all.rows(); ++row) {
+    all.row(row) = logits(texts.subspan(static_cast<std::size_t>(row), 1));
+  }
+  return all;
+}
+
+SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::logits(std::span<const Encoded> texts) const {
+  const data::Batch batch = predict::to_batch(texts, encode_.pad_id());
+  return std::visit([&](auto& model) { return model.logits(batch); }, state_->model);
+}
+
+}  // namespace seqtrain::model

@@ -1,0 +1,5 @@
+#pragma once
+
+#include <seqtrain/page/compare.hpp>
+#include <seqtrain/page/run_log.hpp>
+#include <seqtrain/page/run_page.hpp>

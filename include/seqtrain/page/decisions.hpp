@@ -1,0 +1,273 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/metrics/bootstrap.hpp>
+#include <seqtrain/metrics/precision_recall.hpp>
+#include <seqtrain/page/facts.hpp>
+#include <seqtrain/page/html/bars.hpp>
+#include <seqtrain/page/html/chart.hpp>
+#include <seqtrain/page/html/heat_map.hpp>
+#include <seqtrain/page/html/table.hpp>
+
+namespace seqtrain::page {
+
+namespace detail {
+
+inline constexpr std::size_t most_label_rows = 1000;  // most labels in a table
+inline constexpr std::size_t most_label_bars = 30;    // most labels in a figure
+inline constexpr std::size_t most_label_curves = 8;   // most labels in a chart
+
+inline std::string short_name(const predict::Task& task, std::size_t label) {
+  return html::cut(metrics::label_name(task.labels, label), 60);
+}
+
+inline std::string with_interval(double value, const metrics::Interval& interval) {
+  return log::fixed(value, 3) + " [" + log::fixed(interval.low, 3) + ", " +
+         log::fixed(interval.high, 3) + "]";
+}
+
+/// Returns the confusion counts of single-label decisions.
+inline metrics::Confusion confusion_of(const metrics::Decisions& decisions) {
+  const auto labels = static_cast<Eigen::Index>(decisions.labels());
+  metrics::Confusion counts = metrics::Confusion::Zero(labels, labels);
+  for (std::size_t i = 0; i < decisions.size(); ++i) {
+    ++counts(decisions.gold(i)[0], decisions.said(i)[0]);
+  }
+  return counts;
+}
+
+inline std::vector<metrics::LabelScores> label_scores(const metrics::Decisions& decisions) {
+  std::vector<std::int64_t> support(decisions.labels()), said(support), hits(support);
+  for (std::size_t i = 0; i < decisions.size(); ++i) {
+    const auto gold = decisions.gold(i);
+    for (const auto label : gold) ++support[label];
+    for (const auto label : decisions.said(i)) {
+      ++said[label];
+      if (std::ranges::find(gold, label) != gold.end()) ++hits[label];
+    }
+  }
+  std::vector<metrics::LabelScores> result;
+  for (std::size_t i = 0; i < support.size(); ++i) {
+    result.push_back(metrics::scores(support[i], said[i], hits[i]));
+  }
+  return result;
+}
+
+/// Returns a table of the most frequent confusions, for labels that are too many for a matrix.
+inline std::string frequent_confusions(const metrics::Confusion& counts,
+                                       const predict::Task& task) {
+  constexpr std::size_t most = 50;
+  std::vector<std::pair<Eigen::Index, Eigen::Index>> cells;
+  for (Eigen::Index gold = 0; gold < counts.rows(); ++gold) {
+    for (Eigen::Index said = 0; said < counts.cols(); ++said) {
+      if (gold != said && counts(gold, said) > 0) cells.emplace_back(gold, said);
+    }
+  }
+  const std::size_t shown = std::min(most, cells.size());
+  std::ranges::partial_sort(cells, cells.begin() + static_cast<std::ptrdiff_t>(shown),
+                            std::greater{},
+                            [&](const auto& cell) { return counts(cell.first, cell.second); });
+  report::Rows rows{{"gold", "predicted", "examples"}};
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto [gold, said] = cells[i];
+    rows.push_back({short_name(task, static_cast<std::size_t>(gold)),
+                    short_name(task, static_cast<std::size_t>(said)),
+                    std::to_string(counts(gold, said))});
+  }
+  return html::table(rows, "The most frequent confusions");
+}
+
+/// Returns the labels in ascending order of their F1.
+inline std::vector<std::size_t> worst_first(const std::vector<metrics::LabelScores>& scores) {
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return scores[i].f1; });
+  return order;
+}
+
+inline std::string labels_figure(const std::string& split, const metrics::Decisions& decisions,
+                                 const predict::Task& task) {
+  const auto scores = label_scores(decisions);
+  const auto intervals =
+      metrics::bootstrap(decisions, metrics::BootstrapOptions::for_examples(decisions.size()));
+  auto order = worst_first(scores);
+  const bool all = order.size() <= most_label_bars;
+  if (all) std::ranges::sort(order);
+  html::Bars bars{.id = split + "-labels",
+                  .title = all ? "Precision, recall and F1 by label, with 95 % intervals"
+                               : "The labels with the lowest F1, with 95 % intervals",
+                  .series = {"precision", "recall", "F1"}};
+  report::Rows rows{{"label", "precision", "recall", "F1", "support"}};
+  for (const std::size_t i : order) {
+    if (rows.size() > most_label_rows) break;
+    const auto& [precision, recall, f1, support, predicted] = scores[i];
+    const auto& bounds = intervals.labels[i];
+    const std::string name = short_name(task, i);
+    rows.push_back({name, with_interval(precision, bounds.precision),
+                    with_interval(recall, bounds.recall), with_interval(f1, bounds.f1),
+                    std::to_string(support)});
+    if (bars.rows.size() >= most_label_bars) continue;
+    bars.rows.push_back({name,
+                         {{precision, bounds.precision.low, bounds.precision.high},
+                          {recall, bounds.recall.low, bounds.recall.high},
+                          {f1, bounds.f1.low, bounds.f1.high}}});
+  }
+  std::int64_t right = 0;
+  for (std::size_t i = 0; i < decisions.size(); ++i) right += decisions.right(i) ? 1 : 0;
+  const double macro = metrics::macro_average(scores, decisions.problem_type()).f1;
+  const double accuracy = static_cast<double>(right) / static_cast<double>(decisions.size());
+  return "<p>Accuracy " + with_interval(accuracy, intervals.accuracy) + ", macro F1 " +
+         with_interval(macro, intervals.macro_f1) + ", over " +
+         html::count(static_cast<std::int64_t>(decisions.size())) +
+         " examples. Intervals are those of 95 % of bootstrap resamples, or Wilson's where all "
+         "resamples are equal.</p>" +
+         html::to_html(bars, html::table(rows, "Scores by label"));
+}
+
+inline std::string recall_chart(const std::string& split, const run::Answers& answers,
+                                const predict::Task& task, std::vector<std::size_t> order) {
+  const run::LabelCurves curves{answers, task};
+  html::Chart chart{.id = split + "-precision-recall",
+                    .title = "Precision over recall",
+                    .x = "recall",
+                    .y = "precision",
+                    .x_range = html::Range{0, 1},
+                    .y_range = html::Range{0, 1.02}};
+  if (order.size() > most_label_curves) order.resize(most_label_curves);
+  std::ranges::sort(order);
+  report::Rows rows{{"label", "average precision"}};
+  for (const std::size_t label : order) {
+    const auto curve = curves(label);
+    html::Line line{.name = short_name(task, label)};
+    for (const auto& at : curve) line.points.push_back({at.recall, at.precision});
+    chart.lines.push_back(std::move(line));
+    rows.push_back({short_name(task, label), html::number(metrics::average_precision(curve))});
+  }
+  return html::to_html(chart) + html::table(rows, "Average precision");
+}
+
+inline html::Line reliability_line(const std::string& name,
+                                   const std::vector<metrics::ReliabilityBin>& bins) {
+  html::Line line{.name = name, .dots = true};
+  for (const auto& bin : bins) {
+    if (bin.examples > 0) line.points.push_back({bin.confidence, bin.accuracy});
+  }
+  return line;
+}
+
+inline std::string reliability_chart(const std::string& split, const run::Answers& answers,
+                                     const predict::Task& task, const run::Calibrated* calibrated) {
+  const auto bins = run::reliability(answers, task);
+  const bool single = task.problem_type == ProblemType::single_label;
+  html::Chart chart{.id = split + "-reliability",
+                    .title = "Reliability",
+                    .x = single ? "score of the predicted label" : "score",
+                    .y = single ? "share that is right" : "share that has the label",
+                    .lines = {reliability_line("as trained", bins)},
+                    .x_range = html::Range{0, 1},
+                    .y_range = html::Range{0, 1},
+                    .diagonal = true};
+  std::string text =
+      "<p>Expected calibration error: " + log::fixed(metrics::expected_calibration_error(bins), 4);
+  if (calibrated != nullptr && single) {
+    const auto after = run::reliability(answers, calibrated->apply(task));
+    chart.lines.push_back(reliability_line("calibrated", after));
+    text += " as trained, " + log::fixed(metrics::expected_calibration_error(after), 4) +
+            " with temperature " + html::number(calibrated->chosen.temperature);
+  }
+  report::Rows rows{{"scores", "examples", "mean score", chart.y}};
+  for (const auto& bin : bins) {
+    rows.push_back({log::fixed(bin.low, 1) + "–" + log::fixed(bin.high, 1),
+                    html::count(bin.examples), log::fixed(bin.confidence, 3),
+                    log::fixed(bin.accuracy, 3)});
+  }
+  return text + ".</p>" + html::to_html(chart) + html::table(rows, "Examples by score");
+}
+
+/// Returns a scatter plot of predicted over true values.
+inline std::string scatter(const std::string& split, const run::Answers& answers) {
+  html::Line line{.name = "examples", .line = false, .dots = true};
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (answers.labelled(i))
+      line.points.push_back({answers.targets_of(i)[0], answers.logits_of(i)[0]});
+  }
+  std::ranges::sort(line.points, {}, &metrics::Point::x);
+  return html::to_html(html::Chart{.id = split + "-scatter",
+                                   .title = "Predicted over true values",
+                                   .x = "true value",
+                                   .y = "predicted value",
+                                   .lines = {std::move(line)}});
+}
+
+}  // namespace detail
+
+/// Returns the section of a page about the decisions on a split. A cell of the confusion matrix is
+/// a link if `link(gold, said)` returns an address.
+[[nodiscard]] inline std::string decisions_section(
+    const std::string& split, const run::Answers& answers, const predict::Task& task,
+    const run::Calibrated* calibrated,
+    const std::function<std::string(std::size_t, std::size_t)>& link) {
+  std::string out =
+      "<section id=\"" + split + "\"><h2>Decisions on " + html::escaped(split) + "</h2>\n";
+  if (answers.left_out > 0) {
+    out += "<p>" + html::count(static_cast<std::int64_t>(answers.left_out)) +
+           " examples were too many to be kept and are not counted here.</p>";
+  }
+  if (task.problem_type == ProblemType::regression) {
+    return out + detail::scatter(split, answers) + "</section>\n";
+  }
+  const auto decisions = run::decisions(answers, task);
+  if (decisions.size() == 0) return out + "<p>No example has a label.</p></section>\n";
+  if (task.problem_type == ProblemType::single_label) {
+    const auto counts = detail::confusion_of(decisions);
+    if (decisions.labels() <= html::most_heat_labels) {
+      const auto report = metrics::make_report(counts, 0);
+      out += html::heat_map(split + "-confusion", "Confusion matrix", counts, task.labels,
+                            report::confusion_rows(report, task.labels), link);
+    } else {
+      out += detail::frequent_confusions(counts, task);
+    }
+  }
+  out += detail::labels_figure(split, decisions, task) + "<div class=\"grid\"><div>";
+  out += detail::recall_chart(split, answers, task,
+                              detail::worst_first(detail::label_scores(decisions)));
+  out += "</div><div>" + detail::reliability_chart(split, answers, task, calibrated);
+  return out + "</div></div></section>\n";
+}
+
+/// Returns the section of a page about the calibration on dev, or an empty string if there was
+/// none.
+[[nodiscard]] inline std::string calibration_section(const run::Calibrated* calibrated,
+                                                     const predict::Task& task) {
+  if (calibrated == nullptr) return {};
+  report::Rows rows{{"figure of dev", "before", "after"}};
+  for (const auto& [name, before, after] : calibrated->figures) {
+    rows.push_back({name, log::fixed(before, 4), log::fixed(after, 4)});
+  }
+  std::string out =
+      "<section id=\"calibration\"><h2>Calibration</h2>\n<p>Chosen on dev and saved "
+      "in the model's config.json; logits stay as they are.</p>" +
+      html::table(rows, "Before and after");
+  if (calibrated->chosen.thresholds.empty()) {
+    return out + "<p>Temperature: " + html::number(calibrated->chosen.temperature) +
+           ".</p></section>\n";
+  }
+  report::Rows thresholds{{"label", "threshold"}};
+  for (std::size_t i = 0; i < calibrated->chosen.thresholds.size(); ++i) {
+    if (i < detail::most_label_rows) {
+      thresholds.push_back(
+          {detail::short_name(task, i), html::number(calibrated->chosen.thresholds[i])});
+    }
+  }
+  return out + html::table(thresholds, "Thresholds") + "</section>\n";
+}
+
+}  // namespace seqtrain::page

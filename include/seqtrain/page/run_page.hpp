@@ -1,0 +1,213 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/data/near_equal.hpp>
+#include <seqtrain/data/visit_examples.hpp>
+#include <seqtrain/page/curves.hpp>
+#include <seqtrain/page/data.hpp>
+#include <seqtrain/page/decisions.hpp>
+#include <seqtrain/page/examples.hpp>
+#include <seqtrain/page/facts.hpp>
+#include <seqtrain/page/html/frame.hpp>
+#include <seqtrain/page/run_log.hpp>
+#include <seqtrain/run/answers.hpp>
+#include <seqtrain/train/events.hpp>
+
+namespace seqtrain::page {
+
+/// The largest size of a page in bytes.
+inline constexpr std::size_t most_page_bytes = 2'000'000;
+
+namespace detail {
+
+inline std::string page_body(const PageContent& page, std::size_t text_bytes) {
+  const RunFacts& facts = *page.facts;
+  std::string out = "<a class=\"skip\" href=\"#main\">To the figures</a><header>";
+  out += html::element("h1", facts.name) + "<p class=\"status\">" + html::escaped(page.status) +
+         "</p><nav aria-label=\"Sections\"><a href=\"#training\">Training</a>";
+  if (page.dev != nullptr) out += "<a href=\"#dev\">Dev</a><a href=\"#examples\">Examples</a>";
+  if (page.test != nullptr) out += "<a href=\"#test\">Test</a>";
+  out += "<a href=\"#data\">Data</a><a href=\"#run\">Run</a></nav></header><main id=\"main\">\n";
+  out += curves_section(page);
+  if (page.dev != nullptr) {
+    const ChosenExamples chosen{*page.dev, facts.task};
+    out += decisions_section(
+        "dev", *page.dev, facts.task, page.calibrated,
+        [&](std::size_t gold, std::size_t said) { return chosen.link(gold, said); });
+    out += calibration_section(page.calibrated, facts.task);
+    out += examples_section(page, chosen, text_bytes);
+  } else {
+    out +=
+        "<section><h2>Decisions on dev</h2><p>There are no answers to dev examples yet.</p>"
+        "</section>\n";
+  }
+  if (page.test != nullptr) {
+    out += decisions_section("test", *page.test, facts.task, page.calibrated,
+                             [](std::size_t, std::size_t) { return std::string{}; });
+  }
+  return out + data_section(page) + run_section(page) + "</main>";
+}
+
+}  // namespace detail
+
+/// Returns a run's page: one HTML file with its pictures, which needs no other file. It has at most
+/// `most_page_bytes` bytes unless the run has flags of that size.
+[[nodiscard]] inline std::string to_html(const PageContent& page) {
+  constexpr std::size_t text_bytes = 800'000;
+  std::string out = html::framed(page.facts->name, detail::page_body(page, text_bytes));
+  if (out.size() <= most_page_bytes) return out;
+  return html::framed(page.facts->name, detail::page_body(page, text_bytes / 20));
+}
+
+/// Options of `RunPage`.
+struct RunPageOptions {
+  std::filesystem::path file = {};  ///< the page
+  std::filesystem::path log = {};   ///< the log that `JsonLines` writes
+  RunFacts facts = {};
+  std::optional<data::Labels> labels = {};  ///< with them texts are read from the dev file
+  data::ReadOptions read = {};
+  /// Rows of the dev file that are the dev examples, ascending; empty if all are.
+  std::vector<std::size_t> dev_rows = {};
+  /// Called with the reason if the page cannot be written.
+  std::function<void(std::string_view)> warn = {};
+};
+
+/// An observer that writes a run's page after each evaluation of dev and when training ends. Pass
+/// it after the log and the `AnswerKeeper` that it reads, so that they hear an event first. If the
+/// page cannot be written, training continues.
+class RunPage {
+ public:
+  RunPage(RunPageOptions options, const run::AnswerKeeper& answers)
+      : options_{std::move(options)}, answers_{&answers} {}
+
+  void on(const train::EvalEnd& event) {
+    if (event.split == "dev") attempt("training, after epoch " + std::to_string(event.epoch));
+  }
+  void on(const train::FitEnd&) { attempt("trained"); }
+
+  /// Writes the page of a finished run. `calibrated` is null if nothing was calibrated.
+  void finish(const run::Calibrated* calibrated, bool test_is_dev) {
+    calibrated_ = calibrated;
+    shows_test_ = !test_is_dev;
+    attempt("finished");
+  }
+
+ private:
+  static constexpr std::size_t most_conflicts = 30;
+
+  void attempt(const std::string& status) {
+    try {
+      write_file_atomically(options_.file, to_html(content(status)));
+    } catch (const std::exception& error) {
+      if (options_.warn) {
+        options_.warn(std::string{error.what()} + "; the run goes on without its page");
+      }
+    }
+  }
+
+  PageContent content(const std::string& status) {
+    PageContent page{.facts = &options_.facts,
+                     .log = load_run_log(options_.log),
+                     .dev = answers_->find("dev"),
+                     .test = shows_test_ ? answers_->find("test") : nullptr,
+                     .calibrated = calibrated_,
+                     .status = status};
+    if (page.log.steps > 0) {
+      page.status += ", step " + html::count(page.log.step) + " of " + html::count(page.log.steps);
+    }
+    if (page.dev == nullptr || !options_.labels) return page;
+    compare_texts();
+    add_texts(page);
+    return page;
+  }
+
+  /// Finds nearly equal texts in the dev file, at the first call only.
+  void compare_texts() {
+    if (std::exchange(compared_, true)) return;
+    std::vector<data::TextKey> keys;
+    visit([&](const data::ExamplePlace&, const data::Example& example) {
+      keys.push_back(data::text_key(example.text, example.text_pair));
+    });
+    groups_ = data::near_equal(keys);
+  }
+
+  template <class Visit>
+  void visit(const Visit& each) const {
+    data::visit_examples(options_.facts.dev.file, options_.read, *options_.labels, each,
+                         options_.dev_rows);
+  }
+
+  /// Tells whether the gold labels of a group's rows differ.
+  [[nodiscard]] bool differ(const std::vector<std::size_t>& rows,
+                            const run::Answers& answers) const {
+    std::optional<std::vector<std::size_t>> first;
+    for (const std::size_t row : rows) {
+      const auto at = std::ranges::lower_bound(answers.rows, static_cast<std::int64_t>(row));
+      if (at == answers.rows.end() || *at != static_cast<std::int64_t>(row)) return false;
+      const auto i = static_cast<std::size_t>(at - answers.rows.begin());
+      if (!answers.labelled(i)) return false;
+      auto labels = answers.gold_labels(i);
+      if (first && labels != *first) return true;
+      first = std::move(labels);
+    }
+    return false;
+  }
+
+  /// Reads the texts that the page shows from the dev file.
+  void add_texts(PageContent& page) const {
+    constexpr std::size_t most_bytes = 8000, most_members = 8;
+    std::vector<std::vector<std::size_t>> conflicts;
+    for (const auto& rows : groups_) {
+      if (!differ(rows, *page.dev)) continue;
+      if (conflicts.size() == most_conflicts) {
+        ++page.conflicts_left_out;
+        continue;
+      }
+      conflicts.push_back(rows);
+      conflicts.back().resize(std::min(rows.size(), most_members));
+    }
+    std::vector<std::size_t> wanted;
+    const ChosenExamples chosen{*page.dev, options_.facts.task};
+    for (const std::size_t i : chosen.indices()) {
+      wanted.push_back(static_cast<std::size_t>(page.dev->rows[i]));
+    }
+    for (const auto& rows : conflicts) wanted.insert(wanted.end(), rows.begin(), rows.end());
+    std::ranges::sort(wanted);
+    visit([&](const data::ExamplePlace& place, const data::Example& example) {
+      if (!std::ranges::binary_search(wanted, place.row)) return;
+      ExampleText text{.row = place.row, .record = static_cast<std::int64_t>(place.record)};
+      text.text = html::cut(example.text, most_bytes);
+      if (example.text_pair) text.pair = html::cut(*example.text_pair, most_bytes);
+      page.texts.push_back(std::move(text));
+    });
+    for (const auto& rows : conflicts) {
+      auto& group = page.conflicts.emplace_back();
+      for (const std::size_t row : rows) {
+        if (const auto* text = detail::text_of(page, static_cast<std::int64_t>(row))) {
+          group.push_back(*text);
+        }
+      }
+    }
+  }
+
+  RunPageOptions options_;
+  const run::AnswerKeeper* answers_;
+  const run::Calibrated* calibrated_ = nullptr;
+  bool shows_test_ = true;
+  bool compared_ = false;
+  std::vector<std::vector<std::size_t>> groups_;  // groups of nearly equal texts
+};
+
+}  // namespace seqtrain::page

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <seqtrain/run/answers.hpp>
+#include <seqtrain/run/calibrate.hpp>
+#include <seqtrain/run/model_card.hpp>
+#include <seqtrain/run/predictions.hpp>
+#include <seqtrain/run/results.hpp>
+#include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/run/save_run.hpp>
+#include <seqtrain/run/stages.hpp>

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/metrics/bootstrap.hpp>
+#include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/metrics/multi_label.hpp>
+#include <seqtrain/train/events.hpp>
+
+namespace seqtrain::run {
+
+/// A classifier's answers to a set of examples, in the set's order.
+struct Answers {
+  ProblemType problem_type = ProblemType::single_label;
+  std::int64_t epoch = 0;               ///< epochs done before the evaluation
+  std::vector<std::int64_t> rows = {};  ///< indices in the encoded set
+  metrics::Logits logits = {};          ///< [rows, labels]
+  std::vector<std::int64_t> gold =
+      {};                           ///< [rows], labels of single-label classification; -1 for none
+  std::vector<float> targets = {};  ///< [rows, labels], targets of the other problem types
+  std::size_t left_out = 0;         ///< number of examples that were not kept
+
+  [[nodiscard]] std::size_t size() const { return rows.size(); }
+  [[nodiscard]] std::size_t labels() const { return static_cast<std::size_t>(logits.cols()); }
+  [[nodiscard]] std::span<const float> logits_of(std::size_t i) const {
+    return {logits.data() + i * labels(), labels()};
+  }
+  [[nodiscard]] std::span<const float> targets_of(std::size_t i) const {
+    return std::span{targets}.subspan(i * labels(), labels());
+  }
+  /// Tells whether the example has a gold label or targets.
+  [[nodiscard]] bool labelled(std::size_t i) const {
+    if (problem_type == ProblemType::single_label) return gold[i] >= 0;
+    return !std::isnan(targets_of(i)[0]);
+  }
+
+  /// Returns the training loss of an example, or NaN if it has no label.
+  [[nodiscard]] double loss(std::size_t i) const {
+    if (!labelled(i)) return std::numeric_limits<double>::quiet_NaN();
+    const auto row = logits.row(static_cast<Eigen::Index>(i));
+    if (problem_type == ProblemType::single_label) return metrics::cross_entropy(row, gold[i]);
+    const auto truth = targets_of(i);
+    double sum = 0;
+    for (std::size_t label = 0; label < labels(); ++label) {
+      const double logit = row[static_cast<Eigen::Index>(label)];
+      const double error = logit - static_cast<double>(truth[label]);
+      sum += problem_type == ProblemType::regression
+                 ? error * error
+                 : metrics::binary_cross_entropy(logit, truth[label]);
+    }
+    return sum / static_cast<double>(labels());
+  }
+
+  /// Returns the ids of the labels that an example has; none for regression.
+  [[nodiscard]] std::vector<std::size_t> gold_labels(std::size_t i) const {
+    if (!labelled(i) || problem_type == ProblemType::regression) return {};
+    if (problem_type == ProblemType::single_label) return {static_cast<std::size_t>(gold[i])};
+    std::vector<std::size_t> ids;
+    for (std::size_t label = 0; label < labels(); ++label) {
+      if (targets_of(i)[label] > 0.5F) ids.push_back(label);
+    }
+    return ids;
+  }
+};
+
+/// An observer of `fit` and `evaluate` that keeps a classifier's answers in the last evaluation of
+/// each split. It needs memory for a row of logits for each example; past `most_logits` numbers,
+/// examples are left out.
+class AnswerKeeper {
+ public:
+  static constexpr std::size_t most_logits = std::size_t{1} << 26;
+
+  /// Makes a keeper that keeps nothing unless `enabled` is true.
+  explicit AnswerKeeper(bool enabled = true) : enabled_{enabled} {}
+
+  void on(const train::EvalBegin& event) {
+    if (!enabled_) return;
+    Answers& answers = named(event.split);
+    answers = {.epoch = event.epoch};
+    logits_.clear();
+  }
+
+  void on(const train::EvalAnswers& event) {
+    if (!enabled_) return;
+    Answers& answers = named(event.split);
+    answers.problem_type = event.problem_type;
+    const auto count = static_cast<std::size_t>(event.logits.rows());
+    const auto size = static_cast<std::size_t>(event.logits.size());
+    if (logits_.size() + size > most_logits || event.row_ids.size() != count) {
+      answers.left_out += count;
+      return;
+    }
+    width_ = event.logits.cols();
+    logits_.insert(logits_.end(), event.logits.data(), event.logits.data() + size);
+    answers.rows.insert(answers.rows.end(), event.row_ids.begin(), event.row_ids.end());
+    answers.gold.insert(answers.gold.end(), event.labels.begin(), event.labels.end());
+    answers.targets.insert(answers.targets.end(), event.targets.begin(), event.targets.end());
+  }
+
+  void on(const train::EvalEnd& event) {
+    if (!enabled_) return;
+    sort(named(event.split));
+    logits_ = {};
+  }
+
+  /// Returns the answers of a split, or null if it was not evaluated or has no rows.
+  [[nodiscard]] const Answers* find(std::string_view split) const {
+    for (const auto& [name, answers] : splits_) {
+      if (name == split && answers.size() > 0) return &answers;
+    }
+    return nullptr;
+  }
+
+ private:
+  Answers& named(std::string_view split) {
+    for (auto& [name, answers] : splits_) {
+      if (name == split) return answers;
+    }
+    return splits_.emplace_back(split, Answers{}).second;
+  }
+
+  /// Sorts the answers of several batches by their rows.
+  void sort(Answers& answers) const {
+    std::vector<std::size_t> order(answers.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t i) { return answers.rows[i]; });
+    const auto width = static_cast<std::size_t>(width_);
+    Answers sorted{
+        .problem_type = answers.problem_type, .epoch = answers.epoch, .left_out = answers.left_out};
+    sorted.logits.resize(static_cast<Eigen::Index>(order.size()), width_);
+    const bool has_targets = answers.targets.size() == answers.size() * width && width > 0;
+    for (std::size_t at = 0; const std::size_t i : order) {
+      std::copy_n(logits_.data() + i * width, width, sorted.logits.data() + at++ * width);
+      sorted.rows.push_back(answers.rows[i]);
+      sorted.gold.push_back(answers.gold[i]);
+      if (!has_targets) continue;
+      const float* const from = answers.targets.data() + i * width;
+      sorted.targets.insert(sorted.targets.end(), from, from + width);
+    }
+    answers = std::move(sorted);
+  }
+
+  bool enabled_;
+  std::vector<std::pair<std::string, Answers>> splits_;
+  std::vector<float> logits_;  // logits of the evaluation that is under way
+  Eigen::Index width_ = 0;
+};
+
+}  // namespace seqtrain::run

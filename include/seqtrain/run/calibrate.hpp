@@ -1,0 +1,203 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/metrics/bootstrap.hpp>
+#include <seqtrain/metrics/calibration.hpp>
+#include <seqtrain/metrics/multi_label.hpp>
+#include <seqtrain/metrics/precision_recall.hpp>
+#include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/run/answers.hpp>
+#include <seqtrain/weights/calibration.hpp>
+
+namespace seqtrain::run {
+
+/// Returns the gold labels and the predicted labels of the examples that have a label.
+[[nodiscard]] inline metrics::Decisions decisions(const Answers& answers,
+                                                  const predict::Task& task) {
+  using Label = metrics::Decisions::Label;
+  metrics::Decisions result{answers.labels(), task.problem_type};
+  const auto ids = [](const std::vector<std::size_t>& labels) {
+    return std::vector<Label>{labels.begin(), labels.end()};
+  };
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers.labelled(i)) continue;
+    result.add(ids(answers.gold_labels(i)), ids(predict::chosen(answers.logits_of(i), task)));
+  }
+  return result;
+}
+
+/// Returns bins of confidences with the share that is right. In single-label classification the
+/// confidence is the score of the predicted label; in multi-label classification each label's score
+/// counts, and it is right if the example has the label.
+[[nodiscard]] inline std::vector<metrics::ReliabilityBin> reliability(const Answers& answers,
+                                                                      const predict::Task& task) {
+  std::vector<double> confidence;
+  std::vector<std::uint8_t> right;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers.labelled(i)) continue;
+    const auto scores = predict::scores(answers.logits_of(i), task);
+    if (task.problem_type == ProblemType::single_label) {
+      const std::size_t said = predict::chosen(answers.logits_of(i), task)[0];
+      confidence.push_back(scores[said]);
+      right.push_back(static_cast<std::int64_t>(said) == answers.gold[i] ? 1 : 0);
+      continue;
+    }
+    confidence.insert(confidence.end(), scores.begin(), scores.end());
+    for (const float target : answers.targets_of(i)) right.push_back(target > 0.5F ? 1 : 0);
+  }
+  return metrics::reliability(confidence, right);
+}
+
+/// Computes precision and recall of each label at each of its scores. It computes the sums of the
+/// examples' exponentials once.
+class LabelCurves {
+ public:
+  LabelCurves(const Answers& answers, const predict::Task& task)
+      : answers_{&answers}, temperature_{task.temperature}, sums_(answers.size()) {
+    if (answers.problem_type != ProblemType::single_label) return;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const auto row = answers.logits.row(static_cast<Eigen::Index>(i)).cast<double>().array();
+      largest_.push_back(row.maxCoeff());
+      sums_[i] = ((row - largest_[i]) / temperature_).exp().sum();
+    }
+  }
+
+  [[nodiscard]] std::vector<metrics::Operating> operator()(std::size_t label) const {
+    std::vector<double> scores;
+    std::vector<std::uint8_t> has;
+    for (std::size_t i = 0; i < answers_->size(); ++i) {
+      if (!answers_->labelled(i)) continue;
+      scores.push_back(score(i, label));
+      has.push_back(has_label(i, label) ? 1 : 0);
+    }
+    return metrics::precision_recall(scores, has);
+  }
+
+ private:
+  [[nodiscard]] double score(std::size_t i, std::size_t label) const {
+    const double logit = answers_->logits_of(i)[label];
+    if (largest_.empty()) return 1 / (1 + std::exp(-logit));
+    return std::exp((logit - largest_[i]) / temperature_) / sums_[i];
+  }
+  [[nodiscard]] bool has_label(std::size_t i, std::size_t label) const {
+    if (largest_.empty()) return answers_->targets_of(i)[label] > 0.5F;
+    return answers_->gold[i] == static_cast<std::int64_t>(label);
+  }
+
+  const Answers* answers_;
+  double temperature_;
+  std::vector<double> largest_;
+  std::vector<double> sums_;
+};
+
+/// A figure of the dev set before and after calibration.
+struct CalibratedFigure {
+  std::string name;
+  double before = 0;
+  double after = 0;
+};
+
+/// The calibration that was chosen on the dev set, with the figures that it changes.
+struct Calibrated {
+  weights::Calibration chosen = {};
+  std::vector<CalibratedFigure> figures = {};
+
+  /// Returns the task with the calibration applied.
+  [[nodiscard]] predict::Task apply(predict::Task task) const {
+    task.temperature = chosen.temperature;
+    task.thresholds = chosen.thresholds;
+    return task;
+  }
+};
+
+namespace detail {
+
+/// Returns the micro F1 and the macro F1 of decisions.
+inline std::pair<double, double> f1_of(const metrics::Decisions& decisions) {
+  metrics::Confusion counts = metrics::Confusion::Zero(
+      static_cast<Eigen::Index>(decisions.labels()), metrics::label_counts);
+  for (std::size_t i = 0; i < decisions.size(); ++i) {
+    const auto gold = decisions.gold(i);
+    const auto said = decisions.said(i);
+    for (const auto label : gold) {
+      const bool hit = std::ranges::find(said, label) != said.end();
+      ++counts(label, hit ? metrics::true_positives : metrics::false_negatives);
+    }
+    for (const auto label : said) {
+      if (std::ranges::find(gold, label) == gold.end()) ++counts(label, metrics::false_positives);
+    }
+  }
+  const auto report = metrics::make_multi_label_report(counts, 0, 0);
+  return {metrics::micro_average(counts).f1, report.macro_average().f1};
+}
+
+inline Calibrated choose_temperature(const Answers& answers, const predict::Task& task) {
+  Calibrated result;
+  result.chosen.temperature = metrics::best_temperature(answers.logits, answers.gold);
+  const auto error = [&](const predict::Task& with) {
+    return metrics::expected_calibration_error(reliability(answers, with));
+  };
+  const auto loss = [&](double temperature) {
+    return metrics::tempered_loss(answers.logits, answers.gold, temperature);
+  };
+  result.figures = {{"expected_calibration_error", error(task), error(result.apply(task))},
+                    {"loss", loss(1), loss(result.chosen.temperature)}};
+  return result;
+}
+
+inline Calibrated choose_thresholds(const Answers& answers, const predict::Task& task,
+                                    std::optional<double> precision) {
+  Calibrated result;
+  const LabelCurves curves{answers, task};
+  for (std::size_t label = 0; label < answers.labels(); ++label) {
+    const auto curve = curves(label);
+    const auto found = precision ? metrics::threshold_of_precision(curve, *precision)
+                                 : metrics::best_f1_threshold(curve);
+    result.chosen.thresholds.push_back(found.above);
+  }
+  const auto [micro, macro] = f1_of(decisions(answers, task));
+  const auto [micro_after, macro_after] = f1_of(decisions(answers, result.apply(task)));
+  result.figures = {{"micro_f1", micro, micro_after}, {"macro_f1", macro, macro_after}};
+  return result;
+}
+
+}  // namespace detail
+
+/// Chooses on the answers to a dev set a temperature for single-label classification, or a
+/// threshold for each label of multi-label classification: the one with the greatest F1, or, if a
+/// precision is given, with the greatest recall at that precision or a higher one. Throws
+/// `InputError` for regression, which has no decisions.
+[[nodiscard]] inline Calibrated calibrate(const Answers& answers, const predict::Task& task,
+                                          std::optional<double> precision = {}) {
+  if (task.problem_type == ProblemType::regression) {
+    throw InputError{"regression has no decisions to calibrate", {.object = "--calibrate"}};
+  }
+  if (task.problem_type == ProblemType::multi_label) {
+    return detail::choose_thresholds(answers, task, precision);
+  }
+  return detail::choose_temperature(answers, task);
+}
+
+/// Appends the calibration to a JSON object as the member "calibration".
+inline void append(json::Writer& out, const Calibrated& calibrated) {
+  out.key("calibration").begin_object().member("temperature", calibrated.chosen.temperature);
+  out.key("thresholds").begin_array();
+  for (const double threshold : calibrated.chosen.thresholds) out.value(threshold);
+  out.end_array();
+  for (const auto& [name, before, after] : calibrated.figures) {
+    out.key(name).begin_object().member("before", before).member("after", after).end_object();
+  }
+  out.end_object();
+}
+
+}  // namespace seqtrain::run

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <simdjson.h>
+
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/run/answers.hpp>
+
+namespace seqtrain::run {
+
+/// The answers to a split, for `predictions.jsonl`.
+struct PredictedSplit {
+  std::string name;  ///< "dev", "test"
+  const Answers* answers = nullptr;
+  /// The number of each row's record in its file, counted from 1; if empty, the row's index plus 1.
+  std::vector<std::int64_t> records = {};
+};
+
+namespace detail {
+
+inline void append_names(json::Writer& out, std::string_view key,
+                         const std::vector<std::size_t>& ids, const predict::Task& task) {
+  const bool many = task.problem_type == ProblemType::multi_label;
+  out.key(key);
+  if (!many && ids.empty()) return void(out.null());
+  if (many) out.begin_array();
+  for (const std::size_t id : ids) out.value(std::string_view{task.labels[id]});
+  if (many) out.end_array();
+}
+
+inline std::string prediction_line(const PredictedSplit& split, std::size_t i,
+                                   const predict::Task& task) {
+  const Answers& answers = *split.answers;
+  const auto row = static_cast<std::size_t>(answers.rows[i]);
+  json::Writer out;
+  out.begin_object().member("split", std::string_view{split.name});
+  out.member("row", row < split.records.size() ? split.records[row] : answers.rows[i] + 1);
+  const auto logits = answers.logits_of(i);
+  if (task.problem_type == ProblemType::regression) {
+    out.member("gold", answers.targets_of(i)[0]).member("predicted", logits[0]);
+  } else {
+    append_names(out, "gold", answers.gold_labels(i), task);
+    append_names(out, "predicted", predict::chosen(logits, task), task);
+    out.key("scores").begin_array();
+    for (const double score : predict::scores(logits, task)) {
+      out.value(static_cast<float>(score));
+    }
+    out.end_array();
+  }
+  return out.member("loss", static_cast<float>(answers.loss(i))).end_object().text() + "\n";
+}
+
+}  // namespace detail
+
+/// Writes `predictions.jsonl`, one object a line for each example: `{"split": "dev", "row": 1,
+/// "gold": "neutral", "predicted": "entailment", "scores": [0.7, 0.2, 0.1], "loss": 1.61}`. Scores
+/// are in the order of the labels. Multi-label classification has lists of labels; regression has
+/// numbers and no scores. The file appears whole or not at all.
+inline void write_predictions(const std::filesystem::path& file,
+                              std::span<const PredictedSplit> splits, const predict::Task& task) {
+  AtomicFile out{file};
+  for (const auto& split : splits) {
+    for (std::size_t i = 0; i < split.answers->size(); ++i) {
+      out.write(detail::prediction_line(split, i, task));
+    }
+  }
+  out.commit();
+}
+
+/// A line of `predictions.jsonl`.
+struct ReadPrediction {
+  std::int64_t row = 0;
+  std::string gold = {};  ///< as JSON writes it, such as `"neutral"` or `["a","b"]`
+  std::string predicted = {};
+  double loss = std::numeric_limits<double>::quiet_NaN();
+
+  [[nodiscard]] bool right() const { return gold == predicted; }
+};
+
+/// Returns the lines of a split. Throws `InputError` with the file and the line if a line is not a
+/// prediction.
+[[nodiscard]] inline std::vector<ReadPrediction> read_predictions(std::string_view text,
+                                                                  std::string_view split,
+                                                                  const std::string& file) {
+  std::vector<ReadPrediction> result;
+  simdjson::dom::parser parser;
+  for (std::int64_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    const std::string_view line = text.substr(0, end + 1);
+    text.remove_prefix(end + 1);
+    simdjson::dom::element object;
+    std::string_view name;
+    ReadPrediction read;
+    simdjson::dom::element gold, predicted;
+    const bool good = parser.parse(line.data(), line.size()).get(object) == simdjson::SUCCESS &&
+                      object["split"].get(name) == simdjson::SUCCESS &&
+                      object["row"].get(read.row) == simdjson::SUCCESS &&
+                      object["gold"].get(gold) == simdjson::SUCCESS &&
+                      object["predicted"].get(predicted) == simdjson::SUCCESS;
+    if (!good) throw InputError{"not a prediction", {.object = file, .line = number}};
+    if (name != split) continue;
+    read.gold = simdjson::minify(gold);
+    read.predicted = simdjson::minify(predicted);
+    if (object["loss"].get(read.loss) != simdjson::SUCCESS) {
+      read.loss = std::numeric_limits<double>::quiet_NaN();
+    }
+    result.push_back(std::move(read));
+  }
+  return result;
+}
+
+}  // namespace seqtrain::run

@@ -1,0 +1,243 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/write.hpp>
+
+#include <seqtrain/serve/http_message.hpp>
+#include <seqtrain/serve/http_reader.hpp>
+#include <seqtrain/serve/refusal.hpp>
+
+namespace seqtrain::serve {
+
+using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
+using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Strand>;
+
+/// The longest times that the steps of a connection may take.
+struct HttpTimeouts {
+  using Time = std::chrono::steady_clock::duration;
+  Time header = std::chrono::seconds{10};
+  Time body = std::chrono::seconds{30};
+  Time write = std::chrono::seconds{60};
+  /// The longest time between two requests. Google's load balancers keep idle connections for 600 s
+  /// and expect the server to keep them longer.
+  Time idle = std::chrono::seconds{620};
+  Time linger = std::chrono::seconds{3};  ///< for a client to read a refusal while it still sends
+};
+
+class Responder;  // see responder.hpp
+
+/// A function that answers requests, at once or later. The connection's thread calls it.
+using HttpHandler = std::function<void(const HttpRequest&, const Responder&)>;
+
+/// The connection to one client. It answers one request after the other, even if the client has
+/// sent several. All functions run on its strand unless their comments say otherwise.
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// The data that all connections share.
+  struct Shared {
+    HttpHandler handler;
+    HttpReader::Limits limits = {};
+    HttpTimeouts timeouts = {};
+    /// Called for requests that are refused before the handler sees them.
+    std::function<void(const Refusal&)> refused;
+    std::function<void(HttpConnection&)> closed;
+    std::atomic<bool> draining = false;
+  };
+
+  HttpConnection(Socket socket, Shared& shared)
+      : socket_{std::move(socket)}, shared_{shared}, reader_{shared.limits} {}
+
+  void start() {
+    boost::system::error_code ignored;
+    socket_.set_option(boost::asio::ip::tcp::no_delay{true}, ignored);
+    socket_.non_blocking(true, ignored);
+    set_deadline(shared_.timeouts.header);
+    wait_for_bytes();
+  }
+
+  /// Tells whether the deadline of the current step has passed. Any thread may call it.
+  [[nodiscard]] bool is_late(Time now) const {
+    return now.time_since_epoch().count() >= deadline_.load(std::memory_order_relaxed);
+  }
+  /// Returns the strand of the connection. Any thread may call it.
+  [[nodiscard]] Strand strand() { return socket_.get_executor(); }
+
+  /// Ends the connection if it takes too long.
+  void on_late(Time now) {
+    if (state_ == State::closed || !is_late(now)) return;
+    if (state_ != State::reading || !reader_.in_request()) return close();
+    const std::string what = reader_.in_body() ? "body" : "header";
+    refuse({408, error_type::validation, "the " + what + " took too long to arrive"});
+  }
+
+  /// Closes the connection if it is between two requests, else after the next answer.
+  void drain() {
+    if (state_ != State::reading) return;
+    if (!reader_.in_request()) return close();
+    deadline_ = std::min(deadline_.load(), ticks_in(shared_.timeouts.linger));
+  }
+
+  /// Returns whether the connection waits for its client's next request.
+  [[nodiscard]] bool is_idle() const {
+    return state_ == State::reading && !reader_.in_request() && served_;
+  }
+
+  void close() {
+    if (state_ == State::closed) return;
+    state_ = State::closed;
+    deadline_ = never;
+    hang_up();
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+    shared_.closed(*this);
+  }
+
+ private:
+  friend class Responder;
+
+  enum class State { reading, handling, writing, lingering, closed };
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::size_t read_size = 65536;
+
+  static std::int64_t ticks_in(HttpTimeouts::Time time) {
+    return (std::chrono::steady_clock::now() + time).time_since_epoch().count();
+  }
+  void set_deadline(HttpTimeouts::Time time) { deadline_ = ticks_in(time); }
+
+  /// Reads as soon as bytes arrive, even while a request is handled, to notice a client that hangs
+  /// up. A connection without unread bytes holds no buffer.
+  void wait_for_bytes() {
+    if (waiting_ || state_ == State::closed) return;
+    if (state_ != State::lingering && in_.size() - begin_ >= read_size) return;
+    waiting_ = true;
+    socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const auto& error) {
+      self->waiting_ = false;
+      if (error) return self->close();
+      self->on_bytes();
+    });
+  }
+
+  void on_bytes() {
+    if (state_ == State::closed) return;
+    thread_local std::array<char, read_size> buffer;
+    boost::system::error_code error;
+    const auto size = socket_.read_some(boost::asio::buffer(buffer), error);
+    if (error == boost::asio::error::would_block) return wait_for_bytes();
+    if (error && state_ == State::writing) {  // the client may still read
+      keep_alive_ = false;
+      return;
+    }
+    if (error) return close();  // A client that sends nothing more does not wait for an answer.
+    if (state_ != State::lingering) in_.append(buffer.data(), size);
+    if (state_ == State::reading) advance();
+    wait_for_bytes();
+  }
+
+  void advance() {
+    const bool fresh = !reader_.in_request();
+    const bool in_header = !reader_.in_body();
+    const auto step = reader_.read(std::string_view{in_}.substr(begin_), begin_);
+    if (begin_ == in_.size()) {
+      begin_ = 0;
+      in_.clear();
+      if (in_.capacity() > read_size) in_.shrink_to_fit();
+    }
+    using Step = HttpReader::Step;
+    if (step == Step::complete) return handle(reader_.take());
+    if (step == Step::refused) return refuse(reader_.refusal());
+    if (fresh && reader_.in_request()) set_deadline(shared_.timeouts.header);
+    if (in_header && reader_.in_body()) set_deadline(shared_.timeouts.body);
+    if (step == Step::proceed) send_continue();
+  }
+
+  /// Sends "100 Continue". The text is short and the socket's buffer is empty, so it is sent whole
+  /// or not at all. A client that does not get it sends its body after a short wait.
+  void send_continue() {
+    boost::system::error_code ignored;
+    socket_.write_some(boost::asio::buffer(std::string_view{"HTTP/1.1 100 Continue\r\n\r\n"}),
+                       ignored);
+  }
+
+  void handle(const HttpRequest& request);
+
+  void refuse(const Refusal& refusal) {
+    shared_.refused(refusal);
+    request_ = {.keep_alive = false};
+    state_ = State::handling;
+    respond({.status = refusal.status(), .body = error_body(Contract::tei, refusal)});
+  }
+
+  void respond(const HttpResponse& response) {
+    if (state_ != State::handling) return;
+    on_hang_up_ = {};
+    keep_alive_ = request_.keep_alive && !shared_.draining;
+    out_ = to_wire(response, request_, keep_alive_);
+    state_ = State::writing;
+    served_ = true;
+    set_deadline(shared_.timeouts.write);
+    boost::asio::async_write(socket_, boost::asio::buffer(out_),
+                             [self = shared_from_this()](const auto& error, std::size_t) {
+                               if (error) return self->close();
+                               self->on_written();
+                             });
+  }
+
+  void on_written() {
+    if (state_ == State::closed) return;
+    out_ = {};
+    if (!keep_alive_ || shared_.draining) return linger();
+    state_ = State::reading;
+    set_deadline(shared_.timeouts.idle);
+    advance();
+    wait_for_bytes();
+  }
+
+  /// Waits until the client has read the answer. Closing a connection that has unread bytes resets
+  /// it, and the client may lose the answer.
+  void linger() {
+    state_ = State::lingering;
+    set_deadline(shared_.timeouts.linger);
+    boost::system::error_code error;
+    socket_.shutdown(Socket::shutdown_send, error);
+    if (error) return close();
+    wait_for_bytes();
+  }
+
+  void hang_up() {
+    if (const auto listener = std::exchange(on_hang_up_, {})) listener();
+  }
+
+  Socket socket_;
+  Shared& shared_;
+  HttpReader reader_;
+  State state_ = State::reading;
+  bool waiting_ = false;
+  bool keep_alive_ = true;
+  bool served_ = false;
+  std::string in_;  // bytes received; those before begin_ are processed
+  std::size_t begin_ = 0;
+  std::string out_;
+  HttpRequest request_;  // the current request, without its body
+  std::function<void()> on_hang_up_;
+  std::atomic<std::int64_t> deadline_ = never;
+};
+
+}  // namespace seqtrain::serve

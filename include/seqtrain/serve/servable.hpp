@@ -1,0 +1,79 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <seqtrain/predict/encoded.hpp>
+#include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/text/tokens.hpp>
+
+namespace seqtrain::serve {
+
+/// The treatment of a text that has more ids than the model takes.
+enum class Truncation {
+  none,   ///< keeps all ids; the caller refuses the text
+  right,  ///< cuts off the end
+  left,   ///< cuts off the beginning
+};
+
+/// A `predict::Predictor` that can be served. `max_length` returns the most ids that a text may
+/// have. `encode` can cut a text at either side. The bits of a row of logits must not depend on the
+/// other texts in the call.
+///
+/// The member `tokens(text, special)` is optional; the route `/tokenize` needs it. It returns
+/// `std::optional<std::vector<text::Token>>`, which is empty if the tokenizer cannot name its ids.
+/// The member `usual_length()` is optional: texts are cut at so many ids instead of `max_length()`.
+template <class P>
+concept Servable = predict::Predictor<P> && std::movable<P> &&
+    requires(const P& predictor, std::string_view text, std::optional<std::string_view> pair,
+             std::size_t max_length, predict::Cut cut) {
+  { predictor.max_length() } -> std::convertible_to<std::size_t>;
+  { predictor.encode(text, pair, max_length, cut) } -> std::same_as<predict::Encoded>;
+};
+
+/// The facts about a loaded model that `/info` reports.
+struct ModelFacts {
+  std::string id = {};               ///< the path or name that it was loaded from
+  std::string revision = {};         ///< the commit or version; empty if it is not known
+  std::string dtype = {};            ///< the type of its computations: `float32` or `bfloat16`
+  std::string compute_type = "cpu";  ///< the device: `cpu` or `gpu`
+};
+
+/// A classifier that is served, with its facts.
+template <Servable P>
+struct Served {
+  P predictor;
+  ModelFacts facts = {};
+};
+
+/// Returns the ids of a text or a pair.
+template <Servable P>
+[[nodiscard]] predict::Encoded encode(const P& predictor, std::string_view text,
+                                      std::optional<std::string_view> pair, Truncation truncation) {
+  if (truncation == Truncation::none) {
+    return predictor.encode(text, pair, std::numeric_limits<std::size_t>::max(), predict::Cut::end);
+  }
+  std::size_t most = predictor.max_length();
+  if constexpr (requires { predictor.usual_length(); }) most = predictor.usual_length();
+  return predictor.encode(
+      text, pair, most,
+      truncation == Truncation::left ? predict::Cut::beginning : predict::Cut::end);
+}
+
+/// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids.
+template <Servable P>
+[[nodiscard]] std::optional<std::vector<text::Token>> tokens(const P& predictor,
+                                                             std::string_view text, bool special) {
+  if constexpr (requires { predictor.tokens(text, special); }) {
+    return predictor.tokens(text, special);
+  } else {
+    return {};
+  }
+}
+
+}  // namespace seqtrain::serve

@@ -1,3 +1,0 @@
-#pragma once
-
-#include <seqtrain/subwords/subword_tokenizer.hpp>

@@ -1,0 +1,333 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/any_predictor.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
+#include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/tensor/threads.hpp>
+
+#include "support/awd_lstm_golden.hpp"
+#include "support/made_checkpoint.hpp"
+#include "support/one_thread.hpp"
+#include "support/problem_of.hpp"
+
+namespace seqtrain::model {
+namespace {
+
+using predict::Encoded;
+using tests::MadeModel;
+
+/// A made model with a head and a tokenizer of the words w0, w1, ….
+class SavedModel {
+ public:
+  explicit SavedModel(const MadeModel& model = {})
+      : SavedModel{load_classifier(tests::MadeCheckpoint{model}.path(), {.seed = 3})} {}
+
+  explicit SavedModel(const AnyClassifier& model) {
+    model.save_pretrained(path());
+    std::string words = "[UNK]\n[PAD]\n[CLS]\n[SEP]\n[MASK]\n";
+    for (int i = 0; i < 115; ++i) words += "w" + std::to_string(i) + "\n";
+    tests::write_file(path() / "vocab.txt", words);
+    tests::write_file(path() / "tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return directory_.path(); }
+
+ private:
+  tests::TemporaryDirectory directory_;
+};
+
+/// Returns texts of 0 to 59 words, some of them pairs.
+std::vector<Encoded> texts(const AnyPredictor& predictor, std::size_t count) {
+  std::vector<Encoded> result;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string text;
+    for (std::size_t word = 0; word < i * 23 % 60; ++word) {
+      text += "w" + std::to_string((word * 7 + i) % 115) + " ";
+    }
+    result.push_back(i % 3 == 0 ? predictor.encode(text, "w5 w6") : predictor.encode(text));
+  }
+  return result;
+}
+
+void expect_same_bits_in_any_batch(const AnyPredictor& predictor) {
+  const auto all = texts(predictor, 37);
+  const auto expected = predictor.predict(all);
+  ASSERT_EQ(expected.rows(), 37);
+  for (const std::size_t size : {1, 2, 3, 8, 36}) {
+    for (std::size_t begin = 0; begin < all.size(); begin += size) {
+      const auto count = std::min(size, all.size() - begin);
+      const auto part = predictor.predict(std::span{all}.subspan(begin, count));
+      for (std::size_t row = 0; row < count; ++row) {
+        const auto same = part.row(static_cast<Eigen::Index>(row)) ==
+                          expected.row(static_cast<Eigen::Index>(begin + row));
+        EXPECT_TRUE(same) << "text " << begin + row << " in batches of " << size;
+      }
+    }
+  }
+}
+
+TEST(AnyPredictor, ComputesTheSameBitsInAnyBatch) {
+  for (const auto precision : {Precision::fp32, Precision::bf16, Precision::int8}) {
+    for (const auto* family : {"bert", "roberta"}) {
+      const SavedModel saved{{.family = family}};
+      expect_same_bits_in_any_batch(AnyPredictor{saved.path(), {.precision = precision}});
+    }
+  }
+}
+
+TEST(AnyPredictor, ComputesTheSameBitsWithAnyNumberOfThreads) {
+  for (const auto precision : {Precision::fp32, Precision::bf16, Precision::int8}) {
+    const SavedModel saved;
+    const AnyPredictor predictor{saved.path(), {.precision = precision}};
+    const auto all = texts(predictor, 9);
+    tensor::set_threads(1);
+    const auto expected = predictor.predict(all);
+    for (const int threads : {2, 3, 5}) {
+      tensor::set_threads(threads);
+      EXPECT_EQ(predictor.predict(all), expected) << threads;
+      for (Eigen::Index row = 0; row < expected.rows(); ++row) {
+        const std::span one{&all[static_cast<std::size_t>(row)], 1};
+        EXPECT_EQ(predictor.predict(one), expected.row(row)) << threads;
+      }
+    }
+  }
+  tensor::set_threads(static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+TEST(AnyPredictor, IsNearFp32InOtherPrecisions) {
+  const SavedModel saved;
+  const AnyPredictor exact{saved.path()};
+  const auto all = texts(exact, 20);
+  const auto expected = exact.predict(all);
+  for (const auto precision : {Precision::bf16, Precision::int8}) {
+    const AnyPredictor predictor{saved.path(), {.precision = precision}};
+    EXPECT_EQ(predictor.precision(), precision);
+    const float gap = (predictor.predict(all) - expected).cwiseAbs().maxCoeff();
+    EXPECT_LT(gap, 0.05 * expected.cwiseAbs().maxCoeff());
+    EXPECT_GT(gap, 0);
+  }
+}
+
+/// Returns a made model in which a channel is far larger than the others after some normalization.
+SavedModel model_with_outliers() {
+  auto model = load_classifier(tests::MadeCheckpoint{}.path(), {.seed = 3});
+  for (const auto& parameter : model.parameters()) {
+    if (!parameter.name.ends_with("layer.0.output.LayerNorm.weight")) continue;
+    parameter.value.mutable_data_ptr<float>()[5] = 100;
+  }
+  return SavedModel{model};
+}
+
+TEST(AnyPredictor, KeepsLinearMapsInBf16ThatReadOutliers) {
+  EXPECT_EQ((AnyPredictor{SavedModel{}.path(), {.precision = Precision::int8}}.maps_in_bf16()), 0U);
+  const SavedModel saved = model_with_outliers();
+  const AnyPredictor exact{saved.path()};
+  const AnyPredictor predictor{saved.path(), {.precision = Precision::int8}};
+  EXPECT_GT(predictor.maps_in_bf16(), 0U);
+  EXPECT_LT(predictor.maps_in_bf16(), 8U);
+  const auto all = texts(exact, 20);
+  const auto expected = exact.predict(all);
+  const float gap = (predictor.predict(all) - expected).cwiseAbs().maxCoeff();
+  EXPECT_LT(gap, 0.1 * expected.cwiseAbs().maxCoeff());  // 0.17 if all were in int8
+  expect_same_bits_in_any_batch(predictor);
+}
+
+TEST(AnyPredictor, RefusesInt8WithoutKernels) {
+  const SavedModel saved{{.hidden = 40, .inner = 72}};
+  EXPECT_NE(tests::problem_of([&] {
+              const AnyPredictor predictor{saved.path(), {.precision = Precision::int8}};
+            }).find("int8 is computed on a processor"),
+            std::string::npos);
+}
+
+TEST(AnyPredictor, ComputesTheSameBitsInAnyBatchWithoutKernels) {
+  const SavedModel saved{{.hidden = 40, .inner = 72}};
+  const AnyPredictor predictor{saved.path()};
+  expect_same_bits_in_any_batch(predictor);
+}
+
+TEST(AnyPredictor, AnswersAsAnEvaluationDuringTraining) {
+  const SavedModel saved;
+  const AnyPredictor predictor{saved.path()};
+  const auto all = texts(predictor, 9);
+  auto classifier = load_classifier(saved.path());
+  EXPECT_EQ(predictor.predict(all), classifier.logits(predict::to_batch(all, 1)));
+}
+
+TEST(AnyPredictor, TellsLabelsScoresAndLogits) {
+  const SavedModel saved;
+  const AnyPredictor predictor{saved.path()};
+  EXPECT_EQ(predictor.labels(), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(predictor.problem_type(), ProblemType::single_label);
+  EXPECT_EQ(predictor.max_length(), 80U);
+  EXPECT_EQ(predictor.special_tokens(true), 3U);
+  const std::vector<Text> given{{.text = "w1 w2"}, {.text = "w3", .pair = "w4"}};
+  const auto predictions = predictor(given);
+  ASSERT_EQ(predictions.size(), 2U);
+  const std::vector<Encoded> encoded{predictor.encode("w1 w2"), predictor.encode("w3", "w4")};
+  const auto logits = predictor.predict(encoded);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::span<const float> row{logits.data() + 3 * i, 3};
+    const auto expected = predict::interpret(row, predictor.task());
+    EXPECT_EQ(predictions[i].labels, expected.labels);
+    EXPECT_EQ(predictions[i].scores, expected.scores);
+    EXPECT_EQ(predictions[i].logits, expected.logits);
+    EXPECT_EQ(predictor.scores(row), expected.scores);
+  }
+  EXPECT_EQ(predictor.predict({}).rows(), 0);
+}
+
+TEST(AnyPredictor, UsesTheCalibrationInTheConfiguration) {
+  const SavedModel saved;
+  const std::vector<Text> given{{.text = "w1 w2"}};
+  const auto before = AnyPredictor{saved.path()}(given)[0];
+  const auto config = saved.path() / "config.json";
+  const auto text = tests::read_file(config);
+  tests::write_file(config, text.substr(0, text.rfind('}')) +
+                                R"(, "seqtrain": {"temperature": 4, "thresholds": []}})");
+  const AnyPredictor predictor{saved.path()};
+  const auto after = predictor(given)[0];
+  EXPECT_EQ(predictor.task().temperature, 4);
+  EXPECT_EQ(after.logits, before.logits);
+  EXPECT_EQ(after.labels, before.labels);
+  EXPECT_LT(*std::ranges::max_element(after.scores), *std::ranges::max_element(before.scores));
+  EXPECT_EQ(after.scores, predict::scores(before.logits, ProblemType::single_label, 4));
+}
+
+TEST(AnyPredictor, IsSharedByThreads) {
+  const tests::OneThread one_thread;
+  const SavedModel saved;
+  const AnyPredictor predictor{saved.path()};
+  const auto expected = predictor.predict(texts(predictor, 12));
+  std::vector<int> right(3);
+  {
+    std::vector<std::jthread> threads;
+    for (int& count : right) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 10; ++i) count += predictor.predict(texts(predictor, 12)) == expected;
+      });
+    }
+  }
+  EXPECT_EQ(right, (std::vector<int>{10, 10, 10}));
+}
+
+TEST(AnyPredictor, RefusesATextThatIsTooLong) {
+  const SavedModel saved;
+  const AnyPredictor predictor{saved.path()};
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "w1 ";
+  EXPECT_TRUE(predictor.encode(text).truncated);
+  const std::vector<Encoded> whole{predictor.encode(text, {}, 1000)};
+  EXPECT_EQ(whole[0].input_ids.size(), 102U);
+  EXPECT_NE(tests::problem_of([&] {
+              static_cast<void>(predictor.predict(whole));
+            }).find("width 102 is above the model's 80 positions"),
+            std::string::npos);
+}
+
+TEST(AnyPredictor, FindsTheModelOfARun) {
+  const SavedModel saved;
+  const tests::TemporaryDirectory run;
+  std::filesystem::copy(saved.path(), run / "model");
+  tests::write_file(run / "model.pth", "not read");
+  const AnyPredictor predictor{run.path()};
+  const auto all = texts(predictor, 3);
+  EXPECT_EQ(predictor.predict(all), AnyPredictor{saved.path()}.predict(all));
+}
+
+TEST(AnyPredictor, SaysWhatItCannotLoad) {
+  const auto problem = [](const std::filesystem::path& directory) {
+    return tests::problem_of([&] { const AnyPredictor predictor{directory}; });
+  };
+  EXPECT_NE(problem("/does/not/exist").find("no such directory"), std::string::npos);
+  const SavedModel saved;
+  const tests::MadeCheckpoint fresh;
+  std::filesystem::copy(saved.path() / "vocab.txt", fresh.path() / "vocab.txt");
+  EXPECT_NE(problem(fresh.path()).find("the model is not trained"), std::string::npos);
+  tests::write_file(saved.path() / "subwords.model", "");
+  EXPECT_NE(problem(saved.path()).find("subwords.model: is empty"), std::string::npos);
+}
+
+/// Files as `languages` writes them, with weights that PyTorch has trained.
+class LeftByLanguages {
+ public:
+  explicit LeftByLanguages(const std::string& performance) {
+    std::filesystem::copy(tests::awd_lstm_golden() / "classifier.pth", path() / "model.pth");
+    std::string words;
+    for (const auto mark : text::Mark::all) words.append(mark).append("\n");
+    for (std::int64_t i = 9; i < tests::awd_lstm_words; ++i) {
+      words += "w" + std::to_string(i) + "\n";
+    }
+    tests::write_file(path() / "vocabulary.txt", words);
+    tests::write_file(path() / "performance.json", performance);
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return directory_.path(); }
+
+ private:
+  tests::TemporaryDirectory directory_;
+};
+
+TEST(AnyPredictor, LoadsWhatLanguagesLeavesWithUlmfit) {
+  const tests::OneThread one_thread;
+  const LeftByLanguages left{R"({"labels": {"no": {}, "maybe": {}, "yes": {}}})"};
+  const AnyPredictor predictor{left.path()};
+  EXPECT_EQ(predictor.labels(), (std::vector<std::string>{"no", "maybe", "yes"}));
+  EXPECT_EQ(predictor.max_length(), 512U);
+  const std::vector<Encoded> all{predictor.encode("w10 w11 W12"), predictor.encode("w39")};
+  EXPECT_EQ(all[1].input_ids, (std::vector<std::int32_t>{2, 39}));
+  AwdLstmClassifier classifier{
+      tests::awd_lstm_words,
+      {.labels = predictor.labels(), .shape = tests::awd_lstm_shape, .head_hidden = 10}};
+  tests::load_all(classifier, weights::FastaiFile{left.path() / "model.pth"});
+  EXPECT_EQ(predictor.predict(all), classifier.logits(predict::to_batch(all, 1)));
+}
+
+TEST(AnyPredictor, LoadsAModelAsItsDescriptionSays) {
+  const tests::OneThread one_thread;
+  const LeftByLanguages left{"{}"};
+  std::filesystem::rename(left.path() / "model.pth", left.path() / "fastai_model.pth");
+  const auto describe = [&](const std::string& labels) {
+    tests::write_file(left.path() / "description.json",
+                      R"({"model": "fastai_model.pth", "labels": )" + labels +
+                          R"(, "problem_type": "multi_label_classification",)"
+                          R"( "max_length": 3, "backwards": true,)"
+                          R"( "seqtrain": {"thresholds": [0.9, 0.1, 0]}})");
+  };
+  describe(R"(["a", "b", "c"])");
+  const AnyPredictor predictor{left.path()};
+  EXPECT_EQ(predictor.labels(), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(predictor.problem_type(), ProblemType::multi_label);
+  EXPECT_EQ(predictor.max_length(), 3U);
+  EXPECT_EQ(predictor.task().thresholds, (std::vector<double>{0.9, 0.1, 0}));
+  EXPECT_EQ(predictor.encode("w10 w11 w12").input_ids, (std::vector<std::int32_t>{11, 10, 2}));
+  describe(R"(["a", "b"])");
+  EXPECT_NE(tests::problem_of([&] {
+              const AnyPredictor other{left.path()};
+            }).find("has 2 labels, the model 3"),
+            std::string::npos);
+}
+
+TEST(AnyPredictor, RefusesLabelsThatAreNotTheModels) {
+  const LeftByLanguages left{R"({"labels": {"no": {}, "yes": {}}})"};
+  EXPECT_NE(tests::problem_of([&] {
+              const AnyPredictor predictor{left.path()};
+            }).find("has 2 labels, the model 3"),
+            std::string::npos);
+  std::filesystem::remove(left.path() / "performance.json");
+  EXPECT_EQ(AnyPredictor{left.path()}.labels(),
+            (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
+}
+
+}  // namespace
+}  // namespace seqtrain::model

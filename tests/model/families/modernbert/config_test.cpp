@@ -1,0 +1,108 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/model/families/modernbert/config.hpp>
+
+#include "support/corrupt.hpp"
+
+namespace seqtrain::model {
+namespace {
+
+auto modernbert_config(const std::string& members) {
+  return read_modernbert_config(
+      weights::ConfigFile::parse(R"({"model_type": "modernbert")" + members + "}"));
+}
+
+std::string modernbert_refusal(const std::string& members) {
+  return tests::refusal([&] { modernbert_config(members); });
+}
+
+TEST(ModernBertConfig, AbsentKeysAreAsInTransformers) {
+  const auto config = modernbert_config("");
+  EXPECT_EQ(config.vocab_size, 50368);
+  EXPECT_EQ(config.hidden_size, 768);
+  EXPECT_EQ(config.intermediate_size, 1152);
+  EXPECT_EQ(config.num_hidden_layers, 22);
+  EXPECT_EQ(config.max_position_embeddings, 8192);
+  EXPECT_EQ(config.hidden_act, "gelu");
+  EXPECT_EQ(config.layer_norm_eps, 1e-5);
+  EXPECT_EQ(config.pad_token_id, 50283);
+  EXPECT_EQ(config.classifier_dropout_prob(), 0);
+  EXPECT_FALSE(config.norm_bias || config.attention_bias || config.mlp_bias);
+  EXPECT_FALSE(config.classifier_bias || config.mean_pooling);
+  EXPECT_EQ(config.local_attention, 128);
+  EXPECT_EQ(config.local_rope_theta, 10'000);
+  EXPECT_EQ(config.global_rope_theta, 160'000);
+  for (std::size_t i = 0; i < 22; ++i) EXPECT_EQ(config.is_local[i], i % 3 != 0);
+}
+
+TEST(ModernBertConfig, ReadsOldFilesAndNewOnes) {
+  const auto old = modernbert_config(R"(, "num_hidden_layers": 4, "global_attn_every_n_layers": 2,
+    "local_rope_theta": 100, "global_rope_theta": 1000.0)");
+  EXPECT_EQ(old.is_local, (std::vector<bool>{false, true, false, true}));
+  EXPECT_EQ(old.local_rope_theta, 100);
+  EXPECT_EQ(old.global_rope_theta, 1000);
+  EXPECT_EQ(modernbert_config(R"(, "local_rope_theta": null)").local_rope_theta, 160'000);
+  const auto recent = modernbert_config(R"(, "num_hidden_layers": 2,
+    "layer_types": ["sliding_attention", "full_attention"], "rope_parameters":
+    {"full_attention": {"rope_theta": 7.0, "rope_type": "default"},
+     "sliding_attention": {"rope_theta": 5.0, "rope_type": "default"}}, "norm_bias": true,
+    "attention_bias": true, "mlp_bias": true, "classifier_bias": true,
+    "classifier_pooling": "mean", "classifier_activation": "relu", "embedding_dropout": 0.1,
+    "mlp_dropout": 0.2, "attention_dropout": 0.3, "classifier_dropout": 0.4)");
+  EXPECT_EQ(recent.is_local, (std::vector<bool>{true, false}));
+  EXPECT_EQ(recent.local_rope_theta, 5);
+  EXPECT_EQ(recent.global_rope_theta, 7);
+  EXPECT_TRUE(recent.norm_bias && recent.attention_bias && recent.mlp_bias);
+  EXPECT_TRUE(recent.classifier_bias && recent.mean_pooling);
+  EXPECT_EQ(recent.classifier_activation, "relu");
+  EXPECT_EQ(recent.embedding_dropout, 0.1);
+  EXPECT_EQ(recent.hidden_dropout_prob, 0.2);
+  EXPECT_EQ(recent.attention_probs_dropout_prob, 0.3);
+  EXPECT_EQ(recent.classifier_dropout_prob(), 0.4);
+}
+
+TEST(ModernBertConfig, OneRateSetsAllDropout) {
+  auto config = modernbert_config("");
+  config.set_dropout(0.3);
+  EXPECT_EQ(config.embedding_dropout, 0.3);
+  EXPECT_EQ(config.hidden_dropout_prob, 0.3);
+}
+
+TEST(ModernBertConfig, ReadsOtherSpellings) {
+  EXPECT_EQ(modernbert_config(R"(, "sliding_window": 3)").local_attention, 6);
+  EXPECT_NO_THROW(modernbert_config(R"(, "position_embedding_type": "sans_pos")"));
+  EXPECT_EQ(modernbert_config(R"(, "initializer_cutoff_factor": null)").initializer_cutoff_factor,
+            3);
+  EXPECT_EQ(modernbert_config(R"(, "vocab_size": 9, "pad_token_id": null)").pad_token_id,
+            weights::no_pad_token);
+}
+
+TEST(ModernBertConfig, RefusesWhatIsNotSupported) {
+  EXPECT_EQ(modernbert_refusal(R"(, "rope_scaling": {"rope_type": "linear", "factor": 4.0})"),
+            "config.json: rope_scaling: not supported");
+  EXPECT_EQ(modernbert_refusal(R"(, "rope_parameters": {"full_attention": {"type": "linear"}})"),
+            "config.json: rope_parameters.full_attention.type: 'linear' is not supported; "
+            "supported is default");
+  EXPECT_EQ(modernbert_refusal(R"(, "classifier_pooling": "max")"),
+            "config.json: classifier_pooling: 'max' is not supported; supported are cls, mean");
+  EXPECT_EQ(modernbert_refusal(R"(, "hidden_activation": "silu")").substr(0, 56),
+            "config.json: hidden_activation: 'silu' is not supported;");
+  EXPECT_EQ(modernbert_refusal(R"(, "rope_parameters": {"full_attention": {"rope_type": "yarn"}})"),
+            "config.json: rope_parameters.full_attention.rope_type: 'yarn' is not supported; "
+            "supported is default");
+  EXPECT_EQ(modernbert_refusal(R"(, "layer_types": ["full_attention"])"),
+            "config.json: layer_types: is not one type for each layer");
+  EXPECT_EQ(modernbert_refusal(R"(, "num_hidden_layers": 1, "layer_types": ["chunked"])"),
+            "config.json: layer_types: 'chunked' is not supported; "
+            "supported are full_attention, sliding_attention");
+  EXPECT_EQ(modernbert_refusal(R"(, "num_attention_heads": 256)"),
+            "config.json: num_attention_heads: rotary positions need heads of an even size");
+  EXPECT_EQ(modernbert_refusal(R"(, "global_attn_every_n_layers": 0)").substr(0, 39),
+            "config.json: global_attn_every_n_layers");
+}
+
+}  // namespace
+}  // namespace seqtrain::model

@@ -1,0 +1,38 @@
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/page/html/chart.hpp>
+
+namespace seqtrain::page::html {
+namespace {
+
+std::string chart_of(const std::vector<double>& values) {
+  Line line;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    line.points.push_back({static_cast<double>(i), values[i]});
+  }
+  return to_html(Chart{.id = "loss", .title = "Loss", .lines = {line}});
+}
+
+TEST(Chart, DrawsNumbersThatHardlyDiffer) {
+  for (const double value : {0.3, -0.3, 1e300, 1e-300, 0.0, 123456789.0}) {
+    const double next = std::nextafter(value, std::numeric_limits<double>::infinity());
+    const auto drawn = chart_of({value, next, value});
+    EXPECT_TRUE(drawn.find("</svg>") != std::string::npos) << value;
+    EXPECT_LT(drawn.size(), 20'000U) << value;
+  }
+}
+
+TEST(Chart, HasFewTicksInAnyRange) {
+  EXPECT_EQ(detail::ticks({-1, 2}, 1), (std::vector<double>{-1, 0, 1, 2}));
+  EXPECT_EQ(detail::ticks({0.9, 1.9}, 0.5), (std::vector<double>{1, 1.5}));
+  EXPECT_LE(detail::ticks({1, 1 + 1e-16}, 1e-17).size(), 50U);
+  EXPECT_LE(detail::ticks({-1e308, 1e308}, 1).size(), 50U);
+}
+
+}  // namespace
+}  // namespace seqtrain::page::html

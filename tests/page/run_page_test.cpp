@@ -1,0 +1,123 @@
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/page/run_page.hpp>
+
+#include "support/made_page.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::page {
+namespace {
+
+struct RunPageTest : testing::Test {
+  std::string page(const tests::MadePage& made) {
+    made.write(directory.path());
+    const std::string text = tests::read_file(directory / "report.html");
+    EXPECT_LE(text.size(), most_page_bytes);
+    EXPECT_TRUE(text.ends_with("</html>\n"));
+    EXPECT_EQ(text.find("nan"), text.npos);
+    return text;
+  }
+
+  static bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != text.npos;
+  }
+
+  const tests::TemporaryDirectory directory;
+};
+
+TEST_F(RunPageTest, ShowsEverythingOfASingleLabelRun) {
+  const std::string text = page({.calibrated = true});
+  for (const char* id :
+       {"loss", "figures", "rate", "norm", "speed", "dev-confusion", "dev-labels",
+        "dev-precision-recall", "dev-reliability", "lengths", "balance", "calibration", "run"}) {
+    EXPECT_TRUE(has(text, "id=\"" + std::string{id} + "\"")) << id;
+  }
+  EXPECT_TRUE(has(text, "finished, step 400 of 400"));
+  EXPECT_TRUE(has(text, "mnli --epochs 2"));
+  EXPECT_TRUE(has(text, ">skipped</title>"));
+  EXPECT_TRUE(has(text, ">best</title>"));
+  EXPECT_TRUE(has(text, "data-cell=\"0-1\""));
+  // Neighbouring examples have equal texts and different labels.
+  EXPECT_TRUE(has(text, "Nearly equal texts with different labels"));
+  EXPECT_TRUE(has(text, "more groups are not shown"));
+}
+
+TEST_F(RunPageTest, ShowsHostileTextsAsText) {
+  const std::string text = page({.texts = tests::hostile_texts()});
+  EXPECT_FALSE(has(text, "<script>document"));
+  EXPECT_FALSE(has(text, "<img"));
+  EXPECT_FALSE(has(text, "<b>bold"));
+  EXPECT_FALSE(has(text, std::string{'\0'}));
+  EXPECT_FALSE(has(text, "\x1b"));
+  EXPECT_EQ(text.find("</table></script>"), text.npos);
+  EXPECT_TRUE(has(text, "&lt;b&gt;bold&lt;/b&gt;"));
+}
+
+TEST_F(RunPageTest, LeavesTextsOut) {
+  const std::string text = page({.texts = {"a secret text"}, .shows_texts = false});
+  EXPECT_FALSE(has(text, "secret"));
+  EXPECT_FALSE(has(text, "A text"));
+  EXPECT_TRUE(has(text, "id=\"example-table\""));
+}
+
+TEST_F(RunPageTest, OfOneEpochAndOfNoDevSet) {
+  EXPECT_TRUE(has(page({.epochs = 1}), "id=\"dev-confusion\""));
+  const std::string text = page({.dev = false});
+  EXPECT_FALSE(has(text, "id=\"dev-confusion\""));
+  EXPECT_TRUE(has(text, "no answers to dev examples"));
+}
+
+TEST_F(RunPageTest, OfOtherProblems) {
+  const std::string numbers = page({.problem_type = ProblemType::regression, .labels = 1});
+  EXPECT_TRUE(has(numbers, "id=\"dev-scatter\""));
+  EXPECT_FALSE(has(numbers, "id=\"balance\""));
+  const std::string several =
+      page({.problem_type = ProblemType::multi_label, .labels = 4, .calibrated = true});
+  EXPECT_TRUE(has(several, "id=\"dev-reliability\""));
+  EXPECT_TRUE(has(several, "Thresholds"));
+  EXPECT_FALSE(has(several, "id=\"dev-confusion\""));
+}
+
+TEST_F(RunPageTest, OfHundredsOfLabels) {
+  const std::string text = page({.labels = 200, .examples = 600, .steps = 4});
+  EXPECT_FALSE(has(text, "id=\"dev-confusion\""));
+  EXPECT_TRUE(has(text, "The most frequent confusions"));
+  EXPECT_TRUE(has(text, "The labels with the lowest F1"));
+}
+
+TEST_F(RunPageTest, ThinsCurvesOfManySteps) {
+  const std::string text = page({.steps = 20'000});
+  EXPECT_LT(text.size(), 700'000U);
+  EXPECT_TRUE(has(text, "at most 99")) << "the spike in the loss";
+}
+
+TEST_F(RunPageTest, GoesOnWhereThePageCannotBeWritten) {
+  run::AnswerKeeper answers;
+  std::string warning;
+  RunPage page{{.file = directory / "absent/report.html",
+                .warn = [&](std::string_view text) { warning = text; }},
+               answers};
+  page.on(train::FitEnd{1, 1});
+  EXPECT_TRUE(has(warning, "the run goes on without its page")) << warning;
+}
+
+TEST(Escaped, ShowsWhatHtmlCannotHold) {
+  EXPECT_EQ(html::escaped("<a href=\"x\">&</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");
+  EXPECT_EQ(html::escaped(std::string_view{"\0\x1b\n", 3}), "\xE2\x90\x80\xE2\x90\x9B\n");
+  EXPECT_EQ(html::escaped("a\xff"
+                          "b\xC2\x85\xEF\xBF\xBF"),
+            "a\xEF\xBF\xBD"
+            "b\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(html::cut("a\xC3\xA4"
+                      "b",
+                      2),
+            "a…");
+  EXPECT_EQ(html::count(1234567), "1,234,567");
+  EXPECT_EQ(html::count(-123), "-123");
+}
+
+}  // namespace
+}  // namespace seqtrain::page

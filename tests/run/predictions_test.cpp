@@ -1,0 +1,62 @@
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/run/predictions.hpp>
+
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::run {
+namespace {
+
+TEST(Predictions, AreALineAnExample) {
+  const tests::TemporaryDirectory directory;
+  Answers answers{.rows = {0, 1}, .gold = {1, -1}};
+  answers.logits.resize(2, 2);
+  answers.logits << 0, 0, 1, -1;
+  const predict::Task task{.labels = {"no \"quotes\"", "yes"}};
+  const std::vector<PredictedSplit> splits{{.name = "dev", .answers = &answers, .records = {4, 9}},
+                                           {.name = "test", .answers = &answers}};
+  write_predictions(directory / "p", splits, task);
+  const std::string text = tests::read_file(directory / "p");
+  EXPECT_TRUE(text.starts_with(
+      R"({"split":"dev","row":4,"gold":"yes","predicted":"no \"quotes\"","scores":[0.5,0.5],)"
+      R"("loss":0.6931472})"
+      "\n"
+      R"({"split":"dev","row":9,"gold":null,)"))
+      << text;
+  const auto read = read_predictions(text, "test", "p");
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].row, 1);
+  EXPECT_EQ(read[0].gold, "\"yes\"");
+  EXPECT_FALSE(read[0].right());
+  EXPECT_TRUE(std::isnan(read[1].loss));
+}
+
+TEST(Predictions, OfOtherProblems) {
+  Answers answers{
+      .problem_type = ProblemType::multi_label, .rows = {0}, .gold = {0}, .targets = {1, 1}};
+  answers.logits.resize(1, 2);
+  answers.logits << 3, -3;
+  const PredictedSplit split{.name = "dev", .answers = &answers};
+  predict::Task task{.labels = {"a", "b"}, .problem_type = ProblemType::multi_label};
+  EXPECT_TRUE(
+      detail::prediction_line(split, 0, task)
+          .starts_with(
+              R"({"split":"dev","row":1,"gold":["a","b"],"predicted":["a"],"scores":[0.9)"));
+
+  answers.problem_type = task.problem_type = ProblemType::regression;
+  answers.logits.resize(1, 1);
+  answers.logits << 3.5F;
+  answers.targets = {3};
+  EXPECT_EQ(detail::prediction_line(split, 0, task),
+            "{\"split\":\"dev\",\"row\":1,\"gold\":3,\"predicted\":3.5,\"loss\":0.25}\n");
+}
+
+TEST(Predictions, RefusesOtherFiles) {
+  EXPECT_THROW((void)read_predictions("{\"a\":1}", "dev", "p"), InputError);
+  EXPECT_TRUE(read_predictions("", "dev", "p").empty());
+}
+
+}  // namespace
+}  // namespace seqtrain::run
