@@ -4,13 +4,11 @@
 #include <new>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/report/log.hpp>
 #include <seqtrain/report/terminal.hpp>
 #include <seqtrain/train/stopped.hpp>

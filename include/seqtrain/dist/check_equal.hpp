@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/joined.hpp>
 #include <seqtrain/model/albert/albert.hpp>
 #include <seqtrain/model/architecture.hpp>

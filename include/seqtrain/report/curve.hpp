@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include <seqtrain/report/format.hpp>
 #include <seqtrain/train/find_learning_rate.hpp>

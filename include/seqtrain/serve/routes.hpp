@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 
 #include <seqtrain/serve/http_message.hpp>

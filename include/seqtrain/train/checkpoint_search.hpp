@@ -3,9 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <iterator>
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>

@@ -6,7 +6,6 @@
 #include <limits>
 #include <span>
 #include <stop_token>
-#include <string>
 #include <utility>
 #include <vector>
 

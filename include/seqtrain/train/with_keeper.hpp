@@ -2,7 +2,6 @@
 
 #include <concepts>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <type_traits>
 

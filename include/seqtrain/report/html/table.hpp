@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <seqtrain/report/html/text.hpp>
 #include <seqtrain/report/table.hpp>

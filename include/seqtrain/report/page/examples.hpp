@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
