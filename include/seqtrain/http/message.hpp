@@ -150,6 +150,18 @@ struct Response {
   }
 };
 
+/// The error that a service has no such thing.
+class NotFound : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// The error that the account or the token, or the lack of one, does not allow a request.
+class Forbidden : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// An exchange that failed: no connection, a reset, a time-out, an incomplete answer. The service
 /// may or may not have processed the request.
 class TransportError : public Error {
