@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <seqtrain/model/bert/embeddings.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
@@ -15,12 +16,13 @@
 namespace seqtrain::model {
 
 /// Computes the hidden states of first tokens from ids, by embeddings and a stack of layers.
-/// `Embeddings` is the family's rule for the input.
-template <class Embeddings>
+/// `Family` has the members `positions`, `layers`, the scope of the layers, and `layer_form`.
+template <class Family>
 class BertEncoder {
  public:
   BertEncoder(const Scope& scope, const weights::ModelConfig& config)
-      : embeddings_{scope / "embeddings", config}, layers_{scope / "encoder.layer", config} {}
+      : embeddings_{scope / "embeddings", config, config.hidden_size, Family::positions},
+        layers_{scope / Family::layers, config, Family::layer_form} {}
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
@@ -34,7 +36,7 @@ class BertEncoder {
   }
 
  private:
-  Embeddings embeddings_;
+  BertEmbeddings embeddings_;
   LayerStack layers_;
 };
 

@@ -5,7 +5,7 @@
 
 #include <seqtrain/model/electra/config.hpp>
 #include <seqtrain/model/electra/encoder.hpp>
-#include <seqtrain/model/electra/head.hpp>
+#include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {
@@ -17,9 +17,16 @@ struct Electra {
   static constexpr std::string_view classifier = "ElectraForSequenceClassification";
   using Config = ElectraConfig;
   using Encoder = ElectraEncoder;
-  using Head = ElectraHead;
+  using Head = ClassificationHead<Electra>;
 
   static Config read_config(const weights::ConfigFile& file) { return read_electra_config(file); }
+
+  static HeadForm head_form(const Config& config) {
+    return {.dense = "classifier.dense",
+            .output = "classifier.out_proj",
+            .activation = activation("gelu"),
+            .input_dropout = config.classifier_dropout_prob()};
+  }
 
   static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }
 };
