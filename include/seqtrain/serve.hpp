@@ -1,7 +1,6 @@
 #pragma once
 
 #include <seqtrain/serve/answer.hpp>
-#include <seqtrain/serve/base64.hpp>
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/connection.hpp>
 #include <seqtrain/serve/exchange.hpp>
