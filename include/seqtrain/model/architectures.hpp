@@ -8,14 +8,12 @@
 #include <seqtrain/model/albert/albert.hpp>
 #include <seqtrain/model/architecture.hpp>
 #include <seqtrain/model/bert/bert.hpp>
-#include <seqtrain/model/camembert/camembert.hpp>
 #include <seqtrain/model/deberta_v2/deberta_v2.hpp>
 #include <seqtrain/model/distilbert/distilbert.hpp>
 #include <seqtrain/model/electra/electra.hpp>
 #include <seqtrain/model/modernbert/modernbert.hpp>
 #include <seqtrain/model/mpnet/mpnet.hpp>
 #include <seqtrain/model/roberta/roberta.hpp>
-#include <seqtrain/model/xlm_roberta/xlm_roberta.hpp>
 #include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {

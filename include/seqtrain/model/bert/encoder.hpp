@@ -1,42 +1,64 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include <ATen/core/Tensor.h>
 
 #include <seqtrain/model/bert/embeddings.hpp>
+#include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/encoder_layer.hpp>
+#include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/tensor/batch.hpp>
-#include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
 
 /// Computes the hidden states of first tokens from ids, by embeddings and a stack of layers.
-/// `Family` has the members `positions`, `layers`, the scope of the layers, and `layer_form`.
+/// `Family` has the members `positions`, `layers`, the scope of the layers, and `layer_form`. If
+/// its `Config` has an `embedding_size` that differs from the hidden states' size, the embeddings
+/// are projected.
 template <class Family>
 class BertEncoder {
  public:
-  BertEncoder(const Scope& scope, const weights::ModelConfig& config)
-      : embeddings_{scope / "embeddings", config, config.hidden_size, Family::positions},
+  BertEncoder(const Scope& scope, const typename Family::Config& config)
+      : embeddings_{scope / "embeddings", config, embedding_size(config), Family::positions},
+        projection_{projection(scope, embedding_size(config), config.hidden_size)},
         layers_{scope / Family::layers, config, Family::layer_form} {}
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
-    return layers_(embeddings_(batch, dropout), mask_of(batch), dropout).select(1, 0);
+    at::Tensor hidden = embeddings_(batch, dropout);
+    if (projection_) hidden = (*projection_)(hidden);
+    return layers_(hidden, mask_of(batch), dropout).select(1, 0);
   }
 
   /// Returns the encoder for the hand-written passes.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
-    return layers_.template cpu_parts<T>(embeddings_.cpu_part());
+    if (projection_ && !cpu::supports(projection_->weight.size(1))) return {};
+    auto parts = layers_.template cpu_parts<T>(embeddings_.cpu_part());
+    if (parts && projection_) parts->projection.emplace(cpu::linear<T>({*projection_}));
+    return parts;
   }
 
  private:
+  template <class Config>
+  static std::int64_t embedding_size(const Config& config) {
+    if constexpr (requires { config.embedding_size; }) return config.embedding_size;
+    return config.hidden_size;
+  }
+
+  static std::optional<Linear> projection(const Scope& scope, std::int64_t from, std::int64_t to) {
+    if (from == to) return {};
+    return Linear{scope / "embeddings_project", from, to};
+  }
+
   BertEmbeddings embeddings_;
+  std::optional<Linear> projection_;
   LayerStack layers_;
 };
 

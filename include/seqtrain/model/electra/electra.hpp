@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include <seqtrain/model/bert/embeddings.hpp>
+#include <seqtrain/model/bert/encoder.hpp>
 #include <seqtrain/model/electra/config.hpp>
-#include <seqtrain/model/electra/encoder.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
+#include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {
@@ -15,8 +17,11 @@ struct Electra {
   static constexpr std::string_view model_type = "electra";
   static constexpr std::string_view prefix = "electra";
   static constexpr std::string_view classifier = "ElectraForSequenceClassification";
+  static constexpr Positions positions = Positions::from_zero;
+  static constexpr std::string_view layers = "encoder.layer";
+  static constexpr LayerForm layer_form{};
   using Config = ElectraConfig;
-  using Encoder = ElectraEncoder;
+  using Encoder = BertEncoder<Electra>;
   using Head = ClassificationHead<Electra>;
 
   static Config read_config(const weights::ConfigFile& file) { return read_electra_config(file); }

@@ -36,4 +36,20 @@ struct Roberta {
   static std::int64_t max_length(const Config& config) { return length_after_padding(config); }
 };
 
+/// The CamemBERT family (Martin et al. 2020): RoBERTa for French.
+struct Camembert : Roberta {
+  static constexpr std::string_view model_type = "camembert";
+  static constexpr std::string_view classifier = "CamembertForSequenceClassification";
+
+  static Config read_config(const weights::ConfigFile& file) {
+    return read_roberta_config(file, 30522);
+  }
+};
+
+/// The XLM-RoBERTa family (Conneau et al. 2020): RoBERTa for a hundred languages.
+struct XlmRoberta : Camembert {
+  static constexpr std::string_view model_type = "xlm-roberta";
+  static constexpr std::string_view classifier = "XLMRobertaForSequenceClassification";
+};
+
 }  // namespace seqtrain::model
