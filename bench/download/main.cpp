@@ -1,38 +1,27 @@
 // Measures the download of a file from a storage service on this machine.
 //
 // download [--mebibytes N] [--rounds N] [--directory DIR] [--python PYTHON]
-//
-// If --python names a Python with google-cloud-storage, Google's own client competes too. Its time
-// includes the start of Python.
 #include <filesystem>
+#include <string>
 
 #include <seqtrain/cli/run.hpp>
 
 #include "peers.hpp"
-#include "support/arguments.hpp"
-#include "support/contest.hpp"
+#include "support/transfer.hpp"
 
 int main(int argc, char** argv) {
   using namespace seqtrain;
+  using Path = std::filesystem::path;
   return cli::run([&] {
-    const auto bytes = std::stoull(bench::take_argument(argc, argv, "mebibytes", "1024")) << 20;
-    const auto rounds = std::stoi(bench::take_argument(argc, argv, "rounds", "5"));
-    const std::filesystem::path directory = bench::take_argument(
-        argc, argv, "directory", std::filesystem::temp_directory_path().string());
-    const auto python = bench::take_argument(argc, argv, "python", "");
-    const bench::Content content{bytes};
-    const auto file = directory / "seqtrain-bench-download";
-    const bench::ServerProcess server{content};
-    const bench::Contest contest{bytes, rounds, server};
-    contest.measure(
-        {"beast, nothing hashed", [&] { bench::download_with_beast(server.port(), file); }});
-    contest.measure({"seqtrain", [&] { bench::download_with_seqtrain(server.port(), file, 1); }});
-    contest.measure(
-        {"seqtrain, parallel", [&] { bench::download_with_seqtrain(server.port(), file, 4); }});
-    if (!python.empty()) {
-      contest.measure({"google-cloud-storage",
-                       [&] { bench::download_with_python(python, server.port(), file); }});
-    }
-    std::filesystem::remove(file);
+    const bench::Transfer transfer{argc, argv, "download"};
+    transfer.compete(
+        {{"beast, nothing hashed", bench::download_with_beast},
+         {"seqtrain", [](const std::string& port,
+                         const Path& file) { bench::download_with_seqtrain(port, file, 1); }},
+         {"seqtrain, parallel",
+          [](const std::string& port, const Path& file) {
+            bench::download_with_seqtrain(port, file, 4);
+          }}},
+        "download_to_filename");
   });
 }

@@ -12,8 +12,4 @@ void download_with_seqtrain(const std::string& port, const std::filesystem::path
 /// Sends one request by plain Boost.Beast and hashes nothing.
 void download_with_beast(const std::string& port, const std::filesystem::path& file);
 
-/// Uses Google's client in a Python that has it.
-void download_with_python(const std::string& python, const std::string& port,
-                          const std::filesystem::path& file);
-
 }  // namespace seqtrain::bench

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <seqtrain/dist/address.hpp>
+#include <seqtrain/dist/buckets.hpp>
 #include <seqtrain/dist/check_equal.hpp>
 #include <seqtrain/dist/exchange.hpp>
 #include <seqtrain/dist/gradient_copy.hpp>
@@ -9,6 +10,7 @@
 #include <seqtrain/dist/heartbeat.hpp>
 #include <seqtrain/dist/pending.hpp>
 #include <seqtrain/dist/replicated.hpp>
+#include <seqtrain/dist/row_runs.hpp>
 #include <seqtrain/dist/server.hpp>
 #include <seqtrain/dist/shared_keeper.hpp>
 #include <seqtrain/dist/store.hpp>

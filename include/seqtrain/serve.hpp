@@ -1,7 +1,6 @@
 #pragma once
 
 #include <seqtrain/serve/admission.hpp>
-#include <seqtrain/serve/base64.hpp>
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/contracts/answer.hpp>
 #include <seqtrain/serve/contracts/request.hpp>

@@ -32,11 +32,6 @@ class Trainer {
   static_assert(train::fits<M, O, L, S>());
 
  public:
-  using model_type = M;
-  using optimizer_type = O;
-  using loader_type = L;
-  using sink_type = S;
-
   Trainer(M model, O optimizer, L loader, S sink)
       : model_{std::move(model)},
         optimizer_{std::move(optimizer)},
@@ -121,39 +116,31 @@ class Trainer {
       safe_point(fit, keeper, parts...);
       return fit.state.position.step < fit.length.steps;
     });
-    settle(fit, parts...);
+    settle(fit, /*wait=*/true, parts...);
   }
 
   template <class Fit, class... Parts>
   void step(Fit& fit, std::span<const B> batches, std::int64_t of, Parts&... parts) {
     const auto losses = train::accumulate(model_, batches);
-    settle_due(fit, parts...);
+    settle(fit, /*wait=*/false, parts...);
     const auto& options = fit.options;
     const auto of_step = options.step(fit.state.position.step, fit.length.steps);
     auto outcome = train::take_step(optimizer_, model_, of_step);
     const std::function<double()> loss = [&losses] { return losses.value(); };
     fit.count_step(batches, std::move(outcome), loss);
-    settle_due(fit, parts...);
+    settle(fit, /*wait=*/false, parts...);
     const double rate = of_step.lr_scale * optimizer_.learning_rate();
     train::notify(fit.step_event(batches, of, rate, loss), parts...);
   }
 
-  /// Finds out whether all steps were taken. If not, ends the fit or counts the step as skipped.
+  /// Finds out which steps were taken; without `wait` only as far as that need not wait for a
+  /// device. If one was not taken, ends the fit or counts the step as skipped.
   template <class Fit, class... Parts>
-  void settle(Fit& fit, Parts&... parts) {
-    while (fit.watch.open()) settle_oldest(fit, parts...);
-  }
-
-  /// Finds out which steps were taken, as far as that need not wait for a device.
-  template <class Fit, class... Parts>
-  void settle_due(Fit& fit, Parts&... parts) {
-    while (fit.watch.due()) settle_oldest(fit, parts...);
-  }
-
-  template <class Fit, class... Parts>
-  void settle_oldest(Fit& fit, Parts&... parts) {
-    const auto skipped = fit.watch.settle();
-    if (skipped) train::notify(fit.count_skip(*skipped), parts...);
+  void settle(Fit& fit, bool wait, Parts&... parts) {
+    while (wait ? fit.watch.open() : fit.watch.due()) {
+      const auto skipped = fit.watch.settle();
+      if (skipped) train::notify(fit.count_skip(*skipped), parts...);
+    }
   }
 
   template <class Fit, class... Parts>
@@ -179,9 +166,10 @@ class Trainer {
   template <class Fit, class... Parts>
   void save(train::Moment moment, Fit& fit, Keeper keeper, Parts&... parts) {
     if constexpr (Checkpointable<M, O>) {
-      if (moment != train::Moment::step) settle(fit, parts...);  // its errors end the fit
+      // Its errors end the fit.
+      if (moment != train::Moment::step) settle(fit, /*wait=*/true, parts...);
       const std::function<void(const train::VisitTensors&)> tensors = [&](const auto& visit) {
-        settle(fit, parts...);
+        settle(fit, /*wait=*/true, parts...);
         visit("model", model_.state_dict().views());
         visit("optimizer", optimizer_.state().views());
         fit.visit_best(visit);

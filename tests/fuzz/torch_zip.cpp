@@ -1,3 +1,7 @@
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include <seqtrain/weights/torch_file.hpp>
 
 #include "fuzz.hpp"
@@ -12,9 +16,14 @@ void visit(const TorchValue& value, int depth) {
   if (value.is_tensor()) {
     const auto tensor = value.tensor();
     if (is_floating(tensor.dtype)) to_floats(tensor);
-  } else if (value.is_dict()) {
-    for (const auto& [key, member] : value.members()) visit(member, depth - 1);
+    return;
   }
+  std::vector<std::pair<std::string_view, TorchValue>> members;
+  try {
+    members = value.members();
+  } catch (const seqtrain::InputError&) {  // not a dict
+  }
+  for (const auto& [key, member] : members) visit(member, depth - 1);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ written.
 """
 import json
 import pathlib
-import textwrap
 import unicodedata
 
 import tokenizers
@@ -197,9 +196,20 @@ def case_runs(lower):
     return out
 
 
+def rows_of(numbers, width=100):
+    """Returns lines of numbers that are separated by commas alone."""
+    row = ""
+    for number in numbers:
+        if len(row) + len(f"{number},") > width:
+            yield row
+            row = ""
+        row += f"{number},"
+    yield row
+
+
 def array(name, comment, numbers):
-    body = textwrap.fill(", ".join(map(str, numbers)), 100, initial_indent="    ", subsequent_indent="    ")
-    return f"/// {comment}\ninline constexpr std::int32_t {name}[] = {{\n{body}}};\n"
+    body = "\n".join(rows_of(numbers))
+    return f"/// {comment}\ninline constexpr std::int32_t {name}[] = {{\n{body}\n}};\n"
 
 
 def checksum(pairs):

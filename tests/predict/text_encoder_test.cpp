@@ -58,10 +58,14 @@ struct BracketTokenizer {
     text::PairLengths lengths{text.size(), pair.value_or("").size()};
     const std::size_t budget = options.max_length - special_tokens(pair.has_value());
     lengths = text::longest_first(lengths, budget);
-    std::string letters = "[" + std::string{text.substr(0, lengths.first)};
+    const auto cut = [&](std::string_view whole, std::size_t kept) {
+      const bool left = options.truncate_left.value_or(false);
+      return whole.substr(left ? whole.size() - kept : 0, kept);
+    };
+    std::string letters = "[" + std::string{cut(text, lengths.first)};
     if (pair) letters += std::string(bars, '|');
     const std::size_t first = letters.size();
-    letters.append(pair.value_or("").substr(0, lengths.second)).append("]");
+    letters.append(cut(pair.value_or(""), lengths.second)).append("]");
     out.insert(out.end(), letters.begin(), letters.end());
     return pair ? first : letters.size();
   }

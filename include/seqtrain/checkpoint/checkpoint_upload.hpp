@@ -60,8 +60,6 @@ class CheckpointUpload {
         record_{std::move(record)},
         options_{std::move(options)},
         worker_{std::forward<Args>(args)...} {}
-  CheckpointUpload(const CheckpointUpload&) = delete;
-  CheckpointUpload& operator=(const CheckpointUpload&) = delete;
   /// Cancels an upload that is not done.
   ~CheckpointUpload() {
     worker_.stop();

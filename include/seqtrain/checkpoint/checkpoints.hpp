@@ -59,9 +59,6 @@ class BasicCheckpoints {
         writer_{args...} {
     options_.validate();
   }
-  BasicCheckpoints(const BasicCheckpoints&) = delete;
-  BasicCheckpoints& operator=(const BasicCheckpoints&) = delete;
-  ~BasicCheckpoints() = default;
 
   /// Locks the local directory until this object ends; `restore` does so too. A program that
   /// changes other files of its run calls this first. Throws `InputError` if another process has

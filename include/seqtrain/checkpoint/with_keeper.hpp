@@ -73,11 +73,10 @@ auto with_keeper(S& sink, const train::FitOptions& options, const Use& use, Part
       }
       return with_checkpoints(sink, checkpoint, use);
     } else {
-      constexpr const char* problem =
-          Store<S>
-              ? "needs a model with state_dict and load_state_dict, and an optimizer with state "
-                "and load_state"
-              : "needs a sink that can be read: a seqtrain::Store";
+      constexpr const char* problem = Store<S>
+                                          ? "needs a model with state_dict and load_state_dict, "
+                                            "and an optimizer with state and load_state"
+                                          : "needs a sink that can be read: a seqtrain::Store";
       throw InputError{problem, {.object = "fit", .field = "checkpoint"}};
     }
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/gcs/sink.hpp>

@@ -4,13 +4,11 @@
 #include <new>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/log/terminal.hpp>
 #include <seqtrain/train/stopped.hpp>

@@ -43,10 +43,9 @@ struct ServeFlags {
     Flags flags{"serve", "answers requests over HTTP with a fine-tuned model's predictions",
                 std::move(log)};
     flags
-        .add(
-            "model", model,
-            "folder of a model, of a run, or of dated runs, whose newest complete one is served: a "
-            "directory, gs:// or a name on the hub (AIP_STORAGE_URI)")
+        .add("model", model,
+             "folder of a model, of a run, or of dated runs, whose newest complete one is served: "
+             "a directory, gs:// or a name on the hub (AIP_STORAGE_URI)")
         .add("host", host, "IP address to listen on (HOSTNAME, if it is an address)")
         .add("port", port, "port to listen on; 0 chooses a free one (AIP_HTTP_PORT, PORT)")
         .add("threads", threads, "threads that compute")

@@ -12,9 +12,6 @@ namespace seqtrain {
 /// Runs one task at a time on a thread of its own. A task must not throw.
 class Background {
  public:
-  Background() = default;
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
   /// Ends the task's pauses and waits for the task to end.
   ~Background() {
     stop();

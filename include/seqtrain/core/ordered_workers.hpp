@@ -37,8 +37,6 @@ class OrderedWorkers {
     }
   }
 
-  OrderedWorkers(const OrderedWorkers&) = delete;
-  OrderedWorkers& operator=(const OrderedWorkers&) = delete;
   ~OrderedWorkers() { stop(); }
 
   /// Returns the next item, which is valid until the next call, or nullptr after the last. An

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <iterator>
 #include <ranges>
-#include <utility>
 
 /// Random numbers that are pure functions of (seed, purpose, …, counter). They are equal on every
 /// platform, in any order and on any thread, and no state has to be saved.

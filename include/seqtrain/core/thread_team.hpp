@@ -30,8 +30,6 @@ class ThreadTeam {
     }
   }
 
-  ThreadTeam(const ThreadTeam&) = delete;
-  ThreadTeam& operator=(const ThreadTeam&) = delete;
   ~ThreadTeam() { stop(); }
 
   [[nodiscard]] std::size_t size() const { return threads_.size() + 1; }

@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/core/ordered_workers.hpp>

@@ -9,9 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/error.hpp>

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <memory>
 #include <numbers>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

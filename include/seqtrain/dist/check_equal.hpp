@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include <seqtrain/checkpoint/same_run.hpp>
 #include <seqtrain/core/error.hpp>

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <span>
 #include <string>
@@ -18,11 +16,12 @@
 #include <ATen/ops/empty.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/dist/buckets.hpp>
 #include <seqtrain/dist/gradient_copy.hpp>
 #include <seqtrain/dist/group.hpp>
+#include <seqtrain/dist/row_runs.hpp>
 #include <seqtrain/dist/tree.hpp>
 #include <seqtrain/tensor/parameter.hpp>
-#include <seqtrain/tensor/row_set.hpp>
 #include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/tensor/touched.hpp>
 
@@ -109,31 +108,17 @@ class Exchange {
   }
 
  private:
-  static constexpr std::int64_t bucket_size = std::int64_t{1} << 20;  // in elements
-  static constexpr std::size_t losses = static_cast<std::size_t>(-1);
   static constexpr std::size_t all_ready = static_cast<std::size_t>(-1);
 
-  /// Elements [begin, begin + count) of a parameter's gradient.
-  struct Piece {
-    std::size_t parameter;
-    std::int64_t begin;
-    std::int64_t count;
-  };
-
-  struct Bucket {
-    std::vector<Piece> pieces;
-    std::int64_t count = 0;
-  };
-
   void exchange() {
-    cut_dense_buckets();
+    buckets_.cut_dense(own_.parameters);
     bool tables_cut = false;
     // The next bucket is sent while one is summed.
     for (std::size_t i = 0; i < buckets_.size() + 2; ++i) {
       if (i == buckets_.size() && !tables_cut) {
         wait_until_ready(all_ready);
         share_rows();
-        cut_other_buckets();
+        buckets_.cut_others(own_.parameters, own_.losses.numel());
         tables_cut = true;
       }
       if (i < buckets_.size()) {
@@ -143,7 +128,7 @@ class Exchange {
       if (i > 0 && i <= buckets_.size()) add_up(i - 1);
       if (i > 1) receive(i - 2);
     }
-    for_each_table([&](std::size_t, const tensor::Parameter& parameter) {
+    for_each_table(own_.parameters, [&](std::size_t, const tensor::Parameter& parameter) {
       parameter.touched->take_into_account(tensor::changes_of(parameter.gradient));
     });
   }
@@ -186,13 +171,11 @@ class Exchange {
     for (const GradientCopy& copy : own_.before) copy.add_to(own_.parameters);
   }
 
-  // ---- rows of tables
-
   /// Tells the other processes which rows of the tables this one has touched, and whether it should
   /// stop. Afterwards `Parameter::touched` has the rows that any process has touched.
   void share_rows() {
     std::string message{stop_ ? '\1' : '\0'};
-    for_each_table([&](std::size_t i, const tensor::Parameter& parameter) {
+    for_each_table(own_.parameters, [&](std::size_t i, const tensor::Parameter& parameter) {
       tensor::find_touched(parameter);
       for (const GradientCopy& copy : own_.before) copy.insert_rows(i, *parameter.touched);
       append_runs(message, *parameter.touched);
@@ -201,117 +184,26 @@ class Exchange {
       if (other.empty()) throw Error{"an empty message from another process"};
       stop_ = stop_ || other.front() == '\1';
       std::size_t at = 1;
-      for_each_table([&](std::size_t, const tensor::Parameter& parameter) {
+      for_each_table(own_.parameters, [&](std::size_t, const tensor::Parameter& parameter) {
         insert_runs(other, at, *parameter.touched);
       });
     }
   }
 
-  template <class Use>
-  void for_each_table(const Use& use) const {
-    for (std::size_t i = 0; i < own_.parameters.size(); ++i) {
-      const tensor::Parameter& parameter = own_.parameters[i];
-      if (parameter.gradient.defined() && parameter.touched) use(i, parameter);
-    }
-  }
-
-  static void append(std::string& text, std::uint32_t value) {
-    text.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-
-  static std::uint32_t number_at(const std::string& text, std::size_t& at) {
-    std::uint32_t value = 0;
-    if (text.size() < at + sizeof value) throw Error{"a short message from another process"};
-    std::memcpy(&value, text.data() + at, sizeof value);
-    at += sizeof value;
-    return value;
-  }
-
-  /// Appends the number of runs of rows, then the first row and the end of each run.
-  static void append_runs(std::string& text, const tensor::RowSet& rows) {
-    const std::size_t start = text.size();
-    std::uint32_t runs = 0;
-    append(text, runs);
-    rows.for_each_run([&](std::size_t first, std::size_t end) {
-      append(text, static_cast<std::uint32_t>(first));
-      append(text, static_cast<std::uint32_t>(end));
-      ++runs;
-    });
-    std::memcpy(text.data() + start, &runs, sizeof runs);
-  }
-
-  static void insert_runs(const std::string& text, std::size_t& at, tensor::RowSet& rows) {
-    for (std::uint32_t runs = number_at(text, at); runs > 0; --runs) {
-      const std::uint32_t first = number_at(text, at);
-      const std::uint32_t end = number_at(text, at);
-      if (first > end || end > rows.rows()) throw Error{"another process has a different model"};
-      for (std::uint32_t row = first; row < end; ++row) rows.insert(row);
-    }
-  }
-
-  // ---- buckets
-
-  void cut_dense_buckets() {
-    buckets_.assign(1, {});
-    for (std::size_t i = own_.parameters.size(); i-- > 0;) {
-      const tensor::Parameter& parameter = own_.parameters[i];
-      if (parameter.gradient.defined() && !parameter.touched) {
-        add_piece({i, 0, parameter.gradient.numel()});
-      }
-    }
-    if (buckets_.back().count == 0) buckets_.pop_back();
-  }
-
-  /// Cuts the rows of tables and the losses into buckets.
-  void cut_other_buckets() {
-    buckets_.emplace_back();
-    for_each_table([&](std::size_t i, const tensor::Parameter& parameter) {
-      const auto rows = static_cast<std::int64_t>(parameter.touched->rows());
-      const std::int64_t width = parameter.gradient.numel() / rows;
-      parameter.touched->for_each_run([&](std::size_t first, std::size_t end) {
-        add_piece({i, static_cast<std::int64_t>(first) * width,
-                   static_cast<std::int64_t>(end - first) * width});
-      });
-    });
-    add_piece({losses, 0, own_.losses.numel()});
-  }
-
-  void add_piece(Piece piece) {
-    while (piece.count > 0) {
-      if (buckets_.back().count >= bucket_size) buckets_.emplace_back();
-      Bucket& bucket = buckets_.back();
-      const std::int64_t count = std::min(piece.count, bucket_size - bucket.count);
-      bucket.pieces.push_back({piece.parameter, piece.begin, count});
-      bucket.count += count;
-      piece.begin += count;
-      piece.count -= count;
-    }
-  }
-
   [[nodiscard]] at::Tensor numbers_of(const Piece& piece) const {
     const at::Tensor& whole =
-        piece.parameter == losses ? own_.losses : own_.parameters[piece.parameter].gradient;
+        piece.parameter == Piece::losses ? own_.losses : own_.parameters[piece.parameter].gradient;
     return flat(whole).narrow(0, piece.begin, piece.count);
-  }
-
-  /// Calls `use(piece, elements)` for each piece of a bucket; `elements` is its part of `numbers`.
-  template <class Use>
-  static void for_each_piece(const Bucket& bucket, const at::Tensor& numbers, const Use& use) {
-    std::int64_t at = 0;
-    for (const Piece& piece : bucket.pieces) {
-      use(piece, numbers.narrow(0, at, piece.count));
-      at += piece.count;
-    }
   }
 
   /// Copies a bucket of this process's sum with the index `subtree` to `out` [at least
   /// bucket.count].
   void stage(const Bucket& bucket, std::size_t subtree, const at::Tensor& out) const {
     const bool last = subtree + 1 == own_subtrees().size() || reduction_ == Reduction::ring;
-    for_each_piece(bucket, out, [&](const Piece& piece, const at::Tensor& to) {
+    bucket.for_each_piece(out, [&](const Piece& piece, const at::Tensor& to) {
       if (last) {
         to.copy_(numbers_of(piece));
-      } else if (piece.parameter == losses) {
+      } else if (piece.parameter == Piece::losses) {
         to.zero_();
       } else {
         own_.before[subtree].copy(piece.parameter, piece.begin, piece.count, to);
@@ -377,7 +269,7 @@ class Exchange {
   void receive(std::size_t index) {
     Slot& at = slot(index);
     at.gathered.wait();
-    for_each_piece(buckets_[index], at.whole, [&](const Piece& piece, const at::Tensor& from) {
+    buckets_[index].for_each_piece(at.whole, [&](const Piece& piece, const at::Tensor& from) {
       numbers_of(piece).copy_(from);
     });
   }
@@ -395,7 +287,7 @@ class Exchange {
   OwnSums own_;
   Leaves root_;
   std::vector<std::vector<Leaves>> subtrees_;  // by rank
-  std::vector<Bucket> buckets_;
+  Buckets buckets_;
   std::array<Slot, 3> slots_;
   std::atomic<std::size_t> ready_ = 0;
   std::atomic<bool> abandoned_ = false;

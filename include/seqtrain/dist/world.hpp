@@ -4,9 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 

@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <seqtrain/core/atomic_file.hpp>

@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <openssl/err.h>
 #include <openssl/evp.h>

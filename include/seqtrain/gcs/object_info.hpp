@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/json.hpp>

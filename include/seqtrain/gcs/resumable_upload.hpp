@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <seqtrain/gcs/byte_source.hpp>
 #include <seqtrain/gcs/client.hpp>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -18,17 +17,7 @@
 
 namespace seqtrain::gcs {
 
-/// The error that there is no such bucket or object.
-class NotFound : public InputError {
- public:
-  using InputError::InputError;
-};
-
-/// The error that the account may not do this.
-class Forbidden : public InputError {
- public:
-  using InputError::InputError;
-};
+using http::Forbidden, http::NotFound;
 
 /// The error that the object has another generation than the request requires.
 class PreconditionFailed : public Error {

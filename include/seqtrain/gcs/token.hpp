@@ -1,9 +1,7 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>

@@ -73,8 +73,6 @@ class ParallelUpload {
     prefix_ = uri.name + ".parts-" +
               std::to_string(static_cast<std::uint64_t>(http::random_unit() * 1e18));
   }
-  ParallelUpload(const ParallelUpload&) = delete;
-  ParallelUpload& operator=(const ParallelUpload&) = delete;
   ~ParallelUpload() {
     for (const auto& part : parts_) remove(part);
   }

@@ -12,7 +12,6 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
@@ -149,6 +148,18 @@ struct Response {
         status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
     return redirects ? find("Location") : std::nullopt;
   }
+};
+
+/// The error that a service has no such thing.
+class NotFound : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// The error that the account or the token, or the lack of one, does not allow a request.
+class Forbidden : public InputError {
+ public:
+  using InputError::InputError;
 };
 
 /// An exchange that failed: no connection, a reset, a time-out, an incomplete answer. The service

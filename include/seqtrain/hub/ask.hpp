@@ -1,9 +1,6 @@
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>

@@ -11,17 +11,7 @@
 
 namespace seqtrain::hub {
 
-/// The error that the hub has no such repository, revision or file.
-class NotFound : public InputError {
- public:
-  using InputError::InputError;
-};
-
-/// The error that the token, or the lack of one, does not allow the request.
-class Forbidden : public InputError {
- public:
-  using InputError::InputError;
-};
+using http::Forbidden, http::NotFound;
 
 /// The error that the hub cannot be reached or cannot answer now.
 class Unavailable : public Error {

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <filesystem>
-#include <memory>
 #include <stop_token>
-#include <string>
 #include <utility>
 
 #include <seqtrain/core/environment.hpp>

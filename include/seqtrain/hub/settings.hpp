@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>

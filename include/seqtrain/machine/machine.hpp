@@ -55,8 +55,6 @@ class Machine {
         [this, options, visible = visible ? std::optional<std::string>{visible} : std::nullopt](
             const std::stop_token& stop) { run(stop, options, visible); }};
   }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
   /// Ends the thread without waiting for the next sample.
   ~Machine() = default;
 

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <variant>
 
 #include <seqtrain/core/problem_type.hpp>

@@ -4,19 +4,15 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/joined.hpp>
 #include <seqtrain/model/architecture.hpp>
-#include <seqtrain/model/families/albert/albert.hpp>
 #include <seqtrain/model/families/bert/bert.hpp>
-#include <seqtrain/model/families/camembert/camembert.hpp>
 #include <seqtrain/model/families/deberta_v2/deberta_v2.hpp>
 #include <seqtrain/model/families/distilbert/distilbert.hpp>
 #include <seqtrain/model/families/electra/electra.hpp>
 #include <seqtrain/model/families/modernbert/modernbert.hpp>
 #include <seqtrain/model/families/mpnet/mpnet.hpp>
 #include <seqtrain/model/families/roberta/roberta.hpp>
-#include <seqtrain/model/families/xlm_roberta/xlm_roberta.hpp>
 #include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {

@@ -58,11 +58,10 @@ struct Comparison {
     const double share =
         texts > 0 ? 100 * static_cast<double>(other_labels) / static_cast<double>(texts) : 0;
     char numbers[200];
-    std::snprintf(
-        numbers, sizeof numbers,
-        " (%.2f %%); scores differ by %.2g on average and %.2g at most, logits by %.2g on "
-        "average and %.2g at most",
-        share, scores.mean(), scores.largest, logits.mean(), logits.largest);
+    std::snprintf(numbers, sizeof numbers,
+                  " (%.2f %%); scores differ by %.2g on average and %.2g at most, logits by %.2g "
+                  "on average and %.2g at most",
+                  share, scores.mean(), scores.largest, logits.mean(), logits.largest);
     return std::to_string(other_labels) + " of " + std::to_string(texts) +
            " texts have other labels" + numbers;
   }

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <Eigen/Core>

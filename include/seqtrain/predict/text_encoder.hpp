@@ -1,9 +1,7 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,7 +14,6 @@
 #include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/post_processing/truncation.hpp>
 #include <seqtrain/text/tokens.hpp>
 
 namespace seqtrain::predict {
@@ -31,20 +28,14 @@ class TextEncoder {
 
   explicit TextEncoder(const text::AnyTokenizer& tokenizer);
 
-  /// Encodes a text or a pair with its special tokens, truncated to `max_length` ids. To cut off
-  /// the beginning takes twice as long as to cut off the end. Throws `InputError` if the text is
-  /// not UTF-8 or has no ids, or if the special tokens alone exceed `max_length`.
+  /// Encodes a text or a pair with its special tokens, truncated to `max_length` ids. Throws
+  /// `InputError` if the text is not UTF-8 or has no ids, or if the special tokens alone exceed
+  /// `max_length`.
   [[nodiscard]] Encoded operator()(std::string_view text, std::optional<std::string_view> pair,
                                    std::size_t max_length, Cut cut = Cut::end) const {
-    auto encoded = tokenizer_->encode(text, pair, max_length);
-    if (cut == Cut::end || !encoded.truncated) return encoded;
-    encoded = whole(text, pair);
-    if (pair) {
-      erase_beginnings(encoded, text, *pair, max_length);
-    } else {
-      erase(encoded, special_before(), encoded.input_ids.size() - max_length);
-    }
-    return encoded;
+    text::EncodeOptions options{.max_length = max_length};
+    if (cut == Cut::beginning) options.truncate_left = true;
+    return tokenizer_->encode(text, pair, options);
   }
 
   /// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids. Throws
@@ -68,7 +59,7 @@ class TextEncoder {
     virtual ~Any() = default;
     [[nodiscard]] virtual Encoded encode(std::string_view text,
                                          std::optional<std::string_view> pair,
-                                         std::size_t max_length) const = 0;
+                                         text::EncodeOptions options) const = 0;
     [[nodiscard]] virtual std::optional<std::vector<text::Token>> tokens(std::string_view text,
                                                                          bool special) const = 0;
     [[nodiscard]] virtual std::size_t vocab_size() const = 0;
@@ -82,15 +73,15 @@ class TextEncoder {
     explicit Shared(T tokenizer) : tokenizer_{std::move(tokenizer)} {}
 
     [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
-                                 std::size_t max_length) const override {
+                                 text::EncodeOptions options) const override {
       auto scratch = borrow();
       Encoded result;
-      result.first_segment =
-          tokenizer_.encode(text, pair, {.max_length = max_length}, *scratch, result.input_ids);
-      if (result.input_ids.size() == max_length) {  // the text fits exactly, or was truncated
+      result.first_segment = tokenizer_.encode(text, pair, options, *scratch, result.input_ids);
+      if (result.input_ids.size() == options.max_length) {  // fits exactly, or was truncated
         std::vector<text::Id> ids;
-        tokenizer_.encode(text, pair, {.max_length = max_length + 1}, *scratch, ids);
-        result.truncated = ids.size() > max_length;
+        ++options.max_length;
+        tokenizer_.encode(text, pair, options, *scratch, ids);
+        result.truncated = ids.size() == options.max_length;
       }
       give_back(std::move(scratch));
       if (result.input_ids.empty()) throw InputError{"the text has no ids"};
@@ -133,46 +124,8 @@ class TextEncoder {
     mutable std::vector<Scratch> free_;
   };
 
-  static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-
-  [[nodiscard]] Encoded whole(std::string_view text, std::optional<std::string_view> pair) const {
-    return tokenizer_->encode(text, pair, unlimited);
-  }
-
-  /// Returns the number of special tokens before a text.
-  [[nodiscard]] std::size_t special_before() const {
-    const std::size_t special = special_tokens(false);
-    if (special == 0) return 0;
-    // The two encodings have room for no id and for one id of the text. They differ at the place
-    // where the text begins.
-    const auto none = tokenizer_->encode("a", {}, special).input_ids;
-    const auto one = tokenizer_->encode("a", {}, special + 1).input_ids;
-    return static_cast<std::size_t>(std::ranges::mismatch(none, one).in1 - none.begin());
-  }
-
-  static void erase(Encoded& encoded, std::size_t begin, std::size_t count) {
-    auto& ids = encoded.input_ids;
-    if (encoded.first_segment > begin) encoded.first_segment -= count;
-    const auto from = ids.begin() + static_cast<std::ptrdiff_t>(begin);
-    ids.erase(from, from + static_cast<std::ptrdiff_t>(count));
-    encoded.truncated = true;
-  }
-
-  void erase_beginnings(Encoded& encoded, std::string_view text, std::string_view pair,
-                        std::size_t max_length) const {
-    const std::size_t single = special_tokens(false);
-    const std::size_t both = special_tokens(true);
-    const text::PairLengths lengths{whole(text, {}).input_ids.size() - single,
-                                    whole(pair, {}).input_ids.size() - single};
-    const auto kept = text::longest_first(lengths, max_length - both);
-    const std::size_t first = special_before();
-    const std::size_t second = first + lengths.first + (both - single);
-    erase(encoded, second, lengths.second - kept.second);
-    erase(encoded, first, lengths.first - kept.first);
-  }
-
   std::unique_ptr<const Any> tokenizer_;
-  std::size_t max_length_ = unlimited;
+  std::size_t max_length_ = text::EncodeOptions{}.max_length;
 };
 
 }  // namespace seqtrain::predict

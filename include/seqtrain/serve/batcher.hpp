@@ -97,8 +97,6 @@ class Batcher {
  public:
   Batcher(BatcherOptions options, PrometheusMetrics& metrics)
       : options_{std::move(options)}, metrics_{metrics}, thread_{[this] { work(); }} {}
-  Batcher(const Batcher&) = delete;
-  Batcher& operator=(const Batcher&) = delete;
   /// Finishes the jobs that are in the queue, then ends the thread.
   ~Batcher() {
     {

@@ -59,8 +59,6 @@ class HttpServer {
     limit_connections();
     listen();
   }
-  HttpServer(const HttpServer&) = delete;
-  HttpServer& operator=(const HttpServer&) = delete;
   /// Closes all connections, whether their requests are answered or not.
   ~HttpServer() {
     stop();

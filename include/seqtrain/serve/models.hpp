@@ -40,8 +40,6 @@ class Models {
   Models(Load load, log::Log log) : load_{std::move(load)}, log_{std::move(log)} {
     thread_ = std::thread{[this] { work(); }};
   }
-  Models(const Models&) = delete;
-  Models& operator=(const Models&) = delete;
   ~Models() {
     {
       const std::lock_guard lock{mutex_};

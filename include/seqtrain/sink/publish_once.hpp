@@ -5,7 +5,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/concepts/policies.hpp>

@@ -1,13 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <limits>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,10 +12,9 @@
 #include <seqtrain/text/added_tokens.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/models/bpe.hpp>
+#include <seqtrain/text/models/cached_words.hpp>
 #include <seqtrain/text/models/character_bpe.hpp>
-#include <seqtrain/text/models/long_word_cache.hpp>
 #include <seqtrain/text/models/unigram.hpp>
-#include <seqtrain/text/models/word_cache.hpp>
 #include <seqtrain/text/models/wordpiece.hpp>
 #include <seqtrain/text/normalizers/front_of_text.hpp>
 #include <seqtrain/text/normalizers/normalizers.hpp>
@@ -43,9 +37,7 @@ class AssembledPipeline {
     std::string other_;
     PieceScratch pieces_;
     Unigram::Scratch steps_;
-    WordCache short_;
-    LongWordCache long_;
-    std::uint64_t cached_for_ = 0;
+    CachedWords cached_;
 
    public:
     /// The number of bytes of the next text to encode that come from the first character of the
@@ -113,10 +105,7 @@ class AssembledPipeline {
   bool encode_words(std::string_view text, std::size_t limit, Scratch& scratch,
                     std::vector<Id>& out) const {
     if (!rule_.cuts) return false;
-    if (std::exchange(scratch.cached_for_, identity_) != identity_) {
-      scratch.short_.reset();
-      scratch.long_.reset();
-    }
+    scratch.cached_.begin(identity_);
     const std::size_t before = out.size();
     SpacedWords words{text};
     while (words.next_batch()) {
@@ -132,11 +121,6 @@ class AssembledPipeline {
   }
 
  private:
-  static std::uint64_t next_identity() noexcept {
-    static std::atomic<std::uint64_t> last{0};
-    return ++last;
-  }
-
   void encode_word(std::string_view word, Scratch& scratch, std::vector<Id>& out) const {
     if (const auto* unigram = std::get_if<Unigram>(&model_)) {
       return unigram->encode_word(word, scratch.steps_, out);
@@ -157,55 +141,21 @@ class AssembledPipeline {
   }
 
   bool encode_batch(const SpacedWords& words, Scratch& scratch, std::vector<Id>& out) const {
-    std::array<WordKey, SpacedWords::batch> keys;
-    std::array<std::size_t, SpacedWords::batch> places;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      keys[i] = words.key(i);
-      places[i] = scratch.short_.place(keys[i]);
-      scratch.short_.prefetch(places[i]);
-    }
-    std::array<Id, (SpacedWords::batch + 1) * WordCache::max_ids> ids;
-    Id* end = ids.data();
-    const auto flush = [&] { out.insert(out.end(), ids.data(), std::exchange(end, ids.data())); };
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (words.spaces_before(i) > 1 && !rule_.joins_spaces &&
-          (rule_.keeps_first_spaces || !words.is_first(i))) {
-        flush();
-        add_spaces(words.spaces_before(i), false, out);
-      }
-      const auto* entry = scratch.short_.find(keys[i], places[i]);
-      if (entry) [[likely]] {
-        std::memcpy(end, entry->ids.data(), sizeof entry->ids);
-        end += entry->count();
-      } else {
-        flush();
-        if (!encode_rare(words[i], keys[i], scratch, out)) return false;
-      }
-    }
-    flush();
-    return true;
-  }
-
-  /// Encodes a word that the cache of short words does not hold: it is new, is too long for a key,
-  /// or has too many ids.
-  [[gnu::noinline]] bool encode_rare(std::string_view word, const WordKey& key, Scratch& scratch,
-                                     std::vector<Id>& out) const {
-    const auto ids = scratch.long_.find(word);
-    if (!ids.empty()) {
-      out.insert(out.end(), ids.begin(), ids.end());
-      return true;
-    }
-    const auto normal = rule_.local.normalize(word, scratch.normal_form_, scratch.other_);
-    if (!rule_.stands_alone(word, normal) || tokens_.contained_in(normal)) return false;
-    const std::size_t before = out.size();
-    encode_normalized(normal, std::numeric_limits<std::size_t>::max(), scratch, out);
-    const auto fresh = std::span<const Id>{out}.subspan(before);
-    if (word.size() <= WordKey::max_bytes && fresh.size() <= WordCache::max_ids) {
-      scratch.short_.insert(key, fresh);
-    } else {
-      scratch.long_.insert(word, fresh);
-    }
-    return true;
+    const auto spaces = [&](std::size_t i, const auto& flush) {
+      if (words.spaces_before(i) <= 1 || rule_.joins_spaces) return;
+      if (!rule_.keeps_first_spaces && words.is_first(i)) return;
+      flush();
+      add_spaces(words.spaces_before(i), false, out);
+    };
+    const auto encode_rare = [&](std::string_view word, const WordKey& key) {
+      return scratch.cached_.append_rare(word, key, out, [&] {
+        const auto normal = rule_.local.normalize(word, scratch.normal_form_, scratch.other_);
+        if (!rule_.stands_alone(word, normal) || tokens_.contained_in(normal)) return false;
+        encode_normalized(normal, std::numeric_limits<std::size_t>::max(), scratch, out);
+        return true;
+      });
+    };
+    return scratch.cached_.append(words, 0, words.size(), spaces, encode_rare, out);
   }
 
   NormalizerSequence normalizers_;
@@ -215,7 +165,7 @@ class AssembledPipeline {
   AddedTokens tokens_;           ///< those that are looked for in normal forms
   bool asks_for_front_ = false;  ///< a part treats the front of a text differently
   std::vector<Id> lone_space_ = {};
-  std::uint64_t identity_ = next_identity();  ///< identifies the pipeline whose ids a cache holds
+  CachedWords::Owner identity_;
 };
 
 }  // namespace seqtrain::text

@@ -1,11 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -14,7 +11,7 @@
 
 #include <seqtrain/text/bert_added_tokens.hpp>
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/models/word_cache.hpp>
+#include <seqtrain/text/models/cached_words.hpp>
 #include <seqtrain/text/models/wordpiece.hpp>
 #include <seqtrain/text/normalizers/bert_normalizer.hpp>
 #include <seqtrain/text/pipeline.hpp>
@@ -38,8 +35,7 @@ class BertPipeline {
     friend BertPipeline;
 
     AsciiWords words_;
-    WordCache cache_;
-    std::uint64_t cached_for_ = 0;
+    CachedWords cached_;
     Plain::Scratch plain_;
   };
 
@@ -64,7 +60,7 @@ class BertPipeline {
   /// Appends the ids of `text`. May stop once it has appended `limit` ids or more.
   void encode(std::string_view text, std::size_t limit, Scratch& scratch,
               std::vector<Id>& out) const {
-    if (std::exchange(scratch.cached_for_, identity_) != identity_) scratch.cache_.reset();
+    scratch.cached_.begin(identity_);
     const std::size_t before = out.size();
     const auto missing = [&] { return limit - std::min(limit, out.size() - before); };
     while (!text.empty() && missing() > 0) {
@@ -73,7 +69,11 @@ class BertPipeline {
         done = AsciiWords::word_end(text);
         encode_stretch(text.substr(0, done), missing(), scratch, out);
       } else {
-        encode_words(missing(), scratch, out);
+        const auto encode_word = [&](std::string_view word, const WordKey&) {
+          encode_new(word, scratch, out);
+          return true;
+        };
+        scratch.cached_.append_all(scratch.words_, 32, missing(), encode_word, out);
       }
       text.remove_prefix(done);
     }
@@ -89,46 +89,6 @@ class BertPipeline {
   }
 
  private:
-  static constexpr std::size_t batch = 32;
-
-  static std::uint64_t next_identity() noexcept {
-    static std::atomic<std::uint64_t> last{0};
-    return ++last;
-  }
-
-  /// Encodes the words of the chunk in `scratch` until `limit` ids are appended.
-  void encode_words(std::size_t limit, Scratch& scratch, std::vector<Id>& out) const {
-    const std::size_t before = out.size();
-    const std::size_t words = scratch.words_.size();
-    for (std::size_t i = 0; i < words && out.size() - before < limit; i += batch) {
-      encode_batch(i, std::min(batch, words - i), scratch, out);
-    }
-  }
-
-  /// Encodes `count` words. It prefetches the cache lines of all of them before it reads the first.
-  void encode_batch(std::size_t first, std::size_t count, Scratch& scratch,
-                    std::vector<Id>& out) const {
-    std::array<WordKey, batch> keys;
-    std::array<std::size_t, batch> places;
-    for (std::size_t i = 0; i < count; ++i) {
-      keys[i] = WordKey::of_padded(scratch.words_[first + i]);
-      places[i] = scratch.cache_.place(keys[i]);
-      scratch.cache_.prefetch(places[i]);
-    }
-    std::array<Id, batch * WordCache::max_ids> ids;
-    Id* end = ids.data();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (const auto* entry = scratch.cache_.find(keys[i], places[i])) [[likely]] {
-        std::memcpy(end, entry->ids.data(), sizeof entry->ids);
-        end += entry->count();
-      } else {
-        out.insert(out.end(), ids.data(), std::exchange(end, ids.data()));
-        encode_new(scratch.words_[first + i], scratch, out);
-      }
-    }
-    out.insert(out.end(), ids.data(), end);
-  }
-
   /// Encodes a stretch without ASCII spaces and punctuation that is not in the cache.
   [[gnu::noinline]] void encode_new(std::string_view word, Scratch& scratch,
                                     std::vector<Id>& out) const {
@@ -180,7 +140,7 @@ class BertPipeline {
   void encode_piece(std::string_view piece, Scratch& scratch, std::vector<Id>& out) const {
     if (piece.empty()) return;
     if (piece.size() <= WordKey::max_bytes) {
-      if (const auto* entry = scratch.cache_.find(WordKey::of(piece))) {
+      if (const auto* entry = scratch.cached_.find(WordKey::of(piece))) {
         out.insert(out.end(), entry->ids.begin(),
                    entry->ids.begin() + static_cast<std::ptrdiff_t>(entry->count()));
         return;
@@ -203,8 +163,7 @@ class BertPipeline {
   }
 
   static void remember(std::string_view text, std::span<const Id> ids, Scratch& scratch) {
-    if (text.size() > WordKey::max_bytes || ids.size() > WordCache::max_ids) return;
-    scratch.cache_.insert(WordKey::of(text), ids);
+    if (text.size() <= WordKey::max_bytes) scratch.cached_.insert(WordKey::of(text), ids);
   }
 
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
@@ -212,7 +171,7 @@ class BertPipeline {
   BertNormalizer normalizer_;
   Plain plain_;
   BertAddedTokens added_;
-  std::uint64_t identity_ = next_identity();  ///< identifies the pipeline whose ids a cache holds
+  CachedWords::Owner identity_;
 };
 
 }  // namespace seqtrain::text

@@ -17,6 +17,9 @@ struct EncodeOptions {
   /// `longest_first`.
   std::size_t max_length = std::numeric_limits<std::size_t>::max();
   bool add_special_tokens = true;
+  /// True if texts lose their first ids, false if they lose their last ones. If not given, the
+  /// tokenizer's files decide.
+  std::optional<bool> truncate_left = {};
 };
 
 /// Turns text into ids. `encode` appends the ids of a text or a pair to `out`. It returns how many

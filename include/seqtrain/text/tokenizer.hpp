@@ -81,18 +81,18 @@ class BasicTokenizer {
                      const EncodeOptions& options, Scratch& scratch, std::vector<Id>& out) const {
     check_utf8(text);
     if (pair) check_utf8(*pair);
-    const std::size_t budget = budget_of(options, pair.has_value());
+    const Room room = room_of(options, pair.has_value());
     static const Template nothing;
     if (!pair) {
-      return encode_single(text, options.add_special_tokens ? templates_.single : nothing, budget,
+      return encode_single(text, options.add_special_tokens ? templates_.single : nothing, room,
                            scratch, out);
     }
     if (options.add_special_tokens) {
-      return encode_pair(text, *pair, templates_.pair, budget, scratch, out);
+      return encode_pair(text, *pair, templates_.pair, room, scratch, out);
     }
     const auto type_zero_between =
         templates_.pair.type_zero_between ? std::optional<std::size_t>{0} : std::nullopt;
-    return encode_pair(text, *pair, {.type_zero_between = type_zero_between}, budget, scratch, out);
+    return encode_pair(text, *pair, {.type_zero_between = type_zero_between}, room, scratch, out);
   }
 
   /// Returns the tokens of a text, with special tokens around them if `special` is set. The tokens
@@ -145,20 +145,36 @@ class BasicTokenizer {
                      std::to_string(first_invalid(text).value_or(0) + 1)};
   }
 
-  [[nodiscard]] std::size_t budget_of(const EncodeOptions& options, bool pair) const {
+  /// The number of ids that an example's texts may have, and the side at which they are cut.
+  struct Room {
+    std::size_t budget;
+    bool left;
+
+    /// Returns how many ids of a text are needed if at most `limit` of them are kept.
+    [[nodiscard]] std::size_t bound_of(std::size_t limit) const { return left ? unlimited : limit; }
+
+    /// Keeps `kept` of the `length` ids from `begin` on.
+    void cut(std::size_t begin, std::size_t length, std::size_t kept, std::vector<Id>& out) const {
+      const auto from = out.begin() + static_cast<std::ptrdiff_t>(left ? begin : begin + kept);
+      out.erase(from, from + static_cast<std::ptrdiff_t>(length - kept));
+    }
+  };
+
+  [[nodiscard]] Room room_of(const EncodeOptions& options, bool pair) const {
     const std::size_t taken = options.add_special_tokens ? special_tokens(pair) : 0;
-    if (options.max_length >= taken) return options.max_length - taken;
+    const bool left = options.truncate_left.value_or(truncate_left_);
+    if (options.max_length >= taken) return {options.max_length - taken, left};
     throw InputError{"a maximum length of " + std::to_string(options.max_length) +
                      " has no room for the " + std::to_string(taken) + " special tokens"};
   }
 
-  std::size_t encode_single(std::string_view text, const Template& special, std::size_t budget,
+  std::size_t encode_single(std::string_view text, const Template& special, const Room& room,
                             Scratch& scratch, std::vector<Id>& out) const {
     const std::size_t before = out.size();
     append(special.before, out);
     const std::size_t begin = out.size();
-    const std::size_t length = append_ids(text, bound_of(budget), scratch, out);
-    cut(begin, length, std::min(length, budget), out);
+    const std::size_t length = append_ids(text, room.bound_of(room.budget), scratch, out);
+    room.cut(begin, length, std::min(length, room.budget), out);
     append(special.after, out);
     return out.size() - before;
   }
@@ -166,13 +182,14 @@ class BasicTokenizer {
   /// Encodes each text of a pair only as far as truncation needs. It is enough to know that a text
   /// exceeds the budget, and not by how much, unless the budget is odd and both texts exceed it.
   std::size_t encode_pair(std::string_view first, std::string_view second, const Template& special,
-                          std::size_t budget, Scratch& scratch, std::vector<Id>& out) const {
+                          const Room& room, Scratch& scratch, std::vector<Id>& out) const {
+    const std::size_t budget = room.budget;
     const std::size_t before = out.size();
     append(special.before, out);
     const std::size_t first_begin = out.size();
     const std::size_t limit = budget == unlimited ? unlimited : budget + 1;
     PairLengths lengths;
-    for (const std::size_t bound : {bound_of(limit), unlimited}) {
+    for (const std::size_t bound : {room.bound_of(limit), unlimited}) {
       out.resize(first_begin);
       lengths.first = append_ids(first, bound, scratch, out);
       append(special.between, out);
@@ -182,23 +199,11 @@ class BasicTokenizer {
       if (!both_exceed || budget % 2 == 0) break;
     }
     const PairLengths kept = longest_first(lengths, budget);
-    cut(out.size() - lengths.second, lengths.second, kept.second, out);
-    cut(first_begin, lengths.first, kept.first, out);
+    room.cut(out.size() - lengths.second, lengths.second, kept.second, out);
+    room.cut(first_begin, lengths.first, kept.first, out);
     append(special.after, out);
     if (!special.type_zero_between) return out.size() - before;
     return special.before.size() + kept.first + *special.type_zero_between;
-  }
-
-  /// Returns how many ids of a text are needed if at most `limit` of them are kept.
-  [[nodiscard]] std::size_t bound_of(std::size_t limit) const noexcept {
-    return truncate_left_ ? unlimited : limit;
-  }
-
-  /// Keeps `kept` of the `length` ids from `begin` on.
-  void cut(std::size_t begin, std::size_t length, std::size_t kept, std::vector<Id>& out) const {
-    const auto from =
-        out.begin() + static_cast<std::ptrdiff_t>(truncate_left_ ? begin : begin + kept);
-    out.erase(from, from + static_cast<std::ptrdiff_t>(length - kept));
   }
 
   static void append(const std::vector<Id>& ids, std::vector<Id>& out) {

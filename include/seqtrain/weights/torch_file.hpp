@@ -71,7 +71,6 @@ class TorchValue {
   [[nodiscard]] double number() const { return get<double>("a number"); }
   [[nodiscard]] bool boolean() const { return get<bool>("True or False"); }
   [[nodiscard]] bool is_none() const { return is<Pickle::None>(); }
-  [[nodiscard]] bool is_dict() const { return is<Pickle::Dict>(); }
   [[nodiscard]] bool is_tensor() const { return archive_->tensor(ref_) != nullptr; }
 
   /// Returns the value as a tensor, named by its key.

@@ -73,73 +73,55 @@ class Unpickler {
         push(Pickle::Persistent{pop()});
         break;
       default:
-        if (!step_memo(opcode) && !step_container(opcode)) step_scalar(opcode);
+        step_memo(opcode);
     }
     return false;
   }
 
-  bool step_memo(std::uint8_t opcode) {
+  void step_memo(std::uint8_t opcode) {
     switch (opcode) {
       case 'q':
-        memo_[number<std::uint8_t>()] = top();
-        break;
+        return memoize(number<std::uint8_t>());
       case 'r':
-        memo_[number<std::uint32_t>()] = top();
-        break;
+        return memoize(number<std::uint32_t>());
       case 0x94:
-        memo_[static_cast<std::uint32_t>(memo_.size())] = top();
-        break;
+        return memoize(static_cast<std::uint32_t>(memo_.size()));
       case 'h':
-        recall(number<std::uint8_t>());
-        break;
+        return recall(number<std::uint8_t>());
       case 'j':
-        recall(number<std::uint32_t>());
-        break;
+        return recall(number<std::uint32_t>());
       default:
-        return false;
+        return step_container(opcode);
     }
-    return true;
   }
 
-  bool step_container(std::uint8_t opcode) {
+  void step_container(std::uint8_t opcode) {
     switch (opcode) {
       case ')':
-        push(Pickle::Tuple{});
-        break;
+        return push(Pickle::Tuple{});
       case 0x85:
-        push(Pickle::Tuple{pop(1)});
-        break;
+        return push(Pickle::Tuple{pop(1)});
       case 0x86:
-        push(Pickle::Tuple{pop(2)});
-        break;
+        return push(Pickle::Tuple{pop(2)});
       case 0x87:
-        push(Pickle::Tuple{pop(3)});
-        break;
+        return push(Pickle::Tuple{pop(3)});
       case 't':
-        push(Pickle::Tuple{pop_to_mark()});
-        break;
+        return push(Pickle::Tuple{pop_to_mark()});
       case ']':
-        push(Pickle::List{});
-        break;
+        return push(Pickle::List{});
       case 'a':
-        append(pop(1));
-        break;
+        return append(pop(1));
       case 'e':
-        append(pop_to_mark());
-        break;
+        return append(pop_to_mark());
       case '}':
-        push(Pickle::Dict{});
-        break;
+        return push(Pickle::Dict{});
       case 's':
-        set_items(pop(2));
-        break;
+        return set_items(pop(2));
       case 'u':
-        set_items(pop_to_mark());
-        break;
+        return set_items(pop_to_mark());
       default:
-        return false;
+        return step_scalar(opcode);
     }
-    return true;
   }
 
   void step_scalar(std::uint8_t opcode) {
@@ -235,6 +217,8 @@ class Unpickler {
     stack_.push_back(static_cast<Ref>(pickle_.values.size()));
     pickle_.values.push_back(std::move(value));
   }
+
+  void memoize(std::uint32_t index) { memo_[index] = top(); }
 
   void recall(std::uint32_t index) {
     const auto place = memo_.find(index);

@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/core/base64.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/text/loading/base64.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 
 #include "support/corrupt.hpp"
@@ -186,20 +186,24 @@ TEST_F(LoadTokenizer, BertFilesFollowTheConfiguration) {
 }
 
 TEST_F(LoadTokenizer, TruncatesAtTheSideThatTheFolderNames) {
-  const auto ids = [&](std::string_view pair, std::size_t max_length) {
+  const auto ids = [&](std::string_view pair, std::size_t max_length,
+                       std::optional<bool> left = {}) {
     return load_tokenizer(folder_).visit([&](const auto& tokenizer) {
       typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
       std::vector<Id> out;
       const auto second = pair.empty() ? std::nullopt : std::optional{pair};
-      tokenizer.encode("abcab", second, {.max_length = max_length}, scratch, out);
+      const EncodeOptions options{.max_length = max_length, .truncate_left = left};
+      tokenizer.encode("abcab", second, options, scratch, out);
       return out;
     });
   };
   write_json(R"("truncation": null)", R"("truncation": {"direction": "Left"})");
   EXPECT_EQ(ids("", 2), (std::vector<Id>{3, 2}));
   EXPECT_EQ(ids("ccab", 3), (std::vector<Id>{2, 3, 2})) << "of the pair the second loses one";
+  EXPECT_EQ(ids("", 2, false), (std::vector<Id>{2, 3})) << "the caller chooses the side";
   write("tokenizer_config.json", R"({"truncation_side": "right"})");
   EXPECT_EQ(ids("", 2), (std::vector<Id>{2, 3}));
+  EXPECT_EQ(ids("", 2, true), (std::vector<Id>{3, 2}));
   write("tokenizer_config.json", R"({"truncation_side": "middle"})");
   expect_error("truncation_side: \"middle\" is not supported; supported: left and right");
 }
@@ -288,7 +292,7 @@ class TokenizerFolders : public LoadTokenizer {
         const auto end = text.find('@', begin + 1);
         const auto key = text.substr(begin + 1, end - begin - 1);
         std::string content{contents.at(key).string()};
-        if (key.starts_with("bytes:")) content = decode_base64(content).value();
+        if (key.starts_with("bytes:")) content = decode_base64(content, Base64::standard).value();
         text.replace(begin, end + 1 - begin, content);
       }
       write(std::string{name}, text);

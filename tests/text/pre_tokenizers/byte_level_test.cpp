@@ -1,4 +1,3 @@
-#include <set>
 #include <string>
 #include <vector>
 
@@ -16,15 +15,6 @@ Words split(std::string_view text, bool add_prefix_space = false) {
   ByteLevelSplitter{add_prefix_space}.for_each_word(
       text, [&](std::string_view word) { words.emplace_back(word); });
   return words;
-}
-
-TEST(ByteSymbols, AreThePrintableStandIns) {
-  EXPECT_EQ(byte_symbols()['A'], "A");
-  EXPECT_EQ(byte_symbols()[' '], "\u0120");
-  EXPECT_EQ(byte_symbols()['\n'], "\u010a");
-  EXPECT_EQ(byte_symbols()[0xAD], "\u0143");
-  EXPECT_EQ(byte_symbols()[0xE9], "\u00e9");
-  EXPECT_EQ(std::set<std::string>(byte_symbols().begin(), byte_symbols().end()).size(), 256u);
 }
 
 TEST(ByteLevelSplitter, PutsTheSpaceBeforeAWord) {

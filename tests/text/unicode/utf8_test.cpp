@@ -1,4 +1,5 @@
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,15 @@ TEST(Utf8, FastCheckAgreesWithTheTable) {
     }
     ASSERT_EQ(is_valid_utf8(text), position == text.size());
   }
+}
+
+TEST(ByteSymbols, AreThePrintableStandIns) {
+  EXPECT_EQ(byte_symbols()['A'], "A");
+  EXPECT_EQ(byte_symbols()[' '], "\u0120");
+  EXPECT_EQ(byte_symbols()['\n'], "\u010a");
+  EXPECT_EQ(byte_symbols()[0xAD], "\u0143");
+  EXPECT_EQ(byte_symbols()[0xE9], "\u00e9");
+  EXPECT_EQ(std::set<std::string>(byte_symbols().begin(), byte_symbols().end()).size(), 256u);
 }
 
 }  // namespace

@@ -58,9 +58,10 @@ struct DataFlags {
   void add_to(Flags& flags) {
     flags.section("Data")
         .add("train-file", train_file,
-             std::string{"examples to train on: "} + (open ? ".parquet, or " : "") +
-                 ".jsonl, .tsv or .csv, also with .gz or .zst; several files separated by commas; "
-                 "or a directory with <label>/*.txt")
+             open ? "examples to train on: .parquet, or .jsonl, .tsv or .csv, also with .gz or "
+                    ".zst; several files separated by commas; or a directory with <label>/*.txt"
+                  : "examples to train on: .jsonl, .tsv or .csv, also with .gz or .zst; several "
+                    "files separated by commas; or a directory with <label>/*.txt")
         .add("dev-file", dev_file,
              "examples to evaluate on after each epoch (default with a --train-file of your own: a "
              "tenth of its examples, held out)")

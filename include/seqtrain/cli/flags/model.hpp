@@ -22,18 +22,16 @@ struct ModelFlags {
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
     flags.section("Model")
-        .add(
-            "model", model,
-            "pre-trained checkpoint: a directory in Hugging Face's layout, gs://, or a name on the "
-            "hub, org/name[@revision]")
+        .add("model", model,
+             "pre-trained checkpoint: a directory in Hugging Face's layout, gs://, or a name on "
+             "the hub, org/name[@revision]")
         .add("dropout", dropout,
              "dropout rate that replaces every rate of the model's configuration",
              determines_results)
-        .add_switch(
-            "ignore-mismatched-sizes", ignore_mismatched_sizes,
-            "initialise parameters that have other sizes in the checkpoint, such as the head "
-            "of a classifier with other labels",
-            determines_results)
+        .add_switch("ignore-mismatched-sizes", ignore_mismatched_sizes,
+                    "initialise parameters that have other sizes in the checkpoint, such as the "
+                    "head of a classifier with other labels",
+                    determines_results)
         .add_switch("freeze-encoder", freeze_encoder, "train only the classification head",
                     determines_results);
   }

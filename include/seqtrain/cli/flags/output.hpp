@@ -34,8 +34,8 @@ struct OutputFlags {
                     "replace a run that the output directory holds, with its checkpoints there")
         .add("model-name", model_name, "file name of the state_dict")
         .add("job-dir", job_dir,
-             "place that also gets the results, in a dated folder: a directory or "
-             "gs://bucket/path (default: AIP_MODEL_DIR)")
+             "place that also gets the results, in a dated folder: a directory or gs://bucket/path "
+             "(default: AIP_MODEL_DIR)")
         .add("push-to-hub", push_to_hub,
              "also push the model to this repository on the hub, org/name, which is created if it "
              "is missing")
@@ -45,11 +45,10 @@ struct OutputFlags {
              "where TensorBoard's event files go: a directory or gs://bucket/path (default: "
              "AIP_TENSORBOARD_LOG_DIR, else none are written)")
         .add("log-every", log_every, "batches between two lines of the training log")
-        .add(
-            "calibrate", calibrate,
-            "choose a temperature for the model's scores on the dev file, or in multi-label "
-            "classification a threshold for each label: yes (for the highest F1), a precision such "
-            "as 0.9 (for the highest recall at that precision) or no")
+        .add("calibrate", calibrate,
+             "choose a temperature for the model's scores on the dev file, or in multi-label "
+             "classification a threshold for each label: yes (for the highest F1), a precision "
+             "such as 0.9 (for the highest recall at that precision) or no")
         .add("report-texts", report_texts,
              "whether report.html shows texts of examples: true, false")
         .add(

@@ -69,8 +69,7 @@ struct TrainingFlags {
         .add("adam-epsilon", adam_epsilon, "number added to the denominator", determines_results)
         .add("lr-scheduler-type", lr_scheduler_type,
              "constant, linear, cosine, slanted_triangular or one_cycle, which schedules Adam's "
-             "first "
-             "beta too",
+             "first beta too",
              determines_results)
         .add("warmup-steps", warmup_steps, "steps over which the learning rate climbs from 0",
              determines_results)
@@ -80,11 +79,10 @@ struct TrainingFlags {
              determines_results)
         .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step",
              determines_results)
-        .add(
-            "class-weights", class_weights,
-            "weights of the labels in the training loss: w0,w1,… in the order of the label ids, or "
-            "auto: rare labels get large weights (default: equal weights)",
-            determines_results)
+        .add("class-weights", class_weights,
+             "weights of the labels in the training loss: w0,w1,… in the order of the label ids, "
+             "or auto: rare labels get large weights (default: equal weights)",
+             determines_results)
         .add("label-smoothing-factor", label_smoothing_factor,
              "share of an example's target that is spread over all labels", determines_results)
         .add("early-stopping-patience", early_stopping_patience,

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
@@ -24,9 +23,7 @@
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
-#include <seqtrain/model/cpu/mean_pooling.hpp>
 #include <seqtrain/model/cpu/norm_gradients.hpp>
-#include <seqtrain/model/cpu/round_up.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/model/cpu/weight_gradients.hpp>
@@ -70,26 +67,7 @@ class Encoder {
 
   /// Returns the pooled hidden states [rows, hidden], in fp32. If `stream` has a value, dropout is
   /// applied and `backward` may be called afterwards.
-  at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> stream) {
-    const TileGuard tiles;
-    const auto linears = all_linears();
-    pack_weights<Linear<T>>(linears, changes_of<T>(linears) == changes_at_gradients_);
-    layout_.emplace(batch, row_unit());
-    // If the vectors of distances get gradients, each run has a share of its own for them.
-    runs_ = vectors_ && stream ? layout_->split_into(shares) : layout_->runs(tensor::workers());
-    reserve(batch, stream);
-    at::Tensor result = at::empty({batch.rows, static_cast<std::int64_t>(hidden())}, at::kFloat);
-    result_ = result.mutable_data_ptr<float>();
-    if (has_few_runs()) {
-      forward_by_steps();
-    } else {
-      for_each_run([&](const Run& run, std::size_t worker) { forward_run(run, worker); });
-    }
-    if (!mean_pooling_) {
-      first_tokens_.finish(last(), dropout_.back(), scratch_, result_);
-    }
-    return result;
-  }
+  at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> stream);
 
   /// Adds to the gradients of the parameters. `gradient` is the gradient of the last result of
   /// `forward`. Calls `layer_done(i)` when the gradients of layer i are complete, from the last
@@ -130,53 +108,10 @@ class Encoder {
     return linears;
   }
 
-  // ---- memory
-
-  void reserve(const data::Batch& batch, const std::optional<random::Stream>& stream) {
-    keeps_ = stream.has_value();
-    const std::size_t rows = layout_->rows();
-    most_rows_ = std::max(std::ranges::max_element(runs_, {}, &Run::rows)->rows, row_unit());
-    rows_.clear();
-    const std::size_t memories = keeps_ ? steps() : tensor::workers();
-    memory_.resize(std::max(memory_.size(), memories));
-    for (std::size_t i = 0; i < memories; ++i) {
-      rows_.push_back(memory_[i].reserve(keeps_ ? rows : most_rows_, shape(), keeps_));
-    }
-    const std::size_t x_rows = keeps_ ? rows : memories * most_rows_;
-    x_.reserve(x_rows * hidden());
-    if (!mean_pooling_) first_tokens_.reserve(layout_->sequences().size(), shape(), keeps_);
-    draw_dropout(batch, stream, x_rows);
-    if (distances_) distances_->look_up(layout_->longest());
-    std::size_t attention = 0;
-    for (const Layer<T>& layer : layers_) {
-      const std::size_t floats = kernels::AttentionScratch::floats(
-          layout_->longest(), hidden() / layer.heads, layer.reach, vectors_.has_value());
-      attention = std::max(attention, floats);
-      if (layer.rotary) layer.rotary->reserve(layout_->longest());
-    }
-    scratch_.reserve(tensor::workers(), most_rows_, hidden(), attention);
-  }
-
+  void reserve(const data::Batch& batch, const std::optional<random::Stream>& stream);
   /// Decides the dropout of each place in the encoder and begins the embeddings' pass.
   void draw_dropout(const data::Batch& batch, const std::optional<random::Stream>& stream,
-                    std::size_t x_rows) {
-    std::uint64_t site = 1;  // 0 is the head's
-    const auto draw = [&](double probability) {
-      return stream && probability > 0 ? kernels::Dropout{stream->at(site++), probability}
-                                       : kernels::Dropout{};
-    };
-    embeddings_.begin(batch, *layout_, draw(rates_.embeddings), x_rows, keeps_);
-    dropout_.clear();
-    std::vector<kernels::Dropout> of_distances;
-    for (std::size_t i = 0; i < steps(); ++i) {
-      const auto attention = draw(rates_.attention);
-      const auto first = draw(rates_.attention_output);
-      const auto gates = draw(rates_.gates);
-      dropout_.push_back({attention, first, gates, draw(rates_.output)});
-      of_distances.push_back(draw(rates_.distances));
-    }
-    if (vectors_) vectors_->forward(layout_->longest(), std::move(of_distances), keeps_);
-  }
+                    std::size_t x_rows);
 
   /// Returns a step's rows of a run, in the forward pass.
   [[nodiscard]] LayerRows<T> rows_of(std::size_t step, const Run& run, std::size_t worker) const {
@@ -237,124 +172,26 @@ class Encoder {
 
   // ---- the forward pass
 
-  void forward_run(const Run& run, std::size_t worker) {
-    embed(run, worker);
-    for (std::size_t i = 0; i < full_steps(); ++i) {
-      project(i, run, worker);
-      for (std::size_t head = 0; head < layer(i).heads; ++head) {
-        attend(i, run, rows_of(i, run, worker), head, scratch_.of(worker));
-      }
-      finish(i, run, worker);
-    }
-    end_forward(run, worker);
-  }
-
-  void forward_by_steps() {
-    for_each_run([&](const Run& run, std::size_t worker) { embed(run, worker); });
-    for (std::size_t step = 0; step < full_steps(); ++step) {
-      for_each_run([&](const Run& run, std::size_t worker) { project(step, run, worker); });
-      for_each_head(step, [&](std::size_t run, std::size_t head, std::size_t worker) {
-        attend(step, runs_[run], rows_of(step, runs_[run], run), head, scratch_.of(worker));
-      });
-      for_each_run([&](const Run& run, std::size_t worker) { finish(step, run, worker); });
-    }
-    for_each_run([&](const Run& run, std::size_t worker) { end_forward(run, worker); });
-  }
-
+  void forward_run(const Run& run, std::size_t worker);
+  void forward_by_steps();
   /// Returns the residual of a run, in the forward pass.
-  [[nodiscard]] float* residual_of(const Run& run, std::size_t worker) const {
-    return x_.data() + (keeps_ ? run.row : worker * most_rows_) * hidden();
-  }
-
-  void embed(const Run& run, std::size_t worker) {
-    const std::size_t place = keeps_ ? run.row : worker * most_rows_;
-    embeddings_.forward(run.row, run.rows, place, residual_of(run, worker),
-                        rows_of(0, run, worker).input, scratch_.of(worker));
-  }
-
+  [[nodiscard]] float* residual_of(const Run& run, std::size_t worker) const;
+  void embed(const Run& run, std::size_t worker);
   /// Computes the queries, keys and values of attention.
-  void project(std::size_t step, const Run& run, std::size_t worker) const {
-    const auto of_run = rows_of(step, run, worker);
-    layer(step).project(of_run, run.rows, scratch_.of(worker));
-    layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
-      layer(step).turn(of_run.from(sequence.row - run.row, shape()),
-                       attention_of(step, sequence, sequence.length));
-    });
-    layout_->for_each_rest(run, [&](std::size_t row, std::size_t count) {
-      std::fill_n(of_run.context + (row - run.row) * hidden(), count * hidden(), T{});
-    });
-  }
-
+  void project(std::size_t step, const Run& run, std::size_t worker) const;
   /// Computes a head's attention. `of_run` are the rows from the run's first on.
   void attend(std::size_t step, const Run& run, const LayerRows<T>& of_run, std::size_t head,
-              const Scratch<T>& scratch) const {
-    layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
-      const auto rows = of_run.from(sequence.row - run.row, shape());
-      layer(step).attend(rows, head, attention_of(step, sequence, sequence.length), rows.context,
-                         scratch);
-    });
-  }
-
+              const Scratch<T>& scratch) const;
   /// Computes the part of the layer after attention.
-  void finish(std::size_t step, const Run& run, std::size_t worker) const {
-    const Scratch<T> scratch = scratch_.of(worker);
-    T* const next = step + 1 < steps() ? rows_of(step + 1, run, worker).input : scratch.gradient;
-    layer(step).finish(rows_of(step, run, worker), run.rows, dropout_[step], index_of(run.row),
-                       residual_of(run, worker), next, scratch);
-  }
-
-  void end_forward(const Run& run, std::size_t worker) {
-    const Scratch<T> scratch = scratch_.of(worker);
-    const float* const x = residual_of(run, worker);
-    if (mean_pooling_) {
-      pool(*layout_, run, last().norms_first ? scratch.wide : x, hidden(), result_);
-    } else {
-      attend_first_tokens(run, rows_of(steps() - 1, run, worker), x, scratch);
-    }
-  }
-
+  void finish(std::size_t step, const Run& run, std::size_t worker) const;
+  void end_forward(const Run& run, std::size_t worker);
   /// Computes the last step's attention. Only first tokens attend, but the backward pass reads the
   /// queries of all tokens.
   void attend_first_tokens(const Run& run, const LayerRows<T>& of_run, const float* x,
-                           const Scratch<T>& scratch) {
-    const std::size_t step = steps() - 1;
-    if (keeps_) {
-      last().project(of_run, run.rows, scratch);
-    } else {
-      last().project_keys(of_run, run.rows, scratch);
-      project_first_queries(run, of_run, scratch);
-    }
-    layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t s, std::size_t) {
-      const std::size_t row = sequence.row - run.row;
-      const auto rows = of_run.from(row, shape());
-      const auto call = attention_of(step, sequence, 1);
-      last().turn(rows, call);
-      for (std::size_t head = 0; head < last().heads; ++head) {
-        last().attend(rows, head, call, first_tokens_.context(s), scratch);
-      }
-      std::copy_n(x + row * hidden(), hidden(), first_tokens_.x(s));
-    });
-  }
-
+                           const Scratch<T>& scratch);
   /// Computes q of the first tokens, whose inputs are first copied into consecutive rows.
   void project_first_queries(const Run& run, const LayerRows<T>& of_run,
-                             const Scratch<T>& scratch) const {
-    T* const input = scratch.gradient;
-    T* const queries = of_run.context;  // the first tokens have a context of their own
-    std::size_t count = 0;
-    layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
-      const T* const first = of_run.input + (sequence.row - run.row) * hidden();
-      std::copy_n(first, hidden(), input + count++ * hidden());
-    });
-    const std::size_t rows = round_up(count, row_unit());
-    std::fill_n(input + count * hidden(), (rows - count) * hidden(), T{});
-    last().project_queries(input, rows, queries, scratch);
-    const T* next = queries;
-    layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
-      std::copy_n(next, hidden(), of_run.qkv + (sequence.row - run.row) * 3 * hidden());
-      next += hidden();
-    });
-  }
+                             const Scratch<T>& scratch) const;
 
   // ---- the backward pass
 
@@ -421,3 +258,4 @@ class Encoder {
 }  // namespace seqtrain::model::cpu
 
 #include <seqtrain/model/cpu/encoder_backward.hpp>
+#include <seqtrain/model/cpu/encoder_forward.hpp>

@@ -10,7 +10,6 @@
 #include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include <seqtrain/model/awd_lstm/recurrent_state.hpp>
 #include <seqtrain/model/cpu/lstm_backward.hpp>
 #include <seqtrain/model/cpu/lstm_forward.hpp>
 #include <seqtrain/model/cpu/lstm_layout.hpp>
@@ -116,11 +115,11 @@ struct LstmTensors {
 };
 
 /// Runs a layer over x [rows, steps, in], for autograd: returns the hidden states [rows, steps,
-/// hidden] and replaces `state` by the state after the last step, detached from autograd. All
-/// tensors are fp32 on the processor; T is the type of the products' factors. The result does not
-/// depend on the number of threads.
-template <class T>
-at::Tensor lstm(const at::Tensor& x, const LstmTensors& weights, RecurrentState::Layer& state,
+/// hidden] and replaces `state`, the tensors h and c, by the state after the last step, detached
+/// from autograd. All tensors are fp32 on the processor; T is the type of the products' factors.
+/// The result does not depend on the number of threads.
+template <class T, class State>
+at::Tensor lstm(const at::Tensor& x, const LstmTensors& weights, State& state,
                 const std::shared_ptr<LstmMemory<T>>& memory) {
   const auto result = detail::LstmFunction<T>::apply(
       x, weights.input, weights.hidden, weights.bias_input, weights.bias_hidden,

@@ -6,7 +6,6 @@
 #include <numbers>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -1,15 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <mutex>
 #include <span>
-#include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include <c10/core/Device.h>
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/base64.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/serve/base64.hpp>
 #include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
@@ -109,7 +109,7 @@ inline Request read_tei(const json::Value& root, const json::Value& inputs,
 }
 
 inline std::string from_base64(const json::Value& value) {
-  auto bytes = decode_base64(value.string());
+  auto bytes = decode_base64(value.string(), Base64::any);
   if (!bytes) throw value.error("is not base64");
   if (!text::is_valid_utf8(*bytes)) throw value.error("is not UTF-8 once decoded");
   return *std::move(bytes);

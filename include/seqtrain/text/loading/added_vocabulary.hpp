@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/core/json.hpp>

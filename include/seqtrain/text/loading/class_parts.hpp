@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/loading/added_vocabulary.hpp>

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/base64.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/text/loading/base64.hpp>
 #include <seqtrain/text/normalizers/normalizers.hpp>
 #include <seqtrain/text/pre_tokenizers/pre_tokenizers.hpp>
 
@@ -82,7 +82,7 @@ inline void read_normalizer(const json::Value& part, std::vector<Normalizer>& ou
            "Sequence, Strip and StripAccents");
   }
   const auto map = part.at("precompiled_charsmap");
-  const auto bytes = decode_base64(map.string());
+  const auto bytes = decode_base64(map.string(), Base64::standard);
   if (!bytes) throw map.error("is not base64");
   try {
     out.emplace_back(CharacterMap{*bytes});

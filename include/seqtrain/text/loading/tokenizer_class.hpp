@@ -61,11 +61,10 @@ template <class Table>
   std::string_view name = value.string();
   if (name.ends_with("Fast")) name.remove_suffix(4);
   if (const auto kind = find_kind(tokenizer_classes, name)) return *kind;
-  throw value.error(
-      "the tokenizer class " + std::string{value.string()} + " is not supported",
-      "if AutoTokenizer.from_pretrained(…).is_fast is true in transformers, save it once with "
-      "save_pretrained as a fast tokenizer and write \"tokenizer_class\": "
-      "\"PreTrainedTokenizerFast\" into its tokenizer_config.json");
+  throw value.error("the tokenizer class " + std::string{value.string()} + " is not supported",
+                    "if AutoTokenizer.from_pretrained(…).is_fast is true in transformers, save it "
+                    "once with save_pretrained as a fast tokenizer and write \"tokenizer_class\": "
+                    "\"PreTrainedTokenizerFast\" into its tokenizer_config.json");
 }
 
 /// Returns the class that tokenizer_config.json names, else the one that config.json names.

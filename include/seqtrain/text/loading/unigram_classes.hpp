@@ -12,7 +12,6 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/mapped_file.hpp>
-#include <seqtrain/text/loading/base64.hpp>
 #include <seqtrain/text/loading/class_parts.hpp>
 #include <seqtrain/text/loading/models_json.hpp>
 #include <seqtrain/text/loading/sentence_piece_model.hpp>

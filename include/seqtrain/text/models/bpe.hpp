@@ -19,7 +19,7 @@
 #include <seqtrain/text/models/merge_table.hpp>
 #include <seqtrain/text/models/merging_word.hpp>
 #include <seqtrain/text/models/string_hash.hpp>
-#include <seqtrain/text/pre_tokenizers/byte_level.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::text {
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include <seqtrain/text/models/word_cache.hpp>
 #include <seqtrain/text/pre_tokenizers/bit_positions.hpp>
 
 #if defined(__SSE2__)
@@ -114,6 +115,7 @@ class AsciiWords {
   [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
     return {bytes_.data() + begins_[i], static_cast<std::size_t>(ends_[i] - begins_[i])};
   }
+  [[nodiscard]] WordKey key(std::size_t i) const noexcept { return WordKey::of_padded((*this)[i]); }
 
   /// Returns the end of the word that `text` begins with.
   [[nodiscard]] static std::size_t word_end(std::string_view text) noexcept {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include <seqtrain/text/models/word_cache.hpp>
 #include <seqtrain/text/pre_tokenizers/bit_positions.hpp>
 #include <seqtrain/text/pre_tokenizers/byte_level.hpp>
 #include <seqtrain/text/pre_tokenizers/byte_level_classes.hpp>
@@ -42,6 +42,7 @@ class ByteLevelWords {
   [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
     return {bytes_.data() + begins_[i], static_cast<std::size_t>(begins_[i + 1] - begins_[i])};
   }
+  [[nodiscard]] WordKey key(std::size_t i) const noexcept { return WordKey::of_padded((*this)[i]); }
 
  private:
   using Bits = std::uint64_t;

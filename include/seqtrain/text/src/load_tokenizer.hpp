@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>

@@ -116,4 +116,21 @@ constexpr void append_utf8(std::string& out, char32_t code) {
   return position;
 }
 
+/// Returns GPT-2's printable character for each byte: bytes that are printable in Latin-1 stay
+/// themselves, the other 68 become U+0100 onwards. Vocabularies and merges of byte-level BPE are
+/// written in these characters.
+[[nodiscard]] inline const std::array<std::string, 256>& byte_symbols() {
+  static const auto symbols = [] {
+    std::array<std::string, 256> table;
+    char32_t next = 0x100;
+    for (char32_t byte = 0; byte < 256; ++byte) {
+      const bool printable =
+          (0x21 <= byte && byte <= 0x7E) || (0xA1 <= byte && byte <= 0xFF && byte != 0xAD);
+      append_utf8(table[byte], printable ? byte : next++);
+    }
+    return table;
+  }();
+  return symbols;
+}
+
 }  // namespace seqtrain::text

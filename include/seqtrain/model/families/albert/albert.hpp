@@ -5,7 +5,7 @@
 
 #include <seqtrain/model/families/albert/config.hpp>
 #include <seqtrain/model/families/albert/encoder.hpp>
-#include <seqtrain/model/families/albert/head.hpp>
+#include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {
@@ -17,9 +17,11 @@ struct Albert {
   static constexpr std::string_view classifier = "AlbertForSequenceClassification";
   using Config = AlbertConfig;
   using Encoder = AlbertEncoder;
-  using Head = AlbertHead;
+  using Head = ClassificationHead<Albert>;
 
   static Config read_config(const weights::ConfigFile& file) { return read_albert_config(file); }
+
+  static HeadForm head_form(const Config&) { return {.dense = "albert.pooler"}; }
 
   static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }
 };

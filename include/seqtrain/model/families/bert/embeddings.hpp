@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include <ATen/core/Tensor.h>
 
 #include <seqtrain/model/cpu/build.hpp>
@@ -11,40 +14,63 @@
 
 namespace seqtrain::model {
 
-/// BERT's input: the sum of word, token type and position embeddings. Positions count from 0.
+/// The first token's position.
+enum class Positions {
+  from_zero,
+  after_padding,  ///< pad_token_id + 1; only tokens that are not padding count (RoBERTa)
+};
+
+/// BERT's input: the sum of word and position embeddings, and of token type embeddings if the
+/// family has types.
 class BertEmbeddings {
  public:
-  BertEmbeddings(const Scope& scope, const weights::ModelConfig& config)
-      : BertEmbeddings{scope, config, config.hidden_size} {}
-
   /// Makes embeddings of `size` numbers, which may differ from the size of the hidden states.
-  BertEmbeddings(const Scope& scope, const weights::ModelConfig& config, std::int64_t size)
+  BertEmbeddings(const Scope& scope, const weights::ModelConfig& config, std::int64_t size,
+                 Positions positions = Positions::from_zero)
       : word_{scope / "word_embeddings", config.vocab_size, size, config.pad_token_id},
-        position_{scope / "position_embeddings", config.max_position_embeddings, size},
-        type_{scope / "token_type_embeddings", config.type_vocab_size, size},
-        norm_{scope / "LayerNorm", size, config.layer_norm_eps},
-        dropout_{config.hidden_dropout_prob} {}
+        after_padding_{positions == Positions::after_padding},
+        dropout_{config.hidden_dropout_prob} {
+    const bool has_types = config.type_vocab_size > 0;
+    const auto make_position = [&] {
+      position_.emplace(scope / "position_embeddings", config.max_position_embeddings, size,
+                        after_padding_ ? config.pad_token_id : -1);
+    };
+    const bool position_is_last = after_padding_ && has_types;  // in RoBERTa's state_dict
+    if (!position_is_last) make_position();
+    if (has_types) type_.emplace(scope / "token_type_embeddings", config.type_vocab_size, size);
+    norm_.emplace(scope / "LayerNorm", size, config.layer_norm_eps);
+    if (position_is_last) make_position();
+  }
 
   /// Returns [rows, width, size].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
-    const at::Tensor& ids = batch.input_ids;
-    const at::Tensor sum =
-        word_(ids).add(type_(batch.token_type_ids)).add(position_(tensor::positions(batch)));
-    return dropout(norm_(sum), dropout_);
+    at::Tensor sum = word_(batch.input_ids);
+    if (type_) sum = sum.add((*type_)(batch.token_type_ids));
+    return dropout((*norm_)(sum.add((*position_)(positions(batch)))), dropout_);
   }
 
   [[nodiscard]] cpu::Embeddings cpu_part() const {
     return {.word = cpu::table(word_),
-            .position = cpu::table(position_),
-            .type = cpu::table(type_),
-            .norm = cpu::norm(norm_),
-            .positions_after_padding = false};
+            .position = cpu::table(*position_),
+            .type = type_ ? cpu::table(*type_) : cpu::Table{},
+            .norm = cpu::norm(*norm_),
+            .positions_after_padding = after_padding_};
   }
 
  private:
-  Embedding word_, position_;
-  TypeEmbedding type_;
-  LayerNorm norm_;
+  [[nodiscard]] at::Tensor positions(const tensor::Batch& batch) const {
+    if (!after_padding_) return tensor::positions(batch);
+    if (batch.positions.defined()) return batch.positions.add(word_.padding_id + 1);
+    const at::Tensor& ids = batch.input_ids;
+    const at::Tensor token = ids.ne(word_.padding_id).to(ids.scalar_type());
+    return token.cumsum(1, ids.scalar_type()).mul(token).add(word_.padding_id);
+  }
+
+  Embedding word_;
+  std::optional<Embedding> position_;
+  std::optional<TypeEmbedding> type_;
+  std::optional<LayerNorm> norm_;
+  bool after_padding_;
   double dropout_;
 };
 

@@ -1,31 +1,44 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include <ATen/core/Tensor.h>
 
+#include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
+#include <seqtrain/model/families/bert/embeddings.hpp>
 #include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/encoder_layer.hpp>
+#include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/tensor/batch.hpp>
-#include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
 
 /// Computes the hidden states of first tokens from ids, by embeddings and a stack of layers.
-/// `Embeddings` is the family's rule for the input.
-template <class Embeddings>
+/// `Family` has the members `positions`, `layers`, the scope of the layers, and `layer_form`. If
+/// its `Config` has an `embedding_size` that differs from the hidden states' size, the embeddings
+/// are projected.
+template <class Family>
 class BertEncoder {
  public:
-  BertEncoder(const Scope& scope, const weights::ModelConfig& config)
-      : embeddings_{scope / "embeddings", config}, layers_{scope / "encoder.layer", config} {}
+  BertEncoder(const Scope& scope, const typename Family::Config& config)
+      : embeddings_{scope / "embeddings", config, embedding_size(config), Family::positions},
+        projection_{projection(scope, embedding_size(config), config.hidden_size)},
+        layers_{scope / Family::layers, config, Family::layer_form} {}
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     return layers_(embed(batch, dropout), mask_of(batch), dropout).select(1, 0);
   }
+
+  [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
+    const at::Tensor embedded = embeddings_(batch, dropout);
+    return projection_ ? (*projection_)(embedded) : embedded;
+  }
+  [[nodiscard]] const LayerStack& layers() const { return layers_; }
 
   [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
     return embeddings_(batch, dropout);
@@ -35,11 +48,26 @@ class BertEncoder {
   /// Returns the encoder for the hand-written passes.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
-    return layers_.template cpu_parts<T>(embeddings_.cpu_part());
+    if (projection_ && !cpu::supports(projection_->weight.size(1))) return {};
+    auto parts = layers_.template cpu_parts<T>(embeddings_.cpu_part());
+    if (parts && projection_) parts->projection.emplace(cpu::linear<T>({*projection_}));
+    return parts;
   }
 
  private:
-  Embeddings embeddings_;
+  template <class Config>
+  static std::int64_t embedding_size(const Config& config) {
+    if constexpr (requires { config.embedding_size; }) return config.embedding_size;
+    return config.hidden_size;
+  }
+
+  static std::optional<Linear> projection(const Scope& scope, std::int64_t from, std::int64_t to) {
+    if (from == to) return {};
+    return Linear{scope / "embeddings_project", from, to};
+  }
+
+  BertEmbeddings embeddings_;
+  std::optional<Linear> projection_;
   LayerStack layers_;
 };
 

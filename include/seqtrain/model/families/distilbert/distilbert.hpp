@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include <seqtrain/model/families/bert/embeddings.hpp>
+#include <seqtrain/model/families/bert/encoder.hpp>
 #include <seqtrain/model/families/distilbert/config.hpp>
-#include <seqtrain/model/families/distilbert/encoder.hpp>
-#include <seqtrain/model/families/distilbert/head.hpp>
+#include <seqtrain/model/nn/classification_head.hpp>
+#include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
@@ -17,12 +19,27 @@ struct DistilBert {
   static constexpr std::string_view model_type = "distilbert";
   static constexpr std::string_view prefix = "distilbert";
   static constexpr std::string_view classifier = "DistilBertForSequenceClassification";
+  static constexpr Positions positions = Positions::from_zero;
+  static constexpr std::string_view layers = "transformer.layer";
+  static constexpr LayerForm layer_form{.query = "attention.q_lin",
+                                        .key = "attention.k_lin",
+                                        .value = "attention.v_lin",
+                                        .attention_output = "attention.out_lin",
+                                        .attention_norm = "sa_layer_norm",
+                                        .intermediate = "ffn.lin1",
+                                        .output = "ffn.lin2",
+                                        .output_norm = "output_layer_norm",
+                                        .drops_attention_output = false};
   using Config = weights::ModelConfig;
-  using Encoder = DistilBertEncoder;
-  using Head = DistilBertHead;
+  using Encoder = BertEncoder<DistilBert>;
+  using Head = ClassificationHead<DistilBert>;
 
   static Config read_config(const weights::ConfigFile& file) {
     return read_distilbert_config(file);
+  }
+
+  static HeadForm head_form(const Config&) {
+    return {.dense = "pre_classifier", .activation = activation("relu")};
   }
 
   static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }

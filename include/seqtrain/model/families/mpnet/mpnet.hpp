@@ -6,7 +6,7 @@
 #include <seqtrain/model/families/mpnet/config.hpp>
 #include <seqtrain/model/families/mpnet/encoder.hpp>
 #include <seqtrain/model/families/roberta/config.hpp>
-#include <seqtrain/model/families/roberta/head.hpp>
+#include <seqtrain/model/families/roberta/roberta.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
@@ -20,7 +20,7 @@ struct Mpnet {
   static constexpr std::string_view classifier = "MPNetForSequenceClassification";
   using Config = weights::ModelConfig;
   using Encoder = MpnetEncoder;
-  using Head = RobertaHead;
+  using Head = Roberta::Head;
 
   static Config read_config(const weights::ConfigFile& file) { return read_mpnet_config(file); }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/weights/config_file.hpp>

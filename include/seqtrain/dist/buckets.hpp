@@ -1,0 +1,101 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/tensor/parameter.hpp>
+
+namespace seqtrain::dist {
+
+using Parameters = std::span<const tensor::Parameter>;
+
+/// Calls `use(index, parameter)` for each parameter whose gradient records the rows that are used.
+template <class Use>
+void for_each_table(Parameters parameters, const Use& use) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].gradient.defined() && parameters[i].touched) use(i, parameters[i]);
+  }
+}
+
+/// Elements [begin, begin + count) of a parameter's gradient, or of the losses.
+struct Piece {
+  static constexpr std::size_t losses = static_cast<std::size_t>(-1);
+
+  std::size_t parameter;  ///< index of the parameter, or `losses`
+  std::int64_t begin;
+  std::int64_t count;
+};
+
+/// Numbers that are sent together.
+struct Bucket {
+  std::vector<Piece> pieces = {};
+  std::int64_t count = 0;
+
+  /// Calls `use(piece, elements)` for each piece; `elements` is its part of `numbers`.
+  template <class Use>
+  void for_each_piece(const at::Tensor& numbers, const Use& use) const {
+    std::int64_t at = 0;
+    for (const Piece& piece : pieces) {
+      use(piece, numbers.narrow(0, at, piece.count));
+      at += piece.count;
+    }
+  }
+};
+
+/// The buckets of a step, from the last parameter to the first; the rows of tables and the losses
+/// come last.
+class Buckets {
+ public:
+  /// Cuts the gradients that are no tables. Forgets other buckets.
+  void cut_dense(Parameters parameters) {
+    buckets_.assign(1, {});
+    for (std::size_t i = parameters.size(); i-- > 0;) {
+      const tensor::Parameter& parameter = parameters[i];
+      if (parameter.gradient.defined() && !parameter.touched) {
+        add({i, 0, parameter.gradient.numel()});
+      }
+    }
+    if (buckets_.back().count == 0) buckets_.pop_back();
+  }
+
+  /// Cuts the rows of tables that are used, and the losses.
+  void cut_others(Parameters parameters, std::int64_t losses) {
+    buckets_.emplace_back();
+    for_each_table(parameters, [&](std::size_t i, const tensor::Parameter& parameter) {
+      const auto rows = static_cast<std::int64_t>(parameter.touched->rows());
+      const std::int64_t width = parameter.gradient.numel() / rows;
+      parameter.touched->for_each_run([&](std::size_t first, std::size_t end) {
+        add({i, static_cast<std::int64_t>(first) * width,
+             static_cast<std::int64_t>(end - first) * width});
+      });
+    });
+    add({Piece::losses, 0, losses});
+  }
+
+  [[nodiscard]] std::size_t size() const { return buckets_.size(); }
+  [[nodiscard]] const Bucket& operator[](std::size_t i) const { return buckets_[i]; }
+
+ private:
+  static constexpr std::int64_t bucket_size = std::int64_t{1} << 20;  // in elements
+
+  void add(Piece piece) {
+    while (piece.count > 0) {
+      if (buckets_.back().count >= bucket_size) buckets_.emplace_back();
+      Bucket& bucket = buckets_.back();
+      const std::int64_t count = std::min(piece.count, bucket_size - bucket.count);
+      bucket.pieces.push_back({piece.parameter, piece.begin, count});
+      bucket.count += count;
+      piece.begin += count;
+      piece.count -= count;
+    }
+  }
+
+  std::vector<Bucket> buckets_;
+};
+
+}  // namespace seqtrain::dist

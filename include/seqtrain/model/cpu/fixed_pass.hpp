@@ -1,0 +1,248 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include <seqtrain/kernels/activation.hpp>
+#include <seqtrain/kernels/attention.hpp>
+#include <seqtrain/kernels/bf16_attention.hpp>
+#include <seqtrain/kernels/int8.hpp>
+#include <seqtrain/kernels/layer_norm.hpp>
+#include <seqtrain/model/cpu/embeddings.hpp>
+#include <seqtrain/model/cpu/fixed_linear.hpp>
+#include <seqtrain/model/cpu/fixed_parts.hpp>
+#include <seqtrain/model/cpu/layer.hpp>
+#include <seqtrain/model/cpu/layout.hpp>
+#include <seqtrain/tensor/parallel.hpp>
+
+namespace seqtrain::model::cpu {
+
+/// A run's memory, row-major.
+struct FixedRows {
+  float* x;                          ///< [rows, hidden], the residual
+  Bf16* input;                       ///< [rows, hidden], the residual in bf16
+  Bf16* qkv;                         ///< [rows, 3 hidden]
+  Bf16* context;                     ///< [rows, hidden]
+  Bf16* active;                      ///< [rows, inner]
+  kernels::QuantizedRows quantized;  ///< [rows, hidden or inner]
+};
+
+/// Passes one run's rows through the layers: on one worker's thread, or on all threads if no
+/// worker is given.
+class FixedPass {
+ public:
+  FixedPass(const FixedParts& parts, const FixedRows& rows,
+            std::span<const Layout::Sequence> sequences, std::size_t first_row,
+            std::optional<std::size_t> worker)
+      : parts_{parts}, rows_{rows}, sequences_{sequences}, first_row_{first_row}, worker_{worker} {}
+
+  /// Writes the first tokens' hidden states to `result` [sequences, hidden]; the last layer
+  /// computes only these. In the probe all layers compute all tokens, because first tokens alone
+  /// differ too little, and nothing is written.
+  void operator()(const Embeddings::Ids* ids, std::size_t count, float* result) const {
+    embed(ids, count);
+    const bool measured = parts_.losses != nullptr;
+    const std::span layers{parts_.layers};
+    for (const FixedLayer& layer : measured ? layers : layers.first(layers.size() - 1)) {
+      project(layer, count, {0, 3 * hidden()});
+      attend(layer);
+      finish(layer, count);
+    }
+    if (measured) return;
+    project(layers.back(), count, {hidden(), 3 * hidden()});
+    keep_first_tokens();
+    project_first_queries(layers.back());
+    attend_first_tokens(layers.back());
+    finish(layers.back(), sequences_.size());
+    std::copy_n(rows_.x, sequences_.size() * hidden(), result);
+  }
+
+ private:
+  static constexpr std::size_t rows_of_a_task = 16;
+
+  [[nodiscard]] std::size_t hidden() const { return parts_.hidden(); }
+  [[nodiscard]] std::size_t inner() const { return parts_.inner(); }
+  [[nodiscard]] std::size_t row_of(const Layout::Sequence& sequence) const {
+    return sequence.row - first_row_;
+  }
+
+  /// Calls task(index, worker) for each index below the count.
+  template <class Task>
+  void each(std::size_t count, const Task& task) const {
+    if (!worker_) return tensor::for_each_task(count, task);
+    for (std::size_t index = 0; index < count; ++index) task(index, *worker_);
+  }
+
+  /// Calls use(first row, number of rows) for each part of the rows.
+  template <class Use>
+  void each_part(std::size_t count, const Use& use) const {
+    each((count + rows_of_a_task - 1) / rows_of_a_task, [&](std::size_t task, std::size_t) {
+      const std::size_t row = task * rows_of_a_task;
+      use(row, std::min(rows_of_a_task, count - row));
+    });
+  }
+
+  void embed(const Embeddings::Ids* ids, std::size_t count) const {
+    each_part(count, [&](std::size_t row, std::size_t part) {
+      parts_.embeddings.add_up(ids + row, part, hidden(), rows_.x + row * hidden());
+      normalize(parts_.embeddings.norm, row, part);
+    });
+  }
+
+  void normalize(const NormTensors& norm, std::size_t row, std::size_t part) const {
+    const std::size_t at = row * hidden();
+    kernels::normalize(rows_.x + at, norm.weights(), rows_.input + at, part, hidden());
+    quantize(rows_.input, row, part, hidden());
+  }
+
+  void quantize(const Bf16* values, std::size_t row, std::size_t part, std::size_t n) const {
+    if (!parts_.int8) return;
+    kernels::quantize_rows(values + row * n, part, n, rows_.quantized.from(row, n));
+  }
+
+  void quantize_all(const Bf16* values, std::size_t count, std::size_t n) const {
+    if (!parts_.int8) return;
+    each_part(count, [&](std::size_t row, std::size_t part) { quantize(values, row, part, n); });
+  }
+
+  /// Calls use(row, column, y) with each vector of these columns of a linear map.
+  template <class Use>
+  void apply(const FixedLinear& linear, const Bf16* values, std::size_t count, Columns columns,
+             const Use& use) const {
+    const LinearInput input{values, rows_.quantized};
+    if (parts_.losses) {
+      parts_.losses->emplace_back(
+          &linear, kernels::quantization_loss(values, count, linear.in(), rows_.quantized));
+    }
+    const std::size_t first = columns.first / panel;
+    each(columns.end / panel - first, [&](std::size_t task, std::size_t worker) {
+      linear(input, count, first + task, parts_.scratch[worker].data(), use);
+    });
+  }
+
+  void project(const FixedLayer& layer, std::size_t count, Columns columns) const {
+    Bf16* const to = rows_.qkv;
+    const std::size_t ld = 3 * hidden();
+    apply(layer.qkv, rows_.input, count, columns,
+          [=](std::size_t row, std::size_t column, const auto& y)
+              SEQTRAIN_INLINE_LAMBDA { kernels::store(to + row * ld + column, y); });
+  }
+
+  /// Computes q of the first tokens, whose inputs are in consecutive rows.
+  void project_first_queries(const FixedLayer& layer) const {
+    Bf16* const to = rows_.qkv;
+    const std::size_t ld = 3 * hidden();
+    const std::size_t first_row = first_row_;
+    const Layout::Sequence* const sequences = sequences_.data();
+    apply(layer.qkv, rows_.input, sequences_.size(), {0, hidden()},
+          [=](std::size_t row, std::size_t column, const auto& y) SEQTRAIN_INLINE_LAMBDA {
+            kernels::store(to + (sequences[row].row - first_row) * ld + column, y);
+          });
+  }
+
+  void attend(const FixedLayer& layer) const {
+    each(sequences_.size() * layer.heads, [&](std::size_t task, std::size_t worker) {
+      const Layout::Sequence& sequence = sequences_[task / layer.heads];
+      attend(layer, sequence, task % layer.heads, sequence.length, row_of(sequence), worker);
+    });
+    quantize_all(rows_.context, rows_of_run(), hidden());
+  }
+
+  void attend_first_tokens(const FixedLayer& layer) const {
+    each(sequences_.size() * layer.heads, [&](std::size_t task, std::size_t worker) {
+      const std::size_t s = task / layer.heads;
+      attend(layer, sequences_[s], task % layer.heads, 1, s, worker);
+    });
+    quantize_all(rows_.context, sequences_.size(), hidden());
+  }
+
+  [[nodiscard]] std::size_t rows_of_run() const {
+    return row_of(sequences_.back()) + sequences_.back().length;
+  }
+
+  /// Computes a head's attention of a sequence, of which the first `queries` tokens attend. The
+  /// results begin at row `to_row` of the context.
+  void attend(const FixedLayer& layer, const Layout::Sequence& sequence, std::size_t head,
+              std::size_t queries, std::size_t to_row, std::size_t worker) const {
+    const std::size_t size = hidden() / layer.heads;
+    const Bf16* const q = rows_.qkv + row_of(sequence) * 3 * hidden() + head * size;
+    const kernels::Head<Bf16> view{.q = q,
+                                   .k = q + hidden(),
+                                   .v = q + 2 * hidden(),
+                                   .ld = 3 * hidden(),
+                                   .queries = queries,
+                                   .length = sequence.length,
+                                   .size = size,
+                                   .dropout = {},
+                                   .first = 0};
+    kernels::attend_bf16(view, rows_.context + to_row * hidden() + head * size, hidden(),
+                         {parts_.scratch[worker].data()});
+  }
+
+  /// Moves the rows of the first tokens to the front.
+  void keep_first_tokens() const {
+    for (std::size_t s = 0; s < sequences_.size(); ++s) {
+      const std::size_t from = row_of(sequences_[s]) * hidden();
+      std::copy_n(rows_.x + from, hidden(), rows_.x + s * hidden());
+      std::copy_n(rows_.input + from, hidden(), rows_.input + s * hidden());
+    }
+    quantize_all(rows_.input, sequences_.size(), hidden());
+  }
+
+  /// Computes the part of the layer after attention.
+  void finish(const FixedLayer& layer, std::size_t count) const {
+    add_to_residual(layer.attention_output, rows_.context, count, layer.norm1);
+    activate(layer, count);
+    quantize_all(rows_.active, count, inner());
+    add_to_residual(layer.output, rows_.active, count, layer.norm2);
+  }
+
+  void add_to_residual(const FixedLinear& linear, const Bf16* values, std::size_t count,
+                       const NormTensors& norm) const {
+    float* const x = rows_.x;
+    const std::size_t n = hidden();
+    apply(linear, values, count, {0, n},
+          [=]<class Floats>(std::size_t row, std::size_t column, const Floats& y)
+              SEQTRAIN_INLINE_LAMBDA {
+                Floats sum;
+                kernels::load(x + row * n + column, sum);
+                sum += y;
+                kernels::store(x + row * n + column, sum);
+              });
+    each_part(count, [&](std::size_t row, std::size_t part) { normalize(norm, row, part); });
+  }
+
+  void activate(const FixedLayer& layer, std::size_t count) const {
+    switch (layer.activation) {
+      case ActivationKind::gelu:
+        return activate<kernels::QuickGelu>(layer, count);
+      case ActivationKind::gelu_new:
+        return activate<kernels::GeluNew>(layer, count);
+      case ActivationKind::relu:
+        return activate<kernels::Relu>(layer, count);
+    }
+  }
+
+  template <class Act>
+  void activate(const FixedLayer& layer, std::size_t count) const {
+    Bf16* const to = rows_.active;
+    const std::size_t n = inner();
+    apply(layer.intermediate, rows_.input, count, {0, n},
+          [=]<class Floats>(std::size_t row, std::size_t column, const Floats& y)
+              SEQTRAIN_INLINE_LAMBDA {
+                Floats value, slope;
+                Act::at(y, value, slope);
+                kernels::store(to + row * n + column, value);
+              });
+  }
+
+  const FixedParts& parts_;
+  const FixedRows& rows_;
+  std::span<const Layout::Sequence> sequences_;
+  std::size_t first_row_;
+  std::optional<std::size_t> worker_;
+};
+
+}  // namespace seqtrain::model::cpu
