@@ -6,6 +6,7 @@
 
 #include <seqtrain/core/joined.hpp>
 #include <seqtrain/model/architecture.hpp>
+#include <seqtrain/model/families/albert/albert.hpp>
 #include <seqtrain/model/families/bert/bert.hpp>
 #include <seqtrain/model/families/deberta_v2/deberta_v2.hpp>
 #include <seqtrain/model/families/distilbert/distilbert.hpp>

@@ -40,11 +40,6 @@ class BertEncoder {
   }
   [[nodiscard]] const LayerStack& layers() const { return layers_; }
 
-  [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
-    return embeddings_(batch, dropout);
-  }
-  [[nodiscard]] const LayerStack& layers() const { return layers_; }
-
   /// Returns the encoder for the hand-written passes.
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
