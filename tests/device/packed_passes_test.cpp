@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/model/precision.hpp>
 
 #include "support/fake_device.hpp"
 #include "support/model_case.hpp"
@@ -38,12 +40,28 @@ std::vector<std::filesystem::path> packed_cases() {
 }
 
 model::AnyClassifier load(const std::filesystem::path& directory, double dropout, bool autograd,
-                          c10::Device device = fake_device) {
+                          model::Precision precision = model::Precision::bf16,
+                          bool freeze_encoder = false) {
   return model::load_classifier(directory, {.dropout = dropout,
+                                            .freeze_encoder = freeze_encoder,
                                             .seed = 3,
-                                            .device = device,
-                                            .precision = model::Precision::bf16,
+                                            .device = fake_device,
+                                            .precision = precision,
                                             .autograd = autograd});
+}
+
+/// Returns a batch of rows with these lengths.
+data::Batch batch_of(const std::vector<std::int32_t>& lengths) {
+  data::Batch batch;
+  batch.rows = static_cast<std::int64_t>(lengths.size());
+  batch.width = *std::ranges::max_element(lengths);
+  batch.lengths = lengths;
+  for (std::int64_t i = 0; i < batch.rows * batch.width; ++i) {
+    batch.input_ids.push_back(static_cast<std::int32_t>(5 + i * 7 % 11));
+    batch.token_type_ids.push_back(0);
+  }
+  for (std::int64_t row = 0; row < batch.rows; ++row) batch.labels.push_back(row % 2);
+  return batch;
 }
 
 double length_of(const at::Tensor& tensor) {
@@ -85,6 +103,50 @@ TEST_F(PackedPasses, GiveTheGradientsOfPaddedOperatorsInFp32) {
     static_cast<void>(padded.accumulate(batch, 1));
     EXPECT_LT(error(exact, packed), 0.04);
     EXPECT_LT(error(exact, packed), 1.5 * error(exact, padded));
+  }
+}
+
+TEST_F(PackedPasses, GiveTheGradientsOfPaddedOperatorsForAnyLengths) {
+  const auto directory = tests::small_model("bert_without_padding").directory();
+  for (const bool frozen : {false, true}) {
+    auto padded = load(directory, 0, true, model::Precision::fp32, frozen);
+    auto packed = load(directory, 0, false, model::Precision::fp32, frozen);
+    for (const std::vector<std::int32_t>& lengths :
+         {std::vector<std::int32_t>{1}, {9, 9, 9, 9, 9, 9, 9, 1}, {3, 1, 7}, {9}}) {
+      const auto batch = batch_of(lengths);
+      EXPECT_NEAR(static_cast<double>(padded.accumulate(batch, 0.5)),
+                  static_cast<double>(packed.accumulate(batch, 0.5)), 1e-5);
+      EXPECT_LT((padded.logits(batch) - packed.logits(batch)).cwiseAbs().maxCoeff(), 1e-5);
+    }
+    for (std::size_t i = 0; i < padded.parameters().size(); ++i) {
+      const auto& [a, b] = std::pair{padded.parameters()[i], packed.parameters()[i]};
+      ASSERT_EQ(a.gradient.defined(), b.gradient.defined()) << a.name;
+      if (a.gradient.defined())
+        EXPECT_LT(tests::difference(a.gradient, b.gradient), 2e-5) << a.name;
+    }
+  }
+}
+
+TEST_F(PackedPasses, GiveTheGradientWithDropout) {
+  const auto directory = packed_cases().front();
+  const auto batch = tests::ModelCase{directory}.batch(0);
+  auto model = load(directory, 0.3, false, model::Precision::fp32);
+  const auto loss = [&] { return static_cast<double>(model.accumulate(batch, 1)); };
+  static_cast<void>(loss());
+  for (const auto& parameter : model.parameters()) {
+    const at::Tensor gradient = parameter.gradient.clone();
+    const double length = length_of(gradient);
+    if (length < 1e-2) continue;
+    const at::Tensor step = gradient.div(length).mul(1e-2);  // equal seeds give equal masks
+    parameter.value.detach().add_(step);
+    const double above = loss();
+    parameter.value.detach().sub_(step, 2);
+    const double below = loss();
+    parameter.value.detach().add_(step);
+    EXPECT_NEAR((above - below) / 2e-2, length, 0.03 * length + 1e-3) << parameter.name;
+    for (const auto& other : model.parameters()) other.gradient.zero_();
+    static_cast<void>(loss());
+    EXPECT_TRUE(parameter.gradient.cpu().equal(gradient.cpu())) << parameter.name;
   }
 }
 

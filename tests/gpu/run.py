@@ -7,6 +7,7 @@ Trainer and prints its figures as JSON in its last line."""
 
 import argparse
 import collections
+import datetime
 import hashlib
 import json
 import os
@@ -130,12 +131,13 @@ def check_losses(machine):
     result = {}
     flags = ["--max-steps", 30, "--log-every", 1, "--dropout", 0]
     host = losses(machine.train("host", *flags, "--device", "cpu", "--precision", "fp32")[1])
-    for precision, limit in (("fp32", 1e-3), ("bf16", 5e-2)):
+    assert max(host) - min(host) > 0.01, host
+    for precision, limit in (("fp32", 1e-5), ("bf16", 2e-3)):
         device = losses(machine.train(precision, *flags, "--device", machine.device, "--precision", precision)[1])
         assert len(device) == len(host) == 30, (host, device)
         largest = max(abs(a - b) for a, b in zip(host, device, strict=True))
         result[f"largest difference, {precision}"] = largest
-        assert largest < limit, (host, device)
+        assert all(abs(a - b) < limit for a, b in zip(host, device, strict=True)), (host, device)
     return result
 
 
@@ -154,7 +156,8 @@ def check_labels(machine):
     for precision in ("fp32", "bf16"):
         device = labels("--device", machine.device, "--precision", precision)
         result[f"equal labels of {len(host)}, {precision}"] = sum(a == b for a, b in zip(host, device, strict=True))
-    assert result[f"equal labels of {len(host)}, fp32"] == len(host), result
+    assert len(host) == 600 and result["equal labels of 600, fp32"] == 600, result
+    assert result["equal labels of 600, bf16"] >= 590, result
     return result
 
 
@@ -177,12 +180,13 @@ def check_resume(machine):
         while process.poll() is None and len(losses(records(output))) < 70:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        assert process.wait() == -signal.SIGKILL, "the run ended before it was killed"
         killed_at = len(losses(records(output)))
         ended = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False,
                                env=machine.environment)
         assert ended.returncode == 0, ended.stdout[-800:] + ended.stderr[-800:]
         begun = [record["step"] for record in records(output) if record["event"] == "begin"]
+        assert begun[-1] > 0, "the run began again"
         result[precision] = {"the same run twice is equal": whole == again, "killed at": killed_at,
                              "continued at": begun[-1], "equal bits": digest(output) == whole}
         shutil.rmtree(output)
@@ -231,6 +235,7 @@ def check_profile(machine):
                  if kind == "call" and re.search("Synchronize|cudaMemcpy_|cudaMalloc_|cudaFree_", name)
                  and counts["call", name]}
         top = sorted(kernels, key=lambda key: -times[key])[:24]
+        assert not any("Synchronize" in name for name in waits), waits
         result[f"{model}, batch {batch_size}"] = {
             "kernels": round(sum(counts[key] for key in kernels), 1),
             "ms of kernels": round(sum(times[key] for key in kernels), 3),
@@ -260,9 +265,7 @@ def own_rate(machine, model, batch_size, steps, precision="bf16"):
 
 
 def moment(record):
-    clock, rest = record["time"].rstrip("Z").split("T")[1].rsplit(":", 1)
-    hours, minutes = clock.split(":")
-    return int(hours) * 3600 + int(minutes) * 60 + float(rest)
+    return datetime.datetime.fromisoformat(record["time"]).timestamp()
 
 
 def peer_rate(machine, model, batch_size, steps):
@@ -270,7 +273,8 @@ def peer_rate(machine, model, batch_size, steps):
                "--batch-size", batch_size, "--max-steps", min(steps, 130), "--warmup", 50, "--threads", 8]
     ended = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     if ended.returncode != 0:
-        raise Skip("the peer fails: " + ended.stderr[-500:])
+        print("the peer fails:", ended.stderr[-500:])
+        return None
     return json.loads(ended.stdout.splitlines()[-1])
 
 
@@ -293,8 +297,8 @@ def check_speed(machine):
         row["TFLOP/s"] = round(flops / 1e12, 1)
         if machine.peak:
             row["share of the product's rate"] = round(flops / machine.peak, 3)
-        if machine.arguments.peer:
-            peer = peer_rate(machine, model, batch_size, steps)
+        peer = machine.arguments.peer and peer_rate(machine, model, batch_size, steps)
+        if peer:
             row |= {"peer examples/s": round(peer["examples_per_s"]),
                     "ratio": round(own["examples_per_s"] / peer["examples_per_s"], 2)}
         result[f"{model}, batch {batch_size}"] = row
@@ -342,7 +346,7 @@ def main():
             try:
                 figures[name] = CHECKS[name](machine)
                 passed, result = passed + 1, "passed"
-            except Skip as reason:
+            except (Skip, ImportError) as reason:
                 skipped, result, figures[name] = skipped + 1, f"skipped: {reason}", str(reason)
             except Exception:  # a check may fail in any way, and the others still run
                 failed, result, figures[name] = failed + 1, "failed", traceback.format_exc()[-3000:]

@@ -36,8 +36,9 @@ namespace seqtrain::model {
 
 /// A pre-trained encoder of any family with a head for sequence classification: a
 /// `seqtrain::Model`. On the processor the kernels in model/cpu/ compute the encoder if they
-/// support its shape. Otherwise, and on other devices, ATen's operators and autograd compute it,
-/// with torch's autocast for bf16. The operators always compute the head. Parameters have the names
+/// support its shape, and on a GPU `packed::PackedPasses` if its layers have BERT's form. Otherwise
+/// ATen's operators and autograd compute it, with torch's autocast for bf16. The operators always
+/// compute the head. Parameters have the names
 /// of the state_dict of the family's class in transformers, the encoder's before the head's.
 /// Dropout is a pure function of the seed and the batch's epoch and index; equal seeds and thread
 /// counts give equal bits. On the processor a frozen encoder computes each row of a loader's set

@@ -63,8 +63,11 @@ class Norm {
       gradients.insert(gradients.end(), {norm_.weight.grad(), norm_.bias.grad()});
       added.insert(added.end(), {d_weight, d_bias});
     }
+    forget();
     return d_x;
   }
+
+  void forget() { x_ = mean_ = rstd_ = at::Tensor{}; }
 
  private:
   LayerNorm norm_;
@@ -94,7 +97,8 @@ class MaskedDropout {
   at::Tensor mask_;
 };
 
-/// Makes operators use algorithms that give equal bits each time, as long as it exists.
+/// Makes the operators of the process use algorithms that give equal bits each time, as long as it
+/// exists.
 class Deterministic {
  public:
   Deterministic() {
@@ -181,10 +185,10 @@ class Layer {
 
   /// Lets go of what `forward` kept.
   void forget() {
-    for (at::Tensor* kept : {&input_, &qkv_result_, &context_, &chosen_, &attended_,
-                             &before_activation_, &activated_}) {
-      kept->reset();
-    }
+    input_ = qkv_result_ = context_ = chosen_ = attended_ = before_activation_ = activated_ =
+        logsumexp_ = seed_ = offset_ = at::Tensor{};
+    norm1_.forget();
+    norm2_.forget();
   }
 
  private:
@@ -279,6 +283,11 @@ class Layers {
     }
     if (!added.empty()) at::_foreach_add_(norm_gradients, added);
     return gradient;
+  }
+
+  /// Lets go of what `forward` kept.
+  void forget() {
+    for (Layer& layer : layers_) layer.forget();
   }
 
  private:

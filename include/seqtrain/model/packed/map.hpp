@@ -50,8 +50,9 @@ class Map {
     for (const Linear& map : maps) out += map.weight.size(0);
     const std::int64_t in = maps[0].weight.size(1);
     const auto options = maps[0].weight.options().requires_grad(false);
-    weight_ = at::empty({out, in}, options.dtype(type));
-    bias_ = at::empty({out}, options.dtype(type));
+    const bool copied = maps.size() > 1 || type != at::kFloat;
+    weight_ = copied ? at::empty({out, in}, options.dtype(type)) : maps[0].weight.detach();
+    bias_ = copied ? at::empty({out}, options.dtype(type)) : maps[0].bias.detach();
     if (maps[0].weight.requires_grad()) {
       d_weight_ = at::zeros({out, in}, options);
       d_bias_ = at::zeros({1, out}, options);
@@ -61,8 +62,8 @@ class Map {
       const auto rows = [&](const at::Tensor& all) {
         return all.narrow(0, row, map.weight.size(0));
       };
-      copies.add(map.weight, rows(weight_));
-      copies.add(map.bias, rows(bias_));
+      if (copied) copies.add(map.weight, rows(weight_));
+      if (copied) copies.add(map.bias, rows(bias_));
       if (d_weight_.defined()) {
         set_gradient(map.weight, rows(d_weight_), parameters);
         set_gradient(map.bias, rows(d_bias_[0]), parameters);

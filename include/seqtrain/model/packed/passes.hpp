@@ -26,8 +26,8 @@
 
 namespace seqtrain::model::packed {
 
-/// Computes an encoder without padding on a GPU, with a few operators for each layer and
-/// without autograd. Autograd computes the embeddings and the head. A text that has the padding's
+/// Computes an encoder without padding on a GPU, with a few operators for each layer and without
+/// autograd. Autograd computes the embeddings and the head. A text that has the padding's
 /// id among its tokens is computed by `OperatorPasses`, because families count its positions in
 /// other ways.
 class PackedPasses : public OperatorPasses {
@@ -47,9 +47,11 @@ class PackedPasses : public OperatorPasses {
     const auto input = tensor::to_device_packed(step.batch, device());
     const Rows rows = rows_of(step.batch, input);
     Dropout dropout{step.stream.at(0), device()};
-    const tensor::SeededGenerator seeded{step.stream.at(1), device()};
-    if (encoder_frozen_)
+    if (encoder_frozen_) {
       return loss_and_backward(step, head(evaluate(input, rows), dropout), input);
+    }
+    const tensor::SeededGenerator seeded{step.stream.at(1), device()};
+    const Forgotten at_the_end{&layers_};
     const at::Tensor embedded = embed(input, dropout);
     const at::Tensor first = compute(embedded, rows, true).set_requires_grad(true);
     const at::Tensor loss = loss_and_backward(step, head(first, dropout), input);
@@ -104,6 +106,12 @@ class PackedPasses : public OperatorPasses {
   }
 
   at::ScalarType type_;
+  /// Lets go of what the layers kept, also if the memory was too small for the step.
+  struct Forgotten {
+    Layers* layers;
+    ~Forgotten() { layers->forget(); }
+  };
+
   Layers layers_;
   std::int32_t padding_id_;
   bool encoder_frozen_;
