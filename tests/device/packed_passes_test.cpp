@@ -138,11 +138,11 @@ TEST_F(PackedPasses, GiveTheGradientWithDropout) {
     const double length = length_of(gradient);
     if (length < 1e-2) continue;
     const at::Tensor step = gradient.div(length).mul(1e-2);  // equal seeds give equal masks
-    parameter.value.detach().add_(step);
-    const double above = loss();
-    parameter.value.detach().sub_(step, 2);
-    const double below = loss();
-    parameter.value.detach().add_(step);
+    const at::Tensor value = parameter.value.detach();
+    const at::Tensor before = value.clone();
+    const double above = (value.add_(step), loss());
+    const double below = (value.sub_(step, 2), loss());
+    value.copy_(before);
     EXPECT_NEAR((above - below) / 2e-2, length, 0.03 * length + 1e-3) << parameter.name;
     for (const auto& other : model.parameters()) other.gradient.zero_();
     static_cast<void>(loss());
