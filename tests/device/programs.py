@@ -1,13 +1,17 @@
-"""programs.py --device-library LIB --mnli PATH --predict PATH: whole programs on the fake device, which LD_PRELOAD
-gives them. `mnli` gets the losses that it gets on the processor, and `predict` the same labels."""
+"""programs.py --device-library LIB --mnli PATH --predict PATH --serve PATH: whole programs on the fake device, which
+LD_PRELOAD gives them. `mnli` gets the losses that it gets on the processor, and a killed run ends with the bits of one
+that was not killed; `predict` and `serve` give the same labels."""
 
 import argparse
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 PAIRS = TESTS.parent / "examples/data/nli"
@@ -15,21 +19,78 @@ sys.path.insert(0, str(TESTS / "support"))
 import made_model  # noqa: E402
 
 
-def run(arguments, program, *flags, text=""):
+def start(arguments, program, *flags):
     environment = {**os.environ, "LD_PRELOAD": arguments.device_library}
-    ended = subprocess.run([program, "--threads", "1", *map(str, flags)], env=environment, input=text,
-                           capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout
+    return subprocess.Popen([program, "--threads", "1", *map(str, flags)], env=environment, stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run(arguments, program, *flags, text=""):
+    process = start(arguments, program, *flags)
+    out, errors = process.communicate(text)
+    assert process.returncode == 0, out + errors
+    return out
+
+
+def flags_of_run(model, output, *flags):
+    return ("--model", model, "--train-file", PAIRS / "train.jsonl", "--dev-file", PAIRS / "dev.jsonl", "--output-dir",
+            output, "--batch-size", 8, "--log-every", 1, *flags)
+
+
+def records(output, event):
+    log = output / "train_log.jsonl"
+    every = map(json.loads, log.read_text().splitlines() if log.exists() else [])
+    return [record for record in every if record["event"] == event]
+
+
+def losses(output):
+    return [record["loss"] for record in records(output, "step")]
 
 
 def train(arguments, device, model, output):
-    text = run(arguments, arguments.mnli, "--model", model, "--train-file", PAIRS / "train.jsonl", "--dev-file",
-               PAIRS / "dev.jsonl", "--output-dir", output, "--max-steps", 6, "--batch-size", 8, "--dropout", 0,
-               "--log-every", 1, "--precision", "fp32", "--device", device)
+    text = run(arguments, arguments.mnli, *flags_of_run(model, output, "--max-steps", 6, "--dropout", 0, "--precision",
+                                                        "fp32", "--device", device))
     assert f"\nCurrent Device: {device}:0\n" in text or device == "cpu", text
-    records = map(json.loads, (output / "train_log.jsonl").read_text().splitlines())
-    return [record["loss"] for record in records if record["event"] == "step"]
+    return losses(output)
+
+
+def check_kill(arguments, model, place):
+    """A run that SIGKILL ends continues to the bits of a run that nothing ended."""
+    def flags(name):
+        return flags_of_run(model, place / name, "--max-steps", 30, "--checkpoint-every", 3, "--device", "fake",
+                            "--precision", "bf16", "--resume", "auto")
+
+    run(arguments, arguments.mnli, *flags("whole"))
+    process = start(arguments, arguments.mnli, *flags("killed"))
+    while process.poll() is None and len(losses(place / "killed")) < 8:
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL, "the run ended before it was killed"
+    run(arguments, arguments.mnli, *flags("killed"))
+    assert records(place / "killed", "begin")[-1]["step"] > 0, "the run began again"
+    ended = [(place / name / "model/model.safetensors").read_bytes() for name in ("whole", "killed")]
+    assert ended[0] == ended[1], "the continued run has other bits"
+
+
+def served_labels(arguments, model):
+    """Returns the labels that `serve` gives the first pairs of the dev file on the device."""
+    process = start(arguments, arguments.serve, "--model", model, "--host", "127.0.0.1", "--port", 0, "--device", "fake",
+                    "--log-format", "json")
+    port = None
+    for line in process.stdout:
+        record = json.loads(line)
+        port = record.get("port", port)
+        if record["message"].startswith("Ready"):
+            break
+    pairs = [json.loads(line) for line in (PAIRS / "dev.jsonl").read_text().splitlines()[:16]]
+    body = json.dumps({"inputs": [[pair["sentence1"], pair["sentence2"]] for pair in pairs]}).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/predict", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as response:
+        answers = json.load(response)
+    process.terminate()
+    process.communicate()
+    return [answer[0]["label"] for answer in answers]
 
 
 def labels(arguments, device, model):
@@ -40,7 +101,7 @@ def labels(arguments, device, model):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("device-library", "mnli", "predict"):
+    for name in ("device-library", "mnli", "predict", "serve"):
         parser.add_argument("--" + name, required=True)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -53,7 +114,10 @@ def main():
         print(f"largest difference of 6 losses: {largest:.1e}")
         assert largest < 1e-4, (host, device)
         model = place / "fake/model"
-        assert labels(arguments, "fake", model) == labels(arguments, "cpu", model)
+        expected = labels(arguments, "cpu", model)
+        assert labels(arguments, "fake", model) == expected
+        assert served_labels(arguments, model) == expected[:16]
+        check_kill(arguments, place / "model", place)
 
 
 if __name__ == "__main__":
