@@ -54,10 +54,10 @@ double padding_share(const Plan& plan, const Lengths& lengths) {
 TEST(Plan, HasEachRowOnce) {
   for (const std::size_t count : {0, 1, 31, 32, 33, 5'000}) {
     const Lengths lengths = some_lengths(count);
-    for (const auto order : {Order::bucket, Order::file}) {
+    for (const auto order : {Order::bucket, Order::shuffle, Order::file}) {
       for (const std::size_t tokens : {0, 1'000}) {
         const Plan plan = make_plan(
-            lengths, {.tokens_per_batch = tokens, .order = order, .pool_size = 700}, 1, 2);
+            lengths, {.tokens_per_batch = tokens, .order = order, .bucket_pool = 20}, 1, 2);
         std::vector<std::uint32_t> rows;
         for (const auto& batch : batches_of(plan)) {
           EXPECT_FALSE(batch.empty());
@@ -71,7 +71,7 @@ TEST(Plan, HasEachRowOnce) {
 }
 
 TEST(Plan, FillsEveryBatchButOne) {
-  const Plan plan = make_plan(some_lengths(1'003), {.batch_size = 10, .pool_size = 100}, 1, 2);
+  const Plan plan = make_plan(some_lengths(1'003), {.batch_size = 10, .bucket_pool = 10}, 1, 2);
   EXPECT_EQ(plan.size(), 101u);
   std::multiset<std::size_t> sizes;
   for (std::size_t i = 0; i < plan.size(); ++i) sizes.insert(plan[i].size());
@@ -81,7 +81,7 @@ TEST(Plan, FillsEveryBatchButOne) {
 
 TEST(Plan, NeverExceedsTheCapOnTokens) {
   const Lengths lengths = some_lengths(5'000);
-  for (const auto order : {Order::bucket, Order::file}) {
+  for (const auto order : {Order::bucket, Order::shuffle, Order::file}) {
     for (const std::size_t multiple : {1, 8, 64}) {
       const PlanOptions options{
           .tokens_per_batch = 1'024, .pad_to_multiple_of = multiple, .order = order};
@@ -161,12 +161,14 @@ TEST(Plan, KeepsTheFilesOrderIfAsked) {
 
 TEST(Plan, PadsLittleAndMixesBatches) {
   const Lengths lengths = some_lengths(20'000);
-  const auto share = [&](std::size_t pool) {
-    return padding_share(make_plan(lengths, {.batch_size = 32, .pool_size = pool}, 1, 1), lengths);
+  const auto share = [&](const PlanOptions& options) {
+    return padding_share(make_plan(lengths, options, 1, 1), lengths);
   };
-  EXPECT_LT(share(0), 0.02);
-  EXPECT_LT(share(0), share(1'600));
-  EXPECT_GT(share(1), 0.4);  // nothing is sorted
+  EXPECT_LT(share({}), 0.02);
+  EXPECT_LT(share({}), share({.bucket_pool = 50}));
+  EXPECT_LT(share({.bucket_pool = 50}), share({.bucket_pool = 20}));
+  EXPECT_GT(share({.order = Order::shuffle}), 0.4);
+  EXPECT_NEAR(share({.order = Order::shuffle}), share({.bucket_pool = 1}), 0.01);
   const Plan plan = make_plan(lengths, {.batch_size = 32}, 1, 1);
   std::size_t rises = 0;
   for (std::size_t i = 1; i < plan.size(); ++i) {
@@ -185,8 +187,10 @@ TEST(Plan, SortsLengthsOfAnySize) {
 TEST(Plan, RefusesOptionsOutOfRange) {
   EXPECT_THROW(make_plan(Lengths{1}, {.batch_size = 0}, 0, 0), InputError);
   EXPECT_THROW(make_plan(Lengths{1}, {.pad_to_multiple_of = 0}, 0, 0), InputError);
+  EXPECT_THROW(make_plan(Lengths{1}, {.bucket_pool = 0}, 0, 0), InputError);
   EXPECT_EQ(order_named("file"), Order::file);
   EXPECT_EQ(order_named("bucket"), Order::bucket);
+  EXPECT_EQ(order_named("shuffle"), Order::shuffle);
   EXPECT_THROW(order_named("random"), InputError);
 }
 

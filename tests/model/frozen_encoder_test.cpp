@@ -39,7 +39,7 @@ class FrozenEncoder : public testing::TestWithParam<Precision> {
   }
 
   static data::BucketLoader loader() {
-    return data::BucketLoader{some_rows(60), {.plan = {.batch_size = 8, .pool_size = 32}}};
+    return data::BucketLoader{some_rows(60), {.plan = {.batch_size = 8, .bucket_pool = 4}}};
   }
 
   tests::OneThread one_thread_;

@@ -111,6 +111,7 @@ struct TrainFlags : DataFlags,
     auto options = dev_batches(shard);
     options.plan.batch_size = static_cast<std::size_t>(batch_size);
     options.plan.order = data::order_named(order);
+    options.plan.bucket_pool = static_cast<std::size_t>(bucket_pool);
     if (shard.replicas > 1) {
       options.plan.batches_together = static_cast<std::size_t>(shard.replicas * shard.accumulation);
     }

@@ -17,15 +17,16 @@
 
 namespace seqtrain::data {
 
-/// The order of rows: `bucket` shuffles them and batches rows of similar length, `file` keeps the
-/// order of the file.
-enum class Order { bucket, file };
+/// The order of rows: `bucket` shuffles them and batches rows of similar length, `shuffle` batches
+/// them as they are then, and `file` keeps the order of the file.
+enum class Order { bucket, shuffle, file };
 
 /// Returns the order with this name. Throws `InputError` that lists the names.
 inline Order order_named(std::string_view name) {
   if (name == "bucket") return Order::bucket;
+  if (name == "shuffle") return Order::shuffle;
   if (name == "file") return Order::file;
-  throw InputError{"unknown order '" + std::string{name} + "'", {}, "use bucket or file"};
+  throw InputError{"unknown order '" + std::string{name} + "'", {}, "use bucket, shuffle or file"};
 }
 
 struct PlanOptions {
@@ -35,9 +36,8 @@ struct PlanOptions {
   /// A batch's width is rounded up to a multiple of this.
   std::size_t pad_to_multiple_of = 1;
   Order order = Order::bucket;
-  /// The number of rows that are sorted by length together. 0 means the rows of 1,000 batches. More
-  /// rows mean less padding; fewer rows mean batches that are more mixed.
-  std::size_t pool_size = 0;
+  /// The number of batches in bucket order whose rows are sorted by length together.
+  std::size_t bucket_pool = 1000;
   /// The number of consecutive batches of similar length in bucket order, so that processes that
   /// share them have equal work. The last run of an epoch may be shorter.
   std::size_t batches_together = 1;
@@ -48,6 +48,7 @@ struct PlanOptions {
     };
     demand(batch_size >= 1, "batch_size");
     demand(pad_to_multiple_of >= 1, "pad_to_multiple_of");
+    demand(bucket_pool >= 1, "bucket_pool");
     demand(batches_together >= 1, "batches_together");
   }
 
@@ -157,16 +158,17 @@ inline std::vector<std::uint32_t> cut_by_count(std::size_t rows, std::size_t bat
   return offsets;
 }
 
+/// Returns the number of rows of a pool.
 template <class Lengths>
 std::size_t pool_size(const Lengths& lengths, const PlanOptions& options) {
-  constexpr std::size_t batches = 1000;
-  if (options.pool_size > 0) return options.pool_size;
-  if (options.tokens_per_batch == 0)
-    return batches * std::min(options.batch_size, std::size_t{1} << 32);
-  std::size_t tokens = 0;
-  for (const auto length : lengths) tokens += static_cast<std::size_t>(length);
-  const std::size_t mean = std::max<std::size_t>(1, tokens / std::ranges::size(lengths));
-  return batches * std::max<std::size_t>(1, options.tokens_per_batch / mean);
+  const std::size_t count = std::ranges::size(lengths);
+  std::size_t rows = options.batch_size;
+  if (options.tokens_per_batch > 0) {
+    std::size_t tokens = 1;
+    for (const auto length : lengths) tokens += static_cast<std::size_t>(length);
+    rows = std::max<std::size_t>(1, options.tokens_per_batch * count / tokens);
+  }
+  return options.bucket_pool > count / rows ? count : options.bucket_pool * rows;
 }
 
 inline std::vector<std::uint32_t> first_numbers(std::size_t count) {
@@ -206,16 +208,18 @@ requires std::ranges::sized_range<Lengths> Plan make_plan(const Lengths& lengths
   const std::size_t count = std::ranges::size(lengths);
   if (count >= std::numeric_limits<std::uint32_t>::max()) throw InputError{"too many examples"};
   Plan plan{.rows = detail::first_numbers(count), .offsets = {}, .order = {}};
-  if (options.order == Order::bucket && count > 0) {
+  if (options.order != Order::file && count > 0) {
     random::Stream stream{seed, random::Purpose::order, epoch, std::uint64_t{0}};
     random::shuffle(plan.rows, stream);
-    detail::sort_pools<Lengths>(plan.rows, lengths, detail::pool_size(lengths, options));
+    if (options.order == Order::bucket) {
+      detail::sort_pools<Lengths>(plan.rows, lengths, detail::pool_size(lengths, options));
+    }
   }
   plan.offsets = options.tokens_per_batch > 0
                      ? detail::cut_by_tokens<Lengths>(plan.rows, lengths, options)
                      : detail::cut_by_count(count, options.batch_size);
   const std::size_t batches = plan.offsets.size() - 1;
-  if (options.order == Order::bucket) {
+  if (options.order != Order::file) {
     random::Stream stream{seed, random::Purpose::order, epoch, std::uint64_t{1}};
     plan.order = detail::shuffled_runs(batches, options.batches_together, stream);
   } else {

@@ -23,6 +23,7 @@ struct TrainingFlags {
   std::int64_t tokens_per_batch = 0;
   std::int64_t pad_to_multiple_of = 1;
   std::string order = "bucket";
+  std::int64_t bucket_pool = 1000;
   std::int64_t epochs = 2;
   std::int64_t max_steps = 0;
   double learning_rate = 5e-5;
@@ -54,7 +55,10 @@ struct TrainingFlags {
              determines_results)
         .add("pad-to-multiple-of", pad_to_multiple_of,
              "round a batch's width up to a multiple of this", determines_results)
-        .add("order", order, "bucket: shuffled, similar lengths together; file: as in the file",
+        .add("order", order, "bucket: shuffled, similar lengths together; shuffle; file: as it is",
+             determines_results)
+        .add("bucket-pool", bucket_pool,
+             "batches whose examples are sorted by length together in the order bucket",
              determines_results)
         .add("epochs", epochs, "passes over the training data")
         .add("max-steps", max_steps, "optimizer steps; if above 0 it replaces --epochs")
@@ -110,7 +114,9 @@ struct TrainingFlags {
     require(batch_size >= 1, "batch-size", "must be at least 1");
     require(tokens_per_batch >= 0, "tokens-per-batch", "must not be negative");
     require(pad_to_multiple_of >= 1, "pad-to-multiple-of", "must be at least 1");
-    require(order == "bucket" || order == "file", "order", "is unknown: use bucket or file");
+    require(order == "bucket" || order == "shuffle" || order == "file", "order",
+            "is unknown: use bucket, shuffle or file");
+    require(bucket_pool >= 1, "bucket-pool", "must be at least 1");
     require(max_steps >= 0, "max-steps", "must not be negative");
     require(epochs >= 1 || max_steps >= 1, "epochs", "must be at least 1");
     require(gradient_accumulation_steps >= 1, "gradient-accumulation-steps", "must be at least 1");
