@@ -18,8 +18,8 @@ END
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$libraries
 if [[ ${1:-} == --list ]]; then
   uname -rm
-  nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader || echo "no NVIDIA driver"
-  "$python" -c 'import sys, torch; print("Python", sys.version.split()[0], "torch", torch.__version__)' ||
+  nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no NVIDIA driver"
+  "$python" -c 'import sys, torch; print("Python", sys.version.split()[0], "torch", torch.__version__)' 2>/dev/null ||
     echo "no torch"
   exit
 fi
