@@ -22,6 +22,7 @@
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/run/stages.hpp>
 #include <seqtrain/sink/publish_once.hpp>
+#include <seqtrain/tensor/device.hpp>
 #include <seqtrain/tensor/freed_memory.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -129,7 +130,8 @@ int main(int argc, char** argv) {
     job.epochs = job.batch_size = job.max_length = 0;
     Languages languages;
     Published published;
-    std::string model_dir, local = languages.local.string(), work, precision = "fp32";
+    std::string model_dir, local = languages.local.string(), work, precision = "fp32",
+                           device = "cpu";
     cli::Flags flags{"languages", "trains a text classifier for a language from a bucket", log};
     flags.add("lang", job.lang, "folder of the language (default: en; fr in a published layout)")
         .add("epochs", job.epochs, "passes over the texts (default: 10; 8 in a published layout)")
@@ -149,6 +151,8 @@ int main(int argc, char** argv) {
         .add("embedding", job.embedding, "size of ULMFiT's embeddings")
         .add("hidden", job.hidden, "size of ULMFiT's layers")
         .add("threads", job.threads, "threads to compute with")
+        .add("device", device,
+             "cpu, cuda, auto, or another device of LibTorch by its name, such as cuda:1 or xpu")
         .add("precision", precision,
              "precision of matrix products: fp32, bf16, or auto (bf16 where it is native)")
         .add("seed", job.seed, "seed of the order, the dropout and new weights");
@@ -186,13 +190,14 @@ int main(int argc, char** argv) {
     cli::require(job.vocabulary >= 10, "vocabulary", "must be at least 10");
     cli::require(job.batch_size >= 1, "batch-size", "must be at least 1");
     cli::require(job.max_length >= 3, "max-length", "must be at least 3");
+    job.device = tensor::select_device(device);
     job.precision = model::precision_named(precision);
     cli::require(job.precision != model::Precision::int8, "precision",
                  "must be fp32, bf16 or auto");
     job.work = work.empty() ? "runs/languages_" + job.lang : work;
     tensor::keep_freed_memory();
     tensor::set_threads(static_cast<int>(job.threads));
-    log.lines(tensor::describe(c10::Device{c10::kCPU}));
+    log.lines(tensor::describe(job.device));
     run_job(job, languages, found, model_dir);
   });
 }

@@ -29,6 +29,7 @@ struct Bert {
                                            .problem_type = job.labels.problem_type(),
                                            .tokenizer_size = tokenizer.vocab_size(),
                                            .seed = static_cast<std::uint64_t>(job.seed),
+                                           .device = job.device,
                                            .precision = job.precision});
     job.max_length = std::min(job.max_length, classifier.max_length());
     auto train = job.encode("train.csv", tokenizer);

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <c10/core/Device.h>
+
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/data/encode_file.hpp>
@@ -48,6 +50,7 @@ struct Job {
   std::int64_t hidden = 1152;
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   std::int64_t seed = 1234;
+  c10::Device device{c10::kCPU};
   seqtrain::model::Precision precision =
       seqtrain::model::Precision::fp32;     ///< precision of matrix products
   std::optional<Published> published = {};  ///< set if the bucket has a published layout
@@ -71,7 +74,7 @@ struct Job {
                                  {"hidden", std::to_string(hidden)},
                                  {"seed", std::to_string(seed)}};
     using seqtrain::model::Precision;
-    const auto resolved = resolve(precision, c10::Device{c10::kCPU});
+    const auto resolved = resolve(precision, device);
     if (resolved != Precision::fp32) pairs.emplace_back("precision", name(resolved));
     if (!columns.empty()) pairs.emplace_back("columns", seqtrain::cli::flag_text(columns));
     if (published) std::ranges::copy(published->settings(), std::back_inserter(pairs));

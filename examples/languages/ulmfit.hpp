@@ -58,6 +58,7 @@ class UlmfitStages {
                                          {.shape = shape(),
                                           .padding_id = tokenizer_.pad_id(),
                                           .seed = static_cast<std::uint64_t>(job_.seed),
+                                          .device = job_.device,
                                           .passes = {.precision = job_.precision}}};
     auto valid = streams(job_, job_.encode("valid.csv", tokenizer_, false));
     const auto say = [&](const char* when) {
@@ -93,6 +94,7 @@ class UlmfitStages {
                                                    .shape = shape(),
                                                    .padding_id = tokenizer_.pad_id(),
                                                    .seed = static_cast<std::uint64_t>(job_.seed),
+                                                   .device = job_.device,
                                                    .passes = {.precision = job_.precision}}};
     classifier.take_encoder(source);
     return classifier;

@@ -52,6 +52,7 @@ class UlmfitCycles {
                                                    .bptt = bptt,
                                                    .padding_id = tokenizer_.pad_id(),
                                                    .seed = static_cast<std::uint64_t>(job_.seed),
+                                                   .device = job_.device,
                                                    .passes = {.precision = job_.precision}}};
     classifier.take_encoder(train_language_model());
     const std::size_t all = classifier.groups().size();
@@ -79,6 +80,7 @@ class UlmfitCycles {
                                           .dropout = from_.dropout,
                                           .padding_id = tokenizer_.pad_id(),
                                           .seed = static_cast<std::uint64_t>(job_.seed),
+                                          .device = job_.device,
                                           .passes = {.precision = job_.precision}}};
     const bool pretrained = load_pretrained(job_, model, words_);
     const std::int64_t epochs =

@@ -1,11 +1,14 @@
-"""programs.py --device-library LIB --mnli PATH --predict PATH --serve PATH: whole programs on the fake device, which
-LD_PRELOAD gives them. `mnli` gets the losses that it gets on the processor, and a killed run ends with the bits of one
-that was not killed; `predict` and `serve` give the same labels."""
+"""programs.py --device-library LIB --mnli PATH --predict PATH --serve PATH --languages PATH: whole programs on the
+fake device, which LD_PRELOAD gives them. `mnli` gets the losses that it gets on the processor, and a killed run ends
+with the bits of one that was not killed; `predict` and `serve` give the same labels, and `languages` the same
+perplexities."""
 
 import argparse
 import json
 import os
 import pathlib
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -99,9 +102,18 @@ def labels(arguments, device, model):
     return [json.loads(line)["label"] for line in answers.splitlines()]
 
 
+def perplexities(arguments, device, place):
+    """Returns those that `languages` logs of its language model."""
+    data = place / device
+    shutil.copytree(TESTS.parent / "examples/data/languages", data)
+    text = run(arguments, arguments.languages, "--local", data, "--lang", "en", "--epochs", 1, "--embedding", 24,
+               "--hidden", 32, "--work-dir", data / "work", "--device", device)
+    return [float(number) for number in re.findall(r"Perplexity .*: (\d+\.\d+)", text)]
+
+
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("device-library", "mnli", "predict", "serve"):
+    for name in ("device-library", "mnli", "predict", "serve", "languages"):
         parser.add_argument("--" + name, required=True)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -118,6 +130,9 @@ def main():
         assert labels(arguments, "fake", model) == expected
         assert served_labels(arguments, model) == expected[:16]
         check_kill(arguments, place / "model", place)
+        host, device = (perplexities(arguments, device, place / "languages") for device in ("cpu", "fake"))
+        assert len(host) == 2, host
+        assert all(abs(a - b) < 1e-3 * a for a, b in zip(host, device, strict=True)), (host, device)
 
 
 if __name__ == "__main__":

@@ -367,6 +367,45 @@ at::Tensor& addmm_to(const at::Tensor& x, const at::Tensor& a, const at::Tensor&
   return out.copy_(x.cpu().to(wide).mul(beta).add(product));
 }
 
+// The step of an LSTM. The workspace has the gates in the order of the weights: i, f, g, o.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell(
+    const at::Tensor& of_input, const at::Tensor& of_hidden, const at::Tensor& cx,
+    const std::optional<at::Tensor>& input_bias, const std::optional<at::Tensor>& hidden_bias) {
+  const std::lock_guard lock{mutex};
+  count(&DeviceCounts::operators);
+  const InOperator inside;
+  at::Tensor sums = of_input.cpu() + of_hidden.cpu();
+  for (const auto* bias : {&input_bias, &hidden_bias}) {
+    if (*bias && (*bias)->defined()) sums = sums + (*bias)->cpu();
+  }
+  const auto parts = sums.chunk(4, 1);
+  const at::Tensor i = parts[0].sigmoid(), f = parts[1].sigmoid(), g = parts[2].tanh();
+  const at::Tensor o = parts[3].sigmoid(), cy = f * cx.cpu() + i * g;
+  const at::Device device = of_input.device();
+  return {(o * cy.tanh()).to(device), cy.to(device), at::cat({i, f, g, o}, 1).to(device)};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell_backward(
+    const std::optional<at::Tensor>& d_hy, const std::optional<at::Tensor>& d_cy,
+    const at::Tensor& cx, const at::Tensor& cy, const at::Tensor& workspace, bool has_bias) {
+  const std::lock_guard lock{mutex};
+  count(&DeviceCounts::operators);
+  const InOperator inside;
+  const auto parts = workspace.cpu().chunk(4, 1);
+  const at::Tensor &i = parts[0], &f = parts[1], &g = parts[2], &o = parts[3];
+  const auto given = [&](const std::optional<at::Tensor>& d) {
+    return d && d->defined() ? d->cpu() : at::zeros_like(i);
+  };
+  const at::Tensor d_h = given(d_hy), tanh = cy.cpu().tanh();
+  const at::Tensor d_c = d_h * o * (1 - tanh * tanh) + given(d_cy);
+  const at::Tensor d_gates = at::cat({d_c * g * i * (1 - i), d_c * cx.cpu() * f * (1 - f),
+                                      d_c * i * (1 - g * g), d_h * tanh * o * (1 - o)},
+                                     1);
+  const at::Device device = workspace.device();
+  return {d_gates.to(device), (d_c * f).to(device),
+          has_bias ? d_gates.sum(0).to(device) : at::Tensor{}};
+}
+
 // Attention of rows whose tokens follow one another, by plain products in fp32. The state of the
 // random numbers is the mask of dropout itself, [heads, tokens, longest].
 struct PackedAttention {
@@ -595,6 +634,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("_copy_from_and_resize", &copy_from_and_resize);
   library.impl("_local_scalar_dense", &local_scalar_dense);
   library.impl("native_dropout", &native_dropout);
+  library.impl("_thnn_fused_lstm_cell", &lstm_cell);
+  library.impl("_thnn_fused_lstm_cell_backward_impl", &lstm_cell_backward);
   library.impl("addmm.dtype_out", &addmm_to);
   library.impl("_efficient_attention_forward",
                torch::CppFunction::makeFromBoxedFunction<&attention>());
