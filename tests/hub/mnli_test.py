@@ -116,8 +116,9 @@ def main():
                 (["--dataset", "multi_nli", "--train-file", "x"], "does not go with --dataset")):
             failed = run(mnli, ["--model", "org/model", "--output-dir", directory / "x", *arguments], **place)
             assert failed.returncode == 2 and problem in failed.stderr, (arguments, failed.returncode, failed.stderr)
-        failed = run(mnli, ["--model", "checkpoints/typo", "--output-dir", directory / "x"], **place)
-        assert failed.returncode == 2 and "checkpoints/typo: there is no such directory" in failed.stderr
+        failed = run(mnli, ["--model", "checkpoints/typo", "--dataset", "multi_nli", "--output-dir", directory / "x"],
+                     **place)
+        assert failed.returncode == 2 and "checkpoints/typo: there is no such directory" in failed.stderr, failed.stderr
     print("trained by names, and repeated")
 
 
