@@ -75,8 +75,8 @@ run::PredictedSplit predicted(const std::string& name, const run::Answers* answe
   return split;
 }
 
-/// Reads the files of examples and looks at the output directory, so that errors in them are found
-/// before the model is fetched.
+/// Looks at the output directory and, if the model has to be fetched, reads the files of examples,
+/// so that errors in them are found before. Otherwise they are found soon by encoding.
 void check_before_the_model(const cli::TrainFlags& flags, const run::RunDirectoryOptions& run,
                             const cli::Flags& parser) {
   std::error_code none;
@@ -89,6 +89,7 @@ void check_before_the_model(const cli::TrainFlags& flags, const run::RunDirector
                      "name a .csv, .tsv or .jsonl with the fields text and label, or a --dataset"};
   }
   const run::RunDirectory directory{run};
+  if (!cli::is_on_hub(flags.model) && !gcs::is_gs(flags.model)) return;
   // The model may determine what labels are. Each of them can be read for regression.
   const data::Labels any = data::Labels::regression();
   for (const auto& file : {flags.train_file, flags.dev_file, flags.test_file}) {
