@@ -20,6 +20,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 PAIRS = TESTS.parent / "examples/data/nli"
 sys.path.insert(0, str(TESTS / "support"))
 import made_model  # noqa: E402
+from run_log import losses, records  # noqa: E402
 
 
 def start(arguments, program, *flags):
@@ -38,16 +39,6 @@ def run(arguments, program, *flags, text=""):
 def flags_of_run(model, output, *flags):
     return ("--model", model, "--train-file", PAIRS / "train.jsonl", "--dev-file", PAIRS / "dev.jsonl", "--output-dir",
             output, "--batch-size", 8, "--log-every", 1, *flags)
-
-
-def records(output, event):
-    log = output / "train_log.jsonl"
-    every = map(json.loads, log.read_text().splitlines() if log.exists() else [])
-    return [record for record in every if record["event"] == event]
-
-
-def losses(output):
-    return [record["loss"] for record in records(output, "step")]
 
 
 def train(arguments, device, model, output):

@@ -2,7 +2,7 @@
 
 DIR holds `mnli`, `predict` and `serve`, and may hold `cuda_profile.so`, which tests/gpu/cuda_profile.cpp makes. Each
 check is passed, failed or skipped; a check is skipped if the machine lacks something, which is named. Figures go into
-a JSON file and a table. `--only` names some of the checks. The peer is a program that fine-tunes by transformers'
+a JSON file. `--only` names some of the checks. The peer is a program that fine-tunes by transformers'
 Trainer and prints its figures as JSON in its last line."""
 
 import argparse
@@ -23,6 +23,8 @@ import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAIRS = ROOT / "examples/data/nli"
+sys.path.insert(0, str(ROOT / "tests/support"))
+from run_log import losses, records  # noqa: E402
 BASE_SIZE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072,
              "max_position_embeddings": 512}
 
@@ -87,19 +89,10 @@ class Machine:
                 "--output-dir", output, "--overwrite", "--report-texts", "false", *flags]
 
     def train(self, name, *flags, environment=None, **choice):
-        """Trains, and returns the output directory and the log's records."""
+        """Trains, and returns the output directory."""
         output = self.folder / name
         self.run("mnli", *self.train_flags(output, *flags, **choice), environment=environment)
-        return output, records(output)
-
-
-def records(output):
-    log = output / "train_log.jsonl"
-    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-
-
-def losses(log):
-    return [record["loss"] for record in log if record["event"] == "step"]
+        return output
 
 
 def digest(output):
@@ -130,10 +123,10 @@ def check_losses(machine):
     machine.demand_device()
     result = {}
     flags = ["--max-steps", 30, "--log-every", 1, "--dropout", 0]
-    host = losses(machine.train("host", *flags, "--device", "cpu", "--precision", "fp32")[1])
+    host = losses(machine.train("host", *flags, "--device", "cpu", "--precision", "fp32"))
     assert max(host) - min(host) > 0.01, host
     for precision, limit in (("fp32", 1e-5), ("bf16", 2e-3)):
-        device = losses(machine.train(precision, *flags, "--device", machine.device, "--precision", precision)[1])
+        device = losses(machine.train(precision, *flags, "--device", machine.device, "--precision", precision))
         assert len(device) == len(host) == 30, (host, device)
         largest = max(abs(a - b) for a, b in zip(host, device, strict=True))
         result[f"largest difference, {precision}"] = largest
@@ -144,7 +137,7 @@ def check_losses(machine):
 def check_labels(machine):
     """The labels of the bundled dev file beside the processor's."""
     machine.demand_device()
-    model = machine.train("labels", "--epochs", 1, "--device", machine.device)[0] / "model"
+    model = machine.train("labels", "--epochs", 1, "--device", machine.device) / "model"
     pairs = (PAIRS / "dev.jsonl").read_text()
 
     def labels(*flags):
@@ -168,8 +161,8 @@ def check_resume(machine):
     for precision in ("fp32", "bf16"):
         flags = ["--max-steps", 150, "--checkpoint-every", 20, "--log-every", 1, "--batch-size", 32, "--device",
                  machine.device, "--precision", precision]
-        whole = digest(machine.train("whole", *flags, train_file=machine.train_file)[0])
-        again = digest(machine.train("again", *flags, train_file=machine.train_file)[0])
+        whole = digest(machine.train("whole", *flags, train_file=machine.train_file))
+        again = digest(machine.train("again", *flags, train_file=machine.train_file))
         output = machine.folder / "killed"
         command = [machine.programs / "mnli", *machine.train_flags(output, *flags, train_file=machine.train_file),
                    "--resume", "auto"]
@@ -177,15 +170,15 @@ def check_resume(machine):
         shutil.rmtree(output, ignore_errors=True)
         process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    env=machine.environment)
-        while process.poll() is None and len(losses(records(output))) < 70:
+        while process.poll() is None and len(losses(output)) < 70:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL, "the run ended before it was killed"
-        killed_at = len(losses(records(output)))
+        killed_at = len(losses(output))
         ended = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False,
                                env=machine.environment)
         assert ended.returncode == 0, ended.stdout[-800:] + ended.stderr[-800:]
-        begun = [record["step"] for record in records(output) if record["event"] == "begin"]
+        begun = [record["step"] for record in records(output, "begin")]
         assert begun[-1] > 0, "the run began again"
         result[precision] = {"the same run twice is equal": whole == again, "killed at": killed_at,
                              "continued at": begun[-1], "equal bits": digest(output) == whole}
@@ -197,10 +190,10 @@ def check_resume(machine):
 def check_skip(machine):
     """Steps whose gradients are not finite are skipped."""
     machine.demand_device()
-    log = machine.train("skip", "--max-steps", 30, "--log-every", 1, "--device", machine.device, "--learning-rate", "1e36",
-                        "--on-nonfinite", "skip")[1]
-    skipped = sum(record["event"] == "skipped" for record in log)
-    assert skipped > 0, log
+    output = machine.train("skip", "--max-steps", 30, "--log-every", 1, "--device", machine.device, "--learning-rate", "1e36",
+                           "--on-nonfinite", "skip")
+    skipped = len(records(output, "skipped"))
+    assert skipped > 0, records(output)
     return {"skipped": skipped}
 
 
@@ -227,7 +220,8 @@ def check_profile(machine):
         raise Skip("there is no cuda_profile.so")
     result = {}
     for case in machine.arguments.profiles.split(","):
-        model, batch_size = case.split(":")[0], int(case.split(":")[1])
+        model, batch_size = case.split(":")
+        batch_size = int(batch_size)
         short, long = (profile(machine, "profile", steps, batch_size, model) for steps in (20, 70))
         counts, times = ({key: (b[key] - a[key]) / 50 for key in b} for a, b in zip(short, long, strict=True))
         kernels = [key for key in counts if key[0] == "kernel"]
@@ -252,11 +246,11 @@ def short_name(symbol):
     return re.sub(r"\s+", " ", name)[:150]
 
 
-def own_rate(machine, model, batch_size, steps, precision="bf16"):
-    log = machine.train("speed", "--max-steps", steps, "--log-every", 50, "--batch-size", batch_size, "--device",
-                        machine.device, "--precision", precision, "--checkpoint-minutes", 0, model=model,
-                        train_file=machine.train_file)[1]
-    log = [record for record in log if record["event"] == "step" and record["step"] > 50]
+def own_rate(machine, model, batch_size, steps):
+    output = machine.train("speed", "--max-steps", steps, "--log-every", 50, "--batch-size", batch_size, "--device",
+                           machine.device, "--precision", "bf16", "--checkpoint-minutes", 0, model=model,
+                           train_file=machine.train_file)
+    log = [record for record in records(output, "step") if record["step"] > 50]
     first, last = log[0], log[-1]
     seconds = moment(last) - moment(first)
     examples = (last["step"] - first["step"]) * batch_size / seconds
@@ -289,7 +283,8 @@ def check_speed(machine):
     machine.demand_device()
     result = {}
     for case in machine.arguments.cases.split(","):
-        model, batch_size = case.split(":")[0], int(case.split(":")[1])
+        model, batch_size = case.split(":")
+        batch_size = int(batch_size)
         steps = 150 if batch_size >= 128 else 300
         own = own_rate(machine, model, batch_size, steps)
         row = {"examples/s": round(own["examples_per_s"]), "ms a step": round(own["ms"], 2)}
@@ -311,7 +306,7 @@ def check_serve(machine):
     machine.demand_device()
     if not shutil.which("wrk"):
         raise Skip("wrk is not installed")
-    model = machine.train("served", "--max-steps", 20, "--device", machine.device)[0] / "model"
+    model = machine.train("served", "--max-steps", 20, "--device", machine.device) / "model"
     ended = subprocess.run([sys.executable, ROOT / "bench/serve/run.py", "--serve", machine.programs / "serve",
                             "--model", model, "--precision", "bf16", "--threads", str(os.cpu_count()), "--seconds", "2",
                             "--connections", machine.arguments.connections],
