@@ -51,8 +51,10 @@ class OperatorPasses : public Passes {
     return std::optional<tensor::Autocast>{std::in_place, device_.type()};
   }
 
-  [[nodiscard]] const Network& network() const { return *network_; }
-  [[nodiscard]] c10::Device device() const { return device_; }
+  const Network* network_;
+  c10::Device device_;
+  Precision precision_;
+  bool encoder_frozen_;
 
  private:
   /// Returns the pooled hidden states of a batch, [rows, hidden].
@@ -63,11 +65,6 @@ class OperatorPasses : public Passes {
     Dropout off;
     return network_->encode(batch, off);
   }
-
-  const Network* network_;
-  c10::Device device_;
-  Precision precision_;
-  bool encoder_frozen_;
 };
 
 }  // namespace seqtrain::model

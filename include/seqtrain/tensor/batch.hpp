@@ -58,34 +58,57 @@ inline void check_sizes(const data::Batch& batch) {
          "must have one index for each row if the batch names its set");
 }
 
-/// Copies the batch into one buffer, and the buffer to the device in one piece. A copy to a device
-/// comes from pinned memory, and the call does not wait for it. Throws `InputError` if the sizes of
-/// the members do not fit together. The model checks the ids.
-[[nodiscard]] inline Batch to_device(const data::Batch& batch, c10::Device device) {
-  check_sizes(batch);
-  const std::int64_t cells = batch.rows * batch.width;
+namespace detail {
+
+/// Sends a batch in one buffer: `count` integers that `write` writes at a place, whose end it
+/// returns, then the lengths, labels and targets. `use` gets a function that takes the next numbers
+/// of the buffer on the device, and returns a batch with the members that the integers are.
+template <class Write, class Use>
+Batch send(const data::Batch& batch, c10::Device device, std::int64_t count, const Write& write,
+           const Use& use) {
   const auto targets = static_cast<std::int64_t>(batch.targets.size());
   const auto host = at::TensorOptions{at::kInt}.pinned_memory(!device.is_cpu());
-  at::Tensor buffer = at::empty({2 * (cells + batch.rows) + targets}, host);
-  auto* out = buffer.mutable_data_ptr<std::int32_t>();
-  out = std::ranges::copy(batch.input_ids, out).out;
-  out = std::ranges::copy(batch.token_type_ids, out).out;
+  at::Tensor buffer = at::empty({count + 2 * batch.rows + targets}, host);
+  auto* out = write(buffer.mutable_data_ptr<std::int32_t>());
   out = std::ranges::copy(batch.lengths, out).out;
   out = std::ranges::transform(batch.labels, out, [](auto label) {
           return static_cast<std::int32_t>(label);
         }).out;
   std::ranges::transform(batch.targets, out, std::bit_cast<std::int32_t, float>);
   buffer = buffer.to(device, /*non_blocking=*/true);
-  return {.input_ids = buffer.narrow(0, 0, cells).view({batch.rows, batch.width}),
-          .token_type_ids = buffer.narrow(0, cells, cells).view({batch.rows, batch.width}),
-          .lengths = buffer.narrow(0, 2 * cells, batch.rows),
-          .labels = buffer.narrow(0, 2 * cells + batch.rows, batch.rows),
-          .targets = targets == 0 ? at::Tensor{}
-                                  : buffer.narrow(0, 2 * (cells + batch.rows), targets)
-                                        .view(at::kFloat)
-                                        .view({batch.rows, targets / batch.rows}),
-          .padded = std::ranges::any_of(batch.lengths,
-                                        [&](auto length) { return length < batch.width; })};
+  std::int64_t taken = 0;
+  const auto take = [&](std::int64_t numbers) {
+    return buffer.narrow(0, std::exchange(taken, taken + numbers), numbers);
+  };
+  Batch sent = use(take);
+  sent.lengths = take(batch.rows);
+  sent.labels = take(batch.rows);
+  if (targets > 0) {
+    sent.targets = take(targets).view(at::kFloat).view({batch.rows, targets / batch.rows});
+  }
+  return sent;
+}
+
+}  // namespace detail
+
+/// Copies the batch into one buffer, and the buffer to the device in one piece. A copy to a device
+/// comes from pinned memory, and the call does not wait for it. Throws `InputError` if the sizes of
+/// the members do not fit together. The model checks the ids.
+[[nodiscard]] inline Batch to_device(const data::Batch& batch, c10::Device device) {
+  check_sizes(batch);
+  const std::int64_t cells = batch.rows * batch.width;
+  const auto write = [&](std::int32_t* out) {
+    out = std::ranges::copy(batch.input_ids, out).out;
+    return std::ranges::copy(batch.token_type_ids, out).out;
+  };
+  return detail::send(batch, device, 2 * cells, write, [&](const auto& take) {
+    const auto is_short = [&](auto length) { return length < batch.width; };
+    Batch sent;
+    sent.input_ids = take(cells).view({batch.rows, batch.width});
+    sent.token_type_ids = take(cells).view({batch.rows, batch.width});
+    sent.padded = std::ranges::any_of(batch.lengths, is_short);
+    return sent;
+  });
 }
 
 /// Copies the batch to the device as `to_device` does, but packed.
@@ -94,46 +117,32 @@ inline void check_sizes(const data::Batch& batch) {
   const std::int64_t texts =
       std::accumulate(batch.lengths.begin(), batch.lengths.end(), std::int64_t{0});
   const std::int64_t tokens = (texts / packed_tokens_multiple + 1) * packed_tokens_multiple;
-  const auto targets = static_cast<std::int64_t>(batch.targets.size());
-  const auto host = at::TensorOptions{at::kInt}.pinned_memory(!device.is_cpu());
-  at::Tensor buffer = at::empty({3 * (tokens + batch.rows) + 2 + targets}, host);
-  auto* out = buffer.mutable_data_ptr<std::int32_t>();
-  for (const auto* column : {&batch.input_ids, &batch.token_type_ids}) {
-    for (std::int64_t row = 0; row < batch.rows; ++row) {
-      out = std::copy_n(column->data() + row * batch.width,
-                        batch.lengths[static_cast<std::size_t>(row)], out);
+  const auto write = [&](std::int32_t* out) {
+    for (const auto* column : {&batch.input_ids, &batch.token_type_ids}) {
+      for (std::int64_t row = 0; row < batch.rows; ++row) {
+        out = std::copy_n(column->data() + row * batch.width,
+                          batch.lengths[static_cast<std::size_t>(row)], out);
+      }
+      out = std::fill_n(out, tokens - texts, 0);
+    }
+    for (const auto length : batch.lengths) {
+      std::iota(out, out + length, 0);
+      out += length;
     }
     out = std::fill_n(out, tokens - texts, 0);
-  }
-  for (const auto length : batch.lengths) {
-    std::iota(out, out + length, 0);
-    out += length;
-  }
-  out = std::fill_n(out, tokens - texts, 0);
-  *out++ = 0;
-  out = std::partial_sum(batch.lengths.begin(), batch.lengths.end(), out);
-  *out++ = static_cast<std::int32_t>(tokens);
-  out = std::ranges::copy(batch.lengths, out).out;
-  out = std::ranges::transform(batch.labels, out, [](auto label) {
-          return static_cast<std::int32_t>(label);
-        }).out;
-  std::ranges::transform(batch.targets, out, std::bit_cast<std::int32_t, float>);
-  buffer = buffer.to(device, /*non_blocking=*/true);
-  std::int64_t taken = 0;
-  const auto take = [&](std::int64_t count) {
-    return buffer.narrow(0, std::exchange(taken, taken + count), count);
+    *out++ = 0;
+    out = std::partial_sum(batch.lengths.begin(), batch.lengths.end(), out);
+    *out++ = static_cast<std::int32_t>(tokens);
+    return out;
   };
-  Batch packed;
-  packed.input_ids = take(tokens).unsqueeze(0);
-  packed.token_type_ids = take(tokens).unsqueeze(0);
-  packed.positions = take(tokens).unsqueeze(0);
-  packed.starts = take(batch.rows + 2);
-  packed.lengths = take(batch.rows);
-  packed.labels = take(batch.rows);
-  if (targets > 0) {
-    packed.targets = take(targets).view(at::kFloat).view({batch.rows, targets / batch.rows});
-  }
-  return packed;
+  return detail::send(batch, device, 3 * tokens + batch.rows + 2, write, [&](const auto& take) {
+    Batch sent;
+    sent.input_ids = take(tokens).unsqueeze(0);
+    sent.token_type_ids = take(tokens).unsqueeze(0);
+    sent.positions = take(tokens).unsqueeze(0);
+    sent.starts = take(batch.rows + 2);
+    return sent;
+  });
 }
 
 /// Returns the positions of tokens in their rows: [1, tokens] if packed, else [width] for each row.

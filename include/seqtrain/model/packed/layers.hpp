@@ -20,6 +20,7 @@
 #include <ATen/ops/native_dropout_backward.h>
 #include <ATen/ops/native_layer_norm.h>
 #include <ATen/ops/native_layer_norm_backward.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/threshold_backward.h>
 #include <ATen/ops/zeros.h>
@@ -35,7 +36,6 @@ namespace seqtrain::model::packed {
 struct Rows {
   at::Tensor starts;     ///< as in `tensor::Batch`
   at::Tensor first;      ///< int64 [rows]: each row's first token
-  at::Tensor ones;       ///< [1, tokens], of the type of products
   std::int64_t longest;  ///< the largest number of tokens of a row
 };
 
@@ -97,8 +97,7 @@ class MaskedDropout {
   at::Tensor mask_;
 };
 
-/// Makes the operators of the process use algorithms that give equal bits each time, as long as it
-/// exists.
+/// Makes operators on all threads give equal bits each time, as long as it exists.
 class Deterministic {
  public:
   Deterministic() {
@@ -160,28 +159,31 @@ class Layer {
   }
 
   /// Returns the gradient of the hidden states before the layer, given that after it, and lets go
-  /// of what `forward` kept.
-  at::Tensor backward(const at::Tensor& gradient, const Rows& rows,
+  /// of what `forward` kept. `ones` [1, tokens] is of the type of products.
+  at::Tensor backward(const at::Tensor& gradient, const Rows& rows, const at::Tensor& ones,
                       std::vector<at::Tensor>& norm_gradients, std::vector<at::Tensor>& added) {
     at::Tensor d = norm2_.backward(gradient, norm_gradients, added);
     at::Tensor d_y = dropout2_.backward(d.to(type_));
-    output_.add_gradients(std::exchange(activated_, {}), d_y, rows.ones);
+    output_.add_gradients(std::exchange(activated_, {}), d_y, ones);
     d_y = activation_backward(output_.backward(d_y), std::exchange(before_activation_, {}));
-    intermediate_.add_gradients(std::exchange(attended_, {}), d_y, rows.ones);
+    intermediate_.add_gradients(std::exchange(attended_, {}), d_y, ones);
     intermediate_.backward_into(d, d_y);
     d = norm1_.backward(d, norm_gradients, added);
     d_y = dropout1_.backward(d.to(type_));
-    attention_output_.add_gradients(std::exchange(chosen_, {}), d_y, rows.ones);
+    attention_output_.add_gradients(std::exchange(chosen_, {}), d_y, ones);
     at::Tensor d_context = attention_output_.backward(d_y);
     if (only_first_) {
       d_context = at::zeros_like(context_).index_copy_(0, rows.first, d_context);
       d = at::zeros(context_.sizes(), d.options()).index_copy_(0, rows.first, d);
     }
     d_y = attend_backward(d_context, rows);
-    qkv_.add_gradients(std::exchange(input_, {}), d_y, rows.ones);
+    qkv_.add_gradients(std::exchange(input_, {}), d_y, ones);
     qkv_.backward_into(d, d_y);
     return d;
   }
+
+  /// Returns a one for each token that `forward` got, [1, tokens], of the type of products.
+  [[nodiscard]] at::Tensor ones() const { return at::ones({1, input_.size(0)}, input_.options()); }
 
   /// Lets go of what `forward` kept.
   void forget() {
@@ -277,9 +279,10 @@ class Layers {
   /// Adds the gradients of the parameters. Returns that of the hidden states before the layers,
   /// given that of the first tokens after them.
   at::Tensor backward(at::Tensor gradient, const Rows& rows) {
+    const at::Tensor ones = layers_.front().ones();
     std::vector<at::Tensor> norm_gradients, added;
     for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
-      gradient = layer->backward(gradient, rows, norm_gradients, added);
+      gradient = layer->backward(gradient, rows, ones, norm_gradients, added);
     }
     if (!added.empty()) at::_foreach_add_(norm_gradients, added);
     return gradient;

@@ -4,12 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/ones.h>
 #include <c10/core/Device.h>
 
 #include <seqtrain/data/batch.hpp>
@@ -37,20 +34,18 @@ class PackedPasses : public OperatorPasses {
                std::span<tensor::Parameter> parameters, c10::Device device, Precision precision,
                std::int32_t padding_id, bool encoder_frozen)
       : OperatorPasses{network, device, precision, encoder_frozen},
-        type_{precision == Precision::bf16 ? at::kBFloat16 : at::kFloat},
-        layers_{parts, type_, parameters},
-        padding_id_{padding_id},
-        encoder_frozen_{encoder_frozen} {}
+        layers_{parts, precision == Precision::bf16 ? at::kBFloat16 : at::kFloat, parameters},
+        padding_id_{padding_id} {}
 
   at::Tensor accumulate(const StepInputs& step) override {
     if (has_padding_inside(step.batch)) return OperatorPasses::accumulate(step);
-    const auto input = tensor::to_device_packed(step.batch, device());
+    const auto input = tensor::to_device_packed(step.batch, device_);
     const Rows rows = rows_of(step.batch, input);
-    Dropout dropout{step.stream.at(0), device()};
+    Dropout dropout{step.stream.at(0), device_};
     if (encoder_frozen_) {
       return loss_and_backward(step, head(evaluate(input, rows), dropout), input);
     }
-    const tensor::SeededGenerator seeded{step.stream.at(1), device()};
+    const tensor::SeededGenerator seeded{step.stream.at(1), device_};
     const Forgotten at_the_end{&layers_};
     const at::Tensor embedded = embed(input, dropout);
     const at::Tensor first = compute(embedded, rows, true).set_requires_grad(true);
@@ -64,7 +59,7 @@ class PackedPasses : public OperatorPasses {
 
   at::Tensor logits(const data::Batch& batch) override {
     if (has_padding_inside(batch)) return OperatorPasses::logits(batch);
-    const auto input = tensor::to_device_packed(batch, device());
+    const auto input = tensor::to_device_packed(batch, device_);
     Dropout off;
     return head(evaluate(input, rows_of(batch, input)), off);
   }
@@ -79,18 +74,17 @@ class PackedPasses : public OperatorPasses {
     return false;
   }
 
-  [[nodiscard]] Rows rows_of(const data::Batch& batch, const tensor::Batch& input) const {
+  static Rows rows_of(const data::Batch& batch, const tensor::Batch& input) {
     const std::int64_t longest = *std::ranges::max_element(batch.lengths);
     return {.starts = input.starts,
             .first = input.starts.narrow(0, 0, batch.rows).to(at::kLong),
-            .ones = at::ones({1, input.input_ids.size(1)}, input.starts.options().dtype(type_)),
             .longest = std::max(longest, tensor::packed_tokens_multiple)};
   }
 
   /// Returns the hidden states before the layers, [tokens, hidden], fp32.
   [[nodiscard]] at::Tensor embed(const tensor::Batch& input, Dropout& dropout) const {
     const auto narrow = autocast();
-    return network().embed(input, dropout).squeeze(0).to(at::kFloat);
+    return network_->embed(input, dropout).squeeze(0).to(at::kFloat);
   }
 
   at::Tensor compute(const at::Tensor& embedded, const Rows& rows, bool training) {
@@ -105,7 +99,6 @@ class PackedPasses : public OperatorPasses {
     return compute(embed(input, off), rows, false);
   }
 
-  at::ScalarType type_;
   /// Lets go of what the layers kept, also if the memory was too small for the step.
   struct Forgotten {
     Layers* layers;
@@ -114,7 +107,6 @@ class PackedPasses : public OperatorPasses {
 
   Layers layers_;
   std::int32_t padding_id_;
-  bool encoder_frozen_;
 };
 
 }  // namespace seqtrain::model::packed

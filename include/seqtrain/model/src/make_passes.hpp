@@ -25,10 +25,10 @@ namespace detail {
 /// Tells whether a device has attention of rows without padding. Besides GPUs that is a device of
 /// another library that has the operator.
 inline bool has_packed_attention(c10::Device device) {
+  if (!device.is_privateuseone()) return device.is_cuda();
   const auto op =
       c10::Dispatcher::singleton().findSchema({"aten::_efficient_attention_forward", ""});
-  return device.is_cuda() || (device.is_privateuseone() && op &&
-                              op->hasKernelForDispatchKey(c10::DispatchKey::PrivateUse1));
+  return op && op->hasKernelForDispatchKey(c10::DispatchKey::PrivateUse1);
 }
 
 /// Returns the layers of a network that `packed::PackedPasses` can compute, or nothing.
