@@ -148,7 +148,7 @@ void train_together(Processes& processes, c10::Device device, const log::Log& lo
   const std::string& dev_name = dev_rows.empty() ? flags.dev_file : flags.train_file;
   std::optional<data::EncodedFile> test_file;
   if (!flags.test_file.empty()) test_file = processes.encode_once(encode, flags.test_file);
-  model.set_class_weights(flags.class_weights_for(train.set, labels));
+  model.set_loss(flags.loss_for<model::LossOptions>(train.set, labels));
   log.lines(data::describe(train));
   if (first) {
     results.data = data::describe(train, dev_file, labels);

@@ -16,6 +16,6 @@
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/loss/loss.hpp>
-#include <seqtrain/model/loss/problem_loss.hpp>
+#include <seqtrain/model/loss/make_loss.hpp>
 #include <seqtrain/model/nn_module.hpp>
 #include <seqtrain/model/options.hpp>

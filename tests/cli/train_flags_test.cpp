@@ -63,7 +63,7 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
       // the number of processes; the program adds the parts of a step
       "replicas", "reduction", "dist-interface"};
   auto expected = names(parser.values());
-  expected.insert("dropout");  // has no value
+  expected.insert({"dropout", "focal-gamma", "huber-delta"});  // have no values
   for (const auto& name : others) EXPECT_EQ(expected.erase(name), 1U) << name << " is no flag";
   EXPECT_EQ(names(parser.determining_values()), expected);
 }
@@ -224,6 +224,9 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
                                     {"--warmup-steps", "-1"},
                                     {"--warmup-ratio", "1.5"},
                                     {"--order", "random"},
+                                    {"--loss", "hinge"},
+                                    {"--focal-gamma", "2"},
+                                    {"--huber-delta", "1"},
                                     {"--precision", "fp16"}}) {
     EXPECT_TRUE(problem(name, value).starts_with(std::string{name} + ": ")) << problem(name, value);
   }
@@ -231,6 +234,18 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
               (void)parsed({"--lr-scheduler-type", "one_cycle", "--warmup-ratio", "0.1"});
             }),
             "--warmup-ratio: does not go with one_cycle, which has its own rise");
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--loss=focal", "--focal-gamma=0"});
+            }),
+            "--focal-gamma: must be a number above 0");
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--loss=huber", "--huber-delta=inf"});
+            }),
+            "--huber-delta: must be a number above 0");
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--loss=focal", "--label-smoothing-factor=0.1"});
+            }),
+            "--label-smoothing-factor: does not go with --loss focal");
   EXPECT_EQ(parsed({"--epochs", "0", "--max-steps", "3"}).max_steps, 3);
 }
 

@@ -23,6 +23,16 @@ TEST(BalancedWeights, MakeEveryLabelCountTheSame) {
             (std::vector<double>{6.0 / 9, 6.0 / 6, 6.0 / 3}));
 }
 
+TEST(BalancedWeights, OfSeveralLabelsAreExamplesWithoutALabelForEachWithIt) {
+  const Labels labels{{"a", "b"}, ProblemType::multi_label};
+  EncodedSet set{10, 0, 2};
+  const std::vector<std::int32_t> ids{1};
+  for (const auto& targets : std::vector<std::vector<float>>{{1, 0}, {1, 0}, {1, 0}, {1, 1}}) {
+    set.push_back(ids, 1, 0, targets);
+  }
+  EXPECT_EQ(balanced_weights(set, labels), (std::vector<double>{1.0 / 4, 3}));
+}
+
 TEST(BalancedWeights, NeedAnExampleOfEachLabel) {
   EXPECT_EQ(tests::problem_of([] {
               balanced_weights(labelled({0, 0, -1}), Labels{{"neg", "pos"}});

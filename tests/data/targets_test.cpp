@@ -187,5 +187,47 @@ TEST(ChooseLabels, KeepsTheProblemsTypeWhoeverNamesThem) {
   EXPECT_EQ(chosen("", ProblemType::regression, {}, two), Labels::regression());
 }
 
+const Labels soft{{"red", "green", "blue"}, ProblemType::single_label, true};
+
+TEST(Targets, OfSoftLabelsAreProbabilitiesOrOneLabel) {
+  const Floats expected{0.25F, 0.5F, 0.25F, 0, 0.125F, 0.875F, 0, 1, 0, 1, 0, 0};
+  const char* const json = R"({"text": "a", "label": [0.25, 0.5, 0.25]}
+{"text": "b", "label": {"blue": 0.875, "green": 0.125}}
+{"text": "c", "label": "green"}
+{"text": "d", "label": 0})";
+  const auto set = with_targets(json, soft);
+  EXPECT_EQ(targets_of(set), expected);
+  for (std::size_t row = 0; row < 4; ++row) {
+    EXPECT_EQ(set.label(row), std::vector<std::int32_t>({1, 2, 1, 0}).at(row)) << row;
+  }
+  EXPECT_EQ(targets_of(with_targets("text\tlabel\na\t[0.25, 0.5, 0.25]\n"
+                                    "b\t{\"green\": 0.125, \"blue\": 0.875}\n"
+                                    "c\tgreen\nd\t0\n",
+                                    soft)),
+            expected);
+}
+
+TEST(Targets, OfSoftLabelsAreRefusedWithFileAndLine) {
+  const auto problem = [](const std::string& label) {
+    return problem_with("{\"text\": \"a\", \"label\": " + label + "}\n", soft);
+  };
+  const std::string place = "f:1: label: ";
+  for (const char* label : {"[0.5, 0.25, 0.2]", "[-0.5, 1, 0.5]", "[\"red\", 0.5, 0.5]",
+                            "[[1], 0, 0]", "{\"red\": 0.5}", "{\"red\": \"1\"}"}) {
+    EXPECT_EQ(problem(label), place + expected_distribution) << label;
+  }
+  EXPECT_EQ(problem("[0.5, 0.5]"), place + "2 probabilities for 3 labels");
+  EXPECT_EQ(problem("[0.25, 0.25, 0.25, 0.25]"), place + "4 probabilities for 3 labels");
+  EXPECT_EQ(problem("{\"pink\": 1}"), place + "unknown label 'pink'; known are: red, green, blue");
+}
+
+TEST(ChooseLabels, OfSoftLabelsAreNotLookedForInAFile) {
+  EXPECT_EQ(
+      tests::problem_of([] { (void)choose_labels({}, {}, "none.jsonl", {.soft_labels = true}); }),
+      "labels: are needed: soft labels do not name all of them; give them with --labels, in "
+      "the order of the probabilities");
+  EXPECT_EQ(choose_labels({"a", "b"}, {}, "none.jsonl", {.soft_labels = true}).targets(), 2U);
+}
+
 }  // namespace
 }  // namespace seqtrain::data

@@ -103,25 +103,24 @@ TEST(Classifier, SaysThatWeightsDecayAndBiasesAndNormsDoNot) {
 
 TEST(Classifier, TrainsByWeightsOfLabelsAndSmoothedTargets) {
   const auto batch = SmallBert::batch(0);
-  auto model = small_bert({.dropout = 0, .class_weights = {0.5, 2, 3}, .label_smoothing = 0.1});
+  auto model =
+      small_bert({.dropout = 0, .loss = {.class_weights = {0.5, 2, 3}, .label_smoothing = 0.1}});
   const auto logits = model.logits(batch);
-  const at::Tensor numbers =
-      at::tensor(at::ArrayRef<float>{logits.data(), static_cast<std::size_t>(logits.size())})
-          .view({batch.rows, 3});
-  const auto expected = [&](const std::vector<double>& weights) {
-    CrossEntropy loss{0.1};
-    loss.set_class_weights(weights, 3, at::kCPU);
-    return loss(numbers, at::tensor(batch.labels, at::kLong)).item<double>();
+  const auto expected = [&](const LossOptions& options) {
+    metrics::MeanRowLoss mean;
+    mean.add(make_loss(ProblemType::single_label, 3, options).rows(logits, batch));
+    return mean.value();
   };
-  EXPECT_NEAR(loss_of(model, 0, 0), expected({0.5, 2, 3}), 1e-6);
+  EXPECT_NEAR(loss_of(model, 0, 0),
+              expected({.class_weights = {0.5, 2, 3}, .label_smoothing = 0.1}), 1e-6);
   double sum = 0;
   for (const auto label : batch.labels) sum += std::vector<double>{0.5, 2, 3}.at(label);
   EXPECT_DOUBLE_EQ(model.weight_of(batch), sum);
-  model.set_class_weights({});
+  model.set_loss(LossOptions{});
   EXPECT_NEAR(loss_of(model, 0, 0), expected({}), 1e-6);
   EXPECT_DOUBLE_EQ(model.weight_of(batch), static_cast<double>(batch.rows));
-  EXPECT_THROW(small_bert({.class_weights = {1, 2}}), InputError);
-  EXPECT_THROW(small_bert({.label_smoothing = 2}), InputError);
+  EXPECT_THROW(small_bert({.loss = {.class_weights = {1, 2}}}), InputError);
+  EXPECT_THROW(small_bert({.loss = {.label_smoothing = 2}}), InputError);
 }
 
 TEST(Classifier, RefusesBatchesThatDoNotFit) {
@@ -177,8 +176,8 @@ TEST(Classifier, RefusesTargetsThatDoNotFit) {
 
 TEST(Classifier, RefusesWeightsAndSmoothingWhereTargetsAreNoLabels) {
   const auto directory = small_model("bert_regression").directory();
-  EXPECT_THROW(load<Classifier<Bert>>(directory, {.class_weights = {2}}), InputError);
-  EXPECT_THROW(load<Classifier<Bert>>(directory, {.label_smoothing = 0.1}), InputError);
+  EXPECT_THROW(load<Classifier<Bert>>(directory, {.loss = {.class_weights = {2}}}), InputError);
+  EXPECT_THROW(load<Classifier<Bert>>(directory, {.loss = {.label_smoothing = 0.1}}), InputError);
 }
 
 TEST(Classifier, SavesWhatItsProblemIs) {

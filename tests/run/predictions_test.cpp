@@ -11,7 +11,7 @@ namespace {
 
 TEST(Predictions, AreALineAnExample) {
   const tests::TemporaryDirectory directory;
-  Answers answers{.rows = {0, 1}, .gold = {1, -1}};
+  Answers answers{.rows = {0, 1}, .gold = {1, -1}, .losses = {std::log(2), std::nan("")}};
   answers.logits.resize(2, 2);
   answers.logits << 0, 0, 1, -1;
   const predict::Task task{.labels = {"no \"quotes\"", "yes"}};
@@ -49,6 +49,7 @@ TEST(Predictions, OfOtherProblems) {
   answers.logits.resize(1, 1);
   answers.logits << 3.5F;
   answers.targets = {3};
+  answers.losses = {0.25};
   EXPECT_EQ(detail::prediction_line(split, 0, task),
             "{\"split\":\"dev\",\"row\":1,\"gold\":3,\"predicted\":3.5,\"loss\":0.25}\n");
 }

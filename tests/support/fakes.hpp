@@ -17,6 +17,7 @@
 #include <seqtrain/concepts/step.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/metrics/classification.hpp>
+#include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::tests {
@@ -93,6 +94,17 @@ class FakeModel {
       result.row(row) << 0.0F, static_cast<float>(state_->w * x);
     }
     return result;
+  }
+
+  /// Returns the cross-entropy of each row.
+  [[nodiscard]] metrics::RowLosses losses(const metrics::Logits& logits,
+                                          const FakeBatch& batch) const {
+    metrics::RowLosses rows{.weights = std::vector<double>(batch.labels.size(), 1)};
+    for (Eigen::Index row = 0; row < logits.rows(); ++row) {
+      rows.losses.push_back(
+          metrics::cross_entropy(logits.row(row), batch.labels[static_cast<std::size_t>(row)]));
+    }
+    return rows;
   }
 
   [[nodiscard]] std::span<const FakeParameter> parameters() const { return state_->parameters; }

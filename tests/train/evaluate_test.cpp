@@ -31,6 +31,10 @@ struct NumberModel : tests::FakeModel {
     }
     return result;
   }
+  /// Each row's loss is its index plus 1, its weight the target.
+  [[nodiscard]] metrics::RowLosses losses(const metrics::Logits&, const NumberBatch& batch) const {
+    return {.losses = {1, 2, 3}, .weights = {batch.targets.begin(), batch.targets.end()}};
+  }
   [[nodiscard]] ProblemType problem_type() const { return ProblemType::regression; }
 };
 
@@ -52,7 +56,7 @@ TEST(Evaluate, HasTheFiguresOfTheModelsProblem) {
   const auto report = evaluate(model, loader, {.split = "dev"}, asked_for_labels);
   EXPECT_EQ(report.problem_type, ProblemType::regression);
   EXPECT_EQ(report.examples, 6);
-  EXPECT_EQ(report.loss, 1);
+  EXPECT_DOUBLE_EQ(report.loss, (2 * 1 + 6 * 2 + 3 * 3) / 11.0);
   ASSERT_EQ(report.figures.size(), 3U);  // no figure of a metric that takes only labels
   EXPECT_EQ(report.figures[1].name, "pearson");
   EXPECT_NEAR(report.figures[1].value, 1, 1e-12);
@@ -68,12 +72,14 @@ struct AnswerKeeper {
     }
     targets.insert(targets.end(), event.targets.begin(), event.targets.end());
     row_ids.insert(row_ids.end(), event.row_ids.begin(), event.row_ids.end());
+    losses.insert(losses.end(), event.losses.begin(), event.losses.end());
   }
   std::vector<std::string> splits = {};
   ProblemType problem = ProblemType::single_label;
   std::vector<float> logits = {};
   std::vector<float> targets = {};
   std::vector<std::int64_t> row_ids = {};
+  std::vector<double> losses = {};
 };
 
 TEST(Evaluate, TellsObserversTheAnswersOfEachBatch) {
@@ -85,6 +91,7 @@ TEST(Evaluate, TellsObserversTheAnswersOfEachBatch) {
   EXPECT_EQ(keeper.problem, ProblemType::regression);
   EXPECT_EQ(keeper.logits, (std::vector<float>{1, 5, 2, 1, 5, 2}));
   EXPECT_EQ(keeper.targets, (std::vector<float>{2, 6, 3, 2, 6, 3}));
+  EXPECT_EQ(keeper.losses, (std::vector<double>{1, 2, 3, 1, 2, 3}));
   EXPECT_TRUE(keeper.row_ids.empty()) << "these batches do not know where their rows lie";
 }
 
@@ -113,7 +120,7 @@ TEST(Evaluate, AsksForSeveralBatchesAtOnceIfTheModelTakesThem) {
   const auto report = evaluate(model, loader, {.split = "dev"});
   EXPECT_EQ(model.sizes, (std::vector<std::size_t>{3, 3, 1}));
   EXPECT_EQ(report.examples, 21);
-  EXPECT_EQ(report.loss, 1);
+  EXPECT_DOUBLE_EQ(report.loss, 23 / 11.0);
 }
 
 TEST(Evaluate, GivesALanguageModelItsPerplexity) {

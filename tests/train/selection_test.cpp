@@ -64,7 +64,7 @@ ClassificationReport of_regression(double loss) {
 ClassificationReport of_several_labels(std::int64_t right, std::int64_t missed) {
   metrics::Confusion counts(1, metrics::label_counts);
   counts << 0, 0, missed, right;
-  return metrics::make_multi_label_report(counts, 0, 0);
+  return metrics::make_multi_label_report(counts, 0);
 }
 
 TEST(Selection, OfRegressionPicksTheLeastError) {

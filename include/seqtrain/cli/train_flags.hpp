@@ -84,6 +84,9 @@ struct TrainFlags : DataFlags,
     auto options = read_options();
     options.problem_type = problem(config.root());
     if (options.problem_type != ProblemType::single_label) check_flags_of(options.problem_type);
+    require(!soft_labels || loss == "default", "soft-labels", "does not go with --loss " + loss);
+    require(loss != "huber" || options.problem_type == ProblemType::regression, "loss",
+            "huber is for regression; see --problem-type");
     return data::choose_labels(labels, weights::chosen_label_names(config.root()), train_file,
                                options);
   }
@@ -141,7 +144,6 @@ struct TrainFlags : DataFlags,
             .tokenizer_size = tokenizer.vocab_size(),
             .ignore_mismatched_sizes = ignore_mismatched_sizes,
             .freeze_encoder = freeze_encoder,
-            .label_smoothing = label_smoothing_factor,
             .seed = static_cast<std::uint64_t>(seed),
             .device = on,
             .precision = Options::precision_named(precision)};
@@ -251,8 +253,10 @@ struct TrainFlags : DataFlags,
   /// Throws `InputError` if a flag needs single-label classification and `type` is another type.
   void check_flags_of(ProblemType type) const {
     const std::string problem = "does not go with " + std::string{name(type)};
-    require(class_weights.empty(), "class-weights", problem);
+    require(class_weights.empty() || has_labels(type), "class-weights", problem);
+    require(loss != "focal" || has_labels(type), "loss", "focal " + problem);
     require(label_smoothing_factor == 0, "label-smoothing-factor", problem);
+    require(!soft_labels, "soft-labels", problem);
     require(labels.empty() || type == ProblemType::multi_label, "labels", problem);
     require(!calibrates() || type == ProblemType::multi_label, "calibrate", problem);
   }

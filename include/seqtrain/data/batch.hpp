@@ -20,7 +20,7 @@ struct Batch {
   std::vector<std::int32_t> lengths;         ///< [rows]; attention_mask[r][c] is c < lengths[r]
   std::vector<std::int64_t> labels;          ///< [rows]; -1 for a row without a label
   std::vector<float> targets;  ///< [rows, n], the targets of rows that have numbers instead of a
-                               ///< label; the label is then 0
+                               ///< label; the label is then 0, or the likeliest of soft labels
   std::vector<std::int64_t> row_ids;  ///< [rows], the indexes of the rows in their encoded set
   std::uint64_t set = 0;              ///< number of that set, unique in the process; 0 if unknown
 

@@ -98,7 +98,9 @@ LabelOf label_of(const R& reader, const Example& example, const Labels& labels, 
   if (labels.targets() > 0) {
     const std::string problem = targets.parse(*example.label, labels);
     if (!problem.empty()) throw reader.label_error(problem, example, {});
-    return {.id = 0, .targets = targets.numbers()};
+    const auto numbers = targets.numbers();
+    const auto likeliest = std::ranges::max_element(numbers) - numbers.begin();
+    return {.id = labels.soft() ? static_cast<std::int32_t>(likeliest) : 0, .targets = numbers};
   }
   const auto known = labels.find(*example.label);
   if (known) return {.id = *known};
@@ -149,6 +151,7 @@ inline std::size_t part_bytes(std::size_t total, std::size_t workers) {
 inline ReadOptions read_options(const EncodeFileOptions& options, const Labels& labels) {
   ReadOptions read = options.read;
   read.problem_type = labels.problem_type();
+  read.soft_labels = labels.soft();
   return read;
 }
 

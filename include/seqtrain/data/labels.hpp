@@ -53,8 +53,8 @@ class Labels {
   /// Throws `InputError` unless there are at least two names (exactly one for regression), none is
   /// empty and all are different.
   explicit Labels(std::vector<std::string> names,
-                  ProblemType problem_type = ProblemType::single_label)
-      : names_{std::move(names)}, problem_type_{problem_type} {
+                  ProblemType problem_type = ProblemType::single_label, bool soft = false)
+      : names_{std::move(names)}, problem_type_{problem_type}, soft_{soft} {
     const auto demand = [this](bool good, const char* problem) {
       if (!good) throw InputError{problem, {.object = "labels"}, "there are: " + listed()};
     };
@@ -77,9 +77,11 @@ class Labels {
   static Labels regression() { return Labels{{"LABEL_0"}, ProblemType::regression}; }
 
   [[nodiscard]] ProblemType problem_type() const { return problem_type_; }
+  /// Tells whether an example has a probability of each label instead of one label.
+  [[nodiscard]] bool soft() const { return soft_; }
   /// Returns the number of targets of an example that has numbers instead of a label id.
   [[nodiscard]] std::size_t targets() const {
-    return problem_type_ == ProblemType::single_label ? 0 : size();
+    return problem_type_ == ProblemType::single_label && !soft_ ? 0 : size();
   }
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
@@ -150,6 +152,7 @@ class Labels {
 
   std::vector<std::string> names_;
   ProblemType problem_type_;
+  bool soft_ = false;
   bool numbers_are_ids_ = true;  // No name is a number.
 };
 

@@ -60,7 +60,8 @@ struct ReadOptions {
   std::optional<Format> format = {};  ///< recognised if not given; `lines` must be given
   bool empty_lines = false;           ///< if true, an empty line of `lines` is a text too
   ProblemType problem_type = ProblemType::single_label;  ///< the kind of labels
-  OpenFile open = nullptr;  ///< opens files in one more format, such as `parquet::open`
+  bool soft_labels = false;  ///< true if a label is a distribution over the labels
+  OpenFile open = nullptr;   ///< opens files in one more format, such as `parquet::open`
 };
 
 /// The fields of a file. `pair` and `label` are empty if it has none.
@@ -169,10 +170,11 @@ inline Fields choose_fields(std::span<const std::string> names, const ReadOption
   const auto named = [&](std::string_view name) {
     return find_name(names, name).value_or(std::string{name});
   };
-  Fields fields{.text = named(options.text_field),
-                .pair = named(options.pair_field),
-                .label = options.labelled ? named(options.label_field) : "",
-                .label_as_json = options.problem_type != ProblemType::single_label};
+  Fields fields{
+      .text = named(options.text_field),
+      .pair = named(options.pair_field),
+      .label = options.labelled ? named(options.label_field) : "",
+      .label_as_json = options.soft_labels || options.problem_type != ProblemType::single_label};
   detail::choose_label_columns(names, fields.label, fields);
   const auto label = std::ranges::find_if(detail::known_labels, has);
   const bool finds_label = options.labelled && fields.label.empty();

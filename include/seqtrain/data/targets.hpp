@@ -90,8 +90,11 @@ inline constexpr const char* expected_label_array =
     "a label is a JSON array of names, or of a 0 or a 1 for each label, or names with commas "
     "between them";
 
-/// Turns labels into targets for regression (the number itself) and multi-label classification (a 0
-/// or 1 for each label).
+inline constexpr const char* expected_distribution =
+    "a soft label is a JSON array or object of probabilities whose sum is 1, or a label";
+
+/// Turns labels into targets for regression (the number itself), multi-label classification (a 0 or
+/// 1 for each label) and soft labels (a probability for each label).
 class Targets {
  public:
   /// Returns the targets of an example without a label, which are NaN.
@@ -101,8 +104,8 @@ class Targets {
 
   /// Reads a label. Returns an error message, or "" if there is none.
   std::string parse(std::string_view text, const Labels& labels) {
-    return labels.problem_type() == ProblemType::regression ? parse_number(text)
-                                                            : parse_array(text, labels);
+    if (labels.problem_type() == ProblemType::regression) return parse_number(text);
+    return labels.soft() ? parse_distribution(text, labels) : parse_array(text, labels);
   }
 
   /// Returns the targets of the last label, [labels.targets()].
@@ -114,6 +117,47 @@ class Targets {
     if (!number) return "'" + std::string{text} + "' is not a finite number";
     numbers_.assign(1, *number);
     return {};
+  }
+
+  /// Reads a JSON array of a probability for each label, a JSON object of probabilities by names,
+  /// or one label, which is certain.
+  std::string parse_distribution(std::string_view text, const Labels& labels) {
+    constexpr double most_rounding = 1e-3;
+    simdjson::dom::element value;
+    simdjson::dom::array items;
+    simdjson::dom::object members;
+    const bool is_json = parser_.parse(text.data(), text.size()).get(value) == simdjson::SUCCESS;
+    numbers_.assign(labels.size(), 0);
+    double sum = 0;
+    std::string problem;
+    const auto set = [&](std::size_t label, simdjson::dom::element item) {
+      double number = -1;
+      if (item.get(number) != simdjson::SUCCESS || !(number >= 0)) problem = expected_distribution;
+      if (label < labels.size()) numbers_[label] = static_cast<float>(number);
+      sum += number;
+    };
+    if (is_json && value.get(items) == simdjson::SUCCESS) {
+      std::size_t label = 0;
+      for (const simdjson::dom::element item : items) set(label++, item);
+      if (problem.empty() && label != labels.size()) {
+        problem = std::to_string(label) + " probabilities for " + std::to_string(labels.size()) +
+                  " labels";
+      }
+    } else if (is_json && value.get(members) == simdjson::SUCCESS) {
+      for (const auto& [name, item] : members) {
+        const auto known = labels.find(name);
+        if (!known) return labels.problem_with(name);
+        set(static_cast<std::size_t>(*known), item);
+      }
+    } else {
+      if (is_json && value.is_string()) text = value;
+      const auto known = labels.find(text);
+      if (!known) return labels.problem_with(text) + ", and " + expected_distribution;
+      numbers_[static_cast<std::size_t>(*known)] = 1;
+      sum = 1;
+    }
+    const bool is_whole = std::abs(sum - 1) <= most_rounding;
+    return problem.empty() && !is_whole ? expected_distribution : problem;
   }
 
   std::string parse_array(std::string_view text, const Labels& labels) {
@@ -135,6 +179,7 @@ class Targets {
   }
 
   LabelArray array_;
+  simdjson::dom::parser parser_;
   std::vector<float> numbers_;
 };
 

@@ -31,6 +31,7 @@ template <class Visit>
 void visit_examples(const std::filesystem::path& path, ReadOptions options, const Labels& labels,
                     const Visit& visit, std::span<const std::size_t> rows = {}) {
   options.problem_type = labels.problem_type();
+  options.soft_labels = labels.soft();
   ExamplePlace place;
   std::size_t row = 0;  // index among all examples
   const auto each = [&](const Example& example) {

@@ -178,6 +178,10 @@ class Replicated {
   [[nodiscard]] double weight_of(const batch_type& batch) const {
     return train::weight_of(model_, batch);
   }
+  [[nodiscard]] metrics::RowLosses losses(const metrics::Logits& logits,
+                                          const batch_type& batch) const {
+    return model_.losses(logits, batch);
+  }
   [[nodiscard]] ProblemType problem_type() const { return model_.problem_type(); }
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const {
     return model_.parameters();

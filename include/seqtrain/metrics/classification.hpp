@@ -76,7 +76,8 @@ struct ClassificationReport {
   std::int64_t examples = 0;
   /// The fraction of examples whose predicted labels are exactly the gold labels.
   double accuracy = std::numeric_limits<double>::quiet_NaN();
-  double loss = std::numeric_limits<double>::quiet_NaN();  ///< the mean of the training loss
+  /// The mean of the training loss; NaN if the model does not tell the losses of rows.
+  double loss = std::numeric_limits<double>::quiet_NaN();
   Confusion confusion = {};  ///< [true, predicted]; for multi-label [label, `LabelCounts`]
   std::vector<LabelScores> labels = {};
   std::vector<Figure> figures = {};  ///< figures of the problem type, and of the user's metrics
@@ -92,15 +93,15 @@ inline LabelScores scores(const Confusion& confusion, std::int64_t label) {
   return scores(confusion.row(label).sum(), confusion.col(label).sum(), confusion(label, label));
 }
 
-/// Returns all figures that follow from the confusion counts and the mean loss.
-inline ClassificationReport make_report(const Confusion& confusion, double loss) {
-  ClassificationReport report{.examples = confusion.sum(), .confusion = confusion};
+/// Returns all figures that follow from the confusion counts, with the mean loss if it is known.
+inline ClassificationReport make_report(const Confusion& confusion,
+                                        double loss = std::numeric_limits<double>::quiet_NaN()) {
+  ClassificationReport report{.examples = confusion.sum(), .loss = loss, .confusion = confusion};
   for (Eigen::Index label = 0; label < confusion.rows(); ++label) {
     report.labels.push_back(scores(confusion, label));
   }
   if (report.examples > 0) {
     report.accuracy = static_cast<double>(confusion.trace()) / static_cast<double>(report.examples);
-    report.loss = loss;
   }
   return report;
 }
@@ -125,7 +126,7 @@ double cross_entropy(const Row& row, std::int64_t label) {
   return largest + std::log((logits.array() - largest).exp().sum()) - logits[label];
 }
 
-/// Computes accuracy, mean cross-entropy, confusion counts and the scores of each label over a
+/// Computes accuracy, confusion counts and the scores of each label over a
 /// stream of batches. It keeps counts, not logits.
 class Classification {
  public:
@@ -141,7 +142,6 @@ class Classification {
       const std::int64_t label = labels[static_cast<std::size_t>(row)];
       if (label < 0) continue;
       ++confusion_(label, argmax(logits.row(row)));
-      loss_ += cross_entropy(logits.row(row), label);
     }
   }
 
@@ -153,13 +153,9 @@ class Classification {
       throw Error{"metrics of different numbers of labels cannot be merged"};
     }
     confusion_ += other.confusion_;
-    loss_ += other.loss_;
   }
 
-  [[nodiscard]] ClassificationReport report() const {
-    const auto examples = static_cast<double>(confusion_.sum());
-    return make_report(confusion_, examples > 0 ? loss_ / examples : 0);
-  }
+  [[nodiscard]] ClassificationReport report() const { return make_report(confusion_); }
 
  private:
   [[nodiscard]] std::int64_t num_labels() const { return confusion_.rows(); }
@@ -184,7 +180,6 @@ class Classification {
   }
 
   Confusion confusion_;
-  double loss_ = 0;  // summed over the rows, so that parts can be merged
 };
 
 }  // namespace seqtrain::metrics

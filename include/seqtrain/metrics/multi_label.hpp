@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -39,9 +40,10 @@ inline LabelScores micro_average(const Confusion& counts) {
 }
 
 /// Returns the figures that follow from the counts [labels, 4]. `accuracy` is the fraction of
-/// examples with exactly the right labels, `loss` the mean loss.
-inline ClassificationReport make_multi_label_report(const Confusion& counts, double accuracy,
-                                                    double loss) {
+/// examples with exactly the right labels, `loss` the mean loss if it is known.
+inline ClassificationReport make_multi_label_report(
+    const Confusion& counts, double accuracy,
+    double loss = std::numeric_limits<double>::quiet_NaN()) {
   ClassificationReport report{.problem_type = ProblemType::multi_label,
                               .accuracy = accuracy,
                               .loss = loss,
@@ -51,13 +53,6 @@ inline ClassificationReport make_multi_label_report(const Confusion& counts, dou
     report.labels.push_back(binary_scores(counts.row(label)));
   }
   return report;
-}
-
-/// Returns the binary cross-entropy of a logit and a target of 0 or 1 in double, as torch's
-/// binary_cross_entropy_with_logits: -log of the probability that sigmoid(logit) gives to the
-/// target.
-inline double binary_cross_entropy(double logit, double target) {
-  return std::max(logit, 0.0) - logit * target + std::log1p(std::exp(-std::abs(logit)));
 }
 
 /// Computes the scores of each label as a binary classifier with the threshold 0.5, and the
@@ -82,8 +77,7 @@ class MultiLabel {
   [[nodiscard]] ClassificationReport report() const {
     const auto decisions = static_cast<double>(counts_.sum());
     const auto examples = decisions / static_cast<double>(counts_.rows());
-    auto report =
-        make_multi_label_report(counts_, static_cast<double>(exact_) / examples, loss_ / decisions);
+    auto report = make_multi_label_report(counts_, static_cast<double>(exact_) / examples);
     report.figures = {{.name = "micro_f1", .value = micro_average(counts_).f1},
                       {.name = "macro_f1", .value = report.macro_average().f1}};
     return report;
@@ -99,14 +93,12 @@ class MultiLabel {
       ++counts_(label, is ? (said ? true_positives : false_negatives)
                           : (said ? false_positives : true_negatives));
       all_right = all_right && said == is;
-      loss_ += binary_cross_entropy(logits[label], truth[label]);
     }
     exact_ += all_right ? 1 : 0;
   }
 
   Confusion counts_ = Confusion::Zero(0, label_counts);  ///< [labels, 4]
   std::int64_t exact_ = 0;
-  double loss_ = 0;  ///< summed over rows and labels
 };
 
 }  // namespace seqtrain::metrics

@@ -39,8 +39,7 @@ class Regression {
                                 .examples = static_cast<std::int64_t>(said_.size())};
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     const bool any = !said_.empty();
-    report.loss = any ? mean_squared_error() : none;
-    report.figures = {{.name = "mean_squared_error", .value = report.loss},
+    report.figures = {{.name = "mean_squared_error", .value = any ? mean_squared_error() : none},
                       {.name = "pearson", .value = any ? pearson(said_, true_) : none},
                       {.name = "spearman", .value = any ? spearman(said_, true_) : none}};
     return report;

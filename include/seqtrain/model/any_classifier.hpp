@@ -14,10 +14,12 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/logits.hpp>
 #include <seqtrain/model/loss/loss.hpp>
-#include <seqtrain/model/loss/problem_loss.hpp>
+#include <seqtrain/model/loss/make_loss.hpp>
+#include <seqtrain/model/loss/mean_loss.hpp>
 #include <seqtrain/model/make_passes.hpp>
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
@@ -48,7 +50,7 @@ class AnyClassifier {
   using batch_type = data::Batch;
   using parameter_type = tensor::Parameter;
   using output_type = metrics::Logits;
-  using loss_type = Loss;
+  using loss_type = MeanLoss;
 
   AnyClassifier(LoadedNetwork loaded, const ClassifierOptions& options)
       : loaded_{std::move(loaded)},
@@ -56,22 +58,21 @@ class AnyClassifier {
         device_{options.device},
         precision_{resolve(options.precision, options.device)},
         only_predicts_{options.only_predicts},
-        loss_{config().problem(), options.label_smoothing} {
-    set_class_weights(options.class_weights);
+        loss_{loss_with(options.loss)} {
     passes_ = make_passes(loaded_, precision_, options);
     loaded_.borrowed.own();
   }
 
-  /// Adds weight · d(mean loss)/dp to the gradients. The loss is `ProblemLoss`. Throws `Error` with
+  /// Adds weight · d(mean loss)/dp to the gradients. Throws `Error` with
   /// the batch's size if there is too little memory for it.
-  Loss accumulate(const data::Batch& batch, double weight) {
+  MeanLoss accumulate(const data::Batch& batch, double weight) {
     return accumulate(batch, weight, [](std::size_t) {});
   }
 
   /// Calls `ready(i)` when the gradients of the parameters from number i on are complete, while
   /// those of earlier layers are still computed.
-  Loss accumulate(const data::Batch& batch, double weight,
-                  const std::function<void(std::size_t)>& ready) {
+  MeanLoss accumulate(const data::Batch& batch, double weight,
+                      const std::function<void(std::size_t)>& ready) {
     check_ids(batch, config(), max_length());
     check_labels(batch, config());
     return within_memory(batch, [&] { return add_gradients(batch, weight, ready); });
@@ -83,20 +84,26 @@ class AnyClassifier {
     return within_memory(batch, [&] { return compute_logits(batch); });
   }
 
-  /// Returns the weight of a batch in a mean over several batches: the sum of its rows' label
-  /// weights. With these weights, gradients accumulated over several batches equal the gradients of
-  /// one batch with all rows.
+  /// Returns the weight of a batch in a mean over several batches: the sum of its rows' weights in
+  /// the loss. With these weights, gradients accumulated over several batches equal the gradients
+  /// of one batch with all rows.
   [[nodiscard]] double weight_of(const data::Batch& batch) const {
     check_labels(batch, config());
     return loss_.weight_of(batch);
   }
 
-  /// Replaces `ClassifierOptions::class_weights`.
-  void set_class_weights(std::vector<double> weights) {
-    loss_.set_class_weights(std::move(weights), config().num_labels(), device_);
+  /// Returns the training loss of each row of a batch with these logits [rows, labels].
+  [[nodiscard]] metrics::RowLosses losses(const metrics::Logits& logits,
+                                          const data::Batch& batch) const {
+    return loss_.rows(logits, batch);
   }
 
-  [[nodiscard]] ProblemType problem_type() const { return loss_.type(); }
+  /// Replaces the loss by one of your own.
+  void set_loss(AnyLoss loss) { loss_ = std::move(loss); }
+  /// Replaces `ClassifierOptions::loss`.
+  void set_loss(const LossOptions& options) { loss_ = loss_with(options); }
+
+  [[nodiscard]] ProblemType problem_type() const { return config().problem(); }
 
   /// Returns the precision of the encoder's products.
   [[nodiscard]] Precision precision() const { return precision_; }
@@ -141,17 +148,21 @@ class AnyClassifier {
   }
 
  private:
+  [[nodiscard]] AnyLoss loss_with(const LossOptions& options) const {
+    return make_loss(config().problem(), config().num_labels(), options, device_);
+  }
+
   void check_trainable() const {
     if (only_predicts_) throw Error{"the model was loaded for predictions only"};
   }
 
-  Loss add_gradients(const data::Batch& batch, double weight,
-                     const std::function<void(std::size_t)>& ready) {
+  MeanLoss add_gradients(const data::Batch& batch, double weight,
+                         const std::function<void(std::size_t)>& ready) {
     check_trainable();
     const at::AutoGradMode with_gradients{true};
     const at::Tensor loss =
         passes_.passes->accumulate({batch, weight, dropout_stream(seed_, batch), loss_, ready});
-    return Loss{loss.detach()};
+    return MeanLoss{loss.detach()};
   }
 
   metrics::Logits compute_logits(const data::Batch& batch) {
@@ -164,7 +175,7 @@ class AnyClassifier {
   c10::Device device_;
   Precision precision_;
   bool only_predicts_;
-  ProblemLoss loss_;
+  AnyLoss loss_;
   MadePasses passes_;
 };
 

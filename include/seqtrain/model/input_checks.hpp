@@ -50,7 +50,7 @@ inline void check_ids(const data::Batch& batch, const weights::ModelConfig& conf
 /// the model learns.
 inline void check_labels(const data::Batch& batch, std::int64_t labels, ProblemType problem) {
   detail::check_below(batch.labels, labels, "labels", "labels");
-  if (problem == ProblemType::single_label) return;
+  if (problem == ProblemType::single_label && batch.targets.empty()) return;
   const auto needed = static_cast<std::size_t>(batch.rows * labels);
   if (batch.targets.size() != needed ||
       !std::ranges::all_of(batch.targets, [](float number) { return std::isfinite(number); })) {

@@ -9,14 +9,16 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/where.h>
 
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/model/logits.hpp>
+#include <seqtrain/model/loss/cross_entropy.hpp>
 #include <seqtrain/model/loss/loss.hpp>
+#include <seqtrain/model/loss/mean_loss.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/finite.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -26,7 +28,7 @@
 namespace seqtrain::model {
 
 /// Makes a `seqtrain::Model` of any torch::nn::Module whose forward takes a `tensor::Batch` and
-/// returns logits [rows, labels]. The loss is cross-entropy. Parameters keep the module's names;
+/// returns logits [rows, labels], and a `Loss`. Parameters keep the module's names;
 /// those that do not require gradients are frozen, and a parameter that several layers share has
 /// its first name. The module's buffers, such as the running statistics of batch normalization, are
 /// in the state_dict. They keep their values if a batch would make them infinite or NaN. Dropout
@@ -38,10 +40,11 @@ class NnModule {
   using batch_type = data::Batch;
   using parameter_type = tensor::Parameter;
   using output_type = metrics::Logits;
-  using loss_type = Loss;
+  using loss_type = MeanLoss;
 
-  explicit NnModule(std::shared_ptr<Module> module, c10::Device device = c10::kCPU)
-      : module_{std::move(module)}, device_{device} {
+  explicit NnModule(std::shared_ptr<Module> module, AnyLoss loss = CrossEntropy{},
+                    c10::Device device = c10::kCPU)
+      : module_{std::move(module)}, loss_{std::move(loss)}, device_{device} {
     module_->to(device_);
     for (auto& item : module_->named_parameters()) {
       const at::Tensor& value = item.value();
@@ -53,22 +56,29 @@ class NnModule {
     }
   }
 
-  Loss accumulate(const data::Batch& batch, double weight) {
+  MeanLoss accumulate(const data::Batch& batch, double weight) {
     module_->train();
     const std::vector<at::Tensor> buffers = floating_buffers();
     const std::vector<at::Tensor> before = copies(buffers);
     const auto input = tensor::to_device(batch, device_);
-    const at::Tensor loss =
-        at::cross_entropy_loss(module_->forward(input), input.labels.to(at::kLong));
+    const at::Tensor loss = loss_.mean(module_->forward(input), input);
     loss.backward(at::full_like(loss, weight));
     keep_finite(buffers, before);
-    return Loss{loss.detach()};
+    return MeanLoss{loss.detach()};
   }
 
   metrics::Logits logits(const data::Batch& batch) {
     module_->eval();
     const at::NoGradGuard no_gradients;
     return to_host(module_->forward(tensor::to_device(batch, device_)));
+  }
+
+  [[nodiscard]] double weight_of(const data::Batch& batch) const { return loss_.weight_of(batch); }
+
+  /// Returns the training loss of each row of a batch with these logits [rows, labels].
+  [[nodiscard]] metrics::RowLosses losses(const metrics::Logits& logits,
+                                          const data::Batch& batch) const {
+    return loss_.rows(logits, batch);
   }
 
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
@@ -117,6 +127,7 @@ class NnModule {
   }
 
   std::shared_ptr<Module> module_;
+  AnyLoss loss_;
   c10::Device device_;
   std::vector<tensor::Parameter> parameters_;
 };

@@ -14,6 +14,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/model/input_checks.hpp>
+#include <seqtrain/model/loss/make_loss.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
@@ -30,9 +31,8 @@ struct ClassifierOptions {
   /// True if parameters that have other sizes in the checkpoint are initialised as new ones.
   bool ignore_mismatched_sizes = false;
   bool freeze_encoder = false;  ///< only the head learns; the encoder runs as in evaluation
-  std::vector<double> class_weights = {};  ///< weight of each label in the loss; all 1 if empty
-  double label_smoothing = 0;              ///< share of a target that is spread over all labels
-  std::uint64_t seed = 0;                  ///< seed of a new head's values and of dropout
+  LossOptions loss = {};
+  std::uint64_t seed = 0;  ///< seed of a new head's values and of dropout
   c10::Device device = c10::Device{c10::kCPU};
   Precision precision = Precision::fp32;
   /// True if the model only computes logits. Its parameters cannot be read, trained or saved: the

@@ -8,7 +8,7 @@
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
-#include <seqtrain/model/loss/problem_loss.hpp>
+#include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/tensor/batch.hpp>
 
 namespace seqtrain::model {
@@ -18,7 +18,7 @@ struct StepInputs {
   const data::Batch& batch;
   double weight;          ///< the batch's weight in a mean over several batches
   random::Stream stream;  ///< decides dropout
-  const ProblemLoss& loss;
+  const AnyLoss& loss;
   /// The function that is called with i when the gradients of the parameters from number i on are
   /// complete, while those of earlier layers are still computed.
   const std::function<void(std::size_t)>& ready;
@@ -42,7 +42,7 @@ class Passes {
   /// Computes the loss and runs autograd from it.
   static at::Tensor loss_and_backward(const StepInputs& step, const at::Tensor& logits,
                                       const tensor::Batch& input) {
-    const at::Tensor loss = step.loss(logits, input);
+    const at::Tensor loss = step.loss.mean(logits, input);
     loss.backward(at::full_like(loss, step.weight));
     return loss;
   }

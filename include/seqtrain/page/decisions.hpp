@@ -229,7 +229,7 @@ inline std::string scatter(const std::string& split, const run::Answers& answers
   if (task.problem_type == ProblemType::single_label) {
     const auto counts = detail::confusion_of(decisions);
     if (decisions.labels() <= html::most_heat_labels) {
-      const auto report = metrics::make_report(counts, 0);
+      const auto report = metrics::make_report(counts);
       out += html::heat_map(split + "-confusion", "Confusion matrix", counts, task.labels,
                             report::confusion_rows(report, task.labels), link);
     } else {

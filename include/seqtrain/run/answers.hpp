@@ -16,9 +16,7 @@
 
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/bootstrap.hpp>
-#include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/logits.hpp>
-#include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/train/events.hpp>
 
 namespace seqtrain::run {
@@ -32,6 +30,7 @@ struct Answers {
   std::vector<std::int64_t> gold =
       {};                           ///< [rows], labels of single-label classification; -1 for none
   std::vector<float> targets = {};  ///< [rows, labels], targets of the other problem types
+  std::vector<double> losses = {};  ///< [rows], or empty
   std::size_t left_out = 0;         ///< number of examples that were not kept
 
   [[nodiscard]] std::size_t size() const { return rows.size(); }
@@ -48,21 +47,10 @@ struct Answers {
     return !std::isnan(targets_of(i)[0]);
   }
 
-  /// Returns the training loss of an example, or NaN if it has no label.
+  /// Returns the training loss of an example, or NaN if it has no label or the model has no losses
+  /// of examples.
   [[nodiscard]] double loss(std::size_t i) const {
-    if (!labelled(i)) return std::numeric_limits<double>::quiet_NaN();
-    const auto row = logits.row(static_cast<Eigen::Index>(i));
-    if (problem_type == ProblemType::single_label) return metrics::cross_entropy(row, gold[i]);
-    const auto truth = targets_of(i);
-    double sum = 0;
-    for (std::size_t label = 0; label < labels(); ++label) {
-      const double logit = row[static_cast<Eigen::Index>(label)];
-      const double error = logit - static_cast<double>(truth[label]);
-      sum += problem_type == ProblemType::regression
-                 ? error * error
-                 : metrics::binary_cross_entropy(logit, truth[label]);
-    }
-    return sum / static_cast<double>(labels());
+    return i < losses.size() ? losses[i] : std::numeric_limits<double>::quiet_NaN();
   }
 
   /// Returns the ids of the labels that an example has; none for regression.
@@ -109,6 +97,7 @@ class AnswerKeeper {
     answers.rows.insert(answers.rows.end(), event.row_ids.begin(), event.row_ids.end());
     answers.gold.insert(answers.gold.end(), event.labels.begin(), event.labels.end());
     answers.targets.insert(answers.targets.end(), event.targets.begin(), event.targets.end());
+    answers.losses.insert(answers.losses.end(), event.losses.begin(), event.losses.end());
   }
 
   void on(const train::EvalEnd& event) {
@@ -147,6 +136,7 @@ class AnswerKeeper {
       std::copy_n(logits_.data() + i * width, width, sorted.logits.data() + at++ * width);
       sorted.rows.push_back(answers.rows[i]);
       sorted.gold.push_back(answers.gold[i]);
+      if (!answers.losses.empty()) sorted.losses.push_back(answers.losses[i]);
       if (!has_targets) continue;
       const float* const from = answers.targets.data() + i * width;
       sorted.targets.insert(sorted.targets.end(), from, from + width);

@@ -137,7 +137,7 @@ inline std::pair<double, double> f1_of(const metrics::Decisions& decisions) {
       if (std::ranges::find(gold, label) == gold.end()) ++counts(label, metrics::false_positives);
     }
   }
-  const auto report = metrics::make_multi_label_report(counts, 0, 0);
+  const auto report = metrics::make_multi_label_report(counts, 0);
   return {metrics::micro_average(counts).f1, report.macro_average().f1};
 }
 

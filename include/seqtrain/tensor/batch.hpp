@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
 #include <c10/core/TensorOptions.h>
 
 #include <seqtrain/core/error.hpp>
@@ -143,6 +145,15 @@ Batch send(const data::Batch& batch, c10::Device device, std::int64_t count, con
     sent.starts = take(batch.rows + 2);
     return sent;
   });
+}
+
+/// Returns only the labels and the targets of a batch, in host memory.
+[[nodiscard]] inline Batch labels_of(const data::Batch& batch) {
+  Batch labels{.labels = at::tensor(batch.labels, at::kInt)};
+  if (!batch.targets.empty()) {
+    labels.targets = at::tensor(batch.targets).view({std::ssize(batch.labels), -1});
+  }
+  return labels;
 }
 
 /// Returns the positions of tokens in their rows: [1, tokens] if packed, else [width] for each row.

@@ -17,6 +17,7 @@
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/metrics/metric.hpp>
+#include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/problem.hpp>
 #include <seqtrain/train/stopped.hpp>
@@ -45,6 +46,14 @@ concept AnswersWindows = requires(M& model, std::span<const typename M::batch_ty
 };
 
 namespace detail {
+
+/// Returns `model.losses(logits, batch)` if the model has it, else nothing.
+template <class M, class Logits>
+metrics::RowLosses losses_of(const M& model, const Logits& logits,
+                             const typename M::batch_type& batch) {
+  if constexpr (requires { model.losses(logits, batch); }) return model.losses(logits, batch);
+  return {};
+}
 
 /// Returns a tuple with a copy of the argument if it is a metric, else an empty one.
 template <class O>
@@ -75,9 +84,12 @@ class Scoring {
   template <class B, class Tell>
   void add(M& model, std::span<const B> batches, const Tell& tell) {
     const auto take = [&](const auto& logits, const B& batch) {
-      score(logits, batch);
+      const metrics::RowLosses losses = losses_of(model, logits, batch);
+      score(logits, batch, losses);
       if constexpr (std::same_as<std::remove_cvref_t<decltype(logits)>, metrics::Logits>) {
-        tell(answers(logits, batch));
+        auto event = answers(logits, batch);
+        event.losses = losses.losses;
+        tell(event);
       }
     };
     if constexpr (AnswersWindows<M>) {
@@ -90,6 +102,7 @@ class Scoring {
 
   [[nodiscard]] metrics::ClassificationReport report() const {
     auto report = evaluation_.report();
+    report.loss = loss_.value();
     if (type_ == ProblemType::single_label) {
       std::apply([&](const auto&... each) { report.figures = {metrics::figure(each)...}; }, own_);
     }
@@ -109,14 +122,16 @@ class Scoring {
   }
 
   template <class Logits, class B>
-  void score(const Logits& logits, const B& batch) {
+  void score(const Logits& logits, const B& batch, const metrics::RowLosses& losses) {
     evaluation_.add(logits, batch.labels, targets_of(batch));
+    loss_.add(losses);
     if (type_ != ProblemType::single_label) return;
     std::apply([&](auto&... each) { (each.add(logits, batch.labels), ...); }, own_);
   }
 
   ProblemType type_;
   metrics::Evaluation evaluation_;
+  metrics::MeanRowLoss loss_;
   decltype(std::tuple_cat(counting_copy(std::declval<const Observers&>())...)) own_;
 };
 

@@ -82,6 +82,7 @@ struct EvalAnswers {
   std::span<const std::int64_t> labels;        ///< [rows], -1 for a row without a label
   std::span<const float> targets = {};         ///< [rows, labels], instead of labels
   std::span<const std::int64_t> row_ids = {};  ///< [rows], indices in the encoded set, if known
+  std::span<const double> losses = {};         ///< [rows], NaN for a row without a label; if known
 };
 
 /// The event after an evaluation.

@@ -43,6 +43,7 @@ struct DataFlags {
   std::int64_t max_length = 0;
   std::string problem_type = "";
   std::vector<std::string> labels = {};
+  bool soft_labels = false;
   std::string text_field = "";
   std::string pair_field = "";
   std::string label_field = "";
@@ -90,6 +91,9 @@ struct DataFlags {
              determines_results)
         .add("labels", labels, "names of the labels in the order of their ids: a,b,c",
              determines_results)
+        .add_switch("soft-labels", soft_labels,
+                    "a label is a probability for each label, as a teacher model gives",
+                    determines_results)
         .add("text-field", text_field, "field or column of the text (default: recognised)",
              determines_results)
         .add("pair-field", pair_field, "field or column of the second text", determines_results)
@@ -123,6 +127,7 @@ struct DataFlags {
             .pair_field = pair_field,
             .label_field = label_field,
             .columns = columns,
+            .soft_labels = soft_labels,
             .open = open};
   }
 };

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -39,6 +40,9 @@ struct TrainingFlags {
   std::int64_t gradient_accumulation_steps = 1;
   std::vector<std::string> class_weights = {};
   double label_smoothing_factor = 0;
+  std::string loss = "default";
+  double focal_gamma = std::numeric_limits<double>::quiet_NaN();
+  double huber_delta = std::numeric_limits<double>::quiet_NaN();
   std::int64_t early_stopping_patience = 0;
   bool best_model = false;
   std::string metric_for_best_model = "";
@@ -84,9 +88,17 @@ struct TrainingFlags {
         .add("gradient-accumulation-steps", gradient_accumulation_steps, "batches in a step",
              determines_results)
         .add("class-weights", class_weights,
-             "weights of the labels in the training loss: w0,w1,… in the order of the label ids, "
+             "weights of the labels in the loss: w0,w1,… in the order of the label ids, "
              "or auto: rare labels get large weights (default: equal weights)",
              determines_results)
+        .add("loss", loss,
+             "default: cross-entropy, or the squared error for regression; focal: right answers "
+             "count less; huber, for regression: large errors count less",
+             determines_results)
+        .add("focal-gamma", focal_gamma, "exponent of --loss focal (default: 2)",
+             determines_results)
+        .add("huber-delta", huber_delta,
+             "error from which on --loss huber grows linearly (default: 1)", determines_results)
         .add("label-smoothing-factor", label_smoothing_factor,
              "share of an example's target that is spread over all labels", determines_results)
         .add("early-stopping-patience", early_stopping_patience,
@@ -123,6 +135,7 @@ struct TrainingFlags {
     validate_optimizer();
     validate_schedule();
     (void)given_class_weights();
+    validate_loss();
     require(label_smoothing_factor >= 0 && label_smoothing_factor <= 1, "label-smoothing-factor",
             "must be at least 0 and at most 1");
     require(early_stopping_patience >= 0, "early-stopping-patience", "must not be negative");
@@ -133,14 +146,14 @@ struct TrainingFlags {
             "is unknown: use stop or skip");
   }
 
-  /// Returns the weights that `--class-weights` asks for with this training set, or an empty list
-  /// if all labels count the same.
-  [[nodiscard]] std::vector<double> class_weights_for(const data::EncodedSet& train,
-                                                      const data::Labels& names) const {
-    if (balances_classes()) return data::balanced_weights(train, names);
-    require(class_weights.empty() || class_weights.size() == names.size(), "class-weights",
-            "needs one weight for each of: " + names.listed());
-    return given_class_weights();
+  /// Returns the options of the loss with this training set. `Options` is `model::LossOptions`.
+  template <class Options>
+  [[nodiscard]] Options loss_for(const data::EncodedSet& train, const data::Labels& names) const {
+    Options options{.class_weights = class_weights_for(train, names),
+                    .label_smoothing = label_smoothing_factor};
+    if (loss == "focal") options.focal_gamma = std::isnan(focal_gamma) ? 2 : focal_gamma;
+    if (loss == "huber") options.huber_delta = std::isnan(huber_delta) ? 1 : huber_delta;
+    return options;
   }
 
   /// Returns the options of the optimizer. `Options` is `optim::AdamOptions`.
@@ -167,6 +180,19 @@ struct TrainingFlags {
     require(max_grad_norm >= 0, "max-grad-norm", "must not be negative");
   }
 
+  void validate_loss() const {
+    require(loss == "default" || loss == "focal" || loss == "huber", "loss",
+            "is unknown: use default, focal or huber");
+    require(std::isnan(focal_gamma) || loss == "focal", "focal-gamma", "needs --loss focal");
+    require(std::isnan(huber_delta) || loss == "huber", "huber-delta", "needs --loss huber");
+    require(std::isnan(focal_gamma) || (focal_gamma > 0 && std::isfinite(focal_gamma)),
+            "focal-gamma", "must be a number above 0");
+    require(std::isnan(huber_delta) || (huber_delta > 0 && std::isfinite(huber_delta)),
+            "huber-delta", "must be a number above 0");
+    require(label_smoothing_factor == 0 || loss == "default", "label-smoothing-factor",
+            "does not go with --loss " + loss);
+  }
+
   void validate_schedule() const {
     using Type = seqtrain::optim::Schedule::Type;
     const auto type = seqtrain::optim::find_schedule(lr_scheduler_type);
@@ -178,6 +204,15 @@ struct TrainingFlags {
     require(type != Type::one_cycle || (warmup_steps == 0 && warmup_ratio == 0),
             warmup_steps == 0 ? "warmup-ratio" : "warmup-steps",
             "does not go with one_cycle, which has its own rise");
+  }
+
+  /// Returns an empty list if all labels count the same.
+  [[nodiscard]] std::vector<double> class_weights_for(const data::EncodedSet& train,
+                                                      const data::Labels& names) const {
+    if (balances_classes()) return data::balanced_weights(train, names);
+    require(class_weights.empty() || class_weights.size() == names.size(), "class-weights",
+            "needs one weight for each of: " + names.listed());
+    return given_class_weights();
   }
 
   [[nodiscard]] bool balances_classes() const {

@@ -16,6 +16,7 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/model/awd_lstm/pooling_head.hpp>
@@ -23,7 +24,8 @@
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/logits.hpp>
 #include <seqtrain/model/loss/loss.hpp>
-#include <seqtrain/model/loss/problem_loss.hpp>
+#include <seqtrain/model/loss/make_loss.hpp>
+#include <seqtrain/model/loss/mean_loss.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/fresh_parameters.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
@@ -72,7 +74,7 @@ class AwdLstmClassifier {
   using batch_type = data::Batch;
   using parameter_type = tensor::Parameter;
   using output_type = metrics::Logits;
-  using loss_type = Loss;
+  using loss_type = MeanLoss;
 
   /// Makes a model with random weights. Throws `InputError` if an option is out of range.
   explicit AwdLstmClassifier(std::int64_t vocab_size, const AwdLstmClassifierOptions& options)
@@ -85,9 +87,9 @@ class AwdLstmClassifier {
   ~AwdLstmClassifier() = default;
 
   /// Adds weight · d(mean loss + regularization)/dp to the gradients and returns the mean loss. The
-  /// loss is `ProblemLoss`; the regularization is `add_regularization_gradient`'s. Throws `Error`
+  /// regularization is `add_regularization_gradient`'s. Throws `Error`
   /// with the batch's size if there is too little memory for it.
-  Loss accumulate(const data::Batch& batch, double weight) {
+  MeanLoss accumulate(const data::Batch& batch, double weight) {
     check(batch);
     check_labels(batch, labels(), problem_type());
     return within_memory(batch, [&] { return add_gradients(batch, weight); });
@@ -103,6 +105,12 @@ class AwdLstmClassifier {
       const tensor::OneThread one_thread;
       return to_host(head_(pooled, false, off));
     });
+  }
+
+  /// Returns the training loss of each row of a batch with these logits [rows, labels].
+  [[nodiscard]] metrics::RowLosses losses(const metrics::Logits& logits,
+                                          const data::Batch& batch) const {
+    return loss_.rows(logits, batch);
   }
 
   [[nodiscard]] std::span<const tensor::Parameter> parameters() const { return parameters_; }
@@ -164,6 +172,7 @@ class AwdLstmClassifier {
                .dropout_in = options.dropout.output,
                .dropout_hidden = options.head_dropout},
               options.device},
+        loss_{make_loss(options.problem_type, labels())},
         parameters_{make.parameters()} {}
 
   [[nodiscard]] std::int64_t labels() const {
@@ -174,7 +183,7 @@ class AwdLstmClassifier {
     detail::check_below(batch.input_ids, encoder_.vocab_size(), "input_ids", "words");
   }
 
-  Loss add_gradients(const data::Batch& batch, double weight) {
+  MeanLoss add_gradients(const data::Batch& batch, double weight) {
     const at::AutoGradMode with_gradients{true};
     Dropout dropout{dropout_stream(options_.seed, batch).at(0), options_.device};
     const auto input = tensor::to_device(batch, options_.device);
@@ -185,14 +194,14 @@ class AwdLstmClassifier {
     at::Tensor seen = pooled.detach();
     seen.set_requires_grad(pooled.requires_grad());
     const at::Tensor loss = train_head(seen, input, weight, dropout);
-    if (!hidden.requires_grad()) return Loss{loss.detach()};
+    if (!hidden.requires_grad()) return MeanLoss{loss.detach()};
     pooled.backward(seen.grad());
     const at::NoGradGuard no_more;
     add_regularization_gradient(
         states.mutable_grad(), hidden.detach(), input.lengths,
         {.alpha = weight * options_.alpha, .beta = weight * options_.beta, .bptt = options_.bptt});
     hidden.backward(states.grad());
-    return Loss{loss.detach()};
+    return MeanLoss{loss.detach()};
   }
 
   /// Adds to the gradients of the head and of `pooled`, and returns the loss. It uses one thread,
@@ -200,7 +209,7 @@ class AwdLstmClassifier {
   at::Tensor train_head(const at::Tensor& pooled, const tensor::Batch& batch, double weight,
                         Dropout& dropout) {
     const tensor::OneThread one_thread;
-    const at::Tensor loss = ProblemLoss{problem_type(), 0}(head_(pooled, true, dropout), batch);
+    const at::Tensor loss = loss_.mean(head_(pooled, true, dropout), batch);
     loss.backward(at::full_like(loss, weight));
     return loss;
   }
@@ -225,6 +234,7 @@ class AwdLstmClassifier {
   AwdLstmClassifierOptions options_;
   AwdLstm encoder_;
   PoolingHead head_;
+  AnyLoss loss_;
   std::vector<tensor::Parameter> parameters_;
 };
 

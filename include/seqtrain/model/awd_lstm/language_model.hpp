@@ -22,7 +22,7 @@
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/model/cpu/word_loss.hpp>
 #include <seqtrain/model/input_checks.hpp>
-#include <seqtrain/model/loss/loss.hpp>
+#include <seqtrain/model/loss/mean_loss.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/fresh_parameters.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -51,7 +51,7 @@ class LanguageModel {
  public:
   using batch_type = data::LanguageBatch;
   using parameter_type = tensor::Parameter;
-  using loss_type = Loss;
+  using loss_type = MeanLoss;
 
   /// Makes a model with random weights. Throws `InputError` if an option is out of range.
   explicit LanguageModel(std::int64_t vocab_size, const LanguageModelOptions& options = {})
@@ -65,7 +65,7 @@ class LanguageModel {
 
   /// Adds weight · d(mean cross-entropy + regularisation)/dp to the gradients; returns the
   /// cross-entropy.
-  Loss accumulate(const data::LanguageBatch& batch, double weight) {
+  MeanLoss accumulate(const data::LanguageBatch& batch, double weight) {
     check(batch);
     detail::check_below(batch.labels, encoder_.vocab_size(), "labels", "words");
     const at::AutoGradMode with_gradients{true};
@@ -75,7 +75,7 @@ class LanguageModel {
     const at::Tensor loss = cross_entropy(batch, read);
     const at::Tensor total = loss.add(regularisation(raw, read));
     total.backward(at::full_like(total, weight));
-    return Loss{loss.detach()};
+    return MeanLoss{loss.detach()};
   }
 
   /// Returns the mean cross-entropy of a batch, without dropout and gradients. Evaluation has its

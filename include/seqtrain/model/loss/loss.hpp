@@ -1,23 +1,116 @@
 #pragma once
 
-#include <utility>
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/metrics/row_losses.hpp>
+#include <seqtrain/tensor/batch.hpp>
 
 namespace seqtrain::model {
 
-/// A mean loss that stays on its device until it is converted to a number, which waits for the
-/// device.
-class Loss {
+/// What a classifier learns to make small. It is called with logits [rows, labels], fp32, and a
+/// batch, and returns the loss of each row, [rows], by operators that autograd can differentiate.
+/// It reads the batch's `labels` or `targets`; in an evaluation the batch has no other members.
+template <class L>
+concept Loss = std::copy_constructible<L> &&
+    requires(const L& loss, const at::Tensor& logits, const tensor::Batch& batch) {
+  { loss(logits, batch) } -> std::convertible_to<at::Tensor>;
+};
+
+/// A loss with a weighted mean. The losses that it returns are already multiplied by their rows'
+/// weights, which `weights` returns, [rows], fp32; an undefined tensor means that all are 1.
+template <class L>
+concept WeightedLoss = Loss<L> && requires(const L& loss, const tensor::Batch& batch) {
+  { loss.weights(batch) } -> std::convertible_to<at::Tensor>;
+};
+
+/// Holds a `Loss` of any class. The training step, the loss of an evaluation and the losses of its
+/// examples are computed here.
+class AnyLoss {
  public:
-  explicit Loss(at::Tensor value) : value_{std::move(value)} {}
+  template <class L>
+  requires(!std::same_as<L, AnyLoss> && Loss<L>)  //
+      AnyLoss(L loss)                             // NOLINT(google-explicit-constructor)
+      : losses_{[loss](const at::Tensor& logits, const tensor::Batch& batch) -> at::Tensor {
+          return loss(logits, batch);
+        }},
+        weights_{[loss]([[maybe_unused]] const tensor::Batch& batch) -> at::Tensor {
+          if constexpr (WeightedLoss<L>) return loss.weights(batch);
+          return {};
+        }} {}
 
-  explicit operator double() const { return value_.item<double>(); }
+  /// Returns the mean loss of logits [rows, labels], a scalar. Throws `InputError` if the loss does
+  /// not return one number for each row.
+  [[nodiscard]] at::Tensor mean(const at::Tensor& logits, const tensor::Batch& batch) const {
+    const at::Tensor losses = losses_of(logits, batch);
+    const at::Tensor weights = weights_(batch);
+    return weights.defined() ? losses.sum() / weights.sum() : losses.mean();
+  }
 
-  [[nodiscard]] const at::Tensor& tensor() const { return value_; }
+  /// Returns the weight of a batch in a mean over several batches.
+  [[nodiscard]] double weight_of(const data::Batch& batch) const {
+    const at::Tensor weights = weights_(tensor::labels_of(batch));
+    if (!weights.defined()) return static_cast<double>(batch.rows);
+    return weights.sum(at::kDouble).item<double>();
+  }
+
+  /// Returns the losses of rows with these logits [rows, labels]. Throws as `mean` does.
+  [[nodiscard]] metrics::RowLosses rows(const metrics::Logits& logits,
+                                        const data::Batch& batch) const {
+    const at::NoGradGuard no_gradients;
+    const at::Tensor x =
+        at::from_blob(const_cast<float*>(logits.data()), {logits.rows(), logits.cols()});
+    tensor::Batch labels = tensor::labels_of(batch);
+    labels.labels.clamp_min_(0);  // a row without a label has -1, and targets of NaN
+    if (labels.targets.defined()) labels.targets.nan_to_num_(0);
+    const std::vector<double> losses = numbers(losses_of(x, labels));
+    const at::Tensor weights = weights_(labels);
+    metrics::RowLosses result{
+        .losses = losses,
+        .weights = weights.defined() ? numbers(weights) : std::vector<double>(losses.size(), 1)};
+    const std::size_t targets = batch.targets.size() / std::max<std::size_t>(losses.size(), 1);
+    for (std::size_t row = 0; row < losses.size(); ++row) {
+      result.losses[row] /= result.weights[row];
+      const bool is_labelled =
+          batch.labels[row] >= 0 && (targets == 0 || !std::isnan(batch.targets[row * targets]));
+      if (is_labelled) continue;
+      result.losses[row] = std::numeric_limits<double>::quiet_NaN();
+      result.weights[row] = 0;
+    }
+    return result;
+  }
 
  private:
-  at::Tensor value_;
+  [[nodiscard]] at::Tensor losses_of(const at::Tensor& logits, const tensor::Batch& batch) const {
+    at::Tensor losses = losses_(logits, batch);
+    if (losses.dim() == 1 && losses.size(0) == logits.size(0)) return losses;
+    throw InputError{"must return the loss of each of " + std::to_string(logits.size(0)) + " rows",
+                     {.object = "loss"},
+                     "take the mean over the labels only"};
+  }
+
+  static std::vector<double> numbers(const at::Tensor& tensor) {
+    const at::Tensor wide = tensor.to(at::kDouble).contiguous();
+    const auto* const first = wide.const_data_ptr<double>();
+    return {first, first + wide.numel()};
+  }
+
+  std::function<at::Tensor(const at::Tensor&, const tensor::Batch&)> losses_;
+  std::function<at::Tensor(const tensor::Batch&)> weights_;
 };
 
 }  // namespace seqtrain::model

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/model/loss/binary_cross_entropy.hpp>
+#include <seqtrain/model/loss/cross_entropy.hpp>
+#include <seqtrain/model/loss/label_weights.hpp>
+#include <seqtrain/model/loss/loss.hpp>
+#include <seqtrain/model/loss/regression_loss.hpp>
+
+namespace seqtrain::model {
+
+/// The loss of a problem type. Without options it is the one of transformers.
+struct LossOptions {
+  /// A weight for each label: of its examples, or, in multi-label classification, of those that
+  /// have it. All are 1 if the list is empty.
+  std::vector<double> class_weights = {};
+  double label_smoothing = 0;              ///< share of a target that is spread over all labels
+  double focal_gamma = 0;                  ///< above 0: focal loss with this exponent
+  std::optional<double> huber_delta = {};  ///< regression: Huber's loss with this limit
+
+  /// Throws `InputError` if a number is out of range or does not go with the problem type.
+  void validate(ProblemType type) const {
+    const auto demand = [](bool good, const char* field, const std::string& problem) {
+      if (!good) throw InputError{problem, {.object = field}};
+    };
+    const auto is_amount = [](double number) { return number >= 0 && std::isfinite(number); };
+    demand(label_smoothing >= 0 && label_smoothing <= 1, "label_smoothing",
+           "must be at least 0 and at most 1");
+    demand(is_amount(focal_gamma), "focal_gamma", "must be a number, not negative");
+    demand(is_amount(huber_delta.value_or(1)) && huber_delta != 0, "huber_delta",
+           "must be a number above 0");
+    const std::string other = "does not go with " + std::string{name(type)};
+    demand(class_weights.empty() || has_labels(type), "class_weights", other);
+    demand(label_smoothing == 0 || type == ProblemType::single_label, "label_smoothing", other);
+    demand(focal_gamma == 0 || has_labels(type), "focal_gamma", other);
+    demand(focal_gamma == 0 || label_smoothing == 0, "focal_gamma",
+           "does not go with label_smoothing");
+    demand(!huber_delta || type == ProblemType::regression, "huber_delta", other);
+  }
+};
+
+/// Returns cross-entropy, binary cross-entropy or the squared error, as the problem type needs,
+/// with the options. Throws as `LossOptions::validate` and `LabelWeights` do.
+inline AnyLoss make_loss(ProblemType type, std::int64_t num_labels, const LossOptions& options = {},
+                         c10::Device device = c10::kCPU) {
+  options.validate(type);
+  if (type == ProblemType::regression) {
+    return options.huber_delta ? AnyLoss{Huber{*options.huber_delta}} : AnyLoss{SquaredError{}};
+  }
+  const LabelWeights weights{options.class_weights, num_labels, device};
+  if (type == ProblemType::multi_label) return BinaryCrossEntropy{weights, options.focal_gamma};
+  return CrossEntropy{weights, options.label_smoothing, options.focal_gamma};
+}
+
+}  // namespace seqtrain::model
