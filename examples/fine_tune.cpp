@@ -81,7 +81,7 @@ struct Fitted {
                     .max_length = static_cast<std::int64_t>(examples.max_length),
                     .train = page::set_facts(flags.train_file, examples.train, task),
                     .dev = page::set_facts(examples.dev_file, examples.dev, task),
-                    .texts = flags.report_texts == "true"},
+                    .texts = flags.report_texts},
           .labels = run.labels,
           .read = flags.read_options(),
           .dev_rows = examples.dev_rows,

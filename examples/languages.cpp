@@ -72,7 +72,7 @@ void add_flags(LanguagesFlags& given, cli::Flags& flags) {
       .add("hidden", job.hidden, "size of ULMFiT's layers")
       .add("threads", job.threads, "threads to compute with")
       .add("device", given.device,
-           "cpu, cuda, auto, or another device of LibTorch by its name, such as cuda:1")
+           "cpu, cuda, auto, or another device of LibTorch by its name, such as cuda:1 or xpu")
       .add("precision", given.precision,
            "precision of matrix products: fp32, bf16, or auto (bf16 where it is native)")
       .add("seed", job.seed, "seed of the order, the dropout and new weights");
