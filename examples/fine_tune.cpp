@@ -121,7 +121,7 @@ struct Fitted {
   data::BucketLoader batches{std::move(examples.train.set), flags.train_batches(model.shard())};
   data::BucketLoader dev{std::move(examples.dev.set), flags.dev_batches(model.evaluation_shard())};
   if (first) watch.observers = open_run(program, run, std::move(page), watch.answers);
-  dist::SharedKeeper keeper{group, first ? &run.checkpoints->keeper() : nullptr};
+  dist::SharedKeeper keeper{group, run.keeper()};
   Fitted fitted{.trainer = {std::move(model), optim::Adam{flags.adam<optim::AdamOptions>()},
                             std::move(batches), std::move(run.job)},
                 .dev = std::move(dev)};

@@ -237,7 +237,7 @@ void run_job(const LanguagesFlags& given, const Languages::Found& found) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int languages_main(int argc, char** argv) {
   return cli::run([&](log::Log& log) {
     LanguagesFlags given{log};
     cli::Flags flags{"languages", "trains a text classifier for a language from a bucket", log};

@@ -69,6 +69,9 @@ struct Prepared {
     if (checkpoints) return checkpoints->stop_options(flags);
     return {.grace_seconds = flags.grace_seconds};
   }
+  [[nodiscard]] seqtrain::checkpoint::Checkpoints* keeper() const {
+    return checkpoints ? &checkpoints->keeper() : nullptr;
+  }
 };
 
 /// The encoded examples of a run.
