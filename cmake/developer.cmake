@@ -68,39 +68,39 @@ function(seqtrain_precompile target group)
   target_precompile_headers(${target} REUSE_FROM precompiled_${group})
 endfunction()
 
-# seqtrain_compile_once(NAME FILE...) adds the static library NAME, which defines functions that take a
-# compiler long (include/seqtrain/core/separate_compilation.hpp). FILE is ROOM/NAME, or ROOM/* for all of a
-# room. The programs of examples/ and the rooms' tests link these libraries.
+# seqtrain_compile_once(NAME FILE... [LOOPS FILE...]) adds the static library NAME, which defines functions that
+# take a compiler long (include/seqtrain/core/separate_compilation.hpp). FILE is ROOM/NAME, or ROOM/* for all of
+# a room. The programs of examples/ and the rooms' tests link these libraries. Tests run the functions of LOOPS
+# for so long that these are optimized in every build, and they are the first objects of a program, so that the
+# linker drops other copies of their inline functions.
 function(seqtrain_compile_once name)
-  foreach(file IN LISTS ARGN)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" LOOPS)
+  foreach(file IN LISTS arg_UNPARSED_ARGUMENTS arg_LOOPS)
     string(REGEX MATCH "^[^/]*" room ${file})
     list(APPEND rooms seqtrain::${room})
-    string(REPLACE "${room}/" "seqtrain/${room}/src/" file ${file})
+    string(REPLACE "${room}/" "seqtrain/${room}/src/" path ${file})
     file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
-      ${PROJECT_SOURCE_DIR}/include/${file}.hpp)
+      ${PROJECT_SOURCE_DIR}/include/${path}.hpp)
     foreach(header IN LISTS headers)
       string(REGEX REPLACE "\\.hpp$" ".cpp" source ${PROJECT_BINARY_DIR}/${header})
       file(CONFIGURE OUTPUT ${source} CONTENT "#include <${header}>\n")
-      list(APPEND sources ${source})
+      if(file IN_LIST arg_LOOPS)
+        list(APPEND loops ${source})
+      else()
+        list(APPEND sources ${source})
+      endif()
     endforeach()
   endforeach()
-  # Tests run these loops for so long that they are optimized in every build. They are the first objects
-  # of a program, so that the linker drops other copies of their inline functions.
-  set(loops ${sources})
-  list(FILTER loops INCLUDE REGEX "any_encoder|adam_on_cpu|crc32c")
-  if(loops)
-    list(REMOVE_ITEM sources ${loops})
-    add_library(${name}_loops OBJECT EXCLUDE_FROM_ALL ${loops})
-    target_compile_options(${name}_loops PRIVATE $<$<CONFIG:Debug>:-O2>)
-    target_link_libraries(${name}_loops PRIVATE ${rooms} seqtrain::developer)
-    target_compile_definitions(${name}_loops PRIVATE SEQTRAIN_SEPARATE_COMPILATION)
-  endif()
   add_library(${name} STATIC EXCLUDE_FROM_ALL ${sources})
   # The sources include much the same, so they are one file for the compiler.
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
   target_compile_definitions(${name} PUBLIC SEQTRAIN_SEPARATE_COMPILATION)
   target_link_libraries(${name} PUBLIC ${rooms} PRIVATE seqtrain::developer)
   if(loops)
+    add_library(${name}_loops OBJECT EXCLUDE_FROM_ALL ${loops})
+    target_compile_options(${name}_loops PRIVATE $<$<CONFIG:Debug>:-O2>)
+    target_link_libraries(${name}_loops PRIVATE ${rooms} seqtrain::developer)
+    target_compile_definitions(${name}_loops PRIVATE SEQTRAIN_SEPARATE_COMPILATION)
     target_sources(${name} INTERFACE $<TARGET_OBJECTS:${name}_loops>)
   endif()
 endfunction()

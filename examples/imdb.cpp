@@ -6,7 +6,7 @@
 
 using namespace seqtrain;
 
-int main(int argc, char** argv) {
+int imdb_main(int argc, char** argv) {
   return cli::run([&](log::Log& log) {
     cli::TrainFlags flags;
     flags.train_file = "aclImdb/train";

@@ -32,6 +32,108 @@
 
 using namespace seqtrain;
 
+namespace {
+
+/// The values of the flags. Those of a job that depend on the layout are 0 or empty if they are not
+/// given.
+struct LanguagesFlags {
+  Job job;
+  Languages languages = {};
+  Published published = {};
+  std::string model_dir = {};
+  std::string local = Languages{}.local.string();
+  std::string work = {};
+  std::string precision = "fp32";
+  std::string device = "cpu";
+
+  explicit LanguagesFlags(const log::Log& log) : job{.log = log} {
+    job.lang.clear();
+    job.epochs = job.batch_size = job.max_length = 0;
+  }
+};
+
+void add_flags(LanguagesFlags& given, cli::Flags& flags) {
+  Job& job = given.job;
+  flags.add("lang", job.lang, "folder of the language (default: en; fr in a published layout)")
+      .add("epochs", job.epochs, "passes over the texts (default: 10; 8 in a published layout)")
+      .add("bucket-name", given.languages.bucket, "bucket with a folder for each language")
+      .add("model-dir", given.model_dir,
+           "folder of the bucket for models (default: models; none in a published layout)")
+      .add("local", given.local, "directory to use instead of a bucket")
+      .add("work-dir", given.work, "directory of the job (default: runs/languages_<lang>)")
+      .add("language-model-epochs", job.language_model_epochs,
+           "passes of the language model (0: leave that stage out; -1: as --epochs)")
+      .add("vocabulary", job.vocabulary, "size of ULMFiT's vocabulary")
+      .add("batch-size", job.batch_size, "texts in a batch (default: 32; 16 in a published layout)")
+      .add("max-length", job.max_length,
+           "words of a text that the classifier reads (default: 512; 1440 in a published layout)")
+      .add("columns", job.columns, cli::columns_help)
+      .add("embedding", job.embedding, "size of ULMFiT's embeddings")
+      .add("hidden", job.hidden, "size of ULMFiT's layers")
+      .add("threads", job.threads, "threads to compute with")
+      .add("device", given.device,
+           "cpu, cuda, auto, or another device of LibTorch by its name, such as cuda:1 or xpu")
+      .add("precision", given.precision,
+           "precision of matrix products: fp32, bf16, or auto (bf16 where it is native)")
+      .add("seed", job.seed, "seed of the order, the dropout and new weights");
+  given.published.add_flags(flags);
+  flags.add_for_training();
+}
+
+/// Finds the languages and chooses one. Gives the job the flags of a published layout if the
+/// language has that layout, and otherwise throws `InputError` if such a flag is given.
+Languages::Found choose_language(LanguagesFlags& given, const cli::Flags& flags) {
+  Job& job = given.job;
+  given.languages.local = given.local;
+  given.published.validate();
+  const std::string& dataset = given.published.dataset_file;
+  auto found = given.languages.find(dataset, job.log);
+  if (job.lang.empty()) job.lang = found.published.empty() ? "en" : "fr";
+  if (found.published.contains(job.lang)) {
+    job.published = given.published;
+  } else if (const auto flag = given.published.first_given(flags)) {
+    throw InputError{"is only for a published layout, and " + dataset + " of the language " +
+                         job.lang + " was not found",
+                     {.object = "--" + *flag}};
+  }
+  return found;
+}
+
+/// Sets the values that are not given to the defaults of the job's layout.
+void set_defaults(LanguagesFlags& given) {
+  Job& job = given.job;
+  const bool theirs = job.published.has_value();
+  const auto by_layout = [theirs](std::int64_t& value, std::int64_t other, std::int64_t own) {
+    if (value == 0) value = theirs ? other : own;
+  };
+  by_layout(job.epochs, 8, 10);
+  by_layout(job.batch_size, 16, 32);
+  by_layout(job.max_length, 1440, 512);
+  if (given.model_dir.empty() && !theirs) given.model_dir = "models";
+  job.work = given.work.empty() ? "runs/languages_" + job.lang : given.work;
+}
+
+/// Throws an `InputError` that names the flag if a value is out of range.
+void check_job(const Job& job) {
+  cli::require(job.lang.find('/') == std::string::npos, "lang", "must be the name of a folder");
+  cli::require(job.epochs >= 1, "epochs", "must be at least 1");
+  cli::require(job.language_model_epochs >= -1, "language-model-epochs", "must be at least -1");
+  cli::require(job.vocabulary >= 10, "vocabulary", "must be at least 10");
+  cli::require(job.batch_size >= 1, "batch-size", "must be at least 1");
+  cli::require(job.max_length >= 3, "max-length", "must be at least 3");
+}
+
+/// Chooses the device, the precision and the number of threads.
+void use_machine(LanguagesFlags& given) {
+  Job& job = given.job;
+  job.device = tensor::select_device(given.device);
+  job.precision = model::precision_named(given.precision);
+  cli::require(job.precision != model::Precision::int8, "precision", "must be fp32, bf16 or auto");
+  tensor::keep_freed_memory();
+  tensor::set_threads(static_cast<int>(job.threads));
+  job.log.lines(tensor::describe(job.device));
+}
+
 /// Writes each label's scores as a binary classifier, the accuracy, and the macro averages.
 void save_performance(const std::filesystem::path& file,
                       const metrics::ClassificationReport& report, const data::Labels& labels) {
@@ -63,10 +165,12 @@ void save_description(const std::filesystem::path& file, const Job& job) {
   write_file_atomically(file, out.end_object().text() + "\n");
 }
 
-/// Publishes the files that exist to `place`, which is called `where` in messages. In a published
-/// layout they go directly there, else into a dated folder.
-void publish(const Job& job, sink::Any& place, const std::string& where,
-             std::vector<std::string> files) {
+/// Publishes the job's files that exist to `place`, which is called `where` in messages. In a
+/// published layout they go directly there, else into a dated folder.
+void publish_job(const Job& job, sink::Any& place, const std::string& where) {
+  std::vector<std::string> files{job.model_file().filename().string(),
+                                 job.published ? job.published->score_file : "performance.json",
+                                 "description.json", "vocabulary.txt", "subwords.model"};
   std::erase_if(files, [&](const auto& file) { return !std::filesystem::exists(job.work / file); });
   const std::string fresh =
       job.published ? "" : job.lang + "_" + dated(std::chrono::system_clock::now());
@@ -76,7 +180,7 @@ void publish(const Job& job, sink::Any& place, const std::string& where,
 
 /// Puts the files that a job of a published layout trains on into a directory of its own. The files
 /// of an earlier start are replaced only if that start had equal settings and inputs.
-void prepare(Job& job, const std::filesystem::path& folder) {
+void gather_published(Job& job, const std::filesystem::path& folder) {
   const auto own = job.work / "published";
   const auto data = own / "data", fresh = own / "data.new";
   if (std::filesystem::exists(data) && !std::filesystem::exists(own / "settings.json")) {
@@ -94,110 +198,62 @@ void prepare(Job& job, const std::filesystem::path& folder) {
   job.data = data;
 }
 
-void run_job(Job job, const Languages& languages, const Languages::Found& found,
-             const std::string& model_dir) {
-  const log::Log& log = job.log;
-  const auto folder = languages.fetch(job.lang, found, log);
+/// Fetches the language's files and finds its labels. Returns the place for the model, if it has
+/// one.
+std::optional<sink::Any> prepare_job(Job& job, const LanguagesFlags& given,
+                                     const Languages::Found& found) {
+  const auto folder = given.languages.fetch(job.lang, found, job.log);
   std::optional<sink::Any> place;
-  if (!model_dir.empty()) place = cli::open_job_dir(languages.models(model_dir), log);
+  if (!given.model_dir.empty()) {
+    place = cli::open_job_dir(given.languages.models(given.model_dir), job.log);
+  }
   if (job.published) {
-    job.published->pretrained = cli::local_input(job.published->pretrained, log);
-    prepare(job, folder);
+    job.published->pretrained = cli::local_input(job.published->pretrained, job.log);
+    gather_published(job, folder);
   } else {
     job.data = folder;
     job.labels = data::choose_labels({}, {}, job.data / "train.csv", {.columns = job.columns});
   }
-  const cli::StopSignals signals{{.log = log.warnings()}};
-  job.stop = signals.token();
-  const auto report = Framework::train(job);
-  log.info(report::tables(report, job.labels.names()));
-  if (job.published) {
-    save_description(job.work / "description.json", job);
-  } else {
-    save_performance(job.work / "performance.json", report, job.labels);
-  }
-  if (!place) return log.info("The model is in " + job.work.string());
-  publish(job, *place, languages.models(model_dir),
-          {job.model_file().filename().string(),
-           job.published ? job.published->score_file : "performance.json", "description.json",
-           "vocabulary.txt", "subwords.model"});
+  return place;
 }
 
-int main(int argc, char** argv) {
+/// Logs the figures on the test part, and saves them or, in a published layout, a description of
+/// the model.
+void save_report(const Job& job, const metrics::ClassificationReport& report) {
+  job.log.info(report::tables(report, job.labels.names()));
+  if (job.published) return save_description(job.work / "description.json", job);
+  save_performance(job.work / "performance.json", report, job.labels);
+}
+
+void run_job(const LanguagesFlags& given, const Languages::Found& found) {
+  Job job = given.job;
+  auto place = prepare_job(job, given, found);
+  const cli::StopSignals signals{{.log = job.log.warnings()}};
+  job.stop = signals.token();
+  save_report(job, Framework::train(job));
+  if (!place) return job.log.info("The model is in " + job.work.string());
+  publish_job(job, *place, given.languages.models(given.model_dir));
+}
+
+}  // namespace
+
+int languages_main(int argc, char** argv) {
   return cli::run([&](log::Log& log) {
-    Job job{.log = log};
-    job.lang.clear();
-    job.epochs = job.batch_size = job.max_length = 0;
-    Languages languages;
-    Published published;
-    std::string model_dir, local = languages.local.string(), work, precision = "fp32",
-                           device = "cpu";
+    LanguagesFlags given{log};
     cli::Flags flags{"languages", "trains a text classifier for a language from a bucket", log};
-    flags.add("lang", job.lang, "folder of the language (default: en; fr in a published layout)")
-        .add("epochs", job.epochs, "passes over the texts (default: 10; 8 in a published layout)")
-        .add("bucket-name", languages.bucket, "bucket with a folder for each language")
-        .add("model-dir", model_dir,
-             "folder of the bucket for models (default: models; none in a published layout)")
-        .add("local", local, "directory to use instead of a bucket")
-        .add("work-dir", work, "directory of the job (default: runs/languages_<lang>)")
-        .add("language-model-epochs", job.language_model_epochs,
-             "passes of the language model (0: leave that stage out; -1: as --epochs)")
-        .add("vocabulary", job.vocabulary, "size of ULMFiT's vocabulary")
-        .add("batch-size", job.batch_size,
-             "texts in a batch (default: 32; 16 in a published layout)")
-        .add("max-length", job.max_length,
-             "words of a text that the classifier reads (default: 512; 1440 in a published layout)")
-        .add("columns", job.columns, cli::columns_help)
-        .add("embedding", job.embedding, "size of ULMFiT's embeddings")
-        .add("hidden", job.hidden, "size of ULMFiT's layers")
-        .add("threads", job.threads, "threads to compute with")
-        .add("device", device,
-             "cpu, cuda, auto, or another device of LibTorch by its name, such as cuda:1 or xpu")
-        .add("precision", precision,
-             "precision of matrix products: fp32, bf16, or auto (bf16 where it is native)")
-        .add("seed", job.seed, "seed of the order, the dropout and new weights");
-    published.add_flags(flags);
-    flags.add_for_training();
+    add_flags(given, flags);
     if (!flags.parse(argc, argv)) return;
     if (const int size = dist::World::from_environment().size; size > 1) {
       throw InputError{"trains on one machine, in one process; there are " + std::to_string(size),
                        {.object = "languages"}};
     }
-    languages.local = local;
-    published.validate();
-    const auto found = languages.find(published.dataset_file, log);
-    if (job.lang.empty()) job.lang = found.published.empty() ? "en" : "fr";
-    if (found.published.contains(job.lang)) {
-      job.published = published;
-    } else if (const auto flag = published.first_given(flags)) {
-      throw InputError{"is only for a published layout, and " + published.dataset_file +
-                           " of the language " + job.lang + " was not found",
-                       {.object = "--" + *flag}};
-    }
-    const bool theirs = job.published.has_value();
-    cli::require_columns(job.columns);
-    cli::require(!theirs || job.columns.empty(), "columns", "is not for a published layout");
-    const auto by_layout = [theirs](std::int64_t& value, std::int64_t other, std::int64_t own) {
-      if (value == 0) value = theirs ? other : own;
-    };
-    by_layout(job.epochs, 8, 10);
-    by_layout(job.batch_size, 16, 32);
-    by_layout(job.max_length, 1440, 512);
-    if (model_dir.empty() && !theirs) model_dir = "models";
-    cli::require(job.lang.find('/') == std::string::npos, "lang", "must be the name of a folder");
-    cli::require(job.epochs >= 1, "epochs", "must be at least 1");
-    cli::require(job.language_model_epochs >= -1, "language-model-epochs", "must be at least -1");
-    cli::require(job.vocabulary >= 10, "vocabulary", "must be at least 10");
-    cli::require(job.batch_size >= 1, "batch-size", "must be at least 1");
-    cli::require(job.max_length >= 3, "max-length", "must be at least 3");
-    job.device = tensor::select_device(device);
-    job.precision = model::precision_named(precision);
-    cli::require(job.precision != model::Precision::int8, "precision",
-                 "must be fp32, bf16 or auto");
-    job.work = work.empty() ? "runs/languages_" + job.lang : work;
-    tensor::keep_freed_memory();
-    tensor::set_threads(static_cast<int>(job.threads));
-    log.lines(tensor::describe(job.device));
-    run_job(job, languages, found, model_dir);
+    const auto found = choose_language(given, flags);
+    const bool theirs = given.job.published.has_value();
+    cli::require_columns(given.job.columns);
+    cli::require(!theirs || given.job.columns.empty(), "columns", "is not for a published layout");
+    set_defaults(given);
+    check_job(given.job);
+    use_machine(given);
+    run_job(given, found);
   });
 }

@@ -8,7 +8,7 @@
 
 using namespace seqtrain;
 
-int main(int argc, char** argv) {
+int mnli_main(int argc, char** argv) {
   return cli::run([&](log::Log& log) {
     cli::TrainFlags flags;
     flags.open = open_file;

@@ -129,7 +129,7 @@ void label_file(cli::PredictFlags flags) {
   label_records(std::move(records), run, flags);
 }
 
-int main(int argc, char** argv) {
+int predict_main(int argc, char** argv) {
   return cli::run([&] {
     cli::PredictFlags flags;
     if (!flags.parse(argc, argv)) return;

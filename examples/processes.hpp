@@ -8,7 +8,6 @@
 
 #include <ATen/Version.h>
 
-#include <seqtrain/checkpoint/same_run.hpp>
 #include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/train_flags.hpp>
@@ -52,7 +51,7 @@ class Processes {
     const auto known =
         group_.remember("output_dir", [&] { return flags.run_directory(program).path.string(); });
     flags.output_dir = known.value;
-    if (known.was_there && flags.resume == "never") flags.resume = "auto";
+    if (known.was_there && flags.begins_anew()) flags.resume = "auto";
     return flags;
   }
 
@@ -64,8 +63,8 @@ class Processes {
     std::int64_t count = asked_for > 0 ? asked_for : group_.size();
     if (checkpoints != nullptr && asked_for == 0) {
       const auto saved = checkpoints->keeper().saved_settings();
-      const std::string value = seqtrain::checkpoint::detail::value_of(saved, "replicas");
-      if (!saved.empty()) count = value == "unset" ? 1 : std::stoll(value);
+      const std::string value = seqtrain::train::value_in(saved, "replicas");
+      if (!saved.empty()) count = value.empty() ? 1 : std::stoll(value);
     }
     count = std::stoll(group_.broadcast(std::to_string(count)));
     if (checkpoints != nullptr) {

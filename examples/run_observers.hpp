@@ -93,7 +93,7 @@ class RunObservers {
           records{options.run.log(),
                   {.every = options.flags.log_every, .warn = log.warnings(), .machine = figures()}},
           tensorboard{open_tensorboard(options, log)},
-          trials{{.enabled = options.flags.reports_trial(), .warn = log.warnings()}},
+          trials{{.enabled = options.flags.hp_tune, .warn = log.warnings()}},
           page{options.page, options.answers} {}
 
     [[nodiscard]] std::function<std::vector<seqtrain::metrics::Figure>()> figures() const {

@@ -45,7 +45,7 @@ void serve_model(const cli::ServeFlags& flags, const log::Log& log) {
   server.run(stop.token());
 }
 
-int main(int argc, char** argv) {
+int serve_main(int argc, char** argv) {
   return cli::run([&](log::Log& log) {
     cli::ServeFlags flags;
     if (flags.parse(argc, argv, log)) serve_model(flags, log);

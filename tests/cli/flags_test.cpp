@@ -312,6 +312,51 @@ TEST(Flags, TellWhichValuesDetermineResults) {
   EXPECT_EQ(flags.values().size(), 4U);
 }
 
+enum class Meal { soup, rice, bread };
+
+/// Parses `--meal` and `--warm`, and returns their values as texts, or the problem.
+std::string chosen_meal(std::vector<const char*> arguments) {
+  Meal meal = Meal::rice;
+  std::optional<bool> warm;
+  Flags flags{"program", "does something"};
+  flags
+      .add("meal", meal, {{"soup", Meal::soup}, {"rice", Meal::rice}, {"bread", Meal::bread}}, "",
+           determines_results)
+      .add("warm", warm, {{"", {}}, {"y", true}, {"n", false}}, "");
+  arguments.insert(arguments.begin(), "program");
+  try {
+    EXPECT_TRUE(flags.parse(static_cast<int>(arguments.size()), arguments.data()));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  EXPECT_EQ(flags.determining_values().front().second, meal == Meal::soup   ? "soup"
+                                                       : meal == Meal::rice ? "rice"
+                                                                            : "bread");
+  EXPECT_EQ(train::value_in(flags.values(), "warm"), !warm ? "" : *warm ? "y" : "n");
+  return flags.command();
+}
+
+TEST(Flags, TakeOneOfAFewWords) {
+  EXPECT_EQ(chosen_meal({}), "program");
+  EXPECT_EQ(chosen_meal({"--meal", "rice", "--warm", ""}), "program");
+  EXPECT_EQ(chosen_meal({"--meal", "soup", "--warm=n"}), "program --meal soup --warm n");
+  EXPECT_EQ(chosen_meal({"--meal=bread", "--warm=y"}), "program --meal bread --warm y");
+  for (const char* wrong : {"cake", "", "so", "Rice", "0"}) {
+    EXPECT_EQ(chosen_meal({"--meal", wrong}), "--meal: is unknown: use soup, rice or bread");
+  }
+  EXPECT_EQ(chosen_meal({"--warm", "yes"}), "--warm: must be y or n");
+  const tests::TemporaryFile file{R"({"meal": "soup", "warm": ""})", ".json"};
+  const std::string path = file.path().string();
+  Meal meal = Meal::rice;
+  Flags flags{"program", "does something"};
+  flags.add("meal", meal, {{"soup", Meal::soup}, {"rice", Meal::rice}}, "").add_for_training();
+  std::string warm;
+  flags.add("warm", warm, "");
+  const std::array<const char*, 3> arguments{"program", "--config", path.c_str()};
+  ASSERT_TRUE(flags.parse(3, arguments.data()));
+  EXPECT_EQ(meal, Meal::soup);
+}
+
 /// Returns the format of a log after the flags were parsed, or the error message.
 std::string log_format(std::vector<const char*> arguments) {
   std::ostringstream out;

@@ -102,16 +102,16 @@ TEST_F(TrainFlagsTest, MakeStepsOfAllReplicas) {
 TEST_F(TrainFlagsTest, TakeAMetricForTheBestModel) {
   TrainFlags flags;
   EXPECT_EQ(flags.metric_for_best_model, "");
-  EXPECT_EQ(flags.greater_is_better, "");
+  EXPECT_EQ(flags.greater_is_better, std::nullopt);
   Flags parser{"program", "does something"};
   const std::array<const char*, 5> arguments{"program", "--metric-for-best-model", "macro_f1",
                                              "--greater-is-better", "false"};
   ASSERT_TRUE(flags.parse(parser, 5, arguments.data()));
   EXPECT_EQ(flags.metric_for_best_model, "macro_f1");
-  EXPECT_EQ(flags.greater_is_better, "false");
-  flags.greater_is_better = "yes";
-  EXPECT_EQ(tests::problem_of([&] { flags.validate(); }),
-            "--greater-is-better: must be true or false");
+  EXPECT_EQ(flags.greater_is_better, false);
+  EXPECT_EQ(flags.fit_options().greater_is_better, false);
+  EXPECT_EQ(parsed({"--greater-is-better", "true"}).greater_is_better, true);
+  EXPECT_EQ(parsed({"--greater-is-better", ""}).greater_is_better, std::nullopt);
 }
 
 TEST_F(TrainFlagsTest, TakeTheNamesThatOthersGiveTheEpochs) {
@@ -215,6 +215,12 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
   EXPECT_EQ(problem("--lr-scheduler-type", "lineer"),
             "--lr-scheduler-type: is unknown: use constant, linear, cosine, slanted_triangular or "
             "one_cycle");
+  EXPECT_EQ(problem("--order", "random"), "--order: is unknown: use bucket, shuffle or file");
+  EXPECT_EQ(problem("--order", ""), "--order: is unknown: use bucket, shuffle or file");
+  EXPECT_EQ(problem("--optim", "sgd"), "--optim: is unknown: use adam or adamw");
+  EXPECT_EQ(problem("--on-nonfinite", "go"), "--on-nonfinite: is unknown: use stop or skip");
+  EXPECT_EQ(problem("--report-texts", "no"), "--report-texts: must be true or false");
+  EXPECT_EQ(problem("--greater-is-better", "yes"), "--greater-is-better: must be true or false");
   for (const auto& [name, value] : {std::pair{"--max-steps", "-1"},
                                     {"--gradient-accumulation-steps", "0"},
                                     {"--weight-decay", "-1"},
@@ -223,7 +229,6 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
                                     {"--adam-epsilon", "-1"},
                                     {"--warmup-steps", "-1"},
                                     {"--warmup-ratio", "1.5"},
-                                    {"--order", "random"},
                                     {"--loss", "hinge"},
                                     {"--focal-gamma", "2"},
                                     {"--huber-delta", "1"},
@@ -245,8 +250,30 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
   EXPECT_EQ(tests::problem_of([] {
               (void)parsed({"--loss=focal", "--label-smoothing-factor=0.1"});
             }),
-            "--label-smoothing-factor: does not go with --loss focal");
+            "--label-smoothing-factor: does not go with --loss");
   EXPECT_EQ(parsed({"--epochs", "0", "--max-steps", "3"}).max_steps, 3);
+}
+
+/// The options of an optimizer, as `optim::AdamOptions` has them in the half with torch.
+struct Adam {
+  double lr, beta1, beta2, eps, weight_decay;
+  bool decoupled_weight_decay;
+};
+
+TEST_F(TrainFlagsTest, TakeWords) {
+  for (const auto& [word, order] : {std::pair{"bucket", data::Order::bucket},
+                                    {"shuffle", data::Order::shuffle},
+                                    {"file", data::Order::file}}) {
+    EXPECT_EQ(parsed({"--order", word}).train_batches().plan.order, order);
+  }
+  EXPECT_FALSE(parsed({}).adam<Adam>().decoupled_weight_decay);
+  EXPECT_TRUE(parsed({"--optim=adamw"}).adam<Adam>().decoupled_weight_decay);
+  EXPECT_EQ(parsed({}).fit_options().on_nonfinite, train::OnNonfinite::stop);
+  EXPECT_EQ(parsed({"--on-nonfinite=skip"}).fit_options().on_nonfinite, train::OnNonfinite::skip);
+  EXPECT_EQ(parsed({"--lr-scheduler-type=cosine"}).fit_options().schedule.type,
+            optim::Schedule::Type::cosine);
+  EXPECT_TRUE(parsed({}).report_texts);
+  EXPECT_FALSE(parsed({"--report-texts", "false"}).report_texts);
 }
 
 TEST_F(TrainFlagsTest, KeepTheCheckpointsOfAFinishedRunIfAsked) {
@@ -303,7 +330,8 @@ TEST_F(TrainFlagsTest, RepeatARunFromItsRecord) {
   for (const std::vector<const char*>& arguments :
        {std::vector<const char*>{},
         {"--dev-fraction=0.1", "--learning-rate=3.00000012e-5", "--output-dir=out", "--overwrite",
-         "--dropout=0.25", "--class-weights=auto", "--freeze-encoder"}}) {
+         "--dropout=0.25", "--class-weights=auto", "--freeze-encoder", "--order=file",
+         "--optim=adamw", "--greater-is-better=false", "--report-texts=false"}}) {
     TrainFlags flags, again;
     Flags parser{"program", "does something"}, reader{"program", "does something"};
     std::vector<const char*> all{"program"};
@@ -318,6 +346,8 @@ TEST_F(TrainFlagsTest, RepeatARunFromItsRecord) {
     ASSERT_TRUE(again.parse(reader, 3, config.data()));
     EXPECT_EQ(reader.determining_values(), parser.determining_values());
     EXPECT_EQ(again.learning_rate, flags.learning_rate);
+    EXPECT_EQ(again.greater_is_better, flags.greater_is_better);
+    EXPECT_EQ(again.report_texts, flags.report_texts);
     EXPECT_EQ(again.dev_file, flags.dev_file);
     EXPECT_EQ(again.output_dir, "");
     EXPECT_FALSE(again.overwrite);
@@ -325,10 +355,10 @@ TEST_F(TrainFlagsTest, RepeatARunFromItsRecord) {
 }
 
 TEST_F(TrainFlagsTest, TakeWhatAServiceThatTunesPasses) {
-  EXPECT_FALSE(parsed({}).reports_trial());
-  EXPECT_FALSE(parsed({"--hp-tune=n"}).reports_trial());
+  EXPECT_FALSE(parsed({}).hp_tune);
+  EXPECT_FALSE(parsed({"--hp-tune=n"}).hp_tune);
   const auto flags = parsed({"--hp-tune=y", "--learning-rate=3e-5", "--weight_decay=0.01"});
-  EXPECT_TRUE(flags.reports_trial());
+  EXPECT_TRUE(flags.hp_tune);
   EXPECT_EQ(flags.learning_rate, 3e-5);
   EXPECT_EQ(flags.weight_decay, 0.01);
   EXPECT_EQ(tests::problem_of([] {

@@ -12,7 +12,7 @@ namespace {
 TEST(OneCycle, HasTheRatesAndMomentaOfFastai) {
   const auto document = json::Document::load(SEQTRAIN_TESTS_DIR "/golden/one_cycle.json");
   for (const auto& golden : document.root().at("cycles").items()) {
-    const Schedule schedule{.type = schedule_type("one_cycle"),
+    const Schedule schedule{.type = Schedule::Type::one_cycle,
                             .one_cycle = {.div = golden.at("div").number(),
                                           .div_final = golden.at("div_final").number(),
                                           .pct_start = golden.at("pct_start").number()}};

@@ -188,10 +188,6 @@ TEST(Plan, RefusesOptionsOutOfRange) {
   EXPECT_THROW(make_plan(Lengths{1}, {.batch_size = 0}, 0, 0), InputError);
   EXPECT_THROW(make_plan(Lengths{1}, {.pad_to_multiple_of = 0}, 0, 0), InputError);
   EXPECT_THROW(make_plan(Lengths{1}, {.bucket_pool = 0}, 0, 0), InputError);
-  EXPECT_EQ(order_named("file"), Order::file);
-  EXPECT_EQ(order_named("bucket"), Order::bucket);
-  EXPECT_EQ(order_named("shuffle"), Order::shuffle);
-  EXPECT_THROW(order_named("random"), InputError);
 }
 
 }  // namespace

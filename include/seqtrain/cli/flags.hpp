@@ -33,6 +33,10 @@ namespace seqtrain::cli {
 /// value when the run is resumed.
 enum Role { leaves_results_alone, determines_results };
 
+/// The words that a flag takes, each with the value that it stands for.
+template <class T>
+using Words = std::vector<std::pair<std::string_view, T>>;
+
 /// The flags of a program. Each flag is bound to a variable, whose value when the flag is added is
 /// the default. In a flag's name `-` and `_` are the same.
 class Flags {
@@ -74,6 +78,24 @@ class Flags {
     const auto split = [&target](const std::string& text) { target = split_at_commas(text); };
     options().add_options()(name.c_str(), po::value<std::string>()->notifier(split), help.c_str());
     return remember(name, role, [&target] { return flag_text(target); });
+  }
+
+  /// Adds a flag whose value is one of a few words. An empty word stands for no value.
+  template <class T>
+  Flags& add(const std::string& name, T& target, const Words<std::type_identity_t<T>>& words,
+             const std::string& help, Role role = leaves_results_alone) {
+    const std::string problem = std::is_enum_v<T> ? "is unknown: use " : "must be ";
+    const auto take = [=, &target](const std::string& text) {
+      const auto word = std::ranges::find(words, text, &Words<T>::value_type::first);
+      require(word != words.end(), name, problem + either(words));
+      target = word->second;
+    };
+    const auto text = [words, &target] {
+      return std::string{std::ranges::find(words, target, &Words<T>::value_type::second)->first};
+    };
+    const auto value = boost::program_options::value<std::string>()->default_value(text());
+    options().add_options()(name.c_str(), value->notifier(take), help.c_str());
+    return remember(name, role, text);
   }
 
   /// Adds a flag that is true or false, and true if it has no value.
@@ -225,6 +247,17 @@ class Flags {
     std::string text;
     bool is_switch;
   };
+
+  /// Returns the words as `a, b or c`.
+  template <class T>
+  static std::string either(const Words<T>& words) {
+    std::string text;
+    for (const auto& [word, value] : words) {
+      if (!text.empty()) text += &word == &words.back().first ? " or " : ", ";
+      text += word;
+    }
+    return text;
+  }
 
   boost::program_options::options_description& options() { return sections_.back(); }
 

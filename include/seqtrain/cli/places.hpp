@@ -62,7 +62,8 @@ class RunCheckpoints {
         keeper_{local_directory(flags, run), open_remote(flags),
                 options(flags, run, std::move(settings), std::move(versions), log_)} {
     std::error_code none;
-    const bool finished = flags.resume == "auto" && std::filesystem::exists(run.metrics(), none);
+    const bool finished =
+        flags.continues_by_itself() && std::filesystem::exists(run.metrics(), none);
     if (finished && !flags.overwrite && keeper_.saved_settings().empty()) {
       throw InputError{"holds a finished run, but no checkpoint from which it could be continued",
                        {.object = run.path().string()},
@@ -115,7 +116,7 @@ class RunCheckpoints {
   static train::CheckpointOptions options(const TrainFlags& flags, const run::RunDirectory& run,
                                           train::Pairs settings, train::Pairs versions,
                                           const log::Log& log) {
-    const bool by_name = flags.resume != "auto" && flags.resume != "never";
+    const bool by_name = !flags.continues_by_itself() && !flags.begins_anew();
     return {.every = flags.checkpoint_every,
             .minutes = flags.checkpoint_minutes,
             .keep = flags.keep_checkpoints,

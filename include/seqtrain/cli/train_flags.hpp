@@ -84,8 +84,9 @@ struct TrainFlags : DataFlags,
     auto options = read_options();
     options.problem_type = problem(config.root());
     if (options.problem_type != ProblemType::single_label) check_flags_of(options.problem_type);
-    require(!soft_labels || loss == "default", "soft-labels", "does not go with --loss " + loss);
-    require(loss != "huber" || options.problem_type == ProblemType::regression, "loss",
+    require(!soft_labels || loss == LossChoice::by_problem, "soft-labels",
+            "does not go with --loss");
+    require(loss != LossChoice::huber || options.problem_type == ProblemType::regression, "loss",
             "huber is for regression; see --problem-type");
     return data::choose_labels(labels, weights::chosen_label_names(config.root()), train_file,
                                options);
@@ -113,7 +114,7 @@ struct TrainFlags : DataFlags,
   [[nodiscard]] data::LoaderOptions train_batches(const data::Shard& shard = {}) const {
     auto options = dev_batches(shard);
     options.plan.batch_size = static_cast<std::size_t>(batch_size);
-    options.plan.order = data::order_named(order);
+    options.plan.order = order;
     options.plan.bucket_pool = static_cast<std::size_t>(bucket_pool);
     if (shard.replicas > 1) {
       options.plan.batches_together = static_cast<std::size_t>(shard.replicas * shard.accumulation);
@@ -157,16 +158,13 @@ struct TrainFlags : DataFlags,
             .max_steps = max_steps,
             .gradient_accumulation_steps = gradient_accumulation_steps * parts,
             .max_grad_norm = max_grad_norm == 0 ? unclipped : max_grad_norm,
-            .schedule = {.type = optim::schedule_type(lr_scheduler_type),
+            .schedule = {.type = lr_scheduler_type,
                          .warmup_steps = warmup_steps,
                          .warmup_ratio = warmup_ratio},
-            .on_nonfinite =
-                on_nonfinite == "skip" ? train::OnNonfinite::skip : train::OnNonfinite::stop,
+            .on_nonfinite = on_nonfinite,
             .early_stopping_patience = early_stopping_patience,
             .metric_for_best_model = metric_for_best_model,
-            .greater_is_better = greater_is_better.empty()
-                                     ? std::nullopt
-                                     : std::optional{greater_is_better == "true"},
+            .greater_is_better = greater_is_better,
             .stop = std::move(stop)};
   }
 
@@ -177,18 +175,18 @@ struct TrainFlags : DataFlags,
     return {.path = output_dir.empty() ? run::default_run_directory(name)
                                        : std::filesystem::path{output_dir},
             .model_name = model_name,
-            .overwrite = overwrite || resume != "never" || !first};
+            .overwrite = overwrite || !begins_anew() || !first};
   }
 
   /// Tells whether the run still has a checkpoint when it is finished, so that more epochs can
   /// extend it. A run that is continued by itself needs one, so that it does not begin anew.
   [[nodiscard]] bool keeps_checkpoints() const {
-    return keep_last_checkpoint || resume == "auto" || !checkpoint_dir.empty();
+    return keep_last_checkpoint || continues_by_itself() || !checkpoint_dir.empty();
   }
 
   /// Tells whether the run removes the checkpoints that the output directory holds.
   [[nodiscard]] bool replaces_checkpoints() const {
-    return overwrite && resume == "never" && checkpoint_dir.empty();
+    return overwrite && begins_anew() && checkpoint_dir.empty();
   }
 
  private:
@@ -254,7 +252,7 @@ struct TrainFlags : DataFlags,
   void check_flags_of(ProblemType type) const {
     const std::string problem = "does not go with " + std::string{name(type)};
     require(class_weights.empty() || has_labels(type), "class-weights", problem);
-    require(loss != "focal" || has_labels(type), "loss", "focal " + problem);
+    require(loss != LossChoice::focal || has_labels(type), "loss", "focal " + problem);
     require(label_smoothing_factor == 0, "label-smoothing-factor", problem);
     require(!soft_labels, "soft-labels", problem);
     require(labels.empty() || type == ProblemType::multi_label, "labels", problem);

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <utility>
 
 #include <seqtrain/concepts/one_cycle.hpp>
 #include <seqtrain/core/error.hpp>
@@ -80,38 +82,17 @@ struct Schedule {
   }
 };
 
-/// Returns the name that transformers' `lr_scheduler_type` has for a schedule.
+/// The names that transformers' `lr_scheduler_type` has for the schedules.
+inline constexpr std::array<std::pair<std::string_view, Schedule::Type>, 5> schedule_names{
+    {{"constant", Schedule::Type::constant},
+     {"linear", Schedule::Type::linear},
+     {"cosine", Schedule::Type::cosine},
+     {"slanted_triangular", Schedule::Type::slanted_triangular},
+     {"one_cycle", Schedule::Type::one_cycle}}};
+
+/// Returns the name of a schedule.
 constexpr std::string_view name(Schedule::Type type) {
-  switch (type) {
-    case Schedule::Type::constant:
-      return "constant";
-    case Schedule::Type::linear:
-      return "linear";
-    case Schedule::Type::cosine:
-      return "cosine";
-    case Schedule::Type::slanted_triangular:
-      return "slanted_triangular";
-    case Schedule::Type::one_cycle:
-      return "one_cycle";
-  }
-  return "";
-}
-
-/// Returns the schedule of that name, or nothing if there is none.
-inline std::optional<Schedule::Type> find_schedule(std::string_view text) {
-  using enum Schedule::Type;
-  for (const auto type : {constant, linear, cosine, slanted_triangular, one_cycle}) {
-    if (name(type) == text) return type;
-  }
-  return {};
-}
-
-/// Returns the schedule of that name. Throws `InputError` if there is none.
-inline Schedule::Type schedule_type(std::string_view text) {
-  if (const auto found = find_schedule(text)) return *found;
-  throw InputError{"unknown schedule '" + std::string{text} + "'",
-                   {.object = "lr_scheduler_type"},
-                   "use constant, linear, cosine, slanted_triangular or one_cycle"};
+  return schedule_names[static_cast<std::size_t>(type)].first;
 }
 
 }  // namespace seqtrain::optim

@@ -1,19 +1,18 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <seqtrain/core/equal_but_case.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/number_in.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/example.hpp>
 
@@ -21,20 +20,15 @@ namespace seqtrain::data {
 
 /// Returns the number if all of `text` is an integer in digits.
 [[nodiscard]] inline std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc{} || end != text.data() + text.size()) return {};
-  return number;
+  return number_in<std::int64_t>(text);
 }
 
 namespace detail {
 
 /// Returns the number if all of `text` is a finite number: 1, -2.5, 1e3.
 inline std::optional<double> decimal_number(std::string_view text) {
-  double number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole_text = code == std::errc{} && end == text.data() + text.size();
-  return whole_text && std::isfinite(number) ? std::optional{number} : std::nullopt;
+  const auto number = number_in<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 /// Returns the number if the value of `text` is an integer: 1 for 1, 01 and 1.0.

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
@@ -21,13 +22,9 @@ namespace seqtrain::data {
 /// them as they are then, and `file` keeps the order of the file.
 enum class Order { bucket, shuffle, file };
 
-/// Returns the order with this name. Throws `InputError` that lists the names.
-inline Order order_named(std::string_view name) {
-  if (name == "bucket") return Order::bucket;
-  if (name == "shuffle") return Order::shuffle;
-  if (name == "file") return Order::file;
-  throw InputError{"unknown order '" + std::string{name} + "'", {}, "use bucket, shuffle or file"};
-}
+/// The names of the orders.
+inline constexpr std::array<std::pair<std::string_view, Order>, 3> order_names{
+    {{"bucket", Order::bucket}, {"shuffle", Order::shuffle}, {"file", Order::file}}};
 
 struct PlanOptions {
   std::size_t batch_size = 32;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -9,11 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <simdjson.h>
 
+#include <seqtrain/core/number_in.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/labels.hpp>
 
@@ -21,11 +20,9 @@ namespace seqtrain::data {
 
 /// Returns the number if all of `text` is a number that fits a float.
 [[nodiscard]] inline std::optional<float> finite_number(std::string_view text) {
-  double number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc{} || end != text.data() + text.size()) return {};
-  const auto narrow = static_cast<float>(number);
-  return std::isfinite(narrow) ? std::optional{narrow} : std::nullopt;
+  const auto number = number_in<double>(text);
+  const auto narrow = static_cast<float>(number.value_or(0));
+  return number && std::isfinite(narrow) ? std::optional{narrow} : std::nullopt;
 }
 
 /// Reads labels of multi-label classification. Each is a JSON array that holds either names of

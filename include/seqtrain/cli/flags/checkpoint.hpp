@@ -41,6 +41,10 @@ struct CheckpointFlags {
              "seconds after SIGTERM within which the run is saved and ends");
   }
 
+  /// Tells whether the run continues from its newest checkpoint if it has one.
+  [[nodiscard]] bool continues_by_itself() const { return resume == "auto"; }
+  [[nodiscard]] bool begins_anew() const { return resume == "never"; }
+
   /// Throws an `InputError` that names the flag if a value is out of range.
   void validate() const {
     require(checkpoint_every >= 0, "checkpoint-every", "must not be negative");

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <system_error>
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/require.hpp>
+#include <seqtrain/core/number_in.hpp>
 #include <seqtrain/hub/name.hpp>
 
 namespace seqtrain::cli {
@@ -23,8 +22,8 @@ struct OutputFlags {
   std::string logging_dir = "";
   std::int64_t log_every = 50;
   std::string calibrate = "no";
-  std::string report_texts = "true";
-  std::string hp_tune = "n";
+  bool report_texts = true;
+  bool hp_tune = false;
 
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
@@ -49,10 +48,10 @@ struct OutputFlags {
              "choose a temperature for the model's scores on the dev file, or in multi-label "
              "classification a threshold for each label: yes (for the highest F1), a precision "
              "such as 0.9 (for the highest recall at that precision) or no")
-        .add("report-texts", report_texts,
+        .add("report-texts", report_texts, {{"true", true}, {"false", false}},
              "whether report.html shows texts of examples: true, false")
         .add(
-            "hp-tune", hp_tune,
+            "hp-tune", hp_tune, {{"y", true}, {"n", false}},
             "y: report the dev figures to a service that tunes hyperparameters; n: report nothing");
   }
 
@@ -68,27 +67,18 @@ struct OutputFlags {
     require(log_every >= 1, "log-every", "must be at least 1");
     require(calibrate == "no" || calibrates(), "calibrate",
             "must be yes, no, or a precision above 0 and at most 1");
-    require(report_texts == "true" || report_texts == "false", "report-texts",
-            "must be true or false");
-    require(hp_tune == "y" || hp_tune == "n", "hp-tune", "must be y or n");
   }
 
   /// Returns the precision that `--calibrate` asks for in multi-label classification, or nothing.
   [[nodiscard]] std::optional<double> calibration_precision() const {
-    double value = 0;
-    const char* const end = calibrate.data() + calibrate.size();
-    const auto [rest, error] = std::from_chars(calibrate.data(), end, value);
-    if (error != std::errc{} || rest != end || !(value > 0 && value <= 1)) return {};
-    return value;
+    const auto value = number_in<double>(calibrate);
+    return value && *value > 0 && *value <= 1 ? value : std::nullopt;
   }
 
   /// Tells whether a temperature or thresholds are chosen on dev.
   [[nodiscard]] bool calibrates() const {
     return calibrate == "yes" || calibration_precision().has_value();
   }
-
-  /// Tells whether the run reports its figures to a service that tunes hyperparameters.
-  [[nodiscard]] bool reports_trial() const { return hp_tune == "y"; }
 };
 
 }  // namespace seqtrain::cli

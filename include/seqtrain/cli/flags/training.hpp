@@ -1,57 +1,68 @@
 #pragma once
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/require.hpp>
 #include <seqtrain/concepts/schedule.hpp>
+#include <seqtrain/core/number_in.hpp>
 #include <seqtrain/data/class_weights.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/plan.hpp>
+#include <seqtrain/train/options.hpp>
 
 namespace seqtrain::cli {
+
+/// The optimizers of `--optim`.
+enum class Optimizer { adam, adamw };
+
+/// The losses of `--loss`. The default one is that of the problem type.
+enum class LossChoice { by_problem, focal, huber };
 
 /// The flags about batches, the optimizer and the length of training.
 struct TrainingFlags {
   std::int64_t batch_size = 16;
   std::int64_t tokens_per_batch = 0;
   std::int64_t pad_to_multiple_of = 1;
-  std::string order = "bucket";
+  data::Order order = data::Order::bucket;
   std::int64_t bucket_pool = 1000;
   std::int64_t epochs = 2;
   std::int64_t max_steps = 0;
   double learning_rate = 5e-5;
-  std::string optim = "adam";
+  Optimizer optim = Optimizer::adam;
   double weight_decay = 0;
   double adam_beta1 = 0.9;
   double adam_beta2 = 0.999;
   double adam_epsilon = 1e-8;
-  std::string lr_scheduler_type = "constant";
+  seqtrain::optim::Schedule::Type lr_scheduler_type = seqtrain::optim::Schedule::Type::constant;
   std::int64_t warmup_steps = 0;
   double warmup_ratio = 0;
   double max_grad_norm = 0;
   std::int64_t gradient_accumulation_steps = 1;
   std::vector<std::string> class_weights = {};
   double label_smoothing_factor = 0;
-  std::string loss = "default";
+  LossChoice loss = LossChoice::by_problem;
   double focal_gamma = std::numeric_limits<double>::quiet_NaN();
   double huber_delta = std::numeric_limits<double>::quiet_NaN();
   std::int64_t early_stopping_patience = 0;
   bool best_model = false;
   std::string metric_for_best_model = "";
-  std::string greater_is_better = "";
-  std::string on_nonfinite = "stop";
+  std::optional<bool> greater_is_better = {};
+  train::OnNonfinite on_nonfinite = train::OnNonfinite::stop;
   std::int64_t seed = 1234;
 
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
+    using seqtrain::optim::schedule_names;
+    const Words<LossChoice> loss_names{{"default", LossChoice::by_problem},
+                                       {"focal", LossChoice::focal},
+                                       {"huber", LossChoice::huber}};
     flags.section("Training")
         .add("batch-size", batch_size, "examples in a batch", determines_results)
         .add("tokens-per-batch", tokens_per_batch,
@@ -59,7 +70,8 @@ struct TrainingFlags {
              determines_results)
         .add("pad-to-multiple-of", pad_to_multiple_of,
              "round a batch's width up to a multiple of this", determines_results)
-        .add("order", order, "bucket: shuffled, similar lengths together; shuffle; file: as it is",
+        .add("order", order, {data::order_names.begin(), data::order_names.end()},
+             "bucket: shuffled, similar lengths together; shuffle; file: as it is",
              determines_results)
         .add("bucket-pool", bucket_pool,
              "batches whose examples are sorted by length together in the order bucket",
@@ -68,14 +80,14 @@ struct TrainingFlags {
         .add("max-steps", max_steps, "optimizer steps; if above 0 it replaces --epochs")
         .add("learning-rate", learning_rate, "highest learning rate of the schedule",
              determines_results)
-        .add("optim", optim, "adam: decay added to the gradient; adamw: decoupled",
-             determines_results)
+        .add("optim", optim, {{"adam", Optimizer::adam}, {"adamw", Optimizer::adamw}},
+             "adam: decay added to the gradient; adamw: decoupled", determines_results)
         .add("weight-decay", weight_decay, "weight decay; --optim says how it is applied",
              determines_results)
         .add("adam-beta1", adam_beta1, "decay of the first moment", determines_results)
         .add("adam-beta2", adam_beta2, "decay of the second moment", determines_results)
         .add("adam-epsilon", adam_epsilon, "number added to the denominator", determines_results)
-        .add("lr-scheduler-type", lr_scheduler_type,
+        .add("lr-scheduler-type", lr_scheduler_type, {schedule_names.begin(), schedule_names.end()},
              "constant, linear, cosine, slanted_triangular or one_cycle, which schedules Adam's "
              "first beta too",
              determines_results)
@@ -91,7 +103,7 @@ struct TrainingFlags {
              "weights of the labels in the loss: w0,w1,… in the order of the label ids, "
              "or auto: rare labels get large weights (default: equal weights)",
              determines_results)
-        .add("loss", loss,
+        .add("loss", loss, loss_names,
              "default: cross-entropy, or the squared error for regression; focal: right answers "
              "count less; huber, for regression: large errors count less",
              determines_results)
@@ -112,11 +124,12 @@ struct TrainingFlags {
              "name of a metric of the program (default: accuracy; micro_f1 for multi-label "
              "classification; loss for regression)",
              determines_results)
-        .add("greater-is-better", greater_is_better,
+        .add("greater-is-better", greater_is_better, {{"", {}}, {"true", true}, {"false", false}},
              "whether a larger value is better (default: true unless the name ends in loss or is "
              "perplexity or mean_squared_error)",
              determines_results)
         .add("on-nonfinite", on_nonfinite,
+             {{"stop", train::OnNonfinite::stop}, {"skip", train::OnNonfinite::skip}},
              "what to do if a gradient is not finite: stop, or skip the step", determines_results)
         .add("seed", seed, "seed of the data order, dropout and the new head", determines_results);
   }
@@ -126,8 +139,6 @@ struct TrainingFlags {
     require(batch_size >= 1, "batch-size", "must be at least 1");
     require(tokens_per_batch >= 0, "tokens-per-batch", "must not be negative");
     require(pad_to_multiple_of >= 1, "pad-to-multiple-of", "must be at least 1");
-    require(order == "bucket" || order == "shuffle" || order == "file", "order",
-            "is unknown: use bucket, shuffle or file");
     require(bucket_pool >= 1, "bucket-pool", "must be at least 1");
     require(max_steps >= 0, "max-steps", "must not be negative");
     require(epochs >= 1 || max_steps >= 1, "epochs", "must be at least 1");
@@ -139,11 +150,6 @@ struct TrainingFlags {
     require(label_smoothing_factor >= 0 && label_smoothing_factor <= 1, "label-smoothing-factor",
             "must be at least 0 and at most 1");
     require(early_stopping_patience >= 0, "early-stopping-patience", "must not be negative");
-    require(
-        greater_is_better.empty() || greater_is_better == "true" || greater_is_better == "false",
-        "greater-is-better", "must be true or false");
-    require(on_nonfinite == "stop" || on_nonfinite == "skip", "on-nonfinite",
-            "is unknown: use stop or skip");
   }
 
   /// Returns the options of the loss with this training set. `Options` is `model::LossOptions`.
@@ -151,8 +157,8 @@ struct TrainingFlags {
   [[nodiscard]] Options loss_for(const data::EncodedSet& train, const data::Labels& names) const {
     Options options{.class_weights = class_weights_for(train, names),
                     .label_smoothing = label_smoothing_factor};
-    if (loss == "focal") options.focal_gamma = std::isnan(focal_gamma) ? 2 : focal_gamma;
-    if (loss == "huber") options.huber_delta = std::isnan(huber_delta) ? 1 : huber_delta;
+    if (loss == LossChoice::focal) options.focal_gamma = std::isnan(focal_gamma) ? 2 : focal_gamma;
+    if (loss == LossChoice::huber) options.huber_delta = std::isnan(huber_delta) ? 1 : huber_delta;
     return options;
   }
 
@@ -164,7 +170,7 @@ struct TrainingFlags {
             .beta2 = adam_beta2,
             .eps = adam_epsilon,
             .weight_decay = weight_decay,
-            .decoupled_weight_decay = optim == "adamw"};
+            .decoupled_weight_decay = optim == Optimizer::adamw};
   }
 
  private:
@@ -172,7 +178,6 @@ struct TrainingFlags {
     const auto is_decay = [](double rate) { return rate >= 0 && rate < 1; };
     const auto is_amount = [](double value) { return value >= 0 && std::isfinite(value); };
     require(is_amount(learning_rate), "learning-rate", "must be a number, not negative");
-    require(optim == "adam" || optim == "adamw", "optim", "is unknown: use adam or adamw");
     require(is_amount(weight_decay), "weight-decay", "must be a number, not negative");
     require(is_decay(adam_beta1), "adam-beta1", "must be at least 0 and below 1");
     require(is_decay(adam_beta2), "adam-beta2", "must be at least 0 and below 1");
@@ -181,27 +186,24 @@ struct TrainingFlags {
   }
 
   void validate_loss() const {
-    require(loss == "default" || loss == "focal" || loss == "huber", "loss",
-            "is unknown: use default, focal or huber");
-    require(std::isnan(focal_gamma) || loss == "focal", "focal-gamma", "needs --loss focal");
-    require(std::isnan(huber_delta) || loss == "huber", "huber-delta", "needs --loss huber");
+    require(std::isnan(focal_gamma) || loss == LossChoice::focal, "focal-gamma",
+            "needs --loss focal");
+    require(std::isnan(huber_delta) || loss == LossChoice::huber, "huber-delta",
+            "needs --loss huber");
     require(std::isnan(focal_gamma) || (focal_gamma > 0 && std::isfinite(focal_gamma)),
             "focal-gamma", "must be a number above 0");
     require(std::isnan(huber_delta) || (huber_delta > 0 && std::isfinite(huber_delta)),
             "huber-delta", "must be a number above 0");
-    require(label_smoothing_factor == 0 || loss == "default", "label-smoothing-factor",
-            "does not go with --loss " + loss);
+    require(label_smoothing_factor == 0 || loss == LossChoice::by_problem, "label-smoothing-factor",
+            "does not go with --loss");
   }
 
   void validate_schedule() const {
-    using Type = seqtrain::optim::Schedule::Type;
-    const auto type = seqtrain::optim::find_schedule(lr_scheduler_type);
-    require(type.has_value(), "lr-scheduler-type",
-            "is unknown: use constant, linear, cosine, slanted_triangular or one_cycle");
+    const bool rises = lr_scheduler_type == seqtrain::optim::Schedule::Type::one_cycle;
     require(warmup_steps >= 0, "warmup-steps", "must not be negative");
     require(warmup_ratio >= 0 && warmup_ratio <= 1, "warmup-ratio",
             "must be at least 0 and at most 1");
-    require(type != Type::one_cycle || (warmup_steps == 0 && warmup_ratio == 0),
+    require(!rises || (warmup_steps == 0 && warmup_ratio == 0),
             warmup_steps == 0 ? "warmup-ratio" : "warmup-steps",
             "does not go with one_cycle, which has its own rise");
   }
@@ -223,11 +225,10 @@ struct TrainingFlags {
     std::vector<double> weights;
     if (balances_classes()) return weights;
     for (const std::string& text : class_weights) {
-      double& weight = weights.emplace_back();
-      const char* const end = text.data() + text.size();
-      const auto [rest, error] = std::from_chars(text.data(), end, weight);
-      require(error == std::errc{} && rest == end && weight > 0 && std::isfinite(weight),
-              "class-weights", "must be auto, or numbers above 0 with commas between them");
+      const auto weight = number_in<double>(text);
+      require(weight && *weight > 0 && std::isfinite(*weight), "class-weights",
+              "must be auto, or numbers above 0 with commas between them");
+      weights.push_back(*weight);
     }
     return weights;
   }

@@ -1,0 +1,205 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include <seqtrain/cli/encode.hpp>
+#include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/places.hpp>
+#include <seqtrain/cli/push_to_hub.hpp>
+#include <seqtrain/cli/run_settings.hpp>
+#include <seqtrain/cli/stop_signals.hpp>
+#include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/data/describe.hpp>
+#include <seqtrain/data/hold_out.hpp>
+#include <seqtrain/data/unknown_tokens.hpp>
+#include <seqtrain/data/visit_examples.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/model/any_classifier.hpp>
+#include <seqtrain/model/describe.hpp>
+#include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/model/options.hpp>
+#include <seqtrain/model/row_cache.hpp>
+#include <seqtrain/run/results.hpp>
+#include <seqtrain/run/run_directory.hpp>
+#include <seqtrain/sink/any.hpp>
+#include <seqtrain/tensor/machine.hpp>
+#include <seqtrain/tensor/versions.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/unknown_id.hpp>
+
+#include "processes.hpp"
+
+/// A program that fine-tunes: its flags as they are given, its processes and its device.
+struct Program {
+  const seqtrain::log::Log& log;
+  const std::string& name;
+  const seqtrain::cli::TrainFlags& given;
+  const seqtrain::cli::Flags& parser;
+  Processes& processes;
+  c10::Device device;
+  std::string& place;  ///< gets the path of the run's directory
+};
+
+/// The places and the model of a run, checked before anything is written. Only the first process
+/// has checkpoints and a repository.
+struct Prepared {
+  seqtrain::cli::TrainFlags flags;  ///< with local paths
+  seqtrain::run::RunDirectory directory;
+  seqtrain::sink::Any job;  ///< gets the results too
+  seqtrain::text::AnyTokenizer tokenizer;
+  seqtrain::data::Labels labels;
+  seqtrain::model::AnyClassifier model;
+  std::unique_ptr<seqtrain::cli::RunCheckpoints> checkpoints;
+  std::optional<seqtrain::cli::PushToHub> repository;
+  std::optional<seqtrain::run::CardDataset> dataset;
+  std::int64_t replicas;
+  seqtrain::run::Results results;
+
+  [[nodiscard]] seqtrain::cli::StopSignalsOptions stop_options() const {
+    if (checkpoints) return checkpoints->stop_options(flags);
+    return {.grace_seconds = flags.grace_seconds};
+  }
+  [[nodiscard]] seqtrain::checkpoint::Checkpoints* keeper() const {
+    return checkpoints ? &checkpoints->keeper() : nullptr;
+  }
+};
+
+/// The encoded examples of a run.
+struct Examples {
+  seqtrain::data::EncodedFile train;
+  seqtrain::data::EncodedFile dev;
+  std::optional<seqtrain::data::EncodedFile> test;
+  std::string dev_file;               ///< the file that has the dev examples
+  std::vector<std::size_t> dev_rows;  ///< their rows in that file; empty if they are all of it
+  std::size_t max_length;             ///< most ids of an example
+};
+
+/// Looks at the output directory and, if the model has to be fetched, reads the files of examples,
+/// so that errors in them are found before. Otherwise they are found soon by encoding.
+inline void check_before_the_model(const Program& program, const seqtrain::cli::TrainFlags& flags) {
+  using namespace seqtrain;
+  std::error_code none;
+  const bool is_bundled = flags.train_file == cli::DataFlags{}.train_file;
+  const bool is_missing = is_bundled && !program.parser.is_given("train-file") &&
+                          !std::filesystem::exists(flags.train_file, none);
+  if (flags.train_file.empty() || is_missing) {
+    throw InputError{"is needed",
+                     {.object = "--train-file"},
+                     "name a .csv, .tsv or .jsonl with the fields text and label, or a --dataset"};
+  }
+  (void)run::RunDirectory{flags.run_directory(program.name, program.processes.is_first())};
+  if (!cli::is_on_hub(flags.model) && !gcs::is_gs(flags.model)) return;
+  // The model may determine what labels are. Each of them can be read for regression.
+  const data::Labels any = data::Labels::regression();
+  for (const auto& file : {flags.train_file, flags.dev_file, flags.test_file}) {
+    if (file.empty()) continue;
+    data::visit_examples(file, flags.read_options(), any, [](const auto&, const data::Example&) {});
+  }
+}
+
+/// Finds the inputs and the places of a run, and loads the model. Throws `InputError` if a flag, a
+/// file or another process does not fit.
+[[nodiscard]] inline Prepared prepare(const Program& program) {
+  using namespace seqtrain;
+  const log::Log& log = program.log;
+  const bool first = program.processes.is_first();
+  std::optional<cli::PushToHub> repository;
+  if (first) repository.emplace(program.given, log);
+  auto flags = cli::with_local_inputs(
+      program.processes.in_one_directory(program.given, program.name), log,
+      [&](const cli::TrainFlags& files) { check_before_the_model(program, files); });
+  run::Results results{.flags = cli::with_dataset(program.parser.values(), flags),
+                       .versions = tensor::versions()};
+  auto dataset = cli::card_dataset(flags);
+  run::RunDirectory directory{flags.run_directory(program.name, first)};
+  program.place = directory.path().string();
+  auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
+  auto tokenizer = text::load_tokenizer(flags.model);
+  auto labels = flags.choose_labels();
+  const auto options =
+      flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
+  auto model = model::load_classifier(flags.model, options);
+  log.lines(tensor::describe(program.device) + "\n" + model::describe(model, options));
+  const auto settings =
+      cli::run_settings(program.parser.determining_values(), flags, name(model.precision()));
+  program.processes.check_equal(settings);
+  auto checkpoints = first ? std::make_unique<cli::RunCheckpoints>(flags, directory, settings,
+                                                                   results.versions, log)
+                           : nullptr;
+  const auto replicas = program.processes.replicas(flags.replicas, checkpoints.get());
+  return {.flags = std::move(flags),
+          .directory = std::move(directory),
+          .job = std::move(job),
+          .tokenizer = std::move(tokenizer),
+          .labels = std::move(labels),
+          .model = std::move(model),
+          .checkpoints = std::move(checkpoints),
+          .repository = std::move(repository),
+          .dataset = std::move(dataset),
+          .replicas = replicas,
+          .results = std::move(results)};
+}
+
+/// Encodes the training file and the dev file, or holds the dev examples out of the training file.
+[[nodiscard]] inline seqtrain::data::HeldOut encode_train_and_dev(
+    Processes& processes, seqtrain::cli::FileEncoder<seqtrain::text::AnyTokenizer>& encode,
+    const seqtrain::cli::TrainFlags& flags) {
+  const double fraction = flags.fraction_of_train_data;
+  if (flags.dev_fraction == 0) {
+    return {.train = processes.encode_once(encode, flags.train_file, fraction),
+            .dev = processes.encode_once(encode, flags.dev_file)};
+  }
+  return flags.hold_out(processes.encode_once(encode, flags.train_file), encode.max_length());
+}
+
+/// Logs what the examples are, and warns of problems in them.
+inline void describe_examples(const Program& program, Prepared& run, const Examples& examples) {
+  using namespace seqtrain;
+  const log::Log& log = program.log;
+  const data::EncodedSet& train = examples.train.set;
+  run.results.data = data::describe(examples.train, examples.dev, run.labels);
+  log.lines(data::to_text(*run.results.data));
+  log.warning(data::leak_warning(*run.results.data));
+  log.warning(data::rare_label_warning(*run.results.data));
+  log.warning(data::unknown_warning(train, text::unknown_id(run.tokenizer)));
+  if (run.flags.freeze_encoder && program.device.is_cpu() && run.model.has_kernels()) {
+    const auto rows =
+        train.size() + examples.dev.set.size() + (examples.test ? examples.test->set.size() : 0);
+    log.warning(
+        model::states_warning(rows, static_cast<std::size_t>(run.model.config().hidden_size)));
+  }
+}
+
+/// Encodes the examples of a run and gives the model their class weights.
+[[nodiscard]] inline Examples read_examples(const Program& program, Prepared& run) {
+  using namespace seqtrain;
+  const cli::TrainFlags& flags = run.flags;
+  cli::FileEncoder encode{flags, run.tokenizer, run.labels, run.model.max_length(), program.log};
+  if (flags.holds_out_by_default) {
+    program.log.info("No --dev-file: a tenth of " + flags.train_file +
+                     " is held out to evaluate on");
+  }
+  auto parts = encode_train_and_dev(program.processes, encode, flags);
+  std::optional<data::EncodedFile> test;
+  if (!flags.test_file.empty()) test = program.processes.encode_once(encode, flags.test_file);
+  run.model.set_loss(flags.loss_for<model::LossOptions>(parts.train.set, run.labels));
+  program.log.lines(data::describe(parts.train));
+  Examples examples{.train = std::move(parts.train),
+                    .dev = std::move(parts.dev),
+                    .test = std::move(test),
+                    .dev_file = parts.dev_rows.empty() ? flags.dev_file : flags.train_file,
+                    .dev_rows = std::move(parts.dev_rows),
+                    .max_length = encode.max_length()};
+  if (program.processes.is_first()) describe_examples(program, run, examples);
+  return examples;
+}
