@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/joined.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/admission.hpp>
@@ -70,12 +72,13 @@ class Service {
     if (route == Route::none) {
       throw Refusal{404, error_type::validation, "no such path"};
     }
-    if (route == Route::torch_serve) exchange->contract = Contract::torch_serve;
-    const std::string allowed{methods(route)};
+    if (route == Route::torch_serve) exchange->error_form = torch_serve_error;
+    const auto taken = methods(route);
+    const std::string allowed = joined(taken);
     if (http.method == "OPTIONS") {
       return exchange->answer({.status = 204, .headers = {{"Allow", allowed}}});
     }
-    if (!takes(route, http.method)) {
+    if (std::ranges::find(taken, http.method) == taken.end()) {
       exchange->allow = allowed;
       throw Refusal{405, error_type::validation, "this path takes " + allowed};
     }
@@ -100,13 +103,9 @@ class Service {
 
   HttpResponse health(Route route) const {
     const bool well = models_.present() && !draining_;
-    HttpResponse response{.status = well ? 200 : 503};
-    if (route == Route::ping) {
-      response.body = well ? R"({"status":"Healthy"})" : R"({"status":"Unhealthy"})";
-    } else if (!well) {
-      response.body = error_body(Contract::tei, unhealthy("unhealthy"));
-    }
-    return response;
+    if (route != Route::ping) return well ? HttpResponse{} : tei_error(unhealthy("unhealthy"));
+    return {.status = well ? 200 : 503,
+            .body = well ? R"({"status":"Healthy"})" : R"({"status":"Unhealthy"})"};
   }
 
   /// Returns the model. Throws a `Refusal` if there is none or the server is about to stop.
@@ -212,7 +211,11 @@ class Service {
       if (job) {
         for (const auto& row : job->rows()) predictions.push_back(predict::interpret(row, task));
       }
-      return exchange.answered(answer_body(exchange.request, task, predictions), job.get());
+      const auto& write = exchange.request.write;
+      return exchange.answered(
+          write ? write(task, predictions)
+                : HttpResponse{.body = answer_body(exchange.request, task, predictions)},
+          job.get());
     } catch (const Refusal& refusal) {
       return exchange.refused(refusal);
     } catch (const std::exception& error) {
