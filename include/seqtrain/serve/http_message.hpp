@@ -16,8 +16,9 @@ namespace seqtrain::serve {
 /// An HTTP request.
 struct HttpRequest {
   std::string method = {};
-  std::string target = {};  ///< path and query, as sent
-  std::string id = {};      ///< `X-Request-Id`; empty if it is missing or not usable
+  std::string target = {};            ///< path and query, as sent
+  std::string id = {};                ///< `X-Request-Id`; empty if it is missing or not usable
+  std::string inference_header = {};  ///< `Inference-Header-Content-Length`, as sent
   std::string body = {};
   unsigned version = 11;  ///< 10 for HTTP/1.0, 11 for HTTP/1.1
   bool keep_alive = true;

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include <seqtrain/serve/contracts/open_inference.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
 
@@ -16,16 +17,21 @@ enum class Route {
   ping,
   info,
   metrics,
-  tokenize,  ///< this and the following ones have a body
+  open_inference,  ///< the health and the metadata of this protocol
+  tokenize,        ///< this and the following ones have a body
   predict,
   rerank,
-  torch_serve
+  torch_serve,
+  infer
 };
 
 /// Returns the route of a request's path.
 [[nodiscard]] inline Route route_of(const HttpRequest& request, const ServiceOptions& options) {
   const auto path = request.path();
   const bool asks = request.method == "POST";
+  if (const auto found = open_inference::path_of(path)) {
+    return found->purpose == "infer" ? Route::infer : Route::open_inference;
+  }
   // Vertex AI may choose any two paths, even equal ones.
   if (asks && path == options.predict_route) {
     return path.starts_with("/predictions/") ? Route::torch_serve : Route::predict;

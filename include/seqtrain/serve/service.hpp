@@ -16,6 +16,7 @@
 #include <seqtrain/serve/admission.hpp>
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/contracts/answer.hpp>
+#include <seqtrain/serve/contracts/open_inference.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/exchange.hpp>
@@ -31,8 +32,8 @@
 
 namespace seqtrain::serve {
 
-/// Answers requests with a model's predictions by three APIs: text-embeddings-inference, Vertex AI
-/// and TorchServe.
+/// Answers requests with a model's predictions by four APIs: text-embeddings-inference, Vertex AI,
+/// TorchServe and the Open Inference Protocol.
 template <Servable P>
 class Service {
  public:
@@ -72,7 +73,9 @@ class Service {
     if (route == Route::none) {
       throw Refusal{404, error_type::validation, "no such path"};
     }
+    const auto path = open_inference::path_of(http.path());
     if (route == Route::torch_serve) exchange->error_form = torch_serve_error;
+    if (path) exchange->error_form = open_inference::error;
     const auto taken = methods(route);
     const std::string allowed = joined(taken);
     if (http.method == "OPTIONS") {
@@ -82,7 +85,13 @@ class Service {
       exchange->allow = allowed;
       throw Refusal{405, error_type::validation, "this path takes " + allowed};
     }
+    if (path) open_inference::check_model(*path, options_.model_name);
     switch (route) {
+      case Route::open_inference: {
+        const auto ready = draining_ ? nullptr : models_.present();
+        return exchange->answer(open_inference::describe(
+            *path, options_.model_name, ready ? &ready->predictor.task() : nullptr));
+      }
       case Route::page:
         return exchange->answer(
             {.body = std::string{page_html}, .content_type = "text/html; charset=utf-8"});
@@ -144,12 +153,15 @@ class Service {
     }
   }
 
-  [[nodiscard]] Request read(Route route, std::string_view body, const Served<P>& model) const {
+  [[nodiscard]] Request read(Route route, const HttpRequest& http, const Served<P>& model) const {
+    const auto& body = http.body;
     const TextLimits limits{.client_batch = options_.max_client_batch_size,
                             .texts = options_.max_texts};
+    const auto& task = model.predictor.task();
+    if (route == Route::infer) return open_inference::read(http, options_.model_name, task, limits);
     if (route == Route::torch_serve) return read_torch_serve(body, limits);
     if (route != Route::rerank) return read_request(body, limits);
-    if (has_one_output(model.predictor.task())) return read_rerank(body, limits);
+    if (has_one_output(task)) return read_rerank(body, limits);
     throw backend("model is not a re-ranker model: it has several labels");
   }
 
@@ -157,7 +169,7 @@ class Service {
     exchange->model = model();
     exchange->place = admission_.enter();
     if (!exchange->place) throw overloaded("Model is overloaded");
-    exchange->request = read(route, http.body, *exchange->model);
+    exchange->request = read(route, http, *exchange->model);
     const auto& texts = exchange->request.texts;
     if (!exchange->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
     metrics_.requests.add(Exchange<P>::method_of(exchange->request));
