@@ -3,6 +3,7 @@
 #include <seqtrain/serve/admission.hpp>
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/contracts/answer.hpp>
+#include <seqtrain/serve/contracts/open_inference.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/exchange.hpp>

@@ -41,6 +41,7 @@ TEST_F(ServeFlagsTest, HaveDefaults) {
   EXPECT_EQ(flags.precision, "auto");
   EXPECT_EQ(flags.service_options().max_batch_tokens, 16384u);
   EXPECT_EQ(flags.service_options().predict_route, "/predict");
+  EXPECT_EQ(flags.service_options().model_name, "model");
 }
 
 TEST_F(ServeFlagsTest, TheEnvironmentGivesDefaultsAndTheCommandLineWins) {
@@ -65,7 +66,9 @@ TEST_F(ServeFlagsTest, TheEnvironmentGivesDefaultsAndTheCommandLineWins) {
   EXPECT_EQ(options.max_client_batch_size, 3u);
   EXPECT_EQ(options.health_route, "/ping");
   EXPECT_EQ(options.predict_route, "/predictions/bert");
-  const auto said = parsed({"--model", "m", "--port", "1", "--host", "::1", "--payload_limit=5"});
+  const auto said = parsed({"--model", "m", "--port", "1", "--host", "::1", "--payload_limit=5",
+                            "--model-name=A-1.b_~"});
+  EXPECT_EQ(said.service_options().model_name, "A-1.b_~");
   EXPECT_EQ(said.model, "m");
   EXPECT_EQ(said.port, 1);
   EXPECT_EQ(said.host, "::1");
@@ -81,7 +84,8 @@ TEST_F(ServeFlagsTest, SayWhatIsWrong) {
   EXPECT_NE(tests::problem_of([] { parsed({}); }).find("--model: is needed"), std::string::npos);
   for (const char* flag : {"--port=65536", "--port=-1", "--threads=0", "--max-batch-tokens=0",
                            "--max-concurrent-requests=0", "--max-client-batch-size=0",
-                           "--payload-limit=0", "--grace-seconds=0"}) {
+                           "--payload-limit=0", "--grace-seconds=0", "--model-name=",
+                           "--model-name=a/b", "--model-name=a b", "--model-name=\xc3\xa9"}) {
     const std::string name{flag, std::string{flag}.find('=')};
     EXPECT_NE(tests::problem_of([&] {
                 parsed({"--model=m", flag});

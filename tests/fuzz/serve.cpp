@@ -6,6 +6,7 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/serve/contracts/answer.hpp>
+#include <seqtrain/serve/contracts/open_inference.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/http_reader.hpp>
@@ -35,6 +36,36 @@ void read_body(std::string_view body) {
   });
 }
 
+/// A body of the Open Inference Protocol must be refused with a sentence, or hold texts in UTF-8
+/// whose answer is JSON with binary data of the stated size.
+void infer(const serve::HttpRequest& http) {
+  accepts([&] {
+    const predict::Task task{.labels = {"no", "yes"}};
+    const auto request = serve::open_inference::read(http, "m", task, {.texts = 100});
+    require(request.texts.size() <= 100);
+    for (const serve::Text& text : request.texts) {
+      require(text::is_valid_utf8(text.text));
+      require(text::is_valid_utf8(text.pair.value_or("")));
+    }
+    const std::vector<predict::Prediction> predictions(
+        request.texts.size(),
+        predict::Prediction{.labels = {1}, .scores = {0.25, 0.75}, .logits = {-1, 1}});
+    const auto answer = request.write(task, predictions);
+    const bool binary = !answer.headers.empty();
+    const auto size = binary ? std::stoul(answer.headers[0].second) : answer.body.size();
+    const auto document =
+        json::Document::parse(std::string_view{answer.body}.substr(0, size), "answer");
+    std::size_t data = 0;
+    for (const auto& output : document.root().at("outputs").items()) {
+      const auto parameters = output.find("parameters");
+      if (parameters) {
+        data += static_cast<std::size_t>(parameters->at("binary_data_size").integer());
+      }
+    }
+    require(size + data == answer.body.size());
+  });
+}
+
 /// Returns the requests that a reader finds if the bytes come in parts of this size. The parts may
 /// decide how early wrong bytes are refused.
 std::vector<std::string> requests_in(std::string_view bytes, std::size_t part_size) {
@@ -59,6 +90,7 @@ std::vector<std::string> requests_in(std::string_view bytes, std::size_t part_si
       static_cast<void>(serve::route_of(request, {}));
       read.push_back(request.method + " " + request.target + " " + request.id + " " + request.body);
       read_body(request.body);
+      infer(request);
     }
   }
   return read;
@@ -67,6 +99,7 @@ std::vector<std::string> requests_in(std::string_view bytes, std::size_t part_si
 void run(Input input) {
   const std::size_t part_size = 1 + input.take();
   read_body(input.text());
+  infer({.body = std::string{input.text()}});
   const auto whole = requests_in(input.text(), std::string_view::npos);
   require(requests_in(input.text(), part_size) == whole);
 }

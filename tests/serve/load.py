@@ -1,6 +1,6 @@
 """load.py --serve PATH --predict PATH [--seconds 10] [--connections 12]: puts `serve` under load.
 
-Several connections send requests of all three APIs. After half of the time a newer run appears and
+Several connections send requests of all four APIs. After half of the time a newer run appears and
 the server gets SIGHUP; at the end it gets SIGTERM while requests are being handled. Each answer is
 compared with the output of `predict` for its texts: scores and logits must be equal bit by bit. An
 answer must come from one model, and after the first answer of the newer model a connection must not
@@ -85,6 +85,21 @@ def ranked(answer, expected, values="scores"):
     return scores == sorted(scores, reverse=True) and got == expected["scores"]
 
 
+def tensors_of(answer):
+    """Returns the label, the score and the scores of each text."""
+    label, score, scores = (output["data"] for output in answer["outputs"])
+    width = answer["outputs"][2]["shape"][1]
+    return [(one, best, scores[i * width:(i + 1) * width])
+            for i, (one, best) in enumerate(zip(label, score))]
+
+
+def in_tensors(answer, expected):
+    label, score, scores = answer
+    wanted = [as_float(number) for number in expected["scores"].values()]
+    return (label == expected["label"] and [as_float(number) for number in scores] == wanted
+            and as_float(score) == as_float(max(expected["scores"].values())))
+
+
 def as_list(record):
     return [record[TEXT], record[PAIR]] if PAIR in record else [record[TEXT]]
 
@@ -110,6 +125,11 @@ FORMS = [
     Form("/predictions/model", lambda t: [r[TEXT] for r in t], lambda a: a,
          lambda a, e: a["Tensor"] == list(e["scores"].values()) and a["Categories"] == e["label"],
          7, pairs=False),
+    # The Open Inference Protocol
+    Form("/v2/models/model/infer",
+         lambda t: {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [len(t), 1],
+                                "data": [r[TEXT] for r in t]}]},
+         tensors_of, in_tensors, 7, pairs=False),
 ]
 
 

@@ -1,5 +1,7 @@
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <ostream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -32,6 +34,38 @@ TEST(Models, AModelIsPresentOnceItIsLoadedAndWarm) {
   EXPECT_FALSE(models.present());
   door.open();
   while (!models.present()) std::this_thread::yield();
+}
+
+/// Calls `listener` after each message of a log.
+struct Listening : std::stringbuf {
+  std::function<void()> listener;
+  int sync() override {
+    listener();
+    return 0;
+  }
+};
+
+TEST(Models, AModelIsPresentWhenTheLogSaysSo) {
+  Door door;
+  door.close();
+  std::atomic<bool> told = false;
+  std::atomic<bool> present = false;
+  Models<ServedModel>* place = nullptr;
+  Listening messages;
+  messages.listener = [&] {
+    present = place->present() != nullptr;
+    told = true;
+  };
+  std::ostream out{&messages};
+  Models<ServedModel> models{[&] {
+                               door.pass();
+                               return tests::served();
+                             },
+                             log::Log{{.format = log::LogFormat::json, .out = &out}}};
+  place = &models;
+  door.open();
+  while (!told) std::this_thread::yield();
+  EXPECT_TRUE(present);
 }
 
 TEST(Models, AReloadPutsANewOneInItsPlace) {

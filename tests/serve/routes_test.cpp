@@ -1,4 +1,6 @@
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -27,7 +29,11 @@ TEST(RouteOf, KnowsThePathsOfEachContract) {
   EXPECT_EQ(route_to("POST", "/predictions/bert/"), Route::torch_serve);
   EXPECT_EQ(route_to("PUT", "/predictions/bert"), Route::torch_serve);
   EXPECT_EQ(route_to("POST", "/predictions/"), Route::none);
+  EXPECT_EQ(route_to("GET", "/v2"), Route::open_inference);
+  EXPECT_EQ(route_to("GET", "/v2/models/m/ready?x=y"), Route::open_inference);
+  EXPECT_EQ(route_to("POST", "/v2/models/m/infer"), Route::infer);
   EXPECT_EQ(route_to("GET", "/v1/models"), Route::none);
+  EXPECT_EQ(route_to("POST", "/v2/models/m/versions/1/infer"), Route::none);
 }
 
 TEST(RouteOf, VertexNamesItsRoutes) {
@@ -39,18 +45,25 @@ TEST(RouteOf, VertexNamesItsRoutes) {
   const ServiceOptions torch{.health_route = "/ping", .predict_route = "/predictions/bert"};
   EXPECT_EQ(route_to("GET", "/ping", torch), Route::ping);
   EXPECT_EQ(route_to("POST", "/predictions/bert", torch), Route::torch_serve);
+  const ServiceOptions triton{.health_route = "/v2/health/ready",
+                              .predict_route = "/v2/models/m/infer"};
+  EXPECT_EQ(route_to("GET", "/v2/health/ready", triton), Route::open_inference);
+  EXPECT_EQ(route_to("POST", "/v2/models/m/infer", triton), Route::infer);
   const ServiceOptions same{.health_route = "/x", .predict_route = "/x"};
   EXPECT_EQ(route_to("GET", "/x", same), Route::health);
   EXPECT_EQ(route_to("POST", "/x", same), Route::predict);
 }
 
-TEST(Takes, IsExact) {
-  EXPECT_TRUE(takes(Route::page, "GET"));
-  EXPECT_TRUE(takes(Route::page, "OPTIONS"));
-  EXPECT_TRUE(takes(Route::predict, "POST"));
-  EXPECT_TRUE(takes(Route::torch_serve, "PUT"));
-  for (const char* method : {"GET", "PUT", "", "POST,", "OST", "POST, OPTIONS"}) {
-    EXPECT_FALSE(takes(Route::predict, method)) << method;
+TEST(Methods, AreThoseOfTheRoute) {
+  using Names = std::vector<std::string_view>;
+  EXPECT_EQ(methods(Route::page), Names({"GET", "HEAD", "POST", "OPTIONS"}));
+  EXPECT_EQ(methods(Route::torch_serve), Names({"POST", "PUT", "OPTIONS"}));
+  for (const Route route : {Route::predict, Route::tokenize, Route::rerank, Route::infer}) {
+    EXPECT_EQ(methods(route), Names({"POST", "OPTIONS"}));
+  }
+  for (const Route route :
+       {Route::health, Route::ping, Route::info, Route::metrics, Route::open_inference}) {
+    EXPECT_EQ(methods(route), Names({"GET", "HEAD", "OPTIONS"}));
   }
 }
 

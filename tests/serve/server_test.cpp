@@ -166,6 +166,70 @@ TEST(Server, AnswersAsTorchServeDoes) {
             R"("message":"body: has neither `inputs` nor `instances`"})");
 }
 
+TEST(Server, AnswersByTheOpenInferenceProtocol) {
+  RunningServer running{{}, {.model_name = "m"}};
+  HttpClient client{running.port()};
+  EXPECT_EQ(client.get("/v2/health/live").body, R"({"live":true})");
+  EXPECT_EQ(client.get("/v2/health/ready").body, R"({"ready":true})");
+  EXPECT_EQ(client.get("/v2/models/m/ready").body, R"({"ready":true})");
+  EXPECT_NE(client.get("/v2").body.find("binary_tensor_data"), std::string::npos);
+  EXPECT_NE(client.get("/v2/models/m").body.find(R"("shape":[-1,3])"), std::string::npos);
+  const auto reply = client.post(
+      "/v2/models/m/infer",
+      R"({"id": "7", "inputs": [{"name": "x", "datatype": "BYTES", "shape": [1], "data": ["a"]}],)"
+      R"("outputs": [{"name": "label"}]})");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, R"({"model_name":"m","id":"7","outputs":[)"
+                        R"({"name":"label","datatype":"BYTES","shape":[1],"data":["positive"]}]})");
+  EXPECT_EQ(reply.headers.at("x-compute-tokens"), "2");
+  const std::string object =
+      R"({"inputs": [{"name": "x", "datatype": "BYTES", "shape": [1, 1],)"
+      R"("parameters": {"binary_data_size": 5}}], "parameters": {"binary_data_output": true}})";
+  const auto binary =
+      client.post("/v2/models/m/infer", object + std::string{"\1\0\0\0a", 5},
+                  "inference-header-content-length: " + std::to_string(object.size()) + "\r\n");
+  EXPECT_EQ(binary.status, 200);
+  EXPECT_EQ(binary.headers.at("Content-Type"), "application/octet-stream");
+  const auto size = std::stoul(binary.headers.at("Inference-Header-Content-Length"));
+  ASSERT_EQ(binary.body.size(), size + 12 + 4 + 12);
+  EXPECT_EQ(binary.body.substr(size, 12), std::string("\10\0\0\0positive", 12));
+}
+
+TEST(Server, RefusesByTheOpenInferenceProtocol) {
+  RunningServer running{{}, {.max_texts = 2, .model_name = "m"}};
+  HttpClient client{running.port()};
+  const auto texts = [](const std::string& count, const std::string& data) {
+    return R"({"inputs": [{"name": "x", "datatype": "BYTES", "shape": [)" + count +
+           R"(], "data": [)" + data + "]}]}";
+  };
+  const std::string infer = "/v2/models/m/infer";
+  struct Case {
+    std::string path, body;
+    int status;
+  };
+  for (const auto& [path, body, status] :
+       std::vector<Case>{{infer, "{}", 400},
+                         {infer, "", 400},
+                         {infer, R"({"inputs": "a"})", 400},
+                         {infer, texts("1", R"("untokenizable")"), 400},
+                         {"/v2/models/other/infer", texts("1", R"("a")"), 404},
+                         {"/v2/models/m", "{}", 405},
+                         {infer, texts("3", R"("a", "b", "c")"), 413},
+                         {infer, texts("1", R"("fail")"), 500},
+                         {infer, texts("1", R"("nan")"), 500}}) {
+    const auto reply = client.post(path, body);
+    EXPECT_EQ(reply.status, status) << body << reply.body;
+    const auto document = json::Document::parse(reply.body, "reply");
+    ASSERT_EQ(document.root().members().size(), 1u) << reply.body;
+    EXPECT_FALSE(document.root().at("error").string().empty());
+  }
+  EXPECT_EQ(client.get(infer).headers.at("Allow"), "POST, OPTIONS");
+  EXPECT_EQ(client.get("/v2/models/other").status, 404);
+  EXPECT_EQ(client.get("/v2/models/other/ready").status, 404);
+  EXPECT_EQ(client.post("/v2/models/m/versions/1/infer", texts("1", R"("a")")).status, 404);
+  EXPECT_EQ(client.post(infer, texts("0", "")).status, 200);
+}
+
 TEST(Server, RanksTextsAsTextEmbeddingsInferenceDoes) {
   RunningServer running{{.type = ProblemType::regression}, {.max_client_batch_size = 2}};
   HttpClient client{running.port()};
@@ -230,6 +294,11 @@ TEST(Server, IsUnhealthyUntilTheModelIsWarm) {
   EXPECT_EQ(client.get("/health").status, 503);
   EXPECT_EQ(client.get("/ping").body, R"({"status":"Unhealthy"})");
   EXPECT_EQ(client.get("/info").status, 503);
+  EXPECT_EQ(client.get("/v2/health/live").status, 200);
+  EXPECT_EQ(client.get("/v2/health/ready").status, 503);
+  EXPECT_EQ(client.get("/v2/models/model/ready").status, 503);
+  EXPECT_EQ(client.get("/v2/models/model").body, R"({"error":"the model is not loaded yet"})");
+  EXPECT_EQ(client.post("/v2/models/model/infer", "{}").status, 503);
   const auto refused = client.post("/predict", R"({"inputs": "a"})");
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(refused.headers.at("Retry-After"), "1");

@@ -20,8 +20,8 @@ SKIPPED = 77
 RANKED = '[{"score":0.5,"label":"a"}]'
 JSON_TYPE = "-H 'Content-Type: application/json'"
 
-# Requests in the documentation of text-embeddings-inference, Vertex AI and TorchServe, and answers
-# of the shape that it promises.
+# Requests in the documentation of text-embeddings-inference, Vertex AI, TorchServe and KServe, and
+# answers of the shape that it promises.
 CONTRACTS = [
     (f"curl 127.0.0.1:8080/predict -X POST -d '{{\"inputs\":\"I like you.\"}}' {JSON_TYPE}",
      RANKED),
@@ -41,6 +41,11 @@ CONTRACTS = [
     ("curl 127.0.0.1:8080/predict -X POST -d '{\"instances\":[\"a\",\"b\"],\"parameters\":{}}' "
      + JSON_TYPE, '{"predictions":[{"label":"a","scores":{"a":0.5}}]}'),
     ("curl 127.0.0.1:8080/ping", '{"status":"Healthy"}'),
+    ("curl 127.0.0.1:8080/v2/health/ready", '{"ready":true}'),
+    ("curl 127.0.0.1:8080/v2", '{"name":"a","version":"a","extensions":["a"]}'),
+    ("curl 127.0.0.1:8080/v2/models/model", '{"name":"a","platform":"a",'
+     '"inputs":[{"name":"a","datatype":"a","shape":[1]}],'
+     '"outputs":[{"name":"a","datatype":"a","shape":[1]}]}'),
 ]
 
 

@@ -13,6 +13,7 @@
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/number_in.hpp>
+#include <seqtrain/http/percent_encode.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/options.hpp>
 
@@ -22,6 +23,7 @@ namespace seqtrain::cli {
 /// text-embeddings-inference and of Vertex AI give the defaults.
 struct ServeFlags {
   std::string model = "";
+  std::string model_name = "model";
   std::string host = "0.0.0.0";
   std::int64_t port = 8080;
   std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
@@ -45,6 +47,7 @@ struct ServeFlags {
         .add("model", model,
              "folder of a model, of a run, or of dated runs, whose newest complete one is served: "
              "a directory, gs:// or a name on the hub (AIP_STORAGE_URI)")
+        .add("model-name", model_name, "name of the model in the Open Inference Protocol's paths")
         .add("host", host, "IP address to listen on (HOSTNAME, if it is an address)")
         .add("port", port, "port to listen on; 0 chooses a free one (AIP_HTTP_PORT, PORT)")
         .add("threads", threads, "threads that compute")
@@ -63,6 +66,8 @@ struct ServeFlags {
              "seconds after SIGTERM within which accepted requests are answered");
     if (!flags.parse(argc, argv)) return false;
     require(!model.empty(), "model", "is needed: the folder of a fine-tuned model or of its runs");
+    require(!model_name.empty() && model_name == http::percent_encode(model_name), "model-name",
+            "must consist of letters, digits and -._~");
     require(port >= 0 && port <= 65535, "port", "must be from 0 to 65535");
     require(threads >= 1, "threads", "must be at least 1");
     require(max_batch_tokens >= 1, "max-batch-tokens", "must be at least 1");
@@ -78,6 +83,7 @@ struct ServeFlags {
     return {.max_batch_tokens = static_cast<std::size_t>(max_batch_tokens),
             .max_concurrent_requests = static_cast<std::size_t>(max_concurrent_requests),
             .max_client_batch_size = static_cast<std::size_t>(max_client_batch_size),
+            .model_name = model_name,
             .health_route = health_route,
             .predict_route = predict_route};
   }

@@ -44,7 +44,7 @@ struct Exchange {
   /// Returns the response that refuses a request.
   HttpResponse refused(const Refusal& refusal) {
     place.reset();
-    HttpResponse response{.status = refusal.status(), .body = error_body(contract, refusal)};
+    HttpResponse response = error_form(refusal);
     response.headers.emplace_back("X-Request-Id", id_);
     const bool later = response.status == 429 || response.status == 503;
     if (later) response.headers.emplace_back("Retry-After", "1");
@@ -56,9 +56,9 @@ struct Exchange {
     return response;
   }
 
-  /// Returns the response with predictions. `work` is the job that the model did, or null if there
-  /// was none.
-  HttpResponse answered(std::string body, const Job<P>* work) {
+  /// Returns a response that holds predictions, with the headers that it needs. `work` is the job
+  /// that the model did, or null if there was none.
+  HttpResponse answered(HttpResponse response, const Job<P>* work) {
     place.reset();
     const auto total = Clock::now() - begin_;
     const auto queueing = work != nullptr ? work->queue_time() : Clock::duration{};
@@ -69,9 +69,8 @@ struct Exchange {
     metrics_.tokenization.add(tokenization);
     metrics_.queueing.add(queueing);
     metrics_.inference.add(inference);
-    const std::string with_pairs = pairs == 0   ? ""
-                                   : pairs == 1 ? ", 1 pair of texts"
-                                                : ", " + std::to_string(pairs) + " pairs of texts";
+    const std::string pair_or_pairs = pairs == 1 ? " pair of texts" : " pairs of texts";
+    const std::string with_pairs = pairs > 0 ? ", " + std::to_string(pairs) + pair_or_pairs : "";
     log_.info(name_ + " 200 in " + milliseconds(total) + " ms" + with_pairs,
               {{"request_id", id_},
                {"status", 200},
@@ -81,17 +80,18 @@ struct Exchange {
                {"tokenization_seconds", seconds(tokenization)},
                {"queue_seconds", seconds(queueing)},
                {"inference_seconds", seconds(inference)}});
-    return {.body = std::move(body),
-            .headers = {{"X-Request-Id", id_},
-                        {"x-compute-pairs", std::to_string(pairs)},
-                        {"x-compute-type", model->facts.compute_type},
-                        {"x-compute-time", milliseconds(total)},
-                        {"x-compute-characters", std::to_string(characters)},
-                        {"x-compute-tokens", std::to_string(tokens)},
-                        {"x-total-time", milliseconds(total)},
-                        {"x-tokenization-time", milliseconds(tokenization)},
-                        {"x-queue-time", milliseconds(queueing)},
-                        {"x-inference-time", milliseconds(inference)}}};
+    response.headers.insert(response.headers.end(),
+                            {{"X-Request-Id", id_},
+                             {"x-compute-pairs", std::to_string(pairs)},
+                             {"x-compute-type", model->facts.compute_type},
+                             {"x-compute-time", milliseconds(total)},
+                             {"x-compute-characters", std::to_string(characters)},
+                             {"x-compute-tokens", std::to_string(tokens)},
+                             {"x-total-time", milliseconds(total)},
+                             {"x-tokenization-time", milliseconds(tokenization)},
+                             {"x-queue-time", milliseconds(queueing)},
+                             {"x-inference-time", milliseconds(inference)}});
+    return response;
   }
 
   /// Returns the label under which a request is counted.
@@ -129,8 +129,8 @@ struct Exchange {
 
  public:
   Responder responder;
-  Contract contract = Contract::tei;  ///< decides the shape of errors
-  std::string allow = {};             ///< the methods that the path takes, if the method was wrong
+  ErrorForm error_form = tei_error;
+  std::string allow = {};  ///< the methods that the path takes, if the method was wrong
   Request request = {};
   std::size_t pairs = 0;  ///< two texts in one input, which a client may have meant as a batch
   std::size_t characters = 0;

@@ -182,7 +182,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     shared_.refused(refusal);
     request_ = {.keep_alive = false};
     state_ = State::handling;
-    respond({.status = refusal.status(), .body = error_body(Contract::tei, refusal)});
+    respond(tei_error(refusal));
   }
 
   void respond(const HttpResponse& response) {

@@ -9,13 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include <boost/beast/http/status.hpp>
+
 namespace seqtrain::serve {
 
 /// An HTTP request.
 struct HttpRequest {
   std::string method = {};
-  std::string target = {};  ///< path and query, as sent
-  std::string id = {};      ///< `X-Request-Id`; empty if it is missing or not usable
+  std::string target = {};            ///< path and query, as sent
+  std::string id = {};                ///< `X-Request-Id`; empty if it is missing or not usable
+  std::string inference_header = {};  ///< `Inference-Header-Content-Length`, as sent
   std::string body = {};
   unsigned version = 11;  ///< 10 for HTTP/1.0, 11 for HTTP/1.1
   bool keep_alive = true;
@@ -39,42 +42,6 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
-/// Returns the reason phrase of a status code.
-[[nodiscard]] constexpr std::string_view reason(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 204:
-      return "No Content";
-    case 400:
-      return "Bad Request";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 408:
-      return "Request Timeout";
-    case 413:
-      return "Payload Too Large";
-    case 422:
-      return "Unprocessable Entity";
-    case 424:
-      return "Failed Dependency";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "Unknown";
-  }
-}
-
 /// Returns the time as HTTP writes it, e.g. `Sun, 06 Nov 1994 08:49:37 GMT`.
 [[nodiscard]] inline std::string http_date(std::time_t time) {
   constexpr std::array days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -96,10 +63,12 @@ struct HttpResponse {
   thread_local std::pair<std::time_t, std::string> date{0, ""};
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   if (date.first != now) date = {now, http_date(now)};
+  namespace http = boost::beast::http;
+  const auto reason = http::obsolete_reason(http::int_to_status(unsigned(response.status)));
   std::string out;
   out.reserve(256 + response.body.size());
   out.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
-  out.append(reason(response.status)).append("\r\nDate: ").append(date.second);
+  out.append(reason.data(), reason.size()).append("\r\nDate: ").append(date.second);
   if (response.status != 204) {
     if (!response.body.empty()) out.append("\r\nContent-Type: ").append(response.content_type);
     out.append("\r\nContent-Length: ").append(std::to_string(response.body.size()));

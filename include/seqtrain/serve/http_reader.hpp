@@ -64,6 +64,7 @@ class HttpReader {
     HttpRequest request{.method = std::string{message.method_string()},
                         .target = std::string{message.target()},
                         .id = usable_id(message["X-Request-Id"]),
+                        .inference_header = std::string{message["Inference-Header-Content-Length"]},
                         .body = std::move(message.body()),
                         .version = message.version(),
                         .keep_alive = message.keep_alive()};

@@ -77,32 +77,31 @@ class Models {
       if (ended_) return;
       wanted_ = false;
       lock.unlock();
-      Model next;
-      std::exception_ptr failure;
       try {
-        next = load();
+        load();
       } catch (const std::exception& error) {
-        failure = std::current_exception();
         if (present()) log_.error(std::string{"The old model stays: "} + error.what());
+        lock.lock();
+        if (!present_) failure_ = std::current_exception();
+        lock.unlock();
       }
-      lock.lock();
-      if (next) present_.swap(next);
-      if (!present_) failure_ = failure;
-      lock.unlock();
-      next.reset();  // frees the old model unless requests still use it
       lock.lock();
     }
   }
 
-  Model load() const {
+  /// Loads a model and puts it in the place of the old one, which is freed unless requests use it.
+  void load() {
     const auto begin = std::chrono::steady_clock::now();
-    auto model = std::make_shared<const Served<P>>(load_());
+    Model model = std::make_shared<const Served<P>>(load_());
     warm(model->predictor);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    const ModelFacts& facts = model->facts;
+    const ModelFacts facts = model->facts;
+    {
+      const std::lock_guard lock{mutex_};
+      present_.swap(model);
+    }
     log_.info("Ready: " + facts.id,
               {{"model", facts.id}, {"dtype", facts.dtype}, {"seconds", time.count()}});
-    return model;
   }
 
   Load load_;

@@ -5,11 +5,9 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/serve/http_message.hpp>
 
 namespace seqtrain::serve {
-
-/// The API whose formats an answer follows.
-enum class Contract { tei, vertex, torch_serve };
 
 /// The names of the error types of text-embeddings-inference.
 namespace error_type {
@@ -21,9 +19,7 @@ inline constexpr std::string_view validation = "Validation", tokenizer = "Tokeni
 /// Returns the name of an error type in the metrics.
 [[nodiscard]] inline std::string metric_of(std::string_view type) {
   std::string name{type};
-  for (char& c : name) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return name;
 }
 
@@ -58,18 +54,23 @@ class Refusal : public InputError {
   return {413, error_type::validation, problem};
 }
 
-/// Returns the body of an error: `{"error", "error_type"}`, or `{"code", "type", "message"}` for
-/// TorchServe.
-[[nodiscard]] inline std::string error_body(Contract contract, const Refusal& refusal) {
-  const std::string_view problem = refusal.what();
+/// Returns the response that refuses a request. Each contract has such a function.
+using ErrorForm = HttpResponse (*)(const Refusal& refusal);
+
+/// Returns the error of text-embeddings-inference and Vertex AI: `{"error", "error_type"}`.
+[[nodiscard]] inline HttpResponse tei_error(const Refusal& refusal) {
   json::Writer out;
-  out.begin_object();
-  if (contract == Contract::torch_serve) {
-    out.member("code", refusal.status()).member("type", refusal.type()).member("message", problem);
-  } else {
-    out.member("error", problem).member("error_type", refusal.type());
-  }
-  return out.end_object().text();
+  out.begin_object().member("error", std::string_view{refusal.what()});
+  out.member("error_type", refusal.type()).end_object();
+  return {.status = refusal.status(), .body = out.text()};
+}
+
+/// Returns the error of TorchServe: `{"code", "type", "message"}`.
+[[nodiscard]] inline HttpResponse torch_serve_error(const Refusal& refusal) {
+  json::Writer out;
+  out.begin_object().member("code", refusal.status()).member("type", refusal.type());
+  out.member("message", std::string_view{refusal.what()}).end_object();
+  return {.status = refusal.status(), .body = out.text()};
 }
 
 }  // namespace seqtrain::serve

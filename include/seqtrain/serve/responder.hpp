@@ -49,8 +49,7 @@ class Responder {
     ~Way() {
       if (!connection) return;
       boost::asio::dispatch(connection->strand(), [to = connection] {
-        const Refusal refusal{500, error_type::backend, "the request was not answered"};
-        to->respond({.status = 500, .body = error_body(Contract::tei, refusal)});
+        to->respond(tei_error({500, error_type::backend, "the request was not answered"}));
       });
     }
     std::shared_ptr<HttpConnection> connection;

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <string_view>
+#include <vector>
 
+#include <seqtrain/serve/contracts/open_inference.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
 
@@ -10,22 +11,27 @@ namespace seqtrain::serve {
 
 /// The purposes of the server's paths.
 enum class Route {
+  none,
   page,
   health,
   ping,
   info,
   metrics,
-  tokenize,
+  open_inference,  ///< the health and the metadata of this protocol
+  tokenize,        ///< this and the following ones have a body
   predict,
   rerank,
   torch_serve,
-  none
+  infer
 };
 
 /// Returns the route of a request's path.
 [[nodiscard]] inline Route route_of(const HttpRequest& request, const ServiceOptions& options) {
   const auto path = request.path();
   const bool asks = request.method == "POST";
+  if (const auto found = open_inference::path_of(path)) {
+    return found->purpose == "infer" ? Route::infer : Route::open_inference;
+  }
   // Vertex AI may choose any two paths, even equal ones.
   if (asks && path == options.predict_route) {
     return path.starts_with("/predictions/") ? Route::torch_serve : Route::predict;
@@ -43,30 +49,12 @@ enum class Route {
   return Route::none;
 }
 
-/// Returns the methods that a route takes, in the form of the header `Allow`.
-[[nodiscard]] constexpr std::string_view methods(Route route) {
-  switch (route) {
-    case Route::page:
-      return "GET, HEAD, POST, OPTIONS";
-    case Route::tokenize:
-    case Route::predict:
-    case Route::rerank:
-      return "POST, OPTIONS";
-    case Route::torch_serve:
-      return "POST, PUT, OPTIONS";
-    default:
-      return "GET, HEAD, OPTIONS";
-  }
-}
-
-/// Returns whether a route takes a method.
-[[nodiscard]] constexpr bool takes(Route route, std::string_view method) {
-  for (std::string_view rest = methods(route); !rest.empty();) {
-    const auto end = std::min(rest.find(", "), rest.size());
-    if (rest.substr(0, end) == method) return true;
-    rest.remove_prefix(std::min(end + 2, rest.size()));
-  }
-  return false;
+/// Returns the methods that a route takes.
+[[nodiscard]] inline std::vector<std::string_view> methods(Route route) {
+  if (route == Route::page) return {"GET", "HEAD", "POST", "OPTIONS"};
+  if (route == Route::torch_serve) return {"POST", "PUT", "OPTIONS"};
+  if (route >= Route::tokenize) return {"POST", "OPTIONS"};
+  return {"GET", "HEAD", "OPTIONS"};
 }
 
 }  // namespace seqtrain::serve

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -9,11 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/joined.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/admission.hpp>
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/contracts/answer.hpp>
+#include <seqtrain/serve/contracts/open_inference.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/exchange.hpp>
@@ -29,8 +32,8 @@
 
 namespace seqtrain::serve {
 
-/// Answers requests with a model's predictions by three APIs: text-embeddings-inference, Vertex AI
-/// and TorchServe.
+/// Answers requests with a model's predictions by four APIs: text-embeddings-inference, Vertex AI,
+/// TorchServe and the Open Inference Protocol.
 template <Servable P>
 class Service {
  public:
@@ -70,16 +73,25 @@ class Service {
     if (route == Route::none) {
       throw Refusal{404, error_type::validation, "no such path"};
     }
-    if (route == Route::torch_serve) exchange->contract = Contract::torch_serve;
-    const std::string allowed{methods(route)};
+    const auto path = open_inference::path_of(http.path());
+    if (route == Route::torch_serve) exchange->error_form = torch_serve_error;
+    if (path) exchange->error_form = open_inference::error;
+    const auto taken = methods(route);
+    const std::string allowed = joined(taken);
     if (http.method == "OPTIONS") {
       return exchange->answer({.status = 204, .headers = {{"Allow", allowed}}});
     }
-    if (!takes(route, http.method)) {
+    if (std::ranges::find(taken, http.method) == taken.end()) {
       exchange->allow = allowed;
       throw Refusal{405, error_type::validation, "this path takes " + allowed};
     }
+    if (path) open_inference::check_model(*path, options_.model_name);
     switch (route) {
+      case Route::open_inference: {
+        const auto ready = draining_ ? nullptr : models_.present();
+        return exchange->answer(open_inference::describe(
+            *path, options_.model_name, ready ? &ready->predictor.task() : nullptr));
+      }
       case Route::page:
         return exchange->answer(
             {.body = std::string{page_html}, .content_type = "text/html; charset=utf-8"});
@@ -100,13 +112,9 @@ class Service {
 
   HttpResponse health(Route route) const {
     const bool well = models_.present() && !draining_;
-    HttpResponse response{.status = well ? 200 : 503};
-    if (route == Route::ping) {
-      response.body = well ? R"({"status":"Healthy"})" : R"({"status":"Unhealthy"})";
-    } else if (!well) {
-      response.body = error_body(Contract::tei, unhealthy("unhealthy"));
-    }
-    return response;
+    if (route != Route::ping) return well ? HttpResponse{} : tei_error(unhealthy("unhealthy"));
+    return {.status = well ? 200 : 503,
+            .body = well ? R"({"status":"Healthy"})" : R"({"status":"Unhealthy"})"};
   }
 
   /// Returns the model. Throws a `Refusal` if there is none or the server is about to stop.
@@ -145,12 +153,15 @@ class Service {
     }
   }
 
-  [[nodiscard]] Request read(Route route, std::string_view body, const Served<P>& model) const {
+  [[nodiscard]] Request read(Route route, const HttpRequest& http, const Served<P>& model) const {
+    const auto& body = http.body;
     const TextLimits limits{.client_batch = options_.max_client_batch_size,
                             .texts = options_.max_texts};
+    const auto& task = model.predictor.task();
+    if (route == Route::infer) return open_inference::read(http, options_.model_name, task, limits);
     if (route == Route::torch_serve) return read_torch_serve(body, limits);
     if (route != Route::rerank) return read_request(body, limits);
-    if (has_one_output(model.predictor.task())) return read_rerank(body, limits);
+    if (has_one_output(task)) return read_rerank(body, limits);
     throw backend("model is not a re-ranker model: it has several labels");
   }
 
@@ -158,7 +169,7 @@ class Service {
     exchange->model = model();
     exchange->place = admission_.enter();
     if (!exchange->place) throw overloaded("Model is overloaded");
-    exchange->request = read(route, http.body, *exchange->model);
+    exchange->request = read(route, http, *exchange->model);
     const auto& texts = exchange->request.texts;
     if (!exchange->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
     metrics_.requests.add(Exchange<P>::method_of(exchange->request));
@@ -212,7 +223,11 @@ class Service {
       if (job) {
         for (const auto& row : job->rows()) predictions.push_back(predict::interpret(row, task));
       }
-      return exchange.answered(answer_body(exchange.request, task, predictions), job.get());
+      const auto& write = exchange.request.write;
+      return exchange.answered(
+          write ? write(task, predictions)
+                : HttpResponse{.body = answer_body(exchange.request, task, predictions)},
+          job.get());
     } catch (const Refusal& refusal) {
       return exchange.refused(refusal);
     } catch (const std::exception& error) {

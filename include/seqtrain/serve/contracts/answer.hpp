@@ -23,64 +23,43 @@ inline std::vector<double> tei_scores(const Text& text, const predict::Predictio
   return prediction.scores;
 }
 
+/// Returns the names of the labels that a text has, with `;` between them.
+inline std::string joined_labels(std::span<const std::size_t> ids, const predict::Task& task) {
+  std::string names;
+  for (const auto id : ids) names += (names.empty() ? "" : ";") + predict::label_name(task, id);
+  return names;
+}
+
 /// Writes the prediction for one text in the form that the request asks for.
-class AnswerWriter {
- public:
-  AnswerWriter(json::Writer& out, const predict::Task& task) : out_{out}, task_{task} {}
-
-  void write(const Text& text, const predict::Prediction& prediction) {
-    switch (text.form) {
-      case Form::ranked:
-        return ranked(tei_scores(text, prediction, task_));
-      case Form::categories:
-        return categories(prediction);
-      case Form::label:
-        return label(prediction);
-      case Form::object:
-        return predict::write_json(out_, prediction, task_, {.logits = text.raw_scores});
-    }
-  }
-
- private:
-  void ranked(const std::vector<double>& scores) {
-    out_.begin_array();
+inline void write_answer(json::Writer& out, const Text& text, const predict::Prediction& prediction,
+                         const predict::Task& task) {
+  const bool regression = task.problem_type == ProblemType::regression;
+  const bool many = task.problem_type == ProblemType::multi_label;
+  const auto name = [&task](std::size_t i) { return predict::label_name(task, i); };
+  if (text.form == Form::object) {
+    predict::write_json(out, prediction, task, {.logits = text.raw_scores});
+  } else if (text.form == Form::ranked) {
+    const auto scores = tei_scores(text, prediction, task);
+    out.begin_array();
     for (const std::size_t i : predict::greatest(scores, scores.size())) {
-      out_.begin_object().member("score", scores[i]).member("label", name(i)).end_object();
+      out.begin_object().member("score", scores[i]).member("label", name(i)).end_object();
     }
-    out_.end_array();
+    out.end_array();
+  } else if (text.form == Form::categories) {
+    json::Writer number;
+    out.begin_object().key("Categories");
+    out.value(regression ? number.value(prediction.logits[0]).text()
+                         : joined_labels(prediction.labels, task));
+    out.key("Tensor").begin_array();
+    for (const double score : prediction.scores) out.value(score);
+    out.end_array().end_object();
+  } else {  // the label, a list of the labels, or the value
+    if (many) out.begin_array();
+    for (const std::size_t i : prediction.labels) out.value(name(i));
+    if (many) out.end_array();
+    if (regression) out.value(prediction.logits[0]);
   }
-
-  void categories(const predict::Prediction& prediction) {
-    std::string names;
-    for (const std::size_t i : prediction.labels) names += (names.empty() ? "" : ";") + name(i);
-    if (task_.problem_type == ProblemType::regression) {
-      json::Writer number;
-      names = number.value(prediction.logits[0]).text();
-    }
-    out_.begin_object().member("Categories", names).key("Tensor").begin_array();
-    for (const double score : prediction.scores) out_.value(score);
-    out_.end_array().end_object();
-  }
-
-  /// Writes the label, a list of the labels, or the value.
-  void label(const predict::Prediction& prediction) {
-    if (task_.problem_type == ProblemType::regression) {
-      out_.value(prediction.logits[0]);
-      return;
-    }
-    const bool many = task_.problem_type == ProblemType::multi_label;
-    if (many) out_.begin_array();
-    for (const std::size_t i : prediction.labels) out_.value(name(i));
-    if (many) out_.end_array();
-  }
-
-  [[nodiscard]] std::string name(std::size_t label) const {
-    return predict::label_name(task_, label);
-  }
-
-  json::Writer& out_;
-  const predict::Task& task_;
-};
+}
 
 /// Returns the body of `/rerank`: `[{"index": 1, "score": 0.9}, …]`, the highest score first.
 inline std::string ranks_body(const Request& request, const predict::Task& task,
@@ -117,12 +96,11 @@ inline void check_finite(std::span<const predict::Prediction> predictions) {
   detail::check_finite(predictions);
   if (request.ranks) return detail::ranks_body(request, task, predictions);
   json::Writer out;
-  detail::AnswerWriter answer{out, task};
   const bool vertex = request.contract == Contract::vertex;
   if (vertex) out.begin_object().key("predictions");
   if (!request.single) out.begin_array();
   for (std::size_t i = 0; i < predictions.size(); ++i) {
-    answer.write(request.texts[i], predictions[i]);
+    detail::write_answer(out, request.texts[i], predictions[i], task);
   }
   if (!request.single) out.end_array();
   if (vertex) out.end_object();

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,11 +11,16 @@
 
 #include <seqtrain/core/base64.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
 namespace seqtrain::serve {
+
+/// The API whose formats an answer follows.
+enum class Contract { tei, vertex, torch_serve };
 
 /// The form of the answer for one text.
 enum class Form {
@@ -39,6 +46,8 @@ struct Request {
   std::vector<Text> texts = {};
   bool ranks = false;  ///< the answer is a list of the texts by their scores, as `/rerank`'s
   bool returns_texts = false;  ///< that list has the texts too
+  /// Writes the answer, given one prediction per text. If it is empty `answer_body` does.
+  std::function<HttpResponse(const predict::Task&, std::span<const predict::Prediction>)> write{};
 };
 
 /// The most texts that a request may have.
@@ -166,11 +175,8 @@ inline Request read_list(const json::Value& root, const TextLimits& limits) {
   Request request{.contract = Contract::torch_serve};
   const auto items = root.items();
   check_count(items.size(), limits.texts);
-  for (const auto& item : items) {
-    request.texts.push_back({.text = std::string{item.string()},
-                             .form = Form::categories,
-                             .truncation = Truncation::right});
-  }
+  const Text like{.form = Form::categories, .truncation = Truncation::right};
+  for (const auto& item : items) request.texts.emplace_back(like).text = item.string();
   return request;
 }
 

@@ -29,12 +29,8 @@ namespace seqtrain::serve {
 [[nodiscard]] inline std::string info_body(const ModelFacts& facts, const predict::Task& task,
                                            std::size_t max_length, const ServiceOptions& options) {
   json::Writer out;
-  const auto text_or_null = [&](std::string_view name, const std::string& text) {
-    out.key(name);
-    text.empty() ? out.null() : out.value(std::string_view{text});
-  };
-  out.begin_object().member("model_id", facts.id);
-  text_or_null("model_sha", facts.revision);
+  out.begin_object().member("model_id", facts.id).key("model_sha");
+  facts.revision.empty() ? out.null() : out.value(facts.revision);
   out.member("model_dtype", facts.dtype);
   out.key("model_type").begin_object();
   out.key(has_one_output(task) ? "reranker" : "classifier").begin_object();
@@ -49,16 +45,11 @@ namespace seqtrain::serve {
       .member("max_concurrent_requests", options.max_concurrent_requests)
       .member("max_input_length", max_length)
       .member("max_batch_tokens", options.max_batch_tokens)
-      .key("max_batch_requests")
-      .null()
       .member("max_client_batch_size", options.max_client_batch_size)
       .member("auto_truncate", false)
       .member("tokenization_workers", std::thread::hardware_concurrency())
-      .member("version", version)
-      .key("sha")
-      .null()
-      .key("docker_label")
-      .null();
+      .member("version", version);
+  for (const char* absent : {"max_batch_requests", "sha", "docker_label"}) out.key(absent).null();
   return out.end_object().text();
 }
 
@@ -74,11 +65,7 @@ struct TokenizeRequest {
   return read_json(body, [&](const json::Value& root) {
     TokenizeRequest request{.special = detail::flag(root, "add_special_tokens", true)};
     const auto inputs = root.at("inputs");
-    if (!inputs.is_array()) {
-      request.texts.emplace_back(inputs.string());
-      return request;
-    }
-    const auto items = inputs.items();
+    const auto items = inputs.is_array() ? inputs.items() : std::vector{inputs};
     detail::check_count(items.size(), max_texts);
     for (const auto& item : items) request.texts.emplace_back(item.string());
     return request;
@@ -93,10 +80,8 @@ inline void write_tokens(json::Writer& out, const std::vector<text::Token>& toke
   };
   out.begin_array();
   for (const text::Token& token : tokens) {
-    out.begin_object()
-        .member("id", token.id)
-        .member("text", token.text)
-        .member("special", token.special);
+    out.begin_object().member("id", token.id).member("text", token.text);
+    out.member("special", token.special);
     place("start", token.begin);
     place("stop", token.end);
     out.end_object();
