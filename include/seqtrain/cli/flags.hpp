@@ -200,7 +200,7 @@ class Flags {
   /// Ignores a flag that the file of `--config` gives: its variable has its default again.
   void withdraw(const std::string& name) {
     given_.erase(name);
-    std::erase_if(changed_, [&](const Changed& flag) { return flag.name == name; });
+    std::ranges::find(flags_, name, &Flag::name)->changed.reset();
   }
 
   /// Returns all flags that have a value with it, in the order in which they were added. NaN is no
@@ -213,17 +213,19 @@ class Flags {
   /// which they were added.
   [[nodiscard]] train::Pairs changed_values() const {
     train::Pairs values;
-    for (const auto& [name, text, is_switch] : changed_) values.emplace_back(name, text);
+    for (const Flag& flag : flags_) {
+      if (flag.changed) values.emplace_back(flag.name, *flag.changed);
+    }
     return values;
   }
 
   /// Returns a shell command that starts the program with these values, without the flags in `but`.
   [[nodiscard]] std::string command(std::span<const std::string_view> but = {}) const {
     std::string line = program_;
-    for (const auto& [name, text, is_switch] : changed_) {
-      if (std::ranges::find(but, name) != but.end()) continue;
-      line += " --" + name;
-      if (!is_switch) line += " " + shell_word(text);
+    for (const Flag& flag : flags_) {
+      if (!flag.changed || std::ranges::find(but, flag.name) != but.end()) continue;
+      line += " --" + flag.name;
+      if (!flag.is_switch) line += " " + shell_word(*flag.changed);
     }
     return line;
   }
@@ -241,11 +243,7 @@ class Flags {
     std::function<std::string()> text;
     std::string initial;
     bool is_switch = false;
-  };
-  struct Changed {
-    std::string name;
-    std::string text;
-    bool is_switch;
+    std::optional<std::string> changed = {};  ///< value that `parse` set in place of the default
   };
 
   /// Returns the words as `a, b or c`.
@@ -354,10 +352,8 @@ class Flags {
     for (const auto& [name, value] : values) {
       if (!value.defaulted()) given_.insert(name);
     }
-    for (const Flag& flag : flags_) {
-      if (const std::string text = flag.text(); text != flag.initial) {
-        changed_.push_back({flag.name, text, flag.is_switch});
-      }
+    for (Flag& flag : flags_) {
+      if (std::string text = flag.text(); text != flag.initial) flag.changed = std::move(text);
     }
     require(log_format_ == "auto" || log_format_ == "text" || log_format_ == "json", "log-format",
             "is unknown: use auto, text or json");
@@ -371,7 +367,6 @@ class Flags {
   std::string log_format_ = "auto";
   std::deque<boost::program_options::options_description> sections_;
   std::vector<Flag> flags_;
-  std::vector<Changed> changed_;
   std::set<std::string> given_;
   std::set<std::string> on_command_line_;
   FlagNames names_;

@@ -26,6 +26,7 @@
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/dist/tree.hpp>
 #include <seqtrain/metrics/logits.hpp>
+#include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/tensor/threads.hpp>

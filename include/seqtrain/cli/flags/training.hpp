@@ -59,10 +59,6 @@ struct TrainingFlags {
 
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
-    using seqtrain::optim::schedule_names;
-    const Words<LossChoice> loss_names{{"default", LossChoice::by_problem},
-                                       {"focal", LossChoice::focal},
-                                       {"huber", LossChoice::huber}};
     flags.section("Training")
         .add("batch-size", batch_size, "examples in a batch", determines_results)
         .add("tokens-per-batch", tokens_per_batch,
@@ -79,7 +75,57 @@ struct TrainingFlags {
         .add("epochs", epochs, "passes over the training data")
         .add("max-steps", max_steps, "optimizer steps; if above 0 it replaces --epochs")
         .add("learning-rate", learning_rate, "highest learning rate of the schedule",
-             determines_results)
+             determines_results);
+    add_steps_to(flags);
+  }
+
+  /// Throws an `InputError` that names the flag if a value is out of range.
+  void validate() const {
+    require(batch_size >= 1, "batch-size", "must be at least 1");
+    require(tokens_per_batch >= 0, "tokens-per-batch", "must not be negative");
+    require(pad_to_multiple_of >= 1, "pad-to-multiple-of", "must be at least 1");
+    require(bucket_pool >= 1, "bucket-pool", "must be at least 1");
+    require(max_steps >= 0, "max-steps", "must not be negative");
+    require(epochs >= 1 || max_steps >= 1, "epochs", "must be at least 1");
+    require(gradient_accumulation_steps >= 1, "gradient-accumulation-steps", "must be at least 1");
+    validate_optimizer();
+    validate_schedule();
+    (void)given_class_weights();
+    validate_loss();
+    require(label_smoothing_factor >= 0 && label_smoothing_factor <= 1, "label-smoothing-factor",
+            "must be at least 0 and at most 1");
+    require(early_stopping_patience >= 0, "early-stopping-patience", "must not be negative");
+  }
+
+  /// Returns the options of the loss with this training set. `Options` is `model::LossOptions`.
+  template <class Options>
+  [[nodiscard]] Options loss_for(const data::EncodedSet& train, const data::Labels& names) const {
+    Options options{.class_weights = class_weights_for(train, names),
+                    .label_smoothing = label_smoothing_factor};
+    if (loss == LossChoice::focal) options.focal_gamma = std::isnan(focal_gamma) ? 2 : focal_gamma;
+    if (loss == LossChoice::huber) options.huber_delta = std::isnan(huber_delta) ? 1 : huber_delta;
+    return options;
+  }
+
+  /// Returns the options of the optimizer. `Options` is `optim::AdamOptions`.
+  template <class Options>
+  [[nodiscard]] Options adam() const {
+    return {.lr = learning_rate,
+            .beta1 = adam_beta1,
+            .beta2 = adam_beta2,
+            .eps = adam_epsilon,
+            .weight_decay = weight_decay,
+            .decoupled_weight_decay = optim == Optimizer::adamw};
+  }
+
+ private:
+  /// Adds the flags about steps, the loss and the best epoch.
+  void add_steps_to(Flags& flags) {
+    using seqtrain::optim::schedule_names;
+    const Words<LossChoice> loss_names{{"default", LossChoice::by_problem},
+                                       {"focal", LossChoice::focal},
+                                       {"huber", LossChoice::huber}};
+    flags
         .add("optim", optim, {{"adam", Optimizer::adam}, {"adamw", Optimizer::adamw}},
              "adam: decay added to the gradient; adamw: decoupled", determines_results)
         .add("weight-decay", weight_decay, "weight decay; --optim says how it is applied",
@@ -134,46 +180,6 @@ struct TrainingFlags {
         .add("seed", seed, "seed of the data order, dropout and the new head", determines_results);
   }
 
-  /// Throws an `InputError` that names the flag if a value is out of range.
-  void validate() const {
-    require(batch_size >= 1, "batch-size", "must be at least 1");
-    require(tokens_per_batch >= 0, "tokens-per-batch", "must not be negative");
-    require(pad_to_multiple_of >= 1, "pad-to-multiple-of", "must be at least 1");
-    require(bucket_pool >= 1, "bucket-pool", "must be at least 1");
-    require(max_steps >= 0, "max-steps", "must not be negative");
-    require(epochs >= 1 || max_steps >= 1, "epochs", "must be at least 1");
-    require(gradient_accumulation_steps >= 1, "gradient-accumulation-steps", "must be at least 1");
-    validate_optimizer();
-    validate_schedule();
-    (void)given_class_weights();
-    validate_loss();
-    require(label_smoothing_factor >= 0 && label_smoothing_factor <= 1, "label-smoothing-factor",
-            "must be at least 0 and at most 1");
-    require(early_stopping_patience >= 0, "early-stopping-patience", "must not be negative");
-  }
-
-  /// Returns the options of the loss with this training set. `Options` is `model::LossOptions`.
-  template <class Options>
-  [[nodiscard]] Options loss_for(const data::EncodedSet& train, const data::Labels& names) const {
-    Options options{.class_weights = class_weights_for(train, names),
-                    .label_smoothing = label_smoothing_factor};
-    if (loss == LossChoice::focal) options.focal_gamma = std::isnan(focal_gamma) ? 2 : focal_gamma;
-    if (loss == LossChoice::huber) options.huber_delta = std::isnan(huber_delta) ? 1 : huber_delta;
-    return options;
-  }
-
-  /// Returns the options of the optimizer. `Options` is `optim::AdamOptions`.
-  template <class Options>
-  [[nodiscard]] Options adam() const {
-    return {.lr = learning_rate,
-            .beta1 = adam_beta1,
-            .beta2 = adam_beta2,
-            .eps = adam_epsilon,
-            .weight_decay = weight_decay,
-            .decoupled_weight_decay = optim == Optimizer::adamw};
-  }
-
- private:
   void validate_optimizer() const {
     const auto is_decay = [](double rate) { return rate >= 0 && rate < 1; };
     const auto is_amount = [](double value) { return value >= 0 && std::isfinite(value); };
