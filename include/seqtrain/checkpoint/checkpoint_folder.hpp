@@ -1,16 +1,15 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <seqtrain/concepts/policies.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/train/keeper.hpp>
 
@@ -21,10 +20,8 @@ inline std::optional<std::int64_t> checkpoint_step(std::string_view name) {
   constexpr std::string_view prefix = "checkpoint-";
   if (!name.starts_with(prefix)) return {};
   name.remove_prefix(prefix.size());
-  std::int64_t step = -1;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
-  if (error != std::errc{} || end != name.data() + name.size() || step < 0) return {};
-  if (name.size() > 1 && name.front() == '0') return {};
+  const auto step = parse_number<std::int64_t>(name);
+  if (!step || *step < 0 || (name.size() > 1 && name.front() == '0')) return {};
   return step;
 }
 

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -14,6 +12,7 @@
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/options.hpp>
 
@@ -104,11 +103,9 @@ struct ServeFlags {
   static void read_number(const char* name, std::int64_t& target) {
     const auto value = process_environment(name);
     if (!value) return;
-    const auto end = value->data() + value->size();
-    const auto parsed = std::from_chars(value->data(), end, target);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) {
-      throw InputError{"'" + *value + "' is not a number", {.object = name}};
-    }
+    const auto number = parse_number<std::int64_t>(*value);
+    if (!number) throw InputError{"'" + *value + "' is not a number", {.object = name}};
+    target = *number;
   }
 
   /// Tells whether a text is an IP address. In a container, `HOSTNAME` is the container's name,

@@ -1,45 +1,34 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <seqtrain/core/equal_but_case.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/example.hpp>
 
 namespace seqtrain::data {
 
-/// Returns the number if all of `text` is an integer in digits.
-[[nodiscard]] inline std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc{} || end != text.data() + text.size()) return {};
-  return number;
-}
-
 namespace detail {
 
 /// Returns the number if all of `text` is a finite number: 1, -2.5, 1e3.
 inline std::optional<double> decimal_number(std::string_view text) {
-  double number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole_text = code == std::errc{} && end == text.data() + text.size();
-  return whole_text && std::isfinite(number) ? std::optional{number} : std::nullopt;
+  const auto number = parse_number<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 /// Returns the number if the value of `text` is an integer: 1 for 1, 01 and 1.0.
 inline std::optional<std::int64_t> whole_value(std::string_view text) {
-  if (const auto number = whole_number(text)) return number;
+  if (const auto number = parse_number<std::int64_t>(text)) return number;
   const auto number = decimal_number(text);
   if (!number || std::trunc(*number) != *number || std::abs(*number) > 1e15) return {};
   return static_cast<std::int64_t>(*number);
@@ -92,7 +81,7 @@ class Labels {
     if (const auto exact = std::ranges::find(names_, text); exact != names_.end()) {
       return id_of(exact);
     }
-    if (const auto number = numbers_are_ids_ ? whole_number(text) : std::nullopt) {
+    if (const auto number = numbers_are_ids_ ? parse_number<std::int64_t>(text) : std::nullopt) {
       if (!is_id(*number)) return {};
       return static_cast<std::int32_t>(*number);
     }
@@ -111,7 +100,7 @@ class Labels {
 
   /// Returns an error message for a label that `find` does not know.
   [[nodiscard]] std::string problem_with(std::string_view text) const {
-    if (numbers_are_ids_ && whole_number(text)) {
+    if (numbers_are_ids_ && parse_number<std::int64_t>(text)) {
       return "label " + std::string{text} + " is out of range 0 to " + std::to_string(size() - 1);
     }
     return "unknown label '" + std::string{text} + "'; known are: " + listed();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -11,8 +10,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
+
+#include <seqtrain/core/parse_number.hpp>
 
 namespace seqtrain::machine {
 
@@ -42,10 +42,8 @@ inline std::vector<std::string_view> words(std::string_view text,
 /// Returns a count in the kernel's decimal notation, or nothing for any other text, such as a
 /// negative number or one of more than 64 bits.
 inline std::optional<double> count(std::string_view word) {
-  std::uint64_t value = 0;
-  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (problem != std::errc{} || end != word.data() + word.size()) return {};
-  return static_cast<double>(value);
+  const auto value = parse_number<std::uint64_t>(word);
+  return value ? std::optional{static_cast<double>(*value)} : std::nullopt;
 }
 
 /// Returns the word after a name such as `MemTotal:` in a table with a line for each name, or an

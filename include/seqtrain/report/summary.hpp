@@ -1,12 +1,11 @@
 #pragma once
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/report/protobuf.hpp>
 #include <seqtrain/train/pairs.hpp>
 
@@ -51,11 +50,9 @@ class Summary {
   /// Returns a hyperparameter as a google.protobuf.Value.
   static Message hparam(const std::string& value) {
     if (value == "true" || value == "false") return Message{}.integer(4, value == "true" ? 1 : 0);
-    double number = 0;
-    const char* const end = value.data() + value.size();
-    const auto read = std::from_chars(value.data(), end, number);
-    const bool is_number = read.ec == std::errc{} && read.ptr == end && std::isfinite(number);
-    return is_number ? Message{}.number(2, number) : Message{}.string(3, value);
+    const auto number = parse_number<double>(value);
+    const bool is_number = number && std::isfinite(*number);
+    return is_number ? Message{}.number(2, *number) : Message{}.string(3, value);
   }
 
   Summary& hparams(std::string_view tag, int field, const Message& info) {

@@ -1,8 +1,8 @@
-#include <seqtrain/text/unicode/table_runs.hpp>
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include <seqtrain/text/unicode/table_runs.hpp>
 
 namespace seqtrain::text::unicode_tables {
 namespace {
