@@ -11,7 +11,6 @@
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/report/progress_bar.hpp>
 #include <seqtrain/report/protobuf.hpp>
-#include <seqtrain/report/python_json.hpp>
 #include <seqtrain/report/summary.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/report/tensorboard.hpp>

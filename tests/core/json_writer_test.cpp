@@ -1,5 +1,6 @@
 #include <limits>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,13 @@ TEST(JsonWriter, WritesNestedValues) {
   writer.begin_object().member("a", 1).key("b").begin_array().value("x").value(2.5).value(true);
   writer.null().end_array().key("c").begin_object().end_object().end_object();
   EXPECT_EQ(writer.text(), R"({"a":1,"b":["x",2.5,true,null],"c":{}})");
+}
+
+TEST(JsonWriter, WritesRangesAsArrays) {
+  Writer writer;
+  writer.begin_object().member("a", std::vector<std::string>{"x", "y"}).key("b");
+  writer.value(std::vector<std::vector<int>>{{1, 2}, {}}).end_object();
+  EXPECT_EQ(writer.text(), R"({"a":["x","y"],"b":[[1,2],[]]})");
 }
 
 TEST(JsonWriter, Indents) {

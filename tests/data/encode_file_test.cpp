@@ -246,9 +246,11 @@ TEST(EncodeFile, StopsWhenProgressThrows) {
 TEST(EncodeFile, TakesATokenizerOfAnyFamily) {
   const auto known = text::make_word_tokenizer({"xxunk", "xxpad", "xxbos", "xxeos", "a", "b"});
   const text::AnyTokenizer any{known};
-  const std::string text = many_records(1'000);
-  EXPECT_TRUE(same(encode_text({.text = text, .name = "f"}, any, Labels::nli()).set,
-                   encode_text({.text = text, .name = "f"}, known, Labels::nli()).set));
+  const tests::TemporaryDirectory directory;
+  const auto file = directory / "train.jsonl";
+  tests::write_file(file, many_records(1'000));
+  EXPECT_TRUE(
+      same(encode_file(file, any, Labels::nli()).set, encode_file(file, known, Labels::nli()).set));
 }
 
 TEST(EncodeFile, CountsMultiNliAndSst2AsPublished) {

@@ -11,6 +11,7 @@ written.
 """
 import json
 import pathlib
+import textwrap
 import unicodedata
 
 import tokenizers
@@ -196,6 +197,19 @@ def case_runs(lower):
     return out
 
 
+def part_runs(texts):
+    """Returns (first, length, parts per character, parts) for each run of consecutive codes with texts
+    of one length. Each part is its distance from the part at its place in the text before."""
+    previous = [0] * max(map(len, texts.values()))
+    for first, length in runs(texts, lambda a, b: len(texts[a]) == len(texts[b])):
+        parts = []
+        for text in (texts[first + k] for k in range(length)):
+            for place, part in enumerate(map(ord, text)):
+                parts.append(part - previous[place])
+                previous[place] = part
+        yield (first, length, len(texts[first]), *parts)
+
+
 def rows_of(numbers, width=100):
     """Returns lines of numbers that are separated by commas alone."""
     row = ""
@@ -209,7 +223,8 @@ def rows_of(numbers, width=100):
 
 def array(name, comment, numbers):
     body = "\n".join(rows_of(numbers))
-    return f"/// {comment}\ninline constexpr std::int32_t {name}[] = {{\n{body}\n}};\n"
+    about = textwrap.fill(comment, 100, initial_indent="/// ", subsequent_indent="/// ")
+    return f"{about}\ninline constexpr std::int32_t {name}[] = {{\n{body}\n}};\n"
 
 
 def checksum(pairs):
@@ -229,6 +244,11 @@ def main():
     sets |= probe_graphemes()
     compositions = probe_compositions(decompositions)
     compatibility = {code: nfkd(chr(code)) for code in SCALARS if nfkd(chr(code)) != nfd(chr(code))}
+    tables = {**sets,
+              "mark_differences": sets["marks"] ^ sets["nonspacing_marks"],
+              "numeric_differences": sets["numeric"] ^ sets["numbers"],
+              "word_differences": sets["word_characters"] ^ sets["letters"] ^ sets["marks"] ^ sets["numbers"],
+              "conjunct_differences": sets["conjunct_extends"] ^ sets["grapheme_extends"]}
     about = {
         "letters": r"\p{L} of the byte-level splitting rule.",
         "numbers": r"\p{N} of the byte-level splitting rule.",
@@ -237,9 +257,11 @@ def main():
         "controls": "The characters that BERT's clean_text drops, except U+0000 and U+FFFD.",
         "ideographs": "The characters that BERT's handle_chinese_chars puts spaces around.",
         "nonspacing_marks": "The characters that BERT's strip_accents drops.",
-        "word_characters": r"\w, which tells where added tokens stand alone.",
-        "numeric": "The characters that Digits isolates.",
-        "marks": "The characters that StripAccents drops: category M.",
+        "mark_differences": "Where the characters that StripAccents drops, category M, differ from "
+                            "`nonspacing_marks`.",
+        "numeric_differences": "Where the characters that Digits isolates differ from `numbers`.",
+        "word_differences": r"Where \w, which tells where added tokens stand alone, differs from letters, "
+                            "marks and numbers.",
         "grapheme_prepends": "Grapheme_Cluster_Break=Prepend.",
         "grapheme_extends": "Grapheme_Cluster_Break=Extend and ZWJ.",
         "grapheme_spacing": "Grapheme_Cluster_Break=SpacingMark.",
@@ -247,9 +269,9 @@ def main():
         "pictographs": "Extended_Pictographic.",
         "conjunct_consonants": "Indic_Conjunct_Break=Consonant.",
         "conjunct_linkers": "Indic_Conjunct_Break=Linker.",
-        "conjunct_extends": "Indic_Conjunct_Break=Extend.",
+        "conjunct_differences": "Where Indic_Conjunct_Break=Extend differs from `grapheme_extends`.",
     }
-    parts = [array(name, f"{text} Pairs (gap from the last start, length).", gaps(runs(sets[name])))
+    parts = [array(name, f"{text} Pairs (gap from the last start, length).", gaps(runs(tables[name])))
              for name, text in about.items()]
     single = {code: text for code, text in lower.items() if len(text) == 1}
     parts.append(array("lower_case", "Lower case, except of U+0130. (Gap from the last start, length, "
@@ -257,16 +279,17 @@ def main():
     same_class = runs(classes, lambda a, b: classes[a] == classes[b])
     parts.append(array("combining_classes", "Canonical combining classes above 0. (Gap from the last "
                        "start, length, class).", gaps([*run, classes[run[0]]] for run in same_class)))
-    parts.append(array("decompositions", "Full canonical decompositions, except of Hangul. (Gap from the "
-                       "last, number of parts, parts).",
-                       gaps([code, len(text), *map(ord, text)] for code, text in sorted(decompositions.items())
-                            if code not in HANGUL)))
+    of_parts = ("Runs of characters with equal numbers of parts (gap from the last start, length, parts per "
+                "character, parts), each part as its distance from the part at its place before.")
+    canonical = {code: text for code, text in decompositions.items() if code not in HANGUL}
+    parts.append(array("decompositions", "Full canonical decompositions, except of Hangul. " + of_parts,
+                       gaps(part_runs(canonical))))
     parts.append(array("compatibility", "Full compatibility decompositions that differ from the canonical "
-                       "ones. (Gap from the last, number of parts, parts).",
-                       gaps([code, len(text), *map(ord, text)] for code, text in sorted(compatibility.items()))))
-    parts.append(array("compositions", "Canonical compositions, except of Hangul. (Gap from the last first "
-                       "part, second part, result).",
-                       gaps([*pair, code] for pair, code in sorted(compositions.items()))))
+                       "ones. " + of_parts, gaps(part_runs(compatibility))))
+    composed = set(compositions.values())
+    excluded = {code for code, text in canonical.items() if len(text) > 1 and code not in composed}
+    parts.append(array("not_composed", "Characters of several canonical parts that NFC does not compose. "
+                       "Pairs (gap from the last start, length).", gaps(runs(excluded))))
     HEADER.write_text(
         "#pragma once\n\n// Generated by tests/golden/unicode_tables.py from the answers of "
         f"tokenizers {tokenizers.__version__}.\n\n#include <cstdint>\n\n"

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,9 +34,26 @@ struct TrialsTest : testing::Test {
     trials.on(train::EvalEnd{split, 1, step, 1.5, report});
   }
 
-  std::string written() {
-    return std::regex_replace(tests::read_file(file), std::regex{R"("timestamp": \d+\.\d+)"},
-                              R"("timestamp": TIME)");
+  std::string written() { return tests::read_file(file); }
+
+  /// Returns the members of each line but the time. Numbers in texts are written as C++ does it.
+  static std::vector<std::map<std::string, std::string>> lines(std::string text) {
+    text = std::regex_replace(text, std::regex{"TIME"}, "0");
+    std::vector<std::map<std::string, std::string>> lines;
+    std::istringstream all{text};
+    for (std::string line; std::getline(all, line);) {
+      const auto document = json::Document::parse(line, "line");
+      auto& members = lines.emplace_back();
+      for (const auto& [name, value] : document.root().members()) {
+        if (name == "timestamp") continue;
+        const std::string written{value.string()};
+        char* end = nullptr;
+        const double number = std::strtod(written.c_str(), &end);
+        const bool is_number = !written.empty() && *end == '\0';
+        members[std::string{name}] = is_number ? std::to_string(number) : written;
+      }
+    }
+    return lines;
   }
 
   const tests::TemporaryDirectory directory;
@@ -64,7 +84,8 @@ TEST_F(TrialsTest, WritesWhatHypertuneWrites) {
       evaluate(trials, step);
       step += 100;
     }
-    EXPECT_EQ(written(), expected.at("file").string()) << expected.at("name").string();
+    EXPECT_EQ(lines(written()), lines(std::string{expected.at("file").string()}))
+        << expected.at("name").string();
   }
   EXPECT_EQ(warnings, std::vector<std::string>{});
 }
@@ -98,10 +119,10 @@ TEST_F(TrialsTest, ChoosesTheMetricByTheProblem) {
   report = tests::some_report_of_regression();
   evaluate(trials, 3);
   const std::string text = written();
-  EXPECT_NE(text.find(R"({"accuracy": "0.75", "checkpoint_path": "", "global_step": "1")"),
+  EXPECT_NE(text.find(R"("accuracy":"0.75","checkpoint_path":"","global_step":"1")"),
             std::string::npos);
-  EXPECT_NE(text.find(R"("micro_f1": "0.8")"), std::string::npos);
-  EXPECT_NE(text.find(R"("loss": "0.5")"), std::string::npos);
+  EXPECT_NE(text.find(R"("micro_f1":"0.8")"), std::string::npos);
+  EXPECT_NE(text.find(R"("loss":"0.5")"), std::string::npos);
 }
 
 TEST_F(TrialsTest, WarnsOnceOfAMetricThatThereIsNot) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <seqtrain/concepts/policies.hpp>
-#include <seqtrain/core/number_in.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/train/keeper.hpp>
 
@@ -20,9 +20,9 @@ inline std::optional<std::int64_t> checkpoint_step(std::string_view name) {
   constexpr std::string_view prefix = "checkpoint-";
   if (!name.starts_with(prefix)) return {};
   name.remove_prefix(prefix.size());
-  const auto step = number_in<std::int64_t>(name);
-  const bool is_padded = name.size() > 1 && name.front() == '0';
-  return step && *step >= 0 && !is_padded ? step : std::nullopt;
+  const auto step = parse_number<std::int64_t>(name);
+  if (!step || *step < 0 || (name.size() > 1 && name.front() == '0')) return {};
+  return step;
 }
 
 /// The checkpoints of one run in a store: the folders `<run>/checkpoint-<step>`. Nothing outside

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <seqtrain/core/split.hpp>
+
 namespace seqtrain::cli {
 
 /// Returns a flag's value as text from which the value can be read back exactly.
@@ -37,15 +39,9 @@ inline std::string flag_text(const std::vector<std::string>& parts) {
 
 /// Splits a text at its commas. The result is empty if the text is.
 inline std::vector<std::string> split_at_commas(std::string_view text) {
-  std::vector<std::string> parts(text.empty() ? 0 : 1);
-  for (const char c : text) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
+  if (text.empty()) return {};
+  const auto parts = split(text, ',');
+  return {parts.begin(), parts.end()};
 }
 
 /// Returns a text quoted as one word for a shell.

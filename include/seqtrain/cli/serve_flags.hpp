@@ -12,7 +12,7 @@
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/number_in.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/http/percent_encode.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/options.hpp>
@@ -109,7 +109,7 @@ struct ServeFlags {
   static void read_number(const char* name, std::int64_t& target) {
     const auto value = process_environment(name);
     if (!value) return;
-    const auto number = number_in<std::int64_t>(*value);
+    const auto number = parse_number<std::int64_t>(*value);
     if (!number) throw InputError{"'" + *value + "' is not a number", {.object = name}};
     target = *number;
   }

@@ -31,9 +31,7 @@ struct OneCycle {
   }
 
   void validate() const {
-    const auto demand = [](bool good, const char* field, const char* expected) {
-      if (!good) throw InputError{expected, {.object = "one cycle", .field = field}};
-    };
+    const Demand demand{"one cycle"};
     demand(std::isfinite(div) && div >= 1, "div", "must be at least 1");
     demand(std::isfinite(div_final) && div_final >= 1, "div_final", "must be at least 1");
     demand(pct_start > 0 && pct_start < 1, "pct_start", "must be above 0 and below 1");

@@ -21,8 +21,11 @@ namespace seqtrain {
 /// A file descriptor that the destructor closes, unless it is negative: nothing was opened.
 struct OwnedDescriptor {
   explicit OwnedDescriptor(int opened) : number{opened} {}
-  OwnedDescriptor(const OwnedDescriptor&) = delete;
-  OwnedDescriptor& operator=(const OwnedDescriptor&) = delete;
+  OwnedDescriptor(OwnedDescriptor&& other) noexcept : number{std::exchange(other.number, -1)} {}
+  OwnedDescriptor& operator=(OwnedDescriptor&& other) noexcept {
+    std::swap(number, other.number);
+    return *this;
+  }
   ~OwnedDescriptor() {
     if (number >= 0) ::close(number);
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace seqtrain {
@@ -43,6 +44,17 @@ class Error : public std::runtime_error {
 class InputError : public Error {
  public:
   using Error::Error;
+};
+
+/// Throws `InputError` about a field of `object` unless a condition holds.
+struct Demand {
+  std::string_view object;
+
+  void operator()(bool holds, std::string_view field, std::string_view expected) const {
+    if (holds) return;
+    throw InputError{std::string{expected},
+                     {.object = std::string{object}, .field = std::string{field}}};
+  }
 };
 
 }  // namespace seqtrain

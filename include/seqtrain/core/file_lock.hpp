@@ -5,12 +5,11 @@
 #include <functional>
 #include <optional>
 #include <system_error>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
+#include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
 
 namespace seqtrain {
@@ -36,15 +35,6 @@ class FileLock {
     return {};
   }
 
-  FileLock(FileLock&& other) noexcept : file_{std::exchange(other.file_, -1)} {}
-  FileLock& operator=(FileLock&& other) noexcept {
-    std::swap(file_, other.file_);
-    return *this;
-  }
-  ~FileLock() {
-    if (file_ >= 0) ::close(file_);
-  }
-
  private:
   explicit FileLock(int file) : file_{file} {}
 
@@ -55,7 +45,7 @@ class FileLock {
   }
 
   [[nodiscard]] bool lock(int how) const {
-    while (::flock(file_, how) != 0) {
+    while (::flock(file_.number, how) != 0) {
       if (errno != EINTR) return false;
     }
     return true;
@@ -66,7 +56,7 @@ class FileLock {
                 {.object = path.string()}};
   }
 
-  int file_;
+  OwnedDescriptor file_;
 };
 
 }  // namespace seqtrain

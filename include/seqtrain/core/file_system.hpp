@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
 
 namespace seqtrain {
@@ -27,11 +28,9 @@ namespace detail {
 /// Opens a file or a directory with `flags` and forces its content to the disk. Returns 0 or the
 /// system's error number. Succeeds if the file system has no such call.
 inline int sync_opened_with(int flags, const std::filesystem::path& path) {
-  const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
-  if (opened < 0) return errno;
-  const int problem = ::fsync(opened) == 0 || errno == EINVAL ? 0 : errno;
-  ::close(opened);
-  return problem;
+  const OwnedDescriptor opened{::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags)};
+  if (opened.number < 0) return errno;
+  return ::fsync(opened.number) == 0 || errno == EINVAL ? 0 : errno;
 }
 
 }  // namespace detail

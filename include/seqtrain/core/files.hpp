@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_lock.hpp>
 #include <seqtrain/core/file_system.hpp>
@@ -35,24 +36,11 @@ class Files {
 
   /// A file that is being written. The destructor closes it, which frees its lock.
   class Output {
-   public:
-    Output(Output&& other) noexcept
-        : path_{std::move(other.path_)}, number_{std::exchange(other.number_, -1)} {}
-    Output& operator=(Output&& other) noexcept {
-      std::swap(path_, other.path_);
-      std::swap(number_, other.number_);
-      return *this;
-    }
-    ~Output() {
-      if (number_ >= 0) ::close(number_);
-    }
-
-   private:
     friend class Files;
-    Output(Path path, int number) : path_{std::move(path)}, number_{number} {}
+    Output(Path path, int opened) : path_{std::move(path)}, file_{opened} {}
 
     Path path_;
-    int number_;
+    OwnedDescriptor file_;
   };
 
   using Lock = FileLock;
@@ -67,10 +55,10 @@ class Files {
   [[nodiscard]] std::optional<Output> create(const Path& path) const {
     while (true) {
       Output file{path, ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)};
-      check(file.number_ >= 0, "cannot be written", path);
+      check(file.file_.number >= 0, "cannot be written", path);
       if (!lock(file)) return {};
       if (!is_at(file, path)) continue;  // removed or renamed before the lock was ours
-      check(::ftruncate(file.number_, 0) == 0, "cannot be written", path);
+      check(::ftruncate(file.file_.number, 0) == 0, "cannot be written", path);
       return file;
     }
   }
@@ -78,7 +66,7 @@ class Files {
   /// Appends all of `bytes`.
   void write(Output& file, std::span<const std::byte> bytes) const {
     send(file, bytes, [&](std::span<const std::byte> rest) {
-      return ::write(file.number_, rest.data(), rest.size());
+      return ::write(file.file_.number, rest.data(), rest.size());
     });
   }
 
@@ -86,17 +74,17 @@ class Files {
   void write_at(const Output& file, std::uint64_t offset, std::span<const std::byte> bytes) const {
     send(file, bytes, [&](std::span<const std::byte> rest) {
       const auto at = static_cast<off_t>(offset + (bytes.size() - rest.size()));
-      return ::pwrite(file.number_, rest.data(), rest.size(), at);
+      return ::pwrite(file.file_.number, rest.data(), rest.size(), at);
     });
   }
 
   /// Waits until the content is on the disk.
   void sync(Output& file) const {
-    check(::fsync(file.number_) == 0, "cannot be written", file.path_);
+    check(::fsync(file.file_.number) == 0, "cannot be written", file.path_);
   }
 
   void close(Output& file) const {
-    const int problem = ::close(std::exchange(file.number_, -1));
+    const int problem = ::close(std::exchange(file.file_.number, -1));
     check(problem == 0 || errno == EINTR, "cannot be written", file.path_);
   }
 
@@ -145,9 +133,9 @@ class Files {
   /// file meanwhile; it may be replaced by `rename`.
   [[nodiscard]] std::optional<SharedBytes> read(const Path& path) const {
     const Output file{path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (file.number_ < 0 && is_missing(errno)) return {};
+    if (file.file_.number < 0 && is_missing(errno)) return {};
     struct ::stat status = {};
-    const bool opened = file.number_ >= 0 && ::fstat(file.number_, &status) == 0;
+    const bool opened = file.file_.number >= 0 && ::fstat(file.file_.number, &status) == 0;
     check(opened, "cannot be read", path);
     if (S_ISDIR(status.st_mode)) return {};
     if (!S_ISREG(status.st_mode)) throw Error{"is not a regular file", {.object = path.string()}};
@@ -191,7 +179,7 @@ class Files {
 
   /// Locks the file. Returns false if somebody else holds the lock.
   static bool lock(const Output& file) {
-    while (::flock(file.number_, LOCK_EX | LOCK_NB) != 0) {
+    while (::flock(file.file_.number, LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK) return false;
       if (errno == ENOSYS || errno == EOPNOTSUPP) return true;
       check(errno == EINTR, "cannot be locked", file.path_);
@@ -201,14 +189,14 @@ class Files {
 
   static bool is_at(const Output& file, const Path& path) {
     struct ::stat here = {}, there = {};
-    check(::fstat(file.number_, &here) == 0, "cannot be written", path);
+    check(::fstat(file.file_.number, &here) == 0, "cannot be written", path);
     if (::stat(path.c_str(), &there) != 0) return false;
     return here.st_dev == there.st_dev && here.st_ino == there.st_ino;
   }
 
   static SharedBytes map(const Output& file, std::size_t size) {
     if (size == 0) return {};
-    void* const bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number_, 0);
+    void* const bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.file_.number, 0);
     check(bytes != MAP_FAILED, "cannot be read", file.path_);
     const auto unmap = [size](void* begin) { ::munmap(begin, size); };
     return {std::shared_ptr<void>{bytes, unmap}, {static_cast<const std::byte*>(bytes), size}};

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <ranges>
 #include <string>
 #include <string_view>
 
@@ -68,6 +69,15 @@ class Writer {
     char digits[32];
     const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
     return raw({digits, static_cast<std::size_t>(end - digits)});
+  }
+
+  /// Writes an array of the values in a range.
+  template <std::ranges::input_range Range>
+  requires(!std::convertible_to<const Range&, std::string_view>) Writer& value(
+      const Range& values) {
+    begin_array();
+    for (const auto& each : values) value(each);
+    return end_array();
   }
 
   Writer& null() { return raw("null"); }

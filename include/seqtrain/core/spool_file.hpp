@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
 
 namespace seqtrain {
@@ -25,13 +26,10 @@ class SpoolFile {
   /// Creates the file in the directory of `target`. Errors have the name of `target`.
   explicit SpoolFile(std::filesystem::path target) : target_{std::move(target)} {
     std::string name = target_.string() + ".XXXXXX";
-    file_ = ::mkstemp(name.data());
-    check(file_ >= 0);
+    file_ = OwnedDescriptor{::mkstemp(name.data())};
+    check(file_.number >= 0);
     ::unlink(name.c_str());
   }
-  SpoolFile(const SpoolFile&) = delete;
-  SpoolFile& operator=(const SpoolFile&) = delete;
-  ~SpoolFile() { ::close(file_); }
 
   void write(std::span<const std::byte> bytes) {
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
@@ -44,7 +42,7 @@ class SpoolFile {
     flush();
     buffer_.resize(block);
     for (std::uint64_t at = 0; at < size_;) {
-      const auto got = ::pread(file_, buffer_.data(), block, static_cast<off_t>(at));
+      const auto got = ::pread(file_.number, buffer_.data(), block, static_cast<off_t>(at));
       if (got < 0 && errno == EINTR) continue;
       if (got == 0) errno = EIO;  // somebody else has cut the file
       check(got > 0);
@@ -59,7 +57,7 @@ class SpoolFile {
 
   void flush() {
     for (std::span<const std::byte> rest{buffer_}; !rest.empty();) {
-      const auto sent = ::write(file_, rest.data(), rest.size());
+      const auto sent = ::write(file_.number, rest.data(), rest.size());
       if (sent < 0 && errno == EINTR) continue;
       check(sent > 0);
       size_ += static_cast<std::uint64_t>(sent);
@@ -75,7 +73,7 @@ class SpoolFile {
   }
 
   std::filesystem::path target_;
-  int file_ = -1;
+  OwnedDescriptor file_{-1};
   std::uint64_t size_ = 0;  ///< bytes in the file
   std::vector<std::byte> buffer_;
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
 
 namespace seqtrain {
@@ -27,13 +28,10 @@ inline void check_writable(const std::filesystem::path& directory) {
   if (error) fail(error.message());
   if (!std::filesystem::is_directory(there, error)) fail(there.string() + " is not a directory");
   std::string name = (there / ".seqtrain-XXXXXX").string();
-  const int file = ::mkstemp(name.data());
-  const bool written = file >= 0 && ::write(file, "?", 1) == 1;
+  const OwnedDescriptor file{::mkstemp(name.data())};
+  const bool written = file.number >= 0 && ::write(file.number, "?", 1) == 1;
   const int reason = errno;
-  if (file >= 0) {
-    ::close(file);
-    ::unlink(name.c_str());
-  }
+  if (file.number >= 0) ::unlink(name.c_str());
   if (!written) fail(std::generic_category().message(reason));
 }
 

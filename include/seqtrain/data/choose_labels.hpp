@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
@@ -35,9 +35,12 @@ inline std::vector<std::string> in_standard_order(std::vector<std::string> found
     if (known(task)) return task.names();
   }
   std::ranges::sort(found);
-  const auto is_number = [](const auto& name) { return whole_number(name).has_value(); };
+  const auto is_number = [](const auto& name) {
+    return parse_number<std::int64_t>(name).has_value();
+  };
   if (std::ranges::all_of(found, is_number)) {
-    std::ranges::sort(found, {}, [](const auto& name) { return *whole_number(name); });
+    std::ranges::sort(found, {},
+                      [](const auto& name) { return *parse_number<std::int64_t>(name); });
   }
   return found;
 }

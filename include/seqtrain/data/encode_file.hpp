@@ -49,9 +49,7 @@ struct EncodeFileOptions {
   std::function<void(const EncodeProgress&)> progress = {};
 
   void validate() const {
-    const auto demand = [](bool good, const char* field, const char* expected) {
-      if (!good) throw InputError{expected, {.object = "data", .field = field}};
-    };
+    const Demand demand{"data"};
     demand(fraction > 0 && fraction <= 1, "fraction", "must be above 0 and at most 1");
     demand(workers >= 1 && workers <= 1024, "workers", "must be 1 to 1024");
     demand(encode.max_length >= 1, "max_length", "must be at least 1");
@@ -237,14 +235,6 @@ EncodedFile encode_text(const Source& source, const T& tokenizer, const Labels& 
   return detail::encode_whole(reader, tokenizer, labels, options);
 }
 
-/// Encodes the texts in the folders of a directory, as `TextFolder` reads them.
-template <text::Tokenizer T>
-EncodedFile encode_folder(const std::filesystem::path& directory, const T& tokenizer,
-                          const Labels& labels, const EncodeFileOptions& options = {}) {
-  options.validate();
-  return detail::encode_whole(TextFolder{directory}, tokenizer, labels, options);
-}
-
 /// Encodes the examples of a file, which may be compressed, of a directory as `TextFolder` reads
 /// it, or of a file that `options.read.open` opens. Takes memory for the encoded set and a few
 /// parts. Throws `InputError` with file and line at the first wrong record.
@@ -256,7 +246,9 @@ EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, c
   if (const auto other = open_example_file(path, read)) {
     return detail::encode_whole(*other, tokenizer, labels, options);
   }
-  if (is_text_folder(path)) return encode_folder(path, tokenizer, labels, options);
+  if (is_text_folder(path)) {
+    return detail::encode_whole(TextFolder{path}, tokenizer, labels, options);
+  }
   RecordFile file{path, read};
   const auto done = [&](std::string_view part, std::size_t examples) {
     if (options.progress) options.progress({file.end_of(part), file.bytes(), examples});
@@ -271,15 +263,6 @@ EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, c
   });
 }
 
-/// Encodes a text with a tokenizer whose family is known only at run time.
-SEQTRAIN_SEPARATE EncodedFile encode_text(const Source& source, const text::AnyTokenizer& tokenizer,
-                                          const Labels& labels,
-                                          const EncodeFileOptions& options = {});
-/// Encodes a directory of texts with a tokenizer whose family is known only at run time.
-SEQTRAIN_SEPARATE EncodedFile encode_folder(const std::filesystem::path& directory,
-                                            const text::AnyTokenizer& tokenizer,
-                                            const Labels& labels,
-                                            const EncodeFileOptions& options = {});
 /// Encodes a file with a tokenizer whose family is known only at run time.
 SEQTRAIN_SEPARATE EncodedFile encode_file(const std::filesystem::path& path,
                                           const text::AnyTokenizer& tokenizer, const Labels& labels,

@@ -12,28 +12,23 @@
 
 #include <seqtrain/core/equal_but_case.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/number_in.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/example.hpp>
 
 namespace seqtrain::data {
 
-/// Returns the number if all of `text` is an integer in digits.
-[[nodiscard]] inline std::optional<std::int64_t> whole_number(std::string_view text) {
-  return number_in<std::int64_t>(text);
-}
-
 namespace detail {
 
 /// Returns the number if all of `text` is a finite number: 1, -2.5, 1e3.
 inline std::optional<double> decimal_number(std::string_view text) {
-  const auto number = number_in<double>(text);
+  const auto number = parse_number<double>(text);
   return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 /// Returns the number if the value of `text` is an integer: 1 for 1, 01 and 1.0.
 inline std::optional<std::int64_t> whole_value(std::string_view text) {
-  if (const auto number = whole_number(text)) return number;
+  if (const auto number = parse_number<std::int64_t>(text)) return number;
   const auto number = decimal_number(text);
   if (!number || std::trunc(*number) != *number || std::abs(*number) > 1e15) return {};
   return static_cast<std::int64_t>(*number);
@@ -88,7 +83,7 @@ class Labels {
     if (const auto exact = std::ranges::find(names_, text); exact != names_.end()) {
       return id_of(exact);
     }
-    if (const auto number = numbers_are_ids_ ? whole_number(text) : std::nullopt) {
+    if (const auto number = numbers_are_ids_ ? parse_number<std::int64_t>(text) : std::nullopt) {
       if (!is_id(*number)) return {};
       return static_cast<std::int32_t>(*number);
     }
@@ -107,7 +102,7 @@ class Labels {
 
   /// Returns an error message for a label that `find` does not know.
   [[nodiscard]] std::string problem_with(std::string_view text) const {
-    if (numbers_are_ids_ && whole_number(text)) {
+    if (numbers_are_ids_ && parse_number<std::int64_t>(text)) {
       return "label " + std::string{text} + " is out of range 0 to " + std::to_string(size() - 1);
     }
     return "unknown label '" + std::string{text} + "'; known are: " + listed();

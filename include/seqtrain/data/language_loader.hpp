@@ -28,9 +28,7 @@ struct LanguageLoaderOptions {
   std::uint64_t seed = 0;
 
   void validate() const {
-    const auto demand = [](bool good, const char* field, const char* expected) {
-      if (!good) throw InputError{expected, {.object = "language model", .field = field}};
-    };
+    const Demand demand{"language model"};
     demand(batch_size >= 1 && batch_size < 1U << 20, "batch_size", "must be 1 to 1048575");
     demand(bptt >= 1 && bptt < 1U << 20, "bptt", "must be 1 to 1048575");
   }

@@ -26,9 +26,7 @@ struct OneHotOptions {
   std::string other = "other";  ///< label of a text that has none of the labels
 
   void validate() const {
-    const auto demand = [](bool good, const char* field, const std::string& expected) {
-      if (!good) throw InputError{expected, {.object = "one-hot labels", .field = field}};
-    };
+    const Demand demand{"one-hot labels"};
     demand(!labels.empty(), "labels", "must not be empty");
     for (const auto& label : labels) {
       demand(!label.empty(), "labels", "have an empty name");
@@ -175,10 +173,8 @@ inline void write_labelled_csv(const std::filesystem::path& file, const OneHotTa
   std::string out = "text,label\n";
   for (const std::size_t number : rows) {
     const auto& row = table.rows.at(number);
-    json::Writer names;
-    names.begin_array();
-    for (const auto& label : row.labels) names.value(std::string_view{label});
-    const std::string label = multi_label ? names.end_array().text() : row.labels.front();
+    const std::string label =
+        multi_label ? json::Writer{}.value(row.labels).text() : row.labels.front();
     out += detail::csv_cell(row.text) + "," + detail::csv_cell(label) + "\n";
   }
   write_file_atomically(file, out);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/joined.hpp>
 #include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/core/split.hpp>
 
 namespace seqtrain::data {
 
@@ -141,11 +141,8 @@ inline void choose_label_columns(std::span<const std::string> names, const std::
                                  Fields& fields) {
   if (label_field.find(',') == std::string::npos || find_name(names, label_field)) return;
   std::vector<std::string> columns;
-  for (std::size_t begin = 0; begin <= label_field.size();) {
-    const std::size_t end = std::min(label_field.find(',', begin), label_field.size());
-    const std::string name = label_field.substr(begin, end - begin);
-    columns.push_back(find_name(names, name).value_or(name));
-    begin = end + 1;
+  for (const std::string_view name : split(label_field, ',')) {
+    columns.push_back(find_name(names, name).value_or(std::string{name}));
   }
   fields.label_columns = std::move(columns);
 }

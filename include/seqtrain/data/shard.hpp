@@ -18,9 +18,7 @@ struct Shard {
 
   /// Throws `InputError` unless `first` and `last` are leaves of a step.
   void validate() const {
-    const auto demand = [](bool good, const char* field, const char* expected) {
-      if (!good) throw InputError{expected, {.object = "shard", .field = field}};
-    };
+    const Demand demand{"shard"};
     demand(replicas >= 1 && replicas <= 4096, "replicas", "must be 1 to 4096");
     demand(accumulation >= 1, "accumulation", "must be at least 1");
     demand(first >= 0 && first < last && last <= replicas, "leaves",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/split.hpp>
 #include <seqtrain/data/text_folder.hpp>
 
 namespace seqtrain::data {
@@ -101,9 +102,7 @@ inline void demand_one_split(const std::vector<std::filesystem::path>& files,
   detail::refuse_pipe(place);
   if (std::filesystem::exists(place, error)) return {place};
   const std::string names = place.string();
-  for (std::size_t begin = 0; begin <= names.size();) {
-    const std::size_t end = std::min(names.find(',', begin), names.size());
-    const std::filesystem::path name = names.substr(begin, end - begin);
+  for (const std::filesystem::path name : split(names, ',')) {
     if (name.empty()) throw InputError{"has an empty name between commas", {.object = names}};
     const std::size_t before = files.size();
     if (name.filename().string().find('*') == std::string::npos) {
@@ -113,7 +112,6 @@ inline void demand_one_split(const std::vector<std::filesystem::path>& files,
       detail::add_fitting(name, files);
     }
     if (files.size() == before) throw InputError{"no file matches", {.object = name.string()}};
-    begin = end + 1;
   }
   detail::keep_each_once(files);
   return files;

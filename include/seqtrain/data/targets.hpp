@@ -12,17 +12,18 @@
 
 #include <simdjson.h>
 
-#include <seqtrain/core/number_in.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/core/split.hpp>
 #include <seqtrain/data/labels.hpp>
 
 namespace seqtrain::data {
 
 /// Returns the number if all of `text` is a number that fits a float.
 [[nodiscard]] inline std::optional<float> finite_number(std::string_view text) {
-  const auto number = number_in<double>(text);
-  const auto narrow = static_cast<float>(number.value_or(0));
-  return number && std::isfinite(narrow) ? std::optional{narrow} : std::nullopt;
+  const auto number = parse_number<double>(text);
+  const bool fits = number && std::isfinite(static_cast<float>(*number));
+  return fits ? std::optional{static_cast<float>(*number)} : std::nullopt;
 }
 
 /// Reads labels of multi-label classification. Each is a JSON array that holds either names of
@@ -55,16 +56,13 @@ class LabelArray {
   /// Adds names with commas between them, without the blanks around them.
   bool add_list(std::string_view text) {
     constexpr std::string_view blanks = " \t";
-    for (;;) {
-      const std::size_t comma = std::min(text.find(','), text.size());
-      std::string_view name = text.substr(0, comma);
+    for (std::string_view name : split(text, ',')) {
       name.remove_prefix(std::min(name.find_first_not_of(blanks), name.size()));
       name = name.substr(0, name.find_last_not_of(blanks) + 1);  // npos + 1 is 0
       if (name.empty()) return false;
       names_.push_back(name);
-      if (comma == text.size()) return true;
-      text.remove_prefix(comma + 1);
     }
+    return true;
   }
 
   bool add(simdjson::dom::element item) {

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
 
 namespace seqtrain::dist {
@@ -65,14 +66,13 @@ inline std::vector<Resolved> resolve(const std::string& name, int port) {
 
 /// Returns the address from which this machine sends to another one, or "" if there is no route.
 inline std::string source_towards(const Resolved& target) {
-  const int socket = ::socket(target.address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) return {};
+  const OwnedDescriptor socket{::socket(target.address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  if (socket.number < 0) return {};
   Resolved own{.size = sizeof(sockaddr_storage)};
   // A UDP socket sends nothing when it connects: it only looks up the route.
-  const bool found =
-      ::connect(socket, target.get(), target.size) == 0 &&
-      ::getsockname(socket, reinterpret_cast<sockaddr*>(&own.address), &own.size) == 0;  // NOLINT
-  ::close(socket);
+  const bool found = ::connect(socket.number, target.get(), target.size) == 0 &&
+                     ::getsockname(socket.number, reinterpret_cast<sockaddr*>(&own.address),
+                                   &own.size) == 0;  // NOLINT
   return found ? numeric(own.get(), own.size) : std::string{};
 }
 

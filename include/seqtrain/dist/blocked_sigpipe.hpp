@@ -1,7 +1,5 @@
 #pragma once
 
-#include <ctime>
-
 #include <pthread.h>
 #include <signal.h>
 

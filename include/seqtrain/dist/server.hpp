@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/dist/address.hpp>
 
@@ -19,16 +19,16 @@ namespace detail {
 
 /// Tells whether a server at a TCP address accepts a connection within two seconds.
 inline bool takes_connection(const Resolved& target) {
-  const int socket =
-      ::socket(target.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (socket < 0) return false;
-  int error = ::connect(socket, target.get(), target.size) == 0 ? 0 : errno;
+  const OwnedDescriptor socket{
+      ::socket(target.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  if (socket.number < 0) return false;
+  int error = ::connect(socket.number, target.get(), target.size) == 0 ? 0 : errno;
   if (error == EINPROGRESS) {
-    pollfd entry{.fd = socket, .events = POLLOUT, .revents = 0};
+    pollfd entry{.fd = socket.number, .events = POLLOUT, .revents = 0};
     socklen_t size = sizeof error;
-    if (::poll(&entry, 1, 2000) == 1) ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+    if (::poll(&entry, 1, 2000) == 1)
+      ::getsockopt(socket.number, SOL_SOCKET, SO_ERROR, &error, &size);
   }
-  ::close(socket);
   return error == 0;
 }
 

@@ -1,16 +1,15 @@
 #pragma once
 
-#include <charconv>
 #include <cstddef>
 #include <limits>
 #include <map>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/parse_number.hpp>
 
 namespace seqtrain::dist {
 
@@ -55,16 +54,12 @@ inline constexpr int no_limit = std::numeric_limits<int>::max();
 
 /// Parses an integer from `least` to `most`.
 inline int integer_of(const std::string& name, const std::string& value, int least, int most) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc{} || end != value.data() + value.size() || number < least ||
-      number > most) {
-    reject(name, value,
-           most == no_limit
-               ? "an integer of at least " + std::to_string(least)
-               : "an integer from " + std::to_string(least) + " to " + std::to_string(most));
-  }
-  return number;
+  const auto number = parse_number<int>(value);
+  if (number && *number >= least && *number <= most) return *number;
+  reject(name, value,
+         most == no_limit
+             ? "an integer of at least " + std::to_string(least)
+             : "an integer from " + std::to_string(least) + " to " + std::to_string(most));
 }
 
 /// The environment variables of torchrun. Other launchers also set the first four of them.

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
 
 namespace seqtrain::gcs {
@@ -42,14 +43,13 @@ class FileSource final : public ByteSource {
  public:
   /// Opens `file`. Throws `InputError` if it is not a file that can be read.
   explicit FileSource(const std::filesystem::path& file) : name_{file.string()} {
-    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
+    file_ = std::make_shared<OwnedDescriptor>(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file_->number < 0) {
       throw InputError{"cannot be read: " + std::generic_category().message(errno),
                        {.object = name_}};
     }
-    file_ = {new int{descriptor}, [](int* open) { ::close(*open), delete open; }};
     struct ::stat status = {};
-    if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    if (::fstat(file_->number, &status) != 0 || !S_ISREG(status.st_mode)) {
       throw InputError{"not a regular file", {.object = name_}};
     }
     size_ = static_cast<std::uint64_t>(status.st_size);
@@ -68,7 +68,7 @@ class FileSource final : public ByteSource {
   std::size_t read(std::uint64_t offset, std::span<std::byte> into) override {
     into = into.first(std::min<std::uint64_t>(into.size(), size_ - std::min(offset, size_)));
     for (std::size_t done = 0; done < into.size();) {
-      const auto got = ::pread(*file_, into.data() + done, into.size() - done,
+      const auto got = ::pread(file_->number, into.data() + done, into.size() - done,
                                static_cast<off_t>(start_ + offset + done));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) throw Error{"became shorter while it was read", {.object = name_}};
@@ -79,7 +79,7 @@ class FileSource final : public ByteSource {
 
  private:
   std::string name_;
-  std::shared_ptr<int> file_;
+  std::shared_ptr<const OwnedDescriptor> file_;
   std::uint64_t start_ = 0;
   std::uint64_t size_ = 0;
 };

@@ -155,9 +155,7 @@ class Impersonated final : public Credentials {
   [[nodiscard]] std::string question(std::string_view scope) const {
     json::Writer writer;
     writer.begin_object().key("scope").begin_array().value(scope).end_array();
-    writer.member("lifetime", "3600s").key("delegates").begin_array();
-    for (const auto& delegate : delegates_) writer.value(delegate);
-    return writer.end_array().end_object().text();
+    return writer.member("lifetime", "3600s").member("delegates", delegates_).end_object().text();
   }
 
   std::unique_ptr<Credentials> source_;

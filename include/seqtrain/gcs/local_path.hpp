@@ -1,12 +1,12 @@
 #pragma once
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string_view>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/split.hpp>
 #include <seqtrain/gcs/client.hpp>
 
 namespace seqtrain::gcs {
@@ -18,13 +18,10 @@ inline std::filesystem::path local_path(std::string_view name, const Uri& object
     throw InputError{problem, {.object = object.text()}, "no local file can be named like that"};
   };
   if (name.find('\0') != std::string_view::npos) refuse("a zero byte in the name");
-  for (std::size_t start = 0; start <= name.size();) {
-    const auto end = std::min(name.find('/', start), name.size());
-    const auto part = name.substr(start, end - start);
+  for (const auto part : split(name, '/')) {
     if (part.empty()) refuse("an empty part in the name");
     if (part == "." || part == "..") refuse("a part of the name leads elsewhere");
     if (part.size() > 255) refuse("a part of the name is longer than 255 bytes");
-    start = end + 1;
   }
   return std::filesystem::path{name};
 }

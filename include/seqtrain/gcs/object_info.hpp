@@ -1,12 +1,12 @@
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/gcs/crc32c_text.hpp>
 #include <seqtrain/gcs/uri.hpp>
 
@@ -33,12 +33,9 @@ Number read_number(const json::Value& value) {
     if (number < 0) throw value.error("negative");
     return static_cast<Number>(number);
   }
-  Number number{};
-  const auto text = value.string();
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
-  if (!whole || text.starts_with('-')) throw value.error("expected a number");
-  return number;
+  const auto number = parse_number<Number>(value.string());
+  if (!number || value.string().starts_with('-')) throw value.error("expected a number");
+  return *number;
 }
 
 inline ObjectInfo read_object(const json::Value& object, const std::string& bucket) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/gcs/byte_source.hpp>
 #include <seqtrain/gcs/client.hpp>
 
@@ -128,11 +128,11 @@ class ResumableUpload {
   [[nodiscard]] std::uint64_t kept(const http::Response& response) const {
     const auto range = response.find("Range");
     if (!range) return 0;
-    std::uint64_t last = 0;
-    const auto text = std::string_view{*range}.substr(std::min<std::size_t>(8, range->size()));
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), last);
-    const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
-    if (whole && range->starts_with("bytes=0-") && last < end()) return last + 1;
+    constexpr std::string_view begin = "bytes=0-";
+    const auto last = range->starts_with(begin)
+                          ? parse_number<std::uint64_t>(range->substr(begin.size()))
+                          : std::nullopt;
+    if (last && *last < end()) return *last + 1;
     throw http::TrustError{"the service confirms bytes that were not sent",
                            {.object = operation_.object}};
   }

@@ -7,6 +7,7 @@
 #include <simdjson.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/split.hpp>
 
 namespace seqtrain::gcs {
 
@@ -41,12 +42,9 @@ inline std::string_view bucket_problem(std::string_view name) {
     return "a bucket's name begins and ends with a letter or digit";
   }
   if (is_ipv4(name)) return "a bucket's name cannot be an IP address";
-  for (std::size_t start = 0; dotted && start <= name.size();) {
-    const auto end = std::min(name.find('.', start), name.size());
-    if (end == start || end - start > 63) return "a part between dots is empty or too long";
-    start = end + 1;
-  }
-  return {};
+  const auto fits = [](std::string_view part) { return !part.empty() && part.size() <= 63; };
+  if (std::ranges::all_of(split(name, '.'), fits)) return {};
+  return "a part between dots is empty or too long";
 }
 
 /// Returns what is wrong with an object's name, or nothing. The empty name means the whole bucket.

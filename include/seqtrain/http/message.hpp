@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/http/timing.hpp>
 
 /// HTTP messages and the interface of a transport. Nothing here opens a socket;
@@ -89,10 +90,8 @@ struct Url {
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     port = end == text.npos ? (scheme == "https" ? "443" : "80") : text.substr(end + 1);
     if (end != text.npos && text[end] != ':') return false;
-    int number = 0;
-    const auto parsed = std::from_chars(port.data(), port.data() + port.size(), number);
-    const bool whole = parsed.ec == std::errc{} && parsed.ptr == port.data() + port.size();
-    return !host.empty() && whole && number > 0 && number < 65536;
+    const int number = parse_number<int>(port).value_or(0);
+    return !host.empty() && number > 0 && number < 65536;
   }
 };
 

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/split.hpp>
 #include <seqtrain/http/message.hpp>
 
 namespace seqtrain::http {
@@ -49,12 +49,9 @@ class ProxyRules {
   static std::vector<std::string> split(std::string text) {
     std::replace(text.begin(), text.end(), ' ', ',');
     std::vector<std::string> rules;
-    for (std::size_t start = 0; start <= text.size();) {
-      const auto end = std::min(text.find(',', start), text.size());
-      auto rule = text.substr(start, end - start);
-      while (rule.starts_with('.')) rule.erase(0, 1);
-      if (!rule.empty()) rules.push_back(std::move(rule));
-      start = end + 1;
+    for (auto rule : seqtrain::split(text, ',')) {
+      rule.remove_prefix(std::min(rule.find_first_not_of('.'), rule.size()));
+      if (!rule.empty()) rules.emplace_back(rule);
     }
     return rules;
   }

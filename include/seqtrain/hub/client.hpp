@@ -1,6 +1,6 @@
 #pragma once
 
-#include <charconv>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +13,8 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/parse_number.hpp>
+#include <seqtrain/core/split.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/http/percent_encode.hpp>
 #include <seqtrain/http/retry.hpp>
@@ -130,11 +132,7 @@ class Client {
                                    const std::string& path) const {
     auto target =
         (name.kind == Kind::dataset ? "/datasets/" : "/") + name.id + "/resolve/" + commit;
-    for (std::size_t start = 0; start <= path.size();) {
-      const auto end = std::min(path.find('/', start), path.size());
-      target += '/' + http::percent_encode(std::string_view{path}.substr(start, end - start));
-      start = end + 1;
-    }
+    for (const auto part : split(path, '/')) target += '/' + http::percent_encode(part);
     return settings().url(target);
   }
 
@@ -189,13 +187,9 @@ class Client {
   /// Tells whether a path stays below the folder that it is relative to.
   static bool is_local(std::string_view path) {
     if (path.find('\0') != path.npos) return false;
-    for (std::size_t start = 0; start <= path.size();) {
-      const auto end = std::min(path.find('/', start), path.size());
-      const auto part = path.substr(start, end - start);
-      if (part.empty() || part == "." || part == ".." || part.size() > 255) return false;
-      start = end + 1;
-    }
-    return true;
+    return std::ranges::all_of(split(path, '/'), [](std::string_view part) {
+      return !part.empty() && part != "." && part != ".." && part.size() <= 255;
+    });
   }
 
   [[nodiscard]] RemoteFile read_head(const http::Response& head, const Name& name,
@@ -209,12 +203,9 @@ class Client {
     if (!hash || !Digest::is_hash(*hash)) refuse("no hash of the file", name, path);
     auto length = head.find("X-Linked-Size");
     if (!length && !redirects) length = head.find("Content-Length");
-    RemoteFile file{.path = path, .hash = *hash};
-    const auto* const end = length ? length->data() + length->size() : nullptr;
-    const bool whole =
-        length && !length->empty() && std::from_chars(length->data(), end, file.size).ptr == end;
-    if (!whole) refuse("no size of the file", name, path);
-    return file;
+    const auto size = length ? parse_number<std::uint64_t>(*length) : std::nullopt;
+    if (!size) refuse("no size of the file", name, path);
+    return {.path = path, .hash = *hash, .size = *size};
   }
 
   void check_range(const http::Response& answer, std::uint64_t begin, const Name& name,

@@ -180,11 +180,8 @@ class DatasetFetcher {
     const auto file = list_of(listing.commit);
     if (std::filesystem::exists(file, error)) return;
     std::filesystem::create_directories(file.parent_path(), error);
-    json::Writer writer;
-    writer.begin_array();
-    for (const auto& path : listing.files) writer.value(path);
     try {
-      write_file_atomically(file, writer.end_array().text());
+      write_file_atomically(file, json::Writer{}.value(listing.files).text());
     } catch (const Error& problem) {
       // Harmless: the next start asks the hub again.
       if (options_.warn) options_.warn(problem.what());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/split.hpp>
 
 namespace seqtrain::hub {
 
@@ -18,7 +19,7 @@ namespace seqtrain::hub {
 class Glob {
  public:
   /// Throws `InputError` if `**` is beside other characters.
-  explicit Glob(std::string_view pattern) : parts_{parts_of(pattern)} {
+  explicit Glob(std::string_view pattern) : parts_{split(pattern, '/')} {
     for (const auto part : parts_) {
       if (part != "**" && part.find("**") != part.npos) {
         throw InputError{"** must be between slashes", {.object = std::string{pattern}}};
@@ -28,7 +29,7 @@ class Glob {
 
   /// Tells whether a relative path fits. The pattern's text must still exist.
   [[nodiscard]] bool fits(std::string_view path) const {
-    const auto names = parts_of(path);
+    const auto names = split(path, '/');
     return fits(names) && hidden(names) == hidden(parts_) && special(names) == special(parts_);
   }
 
@@ -39,16 +40,6 @@ class Glob {
 
  private:
   using Parts = std::vector<std::string_view>;
-
-  static Parts parts_of(std::string_view path) {
-    Parts parts;
-    for (std::size_t start = 0; start <= path.size();) {
-      const auto end = std::min(path.find('/', start), path.size());
-      parts.push_back(path.substr(start, end - start));
-      start = end + 1;
-    }
-    return parts;
-  }
 
   static std::ptrdiff_t hidden(const Parts& parts) {
     return std::ranges::count_if(parts, [](auto part) {

@@ -1,18 +1,17 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/hub/ask.hpp>
 #include <seqtrain/hub/client.hpp>
@@ -44,14 +43,6 @@ inline constexpr std::string_view lfs_media_type = "application/vnd.git-lfs+json
 
 namespace detail {
 
-inline std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) return {};
-  return number;
-}
-
 /// Reads an address that the hub sends. If a mirror sends an address of the public hub, returns the
 /// corresponding address of the mirror.
 inline http::Url lfs_url(const Settings& settings, const json::Value& value) {
@@ -77,9 +68,9 @@ inline LfsAction lfs_action(const Settings& settings, const json::Value& value) 
   std::map<std::uint64_t, http::Url> parts;
   for (const auto& [name, content] : header->members()) {
     if (name == "chunk_size") {
-      action.part_bytes = number_in(content.string_or_digits()).value_or(0);
+      action.part_bytes = parse_number<std::uint64_t>(content.string_or_digits()).value_or(0);
       if (action.part_bytes == 0) throw content.error("expected a number of bytes");
-    } else if (const auto part = number_in(name)) {
+    } else if (const auto part = parse_number<std::uint64_t>(name)) {
       parts.emplace(*part, lfs_url(settings, content));
     } else if (is_sent(name) && content.is_string()) {
       action.headers.push_back({std::string{name}, std::string{content.string()}});

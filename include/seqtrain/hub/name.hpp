@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/split.hpp>
 
 namespace seqtrain::hub {
 
@@ -48,12 +48,8 @@ inline bool is_revision(std::string_view text) {
            std::string_view{"~^:?*[\\@"}.find(c) != std::string_view::npos;
   };
   if (std::ranges::any_of(text, refused)) return false;
-  for (std::size_t start = 0; start <= text.size();) {
-    const auto end = std::min(text.find('/', start), text.size());
-    if (end == start || text[start] == '.') return false;
-    start = end + 1;
-  }
-  return true;
+  return std::ranges::all_of(
+      split(text, '/'), [](std::string_view part) { return !part.empty() && part.front() != '.'; });
 }
 
 }  // namespace detail

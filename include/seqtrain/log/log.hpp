@@ -43,20 +43,7 @@ struct Field {
   /// `value` is a number, a Boolean, a text or a list of texts.
   template <class T>
   Field(std::string_view of, const T& value) : name{of} {
-    json::Writer writer;
-    append(writer, value);
-    json = writer.text();
-  }
-
- private:
-  template <class T>
-  static void append(json::Writer& writer, const T& value) {
-    writer.value(value);
-  }
-  static void append(json::Writer& writer, const std::vector<std::string>& list) {
-    writer.begin_array();
-    for (const std::string& text : list) writer.value(text);
-    writer.end_array();
+    json = json::Writer{}.value(value).text();
   }
 };
 using Fields = std::vector<Field>;

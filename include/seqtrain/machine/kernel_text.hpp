@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/core/number_in.hpp>
+#include <seqtrain/core/parse_number.hpp>
 
 namespace seqtrain::machine {
 
@@ -42,7 +42,7 @@ inline std::vector<std::string_view> words(std::string_view text,
 /// Returns a count in the kernel's decimal notation, or nothing for any other text, such as a
 /// negative number or one of more than 64 bits.
 inline std::optional<double> count(std::string_view word) {
-  const auto value = number_in<std::uint64_t>(word);
+  const auto value = parse_number<std::uint64_t>(word);
   return value ? std::optional{static_cast<double>(*value)} : std::nullopt;
 }
 

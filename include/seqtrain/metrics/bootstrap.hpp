@@ -197,6 +197,15 @@ inline void widen(Intervals& intervals, const Decisions& decisions) {
 
 }  // namespace detail
 
+/// Returns the scores of each label.
+inline std::vector<LabelScores> label_scores(const Decisions& decisions) {
+  detail::Resample all{decisions.labels()};
+  all.take(decisions);
+  std::vector<LabelScores> result;
+  for (std::size_t i = 0; i < decisions.labels(); ++i) result.push_back(all.label(i));
+  return result;
+}
+
 /// Returns 95 % intervals by bootstrap percentiles (Efron 1979). Each resample draws as many
 /// examples as there are, with replacement, from a random stream of its own that follows from the
 /// seed. If a score is equal in all resamples, which say nothing then, its interval is Wilson's.

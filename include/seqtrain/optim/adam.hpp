@@ -3,13 +3,11 @@
 #include <cmath>
 #include <compare>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,9 +52,7 @@ struct AdamOptions {
   LrFactors lr_factors = {};  ///< 1 for parameters that are not named
 
   void validate() const {
-    const auto demand = [](bool good, const char* field, const char* expected) {
-      if (!good) throw InputError{expected, {.object = "adam", .field = field}};
-    };
+    const Demand demand{"adam"};
     demand(std::isfinite(lr) && lr >= 0, "lr", "must be a number, not negative");
     demand(beta1 >= 0 && beta1 < 1, "beta1", "must be at least 0 and below 1");
     demand(beta2 >= 0 && beta2 < 1, "beta2", "must be at least 0 and below 1");

@@ -260,15 +260,23 @@ inline html::Chart curves_of(std::span<const ComparedRun> runs, const std::strin
                              const std::string& title, const std::string& figure, bool dev) {
   html::Chart chart{.id = id, .title = title, .x = "optimizer step", .y = figure};
   for (const auto& run : runs) {
-    html::Line line{.name = run.name, .dots = dev};
-    if (!dev) line.points = run.log.curve(figure);
-    for (const auto& each : run.log.evaluations) {
-      if (!dev || each.split != "dev") continue;
-      line.points.push_back({static_cast<double>(each.step), each.figure(figure)});
-    }
-    chart.lines.push_back(std::move(line));
+    chart.lines.push_back({.name = run.name,
+                           .points = dev ? run.log.dev_curve(figure) : run.log.curve(figure),
+                           .dots = dev});
   }
   return chart;
+}
+
+/// Returns a table of the first disagreements of a pair, with texts of at most `bytes` bytes.
+inline report::Rows disagreement_rows(std::span<const ComparedRun> runs, const PairTest& pair,
+                                      std::size_t most, std::size_t bytes) {
+  report::Rows rows{{"row", "gold", runs[pair.first].name, runs[pair.second].name}};
+  for (const auto& [row, gold, first, second] : pair.disagreements) {
+    if (rows.size() > most) break;
+    rows.push_back({std::to_string(row), html::cut(gold, bytes), html::cut(first, bytes),
+                    html::cut(second, bytes)});
+  }
+  return rows;
 }
 
 }  // namespace detail
@@ -280,12 +288,7 @@ inline html::Chart curves_of(std::span<const ComparedRun> runs, const std::strin
   if (!tests.empty()) out += "\n" + report::align(pair_rows(runs, tests));
   for (const auto& each : tests) {
     if (each.disagreements.empty()) continue;
-    constexpr std::size_t shown = 5;
-    report::Rows rows{{"row", "gold", runs[each.first].name, runs[each.second].name}};
-    for (const auto& [row, gold, first, second] : each.disagreements) {
-      if (rows.size() <= shown) rows.push_back({std::to_string(row), gold, first, second});
-    }
-    out += "\n" + report::align(rows);
+    out += "\n" + report::align(detail::disagreement_rows(runs, each, 5, std::string::npos));
   }
   return out;
 }
@@ -307,13 +310,9 @@ inline html::Chart curves_of(std::span<const ComparedRun> runs, const std::strin
   }
   for (const auto& each : tests) {
     if (each.disagreements.empty()) continue;
-    report::Rows rows{{"row", "gold", runs[each.first].name, runs[each.second].name}};
-    for (const auto& [row, gold, first, second] : each.disagreements) {
-      rows.push_back({std::to_string(row), html::cut(gold, 200), html::cut(first, 200),
-                      html::cut(second, 200)});
-    }
-    out += html::table(rows, "Examples that " + runs[each.first].name + " or " +
-                                 runs[each.second].name + " gets right and the other wrong");
+    out += html::table(detail::disagreement_rows(runs, each, each.disagreements.size(), 200),
+                       "Examples that " + runs[each.first].name + " or " + runs[each.second].name +
+                           " gets right and the other wrong");
   }
   return html::framed("Runs side by side", out + "</section></main>");
 }

@@ -27,16 +27,6 @@ inline const LoggedEvaluation* best_epoch(const RunLog& log, const train::Select
   return best;
 }
 
-inline std::vector<metrics::Point> by_step(const RunLog& log, const std::string& figure) {
-  std::vector<metrics::Point> points;
-  for (const auto& each : log.evaluations) {
-    if (each.split == "dev") {
-      points.push_back({static_cast<double>(each.step), each.figure(figure)});
-    }
-  }
-  return points;
-}
-
 inline std::vector<html::Mark> marks_of(const RunLog& log) {
   constexpr std::size_t most = 40;
   std::vector<html::Mark> marks;
@@ -82,14 +72,13 @@ inline std::string step_chart(const RunLog& log, const std::string& curve, std::
   const auto* const best = detail::best_epoch(log, page.facts->selection, type);
   std::string out = "<section id=\"training\"><h2>Training</h2>\n<div class=\"grid\">";
   auto marks = detail::marks_of(log);
-  out += html::to_html(
-      {.id = "loss",
-       .title = "Loss of training and dev",
-       .x = "optimizer step",
-       .y = "loss",
-       .lines = {{.name = "training", .points = log.curve("loss")},
-                 {.name = "dev", .points = detail::by_step(log, "loss"), .dots = true}},
-       .marks = marks});
+  out += html::to_html({.id = "loss",
+                        .title = "Loss of training and dev",
+                        .x = "optimizer step",
+                        .y = "loss",
+                        .lines = {{.name = "training", .points = log.curve("loss")},
+                                  {.name = "dev", .points = log.dev_curve("loss"), .dots = true}},
+                        .marks = marks});
   html::Chart figures{.id = "figures",
                       .title = "Figures of dev after each epoch",
                       .x = "epoch",

@@ -44,23 +44,6 @@ inline metrics::Confusion confusion_of(const metrics::Decisions& decisions) {
   return counts;
 }
 
-inline std::vector<metrics::LabelScores> label_scores(const metrics::Decisions& decisions) {
-  std::vector<std::int64_t> support(decisions.labels()), said(support), hits(support);
-  for (std::size_t i = 0; i < decisions.size(); ++i) {
-    const auto gold = decisions.gold(i);
-    for (const auto label : gold) ++support[label];
-    for (const auto label : decisions.said(i)) {
-      ++said[label];
-      if (std::ranges::find(gold, label) != gold.end()) ++hits[label];
-    }
-  }
-  std::vector<metrics::LabelScores> result;
-  for (std::size_t i = 0; i < support.size(); ++i) {
-    result.push_back(metrics::scores(support[i], said[i], hits[i]));
-  }
-  return result;
-}
-
 /// Returns a table of the most frequent confusions, for labels that are too many for a matrix.
 inline std::string frequent_confusions(const metrics::Confusion& counts,
                                        const predict::Task& task) {
@@ -95,7 +78,7 @@ inline std::vector<std::size_t> worst_first(const std::vector<metrics::LabelScor
 
 inline std::string labels_figure(const std::string& split, const metrics::Decisions& decisions,
                                  const predict::Task& task) {
-  const auto scores = label_scores(decisions);
+  const auto scores = metrics::label_scores(decisions);
   const auto intervals =
       metrics::bootstrap(decisions, metrics::BootstrapOptions::for_examples(decisions.size()));
   auto order = worst_first(scores);
@@ -238,7 +221,7 @@ inline std::string scatter(const std::string& split, const run::Answers& answers
   }
   out += detail::labels_figure(split, decisions, task) + "<div class=\"grid\"><div>";
   out += detail::recall_chart(split, answers, task,
-                              detail::worst_first(detail::label_scores(decisions)));
+                              detail::worst_first(metrics::label_scores(decisions)));
   out += "</div><div>" + detail::reliability_chart(split, answers, task, calibrated);
   return out + "</div></div></section>\n";
 }

@@ -61,6 +61,16 @@ struct RunLog {
     const auto found = std::ranges::find(curves, name, &LoggedCurve::name);
     return found == curves.end() ? none : found->points;
   }
+
+  /// Returns a figure of dev over the steps of its evaluations.
+  [[nodiscard]] std::vector<metrics::Point> dev_curve(std::string_view figure) const {
+    std::vector<metrics::Point> points;
+    for (const auto& each : evaluations) {
+      if (each.split != "dev") continue;
+      points.push_back({static_cast<double>(each.step), each.figure(figure)});
+    }
+    return points;
+  }
 };
 
 namespace detail {

@@ -142,11 +142,7 @@ inline void write_json(json::Writer& out, const Prediction& prediction, const Ta
     out.member(label_name(task, id), prediction.scores[id]);
   }
   out.end_object();
-  if (options.logits) {
-    out.key("logits").begin_array();
-    for (const float logit : prediction.logits) out.value(logit);
-    out.end_array();
-  }
+  if (options.logits) out.member("logits", prediction.logits);
   out.end_object();
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <seqtrain/core/number_in.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/report/protobuf.hpp>
 #include <seqtrain/train/pairs.hpp>
 
@@ -50,7 +50,7 @@ class Summary {
   /// Returns a hyperparameter as a google.protobuf.Value.
   static Message hparam(const std::string& value) {
     if (value == "true" || value == "false") return Message{}.integer(4, value == "true" ? 1 : 0);
-    const auto number = number_in<double>(value);
+    const auto number = parse_number<double>(value);
     const bool is_number = number && std::isfinite(*number);
     return is_number ? Message{}.number(2, *number) : Message{}.string(3, value);
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +17,9 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_system.hpp>
+#include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/metrics/metric.hpp>
-#include <seqtrain/report/python_json.hpp>
+#include <seqtrain/report/protobuf.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/selection.hpp>
 
@@ -68,16 +71,20 @@ class Trials {
 
   [[nodiscard]] std::string line(const metrics::Figure& figure, std::int64_t step) const {
     const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
-    std::map<std::string, std::string> members{{"timestamp", python_number(now.count())},
-                                               {"trial", python_quoted(trial_)}};
-    members.insert_or_assign(figure.name, python_quoted(python_number(figure.value)));
-    members.insert_or_assign("global_step", python_quoted(std::to_string(step)));
-    members.insert_or_assign("checkpoint_path", python_quoted(""));
-    std::string text;
-    for (const auto& [name, value] : members) {
-      text.append(text.empty() ? "{" : ", ").append(python_quoted(name)) += ": " + value;
-    }
-    return text + "}\n";
+    std::map<std::string, std::string> members{{"trial", trial_}};
+    members.insert_or_assign(figure.name, text_of(figure.value));
+    members.insert_or_assign("global_step", std::to_string(step));
+    members.insert_or_assign("checkpoint_path", "");
+    json::Writer out;
+    out.begin_object().member("timestamp", now.count());
+    for (const auto& [name, value] : members) out.member(name, value);
+    return out.end_object().text() + "\n";
+  }
+
+  /// Returns a number as text, as Python reads it; that of no number is `nan` or `inf`.
+  static std::string text_of(double number) {
+    std::array<char, 32> digits{};
+    return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
   }
 
   void write() const {
@@ -98,7 +105,7 @@ class Trials {
   TrialsOptions options_;
   std::filesystem::path file_ =
       variable("CLOUD_ML_HP_METRIC_FILE", "/tmp/hypertune/output.metrics");
-  std::string trial_ = variable("CLOUD_ML_TRIAL_ID", "0");
+  std::string trial_ = valid_utf8(variable("CLOUD_ML_TRIAL_ID", "0"));
   std::deque<std::string> lines_;
   bool warned_ = false;
 };

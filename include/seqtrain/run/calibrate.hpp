@@ -191,9 +191,7 @@ inline Calibrated choose_thresholds(const Answers& answers, const predict::Task&
 /// Appends the calibration to a JSON object as the member "calibration".
 inline void append(json::Writer& out, const Calibrated& calibrated) {
   out.key("calibration").begin_object().member("temperature", calibrated.chosen.temperature);
-  out.key("thresholds").begin_array();
-  for (const double threshold : calibrated.chosen.thresholds) out.value(threshold);
-  out.end_array();
+  out.member("thresholds", calibrated.chosen.thresholds);
   for (const auto& [name, before, after] : calibrated.figures) {
     out.key(name).begin_object().member("before", before).member("after", after).end_object();
   }

@@ -53,10 +53,7 @@ namespace detail {
 inline void append_confusion(json::Writer& out, const metrics::Confusion& confusion) {
   out.key("confusion").begin_array();
   for (Eigen::Index row = 0; row < confusion.rows(); ++row) {
-    json::Writer line;
-    line.begin_array();
-    for (const std::int64_t count : confusion.row(row)) line.value(count);
-    out.raw(line.end_array().text());
+    out.raw(json::Writer{}.value(confusion.row(row)).text());
   }
   out.end_array();
 }

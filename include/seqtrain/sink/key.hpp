@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/split.hpp>
 
 namespace seqtrain::sink {
 
@@ -16,11 +17,8 @@ inline void check_key(std::string_view key) {
   };
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   demand(std::none_of(key.begin(), key.end(), control), "must not hold control characters");
-  for (std::size_t begin = 0; begin <= key.size();) {
-    const std::size_t end = std::min(key.find('/', begin), key.size());
-    const std::string_view name = key.substr(begin, end - begin);
+  for (const std::string_view name : split(key, '/')) {
     demand(!name.empty() && name != "." && name != "..", "must be a relative path of names");
-    begin = end + 1;
   }
 }
 

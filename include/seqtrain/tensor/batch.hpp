@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <numeric>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
@@ -41,9 +39,7 @@ inline constexpr std::int64_t packed_tokens_multiple = 64;
 
 /// Throws `InputError` if the sizes of a batch's members do not fit together.
 inline void check_sizes(const data::Batch& batch) {
-  const auto demand = [](bool good, const char* field, const char* expected) {
-    if (!good) throw InputError{expected, {.object = "batch", .field = field}};
-  };
+  const Demand demand{"batch"};
   const auto rows = static_cast<std::size_t>(batch.rows);
   const auto cells = rows * static_cast<std::size_t>(batch.width);
   demand(batch.rows >= 1 && batch.width >= 1, "rows", "must be at least 1, and so must the width");

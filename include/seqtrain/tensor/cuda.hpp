@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <dlfcn.h>

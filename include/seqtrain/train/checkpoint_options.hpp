@@ -58,9 +58,7 @@ struct CheckpointOptions {
   [[nodiscard]] bool enabled() const { return every > 0 || minutes > 0; }
 
   void validate() const {
-    const auto demand = [](bool good, const char* field, const char* expected) {
-      if (!good) throw InputError{expected, {.object = "checkpoint", .field = field}};
-    };
+    const Demand demand{"checkpoint"};
     demand(every >= 0, "every", "must not be negative");
     demand(std::isfinite(minutes) && minutes >= 0, "minutes", "must be a number, not negative");
     demand(keep >= 1, "keep", "must be at least 1");

@@ -48,9 +48,7 @@ struct RangeTestOptions {
   std::stop_token stop = {};
 
   void validate() const {
-    const auto demand = [](bool good, const char* field, const char* expected) {
-      if (!good) throw InputError{expected, {.object = "range test", .field = field}};
-    };
+    const Demand demand{"range test"};
     demand(first > 0 && std::isfinite(first), "first", "must be above 0");
     demand(last > first && std::isfinite(last), "last", "must be above the first");
     demand(steps >= 6, "steps", "must be at least 6");

@@ -63,9 +63,7 @@ struct FitOptions {
   }
 
   void validate() const {
-    const auto demand = [](bool good, const char* field, const char* expected) {
-      if (!good) throw InputError{expected, {.object = "fit", .field = field}};
-    };
+    const Demand demand{"fit"};
     demand(epochs >= 1 || max_steps >= 1, "epochs", "must be at least 1");
     demand(max_steps >= 0, "max_steps", "must not be negative");
     demand(gradient_accumulation_steps >= 1, "gradient_accumulation_steps", "must be at least 1");

@@ -58,9 +58,8 @@ struct Calibration {
     if (key != "seqtrain") out.key(key).raw(simdjson::minify(value.element()));
   }
   out.key("seqtrain").begin_object().member("temperature", calibration.temperature);
-  out.key("thresholds").begin_array();
-  for (const double threshold : calibration.thresholds) out.value(threshold);
-  return out.end_array().end_object().end_object().text() + "\n";
+  out.member("thresholds", calibration.thresholds);
+  return out.end_object().end_object().text() + "\n";
 }
 
 }  // namespace seqtrain::weights

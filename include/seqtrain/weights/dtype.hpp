@@ -21,18 +21,27 @@ namespace detail {
 struct DTypeTraits {
   std::string_view name;
   std::size_t size;
+  std::string_view storage;
 };
 
-inline constexpr std::array<DTypeTraits, 10> dtype_traits{{{"F64", 8},
-                                                           {"F32", 4},
-                                                           {"F16", 2},
-                                                           {"BF16", 2},
-                                                           {"I64", 8},
-                                                           {"I32", 4},
-                                                           {"I16", 2},
-                                                           {"I8", 1},
-                                                           {"U8", 1},
-                                                           {"BOOL", 1}}};
+inline constexpr std::array<DTypeTraits, 10> dtype_traits{{{"F64", 8, "torch.DoubleStorage"},
+                                                           {"F32", 4, "torch.FloatStorage"},
+                                                           {"F16", 2, "torch.HalfStorage"},
+                                                           {"BF16", 2, "torch.BFloat16Storage"},
+                                                           {"I64", 8, "torch.LongStorage"},
+                                                           {"I32", 4, "torch.IntStorage"},
+                                                           {"I16", 2, "torch.ShortStorage"},
+                                                           {"I8", 1, "torch.CharStorage"},
+                                                           {"U8", 1, "torch.ByteStorage"},
+                                                           {"BOOL", 1, "torch.BoolStorage"}}};
+
+constexpr std::optional<DType> dtype_with(std::string_view DTypeTraits::*member,
+                                          std::string_view text) {
+  for (std::size_t i = 0; i < dtype_traits.size(); ++i) {
+    if (dtype_traits[i].*member == text) return static_cast<DType>(i);
+  }
+  return {};
+}
 
 }  // namespace detail
 
@@ -52,10 +61,17 @@ constexpr bool is_floating(DType dtype) {
 
 /// Returns the type with that name, or nothing if there is none.
 constexpr std::optional<DType> dtype_named(std::string_view text) {
-  for (std::size_t i = 0; i < detail::dtype_traits.size(); ++i) {
-    if (detail::dtype_traits[i].name == text) return static_cast<DType>(i);
-  }
-  return {};
+  return detail::dtype_with(&detail::DTypeTraits::name, text);
+}
+
+/// Returns the name of torch's storage class: `torch.FloatStorage`, ….
+constexpr std::string_view storage_class(DType dtype) {
+  return detail::dtype_traits[static_cast<std::size_t>(dtype)].storage;
+}
+
+/// Returns the type of the elements of a storage class, or nothing if there is no such class.
+constexpr std::optional<DType> dtype_of_storage(std::string_view name) {
+  return detail::dtype_with(&detail::DTypeTraits::storage, name);
 }
 
 /// Returns the exact value of an IEEE 754 binary16 number.

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/parse_number.hpp>
 
 namespace seqtrain::weights {
 
@@ -18,13 +17,11 @@ inline std::vector<std::string> id2label_names(const json::Value& id2label) {
   const auto members = id2label.members();
   std::vector<std::optional<std::string>> labels(members.size());
   for (const auto& [key, label] : members) {
-    std::size_t id = labels.size();
-    const auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), id);
-    const bool whole = code == std::errc{} && end == key.data() + key.size();
-    if (!whole || id >= labels.size() || labels[id]) {
+    const auto id = parse_number<std::size_t>(key);
+    if (!id || *id >= labels.size() || labels[*id]) {
       throw label.error("ids must be 0, 1, … without gaps");
     }
-    labels[id] = label.string_or_digits();
+    labels[*id] = label.string_or_digits();
   }
   std::vector<std::string> result;
   for (auto& label : labels) result.push_back(*std::move(label));

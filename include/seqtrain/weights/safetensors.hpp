@@ -185,9 +185,7 @@ inline std::vector<const TensorView*> safetensors_layout(std::span<const TensorV
 
 inline void write_entry(json::Writer& header, const TensorView& tensor, std::uint64_t begin) {
   header.key(tensor.name).begin_object().member("dtype", name(tensor.dtype));
-  header.key("shape").begin_array();
-  for (const auto size : tensor.shape) header.value(size);
-  header.end_array().key("data_offsets").begin_array();
+  header.member("shape", tensor.shape).key("data_offsets").begin_array();
   header.value(begin).value(begin + tensor.bytes.size()).end_array().end_object();
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
@@ -26,31 +24,11 @@ struct Storage {
   std::span<const std::byte> bytes;
 };
 
-/// The names of torch's storage classes with their dtypes.
-inline constexpr std::array<std::pair<std::string_view, DType>, 10> storage_classes{
-    {{"torch.DoubleStorage", DType::f64},
-     {"torch.FloatStorage", DType::f32},
-     {"torch.HalfStorage", DType::f16},
-     {"torch.BFloat16Storage", DType::bf16},
-     {"torch.LongStorage", DType::i64},
-     {"torch.IntStorage", DType::i32},
-     {"torch.ShortStorage", DType::i16},
-     {"torch.CharStorage", DType::i8},
-     {"torch.ByteStorage", DType::u8},
-     {"torch.BoolStorage", DType::boolean}}};
-
-inline std::optional<DType> storage_dtype(std::string_view global) {
-  for (const auto& [storage, dtype] : storage_classes) {
-    if (storage == global) return dtype;
-  }
-  return {};
-}
-
 inline constexpr std::string_view rebuild_tensor = "torch._utils._rebuild_tensor_v2";
 inline constexpr std::string_view rebuild_parameter = "torch._utils._rebuild_parameter";
 inline std::vector<std::string_view> torch_globals() {
   std::vector<std::string_view> names{"collections.OrderedDict", rebuild_tensor, rebuild_parameter};
-  for (const auto& [storage, dtype] : storage_classes) names.push_back(storage);
+  for (const auto& traits : dtype_traits) names.push_back(traits.storage);
   return names;
 }
 
@@ -166,7 +144,7 @@ class TorchArchive {
     const auto* kind = pickle_.get_if<Pickle::Global>(id->items[1]);
     const auto* key = pickle_.get_if<std::string_view>(id->items[2]);
     require(kind != nullptr && key != nullptr, "a storage of an unknown kind");
-    const std::optional<DType> dtype = storage_dtype(kind->name);
+    const std::optional<DType> dtype = dtype_of_storage(kind->name);
     require(dtype.has_value(), "a storage of an unknown kind");
     const auto bytes = entry("data/" + std::string{*key});
     const auto count = integer(id->items[4]);

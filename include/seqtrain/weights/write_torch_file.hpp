@@ -48,18 +48,12 @@ class StateDictPickler {
   void storage(const TensorView& tensor, const std::string& key) {
     out_ += '(';
     string("storage");
-    out_ += "ctorch\n" + std::string{storage_class(tensor.dtype)} + "\n";
+    constexpr std::size_t module = std::string_view{"torch."}.size();
+    out_ += "ctorch\n" + std::string{storage_class(tensor.dtype).substr(module)} + "\n";
     string(key);
     string("cpu");
     integer(static_cast<std::int64_t>(tensor.bytes.size() / size_of(tensor.dtype)));
     out_ += "tQ";
-  }
-
-  static std::string_view storage_class(DType dtype) {
-    for (const auto& [global, known] : storage_classes) {
-      if (known == dtype) return global.substr(std::string_view{"torch."}.size());
-    }
-    return {};
   }
 
   /// Returns torch's strides of a contiguous tensor. An empty dimension counts as 1.

@@ -6,7 +6,7 @@
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/require.hpp>
-#include <seqtrain/core/number_in.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/hub/name.hpp>
 
 namespace seqtrain::cli {
@@ -71,7 +71,7 @@ struct OutputFlags {
 
   /// Returns the precision that `--calibrate` asks for in multi-label classification, or nothing.
   [[nodiscard]] std::optional<double> calibration_precision() const {
-    const auto value = number_in<double>(calibrate);
+    const auto value = parse_number<double>(calibrate);
     return value && *value > 0 && *value <= 1 ? value : std::nullopt;
   }
 

@@ -10,7 +10,7 @@
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/require.hpp>
 #include <seqtrain/concepts/schedule.hpp>
-#include <seqtrain/core/number_in.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/data/class_weights.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
@@ -231,7 +231,7 @@ struct TrainingFlags {
     std::vector<double> weights;
     if (balances_classes()) return weights;
     for (const std::string& text : class_weights) {
-      const auto weight = number_in<double>(text);
+      const auto weight = parse_number<double>(text);
       require(weight && *weight > 0 && std::isfinite(*weight), "class-weights",
               "must be auto, or numbers above 0 with commas between them");
       weights.push_back(*weight);

@@ -7,20 +7,6 @@
 
 namespace seqtrain::data {
 
-SEQTRAIN_SEPARATE EncodedFile encode_text(const Source& source, const text::AnyTokenizer& tokenizer,
-                                          const Labels& labels, const EncodeFileOptions& options) {
-  return tokenizer.visit(
-      [&](const auto& known) { return encode_text(source, known, labels, options); });
-}
-
-SEQTRAIN_SEPARATE EncodedFile encode_folder(const std::filesystem::path& directory,
-                                            const text::AnyTokenizer& tokenizer,
-                                            const Labels& labels,
-                                            const EncodeFileOptions& options) {
-  return tokenizer.visit(
-      [&](const auto& known) { return encode_folder(directory, known, labels, options); });
-}
-
 SEQTRAIN_SEPARATE EncodedFile encode_file(const std::filesystem::path& path,
                                           const text::AnyTokenizer& tokenizer, const Labels& labels,
                                           const EncodeFileOptions& options) {

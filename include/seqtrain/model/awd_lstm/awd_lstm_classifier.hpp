@@ -53,9 +53,7 @@ struct AwdLstmClassifierOptions {
   RecurrentPasses passes = {};
 
   void validate() const {
-    const auto demand = [](bool good, const char* field, const char* expected) {
-      if (!good) throw InputError{expected, {.object = "classifier", .field = field}};
-    };
+    const Demand demand{"classifier"};
     demand(allows_labels(problem_type, labels.size()), "labels", "must be two or more");
     demand(head_hidden >= 1 && head_hidden <= 65'536, "head_hidden", "must be 1 to 65536");
     demand(head_dropout >= 0 && head_dropout < 1, "head_dropout", "must be at least 0, below 1");

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>

@@ -63,15 +63,27 @@ class LayerStack {
  public:
   /// The names of layer i's parameters begin with the scope and i.
   LayerStack(const Scope& scope, const weights::ModelConfig& config, const LayerForm& form = {})
-      : dropout_{form.dropout(config)}, has_kernels_{cpu::supports(config)} {
+      : LayerStack{config, form} {
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
       layers_.emplace_back(scope / std::to_string(i), config, form);
     }
   }
 
+  /// Makes a layer in each scope. `order` has the index of a layer for each step; a layer may occur
+  /// several times.
+  LayerStack(const std::vector<Scope>& scopes, std::vector<std::size_t> order,
+             const weights::ModelConfig& config, const LayerForm& form)
+      : LayerStack{config, form} {
+    for (const Scope& scope : scopes) layers_.emplace_back(scope, config, form);
+    order_ = std::move(order);
+  }
+
   /// Returns the hidden states after all layers, [rows, width, hidden] as those that go in.
   at::Tensor operator()(at::Tensor hidden, const AttentionMask& mask, Dropout& dropout) const {
-    for (const auto& layer : layers_) hidden = layer(hidden, mask, dropout);
+    if (order_.empty()) {
+      for (const auto& layer : layers_) hidden = layer(hidden, mask, dropout);
+    }
+    for (const std::size_t i : order_) hidden = layers_[i](hidden, mask, dropout);
     return hidden;
   }
 
@@ -83,17 +95,24 @@ class LayerStack {
     cpu::EncoderParts<T> parts{
         .embeddings = std::move(embeddings), .layers = {}, .dropout = dropout_};
     for (const auto& layer : layers_) parts.layers.push_back(layer.template cpu_part<T>());
+    parts.order = order_;
     return parts;
   }
 
+  /// Returns the layers for packed rows, or nothing if a layer occurs several times.
   [[nodiscard]] std::vector<packed::LayerParts> packed_parts() const {
     std::vector<packed::LayerParts> parts;
+    if (!order_.empty()) return parts;
     for (const auto& layer : layers_) parts.push_back(layer.packed_part());
     return parts;
   }
 
  private:
+  LayerStack(const weights::ModelConfig& config, const LayerForm& form)
+      : dropout_{form.dropout(config)}, has_kernels_{cpu::supports(config)} {}
+
   std::vector<EncoderLayer> layers_;
+  std::vector<std::size_t> order_;  ///< a layer's index for each step; empty if each has one
   cpu::DropoutRates dropout_;
   bool has_kernels_;
 };

@@ -37,10 +37,6 @@ namespace detail {
 inline std::string draw(const Bars& bars, std::size_t& marks) {
   constexpr double left = 150, right = 590, line = 13;
   const auto at = [](double value) { return left + std::clamp(value, 0.0, 1.0) * (right - left); };
-  const auto label = [](double x, double y, const char* anchor, const std::string& text) {
-    return "<text x=\"" + log::fixed(x, 1) + "\" y=\"" + log::fixed(y, 1) + "\" text-anchor=\"" +
-           anchor + "\">" + escaped(text) + "</text>";
-  };
   const double row_height = line * static_cast<double>(bars.series.size()) + 8;
   const double bottom = 20 + row_height * static_cast<double>(bars.rows.size());
   std::string out =
@@ -51,11 +47,11 @@ inline std::string draw(const Bars& bars, std::size_t& marks) {
   for (int tick = 0; tick <= 4; ++tick) {
     const double x = at(tick / 4.0);
     out += "<path d=\"M" + log::fixed(x, 1) + " 16 V" + log::fixed(bottom, 1) + "\"/>" +
-           label(x, 11, "middle", number(tick / 4.0));
+           svg_text(x, 11, "middle", number(tick / 4.0));
   }
   for (std::size_t i = 0; i < bars.rows.size(); ++i) {
     const double y = 24 + row_height * static_cast<double>(i);
-    out += label(left - 8, y + row_height / 2, "end", cut(bars.rows[i].name, 20));
+    out += svg_text(left - 8, y + row_height / 2, "end", cut(bars.rows[i].name, 20));
   }
   out += "</g>";
   for (std::size_t i = 0; i < bars.rows.size(); ++i) {
@@ -85,7 +81,7 @@ inline std::string draw(const Bars& bars, std::size_t& marks) {
     const double x = left + 130 * static_cast<double>(s);
     out += "<circle class=\"f" + std::to_string(s % 8) + "\" cx=\"" + log::fixed(x, 1) +
            "\" cy=\"" + log::fixed(bottom + 12, 1) + "\" r=\"4\"/>" +
-           label(x + 9, bottom + 16, "start", bars.series[s]);
+           svg_text(x + 9, bottom + 16, "start", bars.series[s]);
   }
   return out + "</g></svg>";
 }

@@ -125,27 +125,22 @@ class Plot {
     return value >= 99'999 ? log::brief(value) : number(value, 6);
   }
   static std::string place(double x, double y) { return log::fixed(x, 1) + " " + log::fixed(y, 1); }
-  static std::string text(double x, double y, const std::string& anchor, const std::string& what) {
-    return "<text x=\"" + log::fixed(x, 1) + "\" y=\"" + log::fixed(y, 1) + "\" text-anchor=\"" +
-           anchor + "\">" + escaped(what) + "</text>";
-  }
-
   [[nodiscard]] std::string axes() const {
     std::string out = "<g class=\"axes\">";
     const double step_y = tick_step(y_, 6);
     const double step_x = std::max(tick_step(x_, 8), chart_->whole_x ? 1.0 : 0.0);
     for (const double y : ticks(y_, step_y)) {
       out += "<path d=\"M" + place(left, at_y(y)) + " H" + log::fixed(right, 1) + "\"/>" +
-             text(left - 6, at_y(y) + 4, "end", tick(y));
+             svg_text(left - 6, at_y(y) + 4, "end", tick(y));
     }
     for (const double x : ticks(x_, step_x)) {
-      out += text(at_x(x), bottom + 16, "middle", tick(x));
+      out += svg_text(at_x(x), bottom + 16, "middle", tick(x));
     }
     out +=
         "<path class=\"base\" d=\"M" + place(left, bottom) + " H" + log::fixed(right, 1) + "\"/>";
-    out += text((left + right) / 2, bottom + 33, "middle", chart_->x);
-    return out + "<text transform=\"rotate(-90)\" x=\"" + log::fixed(-(top + bottom) / 2, 1) +
-           "\" y=\"13\" text-anchor=\"middle\">" + escaped(chart_->y) + "</text></g>";
+    out += svg_text((left + right) / 2, bottom + 33, "middle", chart_->x);
+    out += svg_text(-(top + bottom) / 2, 13, "middle", chart_->y, svg_upwards);
+    return out + "</g>";
   }
 
   [[nodiscard]] std::string diagonal() const {
@@ -158,8 +153,8 @@ class Plot {
     return "<path class=\"mark m\" d=\"M" + place(at_x(mark.x), top) + " V" +
            log::fixed(bottom, 1) + "\"><title>" + escaped(mark.text) + "</title></path>" +
            (at_x(mark.x) < (left + right) / 2
-                ? text(at_x(mark.x) + 4, top + 9, "start", cut(mark.text, 28))
-                : text(at_x(mark.x) - 4, top + 9, "end", cut(mark.text, 28)));
+                ? svg_text(at_x(mark.x) + 4, top + 9, "start", cut(mark.text, 28))
+                : svg_text(at_x(mark.x) - 4, top + 9, "end", cut(mark.text, 28)));
   }
 
   std::string draw(const Line& line, std::size_t index) {
@@ -203,7 +198,7 @@ class Plot {
       const double x = left + static_cast<double>(i % 3) * 190;
       const double y = height + 13 + 18 * static_cast<double>(i / 3);
       out += "<path class=\"line s" + std::to_string(i % 8) + "\" d=\"M" + place(x, y - 4) +
-             " h20\"/>" + text(x + 26, y, "start", cut(chart_->lines[i].name, 24));
+             " h20\"/>" + svg_text(x + 26, y, "start", cut(chart_->lines[i].name, 24));
     }
     return out + "</g>";
   }

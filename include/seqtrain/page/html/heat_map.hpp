@@ -29,17 +29,14 @@ inline constexpr std::size_t most_heat_labels = 25;
   std::string out = svg_begin(id, left + end + 10, top + end + 10, title,
                               "A row for each gold label, a column for each predicted one. The "
                               "table has the counts.");
-  out += "<g class=\"axes\"><text x=\"" + log::fixed(left + end / 2, 1) +
-         "\" y=\"14\" text-anchor=\"middle\">predicted</text><text transform=\"rotate(-90)\" x=\"" +
-         log::fixed(-(top + end / 2), 1) + "\" y=\"13\" text-anchor=\"middle\">gold</text>";
+  out += "<g class=\"axes\">" + svg_text(left + end / 2, 14, "middle", "predicted") +
+         svg_text(-(top + end / 2), 13, "middle", "gold", svg_upwards);
   const auto characters = static_cast<std::size_t>(std::max(3.0, size / 7));
   for (std::size_t i = 0; i < labels; ++i) {
     const double at = size * (static_cast<double>(i) + 0.5);
     const std::string name = metrics::label_name(names, i);
-    out += "<text x=\"" + log::fixed(left - 6, 1) + "\" y=\"" + log::fixed(top + at + 4, 1) +
-           "\" text-anchor=\"end\">" + escaped(cut(name, 16)) + "</text><text x=\"" +
-           log::fixed(left + at, 1) + "\" y=\"" + log::fixed(top - 6, 1) +
-           "\" text-anchor=\"middle\">" + escaped(cut(name, characters)) + "</text>";
+    out += svg_text(left - 6, top + at + 4, "end", cut(name, 16)) +
+           svg_text(left + at, top - 6, "middle", cut(name, characters));
   }
   out += "</g>";
   std::size_t marks = 0;
@@ -64,9 +61,8 @@ inline constexpr std::size_t most_heat_labels = 25;
              escaped(metrics::label_name(names, said)) + ": " + html::count(count) + ", " +
              log::fixed(100 * share, 1) + " % of the gold label</title></rect>";
       if (size >= 34) {
-        out += "<text class=\"" + std::string{share > 0.5 ? "strong" : "weak"} + "\" x=\"" +
-               log::fixed(x + size / 2, 1) + "\" y=\"" + log::fixed(y + size / 2 + 4, 1) +
-               "\" text-anchor=\"middle\">" + html::count(count) + "</text>";
+        out += svg_text(x + size / 2, y + size / 2 + 4, "middle", html::count(count),
+                        attribute("class", share > 0.5 ? "strong" : "weak"));
       }
       if (!address.empty()) out += "</a>";
     }

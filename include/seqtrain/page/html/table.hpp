@@ -42,6 +42,18 @@ namespace seqtrain::page::html {
          "</summary>" + numbers + "</details></figure>\n";
 }
 
+/// The attribute of a text that runs upwards. Its x is the negative height, its y the place.
+inline constexpr const char* svg_upwards = " transform=\"rotate(-90)\"";
+
+/// Returns a text in an SVG picture. `anchor` is the part of the text that is at x: `start`,
+/// `middle` or `end`. `attributes` are more of the element's attributes, with a space before each.
+[[nodiscard]] inline std::string svg_text(double x, double y, const char* anchor,
+                                          std::string_view text,
+                                          const std::string& attributes = {}) {
+  return "<text" + attributes + " x=\"" + log::fixed(x, 1) + "\" y=\"" + log::fixed(y, 1) +
+         "\" text-anchor=\"" + anchor + "\">" + escaped(text) + "</text>";
+}
+
 /// Returns the opening tag of an SVG picture with its title and description.
 [[nodiscard]] inline std::string svg_begin(const std::string& id, double width, double height,
                                            std::string_view title, std::string_view description) {

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -17,6 +15,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/text/loading/added_vocabulary.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 
@@ -231,12 +230,8 @@ class SpecialTokens {
   }
 
   static std::int64_t number(std::string_view digits, const json::Value& where) {
-    std::int64_t result = 0;
-    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), result);
-    if (code != std::errc{} || end != digits.data() + digits.size()) {
-      throw where.error("expected ids as names");
-    }
-    return result;
+    if (const auto id = parse_number<std::int64_t>(digits)) return *id;
+    throw where.error("expected ids as names");
   }
 
   template <class Fn>

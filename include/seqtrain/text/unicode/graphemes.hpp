@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <seqtrain/text/unicode/table_runs.hpp>
 #include <seqtrain/text/unicode/unicode_tables.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 
@@ -126,17 +127,12 @@ class Graphemes {
     mark(pictographs, pictograph);
     mark(conjunct_consonants, consonant);
     mark(conjunct_linkers, linker);
-    mark(conjunct_extends, conjunct_extend);
+    mark(grapheme_extends, conjunct_extend);
+    mark(conjunct_differences, conjunct_extend);
   }
 
   void mark(std::span<const std::int32_t> runs, Class kind) {
-    std::int32_t first = 0;
-    for (std::size_t i = 0; i < runs.size(); i += 2) {
-      first += runs[i];
-      for (std::int32_t k = 0; k < runs[i + 1]; ++k) {
-        classes_[static_cast<std::size_t>(first + k)] |= kind;
-      }
-    }
+    unicode_tables::for_each_code(runs, [&](char32_t code) { classes_[code] ^= kind; });
   }
 
   std::vector<std::uint8_t> classes_;

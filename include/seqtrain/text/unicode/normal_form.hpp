@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include <seqtrain/text/unicode/table_runs.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>
 #include <seqtrain/text/unicode/unicode_tables.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
@@ -30,7 +33,7 @@ class NormalFormTable {
   void decompose(char32_t code, bool compatibility, std::u32string& out) const {
     if (code >= 0x80 && compatibility) {
       if (const auto found = compatibility_.find(code); found != compatibility_.end()) {
-        for (const std::int32_t part : found->second) out.push_back(static_cast<char32_t>(part));
+        out += found->second;
         return;
       }
     }
@@ -56,24 +59,30 @@ class NormalFormTable {
   }
 
   NormalFormTable() {
-    const std::span<const std::int32_t> all{unicode_tables::compatibility};
-    std::int32_t code = 0;
-    for (std::size_t i = 0; i < all.size();) {
-      code += all[i];
-      const auto parts = all.subspan(i + 2, static_cast<std::size_t>(all[i + 1]));
-      compatibility_.emplace(static_cast<char32_t>(code), parts);
-      i += 2 + parts.size();
-    }
-    const std::span<const std::int32_t> pairs{unicode_tables::compositions};
-    std::int32_t first = 0;
-    for (std::size_t i = 0; i < pairs.size(); i += 3) {
-      first += pairs[i];
-      compositions_.emplace(key(static_cast<char32_t>(first), static_cast<char32_t>(pairs[i + 1])),
-                            static_cast<char32_t>(pairs[i + 2]));
+    using namespace unicode_tables;
+    for_each_decomposition(compatibility, [&](char32_t code, std::span<const char32_t> parts) {
+      compatibility_.emplace(code, std::u32string{parts.begin(), parts.end()});
+    });
+    read_compositions();
+  }
+
+  /// A character with a decomposition is composed of its last part and what the others compose to.
+  /// Shorter decompositions are read first.
+  void read_compositions() {
+    using namespace unicode_tables;
+    std::unordered_set<char32_t> excluded;
+    for_each_code(not_composed, [&](char32_t code) { excluded.insert(code); });
+    for (std::size_t size = 2; size <= std::size(CodePoints{}.values); ++size) {
+      for_each_decomposition(decompositions, [&](char32_t code, std::span<const char32_t> parts) {
+        if (parts.size() != size || excluded.contains(code)) return;
+        char32_t first = parts[0];
+        for (const char32_t part : parts.first(size - 1).subspan(1)) first = compose(first, part);
+        compositions_.emplace(key(first, parts.back()), code);
+      });
     }
   }
 
-  std::unordered_map<char32_t, std::span<const std::int32_t>> compatibility_;
+  std::unordered_map<char32_t, std::u32string> compatibility_;
   std::unordered_map<std::uint64_t, char32_t> compositions_;
 };
 

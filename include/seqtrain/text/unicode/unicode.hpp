@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <seqtrain/text/unicode/table_runs.hpp>
 #include <seqtrain/text/unicode/unicode_tables.hpp>
 
 namespace seqtrain::text {
@@ -58,10 +59,7 @@ class CharacterTable {
   [[nodiscard]] CodePoints decompose(char32_t code) const noexcept {
     if (hangul_first <= code && code < hangul_first + hangul_count) return decompose_hangul(code);
     const Decomposition* entry = find(decompositions_, code);
-    if (!entry) return {{code}, 1};
-    CodePoints result{{}, entry->parts.size()};
-    std::ranges::copy(entry->parts, result.values);
-    return result;
+    return entry ? entry->parts : CodePoints{{code}, 1};
   }
 
   /// Returns the canonical combining class. Marks between two characters of class 0 are sorted by
@@ -81,7 +79,7 @@ class CharacterTable {
   };
   struct Decomposition {
     char32_t code;
-    std::span<const std::int32_t> parts;
+    CodePoints parts;
   };
   struct CombiningClass {
     char32_t code;
@@ -97,9 +95,14 @@ class CharacterTable {
     mark(controls, control);
     mark(ideographs, ideograph);
     mark(nonspacing_marks, nonspacing_mark);
-    for_each(word_characters, [&](std::size_t code) { words_[code] = true; });
-    for_each(numeric, [&](std::size_t code) { numeric_[code] = true; });
-    for_each(marks, [&](std::size_t code) { marks_[code] = true; });
+    flip(marks_, nonspacing_marks);
+    flip(marks_, mark_differences);
+    words_ = marks_;
+    flip(words_, letters);
+    flip(words_, numbers);
+    flip(words_, word_differences);
+    flip(numeric_, numbers);
+    flip(numeric_, numeric_differences);
     read_lower_case();
     read_combining_classes();
     read_decompositions();
@@ -113,16 +116,12 @@ class CharacterTable {
   }
 
   void mark(std::span<const std::int32_t> runs, Property property) {
-    for_each(runs, [&](std::size_t code) { properties_[code] |= property; });
+    unicode_tables::for_each_code(runs, [&](char32_t code) { properties_[code] |= property; });
   }
 
-  template <class Fn>
-  static void for_each(std::span<const std::int32_t> runs, Fn&& fn) {
-    std::int32_t first = 0;
-    for (std::size_t i = 0; i < runs.size(); i += 2) {
-      first += runs[i];
-      for (std::int32_t k = 0; k < runs[i + 1]; ++k) fn(static_cast<std::size_t>(first + k));
-    }
+  /// Adds the characters that `set` lacks and removes those that it has.
+  static void flip(std::vector<bool>& set, std::span<const std::int32_t> runs) {
+    unicode_tables::for_each_code(runs, [&](char32_t code) { set[code].flip(); });
   }
 
   void read_lower_case() {
@@ -151,14 +150,12 @@ class CharacterTable {
   }
 
   void read_decompositions() {
-    const std::span<const std::int32_t> all{unicode_tables::decompositions};
-    std::int32_t code = 0;
-    for (std::size_t i = 0; i < all.size();) {
-      code += all[i];
-      const auto parts = all.subspan(i + 2, static_cast<std::size_t>(all[i + 1]));
-      decompositions_.push_back({static_cast<char32_t>(code), parts});
-      i += 2 + parts.size();
-    }
+    const auto add = [&](char32_t code, std::span<const char32_t> parts) {
+      CodePoints copy{{}, parts.size()};
+      std::ranges::copy(parts, copy.values);
+      decompositions_.push_back({code, copy});
+    };
+    unicode_tables::for_each_decomposition(unicode_tables::decompositions, add);
   }
 
   /// Decomposes a Hangul syllable into a leading consonant, a vowel and an optional trailing

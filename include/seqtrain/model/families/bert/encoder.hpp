@@ -18,16 +18,17 @@
 namespace seqtrain::model {
 
 /// Computes the hidden states of first tokens from ids, by embeddings and a stack of layers.
-/// `Family` has the members `positions`, `layers`, the scope of the layers, and `layer_form`. If
-/// its `Config` has an `embedding_size` that differs from the hidden states' size, the embeddings
-/// are projected.
+/// `Family` has the members `positions`, `layers`, the scope of the layers, and `layer_form`. In
+/// place of the last two it may have `layer_stack(scope, config)`. If its `Config` has an
+/// `embedding_size` that differs from the hidden states' size, the embeddings are projected; if it
+/// has a `projection`, the scope of the map, they always are.
 template <class Family>
 class BertEncoder {
  public:
   BertEncoder(const Scope& scope, const typename Family::Config& config)
       : embeddings_{scope / "embeddings", config, embedding_size(config), Family::positions},
         projection_{projection(scope, embedding_size(config), config.hidden_size)},
-        layers_{scope / Family::layers, config, Family::layer_form} {}
+        layers_{layers(scope, config)} {}
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
@@ -57,8 +58,19 @@ class BertEncoder {
   }
 
   static std::optional<Linear> projection(const Scope& scope, std::int64_t from, std::int64_t to) {
+    if constexpr (requires { Family::projection; }) {
+      return Linear{scope / Family::projection, from, to};
+    }
     if (from == to) return {};
     return Linear{scope / "embeddings_project", from, to};
+  }
+
+  static LayerStack layers(const Scope& scope, const typename Family::Config& config) {
+    if constexpr (requires { Family::layer_stack(scope, config); }) {
+      return Family::layer_stack(scope, config);
+    } else {
+      return {scope / Family::layers, config, Family::layer_form};
+    }
   }
 
   BertEmbeddings embeddings_;

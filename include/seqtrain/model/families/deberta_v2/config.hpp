@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/split.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
@@ -55,16 +56,12 @@ inline std::vector<std::string> words_of(const json::Value& value) {
   std::ranges::transform(lower, lower.begin(), [](unsigned char letter) {
     return static_cast<char>(std::tolower(letter));
   });
-  std::string_view text = lower;
-  while (true) {
-    const auto end = text.find('|');
-    std::string_view word = text.substr(0, end);
+  for (std::string_view word : split(lower, '|')) {
     word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
     word = word.substr(0, word.find_last_not_of(' ') + 1);
     if (!word.empty()) words.emplace_back(word);
-    if (end == std::string_view::npos) return words;
-    text.remove_prefix(end + 1);
   }
+  return words;
 }
 
 inline void read_pos_att_type(const json::Value& root, DebertaV2Config& config) {
