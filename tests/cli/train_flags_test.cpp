@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -242,15 +244,19 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
   EXPECT_EQ(tests::problem_of([] {
               (void)parsed({"--loss=focal", "--focal-gamma=0"});
             }),
-            "--focal-gamma: must be a number above 0");
+            "--focal-gamma: is a number above 0 for --loss focal");
   EXPECT_EQ(tests::problem_of([] {
               (void)parsed({"--loss=huber", "--huber-delta=inf"});
             }),
-            "--huber-delta: must be a number above 0");
+            "--huber-delta: is a number above 0 for --loss huber");
   EXPECT_EQ(tests::problem_of([] {
               (void)parsed({"--loss=focal", "--label-smoothing-factor=0.1"});
             }),
             "--label-smoothing-factor: does not go with --loss");
+  EXPECT_EQ(tests::problem_of([] {
+              (void)parsed({"--soft-labels", "--label-field=a,b"});
+            }),
+            "--soft-labels: are in one field, but --label-field names several");
   EXPECT_EQ(parsed({"--epochs", "0", "--max-steps", "3"}).max_steps, 3);
 }
 
@@ -274,6 +280,14 @@ TEST_F(TrainFlagsTest, TakeWords) {
             optim::Schedule::Type::cosine);
   EXPECT_TRUE(parsed({}).report_texts);
   EXPECT_FALSE(parsed({"--report-texts", "false"}).report_texts);
+}
+
+TEST_F(TrainFlagsTest, HaveTheSettingsOfEarlierVersionsAsDefaults) {
+  const auto defaults = TrainFlags::default_settings();
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
+           {"loss", "default"}, {"soft-labels", "false"}, {"order", "bucket"}}) {
+    EXPECT_EQ(std::ranges::count(defaults, std::pair{name, value}), 1) << name;
+  }
 }
 
 TEST_F(TrainFlagsTest, KeepTheCheckpointsOfAFinishedRunIfAsked) {

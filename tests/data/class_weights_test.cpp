@@ -33,6 +33,14 @@ TEST(BalancedWeights, OfSeveralLabelsAreExamplesWithoutALabelForEachWithIt) {
   EXPECT_EQ(balanced_weights(set, labels), (std::vector<double>{1.0 / 4, 3}));
 }
 
+TEST(BalancedWeights, OfSoftLabelsCountProbabilities) {
+  const Labels labels{{"a", "b"}, ProblemType::single_label, true};
+  EncodedSet set{10, 0, 2};
+  const std::vector<std::int32_t> ids{1};
+  for (int row = 0; row < 4; ++row) set.push_back(ids, 1, 0, std::vector<float>{0.75F, 0.25F});
+  EXPECT_EQ(balanced_weights(set, labels), (std::vector<double>{4 / 6.0, 2}));
+}
+
 TEST(BalancedWeights, NeedAnExampleOfEachLabel) {
   EXPECT_EQ(tests::problem_of([] {
               balanced_weights(labelled({0, 0, -1}), Labels{{"neg", "pos"}});

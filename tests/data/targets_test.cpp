@@ -212,13 +212,22 @@ TEST(Targets, OfSoftLabelsAreRefusedWithFileAndLine) {
     return problem_with("{\"text\": \"a\", \"label\": " + label + "}\n", soft);
   };
   const std::string place = "f:1: label: ";
-  for (const char* label : {"[0.5, 0.25, 0.2]", "[-0.5, 1, 0.5]", "[\"red\", 0.5, 0.5]",
-                            "[[1], 0, 0]", "{\"red\": 0.5}", "{\"red\": \"1\"}"}) {
+  for (const char* label :
+       {"[0.5, 0.25, 0.2]", "[-0.5, 1, 0.5]", "[\"red\", 0.5, 0.5]", "[[1], 0, 0]",
+        "{\"red\": 0.5}", "{\"red\": \"1\"}", "{\"red\": 0.5, \"red\": 0.5}"}) {
     EXPECT_EQ(problem(label), place + expected_distribution) << label;
   }
   EXPECT_EQ(problem("[0.5, 0.5]"), place + "2 probabilities for 3 labels");
   EXPECT_EQ(problem("[0.25, 0.25, 0.25, 0.25]"), place + "4 probabilities for 3 labels");
   EXPECT_EQ(problem("{\"pink\": 1}"), place + "unknown label 'pink'; known are: red, green, blue");
+}
+
+TEST(Targets, OfSoftLabelsLeaveExamplesWithoutALabelOut) {
+  const auto set = with_targets(R"({"text": "a", "label": "-"}
+{"text": "b", "label": "red"}
+{"text": "c", "label": -1})",
+                                soft);
+  EXPECT_EQ(targets_of(set), (Floats{1, 0, 0}));
 }
 
 TEST(ChooseLabels, OfSoftLabelsAreNotLookedForInAFile) {

@@ -30,7 +30,9 @@ def rows_of(problem, x, truth, weights, smoothing, gamma, delta):
         return functional.binary_cross_entropy_with_logits(
             x, y, reduction="none", pos_weight=weight).mean(1), ones
     y = torch.tensor(truth, dtype=torch.float64 if isinstance(truth[0], list) else torch.int64)
-    its = weight[y] if weights and y.dim() == 1 else ones
+    its = ones
+    if weights:
+        its = weight[y] if y.dim() == 1 else y @ weight
     if gamma:
         return focal(functional.cross_entropy(x, y, reduction="none"), gamma) * its, its
     return functional.cross_entropy(

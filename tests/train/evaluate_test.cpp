@@ -95,6 +95,19 @@ TEST(Evaluate, TellsObserversTheAnswersOfEachBatch) {
   EXPECT_TRUE(keeper.row_ids.empty()) << "these batches do not know where their rows lie";
 }
 
+/// A model that tells one loss for a batch.
+struct ShortModel : NumberModel {
+  [[nodiscard]] metrics::RowLosses losses(const metrics::Logits&, const NumberBatch&) const {
+    return {.losses = {1}, .weights = {1}};
+  }
+};
+
+TEST(Evaluate, RefusesLossesThatAreNotOneForEachRow) {
+  ShortModel model;
+  NumberLoader loader;
+  EXPECT_THROW((void)evaluate(model, loader, {.split = "dev"}), Error);
+}
+
 /// A model that answers up to three batches at once.
 struct WindowModel : NumberModel {
   [[nodiscard]] std::int64_t logits_window() const { return 3; }

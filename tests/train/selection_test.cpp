@@ -37,6 +37,11 @@ TEST(Selection, HasADefaultForEachProblem) {
   EXPECT_EQ(Selection{}.score(tests::some_report()), 0.75);
   const auto numbers = tests::some_report_of_regression();
   EXPECT_EQ(Selection{}.score(numbers), -numbers.loss);
+  auto without_loss = numbers;
+  without_loss.has_loss = false;
+  EXPECT_EQ(Selection{}.score(without_loss), -0.5);
+  EXPECT_TRUE(std::isnan(Selection{.metric = "loss"}.score(without_loss)));
+  EXPECT_THROW(Selection{.metric = "loss"}.check(without_loss), InputError);
   const auto labels = tests::some_report_of_several_labels();
   EXPECT_EQ(Selection{}.score(labels), metrics::micro_average(labels.confusion).f1);
   EXPECT_EQ(Selection{}.score({.problem_type = ProblemType::language_modeling, .loss = 2}), -2.0);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -43,6 +44,16 @@ inline train::Pairs without_length(train::Pairs settings) {
   return settings;
 }
 
+/// Returns the settings of a checkpoint, and those that its version did not have, which had the
+/// effect of today's defaults.
+inline train::Pairs with_new_settings(train::Pairs settings, const train::Pairs& defaults) {
+  for (const auto& pair : defaults) {
+    const auto is_it = [&](const auto& other) { return other.first == pair.first; };
+    if (std::ranges::none_of(settings, is_it)) settings.push_back(pair);
+  }
+  return settings;
+}
+
 /// Returns the settings, with the values of `others` for the names in it.
 inline train::Pairs with_values_of(train::Pairs settings, const train::Pairs& others) {
   for (auto& [name, value] : settings) {
@@ -58,12 +69,13 @@ inline train::Pairs with_values_of(train::Pairs settings, const train::Pairs& ot
 inline void check_same_run(const Checkpoint& checkpoint, const train::Plan& plan,
                            const train::CheckpointOptions& options) {
   const auto& there = checkpoint.run();
+  const auto its = detail::with_new_settings(there.settings, options.default_settings);
   std::string differences;
   if (there.id.empty()) {
-    detail::append_differences(differences, detail::without_length(there.settings),
+    detail::append_differences(differences, detail::without_length(its),
                                detail::with_values_of(options.settings, options.settings_0_1));
   } else {
-    detail::append_differences(differences, there.settings, options.settings);
+    detail::append_differences(differences, its, options.settings);
     detail::append_differences(differences, there.fit, plan.settings);
   }
   if (!differences.empty()) {

@@ -123,6 +123,7 @@ class RunCheckpoints {
             .resume = by_name ? local_input(flags.resume, log).string() : flags.resume,
             .directory = run.checkpoints(),  // local copies of a bucket's checkpoints stay
             .settings = std::move(settings),
+            .default_settings = TrainFlags::default_settings(),
             .settings_0_1 = {{"model", fingerprint_before_0_2(flags.model)}},
             .versions = std::move(versions),
             .log = report::notices_to(log)};

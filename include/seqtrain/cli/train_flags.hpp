@@ -42,12 +42,7 @@ struct TrainFlags : DataFlags,
   /// Fills the members from a command line, takes flags that are not given from the environment of
   /// a cloud job, and checks all of them. Returns false if help was asked for.
   bool parse(Flags& flags, int argc, const char* const* argv) {
-    DataFlags::add_to(flags);
-    ModelFlags::add_to(flags);
-    TrainingFlags::add_to(flags);
-    CheckpointFlags::add_to(flags);
-    OutputFlags::add_to(flags);
-    MachineFlags::add_to(flags);
+    add_to(flags);
     flags.add_for_training();
     const std::string usual_train_file = train_file;
     if (!flags.parse(argc, argv)) return false;
@@ -64,6 +59,14 @@ struct TrainFlags : DataFlags,
     if (resume.empty()) resume = checkpoint_dir.empty() ? "never" : "auto";
     validate();
     return true;
+  }
+
+  /// Returns the flags that determine results with their defaults.
+  [[nodiscard]] static train::Pairs default_settings() {
+    TrainFlags defaults;
+    Flags flags{"", ""};
+    defaults.add_to(flags);
+    return flags.determining_values();
   }
 
   /// Throws an `InputError` that names the flag if a value is out of range.
@@ -190,6 +193,15 @@ struct TrainFlags : DataFlags,
   }
 
  private:
+  void add_to(Flags& flags) {
+    DataFlags::add_to(flags);
+    ModelFlags::add_to(flags);
+    TrainingFlags::add_to(flags);
+    CheckpointFlags::add_to(flags);
+    OutputFlags::add_to(flags);
+    MachineFlags::add_to(flags);
+  }
+
   /// Ignores flags of the file of `--config` that contradict one on the command line.
   void prefer_command_line(Flags& flags) {
     const DataFlags defaults;

@@ -17,14 +17,15 @@ namespace seqtrain::data {
 /// Rows without a label are not counted. Throws `InputError` if a label has no example.
 inline std::vector<double> balanced_weights(const EncodedSet& set, const Labels& labels) {
   const bool several = labels.problem_type() == ProblemType::multi_label;
-  std::vector<std::size_t> counts(labels.size());
-  std::size_t labelled = 0;
+  std::vector<double> counts(labels.size());
+  double labelled = 0;
   for (std::size_t row = 0; row < set.size(); ++row) {
     if (set.label(row) < 0) continue;
     ++labelled;
-    if (!several) ++counts.at(static_cast<std::size_t>(set.label(row)));
-    for (std::size_t label = 0; several && label < labels.size(); ++label) {
-      counts[label] += set.targets(row)[label] > 0.5F ? 1 : 0;
+    const auto targets = set.targets(row);
+    if (targets.empty()) ++counts.at(static_cast<std::size_t>(set.label(row)));
+    for (std::size_t label = 0; label < targets.size(); ++label) {
+      counts[label] += static_cast<double>(targets[label]);
     }
   }
   std::vector<double> weights;
@@ -35,11 +36,8 @@ inline std::vector<double> balanced_weights(const EncodedSet& set, const Labels&
           {.object = "class weights"},
           "give the weights as numbers"};
     }
-    const std::size_t others = labelled - counts[label];
-    weights.push_back(several ? static_cast<double>(std::max<std::size_t>(others, 1)) /
-                                    static_cast<double>(counts[label])
-                              : static_cast<double>(labelled) /
-                                    static_cast<double>(counts.size() * counts[label]));
+    weights.push_back(several ? std::max(labelled - counts[label], 1.0) / counts[label]
+                              : labelled / (static_cast<double>(counts.size()) * counts[label]));
   }
   return weights;
 }

@@ -96,7 +96,8 @@ class Labels {
   /// Tells whether a label means that an example has no gold label: "-" or "-1", if that is not one
   /// of the labels. Only single-label tasks have such examples.
   [[nodiscard]] bool is_no_label(std::string_view text) const {
-    if (targets() > 0) return false;
+    if (problem_type_ != ProblemType::single_label) return false;
+    if (soft_ && text == "\"-\"") text = no_label;  // as JSON
     return (text == no_label || text == no_label_id) && !find(text);
   }
 

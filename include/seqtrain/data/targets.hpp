@@ -117,7 +117,6 @@ class Targets {
   /// Reads a JSON array of a probability for each label, a JSON object of probabilities by names,
   /// or one label, which is certain.
   std::string parse_distribution(std::string_view text, const Labels& labels) {
-    constexpr double most_rounding = 1e-3;
     simdjson::dom::element value;
     simdjson::dom::array items;
     simdjson::dom::object members;
@@ -127,8 +126,11 @@ class Targets {
     std::string problem;
     const auto set = [&](std::size_t label, simdjson::dom::element item) {
       double number = -1;
-      if (item.get(number) != simdjson::SUCCESS || !(number >= 0)) problem = expected_distribution;
-      if (label < labels.size()) numbers_[label] = static_cast<float>(number);
+      const bool is_number = item.get(number) == simdjson::SUCCESS && number >= 0 && number < 2;
+      const bool is_new = label >= labels.size() || numbers_[label] == 0;
+      if (!is_number || !is_new) problem = expected_distribution;
+      if (label >= labels.size() || !is_number) return;
+      numbers_[label] = static_cast<float>(number);
       sum += number;
     };
     if (is_json && value.get(items) == simdjson::SUCCESS) {
@@ -151,8 +153,7 @@ class Targets {
       numbers_[static_cast<std::size_t>(*known)] = 1;
       sum = 1;
     }
-    const bool is_whole = std::abs(sum - 1) <= most_rounding;
-    return problem.empty() && !is_whole ? expected_distribution : problem;
+    return problem.empty() && std::abs(sum - 1) > 1e-3 ? expected_distribution : problem;
   }
 
   std::string parse_array(std::string_view text, const Labels& labels) {

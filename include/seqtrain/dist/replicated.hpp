@@ -180,7 +180,8 @@ class Replicated {
     return train::weight_of(model_, batch);
   }
   [[nodiscard]] metrics::RowLosses losses(const metrics::Logits& logits,
-                                          const batch_type& batch) const {
+                                          const batch_type& batch) const  //
+      requires train::TellsLosses<M> {
     return model_.losses(logits, batch);
   }
   [[nodiscard]] ProblemType problem_type() const { return model_.problem_type(); }

@@ -76,7 +76,8 @@ struct ClassificationReport {
   std::int64_t examples = 0;
   /// The fraction of examples whose predicted labels are exactly the gold labels.
   double accuracy = std::numeric_limits<double>::quiet_NaN();
-  /// The mean of the training loss; NaN if the model does not tell the losses of rows.
+  bool has_loss = true;  ///< false if the model does not tell the losses of rows
+  /// The mean of the training loss.
   double loss = std::numeric_limits<double>::quiet_NaN();
   Confusion confusion = {};  ///< [true, predicted]; for multi-label [label, `LabelCounts`]
   std::vector<LabelScores> labels = {};

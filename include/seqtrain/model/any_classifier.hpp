@@ -19,7 +19,6 @@
 #include <seqtrain/model/logits.hpp>
 #include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/model/loss/make_loss.hpp>
-#include <seqtrain/model/loss/mean_loss.hpp>
 #include <seqtrain/model/make_passes.hpp>
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/nn/dropout.hpp>

@@ -18,7 +18,6 @@
 #include <seqtrain/model/logits.hpp>
 #include <seqtrain/model/loss/cross_entropy.hpp>
 #include <seqtrain/model/loss/loss.hpp>
-#include <seqtrain/model/loss/mean_loss.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/finite.hpp>
 #include <seqtrain/tensor/parameter.hpp>

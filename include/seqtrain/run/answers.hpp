@@ -28,8 +28,9 @@ struct Answers {
   std::vector<std::int64_t> rows = {};  ///< indices in the encoded set
   metrics::Logits logits = {};          ///< [rows, labels]
   std::vector<std::int64_t> gold =
-      {};                           ///< [rows], labels of single-label classification; -1 for none
-  std::vector<float> targets = {};  ///< [rows, labels], targets of the other problem types
+      {};  ///< [rows], labels of single-label classification; -1 for none
+  std::vector<float> targets =
+      {};  ///< [rows, labels], targets of other problem types and soft labels
   std::vector<double> losses = {};  ///< [rows], or empty
   std::size_t left_out = 0;         ///< number of examples that were not kept
 

@@ -145,7 +145,8 @@ Batch send(const data::Batch& batch, c10::Device device, std::int64_t count, con
 
 /// Returns only the labels and the targets of a batch, in host memory.
 [[nodiscard]] inline Batch labels_of(const data::Batch& batch) {
-  Batch labels{.labels = at::tensor(batch.labels, at::kInt)};
+  Batch labels;
+  labels.labels = at::tensor(batch.labels, at::kInt);
   if (!batch.targets.empty()) {
     labels.targets = at::tensor(batch.targets).view({std::ssize(batch.labels), -1});
   }

@@ -45,6 +45,9 @@ struct CheckpointOptions {
   std::filesystem::path directory = {};
   /// Flags that determine the result: a resumed run must have the same.
   Pairs settings = {};
+  /// The defaults of settings. A checkpoint of a version without a setting counts as one with its
+  /// default.
+  Pairs default_settings = {};
   /// Values that seqtrain 0.1 gave to some settings. They are compared with its checkpoints only.
   Pairs settings_0_1 = {};
   Pairs versions = {};  ///< versions of the program and its libraries, for people

@@ -8,12 +8,14 @@
 #include <ranges>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <seqtrain/concepts/policies.hpp>
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/metrics/metric.hpp>
@@ -45,14 +47,30 @@ concept AnswersWindows = requires(M& model, std::span<const typename M::batch_ty
   { model.logits_of(batches) } -> std::ranges::random_access_range;
 };
 
+/// A model that tells the loss of each row of a batch, so that an evaluation has a loss.
+template <class M>
+concept TellsLosses = requires(const M& model, const typename M::output_type& logits,
+                               const typename M::batch_type& batch) {
+  { model.losses(logits, batch) } -> std::same_as<metrics::RowLosses>;
+};
+
 namespace detail {
 
-/// Returns `model.losses(logits, batch)` if the model has it, else nothing.
+/// Returns `model.losses(logits, batch)` if the model has it, else nothing. Throws `Error` unless
+/// there is one loss and one weight for each row.
 template <class M, class Logits>
 metrics::RowLosses losses_of(const M& model, const Logits& logits,
                              const typename M::batch_type& batch) {
-  if constexpr (requires { model.losses(logits, batch); }) return model.losses(logits, batch);
-  return {};
+  if constexpr (TellsLosses<M>) {
+    metrics::RowLosses rows = model.losses(logits, batch);
+    const auto count = static_cast<std::size_t>(batch.rows);
+    if (rows.losses.size() == count && rows.weights.size() == count) return rows;
+    throw Error{"the model tells " + std::to_string(rows.losses.size()) + " losses and " +
+                std::to_string(rows.weights.size()) + " weights of " + std::to_string(count) +
+                " rows"};
+  } else {
+    return {};
+  }
 }
 
 /// Returns a tuple with a copy of the argument if it is a metric, else an empty one.
@@ -84,8 +102,9 @@ class Scoring {
   template <class B, class Tell>
   void add(M& model, std::span<const B> batches, const Tell& tell) {
     const auto take = [&](const auto& logits, const B& batch) {
+      score(logits, batch);
       const metrics::RowLosses losses = losses_of(model, logits, batch);
-      score(logits, batch, losses);
+      loss_.add(losses);
       if constexpr (std::same_as<std::remove_cvref_t<decltype(logits)>, metrics::Logits>) {
         auto event = answers(logits, batch);
         event.losses = losses.losses;
@@ -103,6 +122,7 @@ class Scoring {
   [[nodiscard]] metrics::ClassificationReport report() const {
     auto report = evaluation_.report();
     report.loss = loss_.value();
+    report.has_loss = TellsLosses<M>;
     if (type_ == ProblemType::single_label) {
       std::apply([&](const auto&... each) { report.figures = {metrics::figure(each)...}; }, own_);
     }
@@ -122,9 +142,8 @@ class Scoring {
   }
 
   template <class Logits, class B>
-  void score(const Logits& logits, const B& batch, const metrics::RowLosses& losses) {
+  void score(const Logits& logits, const B& batch) {
     evaluation_.add(logits, batch.labels, targets_of(batch));
-    loss_.add(losses);
     if (type_ != ProblemType::single_label) return;
     std::apply([&](auto&... each) { (each.add(logits, batch.labels), ...); }, own_);
   }

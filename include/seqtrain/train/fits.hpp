@@ -9,7 +9,6 @@
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/logits.hpp>
-#include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/train/best_model.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/keeper.hpp>
@@ -31,12 +30,8 @@ consteval void check_optional_members_of_model() {
             { m.weight_of(b) } -> std::convertible_to<double>;
           },
       "the model's weight_of(batch) must be const and return a number");
-  using Output = metrics::Logits;
   static_assert(
-      !requires(M & m, const Output& x, const B& b) { m.losses(x, b); } ||
-          requires(const M& m, const Output& x, const B& b) {
-            { m.losses(x, b) } -> std::same_as<metrics::RowLosses>;
-          },
+      !requires(M & m, const metrics::Logits& x, const B& b) { m.losses(x, b); } || TellsLosses<M>,
       "the model's losses(logits, batch) must be const and return metrics::RowLosses");
   static_assert(
       !requires(M & m) { m.problem_type(); } ||

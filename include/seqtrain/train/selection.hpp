@@ -22,7 +22,8 @@ namespace seqtrain::train {
 /// Returns the figures of a report by name: the loss; accuracy and macro_f1 if there are labels;
 /// micro_f1 if an example may have several; and those in `figures`.
 inline std::vector<metrics::Figure> named_figures(const metrics::ClassificationReport& report) {
-  std::vector<metrics::Figure> named{{.name = "loss", .value = report.loss}};
+  std::vector<metrics::Figure> named;
+  if (report.has_loss) named.push_back({.name = "loss", .value = report.loss});
   if (has_labels(report.problem_type)) {
     named.push_back({.name = "accuracy", .value = report.accuracy});
     named.push_back({.name = "macro_f1", .value = report.macro_average().f1});
@@ -47,11 +48,13 @@ struct Selection {
   /// "perplexity" or "mean_squared_error".
   std::optional<bool> greater_is_better = {};
 
-  /// Returns the name of the figure that decides with this problem type.
-  [[nodiscard]] std::string metric_of(ProblemType type) const {
+  /// Returns the name of the figure that decides with this problem type. Without a loss the squared
+  /// error decides for regression.
+  [[nodiscard]] std::string metric_of(ProblemType type, bool has_loss = true) const {
     if (!metric.empty()) return metric;
     if (type == ProblemType::single_label) return "accuracy";
-    return type == ProblemType::multi_label ? "micro_f1" : "loss";
+    if (type == ProblemType::multi_label) return "micro_f1";
+    return has_loss ? "loss" : "mean_squared_error";
   }
 
   /// Tells whether a larger value of the figure is better.
@@ -64,7 +67,7 @@ struct Selection {
   /// Returns the figure that `metric` names, or nothing if the report lacks it.
   [[nodiscard]] std::optional<metrics::Figure> figure(
       const metrics::ClassificationReport& report) const {
-    const std::string wanted = metric_of(report.problem_type);
+    const std::string wanted = metric_of(report.problem_type, report.has_loss);
     for (auto& figure : named_figures(report)) {
       if (figure.name == wanted) return std::move(figure);
     }

@@ -8,6 +8,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full_like.h>
+#include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/json.hpp>
@@ -203,15 +204,67 @@ TEST(Loss, RefusesAFunctionThatReturnsAMean) {
             "loss: must return the loss of each of 2 rows; take the mean over the labels only");
 }
 
+TEST(Loss, OfCertainSoftLabelsIsThatOfTheLabels) {
+  data::Batch hard, soft;
+  hard.rows = soft.rows = 2;
+  hard.labels = soft.labels = {0, 1};
+  soft.targets = {1, 0, 0, 1};
+  metrics::Logits logits(2, 2);
+  logits << 1, -1, 2, 0.5F;
+  const auto loss = make_loss(ProblemType::single_label, 2, {.class_weights = {1, 10}});
+  expect_near(loss.rows(logits, soft).losses, loss.rows(logits, hard).losses);
+  expect_near(loss.rows(logits, soft).weights, {1, 10});
+}
+
+TEST(Loss, IfFocalRefusesSmoothingAndSoftLabels) {
+  EXPECT_EQ(tests::problem_of([] {
+              (void)make_loss(ProblemType::single_label, 2,
+                              {.label_smoothing = 0.1, .focal_gamma = 2});
+            }),
+            "loss: focal_gamma: does not go with label_smoothing");
+  data::Batch soft;
+  soft.rows = 1;
+  soft.labels = {0};
+  soft.targets = {0.5F, 0.5F};
+  const auto loss = make_loss(ProblemType::single_label, 2, {.focal_gamma = 2});
+  EXPECT_EQ(tests::problem_of([&] { (void)loss.rows(metrics::Logits::Zero(1, 2), soft); }),
+            "loss: focal_gamma: does not go with soft labels");
+}
+
+/// A loss with one weight for all rows.
+struct OneWeight : AbsoluteError {
+  at::Tensor weights(const tensor::Batch&) const { return at::ones({1}); }
+};
+
+TEST(Loss, RefusesAnotherNumberOfWeightsThanRows) {
+  data::Batch batch;
+  batch.rows = 2;
+  batch.labels = {0, 0};
+  batch.targets = {1, 2};
+  const AnyLoss loss = OneWeight{};
+  EXPECT_EQ(tests::problem_of([&] { (void)loss.weight_of(batch); }),
+            "loss: must return the weight of each of 2 rows; take the mean over the labels only");
+}
+
+TEST(Loss, OfASureAndRightAnswerIsZeroWithoutASign) {
+  data::Batch batch;
+  batch.rows = 1;
+  batch.labels = {0};
+  metrics::Logits logits(1, 2);
+  logits << 200, 0;
+  const auto rows = make_loss(ProblemType::single_label, 2).rows(logits, batch);
+  EXPECT_FALSE(std::signbit(rows.losses[0]));
+}
+
 TEST(Loss, RefusesWhatAreNoWeights) {
   const auto problem = [](const Numbers& weights) {
     return tests::problem_of(
         [&] { (void)make_loss(ProblemType::single_label, 2, {.class_weights = weights}); });
   };
-  EXPECT_EQ(problem({1, 2, 3}), "class_weights: 3 weights for 2 labels");
+  EXPECT_EQ(problem({1, 2, 3}), "loss: class_weights: 3 weights for 2 labels");
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double weight : {0.0, -1.0, infinity, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_EQ(problem({1, weight}), "class_weights: must be numbers above 0");
+    EXPECT_EQ(problem({1, weight}), "loss: class_weights: must be numbers above 0");
   }
   EXPECT_EQ(problem({1, 0.5}), "nothing was thrown");
 }
@@ -223,24 +276,22 @@ TEST(Loss, RefusesNumbersOutOfRangeAndOptionsOfOtherProblems) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double number : {-0.1, 1.1, nan}) {
     EXPECT_EQ(problem(ProblemType::single_label, {.label_smoothing = number}),
-              "label_smoothing: must be at least 0 and at most 1");
+              "loss: label_smoothing: must be at least 0 and at most 1");
   }
   for (const double number : {-0.1, nan}) {
     EXPECT_EQ(problem(ProblemType::single_label, {.focal_gamma = number}),
-              "focal_gamma: must be a number, not negative");
+              "loss: focal_gamma: must be a number, not negative");
     EXPECT_EQ(problem(ProblemType::regression, {.huber_delta = number}),
-              "huber_delta: must be a number above 0");
+              "loss: huber_delta: must be a number above 0");
   }
-  EXPECT_EQ(problem(ProblemType::single_label, {.label_smoothing = 0.1, .focal_gamma = 2}),
-            "focal_gamma: does not go with label_smoothing");
   EXPECT_EQ(problem(ProblemType::multi_label, {.label_smoothing = 0.1}),
-            "label_smoothing: does not go with multi_label_classification");
+            "loss: label_smoothing: does not go with multi_label_classification");
   EXPECT_EQ(problem(ProblemType::regression, {.class_weights = {2}}),
-            "class_weights: does not go with regression");
+            "loss: class_weights: does not go with regression");
   EXPECT_EQ(problem(ProblemType::regression, {.focal_gamma = 2}),
-            "focal_gamma: does not go with regression");
+            "loss: focal_gamma: does not go with regression");
   EXPECT_EQ(problem(ProblemType::single_label, {.huber_delta = 1}),
-            "huber_delta: does not go with single_label_classification");
+            "loss: huber_delta: does not go with single_label_classification");
 }
 
 }  // namespace

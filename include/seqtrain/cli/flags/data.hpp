@@ -112,6 +112,8 @@ struct DataFlags {
       require(split->empty() || !dataset.empty(), name, "needs --dataset");
     }
     require_columns(columns);
+    require(!soft_labels || label_field.find(',') == std::string::npos, "soft-labels",
+            "are in one field, but --label-field names several");
     require(dev_fraction == 0 || dev_split.empty(), "dev-fraction",
             "does not go with --dev-split: it takes the dev examples from the training split");
     require(dev_fraction >= 0 && dev_fraction < 1, "dev-fraction",

@@ -192,14 +192,11 @@ struct TrainingFlags {
   }
 
   void validate_loss() const {
-    require(std::isnan(focal_gamma) || loss == LossChoice::focal, "focal-gamma",
-            "needs --loss focal");
-    require(std::isnan(huber_delta) || loss == LossChoice::huber, "huber-delta",
-            "needs --loss huber");
-    require(std::isnan(focal_gamma) || (focal_gamma > 0 && std::isfinite(focal_gamma)),
-            "focal-gamma", "must be a number above 0");
-    require(std::isnan(huber_delta) || (huber_delta > 0 && std::isfinite(huber_delta)),
-            "huber-delta", "must be a number above 0");
+    const auto is_above_0 = [](double value) { return value > 0 && std::isfinite(value); };
+    require(std::isnan(focal_gamma) || (loss == LossChoice::focal && is_above_0(focal_gamma)),
+            "focal-gamma", "is a number above 0 for --loss focal");
+    require(std::isnan(huber_delta) || (loss == LossChoice::huber && is_above_0(huber_delta)),
+            "huber-delta", "is a number above 0 for --loss huber");
     require(label_smoothing_factor == 0 || loss == LossChoice::by_problem, "label-smoothing-factor",
             "does not go with --loss");
   }

@@ -25,7 +25,6 @@
 #include <seqtrain/model/logits.hpp>
 #include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/model/loss/make_loss.hpp>
-#include <seqtrain/model/loss/mean_loss.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/fresh_parameters.hpp>
 #include <seqtrain/model/out_of_memory.hpp>
@@ -104,6 +103,11 @@ class AwdLstmClassifier {
       return to_host(head_(pooled, false, off));
     });
   }
+
+  /// Replaces the loss by one of your own.
+  void set_loss(AnyLoss loss) { loss_ = std::move(loss); }
+
+  [[nodiscard]] double weight_of(const data::Batch& batch) const { return loss_.weight_of(batch); }
 
   /// Returns the training loss of each row of a batch with these logits [rows, labels].
   [[nodiscard]] metrics::RowLosses losses(const metrics::Logits& logits,

@@ -22,7 +22,7 @@
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/model/cpu/word_loss.hpp>
 #include <seqtrain/model/input_checks.hpp>
-#include <seqtrain/model/loss/mean_loss.hpp>
+#include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/fresh_parameters.hpp>
 #include <seqtrain/tensor/parameter.hpp>

@@ -25,13 +25,12 @@ class LabelWeights {
   /// weights is not `num_labels` or a weight is not above 0.
   LabelWeights(const std::vector<double>& weights, std::int64_t num_labels, c10::Device device) {
     if (weights.empty()) return;
-    const auto demand = [](bool good, const std::string& problem) {
-      if (!good) throw InputError{problem, {.object = "class_weights"}};
-    };
-    demand(std::ssize(weights) == num_labels, std::to_string(weights.size()) + " weights for " +
-                                                  std::to_string(num_labels) + " labels");
+    const Demand demand{"loss"};
+    demand(
+        std::ssize(weights) == num_labels, "class_weights",
+        std::to_string(weights.size()) + " weights for " + std::to_string(num_labels) + " labels");
     for (const double weight : weights) {
-      demand(weight > 0 && std::isfinite(weight), "must be numbers above 0");
+      demand(weight > 0 && std::isfinite(weight), "class_weights", "must be numbers above 0");
     }
     host_ = at::tensor(weights, at::kFloat);
     device_ = host_->to(device);

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/TensorOperators.h>
@@ -21,6 +23,20 @@
 #include <seqtrain/tensor/batch.hpp>
 
 namespace seqtrain::model {
+
+/// A mean loss that stays on its device until it is converted to a number, which waits for the
+/// device.
+class MeanLoss {
+ public:
+  explicit MeanLoss(at::Tensor value) : value_{std::move(value)} {}
+
+  explicit operator double() const { return value_.item<double>(); }
+
+  [[nodiscard]] const at::Tensor& tensor() const { return value_; }
+
+ private:
+  at::Tensor value_;
+};
 
 /// What a classifier learns to make small. It is called with logits [rows, labels], fp32, and a
 /// batch, and returns the loss of each row, [rows], by operators that autograd can differentiate.
@@ -47,23 +63,23 @@ class AnyLoss {
       AnyLoss(L loss)                             // NOLINT(google-explicit-constructor)
       : losses_{[loss](const at::Tensor& logits, const tensor::Batch& batch) -> at::Tensor {
           return loss(logits, batch);
-        }},
-        weights_{[loss]([[maybe_unused]] const tensor::Batch& batch) -> at::Tensor {
-          if constexpr (WeightedLoss<L>) return loss.weights(batch);
-          return {};
-        }} {}
+        }} {
+    if constexpr (WeightedLoss<L>) {
+      weights_ = [loss](const tensor::Batch& batch) -> at::Tensor { return loss.weights(batch); };
+    }
+  }
 
   /// Returns the mean loss of logits [rows, labels], a scalar. Throws `InputError` if the loss does
   /// not return one number for each row.
   [[nodiscard]] at::Tensor mean(const at::Tensor& logits, const tensor::Batch& batch) const {
     const at::Tensor losses = losses_of(logits, batch);
-    const at::Tensor weights = weights_(batch);
+    const at::Tensor weights = weights_of(batch, logits.size(0));
     return weights.defined() ? losses.sum() / weights.sum() : losses.mean();
   }
 
   /// Returns the weight of a batch in a mean over several batches.
   [[nodiscard]] double weight_of(const data::Batch& batch) const {
-    const at::Tensor weights = weights_(tensor::labels_of(batch));
+    const at::Tensor weights = weights_of(tensor::labels_of(batch), batch.rows);
     if (!weights.defined()) return static_cast<double>(batch.rows);
     return weights.sum(at::kDouble).item<double>();
   }
@@ -78,13 +94,13 @@ class AnyLoss {
     labels.labels.clamp_min_(0);  // a row without a label has -1, and targets of NaN
     if (labels.targets.defined()) labels.targets.nan_to_num_(0);
     const std::vector<double> losses = numbers(losses_of(x, labels));
-    const at::Tensor weights = weights_(labels);
+    const at::Tensor weights = weights_of(labels, logits.rows());
     metrics::RowLosses result{
         .losses = losses,
         .weights = weights.defined() ? numbers(weights) : std::vector<double>(losses.size(), 1)};
     const std::size_t targets = batch.targets.size() / std::max<std::size_t>(losses.size(), 1);
     for (std::size_t row = 0; row < losses.size(); ++row) {
-      result.losses[row] /= result.weights[row];
+      result.losses[row] = result.losses[row] / result.weights[row] + 0.0;  // -0 becomes 0
       const bool is_labelled =
           batch.labels[row] >= 0 && (targets == 0 || !std::isnan(batch.targets[row * targets]));
       if (is_labelled) continue;
@@ -96,9 +112,18 @@ class AnyLoss {
 
  private:
   [[nodiscard]] at::Tensor losses_of(const at::Tensor& logits, const tensor::Batch& batch) const {
-    at::Tensor losses = losses_(logits, batch);
-    if (losses.dim() == 1 && losses.size(0) == logits.size(0)) return losses;
-    throw InputError{"must return the loss of each of " + std::to_string(logits.size(0)) + " rows",
+    return checked(losses_(logits, batch), logits.size(0), "loss");
+  }
+
+  /// Returns the weights of the rows, or an undefined tensor if all are 1.
+  [[nodiscard]] at::Tensor weights_of(const tensor::Batch& batch, std::int64_t rows) const {
+    at::Tensor weights = weights_ ? weights_(batch) : at::Tensor{};
+    return weights.defined() ? checked(std::move(weights), rows, "weight") : weights;
+  }
+
+  static at::Tensor checked(at::Tensor numbers, std::int64_t rows, const std::string& what) {
+    if (numbers.dim() == 1 && numbers.size(0) == rows) return numbers;
+    throw InputError{"must return the " + what + " of each of " + std::to_string(rows) + " rows",
                      {.object = "loss"},
                      "take the mean over the labels only"};
   }

@@ -29,9 +29,7 @@ struct LossOptions {
 
   /// Throws `InputError` if a number is out of range or does not go with the problem type.
   void validate(ProblemType type) const {
-    const auto demand = [](bool good, const char* field, const std::string& problem) {
-      if (!good) throw InputError{problem, {.object = field}};
-    };
+    const Demand demand{"loss"};
     const auto is_amount = [](double number) { return number >= 0 && std::isfinite(number); };
     demand(label_smoothing >= 0 && label_smoothing <= 1, "label_smoothing",
            "must be at least 0 and at most 1");
@@ -42,8 +40,6 @@ struct LossOptions {
     demand(class_weights.empty() || has_labels(type), "class_weights", other);
     demand(label_smoothing == 0 || type == ProblemType::single_label, "label_smoothing", other);
     demand(focal_gamma == 0 || has_labels(type), "focal_gamma", other);
-    demand(focal_gamma == 0 || label_smoothing == 0, "focal_gamma",
-           "does not go with label_smoothing");
     demand(!huber_delta || type == ProblemType::regression, "huber_delta", other);
   }
 };
