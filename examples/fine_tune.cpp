@@ -110,6 +110,7 @@ struct Fitted {
   const cli::TrainFlags& flags = run.flags;
   const bool first = program.processes.is_first();
   dist::Group& group = program.processes.group();
+  run.model.set_loss(flags.loss_for<model::LossOptions>(examples.train.set, run.labels));
   dist::Replicated model{std::move(run.model),
                          group,
                          {.replicas = run.replicas,

@@ -192,7 +192,6 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
   auto parts = encode_train_and_dev(program.processes, encode, flags);
   std::optional<data::EncodedFile> test;
   if (!flags.test_file.empty()) test = program.processes.encode_once(encode, flags.test_file);
-  run.model.set_loss(flags.loss_for<model::LossOptions>(parts.train.set, run.labels));
   program.log.lines(data::describe(parts.train));
   Examples examples{.train = std::move(parts.train),
                     .dev = std::move(parts.dev),

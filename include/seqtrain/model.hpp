@@ -3,7 +3,6 @@
 #include <seqtrain/model/any_classifier.hpp>
 #include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/architecture.hpp>
-#include <seqtrain/model/architectures.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
@@ -13,6 +12,7 @@
 #include <seqtrain/model/awd_lstm/regularization.hpp>
 #include <seqtrain/model/classifier.hpp>
 #include <seqtrain/model/describe.hpp>
+#include <seqtrain/model/families.hpp>
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/loss/loss.hpp>

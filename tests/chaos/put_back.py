@@ -40,7 +40,7 @@ DEFECTS = {
         ("checkpoint/checkpoints.hpp", "if (search.read(run_.id, step)) return;", "(void)search;"),
         (FOLDER, "      const auto step = step_of(key);\n      if (step && key == at(*step) + last)",
          "      const auto folder = std::string_view{key}.substr(0, key.size() - last.size());\n"
-         "      const auto step = checkpoint_step(folder.substr(folder.rfind('/') + 1));\n"
+         "      const auto step = train::checkpoint_step(folder.substr(folder.rfind('/') + 1));\n"
          "      if (step)"),
     ],
     "10: a failed directory sync is ignored, older checkpoints are removed": [

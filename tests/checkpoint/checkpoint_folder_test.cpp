@@ -16,16 +16,6 @@ namespace {
 
 using Steps = std::vector<std::int64_t>;
 
-TEST(CheckpointName, NamesAndSteps) {
-  EXPECT_EQ(train::checkpoint_name(500), "checkpoint-500");
-  EXPECT_EQ(checkpoint_step("checkpoint-500"), 500);
-  EXPECT_EQ(checkpoint_step("checkpoint-0"), 0);
-  for (const char* other : {"checkpoint-", "checkpoint-5x", "checkpoint--5", "checkpoint-5.partial",
-                            "run-5", "checkpoint-99999999999999999999", "checkpoint-05"}) {
-    EXPECT_EQ(checkpoint_step(other), std::nullopt) << other;
-  }
-}
-
 template <class S>
 void put(S& store, const std::string& key) {
   store.put(key, std::as_bytes(std::span{key}));

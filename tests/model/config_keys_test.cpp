@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/model/architectures.hpp>
+#include <seqtrain/model/families.hpp>
 #include <seqtrain/weights/config_file.hpp>
 
 #include "support/corrupt.hpp"

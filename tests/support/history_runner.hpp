@@ -426,7 +426,7 @@ class HistoryRunner {
                                                                  const std::string& run) {
     std::set<std::string> names;
     for (const auto& entry : disk.list(folder_of(place, run))) {
-      if (checkpoint::checkpoint_step(entry.name)) names.insert(std::string{entry.name});
+      if (train::checkpoint_step(entry.name)) names.insert(std::string{entry.name});
     }
     return names;
   }
@@ -437,7 +437,7 @@ class HistoryRunner {
     for (const auto& key : bucket_.list(folder)) {
       const auto rest = key.substr(folder.size() + 1);
       const auto name = rest.substr(0, rest.find('/'));
-      if (checkpoint::checkpoint_step(name)) names.insert(name);
+      if (train::checkpoint_step(name)) names.insert(name);
     }
     return names;
   }

@@ -9,21 +9,10 @@
 #include <vector>
 
 #include <seqtrain/concepts/policies.hpp>
-#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/train/keeper.hpp>
 
 namespace seqtrain::checkpoint {
-
-/// Returns the step in a name `checkpoint-<step>`, or nothing if the name has another form.
-inline std::optional<std::int64_t> checkpoint_step(std::string_view name) {
-  constexpr std::string_view prefix = "checkpoint-";
-  if (!name.starts_with(prefix)) return {};
-  name.remove_prefix(prefix.size());
-  const auto step = parse_number<std::int64_t>(name);
-  if (!step || *step < 0 || (name.size() > 1 && name.front() == '0')) return {};
-  return step;
-}
 
 /// The checkpoints of one run in a store: the folders `<run>/checkpoint-<step>`. Nothing outside
 /// the run's folder is read, changed or removed. An empty run stands for the checkpoints that
@@ -97,7 +86,7 @@ class CheckpointFolder {
     const std::size_t skipped = run_.empty() ? 0 : run_.size() + 1;
     if (key.size() < skipped) return {};
     key.remove_prefix(skipped);
-    return checkpoint_step(key.substr(0, key.find('/')));
+    return train::checkpoint_step(key.substr(0, key.find('/')));
   }
 
   S* store_;

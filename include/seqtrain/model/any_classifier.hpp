@@ -6,7 +6,6 @@
 #include <functional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>

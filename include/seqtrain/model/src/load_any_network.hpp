@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include <seqtrain/model/architectures.hpp>
+#include <seqtrain/model/families.hpp>
 #include <seqtrain/model/load_any_network.hpp>
 #include <seqtrain/model/load_network.hpp>
 #include <seqtrain/weights/config_file.hpp>

@@ -17,7 +17,7 @@
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/tokens.hpp>
 
-/// Writes and reads the bodies of text-embeddings-inference that are not predictions.
+/// Bodies of text-embeddings-inference: `/info` and `/tokenize`. Errors are in serve/refusal.hpp.
 namespace seqtrain::serve {
 
 /// Tells whether a model has one output, so that it can rank texts.

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/model/architectures.hpp>
+#include <seqtrain/model/families.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
