@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <iomanip>
 #include <map>
 #include <optional>
 #include <regex>
@@ -50,7 +51,9 @@ struct TrialsTest : testing::Test {
         char* end = nullptr;
         const double number = std::strtod(written.c_str(), &end);
         const bool is_number = !written.empty() && *end == '\0';
-        members[std::string{name}] = is_number ? std::to_string(number) : written;
+        std::ostringstream all_digits;
+        all_digits << std::setprecision(17) << number;
+        members[std::string{name}] = is_number ? all_digits.str() : written;
       }
     }
     return lines;

@@ -45,10 +45,14 @@ TEST(RouteOf, VertexNamesItsRoutes) {
   const ServiceOptions torch{.health_route = "/ping", .predict_route = "/predictions/bert"};
   EXPECT_EQ(route_to("GET", "/ping", torch), Route::ping);
   EXPECT_EQ(route_to("POST", "/predictions/bert", torch), Route::torch_serve);
-  const ServiceOptions triton{.health_route = "/v2/health/ready",
-                              .predict_route = "/v2/models/m/infer"};
+  const ServiceOptions triton{
+      .model_name = "m", .health_route = "/v2/health/ready", .predict_route = "/v2/models/m/infer"};
   EXPECT_EQ(route_to("GET", "/v2/health/ready", triton), Route::open_inference);
   EXPECT_EQ(route_to("POST", "/v2/models/m/infer", triton), Route::infer);
+  const ServiceOptions other{.health_route = "/v2/models/x", .predict_route = "/v2/models/x/infer"};
+  EXPECT_EQ(route_to("GET", "/v2/models/x", other), Route::health);
+  EXPECT_EQ(route_to("POST", "/v2/models/x/infer", other), Route::predict);
+  EXPECT_EQ(route_to("POST", "/v2/models/y/infer", other), Route::infer);
   const ServiceOptions same{.health_route = "/x", .predict_route = "/x"};
   EXPECT_EQ(route_to("GET", "/x", same), Route::health);
   EXPECT_EQ(route_to("POST", "/x", same), Route::predict);

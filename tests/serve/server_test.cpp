@@ -213,6 +213,8 @@ TEST(Server, RefusesByTheOpenInferenceProtocol) {
                          {infer, R"({"inputs": "a"})", 400},
                          {infer, texts("1", R"("untokenizable")"), 400},
                          {"/v2/models/other/infer", texts("1", R"("a")"), 404},
+                         {"/v2/models/m/versions/1/infer", texts("1", R"("a")"), 404},
+                         {"/v2/x", "", 404},
                          {"/v2/models/m", "{}", 405},
                          {infer, texts("3", R"("a", "b", "c")"), 413},
                          {infer, texts("1", R"("fail")"), 500},
@@ -226,7 +228,6 @@ TEST(Server, RefusesByTheOpenInferenceProtocol) {
   EXPECT_EQ(client.get(infer).headers.at("Allow"), "POST, OPTIONS");
   EXPECT_EQ(client.get("/v2/models/other").status, 404);
   EXPECT_EQ(client.get("/v2/models/other/ready").status, 404);
-  EXPECT_EQ(client.post("/v2/models/m/versions/1/infer", texts("1", R"("a")")).status, 404);
   EXPECT_EQ(client.post(infer, texts("0", "")).status, 200);
 }
 
@@ -297,7 +298,7 @@ TEST(Server, IsUnhealthyUntilTheModelIsWarm) {
   EXPECT_EQ(client.get("/v2/health/live").status, 200);
   EXPECT_EQ(client.get("/v2/health/ready").status, 503);
   EXPECT_EQ(client.get("/v2/models/model/ready").status, 503);
-  EXPECT_EQ(client.get("/v2/models/model").body, R"({"error":"the model is not loaded yet"})");
+  EXPECT_EQ(client.get("/v2/models/model").body, R"({"error":"the model is not ready"})");
   EXPECT_EQ(client.post("/v2/models/model/infer", "{}").status, 503);
   const auto refused = client.post("/predict", R"({"inputs": "a"})");
   EXPECT_EQ(refused.status, 503);

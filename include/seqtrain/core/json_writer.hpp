@@ -73,8 +73,9 @@ class Writer {
 
   /// Writes an array of the values in a range.
   template <std::ranges::input_range Range>
-  requires(!std::convertible_to<const Range&, std::string_view>) Writer& value(
-      const Range& values) {
+  requires(!std::convertible_to<const Range&, std::string_view> &&
+           !std::same_as<std::ranges::range_value_t<Range>, Range>)  // as of a path
+      Writer& value(const Range& values) {
     begin_array();
     for (const auto& each : values) value(each);
     return end_array();

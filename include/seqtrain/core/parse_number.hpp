@@ -8,7 +8,7 @@
 namespace seqtrain {
 
 /// Returns the number if all of `text` is one in digits, such as 12 or -3; for a floating-point
-/// type also -2.5 and 1e3. Returns nothing if it does not fit the type.
+/// type also -2.5, 1e3, inf and nan. Returns nothing if it does not fit the type.
 template <class Number>
 [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
   Number number{};

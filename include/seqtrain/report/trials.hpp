@@ -81,7 +81,7 @@ class Trials {
     return out.end_object().text() + "\n";
   }
 
-  /// Returns a number as text, as Python reads it; that of no number is `nan` or `inf`.
+  /// Returns a number as text, as Python reads it, also `nan` and `inf`.
   static std::string text_of(double number) {
     std::array<char, 32> digits{};
     return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};

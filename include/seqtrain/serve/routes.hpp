@@ -29,14 +29,15 @@ enum class Route {
 [[nodiscard]] inline Route route_of(const HttpRequest& request, const ServiceOptions& options) {
   const auto path = request.path();
   const bool asks = request.method == "POST";
-  if (const auto found = open_inference::path_of(path)) {
-    return found->purpose == "infer" ? Route::infer : Route::open_inference;
-  }
+  const auto open = open_inference::path_of(path);
+  const auto route = open && open->purpose == "infer" ? Route::infer : Route::open_inference;
+  if (open && open->model.value_or(options.model_name) == options.model_name) return route;
   // Vertex AI may choose any two paths, even equal ones.
   if (asks && path == options.predict_route) {
     return path.starts_with("/predictions/") ? Route::torch_serve : Route::predict;
   }
   if (!asks && path == options.health_route && path != "/ping") return Route::health;
+  if (open) return route;  // of another model
   if (path == "/") return asks ? Route::predict : Route::page;
   if (path == "/predict" || path == "/vertex") return Route::predict;
   if (path.starts_with("/predictions/") && path.size() > 13) return Route::torch_serve;

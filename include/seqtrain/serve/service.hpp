@@ -70,12 +70,11 @@ class Service {
 
   void route(const HttpRequest& http, const ExchangePtr& exchange) {
     const Route route = route_of(http, options_);
-    if (route == Route::none) {
-      throw Refusal{404, error_type::validation, "no such path"};
-    }
-    const auto path = open_inference::path_of(http.path());
+    const bool is_open = route == Route::open_inference || route == Route::infer;
+    const auto path = is_open ? open_inference::path_of(http.path()) : std::nullopt;
     if (route == Route::torch_serve) exchange->error_form = torch_serve_error;
-    if (path) exchange->error_form = open_inference::error;
+    if (http.path().starts_with("/v2")) exchange->error_form = open_inference::error;
+    if (route == Route::none) throw Refusal{404, error_type::validation, "no such path"};
     const auto taken = methods(route);
     const std::string allowed = joined(taken);
     if (http.method == "OPTIONS") {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -18,6 +16,7 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/core/version.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/serve/contracts/answer.hpp>
@@ -84,13 +83,15 @@ inline std::size_t length(const json::Value& array) {
 }
 
 /// Reads texts, each after its length in 4 bytes. Takes their bytes from the front of `bytes`.
-inline std::vector<std::string> read_binary(const json::Value& size, std::string_view& bytes) {
+inline std::vector<std::string> read_binary(const json::Value& size, std::size_t count,
+                                            std::string_view& bytes) {
   const auto given = static_cast<std::uint64_t>(size.integer());  // huge if it is negative
   if (given > bytes.size()) throw size.error("is more than the bytes after the JSON object");
   auto data = bytes.substr(0, given);
   bytes.remove_prefix(given);
   std::vector<std::string> texts;
   while (!data.empty()) {
+    if (texts.size() == count) throw size.error("has more elements than the shape says");
     std::uint32_t length = 0;
     std::memcpy(&length, data.data(), std::min(data.size(), sizeof length));
     if (data.size() < sizeof length + length) throw size.error("ends inside an element");
@@ -118,7 +119,7 @@ inline std::vector<std::string> read_input(const json::Value& input, std::string
   const auto size = parameters ? parameters->find("binary_data_size") : std::nullopt;
   const auto data = size ? input.find("data") : input.at("data");
   if (size && data) throw size->error("is given beside data");
-  auto texts = size ? read_binary(*size, binary) : std::vector<std::string>{};
+  auto texts = size ? read_binary(*size, count, binary) : std::vector<std::string>{};
   if ((data ? length(*data) : texts.size()) != count) throw shape.error("does not fit the data");
   for (const auto& item : data ? data->items() : std::vector<json::Value>{}) {
     const bool nested = column && item.is_array();
@@ -136,8 +137,9 @@ inline std::vector<Text> read_inputs(const json::Value& inputs, std::string_view
   for (const auto& input : count <= 2 ? inputs.items() : std::vector<json::Value>{}) {
     tensors.emplace(input.at("name").string(), read_input(input, binary, limits));
   }
-  const bool named = tensors.contains("text") && tensors.contains("text_pair");
-  if (count == 0 || tensors.size() != count || (count == 2 && !named)) {
+  const bool pairs = tensors.contains("text_pair");
+  if (count == 0 || tensors.size() != count || pairs != (count == 2) ||
+      (pairs && !tensors.contains("text"))) {
     throw inputs.error("expected one input, or two with the names text and text_pair");
   }
   if (!binary.empty()) throw inputs.error("do not take all bytes after the JSON object");
@@ -159,12 +161,13 @@ inline std::vector<Output> read_outputs(const json::Value& root, const predict::
   const auto outputs = outputs_of(task, binary);
   const auto named = root.find("outputs");
   if (!named || length(*named) == 0) return outputs;
-  if (length(*named) > outputs.size()) throw named->error("are more than the model has");
   std::vector<Output> wanted;
+  if (length(*named) > outputs.size()) throw named->error("are more than the model has");
   for (const auto& item : named->items()) {
     const auto name = item.at("name");
     const auto found = std::ranges::find(outputs, name.string(), &Output::name);
     if (found == outputs.end()) throw name.error("the model has no such output");
+    if (std::ranges::count(wanted, found->name, &Output::name)) throw name.error("is named twice");
     wanted.push_back(*found);
     const auto own = item.find("parameters");
     if (own) wanted.back().binary = serve::detail::flag(*own, "binary_data", binary);
@@ -193,8 +196,7 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
     if (output.name == "score") numbers.push_back(static_cast<float>(std::ranges::max(scores)));
     if (output.name == "scores") numbers.insert(numbers.end(), scores.begin(), scores.end());
   }
-  begin_tensor(out, output, std::ssize(predictions),
-               predictions.empty() ? task.labels.size() : predictions[0].scores.size());
+  begin_tensor(out, output, std::ssize(predictions), std::max<std::size_t>(task.labels.size(), 1));
   if (output.binary) {
     const std::size_t begin = binary.size();
     binary.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float));
@@ -219,17 +221,15 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
 [[nodiscard]] inline Request read(const HttpRequest& http, const std::string& model,
                                   const predict::Task& task, const TextLimits& limits = {}) {
   const std::string_view body = http.body, header = http.inference_header;
-  std::size_t size = body.size();
-  const auto parsed = std::from_chars(header.data(), header.data() + header.size(), size);
-  if (!header.empty() && (parsed.ec != std::errc{} || size > body.size() ||
-                          parsed.ptr != header.data() + header.size())) {
+  const auto size = header.empty() ? std::optional{body.size()} : parse_number<std::size_t>(header);
+  if (!size || *size > body.size()) {
     throw wrong_field("Inference-Header-Content-Length is not a size within the body");
   }
-  return read_json(body.substr(0, size), [&](const json::Value& root) {
+  return read_json(body.substr(0, *size), [&](const json::Value& root) {
     json::Writer begin;
     begin.begin_object().member("model_name", model);
     if (const auto id = root.find("id")) begin.member("id", id->string());
-    auto texts = detail::read_inputs(root.at("inputs"), body.substr(size), limits);
+    auto texts = detail::read_inputs(root.at("inputs"), body.substr(*size), limits);
     const auto write = [begin, outputs = detail::read_outputs(root, task)](
                            const predict::Task& of, const auto& predictions) {
       serve::detail::check_finite(predictions);
@@ -264,13 +264,12 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
     out.key("extensions").begin_array().value("binary_tensor_data").end_array();
     return {.body = out.end_object().text()};
   }
-  if (task == nullptr) throw unhealthy("the model is not loaded yet");
+  if (task == nullptr) throw unhealthy("the model is not ready");
   out.member("name", model).member("platform", "seqtrain").key("inputs").begin_array();
   detail::begin_tensor(out, {"text", "BYTES"}, -1, 0);
   out.end_object().end_array().key("outputs").begin_array();
-  const std::size_t labels = std::max<std::size_t>(task->labels.size(), 1);
   for (const auto& output : detail::outputs_of(*task, false)) {
-    detail::begin_tensor(out, output, -1, labels);
+    detail::begin_tensor(out, output, -1, std::max<std::size_t>(task->labels.size(), 1));
     out.end_object();
   }
   return {.body = out.end_array().end_object().text()};

@@ -120,18 +120,18 @@ class Graphemes {
 
   Graphemes() : classes_(0x110000) {
     using namespace unicode_tables;
-    mark(grapheme_prepends, prepend);
-    mark(grapheme_extends, extend);
-    mark(grapheme_spacing, spacing);
-    mark(grapheme_controls, control);
-    mark(pictographs, pictograph);
-    mark(conjunct_consonants, consonant);
-    mark(conjunct_linkers, linker);
-    mark(grapheme_extends, conjunct_extend);
-    mark(conjunct_differences, conjunct_extend);
+    flip(grapheme_prepends, prepend);
+    flip(grapheme_extends, extend);
+    flip(grapheme_spacing, spacing);
+    flip(grapheme_controls, control);
+    flip(pictographs, pictograph);
+    flip(conjunct_consonants, consonant);
+    flip(conjunct_linkers, linker);
+    flip(grapheme_extends, conjunct_extend);
+    flip(conjunct_differences, conjunct_extend);
   }
 
-  void mark(std::span<const std::int32_t> runs, Class kind) {
+  void flip(std::span<const std::int32_t> runs, Class kind) {
     unicode_tables::for_each_code(runs, [&](char32_t code) { classes_[code] ^= kind; });
   }
 

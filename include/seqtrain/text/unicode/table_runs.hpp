@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,8 +21,7 @@ void for_each_code(std::span<const std::int32_t> runs, Use&& use) {
 /// character, parts), with each part stored as its distance from the part at its place before.
 template <class Use>
 void for_each_decomposition(std::span<const std::int32_t> runs, Use&& use) {
-  constexpr std::size_t most_parts = 18;
-  char32_t parts[most_parts] = {};
+  std::array<char32_t, 18> parts{};
   std::int32_t first = 0;
   for (std::size_t i = 0; i < runs.size();) {
     first += runs[i];
@@ -30,9 +30,9 @@ void for_each_decomposition(std::span<const std::int32_t> runs, Use&& use) {
     i += 3;
     for (std::int32_t k = 0; k < length; ++k) {
       for (std::size_t place = 0; place < size; ++place) {
-        parts[place] += static_cast<char32_t>(runs[i++]);
+        parts.at(place) += static_cast<char32_t>(runs[i++]);
       }
-      use(static_cast<char32_t>(first + k), std::span<const char32_t>{parts, size});
+      use(static_cast<char32_t>(first + k), std::span<const char32_t>{parts}.first(size));
     }
   }
 }

@@ -20,8 +20,8 @@ namespace seqtrain::model {
 /// Computes the hidden states of first tokens from ids, by embeddings and a stack of layers.
 /// `Family` has the members `positions`, `layers`, the scope of the layers, and `layer_form`. In
 /// place of the last two it may have `layer_stack(scope, config)`. If its `Config` has an
-/// `embedding_size` that differs from the hidden states' size, the embeddings are projected; if it
-/// has a `projection`, the scope of the map, they always are.
+/// `embedding_size` that differs from the hidden states' size, the embeddings are projected; if
+/// `Family` has a `projection`, the scope of the map, they always are.
 template <class Family>
 class BertEncoder {
  public:
