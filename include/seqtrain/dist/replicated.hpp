@@ -30,6 +30,7 @@
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/tensor/threads.hpp>
+#include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/weigh.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
