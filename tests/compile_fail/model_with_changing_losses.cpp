@@ -3,19 +3,20 @@
 
 #include "../support/fakes.hpp"
 
-using namespace seqtrain;
 using namespace seqtrain::tests;
+using seqtrain::metrics::Logits;
+using seqtrain::metrics::RowLosses;
 
 struct Model : FakeModel {
 #ifdef MISTAKE
-  metrics::RowLosses losses(const metrics::Logits&, const FakeBatch&) {
+  RowLosses losses(const Logits&, const FakeBatch&) {
     return {};
   }
 #else
-  metrics::RowLosses losses(const metrics::Logits&, const FakeBatch&) const {
+  RowLosses losses(const Logits&, const FakeBatch&) const {
     return {};
   }
 #endif
 };
 
-auto trainer = Trainer{Model{}, FakeSgd{0.1}, FakeLoader{{1, 2}, 1}, FakeSink{}};
+auto trainer = seqtrain::Trainer{Model{}, FakeSgd{0.1}, FakeLoader{{1, 2}, 1}, FakeSink{}};
