@@ -43,7 +43,8 @@ struct LastDev {
   void on(const train::EvalEnd& event) { epoch = static_cast<std::size_t>(event.epoch); }
 };
 
-/// What watches a run. Only the first process keeps answers and has the other observers.
+/// The observers of a run's fit. Only the first process keeps answers and writes to the run's
+/// directory.
 struct Watch {
   run::AnswerKeeper answers;
   LastDev last_dev = {};

@@ -180,7 +180,7 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
   }
 }
 
-/// Encodes the examples of a run and gives the model their class weights.
+/// Encodes the examples of a run and logs what they are.
 [[nodiscard]] inline Examples read_examples(const Program& program, Prepared& run) {
   using namespace seqtrain;
   const cli::TrainFlags& flags = run.flags;

@@ -17,20 +17,25 @@
 
 namespace seqtrain::fuzz {
 
+/// Returns a prediction for each of a request's texts, which must be at most 100 and in UTF-8.
+std::vector<predict::Prediction> predictions_of(const serve::Request& request) {
+  require(request.texts.size() <= 100);
+  for (const serve::Text& text : request.texts) {
+    require(text::is_valid_utf8(text.text));
+    require(text::is_valid_utf8(text.pair.value_or("")));
+  }
+  return std::vector<predict::Prediction>(
+      request.texts.size(),
+      predict::Prediction{.labels = {1}, .scores = {0.25, 0.75}, .logits = {-1, 1}});
+}
+
 /// A body must be refused with a sentence, or hold texts in UTF-8 whose answer is JSON.
 void read_body(std::string_view body) {
   accepts([&] { static_cast<void>(serve::read_tokenize(body, 100)); });
   accepts([&] {
     const serve::Request request = serve::read_request(body, {.client_batch = 32, .texts = 100});
-    require(request.texts.size() <= 100);
     require(!request.single || request.texts.size() == 1);
-    for (const serve::Text& text : request.texts) {
-      require(text::is_valid_utf8(text.text));
-      require(text::is_valid_utf8(text.pair.value_or("")));
-    }
-    const std::vector<predict::Prediction> predictions(
-        request.texts.size(),
-        predict::Prediction{.labels = {1}, .scores = {0.25, 0.75}, .logits = {-1, 1}});
+    const auto predictions = predictions_of(request);
     const std::string answer = serve::answer_body(request, {.labels = {"no", "yes"}}, predictions);
     static_cast<void>(json::Document::parse(answer, "answer"));
   });
@@ -42,14 +47,7 @@ void infer(const serve::HttpRequest& http) {
   accepts([&] {
     const predict::Task task{.labels = {"no", "yes"}};
     const auto request = serve::open_inference::read(http, "m", task, {.texts = 100});
-    require(request.texts.size() <= 100);
-    for (const serve::Text& text : request.texts) {
-      require(text::is_valid_utf8(text.text));
-      require(text::is_valid_utf8(text.pair.value_or("")));
-    }
-    const std::vector<predict::Prediction> predictions(
-        request.texts.size(),
-        predict::Prediction{.labels = {1}, .scores = {0.25, 0.75}, .logits = {-1, 1}});
+    const auto predictions = predictions_of(request);
     const auto answer = request.write(task, predictions);
     const bool binary = !answer.headers.empty();
     const auto size = binary ? std::stoul(answer.headers[0].second) : answer.body.size();

@@ -257,11 +257,12 @@ def main():
         "controls": "The characters that BERT's clean_text drops, except U+0000 and U+FFFD.",
         "ideographs": "The characters that BERT's handle_chinese_chars puts spaces around.",
         "nonspacing_marks": "The characters that BERT's strip_accents drops.",
-        "mark_differences": "Where the characters that StripAccents drops, category M, differ from "
-                            "`nonspacing_marks`.",
-        "numeric_differences": "Where the characters that Digits isolates differ from `numbers`.",
-        "word_differences": r"Where \w, which tells where added tokens stand alone, differs from letters, "
-                            "marks and numbers.",
+        "mark_differences": "The characters that are in one of `nonspacing_marks` and category M, which "
+                            "StripAccents drops, but not in both.",
+        "numeric_differences": "The characters that are in one of `numbers` and those that Digits isolates, "
+                               "but not in both.",
+        "word_differences": r"The characters that are in one of \w, which tells where added tokens stand "
+                            "alone, and the letters, marks and numbers, but not in both.",
         "grapheme_prepends": "Grapheme_Cluster_Break=Prepend.",
         "grapheme_extends": "Grapheme_Cluster_Break=Extend and ZWJ.",
         "grapheme_spacing": "Grapheme_Cluster_Break=SpacingMark.",
@@ -269,7 +270,8 @@ def main():
         "pictographs": "Extended_Pictographic.",
         "conjunct_consonants": "Indic_Conjunct_Break=Consonant.",
         "conjunct_linkers": "Indic_Conjunct_Break=Linker.",
-        "conjunct_differences": "Where Indic_Conjunct_Break=Extend differs from `grapheme_extends`.",
+        "conjunct_differences": "The characters that are in one of `grapheme_extends` and "
+                                "Indic_Conjunct_Break=Extend, but not in both.",
     }
     parts = [array(name, f"{text} Pairs (gap from the last start, length).", gaps(runs(tables[name])))
              for name, text in about.items()]

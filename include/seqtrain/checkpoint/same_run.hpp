@@ -8,6 +8,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/keeper.hpp>
+#include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::checkpoint {
 
@@ -16,10 +17,8 @@ namespace detail {
 /// Returns the value of a name, or "unset" if it is missing or empty. So a new setting that is not
 /// used does not differ from an earlier checkpoint.
 inline std::string value_of(const train::Pairs& pairs, std::string_view name) {
-  for (const auto& [key, value] : pairs) {
-    if (key == name && !value.empty()) return value;
-  }
-  return "unset";
+  const std::string value = train::value_in(pairs, name);
+  return value.empty() ? "unset" : value;
 }
 
 /// Appends `seed (1 there, 2 here)` for each setting that differs.
@@ -48,8 +47,9 @@ inline train::Pairs without_length(train::Pairs settings) {
 /// effect of today's defaults.
 inline train::Pairs with_new_settings(train::Pairs settings, const train::Pairs& defaults) {
   for (const auto& pair : defaults) {
-    const auto is_it = [&](const auto& other) { return other.first == pair.first; };
-    if (std::ranges::none_of(settings, is_it)) settings.push_back(pair);
+    const bool is_new =
+        std::ranges::count(settings, pair.first, &train::Pairs::value_type::first) == 0;
+    if (is_new) settings.push_back(pair);
   }
   return settings;
 }

@@ -26,7 +26,6 @@
 #include <seqtrain/dist/group.hpp>
 #include <seqtrain/dist/tree.hpp>
 #include <seqtrain/metrics/logits.hpp>
-#include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -180,8 +179,7 @@ class Replicated {
   [[nodiscard]] double weight_of(const batch_type& batch) const {
     return train::weight_of(model_, batch);
   }
-  [[nodiscard]] metrics::RowLosses losses(const metrics::Logits& logits,
-                                          const batch_type& batch) const  //
+  [[nodiscard]] auto losses(const output_type& logits, const batch_type& batch) const  //
       requires train::TellsLosses<M> {
     return model_.losses(logits, batch);
   }

@@ -127,8 +127,8 @@ double cross_entropy(const Row& row, std::int64_t label) {
   return largest + std::log((logits.array() - largest).exp().sum()) - logits[label];
 }
 
-/// Computes accuracy, confusion counts and the scores of each label over a
-/// stream of batches. It keeps counts, not logits.
+/// Computes accuracy, confusion counts and the scores of each label over a stream of batches. It
+/// keeps counts, not logits.
 class Classification {
  public:
   /// Creates an evaluation without examples. If `num_labels` is 0, the first batch sets it.

@@ -61,8 +61,8 @@ class AnyClassifier {
     loaded_.borrowed.own();
   }
 
-  /// Adds weight · d(mean loss)/dp to the gradients. Throws `Error` with
-  /// the batch's size if there is too little memory for it.
+  /// Adds weight · d(mean loss)/dp to the gradients. Throws `Error` with the batch's size if there
+  /// is too little memory for it.
   MeanLoss accumulate(const data::Batch& batch, double weight) {
     return accumulate(batch, weight, [](std::size_t) {});
   }

@@ -38,9 +38,10 @@ class MeanLoss {
   at::Tensor value_;
 };
 
-/// What a classifier learns to make small. It is called with logits [rows, labels], fp32, and a
-/// batch, and returns the loss of each row, [rows], by operators that autograd can differentiate.
-/// It reads the batch's `labels` or `targets`; in an evaluation the batch has no other members.
+/// The loss of a classifier, which training makes small. It is called with logits [rows, labels],
+/// fp32, and a batch, and returns the loss of each row, [rows], by operators that autograd can
+/// differentiate. It reads the batch's `labels` or `targets`; in an evaluation the batch has no
+/// other members.
 template <class L>
 concept Loss = std::copy_constructible<L> &&
     requires(const L& loss, const at::Tensor& logits, const tensor::Batch& batch) {
@@ -93,13 +94,12 @@ class AnyLoss {
     tensor::Batch labels = tensor::labels_of(batch);
     labels.labels.clamp_min_(0);  // a row without a label has -1, and targets of NaN
     if (labels.targets.defined()) labels.targets.nan_to_num_(0);
-    const std::vector<double> losses = numbers(losses_of(x, labels));
+    metrics::RowLosses result{.losses = numbers(losses_of(x, labels))};
     const at::Tensor weights = weights_of(labels, logits.rows());
-    metrics::RowLosses result{
-        .losses = losses,
-        .weights = weights.defined() ? numbers(weights) : std::vector<double>(losses.size(), 1)};
-    const std::size_t targets = batch.targets.size() / std::max<std::size_t>(losses.size(), 1);
-    for (std::size_t row = 0; row < losses.size(); ++row) {
+    const std::size_t rows = result.losses.size();
+    result.weights = weights.defined() ? numbers(weights) : std::vector<double>(rows, 1);
+    const std::size_t targets = batch.targets.size() / std::max<std::size_t>(rows, 1);
+    for (std::size_t row = 0; row < rows; ++row) {
       result.losses[row] = result.losses[row] / result.weights[row] + 0.0;  // -0 becomes 0
       const bool is_labelled =
           batch.labels[row] >= 0 && (targets == 0 || !std::isnan(batch.targets[row * targets]));

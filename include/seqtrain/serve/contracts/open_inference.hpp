@@ -178,10 +178,10 @@ inline std::vector<Output> read_outputs(const json::Value& root, const predict::
 
 /// Begins the description of a tensor. `rows` is -1 if the number of texts is not known.
 inline void begin_tensor(json::Writer& out, const Output& tensor, std::ptrdiff_t rows,
-                         std::size_t labels) {
+                         const predict::Task& task) {
   out.begin_object().member("name", tensor.name).member("datatype", tensor.datatype);
   out.key("shape").begin_array().value(rows);
-  if (tensor.name == "scores") out.value(labels);
+  if (tensor.name == "scores") out.value(std::max<std::size_t>(task.labels.size(), 1));
   out.end_array();
 }
 
@@ -196,7 +196,7 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
     if (output.name == "score") numbers.push_back(static_cast<float>(std::ranges::max(scores)));
     if (output.name == "scores") numbers.insert(numbers.end(), scores.begin(), scores.end());
   }
-  begin_tensor(out, output, std::ssize(predictions), std::max<std::size_t>(task.labels.size(), 1));
+  begin_tensor(out, output, std::ssize(predictions), task);
   if (output.binary) {
     const std::size_t begin = binary.size();
     binary.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float));
@@ -266,10 +266,10 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
   }
   if (task == nullptr) throw unhealthy("the model is not ready");
   out.member("name", model).member("platform", "seqtrain").key("inputs").begin_array();
-  detail::begin_tensor(out, {"text", "BYTES"}, -1, 0);
+  detail::begin_tensor(out, {"text", "BYTES"}, -1, *task);
   out.end_object().end_array().key("outputs").begin_array();
   for (const auto& output : detail::outputs_of(*task, false)) {
-    detail::begin_tensor(out, output, -1, std::max<std::size_t>(task->labels.size(), 1));
+    detail::begin_tensor(out, output, -1, *task);
     out.end_object();
   }
   return {.body = out.end_array().end_object().text()};

@@ -113,8 +113,8 @@ inline constexpr std::int32_t nonspacing_marks[] = {
 19726,2,5322,3,20,8,10,7,37,4,152,3,1982,55,59,50,58,1,15,1,23,5,6,15,3631,7,792624,240,
 };
 
-/// Where the characters that StripAccents drops, category M, differ from `nonspacing_marks`. Pairs
-/// (gap from the last start, length).
+/// The characters that are in one of `nonspacing_marks` and category M, which StripAccents drops,
+/// but not in both. Pairs (gap from the last start, length).
 inline constexpr std::int32_t mark_differences[] = {
 832,2,3,2,325,2,1100,14,47,1,56,1,3,3,11,4,5,2,52,2,60,3,9,2,4,2,12,1,44,1,59,3,69,1,59,3,11,1,2,2,
 55,2,60,1,2,1,7,2,4,2,12,1,103,2,3,2,5,3,4,3,13,1,42,3,64,4,7,1,58,2,60,1,2,5,7,2,3,2,11,2,45,2,60,
@@ -127,14 +127,14 @@ inline constexpr std::int32_t mark_differences[] = {
 2,8,1,106,2,6,1,1289,8,9,8,90,22,23,14,21160,46,25108,2,8,6,3731,7,8,17,19,7,8,2,3,5,2334,7,
 };
 
-/// Where the characters that Digits isolates differ from `numbers`. Pairs (gap from the last start,
-/// length).
+/// The characters that are in one of `numbers` and those that Digits isolates, but not in both.
+/// Pairs (gap from the last start, length).
 inline constexpr std::int32_t numeric_differences[] = {
 73184,10,21012,3,
 };
 
-/// Where \w, which tells where added tokens stand alone, differs from letters, marks and numbers.
-/// Pairs (gap from the last start, length).
+/// The characters that are in one of \w, which tells where added tokens stand alone, and the
+/// letters, marks and numbers, but not in both. Pairs (gap from the last start, length).
 inline constexpr std::int32_t word_differences[] = {
 95,1,83,2,7,1,3,3,1857,1,154,9,51,10,298,6,10,1,252,6,91,1,29,6,126,3,20,1,56,1,60,7,123,1,13,1,59,
 2,29,7,24,9,17,1,313,1,20,1,92,10,1087,20,940,1,219,10,31,1,459,1,229,16,563,2,5,1,255,5,534,2,51,2,
@@ -220,8 +220,8 @@ inline constexpr std::int32_t conjunct_linkers[] = {
 669,1,1390,1,265,1,82,1,1193,1,
 };
 
-/// Where Indic_Conjunct_Break=Extend differs from `grapheme_extends`. Pairs (gap from the last
-/// start, length).
+/// The characters that are in one of `grapheme_extends` and Indic_Conjunct_Break=Extend, but not in
+/// both. Pairs (gap from the last start, length).
 inline constexpr std::int32_t conjunct_differences[] = {
 2381,1,128,1,256,1,128,1,256,1,256,1,748,1,1945,1,654,1,228,1,103,1,1121,2,35252,1,310,1,24393,1,
 1780,1,669,1,1390,1,265,1,82,1,1193,1,
