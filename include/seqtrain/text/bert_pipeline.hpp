@@ -69,11 +69,13 @@ class BertPipeline {
         done = AsciiWords::word_end(text);
         encode_stretch(text.substr(0, done), missing(), scratch, out);
       } else {
-        const auto encode_word = [&](std::string_view word, const WordKey&) {
-          encode_new(word, scratch, out);
-          return true;
+        const auto encode_rare = [&](std::string_view word, const WordKey& key) {
+          return scratch.cached_.append_rare(word, key, out, [&] {
+            encode_new(word, scratch, out);
+            return true;
+          });
         };
-        scratch.cached_.append_all(scratch.words_, 32, missing(), encode_word, out);
+        scratch.cached_.append_all(scratch.words_, 128, missing(), encode_rare, out);
       }
       text.remove_prefix(done);
     }
@@ -94,9 +96,7 @@ class BertPipeline {
                                     std::vector<Id>& out) const {
     if (std::ranges::all_of(word, [&](char c) { return is_normal(c); }) &&
         !added_.in_words().contained_in(word)) {
-      const std::size_t before = out.size();
       plain_.model().encode_word(word, out);
-      remember(word, std::span{out}.subspan(before), scratch);
     } else if (word.size() <= WordKey::max_bytes) {
       encode_whole(word, scratch, out);
     } else {
@@ -146,11 +146,13 @@ class BertPipeline {
         return;
       }
     }
+    const std::size_t before = out.size();
     encode_whole(piece, scratch, out);
+    if (piece.size() > WordKey::max_bytes) return;
+    scratch.cached_.insert(WordKey::of(piece), std::span{out}.subspan(before));
   }
 
   void encode_whole(std::string_view text, Scratch& scratch, std::vector<Id>& out) const {
-    const std::size_t before = out.size();
     added_.in_words().split(plain_.normalize(text, scratch.plain_), [&](const Segment& segment) {
       if (segment.id) {
         out.push_back(*segment.id);
@@ -159,11 +161,6 @@ class BertPipeline {
       }
       return true;
     });
-    remember(text, std::span{out}.subspan(before), scratch);
-  }
-
-  static void remember(std::string_view text, std::span<const Id> ids, Scratch& scratch) {
-    if (text.size() <= WordKey::max_bytes) scratch.cached_.insert(WordKey::of(text), ids);
   }
 
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();

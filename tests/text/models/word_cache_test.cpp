@@ -32,6 +32,30 @@ TEST(WordKey, LooksNoFurtherThanTheWord) {
   }
 }
 
+TEST(WordKey, OfManyWordsAreThoseOfEach) {
+  std::string bytes;
+  std::vector<std::uint16_t> begins, ends;
+  for (std::size_t size = 1; size < 40; ++size) {
+    begins.push_back(static_cast<std::uint16_t>(bytes.size()));
+    for (std::size_t i = 0; i < size; ++i) bytes += static_cast<char>(1 + 7 * (size + 3 * i) % 255);
+    ends.push_back(static_cast<std::uint16_t>(bytes.size()));
+  }
+  bytes.resize(bytes.size() + 16);
+  const WordPositions words{bytes.data(), begins.data(), ends.data()};
+  for (std::size_t first = 0; first <= begins.size(); ++first) {
+    for (std::size_t end = first; end <= begins.size(); ++end) {
+      std::vector<WordKey> keys(end - first + 7);
+      std::vector<std::uint64_t> hashes(end - first + 7);
+      WordKey::write(words, first, end, keys.data(), hashes.data());
+      for (std::size_t i = first; i < end; ++i) {
+        ASSERT_TRUE(keys[i - first].same_word(WordKey::of_padded(words[i]))) << i;
+        ASSERT_EQ(keys[i - first].spare(), 0u);
+        ASSERT_EQ(hashes[i - first], keys[i - first].hash()) << i;
+      }
+    }
+  }
+}
+
 TEST(WordCache, RemembersUpToFourIds) {
   WordCache cache;
   cache.reset();

@@ -77,20 +77,52 @@ TEST(AsciiWords, CutsLongTextsAnywhere) {
   }
 }
 
+/// A text's blocks of 64 bytes, as a function that classifies copies them, and their classes.
+struct Blocks {
+  std::string bytes;
+  std::vector<ByteClasses> classes;
+
+  explicit Blocks(std::size_t size)
+      : bytes((size + 63) / 64 * 64, '\0'), classes(bytes.size() / 64) {}
+  bool operator==(const Blocks&) const = default;
+};
+
+Blocks plain_blocks_of(std::string text, bool lowercase) {
+  Blocks blocks{text.size()};
+  text.resize(blocks.bytes.size(), ' ');
+  for (std::size_t i = 0; i < blocks.classes.size(); ++i) {
+    blocks.classes[i] = classify_plain(&text[64 * i], &blocks.bytes[64 * i], lowercase);
+  }
+  return blocks;
+}
+
 TEST(AsciiWords, WideAndPlainClassesAgree) {
   std::mt19937 random{4};
   for (int round = 0; round < 2000; ++round) {
-    std::array<char, 64> in, wide, plain;
-    for (char& c : in) c = static_cast<char>(random());
+    std::string text(random() % 300, ' ');
+    for (char& c : text) c = static_cast<char>(random());
     for (const bool lowercase : {false, true}) {
-      const ByteClasses expected = classify_plain(in.data(), plain.data(), lowercase);
-      const ByteClasses classes = classify(in.data(), wide.data(), lowercase);
-      ASSERT_EQ(classes.word, expected.word);
-      ASSERT_EQ(classes.punctuation, expected.punctuation);
-      ASSERT_EQ(wide, plain);
+      Blocks blocks{text.size()};
+      classify(text, blocks.bytes.data(), lowercase, blocks.classes.data());
+      ASSERT_EQ(blocks, plain_blocks_of(text, lowercase)) << text.size();
     }
   }
 }
+
+#if defined(__x86_64__)
+TEST(AsciiWords, ClassesOfOlderProcessorsAgree) {
+  std::mt19937 random{5};
+  for (int round = 0; round < 2000; ++round) {
+    std::string text(64, ' ');
+    for (char& c : text) c = static_cast<char>(random());
+    for (const bool lowercase : {false, true}) {
+      Blocks blocks{64};
+      blocks.classes[0] = classify_sse2(text.data(), blocks.bytes.data(), lowercase);
+      ASSERT_EQ(blocks, plain_blocks_of(text, lowercase));
+    }
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace seqtrain::text

@@ -32,6 +32,19 @@ TEST(Utf8, CountsCharactersNotBytes) {
   EXPECT_EQ(count_characters("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), 4u);
 }
 
+TEST(Utf8, MeasuresTheAsciiAtTheFront) {
+  for (std::size_t size = 0; size < 150; ++size) {
+    std::string text(size, '\x7F');
+    ASSERT_EQ(ascii_length(text), size);
+    for (std::size_t at = 0; at < size; ++at) {
+      text[at] = '\x80';
+      ASSERT_EQ(ascii_length(text), at) << size;
+      ASSERT_FALSE(is_valid_utf8(text)) << size;
+      text[at] = 'a';
+    }
+  }
+}
+
 TEST(Utf8, NamesTheFirstInvalidByte) {
   EXPECT_FALSE(first_invalid("plain"));
   EXPECT_FALSE(first_invalid(""));

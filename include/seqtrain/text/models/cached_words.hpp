@@ -53,17 +53,21 @@ class CachedWords {
   template <class Words, class Before, class Encode>
   bool append(const Words& words, std::size_t first, std::size_t count, const Before& before,
               const Encode& encode, std::vector<Id>& out) {
-    for (std::size_t i = 0; i < count; ++i) {
-      keys_[i] = words.key(first + i);
-      places_[i] = short_.place(keys_[i]);
-      short_.prefetch(places_[i]);
+    if constexpr (requires { words.positions(); }) {
+      WordKey::write(words.positions(), first, first + count, keys_.data(), hashes_.data());
+    } else {
+      for (std::size_t i = 0; i < count; ++i) {
+        keys_[i] = words.key(first + i);
+        hashes_[i] = keys_[i].hash();
+      }
     }
+    for (std::size_t i = 0; i < count; ++i) short_.prefetch(short_.place(hashes_[i]));
     std::array<Id, max_batch * WordCache::max_ids> ids;
     Id* end = ids.data();
     const auto flush = [&] { out.insert(out.end(), ids.data(), std::exchange(end, ids.data())); };
     for (std::size_t i = 0; i < count; ++i) {
       before(first + i, flush);
-      if (const auto* entry = short_.find(keys_[i], places_[i])) [[likely]] {
+      if (const auto* entry = short_.find(keys_[i], short_.place(hashes_[i]))) [[likely]] {
         std::memcpy(end, entry->ids.data(), sizeof entry->ids);
         end += entry->count();
       } else {
@@ -110,7 +114,7 @@ class CachedWords {
   bool has_long_ = false;  ///< `long_` holds words of this pipeline
   std::uint64_t cached_for_ = 0;
   std::array<WordKey, max_batch> keys_;
-  std::array<std::size_t, max_batch> places_{};
+  std::array<std::uint64_t, max_batch> hashes_{};
 };
 
 }  // namespace seqtrain::text

@@ -12,9 +12,22 @@
 #include <vector>
 
 #include <seqtrain/core/huge_pages.hpp>
+#include <seqtrain/text/avx512.hpp>
 #include <seqtrain/text/encoding.hpp>
 
 namespace seqtrain::text {
+
+/// The words of a text: word i has the bytes from begins[i] to ends[i]. 16 bytes can be read from
+/// the start of any word.
+struct WordPositions {
+  const char* bytes;
+  const std::uint16_t* begins;
+  const std::uint16_t* ends;
+
+  [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
+    return {bytes + begins[i], static_cast<std::size_t>(ends[i] - begins[i])};
+  }
+};
 
 /// The bytes of a word of up to 15 bytes and their number, in two machine words with 4 spare bits.
 class WordKey {
@@ -40,7 +53,7 @@ class WordKey {
 
   /// Returns a hash that is well mixed in its upper bits. It ignores the spare bits.
   [[nodiscard]] std::uint64_t hash() const noexcept {
-    return low_ * 0x9E3779B97F4A7C15u + (high_ << 4 ^ low_ >> 29) * 0xC2B2AE3D27D4EB4Fu;
+    return low_ * low_factor + (high_ << 4 ^ low_ >> 29) * high_factor;
   }
 
   /// Returns whether the keys hold one word. It ignores the spare bits.
@@ -48,8 +61,25 @@ class WordKey {
     return ((low_ ^ other.low_) | (high_ ^ other.high_) << 4) == 0;
   }
 
-  [[nodiscard]] std::size_t spare() const noexcept { return high_ >> 60; }
-  void set_spare(std::size_t value) noexcept { high_ |= std::uint64_t{value} << 60; }
+  /// Writes the keys of the words from `first` to `end`, and their hashes. Both have room for a
+  /// multiple of 8.
+  static void write(const WordPositions& words, std::size_t first, std::size_t end, WordKey* keys,
+                    std::uint64_t* hashes) noexcept {
+#if defined(__x86_64__)
+    if (has_avx512()) return write_avx512(words, first, end, keys, hashes);
+#endif
+    for (; first < end; ++first, ++keys) {
+      *keys = of_padded(words[first]);
+      *hashes++ = keys->hash();
+    }
+  }
+
+  [[nodiscard]] std::size_t spare() const noexcept {
+    return high_ >> 60;
+  }
+  void set_spare(std::size_t value) noexcept {
+    high_ |= std::uint64_t{value} << 60;
+  }
 
  private:
   /// The bits of a key that come from the word, and the bits that hold its size.
@@ -74,6 +104,63 @@ class WordKey {
   }();
 
   WordKey(std::uint64_t low, std::uint64_t high) noexcept : low_{low}, high_{high} {}
+
+#if defined(__x86_64__)
+  /// Returns the 16 bytes at each of four places.
+  SEQTRAIN_TEXT_AVX512 static __m512i load_four(const char* bytes,
+                                                const std::uint16_t* at) noexcept {
+    const auto* const a = reinterpret_cast<const __m128i*>(bytes + at[0]);
+    const auto* const b = reinterpret_cast<const __m128i*>(bytes + at[1]);
+    const auto* const c = reinterpret_cast<const __m128i*>(bytes + at[2]);
+    const auto* const d = reinterpret_cast<const __m128i*>(bytes + at[3]);
+    return _mm512_maskz_inserti64x4(0xFF, _mm512_castsi256_si512(_mm256_loadu2_m128i(b, a)),
+                                    _mm256_loadu2_m128i(d, c), 1);
+  }
+
+  /// Does the work of `write` for eight words at a time.
+  SEQTRAIN_TEXT_AVX512 static void write_avx512(const WordPositions& words, std::size_t first,
+                                                std::size_t end, WordKey* keys,
+                                                std::uint64_t* hashes) noexcept {
+    const __m512i ones = _mm512_set1_epi64(-1), half = _mm512_set1_epi64(64);
+    const __m512i k_low = _mm512_set1_epi64(static_cast<long long>(low_factor));
+    const __m512i k_high = _mm512_set1_epi64(static_cast<long long>(high_factor));
+    const __m512i limit = _mm512_set1_epi64(8 * max_bytes);
+    const __m512i too_long = _mm512_set1_epi64(static_cast<long long>(frames.back().size));
+    const __m512i lows = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+    const __m512i highs = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+    const __m512i front = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    const __m512i back = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    alignas(16) std::array<std::uint16_t, 8> at;
+    for (; first < end; first += 8, keys += 8, hashes += 8) {
+      const auto mask = static_cast<__mmask8>(_bzhi_u32(0xFF, static_cast<unsigned>(end - first)));
+      const __m128i begin = _mm_maskz_loadu_epi16(mask, words.begins + first);
+      const __m128i size = _mm_sub_epi16(_mm_maskz_loadu_epi16(mask, words.ends + first), begin);
+      const __m512i bits =
+          _mm512_maskz_slli_epi64(mask, _mm512_maskz_cvtepu16_epi64(mask, size), 3);
+      const __mmask8 fits = _mm512_cmple_epu64_mask(bits, limit);
+      const __m512i low_bits = _mm512_maskz_srlv_epi64(mask, ones, _mm512_subs_epu16(half, bits));
+      const __m512i high_bits = _mm512_maskz_srlv_epi64(
+          mask, ones, _mm512_sub_epi64(half, _mm512_subs_epu16(bits, half)));
+      _mm_store_si128(reinterpret_cast<__m128i*>(at.data()), begin);
+      const __m512i first_four = load_four(words.bytes, at.data());
+      const __m512i last_four = load_four(words.bytes, at.data() + 4);
+      const __m512i low = _mm512_maskz_and_epi64(
+          fits, low_bits, _mm512_permutex2var_epi64(first_four, lows, last_four));
+      const __m512i high = _mm512_mask_or_epi64(
+          too_long, fits, _mm512_maskz_slli_epi64(mask, bits, 53),
+          _mm512_and_si512(high_bits, _mm512_permutex2var_epi64(first_four, highs, last_four)));
+      const __m512i mixed = _mm512_xor_si512(_mm512_maskz_slli_epi64(mask, high, 4),
+                                             _mm512_maskz_srli_epi64(mask, low, 29));
+      _mm512_storeu_si512(hashes, _mm512_add_epi64(_mm512_mullo_epi64(low, k_low),
+                                                   _mm512_mullo_epi64(mixed, k_high)));
+      _mm512_storeu_si512(keys, _mm512_permutex2var_epi64(low, front, high));
+      _mm512_storeu_si512(keys + 4, _mm512_permutex2var_epi64(low, back, high));
+    }
+  }
+#endif
+
+  static constexpr std::uint64_t low_factor = 0x9E3779B97F4A7C15u;
+  static constexpr std::uint64_t high_factor = 0xC2B2AE3D27D4EB4Fu;
 
   static std::uint64_t load(const void* bytes) noexcept {
     std::uint64_t value;
@@ -105,9 +192,8 @@ class WordCache {
 
   /// Returns the home of a word. After an insertion the place can still be passed to `find`, but
   /// the search may miss the word.
-  [[nodiscard]] std::size_t place(const WordKey& key) const noexcept {
-    return key.hash() >> shift_;
-  }
+  [[nodiscard]] std::size_t place(const WordKey& key) const noexcept { return place(key.hash()); }
+  [[nodiscard]] std::size_t place(std::uint64_t hash) const noexcept { return hash >> shift_; }
 
   /// Prefetches a place that `find` will read soon.
   void prefetch(std::size_t place) const noexcept { __builtin_prefetch(&entries_[place]); }

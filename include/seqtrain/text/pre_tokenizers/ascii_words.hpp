@@ -8,12 +8,9 @@
 #include <cstring>
 #include <string_view>
 
+#include <seqtrain/text/avx512.hpp>
 #include <seqtrain/text/models/word_cache.hpp>
 #include <seqtrain/text/pre_tokenizers/bit_positions.hpp>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 namespace seqtrain::text {
 
@@ -23,6 +20,8 @@ namespace seqtrain::text {
 struct ByteClasses {
   std::uint64_t word = 0;
   std::uint64_t punctuation = 0;
+
+  bool operator==(const ByteClasses&) const = default;
 };
 
 /// Copies 64 bytes to `out`, with A to Z in lower case if `lowercase` is set, and returns their
@@ -42,7 +41,7 @@ inline ByteClasses classify_plain(const char* in, char* out, bool lowercase) noe
   return classes;
 }
 
-#if defined(__SSE2__)
+#if defined(__x86_64__)
 /// Does the work of `classify_plain` with SSE2, 16 bytes at a time.
 inline ByteClasses classify_sse2(const char* in, char* out, bool lowercase) noexcept {
   const auto all = [](int byte) { return _mm_set1_epi8(static_cast<char>(byte)); };
@@ -71,14 +70,53 @@ inline ByteClasses classify_sse2(const char* in, char* out, bool lowercase) noex
   classes.word = ~classes.word;
   return classes;
 }
+
+/// Does the work of `classify` with AVX-512.
+SEQTRAIN_TEXT_AVX512 inline void classify_avx512(std::string_view text, char* out, bool lowercase,
+                                                 ByteClasses* classes) noexcept {
+  const __m512i case_bit = _mm512_set1_epi8(0x20), change = _mm512_set1_epi8(lowercase ? 0x20 : 0);
+  const __m512i a = _mm512_set1_epi8('a'), letters = _mm512_set1_epi8('z' - 'a');
+  const __m512i zero = _mm512_set1_epi8('0'), digits = _mm512_set1_epi8(9);
+  const __m512i space = _mm512_set1_epi8(' '), tab = _mm512_set1_epi8('\t');
+  const __m512i feed = _mm512_set1_epi8('\n'), carriage = _mm512_set1_epi8('\r');
+  const __m512i del = _mm512_set1_epi8(0x7F);
+  for (std::size_t at = 0; at < text.size(); at += 64) {
+    const auto left = static_cast<unsigned>(std::min<std::size_t>(64, text.size() - at));
+    const __m512i x =
+        _mm512_mask_loadu_epi8(space, _bzhi_u64(~std::uint64_t{0}, left), text.data() + at);
+    const std::uint64_t letter =
+        _mm512_cmple_epu8_mask(_mm512_sub_epi8(_mm512_or_si512(x, case_bit), a), letters);
+    const std::uint64_t digit = _mm512_cmple_epu8_mask(_mm512_sub_epi8(x, zero), digits);
+    const std::uint64_t graphic =
+        _mm512_cmpgt_epi8_mask(x, space) & _mm512_cmpneq_epi8_mask(x, del);
+    const std::uint64_t blank = _mm512_cmpeq_epi8_mask(x, space) | _mm512_cmpeq_epi8_mask(x, tab) |
+                                _mm512_cmpeq_epi8_mask(x, feed) |
+                                _mm512_cmpeq_epi8_mask(x, carriage);
+    const std::uint64_t punctuation = graphic & ~(letter | digit);
+    _mm512_storeu_si512(out + at, _mm512_mask_mov_epi8(x, letter, _mm512_or_si512(x, change)));
+    classes[at / 64] = {.word = ~(blank | punctuation), .punctuation = punctuation};
+  }
+}
 #endif
 
-inline ByteClasses classify(const char* in, char* out, bool lowercase) noexcept {
-#if defined(__SSE2__)
-  return classify_sse2(in, out, lowercase);
+/// Copies `text` to `out`, with A to Z in lower case if `lowercase` is set, and writes the classes
+/// of its blocks of 64 bytes. The last block is filled with spaces.
+inline void classify(std::string_view text, char* out, bool lowercase,
+                     ByteClasses* classes) noexcept {
+#if defined(__x86_64__)
+  if (has_avx512()) return classify_avx512(text, out, lowercase, classes);
+  constexpr auto classify_block = classify_sse2;
 #else
-  return classify_plain(in, out, lowercase);
+  constexpr auto classify_block = classify_plain;
 #endif
+  for (; text.size() >= 64; text.remove_prefix(64), out += 64) {
+    *classes++ = classify_block(text.data(), out, lowercase);
+  }
+  if (text.empty()) return;
+  std::array<char, 64> last;
+  last.fill(' ');
+  std::memcpy(last.data(), text.data(), text.size());
+  *classes = classify_block(last.data(), out, lowercase);
 }
 
 /// A chunk of text that is cut at ASCII whitespace, which is dropped, and at ASCII punctuation,
@@ -92,19 +130,20 @@ class AsciiWords {
   /// chunk.
   std::size_t scan(std::string_view text, bool lowercase) noexcept {
     const std::size_t size = std::min(text.size(), chunk);
-    begins_size_ = ends_size_ = 0;
+    const std::size_t blocks = (size + 63) / 64;
+    classify(text.substr(0, size), bytes_.data(), lowercase, classes_.data());
     std::uint64_t in_word = 0;     // Bit 0: the byte before the block is part of a word.
     std::uint64_t after_mark = 0;  // Bit 0: the byte before the block is punctuation.
-    std::size_t at = 0;
-    for (; at < size; at += 64) {
-      const ByteClasses block = read(text, at, bytes_.data() + at, lowercase);
-      append(begins_, begins_size_, at,
-             block.punctuation | (block.word & ~(block.word << 1 | in_word)));
-      append(ends_, ends_size_, at,
-             (block.punctuation << 1 | after_mark) | (~block.word & (block.word << 1 | in_word)));
-      in_word = block.word >> 63;
-      after_mark = block.punctuation >> 63;
+    for (std::size_t i = 0; i < blocks; ++i) {
+      const auto [word, punctuation] = classes_[i];
+      const std::uint64_t after_word = word << 1 | in_word;
+      begin_bits_[i] = punctuation | (word & ~after_word);
+      end_bits_[i] = (punctuation << 1 | after_mark) | (~word & after_word);
+      in_word = word >> 63;
+      after_mark = punctuation >> 63;
     }
+    begins_size_ = list(begin_bits_, blocks, begins_);
+    ends_size_ = list(end_bits_, blocks, ends_);
     if (begins_size_ == ends_size_) return size;
     if (size < text.size() && in_word) return begins_[--begins_size_];
     ends_[ends_size_] = static_cast<std::uint16_t>(size);
@@ -115,41 +154,37 @@ class AsciiWords {
   [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
     return {bytes_.data() + begins_[i], static_cast<std::size_t>(ends_[i] - begins_[i])};
   }
-  [[nodiscard]] WordKey key(std::size_t i) const noexcept { return WordKey::of_padded((*this)[i]); }
+  [[nodiscard]] WordPositions positions() const noexcept {
+    return {bytes_.data(), begins_.data(), ends_.data()};
+  }
 
   /// Returns the end of the word that `text` begins with.
   [[nodiscard]] static std::size_t word_end(std::string_view text) noexcept {
     std::array<char, 64> block;
+    ByteClasses classes;
     for (std::size_t at = 0; at < text.size(); at += 64) {
-      const std::uint64_t outside = ~read(text, at, block.data(), false).word;
-      if (outside != 0) return at + static_cast<std::size_t>(std::countr_zero(outside));
+      classify(text.substr(at, 64), block.data(), false, &classes);
+      if (classes.word != ~std::uint64_t{0}) {
+        return at + static_cast<std::size_t>(std::countr_one(classes.word));
+      }
     }
     return text.size();
   }
 
  private:
+  using Bits = std::array<std::uint64_t, chunk / 64>;
   using Positions = std::array<std::uint16_t, chunk + 64>;
 
-  /// Classifies and copies the block at `at`. Past the end of the text it reads spaces.
-  static ByteClasses read(std::string_view text, std::size_t at, char* out,
-                          bool lowercase) noexcept {
-    const char* in = text.data() + at;
-    std::array<char, 64> last;
-    if (const std::size_t left = text.size() - at; left < 64) {
-      last.fill(' ');
-      std::memcpy(last.data(), in, left);
-      in = last.data();
-    }
-    return classify(in, out, lowercase);
-  }
-
-  static void append(Positions& positions, std::size_t& size, std::size_t at,
-                     std::uint64_t bits) noexcept {
-    const std::uint16_t* const end = write_positions(bits, at, positions.data() + size);
-    size = static_cast<std::size_t>(end - positions.data());
+  /// Lists the positions of the set bits and returns their number.
+  static std::size_t list(const Bits& bits, std::size_t blocks, Positions& positions) noexcept {
+    const std::uint16_t* const end = write_all_positions(bits.data(), blocks, positions.data());
+    return static_cast<std::size_t>(end - positions.data());
   }
 
   std::array<char, chunk + 64> bytes_{};
+  std::array<ByteClasses, chunk / 64> classes_{};
+  Bits begin_bits_{};
+  Bits end_bits_{};
   Positions begins_{};
   Positions ends_{};
   std::size_t begins_size_ = 0;

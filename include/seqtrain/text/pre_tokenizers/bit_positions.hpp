@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include <seqtrain/text/avx512.hpp>
 
 namespace seqtrain::text {
 
@@ -35,23 +33,24 @@ inline std::uint16_t* write_positions(std::uint64_t bits, std::size_t at,
 
 #if defined(__x86_64__)
 /// Does the work of `write_all_positions` with AVX-512. It may write up to 32 values past the end.
-__attribute__((target("avx512vbmi2,avx512bw,popcnt"))) inline std::uint16_t*
-write_all_positions_avx512(const std::uint64_t* blocks, std::size_t count,
-                           std::uint16_t* out) noexcept {
+SEQTRAIN_TEXT_AVX512 inline std::uint16_t* write_all_positions_avx512(const std::uint64_t* blocks,
+                                                                      std::size_t count,
+                                                                      std::uint16_t* out) noexcept {
   alignas(64) static constexpr auto places = [] {
     std::array<std::uint8_t, 64> result{};
     for (std::size_t i = 0; i < 64; ++i) result[i] = static_cast<std::uint8_t>(i);
     return result;
   }();
   const __m512i all = _mm512_load_si512(places.data());
-  alignas(64) __m256i halves[2];
   for (std::size_t block = 0; block < count; ++block) {
-    _mm512_store_si512(halves, _mm512_maskz_compress_epi8(blocks[block], all));
+    const __m512i found = _mm512_maskz_compress_epi8(blocks[block], all);
     const __m512i begin = _mm512_set1_epi16(static_cast<short>(64 * block));
     const auto size = static_cast<std::size_t>(_mm_popcnt_u64(blocks[block]));
-    _mm512_storeu_si512(out, _mm512_add_epi16(begin, _mm512_cvtepu8_epi16(halves[0])));
+    const __m256i front = _mm512_maskz_extracti64x4_epi64(0xF, found, 0);
+    _mm512_storeu_si512(out, _mm512_add_epi16(begin, _mm512_cvtepu8_epi16(front)));
     if (size > 32) {
-      _mm512_storeu_si512(out + 32, _mm512_add_epi16(begin, _mm512_cvtepu8_epi16(halves[1])));
+      const __m256i back = _mm512_maskz_extracti64x4_epi64(0xF, found, 1);
+      _mm512_storeu_si512(out + 32, _mm512_add_epi16(begin, _mm512_cvtepu8_epi16(back)));
     }
     out += size;
   }
@@ -64,9 +63,7 @@ write_all_positions_avx512(const std::uint64_t* blocks, std::size_t count,
 inline std::uint16_t* write_all_positions(const std::uint64_t* blocks, std::size_t count,
                                           std::uint16_t* out) noexcept {
 #if defined(__x86_64__)
-  static const bool avx512 =
-      __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw");
-  if (avx512) return write_all_positions_avx512(blocks, count, out);
+  if (has_avx512()) return write_all_positions_avx512(blocks, count, out);
 #endif
   for (std::size_t block = 0; block < count; ++block) {
     out = write_positions(blocks[block], 64 * block, out);

@@ -3,9 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include <seqtrain/text/avx512.hpp>
 
 namespace seqtrain::text {
 
@@ -64,8 +62,8 @@ inline ByteLevelClasses classify_byte_level_sse2(const char* in) noexcept {
 }
 
 /// Does the work of `classify_byte_level_plain` for `blocks` blocks with AVX-512.
-__attribute__((target("avx512bw"))) inline void classify_byte_level_avx512(
-    const char* in, std::size_t blocks, ByteLevelClasses* out) noexcept {
+SEQTRAIN_TEXT_AVX512 inline void classify_byte_level_avx512(const char* in, std::size_t blocks,
+                                                            ByteLevelClasses* out) noexcept {
   const __m512i lower_case = _mm512_set1_epi8(0x20);
   const __m512i a = _mm512_set1_epi8('a'), letters = _mm512_set1_epi8('z' - 'a');
   const __m512i zero = _mm512_set1_epi8('0'), digits = _mm512_set1_epi8(9);
@@ -88,8 +86,7 @@ __attribute__((target("avx512bw"))) inline void classify_byte_level_avx512(
 inline void classify_byte_level(const char* in, std::size_t blocks,
                                 ByteLevelClasses* out) noexcept {
 #if defined(__x86_64__)
-  static const bool avx512 = __builtin_cpu_supports("avx512bw") != 0;
-  if (avx512) return classify_byte_level_avx512(in, blocks, out);
+  if (has_avx512()) return classify_byte_level_avx512(in, blocks, out);
 #endif
   for (; blocks > 0; --blocks, in += 64, ++out) {
 #if defined(__x86_64__)

@@ -42,7 +42,9 @@ class ByteLevelWords {
   [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
     return {bytes_.data() + begins_[i], static_cast<std::size_t>(begins_[i + 1] - begins_[i])};
   }
-  [[nodiscard]] WordKey key(std::size_t i) const noexcept { return WordKey::of_padded((*this)[i]); }
+  [[nodiscard]] WordPositions positions() const noexcept {
+    return {bytes_.data(), begins_.data(), begins_.data() + 1};
+  }
 
  private:
   using Bits = std::uint64_t;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,32 +12,48 @@
 
 #include <simdjson.h>
 
-namespace seqtrain::text {
+#include <seqtrain/text/avx512.hpp>
 
-[[nodiscard]] inline bool is_valid_utf8(std::string_view text) {
-  return simdjson::validate_utf8(text.data(), text.size());
-}
+namespace seqtrain::text {
 
 /// Returns whether a byte continues a character, i.e. is 10xxxxxx.
 [[nodiscard]] constexpr bool is_continuation(char byte) noexcept {
   return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80u;
 }
 
+#if defined(__x86_64__)
+/// Does the work of `ascii_length` with AVX-512.
+[[nodiscard]] SEQTRAIN_TEXT_AVX512 inline std::size_t ascii_length_avx512(
+    std::string_view text) noexcept {
+  for (std::size_t at = 0; at < text.size(); at += 64) {
+    const auto left = static_cast<unsigned>(std::min<std::size_t>(64, text.size() - at));
+    const __m512i bytes =
+        _mm512_maskz_loadu_epi8(_bzhi_u64(~std::uint64_t{0}, left), text.data() + at);
+    const std::uint64_t beyond = _mm512_movepi8_mask(bytes);
+    if (beyond != 0) return at + static_cast<std::size_t>(std::countr_zero(beyond));
+  }
+  return text.size();
+}
+#endif
+
 /// Returns the number of bytes before the first that is not ASCII.
 [[nodiscard]] inline std::size_t ascii_length(std::string_view text) noexcept {
+#if defined(__x86_64__)
+  if (has_avx512()) return ascii_length_avx512(text);
+#endif
   std::size_t i = 0;
-  for (; i + 32 <= text.size(); i += 32) {
-    std::array<std::uint64_t, 4> words;
-    std::memcpy(words.data(), text.data() + i, sizeof words);
-    if (((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080) != 0) break;
-  }
-  for (; i + 8 <= text.size(); i += 8) {
-    std::uint64_t word = 0;
+  for (std::uint64_t word = 0; i + sizeof word <= text.size(); i += sizeof word) {
     std::memcpy(&word, text.data() + i, sizeof word);
     if ((word & 0x8080808080808080) != 0) break;
   }
   while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
   return i;
+}
+
+/// Returns whether a text is UTF-8.
+[[nodiscard]] inline bool is_valid_utf8(std::string_view text) {
+  text.remove_prefix(ascii_length(text));
+  return text.empty() || simdjson::validate_utf8(text.data(), text.size());
 }
 
 /// Returns the number of bytes of the character that begins with `lead`, which must be a valid
