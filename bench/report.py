@@ -4,12 +4,14 @@
     report.py ROWS.jsonl [TABLE.md PICTURE.svg]
 
 A row of results is a JSON object a line: `what` was measured `on` what, `who` did it, and the
-`value` in `unit`; `note` may say more. Rows of the same `what` and `on` are compared. Without files
-to write the table goes to the standard output.
+`value` in `unit`, or null if there is none; `note` may say more. Rows of the same `what` and `on` are compared.
+If a row occurs several times, e.g. from runs in turns, its median counts. Without files to write the table
+goes to the standard output.
 """
 import collections
 import html
 import json
+import statistics
 import sys
 
 OURS = "#2a6fb0"
@@ -19,16 +21,23 @@ ROW, HEADING = 20, 34  # heights
 
 
 def read(file):
-    """Returns groups of rows in the order of their first rows. If a row occurs twice, the last one counts."""
-    groups = collections.defaultdict(dict)
+    """Returns groups of rows in the order of their first rows."""
+    groups = collections.defaultdict(lambda: collections.defaultdict(list))
     with open(file, encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            groups[row["what"], row.get("on", "")][row["who"]] = row
-    return {key: list(rows.values()) for key, rows in groups.items()}
+            groups[row["what"], row.get("on", "")][row["who"]].append(row)
+    return {key: [median(same) for same in rows.values()] for key, rows in groups.items()}
+
+
+def median(rows):
+    values = [row["value"] for row in rows if row["value"] is not None]
+    return {**rows[-1], "value": statistics.median(values) if values else None}
 
 
 def figure(row):
     value = row["value"]
+    if value is None:
+        return "none"
     digits = 0 if value >= 100 else 1 if value >= 10 else 2
     return f"{value:,.{digits}f} {row['unit']}"
 
@@ -39,7 +48,7 @@ def table(groups):
     for (what, on), rows in groups.items():
         ours = next((row["value"] for row in rows if row["who"] == "seqtrain"), None)
         for row in rows:
-            times = f"{ours / row['value']:.2f} ×" if ours and row["who"] != "seqtrain" else ""
+            times = f"{ours / row['value']:.2f} ×" if ours and row["value"] and row["who"] != "seqtrain" else ""
             cells = [what, on, row["who"], figure(row), times, row.get("note", "")]
             lines.append("| " + " | ".join(cells) + " |")
             what = on = ""
@@ -58,10 +67,11 @@ def picture(groups):
     """Returns bars, group by group. The longest bars of all groups have equal lengths."""
     parts, y = [], 0
     for (what, on), rows in groups.items():
+        rows = [row for row in rows if row["value"] is not None]
         title = html.escape(f"{what}: {on}" if on else what)
         parts.append(f'<text x="12" y="{y + 24}" font-weight="bold">{title}</text>')
         y += HEADING
-        longest = max(row["value"] for row in rows)
+        longest = max((row["value"] for row in rows), default=1)
         for row in rows:
             parts += bar(row, longest, y)
             y += ROW

@@ -2,10 +2,14 @@
 """Runs the benchmarks from text to batches, then the peers, and writes their times.
 
     run.py [--tokenizer DIR]... [--texts FILE.jsonl]... [--pairs FILE.jsonl] [--peers PYTHON]
-           [--seconds S] [--to FOLDER]
+           [--seconds S] [--to FOLDER] [--only PART...]
 
 Writes rows.jsonl, table.md and picture.svg, see report.py. Each program runs alone, and on the first
-core if it is for one core. The best of five repetitions counts, also for the peers.
+core if it is for one core. The best of five repetitions counts, also for the peers. For medians of runs in turns
+give the rows of several runs to report.py:
+
+    for i in 1 2 3 4 5; do bench/run.py --only texts --peers build/peers/bin/python --to build/turn$i; done
+    cat build/turn*/rows.jsonl > build/rows.jsonl && bench/report.py build/rows.jsonl
 """
 import argparse
 import json
@@ -99,11 +103,14 @@ def batches(options):
 
 def rows(options):
     for tokenizer in options.tokenizer:
-        for file in options.texts:
+        for file in options.texts if "texts" in options.only else []:
             yield from texts(tokenizer, file, options)
-        yield from pairs(tokenizer, options)
-        yield from hard_texts(tokenizer, options)
-    yield from batches(options)
+        if "pairs" in options.only:
+            yield from pairs(tokenizer, options)
+        if "worst_case" in options.only:
+            yield from hard_texts(tokenizer, options)
+    if "batches" in options.only:
+        yield from batches(options)
 
 
 def main():
@@ -115,6 +122,8 @@ def main():
     parser.add_argument("--peers", help="a Python with what requirements.txt names")
     parser.add_argument("--seconds", type=float, default=0.1, help="of a repetition, at least")
     parser.add_argument("--to", type=pathlib.Path, default=PROGRAMS / "results")
+    parts = ["texts", "pairs", "worst_case", "batches"]
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     options = parser.parse_args()
     options.tokenizer = options.tokenizer or [ROOT / "checkpoints/all-MiniLM-L6-v2"]
     options.texts = options.texts or [default]

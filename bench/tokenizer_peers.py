@@ -4,11 +4,14 @@
     tokenizer_peers.py texts DIR FILE.jsonl   each text on its own, no special tokens, on one core
     tokenizer_peers.py pairs DIR FILE.jsonl   pairs, truncated, with special tokens, on all cores
 
-DIR holds a tokenizer.json. Each peer is given the texts in the form that is fastest for it, and its ids are
-compared with those of Hugging Face's `tokenizers`. Prints each row of results on a line, see
-report.py.
+DIR holds a tokenizer.json. Each peer is given the texts in the form that is fastest for it. `cold` is
+the best first pass of a few new tokenizers; their ids are compared with those of Hugging Face's `tokenizers`
+before the passes for `warm`.
+A row of a peer with other ids says how many texts differ, and a peer that cannot be used has a row that says
+so. Prints each row of results on a line, see report.py.
 """
 import base64
+import importlib.metadata
 import itertools
 import json
 import os
@@ -17,7 +20,7 @@ import sys
 import time
 
 MAX_LENGTH = 128
-PASSES = 5  # passes after a first, cold one; the best counts
+PASSES = 5  # of which the best counts
 ENOUGH = 3  # seconds, after which there is no further pass
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
@@ -57,6 +60,24 @@ def use_tokie(path, texts):
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return lambda: tokenizer.encode_batch_flat(texts, add_special_tokens=False)  # ids, lengths
+
+
+def use_nanotoken(path, texts):
+    import nanotoken
+    tokenizer = nanotoken.Tokenizer.from_json(hugging_face(path).to_str())
+    return lambda: tokenizer.encode_batch(texts, add_special_tokens=False, parallel=False)
+
+
+def use_morpheme(path, texts):
+    import morpheme
+    tokenizer = morpheme.Tokenizer.from_str(hugging_face(path).to_str())
+    return lambda: [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
+
+
+def use_kitoken(path, texts):
+    import kitoken
+    tokenizer = kitoken.Kitoken.from_tokenizers(hugging_face(path).to_str().encode())
+    return lambda: tokenizer.encode_all(texts, True)
 
 
 def use_flash_tokenizer(path, texts):
@@ -110,42 +131,53 @@ def use_sentence_piece(path, texts):
 
 
 PEERS = {
-    "BPE": {"gigatoken": use_gigatoken, "tokie": use_tokie, "tiktoken": use_tiktoken},
-    "Unigram": {"SentencePiece": use_sentence_piece},
-    "WordPiece": {"tokie": use_tokie, "flash-tokenizer": use_flash_tokenizer},
+    "BPE": {"gigatoken": use_gigatoken, "tokie": use_tokie, "tiktoken": use_tiktoken,
+            "kitoken": use_kitoken, "morpheme": use_morpheme},
+    "Unigram": {"sentencepiece": use_sentence_piece, "kitoken": use_kitoken, "morpheme": use_morpheme},
+    "WordPiece": {"nanotoken": use_nanotoken, "tokie": use_tokie, "flash-tokenizer": use_flash_tokenizer,
+                  "kitoken": use_kitoken, "morpheme": use_morpheme},
 }
 
 
-def seconds(run):
+def seconds(run, *arguments):
     begin = time.perf_counter()
-    result = run()
-    return time.perf_counter() - begin, result
+    run(*arguments)
+    return time.perf_counter() - begin
 
 
-def best_seconds(run):
-    """Returns the shortest time of up to PASSES passes. Stops after ENOUGH seconds."""
-    taken = [seconds(run)[0]]
-    while len(taken) < PASSES and sum(taken) < ENOUGH:
-        taken.append(seconds(run)[0])
+def best_seconds(run, make=None):
+    """Returns the shortest time of up to PASSES passes, each with what `make` makes. Stops after ENOUGH seconds."""
+    taken, begin = [], time.perf_counter()
+    while not taken or len(taken) < PASSES and time.perf_counter() - begin < ENOUGH:
+        taken.append(seconds(run, *([make()] if make else [])))
     return min(taken)
 
 
-def same(ids, expected, name):
-    """Returns the share of the texts with equal ids, or None if a peer numbers tokens otherwise."""
-    if name == "tiktoken":
-        return None
+def rows_of(ids, name):
+    """Returns a list of ids for each text."""
     if name == "tokie":
         flat, lengths = (array.tolist() for array in ids)
         ends = itertools.accumulate(lengths)
-        ids = [flat[end - length:end] for end, length in zip(ends, lengths)]
+        return [flat[end - length:end] for end, length in zip(ends, lengths)]
+    if name == "nanotoken":
+        return ids.to_list()
     rows = [list(map(int, row)) for row in ids]
-    if name == "flash-tokenizer":
-        rows = [row[1:-1] for row in rows]  # it always adds [CLS] and [SEP]
-    return sum(map(list.__eq__, rows, expected)) / len(expected)
+    return [row[1:-1] for row in rows] if name == "flash-tokenizer" else rows  # it adds [CLS] and [SEP]
 
 
-def row(what, on, who, value, unit, share=None):
-    note = "" if share in (None, 1) else f"{100 * share:.2f} % of the texts equal"
+def note(ids, expected, name):
+    """Returns how many texts have other ids than expected, or nothing if none has."""
+    if name == "tiktoken":
+        return "numbers tokens otherwise"
+    different = sum(map(list.__ne__, rows_of(ids, name), expected))
+    return f"{different:,} of {len(expected):,} texts differ" if different else ""
+
+
+def version(name):
+    return importlib.metadata.version("tokenizers" if name == "Hugging Face" else name)
+
+
+def row(what, on, who, value, unit, note=""):
     print(json.dumps({"what": what, "on": on, "who": who, "value": value, "unit": unit,
                       "note": note}), flush=True)
 
@@ -161,16 +193,77 @@ def measure_texts(path, file):
     expected = None
     for name, use in {"Hugging Face": use_hugging_face, **PEERS[family]}.items():
         try:
+            who = f"{name} {version(name)}"
+            cold = best_seconds(lambda run: run(), lambda: use(path, texts))
             run = use(path, texts)
-            cold, ids = seconds(run)
-            warm = best_seconds(run)
+            ids = run()
         except Exception as error:  # includes Rust's panics, which have no common type
-            print(f"{name}: {error!r}", file=sys.stderr)
+            if name == "Hugging Face":
+                raise
+            row("encode/warm", on, name, None, "MB/s", f"missing: {error!r}"[:100])
             continue
-        expected = expected or ids
-        share = same(ids, expected, name)
-        row("encode/warm", on, name, megabytes / warm, "MB/s", share)
-        row("encode/cold", on, name, megabytes / cold, "MB/s", share)
+        if name == "Hugging Face":
+            expected = ids
+        difference = note(ids, expected, name)
+        row("encode/cold", on, who, megabytes / cold, "MB/s", difference)
+        row("encode/warm", on, who, megabytes / best_seconds(run), "MB/s", difference)
+
+
+    if family == "WordPiece":
+        measure_encoded_pairs(path, texts, megabytes, on)
+
+
+def pairs_by_nanotoken(path, texts):
+    """Returns a function that encodes pairs into their ids, their lengths and those of their first segments.
+
+    nanotoken encodes no pairs, so that numpy cuts its ids and puts them together.
+    """
+    import nanotoken
+    import numpy
+    tokenizer = nanotoken.Tokenizer.from_json(hugging_face(path).to_str())
+    cls, sep = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+    room = MAX_LENGTH - 3
+
+    def encode():
+        batch = tokenizer.encode_batch(texts, add_special_tokens=False, parallel=False)
+        all_lengths = batch.lengths[:len(texts) // 2 * 2].reshape(-1, 2).astype(numpy.int64)
+        short, long = all_lengths.min(1), all_lengths.max(1)
+        kept = numpy.where(short + long <= room, long, numpy.maximum(short, room - short))
+        both = short + kept > room
+        short, kept = numpy.where(both, room // 2, short), numpy.where(both, room - room // 2, kept)
+        swapped = all_lengths[:, 0] > all_lengths[:, 1]
+        lengths = numpy.stack([numpy.where(swapped, kept, short), numpy.where(swapped, short, kept)], 1)
+        totals = lengths.sum(1) + 3
+        starts = numpy.cumsum(totals) - totals
+        ids = numpy.full(totals.sum(), sep, batch.ids.dtype)
+        ids[starts] = cls
+        flat = lengths.ravel()
+        to = numpy.stack([starts + 1, starts + 2 + lengths[:, 0]], 1).ravel()
+        within = numpy.arange(flat.sum()) - numpy.repeat(numpy.cumsum(flat) - flat, flat)
+        ids[numpy.repeat(to, flat) + within] = batch.ids[
+            numpy.repeat(batch.offsets[:len(flat)], flat) + within]
+        return ids, totals, lengths[:, 0] + 2
+    return encode
+
+
+def measure_encoded_pairs(path, texts, megabytes, on):
+    """Compares encoded pairs of neighbouring texts, as encode_pairs/warm of bench/tokenize makes them."""
+    tokenizer = hugging_face(path)
+    tokenizer.enable_truncation(MAX_LENGTH)
+    pairs = list(zip(texts[::2], texts[1::2]))
+    expected = [(encoding.ids, encoding.type_ids.count(0)) for encoding in tokenizer.encode_batch_fast(pairs)]
+    best = best_seconds(lambda: tokenizer.encode_batch_fast(pairs))
+    row("encode_pairs/warm", on, f"Hugging Face {version('Hugging Face')}", megabytes / best, "MB/s")
+    try:
+        encode = pairs_by_nanotoken(path, texts)
+        ids, totals, firsts = (array.tolist() for array in encode())
+    except Exception as error:
+        return row("encode_pairs/warm", on, "nanotoken", None, "MB/s", f"missing: {error!r}"[:100])
+    ends = itertools.accumulate(totals)
+    made = [(ids[end - total:end], first) for end, total, first in zip(ends, totals, firsts)]
+    different = sum(map(tuple.__ne__, made, expected))
+    row("encode_pairs/warm", on, f"nanotoken {version('nanotoken')} and numpy", megabytes / best_seconds(encode),
+        "MB/s", f"{different:,} of {len(expected):,} pairs differ" if different else "")
 
 
 def measure_pairs(path, file):
@@ -179,7 +272,7 @@ def measure_pairs(path, file):
     texts = read(file)
     pairs = list(zip(texts[::2], texts[1::2]))
     best = best_seconds(lambda: tokenizer.encode_batch_fast(pairs))
-    row("encode_file", f"{path.name}, {file.stem}", "Hugging Face", len(pairs) / best, "pairs/s")
+    row("encode_file", f"{path.name}, {file.stem}", f"Hugging Face {version('Hugging Face')}", len(pairs) / best, "pairs/s")
 
 
 if __name__ == "__main__":

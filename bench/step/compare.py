@@ -4,7 +4,8 @@
     compare.py --python PYTHON --train-file FILE --dev-file FILE
 
 PYTHON is a Python with transformers and accelerate; the files are MultiNLI's JSON lines, and the dev
-file may be short: both programs evaluate on all of it.
+file may be short: both programs evaluate on all of it. The first run of a compiled mode compiles for
+minutes; add compiled-fixed to --modes for a program for each width.
 """
 import argparse
 import json
@@ -50,7 +51,7 @@ def main():
     parser.add_argument("--dev-file", required=True)
     parser.add_argument("--batch-sizes", type=int, nargs="+", default=[16, 32])
     parser.add_argument("--precisions", nargs="+", default=["fp32", "bf16"])
-    parser.add_argument("--modes", nargs="+", default=["plain", "grouped", "tuned"])
+    parser.add_argument("--modes", nargs="+", default=["plain", "grouped", "tuned", "compiled-dynamic"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--max-steps", type=int, default=60)
     parser.add_argument("--peer-steps", type=int, default=30)
@@ -65,7 +66,8 @@ def main():
             for name, run, choice in runs:
                 seen[name].append(run(given, batch_size, choice))
         for name, figures in seen.items():
-            median = {key: statistics.median(f[key] for f in figures) for key in figures[0]}
+            median = {key: statistics.median(f[key] for f in figures)
+                      for key in ("train", "evaluate", "mebibytes")}
             print(f"| {batch_size} | {name} | {median['train']:.1f} | {median['evaluate']:.0f} | "
                   f"{median['mebibytes']:.0f} |", flush=True)
 

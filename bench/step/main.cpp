@@ -5,7 +5,8 @@
 // --model measures a checkpoint of any family instead, e.g. one that made_families.py has written.
 // Cases are named <pass>/<model>/<precision>/<batch size>. Each reports examples and tokens a
 // second, the operations in the products that the result needs, and their rate relative to that of
-// at::mm in the same precision. compare.py compares the program `mnli` with Hugging Face's Trainer.
+// at::mm in the same precision and to that of the registers alone, the processor's limit.
+// compare.py compares the program `mnli` with Hugging Face's Trainer.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,6 +32,7 @@
 #include "batches.hpp"
 #include "made_model.hpp"
 #include "peak.hpp"
+#include "registers.hpp"
 #include "shape.hpp"
 #include "support/arguments.hpp"
 
@@ -62,6 +64,7 @@ struct Subject {
   model::AnyClassifier classifier = load(false, 0.1);
   optim::Adam optimizer{{.lr = 1e-5}};
   double peak = bench::peak(precision);
+  double registers = bench::register_rate(precision);
 
   [[nodiscard]] model::AnyClassifier load(bool autograd, double dropout) const {
     return model::load_classifier(made ? made->path() : measured.directory,
@@ -134,6 +137,8 @@ void measure(benchmark::State& state, const Measured& measured, Precision precis
   state.counters["tokens/s"] = {tokens, rate};
   state.counters["FLOP/s"] = {work, rate};
   state.counters["of_peak_percent"] = {100 * work / tested.peak, rate};
+  state.counters["of_registers_percent"] = {100 * work / tested.registers, rate};
+  state.counters["registers_FLOP/s"] = tested.registers;
 }
 
 void add(const Measured& measured, Precision precision, const std::string& name) {

@@ -1,23 +1,29 @@
 #!/usr/bin/env python3
 """Fine-tunes and evaluates with Hugging Face's Trainer, for compare.py; needs transformers and accelerate.
 
-Prints one JSON object on the last line: examples a second in training, after the first steps,
-and in evaluation, and the process's highest memory in MiB.
+Prints one JSON object on the last line: examples a second in training, after the first steps and without those
+that compile, and in evaluation, the process's highest memory in MiB, and the versions.
 """
 import argparse
 import json
+import os
 import resource
 import tempfile
 import time
 
 import torch
+import torch._dynamo.utils
+import transformers
 from transformers import (AutoModelForSequenceClassification, AutoTokenizer, DataCollatorWithPadding,
                           Trainer, TrainerCallback, TrainingArguments)
 
 NAMES = {"entailment": 0, "neutral": 1, "contradiction": 2}
-# plain: the defaults; grouped: neighbours of one length; tuned: bf16 as well.
+# plain: the defaults; grouped: neighbours of one length; tuned: bf16 as well; compiled: by torch.compile, as one
+# program for all widths (dynamic) or as one for each multiple of 32 (fixed).
 MODES = {"plain": {}, "grouped": {"train_sampling_strategy": "group_by_length"},
          "tuned": {"train_sampling_strategy": "group_by_length", "bf16": True}}
+MODES |= {"compiled-dynamic": {**MODES["tuned"], "torch_compile": True},
+          "compiled-fixed": {**MODES["tuned"], "torch_compile": True}}
 
 
 def encode(path, tokenizer):
@@ -30,13 +36,33 @@ def encode(path, tokenizer):
 
 
 class Clock(TrainerCallback):
+    """Adds up the times of the steps after the first ones that did not compile."""
     def __init__(self, warmup):
-        self.warmup = warmup
+        self.warmup, self.steps, self.seconds = warmup, 0, 0
+
+    def on_step_begin(self, args, state, control, **kwargs):
+        self.graphs = compiled_graphs()
+        if state.global_step == 0:
+            self.end = time.perf_counter()
 
     def on_step_end(self, args, state, control, **kwargs):
-        if state.global_step == self.warmup:
-            self.begin = time.perf_counter()
-        self.end = time.perf_counter()
+        begin, self.end = self.end, time.perf_counter()
+        if state.global_step > self.warmup and compiled_graphs() == self.graphs:
+            self.steps += 1
+            self.seconds += self.end - begin
+
+
+def compiled_graphs():
+    return torch._dynamo.utils.counters["stats"]["unique_graphs"]
+
+
+def prepare(mode):
+    """Returns what the mode asks of the collator."""
+    if not mode.startswith("compiled"):
+        return {}
+    os.environ["ACCELERATE_DYNAMO_USE_DYNAMIC"] = str(mode == "compiled-dynamic")
+    torch._dynamo.config.recompile_limit = 64
+    return {"pad_to_multiple_of": 32} if mode == "compiled-fixed" else {}
 
 
 def main():
@@ -57,7 +83,8 @@ def main():
     warmup = max(1, given.max_steps // 6)
     clock = Clock(warmup)
     trainer = Trainer(
-        model=model, data_collator=DataCollatorWithPadding(tokenizer), callbacks=[clock],
+        model=model, callbacks=[clock],
+        data_collator=DataCollatorWithPadding(tokenizer, **prepare(given.mode)),
         train_dataset=encode(given.train_file, tokenizer),
         eval_dataset=encode(given.dev_file, tokenizer),
         args=TrainingArguments(
@@ -67,9 +94,12 @@ def main():
             save_strategy="no", report_to=[], disable_tqdm=True, **MODES[given.mode]))
     trainer.train()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    train = given.batch_size * (given.max_steps - warmup) / (clock.end - clock.begin)
+    if given.mode.startswith("compiled"):
+        trainer.evaluate()  # compiles
     evaluation = trainer.evaluate()["eval_samples_per_second"]
-    print(json.dumps({"train": train, "evaluate": evaluation, "mebibytes": peak}))
+    print(json.dumps({"train": given.batch_size * clock.steps / clock.seconds, "evaluate": evaluation,
+                      "mebibytes": peak, "steps": clock.steps, "torch": torch.__version__,
+                      "transformers": transformers.__version__}))
 
 
 if __name__ == "__main__":
