@@ -14,7 +14,6 @@
 #include <seqtrain/cli/flags/output.hpp>
 #include <seqtrain/cli/flags/training.hpp>
 #include <seqtrain/cli/next_commands.hpp>
-#include <seqtrain/cli/other_names.hpp>
 #include <seqtrain/cli/predict_flags.hpp>
 #include <seqtrain/cli/require.hpp>
 #include <seqtrain/cli/run.hpp>

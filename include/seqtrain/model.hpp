@@ -9,7 +9,6 @@
 #include <seqtrain/model/awd_lstm/pretrained_words.hpp>
 #include <seqtrain/model/awd_lstm/qrnn.hpp>
 #include <seqtrain/model/awd_lstm/recurrent_state.hpp>
-#include <seqtrain/model/awd_lstm/regularization.hpp>
 #include <seqtrain/model/classifier.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/families.hpp>

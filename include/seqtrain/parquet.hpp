@@ -1,7 +1,6 @@
 #pragma once
 
 #include <seqtrain/parquet/cells.hpp>
-#include <seqtrain/parquet/class_names.hpp>
 #include <seqtrain/parquet/file.hpp>
 #include <seqtrain/parquet/is_parquet.hpp>
 #include <seqtrain/parquet/row_group.hpp>

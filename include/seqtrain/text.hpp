@@ -22,11 +22,9 @@
 #include <seqtrain/text/normalizers/sentence_piece_normalizer.hpp>
 #include <seqtrain/text/normalizers/word_marks.hpp>
 #include <seqtrain/text/pipeline.hpp>
-#include <seqtrain/text/post_processing/templates.hpp>
-#include <seqtrain/text/post_processing/truncation.hpp>
+#include <seqtrain/text/post_processing.hpp>
 #include <seqtrain/text/pre_tokenizers/bert_splitter.hpp>
 #include <seqtrain/text/pre_tokenizers/byte_level.hpp>
-#include <seqtrain/text/pre_tokenizers/pattern_splitter.hpp>
 #include <seqtrain/text/pre_tokenizers/pre_tokenizers.hpp>
 #include <seqtrain/text/sentence_piece_pipeline.hpp>
 #include <seqtrain/text/subword_tokenizer.hpp>
@@ -34,5 +32,4 @@
 #include <seqtrain/text/tokens.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
-#include <seqtrain/text/unknown_id.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>

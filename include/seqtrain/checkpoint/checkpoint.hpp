@@ -18,7 +18,6 @@
 #include <seqtrain/core/files.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/core/shared_bytes.hpp>
 #include <seqtrain/metrics/figures.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/sink/manifest.hpp>

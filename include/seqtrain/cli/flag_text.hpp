@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <seqtrain/core/split.hpp>
+#include <seqtrain/core/lists.hpp>
 
 namespace seqtrain::cli {
 

@@ -21,7 +21,6 @@
 #include <seqtrain/cli/did_you_mean.hpp>
 #include <seqtrain/cli/flag_names.hpp>
 #include <seqtrain/cli/flag_text.hpp>
-#include <seqtrain/cli/other_names.hpp>
 #include <seqtrain/cli/require.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/log/log.hpp>

@@ -13,8 +13,8 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/random.hpp>
+#include <seqtrain/data/batch.hpp>
 #include <seqtrain/data/encoded_set.hpp>
-#include <seqtrain/data/language_batch.hpp>
 #include <seqtrain/data/plan.hpp>
 
 namespace seqtrain::data {

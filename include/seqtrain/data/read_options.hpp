@@ -13,9 +13,8 @@
 
 #include <seqtrain/core/equal_but_case.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/joined.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/problem_type.hpp>
-#include <seqtrain/core/split.hpp>
 
 namespace seqtrain::data {
 

@@ -13,7 +13,7 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/gcs/object_info.hpp>
 #include <seqtrain/gcs/service.hpp>
-#include <seqtrain/http/percent_encode.hpp>
+#include <seqtrain/http/message.hpp>
 
 namespace seqtrain::gcs {
 

@@ -24,7 +24,6 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/http/base64.hpp>
-#include <seqtrain/http/look_up.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/http/timed_socket.hpp>
 

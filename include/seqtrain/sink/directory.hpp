@@ -17,12 +17,12 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts/stored.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/files.hpp>
-#include <seqtrain/core/writable.hpp>
 #include <seqtrain/sink/key.hpp>
 
 namespace seqtrain::sink {
