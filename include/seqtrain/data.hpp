@@ -6,16 +6,13 @@
 #include <seqtrain/data/class_weights.hpp>
 #include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/count_words.hpp>
-#include <seqtrain/data/csv.hpp>
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/encoded_file.hpp>
-#include <seqtrain/data/encoded_file_writer.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/hold_out.hpp>
-#include <seqtrain/data/json_lines.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/data/loader.hpp>
@@ -24,10 +21,7 @@
 #include <seqtrain/data/plan.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
-#include <seqtrain/data/record_file.hpp>
 #include <seqtrain/data/record_stream.hpp>
-#include <seqtrain/data/source.hpp>
 #include <seqtrain/data/split_files.hpp>
-#include <seqtrain/data/targets.hpp>
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/data/visit_examples.hpp>

@@ -14,6 +14,5 @@
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/train/state.hpp>
-#include <seqtrain/train/step_watch.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/train/window.hpp>

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include <seqtrain/core/edit_distance.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/core/random.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>

@@ -14,8 +14,8 @@
 
 #include <simdjson.h>
 
-#include <seqtrain/core/equal_but_case.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/read_options.hpp>

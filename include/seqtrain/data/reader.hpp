@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/equal_but_case.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/csv.hpp>
 #include <seqtrain/data/example.hpp>

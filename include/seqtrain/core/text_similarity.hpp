@@ -8,6 +8,12 @@
 
 namespace seqtrain {
 
+/// Tells whether two texts are equal if the case of ASCII letters does not count.
+[[nodiscard]] constexpr bool equal_but_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
 /// Returns the number of bytes to insert, remove, replace or swap with their neighbour to turn one
 /// text into the other (the optimal string alignment distance).
 [[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <seqtrain/core/edit_distance.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 
 namespace seqtrain {
 namespace {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -47,6 +48,14 @@ enum class Base64 {
     bytes += static_cast<char>(bits >> count & 0xFF);
   }
   return bytes;
+}
+
+/// Returns two lower-case hexadecimal digits for each byte.
+[[nodiscard]] inline std::string hex(std::span<const unsigned char> bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const auto byte : bytes) text += {digits[byte >> 4], digits[byte & 15]};
+  return text;
 }
 
 }  // namespace seqtrain

@@ -1,9 +1,10 @@
+#include <array>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/core/base64.hpp>
+#include <seqtrain/core/byte_text.hpp>
 
 namespace seqtrain {
 namespace {
@@ -34,6 +35,11 @@ TEST(DecodeBase64, TakesOneFormIfAsked) {
   for (const std::string_view text : {"Zg", "-_8=", "-/8="}) {
     EXPECT_FALSE(decode_base64(text, Base64::standard)) << text;
   }
+}
+
+TEST(Hex, HasTwoDigitsForAByte) {
+  EXPECT_EQ(hex(std::array<unsigned char, 4>{0x00, 0x0f, 0xa5, 0xff}), "000fa5ff");
+  EXPECT_EQ(hex({}), "");
 }
 
 }  // namespace
