@@ -1,7 +1,7 @@
 # Finds LibTorch from 2.11 on, built with CUDA or without: a wheel's folder `torch`, or the unpacked zip. Caffe2's own
 # CMake files demand a CUDA toolkit for a build with CUDA, so they are read and not run. Looks in CMAKE_PREFIX_PATH and
 # Torch_DIR, and where an earlier find_package(Torch) found it. Defines Torch::cpu, the part for processors: programs
-# load the part for GPUs when they need it (seqtrain/tensor/cuda.hpp).
+# load the part for GPUs when they need it (seqtrain/tensor/device.hpp).
 # Sets Torch_VERSION, TORCH_INSTALL_PREFIX and Torch_found, a description of what was found.
 set(Torch_found "no libtorch_cpu.so in CMAKE_PREFIX_PATH")
 unset(Torch_VERSION)

@@ -25,9 +25,9 @@
 #include <seqtrain/run/calibrate.hpp>
 #include <seqtrain/run/predictions.hpp>
 #include <seqtrain/run/save_run.hpp>
-#include <seqtrain/sink/publish_once.hpp>
+#include <seqtrain/sink/publish.hpp>
 #include <seqtrain/tensor/machine.hpp>
-#include <seqtrain/train/best_model.hpp>
+#include <seqtrain/train/selection.hpp>
 #include <seqtrain/trainer.hpp>
 
 #include "prepare.hpp"

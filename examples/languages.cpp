@@ -8,8 +8,8 @@
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/flags/data.hpp>
-#include <seqtrain/cli/job_dir.hpp>
 #include <seqtrain/cli/local_input.hpp>
+#include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/atomic_file.hpp>
@@ -21,9 +21,8 @@
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/run/stages.hpp>
-#include <seqtrain/sink/publish_once.hpp>
+#include <seqtrain/sink/publish.hpp>
 #include <seqtrain/tensor/device.hpp>
-#include <seqtrain/tensor/freed_memory.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/threads.hpp>
 

@@ -21,7 +21,6 @@
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/hold_out.hpp>
-#include <seqtrain/data/unknown_tokens.hpp>
 #include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/model/any_classifier.hpp>
@@ -33,9 +32,8 @@
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/tensor/machine.hpp>
-#include <seqtrain/tensor/versions.hpp>
+#include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
-#include <seqtrain/text/unknown_id.hpp>
 
 #include "processes.hpp"
 

@@ -11,7 +11,7 @@
 #include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/train_flags.hpp>
-#include <seqtrain/core/cache_directory.hpp>
+#include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/dist/check_equal.hpp>

@@ -16,7 +16,7 @@
 #include <link.h>
 #include <unistd.h>
 
-#include <seqtrain/core/edit_distance.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 
 namespace {
 

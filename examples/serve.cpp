@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <seqtrain/cli/find_model.hpp>
-#include <seqtrain/cli/reload_signal.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/serve_flags.hpp>
 #include <seqtrain/cli/stop_signals.hpp>

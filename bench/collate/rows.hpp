@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <seqtrain/core/random.hpp>
-#include <seqtrain/data/collate.hpp>
 #include <seqtrain/data/encoded_set.hpp>
+#include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/plan.hpp>
 
 #include "support/lengths.hpp"

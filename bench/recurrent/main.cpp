@@ -17,11 +17,11 @@
 #include <vector>
 
 #include <seqtrain/cli/run.hpp>
-#include <seqtrain/core/peak_memory.hpp>
+#include <seqtrain/core/memory.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/tensor/freed_memory.hpp>
+#include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
 #include "support/arguments.hpp"

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include <seqtrain/core/crc32c.hpp>
-#include <seqtrain/gcs/crc32c_text.hpp>
+#include <seqtrain/gcs/object_info.hpp>
 
 namespace seqtrain::bench {
 

@@ -17,9 +17,9 @@
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/loader.hpp>
-#include <seqtrain/data/reversed.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/threshold_scores.hpp>

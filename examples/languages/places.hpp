@@ -6,7 +6,7 @@
 
 #include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/joined.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/log/log.hpp>
 

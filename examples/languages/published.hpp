@@ -13,9 +13,9 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/mapped_file.hpp>
+#include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/one_hot.hpp>
-#include <seqtrain/data/random_split.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/metrics/threshold_scores.hpp>
 #include <seqtrain/train/pairs.hpp>

@@ -16,8 +16,8 @@
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/report/curve.hpp>
 #include <seqtrain/run/stages.hpp>
-#include <seqtrain/train/best_model.hpp>
 #include <seqtrain/train/find_learning_rate.hpp>
+#include <seqtrain/train/selection.hpp>
 
 #include "language_model.hpp"
 #include "published_model.hpp"

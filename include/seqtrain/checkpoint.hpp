@@ -2,8 +2,6 @@
 
 #include <seqtrain/checkpoint/checkpoint.hpp>
 #include <seqtrain/checkpoint/checkpoint_folder.hpp>
-#include <seqtrain/checkpoint/checkpoint_search.hpp>
-#include <seqtrain/checkpoint/checkpoint_upload.hpp>
 #include <seqtrain/checkpoint/checkpoints.hpp>
 #include <seqtrain/checkpoint/run_record.hpp>
 #include <seqtrain/checkpoint/same_run.hpp>

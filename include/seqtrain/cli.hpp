@@ -1,22 +1,12 @@
 #pragma once
 
 #include <seqtrain/cli/cloud_job.hpp>
-#include <seqtrain/cli/config_file.hpp>
-#include <seqtrain/cli/did_you_mean.hpp>
 #include <seqtrain/cli/encode.hpp>
-#include <seqtrain/cli/flag_names.hpp>
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/cli/flags/checkpoint.hpp>
 #include <seqtrain/cli/flags/data.hpp>
-#include <seqtrain/cli/flags/machine.hpp>
-#include <seqtrain/cli/flags/model.hpp>
-#include <seqtrain/cli/flags/output.hpp>
-#include <seqtrain/cli/flags/training.hpp>
 #include <seqtrain/cli/next_commands.hpp>
-#include <seqtrain/cli/other_names.hpp>
 #include <seqtrain/cli/predict_flags.hpp>
-#include <seqtrain/cli/require.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/serve_flags.hpp>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <seqtrain/gcs/cache.hpp>
 #include <seqtrain/gcs/client.hpp>
 #include <seqtrain/gcs/download.hpp>
 #include <seqtrain/gcs/open.hpp>

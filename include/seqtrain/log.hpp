@@ -3,4 +3,3 @@
 #include <seqtrain/log/bar.hpp>
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/log/log.hpp>
-#include <seqtrain/log/terminal.hpp>

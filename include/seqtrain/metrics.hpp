@@ -3,7 +3,6 @@
 #include <seqtrain/metrics/bootstrap.hpp>
 #include <seqtrain/metrics/calibration.hpp>
 #include <seqtrain/metrics/classification.hpp>
-#include <seqtrain/metrics/correlation.hpp>
 #include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/metrics/figures.hpp>
 #include <seqtrain/metrics/logits.hpp>

@@ -7,13 +7,9 @@
 #include <seqtrain/model/awd_lstm/language_model.hpp>
 #include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
 #include <seqtrain/model/awd_lstm/pretrained_words.hpp>
-#include <seqtrain/model/awd_lstm/qrnn.hpp>
-#include <seqtrain/model/awd_lstm/recurrent_state.hpp>
-#include <seqtrain/model/awd_lstm/regularization.hpp>
 #include <seqtrain/model/classifier.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/families.hpp>
-#include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/model/loss/make_loss.hpp>

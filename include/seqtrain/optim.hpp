@@ -1,6 +1,5 @@
 #pragma once
 
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/optim/clip.hpp>
-#include <seqtrain/optim/finite.hpp>
+#include <seqtrain/optim/gradients.hpp>
 #include <seqtrain/optim/parameter_groups.hpp>

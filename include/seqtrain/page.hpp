@@ -1,5 +1,4 @@
 #pragma once
 
 #include <seqtrain/page/compare.hpp>
-#include <seqtrain/page/run_log.hpp>
 #include <seqtrain/page/run_page.hpp>

@@ -2,8 +2,6 @@
 
 #include <seqtrain/predict/answer_stream.hpp>
 #include <seqtrain/predict/comparison.hpp>
-#include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
-#include <seqtrain/predict/window.hpp>

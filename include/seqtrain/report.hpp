@@ -1,18 +1,10 @@
 #pragma once
 
-#include <seqtrain/report/cadence.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/report/curve.hpp>
-#include <seqtrain/report/event_file.hpp>
-#include <seqtrain/report/event_objects.hpp>
 #include <seqtrain/report/json_lines.hpp>
-#include <seqtrain/report/markdown.hpp>
-#include <seqtrain/report/notices.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/report/progress_bar.hpp>
-#include <seqtrain/report/protobuf.hpp>
-#include <seqtrain/report/summary.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/report/tensorboard.hpp>
-#include <seqtrain/report/throughput.hpp>
 #include <seqtrain/report/trials.hpp>

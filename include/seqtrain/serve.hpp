@@ -1,23 +1,11 @@
 #pragma once
 
-#include <seqtrain/serve/admission.hpp>
-#include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/contracts/answer.hpp>
 #include <seqtrain/serve/contracts/open_inference.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
-#include <seqtrain/serve/exchange.hpp>
-#include <seqtrain/serve/http_connection.hpp>
-#include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/http_reader.hpp>
-#include <seqtrain/serve/http_server.hpp>
-#include <seqtrain/serve/models.hpp>
 #include <seqtrain/serve/options.hpp>
-#include <seqtrain/serve/page.hpp>
-#include <seqtrain/serve/prometheus.hpp>
-#include <seqtrain/serve/queue.hpp>
-#include <seqtrain/serve/refusal.hpp>
-#include <seqtrain/serve/responder.hpp>
 #include <seqtrain/serve/routes.hpp>
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/serve/server.hpp>

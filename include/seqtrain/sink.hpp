@@ -7,4 +7,3 @@
 #include <seqtrain/sink/manifest.hpp>
 #include <seqtrain/sink/memory.hpp>
 #include <seqtrain/sink/publish.hpp>
-#include <seqtrain/sink/publish_once.hpp>

@@ -1,15 +1,11 @@
 #pragma once
 
-#include <seqtrain/tensor/arriving.hpp>
 #include <seqtrain/tensor/autocast.hpp>
 #include <seqtrain/tensor/batch.hpp>
-#include <seqtrain/tensor/cuda.hpp>
 #include <seqtrain/tensor/device.hpp>
 #include <seqtrain/tensor/finite.hpp>
-#include <seqtrain/tensor/freed_memory.hpp>
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/tensor/threads.hpp>
-#include <seqtrain/tensor/versions.hpp>

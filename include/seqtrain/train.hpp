@@ -1,6 +1,5 @@
 #pragma once
 
-#include <seqtrain/train/best_model.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
@@ -13,12 +12,7 @@
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/pairs.hpp>
-#include <seqtrain/train/problem.hpp>
-#include <seqtrain/train/rows.hpp>
-#include <seqtrain/train/run_length.hpp>
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/train/state.hpp>
-#include <seqtrain/train/step_watch.hpp>
 #include <seqtrain/train/stopped.hpp>
-#include <seqtrain/train/weigh.hpp>
 #include <seqtrain/train/window.hpp>

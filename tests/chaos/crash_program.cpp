@@ -29,13 +29,13 @@
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/background.hpp>
+#include <seqtrain/report/console.hpp>
 #include <seqtrain/report/json_lines.hpp>
-#include <seqtrain/report/notices.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/run/save_run.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>
-#include <seqtrain/train/best_model.hpp>
+#include <seqtrain/train/selection.hpp>
 #include <seqtrain/trainer.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 

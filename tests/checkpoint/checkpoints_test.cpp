@@ -16,7 +16,7 @@
 
 #include <seqtrain/checkpoint/checkpoints.hpp>
 #include <seqtrain/checkpoint/with_keeper.hpp>
-#include <seqtrain/core/peak_memory.hpp>
+#include <seqtrain/core/memory.hpp>
 #include <seqtrain/sink/memory.hpp>
 #include <seqtrain/trainer.hpp>
 

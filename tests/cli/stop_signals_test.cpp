@@ -1,3 +1,4 @@
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -62,6 +63,23 @@ TEST(StopSignalsDeathTest, TheGraceHasAnEnd) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(outlive_the_grace(), testing::ExitedWithCode(1),
               "SIGINT.*\nThe grace time is over. all is lost");
+}
+
+TEST(ReloadSignal, CallsForEachHangUp) {
+  std::atomic<int> calls = 0;
+  const ReloadSignal signal{[&] { ++calls; }};
+  for (int i = 1; i <= 3; ++i) {
+    std::raise(SIGHUP);
+    while (calls < i) std::this_thread::yield();
+  }
+}
+
+TEST(ReloadSignal, LeavesTheSignalAsItWas) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  {
+    const ReloadSignal signal{[] {}};
+  }
+  EXPECT_EQ(std::signal(SIGHUP, before), SIG_DFL);  // Boost.Asio restores the default
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/labels.hpp>
 
 #include "support/letter_tokenizer.hpp"
 
@@ -119,6 +120,24 @@ TEST(Describe, NamesLabelsThatCannotBeLearned) {
   data.labels[0] = "billing2", data.train = of({2, 70, 70, 70, 2, 0});
   EXPECT_EQ(rare_label_warning(data), "");
   EXPECT_EQ(rare_label_warning({}), "");
+}
+
+EncodedSet encoded(const std::string& texts) {
+  return encode_text({.text = "text\tlabel\n" + texts, .name = "f"}, tests::LetterTokenizer{},
+                     Labels::sentiment())
+      .set;
+}
+
+TEST(UnknownWarning, NamesTheShareOfTheTokens) {
+  const auto warning = unknown_warning(encoded("ab\t0\nabbb\t1\n"), 'b');
+  EXPECT_TRUE(warning.starts_with("4 (40.0 %) of the training tokens are unknown")) << warning;
+  EXPECT_NE(warning.find("take a --model that was trained on this language"), std::string::npos);
+}
+
+TEST(UnknownWarning, IsEmptyForFewOrNoUnknownTokens) {
+  const auto set = encoded(std::string(100, 'a') + "b\t0\n");
+  EXPECT_EQ(unknown_warning(set, 'b'), "");
+  EXPECT_EQ(unknown_warning(set, {}), "");
 }
 
 }  // namespace

@@ -268,5 +268,69 @@ TEST_F(HubPushFaults, AreOvercomeIfTheStorageRefusesOnce) {
   }
 }
 
+using HubCommit = HubFixture;
+
+TEST_F(HubCommit, IsOneLineAFile) {
+  const auto parent = hub_.commit("models/org/m", {{"config.json", "old"}});
+  files_.put("abc", "large");
+  const auto small = write_file(directory_ / "config.json", "{}");
+  const auto client = make_client("hf_write");
+  const auto hash =
+      hub::commit_files(client, name_,
+                        {{.path = "config.json", .file = small, .size = 2, .hash = "h"},
+                         {.path = "w.bin", .size = 5, .is_large = true, .hash = "abc"}},
+                        "Say \"why\"", parent);
+  EXPECT_EQ(hash, client.list(name_).commit);
+  EXPECT_EQ(
+      transport_->seen().front().body,
+      R"({"key":"header","value":{"summary":"Say \"why\"","description":"","parentCommit":")" +
+          parent + "\"}}\n" +
+          R"({"key":"file","value":{"path":"config.json","encoding":"base64","content":"e30="}}
+{"key":"lfsFile","value":{"path":"w.bin","algo":"sha256","oid":"abc","size":5}}
+)");
+  EXPECT_EQ(hub_.files_of("models/org/m").at("w.bin"), "large");
+}
+
+TEST_F(HubCommit, IsRefusedOnAnotherParent) {
+  hub_.commit("models/org/m", {{"config.json", "old"}});
+  EXPECT_FALSE(hub::commit_files(make_client("hf_write"), name_, {}, "x", std::string(40, '0')));
+  EXPECT_EQ(hub_.commits_of("models/org/m"), 1U);
+}
+
+class HubPreupload : public HubFixture {
+ protected:
+  HubPreupload() {
+    hub_.commit("models/org/m", {{"same.txt", "same"}, {"same.bin", "same"}, {"new.txt", "old"}});
+    for (const char* name : {"same.txt", "same.bin", "new.txt", "new.bin", "empty.bin"}) {
+      const std::string text{name};
+      write_file(directory_ / name, text.starts_with("same") ? "same"
+                                    : text == "empty.bin"    ? ""
+                                                             : "new");
+    }
+  }
+};
+
+TEST_F(HubPreupload, FindsWhatTheBranchDoesNotHave) {
+  const auto changed =
+      hub::changed_files(make_client("hf_write"), name_, hub::files_to_push(directory_.path()));
+  ASSERT_EQ(changed.size(), 3U);
+  EXPECT_EQ(changed[0].path, "empty.bin");
+  EXPECT_FALSE(changed[0].is_large);
+  EXPECT_EQ(changed[1].path, "new.bin");
+  EXPECT_TRUE(changed[1].is_large);
+  EXPECT_EQ(changed[1].hash, hex_digest(EVP_sha256(), "new"));
+  EXPECT_EQ(changed[2].path, "new.txt");
+  EXPECT_FALSE(changed[2].is_large);
+}
+
+TEST_F(HubPreupload, LeavesNoFileOutSilently) {
+  hub_.ignored = "new.bin";
+  const auto client = make_client("hf_write");
+  EXPECT_EQ(problem_of([&] {
+              (void)hub::changed_files(client, name_, hub::files_to_push(directory_.path()));
+            }),
+            "org/m: new.bin: the repository's .gitignore leaves it out; change that on the hub");
+}
+
 }  // namespace
 }  // namespace seqtrain::tests

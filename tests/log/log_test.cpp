@@ -10,7 +10,7 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/log/log.hpp>
-#include <seqtrain/report/notices.hpp>
+#include <seqtrain/report/console.hpp>
 
 namespace seqtrain::log {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include <seqtrain/machine/nvml.hpp>
+#include <seqtrain/machine/gpus.hpp>
 
 namespace {
 

@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <seqtrain/concepts/one_cycle.hpp>
+#include <seqtrain/concepts/schedule.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/data/batch.hpp>
-#include <seqtrain/data/language_batch.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/optim/parameter_groups.hpp>

@@ -15,7 +15,7 @@
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
-#include <seqtrain/gcs/crc32c_text.hpp>
+#include <seqtrain/gcs/object_info.hpp>
 #include <seqtrain/http/message.hpp>
 
 namespace seqtrain::tests {

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts/outcome.hpp>
 #include <seqtrain/concepts/step.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/metrics/classification.hpp>

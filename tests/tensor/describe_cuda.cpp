@@ -1,7 +1,7 @@
 // Prints why this process cannot use CUDA, or that it can.
 #include <iostream>
 
-#include <seqtrain/tensor/cuda.hpp>
+#include <seqtrain/tensor/device.hpp>
 
 int main() {
   using namespace seqtrain::tensor;

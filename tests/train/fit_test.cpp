@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -188,6 +189,27 @@ TEST(DescribeStep, NamesTheStepItsLossAndItsRows) {
   EXPECT_EQ(describe_step(position, span, 0.5), "epoch 2, step 7, loss 0.500000, 3 rows");
   EXPECT_EQ(describe_step(position, span, std::nan("")), "epoch 2, step 7, loss nan, 3 rows");
   EXPECT_EQ(describe_step(position, span, {}), "epoch 2, step 7, 3 rows");
+}
+
+struct WithIds {
+  std::vector<std::int64_t> row_ids;
+};
+struct Without {
+  std::int64_t rows;
+};
+
+TEST(DescribeRows, NamesThemWhereTheBatchesTell) {
+  const std::vector<WithIds> batches{{{3, 17}}, {{4}}};
+  EXPECT_EQ(describe_rows(std::span{batches}), "rows 3, 17, 4");
+  const std::vector<Without> untold{{2}, {3}};
+  EXPECT_EQ(describe_rows(std::span{untold}), "5 rows");
+}
+
+TEST(DescribeRows, IsNotEndless) {
+  const std::vector<WithIds> batches{{std::vector<std::int64_t>(1000, 7)}};
+  const auto text = describe_rows(std::span{batches});
+  EXPECT_LT(text.size(), 300U);
+  EXPECT_TRUE(text.ends_with("7, … (1000 of them)")) << text;
 }
 
 }  // namespace

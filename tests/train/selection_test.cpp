@@ -7,6 +7,7 @@
 #include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/train/selection.hpp>
 
+#include "support/fakes.hpp"
 #include "support/problem_of.hpp"
 #include "support/run_events.hpp"
 
@@ -96,6 +97,46 @@ TEST(Selection, RefusesAMetricThatThereIsNot) {
   EXPECT_NE(names_for(ProblemType::multi_label).find("macro_f1, micro_f1"), std::string::npos);
   EXPECT_NE(names_for(ProblemType::regression).find("pearson, spearman"), std::string::npos);
   EXPECT_NO_THROW(Selection{}.check(metrics::Evaluation{ProblemType::regression}.report()));
+}
+
+tests::FakeModel model_with(double weight) {
+  tests::FakeModel model;
+  model.load_state_dict(tests::FakeState{{{"w", weight}}}.views());
+  return model;
+}
+
+TEST(BestModel, KeepsTheParametersOfTheBestEpoch) {
+  BestModel best;
+  std::vector<metrics::ClassificationReport> dev;
+  double weight = 0;
+  for (const double accuracy : {0.5, 0.9, 0.7}) {
+    dev.push_back({.accuracy = accuracy});
+    best.offer(model_with(++weight), dev, {});
+  }
+  auto model = model_with(9);
+  best.apply(model);
+  EXPECT_EQ(model.weight(), 2);
+}
+
+TEST(BestModel, DoesNothingWhereItIsDisabledOrWithoutEvaluations) {
+  BestModel disabled{false}, unused;
+  disabled.offer(model_with(1), std::vector<metrics::ClassificationReport>(1), {});
+  unused.offer(model_with(1), {}, {});
+  auto model = model_with(9);
+  disabled.apply(model);
+  unused.apply(model);
+  EXPECT_EQ(model.weight(), 9);
+  EXPECT_TRUE(unused.views().empty());
+}
+
+TEST(BestModel, TakesBackWhatACheckpointKept) {
+  BestModel best;
+  best.restore(tests::FakeState{{{"w", 4.0}}}.views());
+  auto model = model_with(9);
+  best.apply(model);
+  EXPECT_EQ(model.weight(), 4);
+  best.clear();
+  EXPECT_TRUE(best.views().empty());
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 #include <seqtrain/checkpoint/checkpoints.hpp>
 #include <seqtrain/concepts/policies.hpp>
-#include <seqtrain/core/cache_directory.hpp>
 #include <seqtrain/core/crc32c.hpp>
+#include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <seqtrain/core/edit_distance.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 
 namespace seqtrain::cli {
 

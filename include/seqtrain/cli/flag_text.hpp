@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <seqtrain/core/split.hpp>
+#include <seqtrain/core/lists.hpp>
 
 namespace seqtrain::cli {
 
@@ -42,6 +42,16 @@ inline std::vector<std::string> split_at_commas(std::string_view text) {
   if (text.empty()) return {};
   const auto parts = split(text, ',');
   return {parts.begin(), parts.end()};
+}
+
+/// Returns a default as the help shows it. NaN, which means that there is no default, is not
+/// shown.
+template <class T>
+std::string default_text(const T& value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(value)) return {};
+  }
+  return flag_text(value);
 }
 
 /// Returns a text quoted as one word for a shell.

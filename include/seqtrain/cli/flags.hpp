@@ -1,14 +1,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <iostream>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -19,9 +17,9 @@
 
 #include <seqtrain/cli/config_file.hpp>
 #include <seqtrain/cli/did_you_mean.hpp>
+#include <seqtrain/cli/flag_list.hpp>
 #include <seqtrain/cli/flag_names.hpp>
 #include <seqtrain/cli/flag_text.hpp>
-#include <seqtrain/cli/other_names.hpp>
 #include <seqtrain/cli/require.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/log/log.hpp>
@@ -29,22 +27,18 @@
 
 namespace seqtrain::cli {
 
-/// Tells whether a flag determines a run's results. A flag that leaves them alone may have another
-/// value when the run is resumed.
-enum Role { leaves_results_alone, determines_results };
-
 /// The words that a flag takes, each with the value that it stands for.
 template <class T>
 using Words = std::vector<std::pair<std::string_view, T>>;
 
 /// The flags of a program. Each flag is bound to a variable, whose value when the flag is added is
 /// the default. In a flag's name `-` and `_` are the same.
-class Flags {
+class Flags : public FlagList {
  public:
   /// Adds the flag `--log-format` if a log is given. It sets the log's format, also for errors in
   /// other flags.
   Flags(std::string program, std::string purpose, std::optional<log::Log> log = {})
-      : program_{std::move(program)}, purpose_{std::move(purpose)}, log_{std::move(log)} {
+      : FlagList{std::move(program)}, purpose_{std::move(purpose)}, log_{std::move(log)} {
     section("Flags");
     options().add_options()("help,h", "print this and stop");
     if (!log_) return;
@@ -203,49 +197,7 @@ class Flags {
     std::ranges::find(flags_, name, &Flag::name)->changed.reset();
   }
 
-  /// Returns all flags that have a value with it, in the order in which they were added. NaN is no
-  /// value.
-  [[nodiscard]] train::Pairs values() const {
-    return values_where([](const Flag& f) { return f.initial != "nan" || f.text() != "nan"; });
-  }
-
-  /// Returns the flags that `parse` has set to another value than their default, in the order in
-  /// which they were added.
-  [[nodiscard]] train::Pairs changed_values() const {
-    train::Pairs values;
-    for (const Flag& flag : flags_) {
-      if (flag.changed) values.emplace_back(flag.name, *flag.changed);
-    }
-    return values;
-  }
-
-  /// Returns a shell command that starts the program with these values, without the flags in `but`.
-  [[nodiscard]] std::string command(std::span<const std::string_view> but = {}) const {
-    std::string line = program_;
-    for (const Flag& flag : flags_) {
-      if (!flag.changed || std::ranges::find(but, flag.name) != but.end()) continue;
-      line += " --" + flag.name;
-      if (!flag.is_switch) line += " " + shell_word(*flag.changed);
-    }
-    return line;
-  }
-
-  /// Returns the flags that determine results with their current values, in the order in which they
-  /// were added.
-  [[nodiscard]] train::Pairs determining_values() const {
-    return values_where([](const Flag& flag) { return flag.role == determines_results; });
-  }
-
  private:
-  struct Flag {
-    std::string name;
-    Role role;
-    std::function<std::string()> text;
-    std::string initial;
-    bool is_switch = false;
-    std::optional<std::string> changed = {};  ///< value that `parse` set in place of the default
-  };
-
   /// Returns the words as `a, b or c`.
   template <class T>
   static std::string either(const Words<T>& words) {
@@ -272,40 +224,10 @@ class Flags {
                       advice_for_unknown(name, all_names(), program_)};
   }
 
-  [[nodiscard]] std::vector<std::string> all_names() const {
-    std::vector<std::string> names{"help", "config"};
-    for (const Flag& flag : flags_) names.push_back(flag.name);
-    return names;
-  }
-
-  [[nodiscard]] const Flag* find(std::string_view name) const {
-    const auto flag = std::ranges::find(flags_, name, &Flag::name);
-    return flag == flags_.end() ? nullptr : &*flag;
-  }
-
   Flags& remember(const std::string& name, Role role, std::function<std::string()> text) {
     std::string initial = text();
     flags_.push_back({name, role, std::move(text), std::move(initial)});
     return *this;
-  }
-
-  template <class Wanted>
-  [[nodiscard]] train::Pairs values_where(const Wanted& wanted) const {
-    train::Pairs values;
-    for (const Flag& flag : flags_) {
-      if (wanted(flag)) values.emplace_back(flag.name, flag.text());
-    }
-    return values;
-  }
-
-  /// Returns a default as the help shows it. NaN, which means that there is no default, is not
-  /// shown.
-  template <class T>
-  static std::string default_text(const T& value) {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (std::isnan(value)) return {};
-    }
-    return flag_text(value);
   }
 
   /// Reads `--log-format` before the other flags, whose errors need the format.
@@ -360,13 +282,11 @@ class Flags {
     set_log_format(std::string_view{log_format_});
   }
 
-  std::string program_;
   std::string purpose_;
   std::string started_as_;
   std::optional<log::Log> log_;
   std::string log_format_ = "auto";
   std::deque<boost::program_options::options_description> sections_;
-  std::vector<Flag> flags_;
   std::set<std::string> given_;
   std::set<std::string> on_command_line_;
   FlagNames names_;

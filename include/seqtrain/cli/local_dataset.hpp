@@ -8,7 +8,7 @@
 
 #include <seqtrain/cli/local_model.hpp>
 #include <seqtrain/cli/train_flags.hpp>
-#include <seqtrain/core/cache_directory.hpp>
+#include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/hub/fetch_dataset.hpp>
 #include <seqtrain/hub/known_datasets.hpp>

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include <seqtrain/core/cache_directory.hpp>
+#include <seqtrain/core/environment.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/log/log.hpp>
 

@@ -10,7 +10,6 @@
 #include <seqtrain/checkpoint/with_keeper.hpp>
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/find_model.hpp>
-#include <seqtrain/cli/job_dir.hpp>
 #include <seqtrain/cli/local_dataset.hpp>
 #include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/run_settings.hpp>
@@ -20,13 +19,35 @@
 #include <seqtrain/gcs/sink.hpp>
 #include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/log/log.hpp>
-#include <seqtrain/report/notices.hpp>
+#include <seqtrain/report/console.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/sink/any.hpp>
 #include <seqtrain/sink/directory.hpp>
+#include <seqtrain/sink/discard.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
+
+namespace seqtrain::cli {
+
+/// Opens a place in a bucket. Throws `InputError` if it cannot be written.
+inline gcs::Sink open_bucket(const std::string& place, const log::Log& log) {
+  gcs::Sink bucket{place, {.client = {.log = log.warnings()}}};
+  bucket.check_writable();
+  return bucket;
+}
+
+/// Opens the sink that `--job-dir` names. If the flag is not given, opens the place in
+/// `AIP_MODEL_DIR`, which a cloud job sets, or else a sink that keeps nothing. Throws `InputError`
+/// if a bucket cannot be written.
+inline sink::Any open_job_dir(std::string place, const log::Log& log) {
+  if (place.empty()) place = CloudJob::from_environment().model_dir;
+  if (place.empty()) return sink::Any{sink::Discard{}};
+  if (!gcs::is_gs(place)) return sink::Any{sink::Directory{place}};
+  return sink::Any{open_bucket(place, log)};
+}
+
+}  // namespace seqtrain::cli
 
 /// Finds the places of a program's inputs and results, which are directories or gs:// addresses. A
 /// file that includes this header also compiles the storage client.

@@ -10,7 +10,6 @@
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/log/log.hpp>
-#include <seqtrain/log/terminal.hpp>
 #include <seqtrain/train/stopped.hpp>
 
 namespace seqtrain::cli {

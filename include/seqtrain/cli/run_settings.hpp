@@ -19,7 +19,7 @@
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/data/text_folder.hpp>
-#include <seqtrain/text/loading/tokenizer_file_names.hpp>
+#include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 

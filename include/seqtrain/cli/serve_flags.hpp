@@ -13,7 +13,7 @@
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/parse_number.hpp>
-#include <seqtrain/http/percent_encode.hpp>
+#include <seqtrain/http/message.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/options.hpp>
 

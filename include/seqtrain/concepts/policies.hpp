@@ -12,8 +12,17 @@
 #include <vector>
 
 #include <seqtrain/concepts/step.hpp>
-#include <seqtrain/concepts/stored.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
+
+namespace seqtrain::sink {
+
+/// An object of a store. The generation identifies one version of its content and is never 0.
+struct Stored {
+  std::string bytes;
+  std::int64_t generation = 0;
+};
+
+}  // namespace seqtrain::sink
 
 namespace seqtrain {
 

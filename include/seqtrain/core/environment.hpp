@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,6 +28,14 @@ inline std::optional<std::string> process_environment(const std::string& name) {
   const std::string text = process_environment("LOCAL_WORLD_SIZE").value_or("");
   std::from_chars(text.data(), text.data() + text.size(), processes);
   return std::max<std::int64_t>(1, processes);
+}
+
+/// Returns `seqtrain` in the user's cache directory: `$XDG_CACHE_HOME`, else `$HOME/.cache`.
+inline std::filesystem::path cache_directory() {
+  if (const auto cache = process_environment("XDG_CACHE_HOME")) {
+    return std::filesystem::path{*cache} / "seqtrain";
+  }
+  return std::filesystem::path{process_environment("HOME").value_or(".")} / ".cache/seqtrain";
 }
 
 }  // namespace seqtrain

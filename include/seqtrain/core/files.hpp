@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -24,9 +25,18 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_lock.hpp>
 #include <seqtrain/core/file_system.hpp>
-#include <seqtrain/core/shared_bytes.hpp>
 
 namespace seqtrain {
+
+/// Bytes that live as long as any copy of this object.
+struct SharedBytes {
+  std::shared_ptr<const void> owner = {};
+  std::span<const std::byte> bytes = {};
+
+  [[nodiscard]] std::string_view text() const {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+};
 
 /// The operating system's file calls, as a policy that tests replace by a simulated disk. Every
 /// failure throws `Error` with the path and the system's reason.

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <seqtrain/core/joined.hpp>
+#include <seqtrain/core/lists.hpp>
 
 namespace seqtrain {
 

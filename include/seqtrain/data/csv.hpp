@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <seqtrain/data/columns.hpp>
-#include <seqtrain/data/lines.hpp>
 #include <seqtrain/data/source.hpp>
 
 namespace seqtrain::data {

@@ -1,15 +1,153 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/random.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/encoded_file.hpp>
-#include <seqtrain/data/random_split.hpp>
 
 namespace seqtrain::data {
+
+/// The indexes of rows in two parts.
+struct RandomSplit {
+  std::vector<std::size_t> train;
+  std::vector<std::size_t> held_out;
+};
+
+namespace detail {
+
+inline std::vector<std::size_t> rows_in_order(std::size_t count) {
+  std::vector<std::size_t> rows(count);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  return rows;
+}
+
+/// Returns `numpy.random.RandomState(seed).permutation(count)`. Random numbers are masked to the
+/// needed bits, and those outside the range are drawn again.
+inline std::vector<std::size_t> numpy_permutation(std::size_t count, std::uint32_t seed) {
+  std::mt19937 random{seed};
+  auto rows = rows_in_order(count);
+  for (std::size_t last = count; last-- > 1;) {
+    std::size_t mask = last;
+    for (const unsigned shift : {1U, 2U, 4U, 8U, 16U}) mask |= mask >> shift;
+    std::size_t drawn = random() & mask;
+    while (drawn > last) drawn = random() & mask;
+    std::swap(rows[last], rows[drawn]);
+  }
+  return rows;
+}
+
+/// Returns `torch.randperm(count)` on the CPU after `torch.manual_seed(seed)`.
+inline std::vector<std::size_t> torch_permutation(std::size_t count, std::uint32_t seed) {
+  std::mt19937 random{seed};
+  auto rows = rows_in_order(count);
+  for (std::size_t i = 0; i + 1 < count; ++i) std::swap(rows[i], rows[i + random() % (count - i)]);
+  return rows;
+}
+
+inline void check_split(std::size_t count, double share) {
+  // Up to this number torch permutes with 32-bit random numbers.
+  constexpr std::size_t most = 0xFFFF'FFFFU / 20;
+  if (!(share > 0 && share < 1)) {
+    throw InputError{"must be above 0 and below 1", {.object = "split", .field = "share"}};
+  }
+  if (count >= 2 && count <= most) return;
+  throw InputError{
+      std::to_string(count) + " rows cannot be split; there must be 2 to " + std::to_string(most),
+      {.object = "split"}};
+}
+
+inline RandomSplit cut_off(std::span<const std::size_t> rows, std::size_t held_out) {
+  const auto first = rows.first(held_out), rest = rows.subspan(held_out);
+  return {.train = {rest.begin(), rest.end()}, .held_out = {first.begin(), first.end()}};
+}
+
+/// The rows of a label. Some of them are held out.
+struct RowsOfLabel {
+  std::vector<std::size_t> rows = {};
+  std::size_t held_out = 0;
+  double rest = 0;  ///< fraction of a row that rounding has cut off
+};
+
+/// Chooses how many rows of each label are held out: in total the rounded share of all rows, and
+/// for each label as close to its share as possible. At least one row of each label is not held
+/// out.
+inline void share_out(std::map<std::int32_t, RowsOfLabel>& labels, std::size_t count,
+                      double share) {
+  auto left = static_cast<std::size_t>(std::nearbyint(share * static_cast<double>(count)));
+  std::vector<RowsOfLabel*> by_rest;
+  for (auto& [label, of_label] : labels) {
+    const double exact = share * static_cast<double>(of_label.rows.size());
+    of_label.held_out = static_cast<std::size_t>(exact);
+    of_label.rest = exact - std::floor(exact);
+    left -= std::min(left, of_label.held_out);
+    by_rest.push_back(&of_label);
+  }
+  std::ranges::stable_sort(by_rest, std::greater{}, &RowsOfLabel::rest);
+  for (RowsOfLabel* of_label : by_rest) {
+    if (left == 0) break;
+    if (of_label->held_out + 1 >= of_label->rows.size()) continue;
+    ++of_label->held_out;
+    --left;
+  }
+}
+
+}  // namespace detail
+
+/// Splits rows so that about an equal share of each label is held out. The seed determines which
+/// rows. Both parts are in ascending order. Throws `InputError` if no row can be held out.
+[[nodiscard]] inline RandomSplit split_by_label(std::span<const std::int32_t> labels, double share,
+                                                std::uint64_t seed) {
+  detail::check_split(labels.size(), share);
+  std::map<std::int32_t, detail::RowsOfLabel> rows_of;
+  for (std::size_t row = 0; row < labels.size(); ++row) rows_of[labels[row]].rows.push_back(row);
+  detail::share_out(rows_of, labels.size(), share);
+  RandomSplit split;
+  for (auto& [label, of_label] : rows_of) {
+    random::Stream stream{seed, random::Purpose::data, static_cast<std::uint32_t>(label)};
+    random::shuffle(of_label.rows, stream);
+    const auto middle = of_label.rows.begin() + static_cast<std::ptrdiff_t>(of_label.held_out);
+    split.held_out.insert(split.held_out.end(), of_label.rows.begin(), middle);
+    split.train.insert(split.train.end(), middle, of_label.rows.end());
+  }
+  if (split.held_out.empty()) {
+    throw InputError{"the share holds out no row of " + std::to_string(labels.size()),
+                     {.object = "split", .field = "share"}};
+  }
+  std::ranges::sort(split.held_out);
+  std::ranges::sort(split.train);
+  return split;
+}
+
+/// Splits rows exactly as scikit-learn's `train_test_split(rows, test_size=share,
+/// random_state=seed)` does, order included. Throws `InputError` for fewer than two rows.
+[[nodiscard]] inline RandomSplit split_like_sklearn(std::size_t rows, double share,
+                                                    std::uint32_t seed) {
+  detail::check_split(rows, share);
+  const auto held_out = static_cast<std::size_t>(std::ceil(share * static_cast<double>(rows)));
+  return detail::cut_off(detail::numpy_permutation(rows, seed), held_out);
+}
+
+/// Splits rows exactly as fastai's `RandomSplitter(valid_pct=share, seed=seed)` does, order
+/// included. Throws `InputError` for fewer than two rows.
+[[nodiscard]] inline RandomSplit split_like_fastai(std::size_t rows, double share,
+                                                   std::uint32_t seed) {
+  detail::check_split(rows, share);
+  const auto held_out = static_cast<std::size_t>(share * static_cast<double>(rows));
+  return detail::cut_off(detail::torch_permutation(rows, seed), held_out);
+}
 
 /// The examples of a training file in two sets, one of them held out for evaluation.
 struct HeldOut {

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/equal_but_case.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/data/example.hpp>
 
 namespace seqtrain::data {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <numbers>
 #include <string>
@@ -13,8 +12,8 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/random.hpp>
+#include <seqtrain/data/batch.hpp>
 #include <seqtrain/data/encoded_set.hpp>
-#include <seqtrain/data/language_batch.hpp>
 #include <seqtrain/data/plan.hpp>
 
 namespace seqtrain::data {

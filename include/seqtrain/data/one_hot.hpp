@@ -11,10 +11,10 @@
 
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/joined.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/lists.hpp>
+#include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/csv.hpp>
-#include <seqtrain/data/label_columns.hpp>
 #include <seqtrain/data/source.hpp>
 
 namespace seqtrain::data {

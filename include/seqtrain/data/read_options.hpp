@@ -11,11 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/equal_but_case.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/joined.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/problem_type.hpp>
-#include <seqtrain/core/split.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 
 namespace seqtrain::data {
 

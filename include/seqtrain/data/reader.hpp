@@ -7,19 +7,66 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/equal_but_case.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/csv.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/json_lines.hpp>
-#include <seqtrain/data/later_fields.hpp>
-#include <seqtrain/data/lines.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/source.hpp>
-#include <seqtrain/data/tsv.hpp>
-#include <seqtrain/data/wrong_file.hpp>
 
 namespace seqtrain::data {
+
+/// Splits a line at its tabs into `cells`. Quotes have no meaning, as in GLUE's files.
+inline void split_tsv(std::string_view line, std::vector<std::string_view>& cells) {
+  cells.clear();
+  for (;;) {
+    const std::size_t tab = line.find('\t');
+    cells.push_back(line.substr(0, tab));
+    if (tab == std::string_view::npos) return;
+    line.remove_prefix(tab + 1);
+  }
+}
+
+/// Calls `visit` with each line of `part` as an example. `part` belongs to the source and begins
+/// after its header. Empty lines are skipped.
+template <class Visit>
+void read_tsv(const Source& source, std::string_view part, const Columns& columns,
+              const Fields& fields, Visit&& visit) {
+  const bool all_utf8 = text::is_valid_utf8(part);
+  ColumnLabels labels{fields.label_columns, fields.label_as_json};
+  std::vector<std::string_view> cells;
+  while (!part.empty()) {
+    const std::string_view line = take_line(part);
+    if (line.empty()) continue;
+    if (!all_utf8) source.demand_utf8(line);
+    split_tsv(line, cells);
+    visit(columns.example(cells, line, source, labels));
+  }
+}
+
+/// Throws `InputError` that says what a file is if its first bytes show that it is no text of
+/// examples: Parquet, a zip archive, a compressed file or a pointer of git-lfs.
+inline void demand_text(std::string_view bytes, const std::string& file) {
+  const auto refuse = [&](const char* problem, const char* advice) {
+    throw InputError{problem, {.object = file}, advice};
+  };
+  if (bytes.starts_with("PAR1")) {
+    refuse("holds Parquet, which is not read here",
+           "train with a program that is built with pyarrow, or write JSON lines");
+  }
+  if (bytes.starts_with("PK\x03\x04")) {
+    refuse("is a zip archive or a spreadsheet",
+           "unpack the archive, or save the spreadsheet as CSV");
+  }
+  if (bytes.starts_with("\x1f\x8b") || bytes.starts_with("\x28\xb5\x2f\xfd")) {
+    refuse("is compressed, which is not read here", "pass it on by zcat or zstdcat");
+  }
+  if (bytes.starts_with("version https://git-lfs.github.com/spec/")) {
+    refuse("is a pointer of git-lfs and not the file itself", "fetch the file by: git lfs pull");
+  }
+}
 
 /// Returns a file's name without the `.gz` or `.zst` at its end.
 [[nodiscard]] inline std::string_view without_archive_suffix(std::string_view name) {

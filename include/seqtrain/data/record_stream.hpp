@@ -12,7 +12,6 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/csv.hpp>
 #include <seqtrain/data/example.hpp>
-#include <seqtrain/data/lines.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>
 #include <seqtrain/data/source.hpp>

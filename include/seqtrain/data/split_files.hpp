@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/split.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/data/text_folder.hpp>
 
 namespace seqtrain::data {

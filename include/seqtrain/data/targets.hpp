@@ -12,9 +12,9 @@
 
 #include <simdjson.h>
 
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/core/problem_type.hpp>
-#include <seqtrain/core/split.hpp>
 #include <seqtrain/data/labels.hpp>
 
 namespace seqtrain::data {

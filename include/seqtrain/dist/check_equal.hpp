@@ -21,7 +21,7 @@ inline void check_equal(Group& group, const train::Pairs& pairs) {
   const auto messages = group.all_gather(out.end_object().text());
   const auto parse = [](const std::string& text, const std::string& rank) {
     const auto document = json::Document::parse(text, rank);
-    return checkpoint::detail::pairs_in(document.root(), "pairs");
+    return train::pairs_in(document.root(), "pairs");
   };
   const auto first = parse(messages.front(), "rank 0");
   for (std::size_t rank = 1; rank < messages.size(); ++rank) {

@@ -23,7 +23,6 @@
 #include <seqtrain/dist/tree.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/threads.hpp>
-#include <seqtrain/tensor/touched.hpp>
 
 namespace seqtrain::dist {
 

@@ -12,7 +12,6 @@
 
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
-#include <seqtrain/tensor/touched.hpp>
 
 namespace seqtrain::dist {
 

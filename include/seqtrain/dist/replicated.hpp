@@ -20,7 +20,7 @@
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/problem_type.hpp>
-#include <seqtrain/data/shard.hpp>
+#include <seqtrain/data/plan.hpp>
 #include <seqtrain/dist/exchange.hpp>
 #include <seqtrain/dist/gradient_copy.hpp>
 #include <seqtrain/dist/group.hpp>
@@ -30,7 +30,7 @@
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/train/evaluate.hpp>
-#include <seqtrain/train/weigh.hpp>
+#include <seqtrain/train/gradients.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::dist {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/checkpoint/checkpoint.hpp>
+#include <seqtrain/checkpoint/state_file.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/dist/group.hpp>
@@ -59,8 +59,7 @@ class SharedKeeper {
       (void)group_->broadcast("error " + std::string{error.what()});
       throw;
     }
-    (void)group_->broadcast(saved ? "saved " + checkpoint::detail::to_json(saved->state, {})
-                                  : "none");
+    (void)group_->broadcast(saved ? "saved " + checkpoint::to_json(saved->state, {}) : "none");
     if (!saved) return saved;
     for (const char* owner : owners) send_tensors(*saved, owner);
     return saved;
@@ -109,7 +108,7 @@ class SharedKeeper {
       (*tensors)[owner] = weights::parse_safetensors(file, owner);
     }
     return train::SavedFit{
-        checkpoint::detail::state_in(document.root()),
+        checkpoint::state_in(document.root()),
         [files, tensors](std::string_view owner) -> std::span<const weights::TensorView> {
           const auto found = tensors->find(owner);
           if (found != tensors->end()) return found->second;

@@ -10,18 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/gcs/object_info.hpp>
 #include <seqtrain/gcs/service.hpp>
-#include <seqtrain/http/percent_encode.hpp>
+#include <seqtrain/http/message.hpp>
 
 namespace seqtrain::gcs {
-
-/// Conditions of a write.
-struct WriteOptions {
-  std::optional<std::int64_t> if_generation = {};  ///< 0: there must be no such object yet
-  std::string content_type = "application/octet-stream";
-};
 
 /// Lists, reads, writes, copies and removes objects by name. `upload.hpp` and `download.hpp` are
 /// for whole files. Every read and write is verified by CRC-32C. A failed request is repeated by
@@ -59,7 +52,7 @@ class Client {
     do {
       auto query = "maxResults=1000&prefix=" + http::percent_encode(prefix.name);
       if (!page.empty()) query += "&pageToken=" + http::percent_encode(page);
-      const auto url = service_->url(objects_path("/storage/v1", prefix), query);
+      const auto url = service_->url(detail::objects_path("/storage/v1", prefix), query);
       const auto response = service_->call({.url = url}, operation);
       if (!response.succeeded()) service_->fail(response, operation);
       auto next = read_page(response, prefix, found);
@@ -79,16 +72,16 @@ class Client {
   ObjectInfo put(const Uri& uri, std::span<const std::byte> bytes,
                  const WriteOptions& options = {}) const {
     const auto checksum = Crc32c{}.update(bytes);
-    const auto boundary = boundary_for(bytes);
+    const auto boundary = detail::boundary_for(bytes);
     const auto head = "--" + boundary +
                       "\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n" +
-                      metadata(uri, options, checksum) + "\r\n--" + boundary +
+                      detail::metadata(uri, options, checksum) + "\r\n--" + boundary +
                       "\r\nContent-Type: " + options.content_type + "\r\n\r\n";
     const auto tail = "\r\n--" + boundary + "--\r\n";
     const http::Request request{
         .method = "POST",
-        .url = service_->url(objects_path("/upload/storage/v1", uri),
-                             with_precondition("uploadType=multipart", options)),
+        .url = service_->url(detail::objects_path("/upload/storage/v1", uri),
+                             detail::with_precondition("uploadType=multipart", options)),
         .headers = {{"Content-Type", "multipart/related; boundary=" + boundary}},
         .body = {http::bytes_of(head), bytes, http::bytes_of(tail)}};
     const Operation operation{uri.text(), "storage.objects.create", "no such bucket"};
@@ -161,10 +154,10 @@ class Client {
   ObjectInfo copy(const Uri& from, const Uri& to, const WriteOptions& options = {}) const {
     const Operation operation{to.text(), "storage.objects.create"};
     const auto source = stat(from);
-    const auto path =
-        object_path(from) + "/rewriteTo/b/" + to.bucket + "/o/" + http::percent_encode(to.name);
+    const auto path = detail::object_path(from) + "/rewriteTo/b/" + to.bucket + "/o/" +
+                      http::percent_encode(to.name);
     const auto query =
-        with_precondition("sourceGeneration=" + std::to_string(source.generation), options);
+        detail::with_precondition("sourceGeneration=" + std::to_string(source.generation), options);
     std::string token;
     while (true) {
       const auto more = token.empty() ? "" : "&rewriteToken=" + http::percent_encode(token);
@@ -186,12 +179,12 @@ class Client {
   ObjectInfo compose(const std::vector<ObjectInfo>& parts, const Uri& to, std::uint64_t size,
                      Crc32c checksum, const WriteOptions& options = {}) const {
     const Operation operation{to.text(), "storage.objects.create"};
-    const auto body = compose_body(parts, options);
-    const http::Request request{
-        .method = "POST",
-        .url = service_->url(object_path(to) + "/compose", with_precondition("", options)),
-        .headers = {{"Content-Type", "application/json"}},
-        .body = {http::bytes_of(body)}};
+    const auto body = detail::compose_body(parts, options);
+    const http::Request request{.method = "POST",
+                                .url = service_->url(detail::object_path(to) + "/compose",
+                                                     detail::with_precondition("", options)),
+                                .headers = {{"Content-Type", "application/json"}},
+                                .body = {http::bytes_of(body)}};
     bool repeated = false;
     const auto response = service_->call(request, operation, &repeated);
     return finish_write(response, operation, to, size, checksum, repeated);
@@ -202,7 +195,7 @@ class Client {
     const Operation operation{uri.text(), "storage.objects.delete"};
     const auto query = generation ? "ifGenerationMatch=" + std::to_string(*generation) : "";
     const auto response = service_->call(
-        {.method = "DELETE", .url = service_->url(object_path(uri), query)}, operation);
+        {.method = "DELETE", .url = service_->url(detail::object_path(uri), query)}, operation);
     if (response.status == 404) return false;
     if (!response.succeeded()) service_->fail(response, operation);
     return true;
@@ -223,55 +216,14 @@ class Client {
 
   /// Returns the address of a new upload, with the write's conditions.
   [[nodiscard]] http::Url upload_url(const Uri& uri, const WriteOptions& options) const {
-    const auto query =
-        with_precondition("uploadType=resumable&name=" + http::percent_encode(uri.name), options);
-    return service_->url(objects_path("/upload/storage/v1", uri), query);
+    const auto query = detail::with_precondition(
+        "uploadType=resumable&name=" + http::percent_encode(uri.name), options);
+    return service_->url(detail::objects_path("/upload/storage/v1", uri), query);
   }
 
  private:
-  static std::string objects_path(const std::string& api, const Uri& uri) {
-    return api + "/b/" + uri.bucket + "/o";
-  }
-  static std::string object_path(const Uri& uri) {
-    if (uri.name.empty()) throw InputError{"names a bucket, not an object", {.object = uri.text()}};
-    return objects_path("/storage/v1", uri) + "/" + http::percent_encode(uri.name);
-  }
   [[nodiscard]] http::Url object_url(const Uri& uri) const {
-    return service_->url(object_path(uri));
-  }
-
-  static std::string with_precondition(std::string query, const WriteOptions& options) {
-    if (!options.if_generation) return query;
-    if (!query.empty()) query += '&';
-    return query + "ifGenerationMatch=" + std::to_string(*options.if_generation);
-  }
-
-  static std::string metadata(const Uri& uri, const WriteOptions& options, Crc32c checksum) {
-    json::Writer writer;
-    writer.begin_object().member("name", uri.name).member("contentType", options.content_type);
-    return writer.member("crc32c", crc32c_text(checksum)).end_object().text();
-  }
-
-  /// Returns a line that does not occur in the content.
-  static std::string boundary_for(std::span<const std::byte> bytes) {
-    const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-    std::string boundary = "seqtrain";
-    while (text.find(boundary) != std::string_view::npos) {
-      boundary += std::to_string(static_cast<int>(http::random_unit() * 1e9));
-    }
-    return boundary;
-  }
-
-  static std::string compose_body(const std::vector<ObjectInfo>& parts,
-                                  const WriteOptions& options) {
-    json::Writer writer;
-    writer.begin_object().key("sourceObjects").begin_array();
-    for (const auto& part : parts) {
-      writer.begin_object().member("name", part.uri.name);
-      writer.member("generation", std::to_string(part.generation)).end_object();
-    }
-    writer.end_array().key("destination").begin_object();
-    return writer.member("contentType", options.content_type).end_object().end_object().text();
+    return service_->url(detail::object_path(uri));
   }
 
   ObjectInfo parse(const http::Response& response, const Operation& operation,
@@ -306,7 +258,7 @@ class Client {
     const auto bytes = "bytes=" + std::to_string(begin) + "-" + std::to_string(end - 1);
     // Without gzip the service would decompress some objects first, and their checksums would not
     // match.
-    return {.url = service_->url(object_path(object.uri), query),
+    return {.url = service_->url(detail::object_path(object.uri), query),
             .headers = {{"Range", bytes}, {"Accept-Encoding", "gzip"}},
             .max_answer = end - begin,
             .sink = sink};

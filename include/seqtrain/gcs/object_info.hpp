@@ -1,16 +1,44 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/crc32c.hpp>
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/parse_number.hpp>
-#include <seqtrain/gcs/crc32c_text.hpp>
 #include <seqtrain/gcs/uri.hpp>
+#include <seqtrain/http/base64.hpp>
+#include <seqtrain/http/message.hpp>
+#include <seqtrain/http/timing.hpp>
 
 namespace seqtrain::gcs {
+
+/// Returns a checksum as the service writes it: four bytes, the highest first, in base64.
+inline std::string crc32c_text(Crc32c checksum) {
+  const auto value = checksum.value();
+  const char bytes[4] = {static_cast<char>(value >> 24), static_cast<char>(value >> 16),
+                         static_cast<char>(value >> 8), static_cast<char>(value)};
+  return http::base64({bytes, 4});
+}
+
+/// Reads a checksum as the service writes it. Returns nothing if `text` is not one.
+inline std::optional<Crc32c> parse_crc32c(std::string_view text) {
+  const auto bytes = decode_base64(text, Base64::standard);
+  if (!bytes || bytes->size() != 4) return {};
+  std::uint32_t value = 0;
+  for (const char byte : *bytes) value = value << 8 | static_cast<unsigned char>(byte);
+  const Crc32c checksum{value};
+  if (crc32c_text(checksum) != text) return {};
+  return checksum;
+}
 
 /// The properties of an object. A generation is one version of its content.
 struct ObjectInfo {
@@ -46,6 +74,58 @@ inline ObjectInfo read_object(const json::Value& object, const std::string& buck
   if (const auto type = object.find("contentType")) info.content_type = type->string();
   if (const auto updated = object.find("updated")) info.updated = updated->string();
   return info;
+}
+
+}  // namespace detail
+
+/// Conditions of a write.
+struct WriteOptions {
+  std::optional<std::int64_t> if_generation = {};  ///< 0: there must be no such object yet
+  std::string content_type = "application/octet-stream";
+};
+
+namespace detail {
+
+inline std::string objects_path(const std::string& api, const Uri& uri) {
+  return api + "/b/" + uri.bucket + "/o";
+}
+
+inline std::string object_path(const Uri& uri) {
+  if (uri.name.empty()) throw InputError{"names a bucket, not an object", {.object = uri.text()}};
+  return objects_path("/storage/v1", uri) + "/" + http::percent_encode(uri.name);
+}
+
+inline std::string with_precondition(std::string query, const WriteOptions& options) {
+  if (!options.if_generation) return query;
+  if (!query.empty()) query += '&';
+  return query + "ifGenerationMatch=" + std::to_string(*options.if_generation);
+}
+
+inline std::string metadata(const Uri& uri, const WriteOptions& options, Crc32c checksum) {
+  json::Writer writer;
+  writer.begin_object().member("name", uri.name).member("contentType", options.content_type);
+  return writer.member("crc32c", crc32c_text(checksum)).end_object().text();
+}
+
+/// Returns a line that does not occur in the content.
+inline std::string boundary_for(std::span<const std::byte> bytes) {
+  const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  std::string boundary = "seqtrain";
+  while (text.find(boundary) != std::string_view::npos) {
+    boundary += std::to_string(static_cast<int>(http::random_unit() * 1e9));
+  }
+  return boundary;
+}
+
+inline std::string compose_body(const std::vector<ObjectInfo>& parts, const WriteOptions& options) {
+  json::Writer writer;
+  writer.begin_object().key("sourceObjects").begin_array();
+  for (const auto& part : parts) {
+    writer.begin_object().member("name", part.uri.name);
+    writer.member("generation", std::to_string(part.generation)).end_object();
+  }
+  writer.end_array().key("destination").begin_object();
+  return writer.member("contentType", options.content_type).end_object().end_object().text();
 }
 
 }  // namespace detail

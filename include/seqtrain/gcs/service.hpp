@@ -9,10 +9,9 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/gcs/token_source.hpp>
+#include <seqtrain/gcs/token.hpp>
 #include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/http/message.hpp>
-#include <seqtrain/http/percent_encode.hpp>
 #include <seqtrain/http/retry.hpp>
 
 namespace seqtrain::gcs {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts/stored.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/gcs/download.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/gcs/upload.hpp>

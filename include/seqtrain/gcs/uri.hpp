@@ -7,7 +7,7 @@
 #include <simdjson.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/split.hpp>
+#include <seqtrain/core/lists.hpp>
 
 namespace seqtrain::gcs {
 

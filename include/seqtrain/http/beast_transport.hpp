@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <seqtrain/http/connection.hpp>
-#include <seqtrain/http/look_up.hpp>
 #include <seqtrain/http/message.hpp>
+#include <seqtrain/http/timed_socket.hpp>
 #include <seqtrain/http/transport_options.hpp>
 
 namespace seqtrain::http {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -19,43 +18,15 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
-#include <boost/optional.hpp>
 #include <sys/socket.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/http/base64.hpp>
-#include <seqtrain/http/look_up.hpp>
 #include <seqtrain/http/message.hpp>
+#include <seqtrain/http/pieces_body.hpp>
 #include <seqtrain/http/timed_socket.hpp>
 
 namespace seqtrain::http {
-
-namespace detail {
-
-namespace beast_http = beast::http;
-
-/// A body that consists of several pieces of memory, which are not copied.
-struct PiecesBody {
-  using value_type = std::vector<asio::const_buffer>;
-  static std::uint64_t size(const value_type& pieces) { return asio::buffer_size(pieces); }
-  class writer {  // NOLINT(readability-identifier-naming): Beast's name
-   public:
-    using const_buffers_type = value_type;
-    template <bool is_request, class Fields>
-    writer(const beast_http::header<is_request, Fields>&, const value_type& pieces)
-        : pieces_{pieces} {}
-    static void init(beast::error_code& error) { error = {}; }
-    boost::optional<std::pair<const_buffers_type, bool>> get(beast::error_code& error) {
-      error = {};
-      return {{pieces_, false}};
-    }
-
-   private:
-    const value_type& pieces_;
-  };
-};
-
-}  // namespace detail
 
 /// One connection to one origin, plain or TLS, direct or through a proxy. Calls block, but not
 /// longer than their deadlines. One thread may use it at a time.
@@ -164,20 +135,6 @@ class Connection {
     const auto problem = "the proxy answered " + std::to_string(status);
     if (status >= 500) throw TransportError{problem, {.object = proxy_->origin()}};
     throw InputError{problem, {.object = proxy_->origin()}, "see HTTPS_PROXY and NO_PROXY"};
-  }
-
-  static std::string percent_decode(const std::string& text) {
-    std::string plain;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      int byte = 0;
-      const bool escaped =
-          text[i] == '%' && i + 2 < text.size() &&
-          std::from_chars(text.data() + i + 1, text.data() + i + 3, byte, 16).ptr ==
-              text.data() + i + 3;
-      plain += escaped ? static_cast<char>(byte) : text[i];
-      if (escaped) i += 2;
-    }
-    return plain;
   }
 
   void start_tls() {

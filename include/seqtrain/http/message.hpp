@@ -221,4 +221,36 @@ inline std::optional<Seconds> retry_after(const Response& response, const Timing
   return Seconds{static_cast<double>(std::clamp<std::int64_t>(seconds, 0, 3600))};
 }
 
+/// Replaces every byte but letters, digits and `-._~` by `%XX` (RFC 3986), as one segment of a path
+/// or a value in a query needs it.
+inline std::string percent_encode(std::string_view text) {
+  constexpr std::string_view hex = "0123456789ABCDEF";
+  constexpr std::string_view plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+  std::string encoded;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (plain.find(c) != std::string_view::npos) {
+      encoded += c;
+    } else {
+      encoded += {'%', hex[byte >> 4], hex[byte & 15]};
+    }
+  }
+  return encoded;
+}
+
+/// Replaces every `%XX` by its byte.
+inline std::string percent_decode(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    int byte = 0;
+    const bool escaped = text[i] == '%' && i + 2 < text.size() &&
+                         std::from_chars(text.data() + i + 1, text.data() + i + 3, byte, 16).ptr ==
+                             text.data() + i + 3;
+    plain += escaped ? static_cast<char>(byte) : text[i];
+    if (escaped) i += 2;
+  }
+  return plain;
+}
+
 }  // namespace seqtrain::http

@@ -11,8 +11,8 @@
 
 #include <openssl/evp.h>
 
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/hex.hpp>
 
 namespace seqtrain::hub {
 

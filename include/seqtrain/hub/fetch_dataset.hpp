@@ -16,9 +16,9 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/mapped_file.hpp>
-#include <seqtrain/hub/dataset_name.hpp>
 #include <seqtrain/hub/dataset_splits.hpp>
 #include <seqtrain/hub/fetch.hpp>
+#include <seqtrain/hub/name.hpp>
 
 namespace seqtrain::hub {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/split.hpp>
+#include <seqtrain/core/lists.hpp>
 
 namespace seqtrain::hub {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <seqtrain/log/format.hpp>
-#include <seqtrain/log/terminal.hpp>
+#include <seqtrain/log/log.hpp>
 
 namespace seqtrain::log {
 

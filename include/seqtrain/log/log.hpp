@@ -12,12 +12,19 @@
 #include <vector>
 
 #include <simdjson.h>
+#include <unistd.h>
 
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/timestamp.hpp>
-#include <seqtrain/log/terminal.hpp>
 
 namespace seqtrain::log {
+
+/// The characters that move a terminal's cursor to the start of its line and wipe the line.
+inline constexpr std::string_view clear_line = "\r\x1b[K";
+
+inline bool stdout_is_terminal() {
+  return ::isatty(STDOUT_FILENO) == 1;
+}
 
 /// The severity of a message.
 enum class Severity { info, warning, error };

@@ -10,10 +10,58 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/machine/kernel_text.hpp>
-#include <seqtrain/machine/nvml.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/kernel_text.hpp>
+#include <seqtrain/core/shared_library.hpp>
 
 namespace seqtrain::machine {
+
+/// NVIDIA's management library. The constructor loads and initializes it, so a program builds and
+/// starts without it. Each function has the signature that the NVML API reference gives for its
+/// name, and returns 0 on success.
+class Nvml {
+  template <class... Arguments>
+  using Function = int (*)(Arguments...);
+
+  const SharedLibrary library_;  // the first member: the functions are in it
+  const Function<> init_ = library_.find("nvmlInit_v2");
+  const Function<> shutdown_ = library_.find("nvmlShutdown");
+
+ public:
+  using Device = struct nvmlDevice_st*;
+  struct Utilization {
+    unsigned gpu = 0;     ///< percentage of time in which a kernel ran
+    unsigned memory = 0;  ///< percentage of time in which memory was in use
+  };
+  struct Memory {
+    unsigned long long total = 0;  ///< bytes
+    unsigned long long free = 0;
+    unsigned long long used = 0;
+  };
+  /// The result of every call for a GPU that has stopped answering until the machine restarts.
+  static constexpr int gpu_is_lost = 15;
+
+  /// Throws `Error` if the library cannot be loaded, lacks a function or finds no driver.
+  explicit Nvml(const std::string& file) : library_{file} {
+    const int result = init_();
+    if (result != 0) throw Error{error_string(result), {.object = file}};
+  }
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+  ~Nvml() { shutdown_(); }
+
+  const char* (*const error_string)(int) = library_.find("nvmlErrorString");
+  const Function<unsigned*> count = library_.find("nvmlDeviceGetCount_v2");
+  const Function<unsigned, Device*> by_index = library_.find("nvmlDeviceGetHandleByIndex_v2");
+  const Function<const char*, Device*> by_uuid = library_.find("nvmlDeviceGetHandleByUUID");
+  const Function<Device, char*, unsigned> name = library_.find("nvmlDeviceGetName");
+  const Function<Device, Utilization*> utilization = library_.find("nvmlDeviceGetUtilizationRates");
+  const Function<Device, Memory*> memory = library_.find("nvmlDeviceGetMemoryInfo");
+  /// Returns the power in milliwatts.
+  const Function<Device, unsigned*> power = library_.find("nvmlDeviceGetPowerUsage");
+  /// Returns the temperature in degrees Celsius. Sensor 0 is the only one.
+  const Function<Device, int, unsigned*> temperature = library_.find("nvmlDeviceGetTemperature");
+};
 
 /// The use of a GPU at one moment, by all processes. A figure that cannot be read is absent.
 struct GpuUse {
@@ -73,7 +121,7 @@ class Gpus {
   /// Adds the GPUs of a list of indices and UUIDs. Like CUDA, it ignores the list from the first -1
   /// or unknown GPU on.
   void add_visible(std::string_view list) {
-    for (const auto word : words(list, ", ")) {
+    for (const auto word : kernel_text::words(list, ", ")) {
       if (word == "-1") return;
       const auto device = find(std::string{word});
       if (!device) {
@@ -86,7 +134,7 @@ class Gpus {
 
   [[nodiscard]] std::optional<Nvml::Device> find(const std::string& entry) const {
     Nvml::Device device = nullptr;
-    const auto index = count(entry);
+    const auto index = kernel_text::count(entry);
     const int result = index ? nvml_.by_index(static_cast<unsigned>(std::min(*index, 1e9)), &device)
                              : nvml_.by_uuid(entry.c_str(), &device);
     return result == 0 ? std::optional{device} : std::nullopt;

@@ -13,10 +13,69 @@
 
 #include <unistd.h>
 
-#include <seqtrain/machine/container_limits.hpp>
-#include <seqtrain/machine/kernel_text.hpp>
+#include <seqtrain/core/kernel_text.hpp>
 
 namespace seqtrain::machine {
+
+/// The processors and the memory that control groups leave to a process. Nothing means no limit.
+struct ContainerLimits {
+  std::optional<double> processors = {};  ///< 1.5 is one and a half
+  std::optional<double> memory_mib = {};
+};
+
+namespace detail {
+
+/// Returns the number of processors that a group's quota allows: processor time divided by the
+/// period in which it may be spent.
+inline std::optional<double> processors_of(const std::filesystem::path& group) {
+  auto text = kernel_text::read_start(group / "cpu.max");  // version 2
+  if (text.empty()) {
+    text = kernel_text::read_start(group / "cpu.cfs_quota_us") +
+           kernel_text::read_start(group / "cpu.cfs_period_us");
+  }
+  const auto parts = kernel_text::words(text);
+  if (parts.size() != 2) return {};
+  const auto quota = kernel_text::count(parts[0]), period = kernel_text::count(parts[1]);
+  if (!quota || !period || *quota == 0 || *period == 0) return {};
+  return *quota / *period;
+}
+
+inline std::optional<double> memory_mib_of(const std::filesystem::path& group) {
+  auto text = kernel_text::read_start(group / "memory.max");  // version 2
+  if (text.empty()) text = kernel_text::read_start(group / "memory.limit_in_bytes");
+  const auto parts = kernel_text::words(text);
+  const auto bytes = parts.size() == 1 ? kernel_text::count(parts[0]) : std::nullopt;
+  return bytes ? std::optional{*bytes / (1 << 20)} : std::nullopt;
+}
+
+}  // namespace detail
+
+/// Reads the limits of this process's control groups, of version 1 and 2. `root` is the directory
+/// that contains proc and sys. A group is also held to the limits of the groups around it. A
+/// container may see its own group as the outermost one although /proc/self/cgroup gives a longer
+/// path; a directory that does not exist sets no limit.
+inline ContainerLimits container_limits(const std::filesystem::path& root) {
+  ContainerLimits limits;
+  const auto text = kernel_text::read_start(root / "proc/self/cgroup");
+  for (const auto line : kernel_text::words(text, "\n")) {  // number:controllers:path
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) continue;
+    auto controllers = kernel_text::words(line.substr(first + 1, second - first - 1), ",");
+    if (controllers.empty()) controllers.emplace_back();  // version 2 has all in one hierarchy
+    const std::filesystem::path path{std::string{line.substr(second + 1)}};
+    for (const auto controller : controllers) {
+      const auto hierarchy = root / "sys/fs/cgroup" / controller;
+      for (auto group = path.lexically_normal().relative_path();; group = group.parent_path()) {
+        limits.processors =
+            kernel_text::least({limits.processors, detail::processors_of(hierarchy / group)});
+        limits.memory_mib =
+            kernel_text::least({limits.memory_mib, detail::memory_mib_of(hierarchy / group)});
+        if (group.empty()) break;
+      }
+    }
+  }
+  return limits;
+}
 
 /// The use of the processor and of memory at one moment. A figure that cannot be read is absent.
 struct HostUse {
@@ -38,8 +97,9 @@ class HostMeter {
   /// `root` is the directory that contains proc and sys.
   explicit HostMeter(std::filesystem::path root = "/") : root_{std::move(root)} {
     const auto limits = container_limits(root_);
-    processors_ = least({limits.processors, allowed_processors(), online_processors()});
-    memory_limit_mib_ = least({limits.memory_mib, machine_memory_mib()});
+    processors_ =
+        kernel_text::least({limits.processors, allowed_processors(), online_processors()});
+    memory_limit_mib_ = kernel_text::least({limits.memory_mib, machine_memory_mib()});
   }
 
   HostUse sample() {
@@ -82,12 +142,12 @@ class HostMeter {
   /// Reads the processor time of all threads. The second field is the program's name in
   /// parentheses, which may contain anything; the times are the 14th and the 15th.
   [[nodiscard]] std::optional<double> process_seconds() const {
-    const auto text = read_start(root_ / "proc/self/stat");
+    const auto text = kernel_text::read_start(root_ / "proc/self/stat");
     const auto name_end = text.rfind(')');
     if (name_end == std::string::npos) return {};
-    const auto fields = words(std::string_view{text}.substr(name_end + 1));
+    const auto fields = kernel_text::words(std::string_view{text}.substr(name_end + 1));
     if (fields.size() < 13) return {};
-    const auto user = count(fields[11]), system = count(fields[12]);
+    const auto user = kernel_text::count(fields[11]), system = kernel_text::count(fields[12]);
     if (!user || !system) return {};
     return (*user + *system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   }
@@ -95,12 +155,12 @@ class HostMeter {
   /// Reads the line `cpu user nice system idle iowait irq softirq steal …`. The times of guests,
   /// which follow, are part of user and nice.
   [[nodiscard]] std::optional<Ticks> machine_ticks() const {
-    const auto text = read_start(root_ / "proc/stat");
-    const auto fields = words(std::string_view{text}.substr(0, text.find('\n')));
+    const auto text = kernel_text::read_start(root_ / "proc/stat");
+    const auto fields = kernel_text::words(std::string_view{text}.substr(0, text.find('\n')));
     if (fields.size() < 6 || fields[0] != "cpu") return {};
     Ticks ticks;
     for (std::size_t i = 1; i < std::min<std::size_t>(fields.size(), 9); ++i) {
-      const auto value = count(fields[i]);
+      const auto value = kernel_text::count(fields[i]);
       if (!value) return {};
       ticks.all += *value;
       if (i == 4 || i == 5) ticks.idle += *value;
@@ -109,25 +169,25 @@ class HostMeter {
   }
 
   [[nodiscard]] std::optional<double> memory_mib() const {
-    const auto text = read_start(root_ / "proc/self/statm");
-    const auto fields = words(text);
-    const auto pages = fields.size() < 2 ? std::nullopt : count(fields[1]);
+    const auto text = kernel_text::read_start(root_ / "proc/self/statm");
+    const auto fields = kernel_text::words(text);
+    const auto pages = fields.size() < 2 ? std::nullopt : kernel_text::count(fields[1]);
     if (!pages) return {};
     return *pages * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
   }
 
   [[nodiscard]] std::optional<double> machine_memory_mib() const {
-    const auto text = read_start(root_ / "proc/meminfo");
-    const auto kib = count(word_after("MemTotal:", text));
+    const auto text = kernel_text::read_start(root_ / "proc/meminfo");
+    const auto kib = kernel_text::count(kernel_text::word_after("MemTotal:", text));
     return kib ? std::optional{*kib / 1024} : std::nullopt;
   }
 
   /// Counts the processors that this process may run on, which may include absent ones. The kernel
   /// writes them as bits of hexadecimal words: `3,ffffffff`.
   [[nodiscard]] std::optional<double> allowed_processors() const {
-    const auto text = read_start(root_ / "proc/self/status");
+    const auto text = kernel_text::read_start(root_ / "proc/self/status");
     int bits = 0;
-    for (const char digit : word_after("Cpus_allowed:", text)) {
+    for (const char digit : kernel_text::word_after("Cpus_allowed:", text)) {
       unsigned value = 0;
       std::from_chars(&digit, &digit + 1, value, 16);
       bits += std::popcount(value);
@@ -137,8 +197,8 @@ class HostMeter {
 
   /// Counts the lines `cpu0 …`, `cpu1 …` of the machine's processors.
   [[nodiscard]] std::optional<double> online_processors() const {
-    const auto text = read_start(root_ / "proc/stat");
-    const auto lines = words(text, "\n");
+    const auto text = kernel_text::read_start(root_ / "proc/stat");
+    const auto lines = kernel_text::words(text, "\n");
     const auto found = std::count_if(lines.begin(), lines.end(), [](std::string_view line) {
       return line.starts_with("cpu") && !line.starts_with("cpu ");
     });

@@ -15,7 +15,6 @@
 #include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/precision.hpp>
-#include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/core/joined.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/model/architecture.hpp>
 #include <seqtrain/model/families/albert/albert.hpp>
 #include <seqtrain/model/families/bert/bert.hpp>

@@ -10,8 +10,8 @@
 #include <string>
 #include <unordered_map>
 
-#include <seqtrain/core/available_memory.hpp>
 #include <seqtrain/core/environment.hpp>
+#include <seqtrain/core/memory.hpp>
 #include <seqtrain/data/batch.hpp>
 
 namespace seqtrain::model {

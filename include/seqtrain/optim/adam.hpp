@@ -21,18 +21,15 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <seqtrain/concepts/outcome.hpp>
 #include <seqtrain/concepts/step.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/kernels/adam.hpp>
 #include <seqtrain/optim/adam_on_cpu.hpp>
-#include <seqtrain/optim/clip.hpp>
-#include <seqtrain/optim/finite.hpp>
+#include <seqtrain/optim/gradients.hpp>
 #include <seqtrain/optim/parameter_groups.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
-#include <seqtrain/tensor/touched.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::optim {

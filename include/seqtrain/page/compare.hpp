@@ -5,104 +5,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/error.hpp>
-#include <seqtrain/core/json.hpp>
 #include <seqtrain/log/format.hpp>
-#include <seqtrain/metrics/bootstrap.hpp>
 #include <seqtrain/metrics/mcnemar.hpp>
+#include <seqtrain/page/compared_run.hpp>
 #include <seqtrain/page/html/chart.hpp>
 #include <seqtrain/page/html/frame.hpp>
 #include <seqtrain/page/html/table.hpp>
-#include <seqtrain/page/run_log.hpp>
 #include <seqtrain/report/table.hpp>
-#include <seqtrain/run/predictions.hpp>
-#include <seqtrain/train/pairs.hpp>
 
 namespace seqtrain::page {
-
-/// The contents of a finished run's files. `predictions` and `log` may be empty.
-struct RunFiles {
-  std::string name = {};
-  std::string metrics = {};
-  std::string predictions = {};
-  std::string log = {};
-};
-
-/// A finished run that is compared with others.
-struct ComparedRun {
-  std::string name = {};
-  train::Pairs flags = {};
-  std::vector<metrics::Figure> figures = {};  ///< figures of the dev set
-  std::vector<run::ReadPrediction> predictions = {};
-  std::optional<metrics::Interval> accuracy = {};  ///< 95 % interval, if there are predictions
-  RunLog log = {};
-};
-
-namespace detail {
-
-inline void read_figures(const json::Value& dev, std::vector<metrics::Figure>& figures) {
-  for (const auto& [name, value] : dev.members()) {
-    if (value.is_number()) figures.push_back({std::string{name}, value.number()});
-  }
-  if (const auto macro = dev.find("macro_average")) {
-    figures.push_back({"macro_f1", macro->at("f1").number()});
-  }
-  const auto own = dev.find("metrics");
-  if (!own) return;
-  for (const auto& [name, value] : own->members()) {
-    const bool known = std::ranges::count(figures, name, &metrics::Figure::name) > 0;
-    if (!known && value.is_number()) figures.push_back({std::string{name}, value.number()});
-  }
-}
-
-/// Tells whether the gold answers are labels, not numbers.
-inline bool has_decisions(std::span<const run::ReadPrediction> predictions) {
-  return !predictions.empty() &&
-         (predictions[0].gold.starts_with('"') || predictions[0].gold.starts_with('['));
-}
-
-inline metrics::Interval accuracy_interval(std::span<const run::ReadPrediction> predictions) {
-  metrics::Decisions decisions{2};
-  const metrics::Decisions::Label yes = 1;
-  for (const auto& each : predictions) {
-    const metrics::Decisions::Label right = each.right() ? 1 : 0;
-    decisions.add({&yes, 1}, {&right, 1});
-  }
-  return metrics::bootstrap(decisions, metrics::BootstrapOptions::for_examples(decisions.size()))
-      .accuracy;
-}
-
-}  // namespace detail
-
-/// Reads a run. Throws `InputError` with the file's name if its metrics or predictions cannot be
-/// read.
-[[nodiscard]] inline ComparedRun read_run(const RunFiles& files) {
-  ComparedRun run{.name = files.name};
-  const std::string where = files.name + "/metrics.json";
-  const auto document = json::Document::parse(files.metrics, where);
-  if (const auto flags = document.root().find("flags")) {
-    for (const auto& [name, value] : flags->members()) {
-      run.flags.emplace_back(name, value.is_string() ? value.string() : std::string_view{});
-    }
-  }
-  if (const auto dev = document.root().find("dev")) detail::read_figures(*dev, run.figures);
-  run.predictions =
-      run::read_predictions(files.predictions, "dev", files.name + "/predictions.jsonl");
-  std::ranges::sort(run.predictions, {}, &run::ReadPrediction::row);
-  if (detail::has_decisions(run.predictions)) {
-    run.accuracy = detail::accuracy_interval(run.predictions);
-  }
-  run.log = read_run_log(files.log);
-  return run;
-}
 
 /// An example that one run predicts right and another wrong.
 struct Disagreement {
@@ -184,6 +101,29 @@ void add_new(std::vector<std::string>& names, const Range& range, const Name& na
   }
 }
 
+/// Returns a table with a row for each name and a column for each run. `cell(run, name)` is the
+/// text of a cell.
+template <class Cell>
+report::Rows rows_by_name(const std::string& head, std::span<const ComparedRun> runs,
+                          const std::vector<std::string>& names, const Cell& cell) {
+  report::Rows rows{{head}};
+  for (const auto& run : runs) rows[0].push_back(run.name);
+  for (const auto& name : names) {
+    auto& row = rows.emplace_back(std::vector<std::string>{name});
+    for (const auto& run : runs) row.push_back(cell(run, name));
+  }
+  return rows;
+}
+
+/// Returns a figure as text. Accuracy has its 95 % interval if there are predictions.
+inline std::string figure_text(const ComparedRun& run, const std::string& name) {
+  const double value = figure_of(run, name);
+  const std::string text = name == "examples" ? html::number(value, 12) : html::number(value);
+  if (name != "accuracy" || !run.accuracy) return text;
+  return text + " [" + log::fixed(run.accuracy->low, 4) + ", " + log::fixed(run.accuracy->high, 4) +
+         "]";
+}
+
 }  // namespace detail
 
 /// Returns a table with a row for each flag whose values differ between the runs.
@@ -192,38 +132,21 @@ void add_new(std::vector<std::string>& names, const Range& range, const Name& na
   for (const auto& run : runs) {
     detail::add_new(names, run.flags, [](const auto& flag) { return flag.first; });
   }
-  report::Rows rows{{"flag"}};
-  for (const auto& run : runs) rows[0].push_back(run.name);
-  for (const auto& name : names) {
-    std::vector<std::string> row{name};
-    for (const auto& run : runs) row.push_back(detail::flag_of(run, name));
-    if (std::set<std::string>(row.begin() + 1, row.end()).size() > 1) rows.push_back(row);
-  }
+  auto rows = detail::rows_by_name("flag", runs, names, detail::flag_of);
+  const auto equal = [](const auto& row) {
+    return std::set<std::string>(row.begin() + 1, row.end()).size() <= 1;
+  };
+  rows.erase(std::remove_if(rows.begin() + 1, rows.end(), equal), rows.end());
   return rows;
 }
 
-/// Returns a table with a row for each figure of dev. Accuracy has its 95 % interval if there are
-/// predictions.
+/// Returns a table with a row for each figure of dev.
 [[nodiscard]] inline report::Rows figure_rows(std::span<const ComparedRun> runs) {
   std::vector<std::string> names;
   for (const auto& run : runs) {
     detail::add_new(names, run.figures, [](const auto& figure) { return figure.name; });
   }
-  report::Rows rows{{"figure of dev"}};
-  for (const auto& run : runs) rows[0].push_back(run.name);
-  for (const auto& name : names) {
-    auto& row = rows.emplace_back(std::vector<std::string>{name});
-    for (const auto& run : runs) {
-      const double value = detail::figure_of(run, name);
-      std::string text = name == "examples" ? html::number(value, 12) : html::number(value);
-      if (name == "accuracy" && run.accuracy) {
-        text += " [" + log::fixed(run.accuracy->low, 4) + ", " + log::fixed(run.accuracy->high, 4) +
-                "]";
-      }
-      row.push_back(text);
-    }
-  }
-  return rows;
+  return detail::rows_by_name("figure of dev", runs, names, detail::figure_text);
 }
 
 /// Compares each pair of runs by McNemar's exact test.

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/data/columns.hpp>
 #include <seqtrain/data/example.hpp>
 #include <seqtrain/data/example_file.hpp>
-#include <seqtrain/data/label_columns.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/split_files.hpp>
 #include <seqtrain/parquet/cells.hpp>

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include <seqtrain/metrics/logits.hpp>
-#include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 

@@ -1,16 +1,53 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
-#include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/predict/prediction.hpp>
 
 namespace seqtrain::predict {
+
+/// The end of a text at which ids are cut off if there are too many. The number of ids that each
+/// text of a pair keeps does not depend on it.
+enum class Cut { end, beginning };
+
+/// The ids of a text or a pair.
+struct Encoded {
+  std::vector<std::int32_t> input_ids = {};
+  std::size_t first_segment = 0;  ///< number of ids before the first id of token type 1
+  bool truncated = false;         ///< true if ids were cut off
+};
+
+/// Returns the texts as a batch in the given order. Each row is padded to the longest.
+[[nodiscard]] inline data::Batch to_batch(std::span<const Encoded> texts, std::int32_t pad_id) {
+  std::size_t width = 0;
+  for (const Encoded& text : texts) width = std::max(width, text.input_ids.size());
+  data::Batch batch;
+  batch.rows = static_cast<std::int64_t>(texts.size());
+  batch.width = static_cast<std::int64_t>(width);
+  batch.input_ids.resize(texts.size() * width, pad_id);
+  batch.token_type_ids.resize(texts.size() * width, 0);
+  batch.labels.resize(texts.size(), -1);
+  batch.row_ids.resize(texts.size());
+  std::iota(batch.row_ids.begin(), batch.row_ids.end(), std::int64_t{0});
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    const auto& [ids, first_segment, truncated] = texts[row];
+    std::ranges::copy(ids, batch.input_ids.data() + row * width);
+    std::fill_n(batch.token_type_ids.data() + row * width + first_segment,
+                ids.size() - first_segment, 1);
+    batch.lengths.push_back(static_cast<std::int32_t>(ids.size()));
+  }
+  return batch;
+}
 
 /// A trained classifier with its tokenizer. Threads may share it. `encode` truncates a text to
 /// `max_length` ids and throws `InputError` for a text that cannot be encoded. `predict` returns a

@@ -11,7 +11,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/separate_compilation.hpp>
-#include <seqtrain/predict/encoded.hpp>
+#include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/tokens.hpp>

@@ -2,16 +2,23 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/report/cadence.hpp>
-#include <seqtrain/report/notices.hpp>
 #include <seqtrain/train/events.hpp>
 
 namespace seqtrain::report {
+
+/// Returns a function that writes the notices of a fit into a log.
+[[nodiscard]] inline std::function<void(const train::Notice&)> notices_to(log::Log log) {
+  return [log = std::move(log)](const train::Notice& notice) {
+    log.write(notice.warning ? log::Severity::warning : log::Severity::info, notice.text);
+  };
+}
 
 /// Options of `Console`.
 struct ConsoleOptions {

@@ -16,8 +16,6 @@
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/report/event_file.hpp>
-#include <seqtrain/report/event_objects.hpp>
-#include <seqtrain/report/markdown.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/report/summary.hpp>
 #include <seqtrain/report/table.hpp>

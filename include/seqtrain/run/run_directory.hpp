@@ -12,9 +12,8 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/timestamp.hpp>
-#include <seqtrain/core/writable.hpp>
 #include <seqtrain/sink/manifest.hpp>
-#include <seqtrain/sink/publish_once.hpp>
+#include <seqtrain/sink/publish.hpp>
 
 namespace seqtrain::run {
 

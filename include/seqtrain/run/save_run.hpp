@@ -10,7 +10,7 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/mapped_file.hpp>
-#include <seqtrain/core/peak_memory.hpp>
+#include <seqtrain/core/memory.hpp>
 #include <seqtrain/run/model_card.hpp>
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>

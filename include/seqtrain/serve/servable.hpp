@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/predict/encoded.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/text/tokens.hpp>
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/joined.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/admission.hpp>
 #include <seqtrain/serve/batcher.hpp>

@@ -6,10 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,12 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts/stored.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/crc32c.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/files.hpp>
-#include <seqtrain/core/writable.hpp>
+#include <seqtrain/sink/durable_directories.hpp>
 #include <seqtrain/sink/key.hpp>
 
 namespace seqtrain::sink {
@@ -39,7 +37,9 @@ class BasicDirectory {
 
   /// Throws `InputError` if real files cannot be written there. Creates nothing.
   explicit BasicDirectory(Path root, F files = {})
-      : files_{std::move(files)}, root_{without_slash(std::move(root))} {
+      : files_{std::move(files)},
+        root_{without_slash(std::move(root))},
+        directories_{root_, files_} {
     if constexpr (std::same_as<F, Files>) check_writable(root_);
   }
 
@@ -84,7 +84,7 @@ class BasicDirectory {
   /// itself.
   [[nodiscard]] Path writable_path(std::string_view key) {
     check_key(key);
-    prepare(path_of(key).parent_path());
+    directories_.prepare(path_of(key).parent_path());
     return path_of(key);
   }
 
@@ -92,7 +92,7 @@ class BasicDirectory {
   /// that others see and that a loss of power would still undo.
   void make_durable(std::string_view key) {
     check_key(key);
-    prepare(path_of(key));
+    directories_.prepare(path_of(key));
     files_.sync_directory(path_of(key));
   }
 
@@ -129,7 +129,7 @@ class BasicDirectory {
   std::optional<std::int64_t> put_if(std::string_view key, std::span<const std::byte> bytes,
                                      std::int64_t generation) {
     check_key(key);
-    prepare(root_);
+    directories_.prepare(root_);
     const auto lock = wait_for_lock();
     const auto before = version_at(path_of(key));
     if ((before ? before->generation : 0) != generation) return {};
@@ -147,7 +147,7 @@ class BasicDirectory {
     while (removed && path != root_) {
       path = path.parent_path();
       files_.sync_directory(path);
-      removed = path != root_ && files_.list(path).empty() && remove_directory(path);
+      removed = path != root_ && files_.list(path).empty() && directories_.remove(path);
     }
   }
 
@@ -158,19 +158,9 @@ class BasicDirectory {
     std::int64_t generation = 0;
   };
 
-  /// Directories whose names are known to be on the disk; copies of this object share it.
-  struct Durable {
-    std::mutex mutex;
-    std::set<std::string> directories;
-  };
-
   static Path without_slash(Path path) {
     if (path.empty()) return ".";
     return path.has_filename() || !path.has_relative_path() ? path : path.parent_path();
-  }
-
-  static Path parent_of(const Path& path) {
-    return path.has_parent_path() ? path.parent_path() : Path{"."};
   }
 
   static bool is_object(std::string_view name) {
@@ -210,74 +200,12 @@ class BasicDirectory {
     constexpr int most_attempts = 10;
     const Path directory = path.parent_path();
     for (int attempt = 1; !file; ++attempt) {
-      prepare(directory);
+      directories_.prepare(directory);
       try {
         file.emplace(path, files_);
       } catch (const Error&) {
-        if (attempt == most_attempts || !make(directory)) throw;
+        if (attempt == most_attempts || !directories_.make(directory)) throw;
       }
-    }
-  }
-
-  /// Makes sure that the directory is there and that its name survives a loss of power. A process
-  /// that created it may have been killed before it forced the name to the disk.
-  void prepare(const Path& directory) {
-    if (is_durable(directory)) return;
-    if (directory != root_) prepare(directory.parent_path());
-    const bool made = make(directory);
-    if (directory == root_) {
-      sync_above_root();
-    } else if (!made) {
-      files_.sync_directory(directory.parent_path());
-    }
-    const std::lock_guard lock{durable_->mutex};
-    durable_->directories.insert(directory.native());
-  }
-
-  [[nodiscard]] bool is_durable(const Path& directory) const {
-    const std::lock_guard lock{durable_->mutex};
-    return durable_->directories.contains(directory.native());
-  }
-
-  /// Creates a directory and its missing parents. Returns whether it was missing.
-  bool make(const Path& directory) const {
-    bool made = false;
-    try {
-      made = files_.make_directory(directory);
-    } catch (const Error&) {
-      if (parent_of(directory) == directory) throw;
-      make(parent_of(directory));
-      made = files_.make_directory(directory);
-    }
-    if (made) files_.sync_directory(parent_of(directory));
-    return made;
-  }
-
-  /// Forces the names of the directories above the root to the disk as well: a killed process may
-  /// have created any of them. They need not be readable.
-  void sync_above_root() const {
-    Path above = root_;
-    do {
-      above = parent_of(above);
-      try {
-        files_.sync_directory(above);
-      } catch (const Error&) {
-      }
-    } while (above != "." && above != parent_of(above));
-  }
-
-  /// Removes an empty directory. Returns false if another process has put something into it or
-  /// removed it.
-  bool remove_directory(const Path& directory) {
-    {
-      const std::lock_guard lock{durable_->mutex};
-      durable_->directories.erase(directory.native());
-    }
-    try {
-      return files_.remove(directory);
-    } catch (const Error&) {
-      if (files_.list(directory).empty()) throw;
-      return false;
     }
   }
 
@@ -318,7 +246,7 @@ class BasicDirectory {
 
   [[no_unique_address]] F files_;
   Path root_;
-  std::shared_ptr<Durable> durable_ = std::make_shared<Durable>();
+  DurableDirectories<F> directories_;
 };
 
 using Directory = BasicDirectory<>;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/concepts/stored.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/sink/key.hpp>
 
 namespace seqtrain::sink {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/split.hpp>
+#include <seqtrain/core/lists.hpp>
 
 namespace seqtrain::sink {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/concepts/stored.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/files.hpp>

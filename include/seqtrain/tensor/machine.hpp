@@ -4,12 +4,20 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <c10/core/Device.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <torch/version.h>
 
+#include <seqtrain/core/version.hpp>
 #include <seqtrain/tensor/device.hpp>
 #include <seqtrain/tensor/threads.hpp>
+
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 
 namespace seqtrain::tensor {
 
@@ -36,6 +44,25 @@ inline c10::Device use_machine(std::string_view device, std::int64_t threads, in
             " cores, more threads than that wait for each other";
   }
   return text;
+}
+
+/// Returns the name and the version of each library that the program was built with.
+inline std::vector<std::pair<std::string, std::string>> versions() {
+  return {{"seqtrain", std::string{version}},
+          {"torch", TORCH_VERSION},
+          {"compiler", __VERSION__},
+          {"cxx", std::to_string(__cplusplus)}};
+}
+
+/// Keeps freed memory in the process for the next allocation. Otherwise glibc returns large tensors
+/// to the system, which has to find and clear their pages again at every step; this takes a third
+/// of the time of a language model with a large vocabulary. The process then keeps its peak of
+/// memory. Does nothing with another C library.
+inline void keep_freed_memory() noexcept {
+#if defined(__GLIBC__)
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, -1);
+#endif
 }
 
 }  // namespace seqtrain::tensor

@@ -18,8 +18,7 @@
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/normalized_byte_level.hpp>
 #include <seqtrain/text/pipeline.hpp>
-#include <seqtrain/text/post_processing/templates.hpp>
-#include <seqtrain/text/post_processing/truncation.hpp>
+#include <seqtrain/text/post_processing.hpp>
 #include <seqtrain/text/tokens.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 

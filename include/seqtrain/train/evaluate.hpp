@@ -16,16 +16,37 @@
 
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/train/observe.hpp>
-#include <seqtrain/train/problem.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/train/window.hpp>
 
 namespace seqtrain::train {
+
+/// Returns `model.problem_type()` if the model has it, else `single_label`.
+template <Model M>
+ProblemType problem_type_of(const M& model) {
+  if constexpr (requires { model.problem_type(); }) {
+    return model.problem_type();
+  } else {
+    return ProblemType::single_label;
+  }
+}
+
+/// Returns `batch.targets`, numbers [rows, labels] that replace label ids; none if the batch has no
+/// such member.
+template <Batch B>
+std::span<const float> targets_of(const B& batch) {
+  if constexpr (requires { batch.targets; }) {
+    return batch.targets;
+  } else {
+    return {};
+  }
+}
 
 /// The name of an evaluation with the epochs and steps that training has done.
 struct EvalPoint {

@@ -15,22 +15,40 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts/outcome.hpp>
 #include <seqtrain/concepts/policies.hpp>
+#include <seqtrain/concepts/step.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/metrics/classification.hpp>
-#include <seqtrain/train/best_model.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/find_part.hpp>
 #include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/options.hpp>
-#include <seqtrain/train/rows.hpp>
-#include <seqtrain/train/run_length.hpp>
+#include <seqtrain/train/selection.hpp>
 #include <seqtrain/train/state.hpp>
 #include <seqtrain/train/step_watch.hpp>
 
 namespace seqtrain::train {
+
+/// Returns the rows of a step's examples as text, such as `rows 3, 17`, or only their number if
+/// batches have no `row_ids`. Past 64 rows the text ends with their number.
+template <class Batch>
+std::string describe_rows(std::span<const Batch> batches) {
+  constexpr std::size_t shown = 64;
+  std::string text;
+  std::size_t count = 0;
+  for (const Batch& batch : batches) {
+    if constexpr (requires { batch.row_ids; }) {
+      for (const auto row : batch.row_ids) {
+        if (count++ < shown) text += (text.empty() ? "rows " : ", ") + std::to_string(row);
+      }
+    } else {
+      count += static_cast<std::size_t>(batch.rows);
+    }
+  }
+  if (text.empty()) return std::to_string(count) + " rows";
+  return count <= shown ? text : text + ", … (" + std::to_string(count) + " of them)";
+}
 
 /// The report that `Trainer::fit` returns.
 struct FitReport {

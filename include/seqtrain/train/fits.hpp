@@ -9,10 +9,10 @@
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/logits.hpp>
-#include <seqtrain/train/best_model.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/observe.hpp>
+#include <seqtrain/train/selection.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::train {

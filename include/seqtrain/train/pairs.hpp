@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 
 namespace seqtrain::train {
@@ -24,6 +25,15 @@ inline void append(json::Writer& out, std::string_view name, const Pairs& pairs)
   out.key(name).begin_object();
   for (const auto& [key, value] : pairs) out.member(key, std::string_view{value});
   out.end_object();
+}
+
+/// Reads the member `name` of an object, as `append` writes it; none if it is absent.
+inline Pairs pairs_in(const json::Value& root, std::string_view name) {
+  Pairs pairs;
+  if (const auto object = root.find(name)) {
+    for (const auto& [key, value] : object->members()) pairs.emplace_back(key, value.string());
+  }
+  return pairs;
 }
 
 }  // namespace seqtrain::train

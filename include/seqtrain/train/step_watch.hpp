@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include <seqtrain/concepts/outcome.hpp>
+#include <seqtrain/concepts/step.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/train/options.hpp>
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/joined.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/id2label.hpp>

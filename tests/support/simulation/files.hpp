@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/shared_bytes.hpp>
+#include <seqtrain/core/files.hpp>
 
 #include "support/simulation/disk.hpp"
 #include "support/simulation/process.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts/stored.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 
 #include "support/simulation/bucket.hpp"

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/core/base64.hpp>
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 

@@ -1,11 +1,17 @@
+#include <cstddef>
 #include <filesystem>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/loading/tokenizer_class.hpp>
 
 #include "support/problem_of.hpp"
+#include "support/shared_data.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain::text {
@@ -73,6 +79,77 @@ TEST_F(TokenizerClass, IsRefusedIfItIsCodeOrHasVersions) {
   EXPECT_EQ(kind(), TokenizerKind::file);
   write("tokenizer_config.json", R"({"fast_tokenizer_files": ["tokenizer.4.0.json"]})");
   EXPECT_NE(problem().find("fast_tokenizer_files: is not supported"), std::string::npos);
+}
+
+constexpr const char* pairs_with_types = R"({"version": "1.0",
+  "added_tokens": [{"id": 0, "content": "[PAD]", "special": true}],
+  "pre_tokenizer": {"type": "BertPreTokenizer"},
+  "post_processor": {"type": "TemplateProcessing", "special_tokens": {},
+    "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}]},
+  "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": {"[PAD]": 0, "[UNK]": 1, "a": 2, "b": 3}}})";
+
+/// A folder with a tokenizer whose template gives the second text type 1.
+class TokenTypes : public testing::Test {
+ protected:
+  TokenTypes() { write("tokenizer.json", pairs_with_types); }
+
+  void write(const std::string& name, const std::string& text) const {
+    tests::write_file(directory_ / name, text);
+  }
+
+  [[nodiscard]] bool given() const {
+    return load_tokenizer(directory_.path()).visit([](const auto& tokenizer) {
+      typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
+      std::vector<Id> ids;
+      const std::size_t zeros = tokenizer.encode("a", "b", {}, scratch, ids);
+      EXPECT_EQ(ids, (std::vector<Id>{2, 3}));
+      return zeros == 1;
+    });
+  }
+
+  tests::TemporaryDirectory directory_;
+};
+
+TEST_F(TokenTypes, FollowTheTemplateIfNoFileNamesAClass) {
+  EXPECT_TRUE(given());
+  write("config.json", "{}");
+  EXPECT_TRUE(given());
+}
+
+TEST_F(TokenTypes, AreThoseOfAutoTokenizer) {
+  const auto cases = json::Document::load(tests::golden() / "token_types.json");
+  for (const auto& one : cases.root().items()) {
+    const auto member = [&](const char* key, const char* of) {
+      const auto value = one.find(of);
+      if (!value) return std::string{};
+      return std::string{R"(")"} + key + R"(": )" + std::string{simdjson::minify(value->element())};
+    };
+    const std::string name = member("tokenizer_class", "class");
+    const std::string inputs = member("model_input_names", "names");
+    const std::string comma = name.empty() || inputs.empty() ? "" : ",";
+    write("tokenizer_config.json", "{" + name + comma + inputs + "}");
+    write("config.json", "{" + member("model_type", "type") + "}");
+    EXPECT_EQ(gives_token_types(TokenizerFolder{directory_.path()}), one.at("given").boolean())
+        << simdjson::minify(one.element());
+  }
+}
+
+TEST_F(TokenTypes, FollowTheClassInTheModelsConfiguration) {
+  write("config.json", R"({"model_type": "bert", "tokenizer_class": "AlbertTokenizer"})");
+  EXPECT_FALSE(gives_token_types(TokenizerFolder{directory_.path()}));
+  write("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizerFast"})");
+  EXPECT_TRUE(gives_token_types(TokenizerFolder{directory_.path()}));
+}
+
+TEST_F(TokenTypes, AreLeftOutOfATokenizersEncodings) {
+  write("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
+  EXPECT_FALSE(given());
+  write("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast",
+                                     "model_input_names": ["input_ids", "token_type_ids"]})");
+  EXPECT_TRUE(given());
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 #include <ATen/ops/linear.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/data/language_batch.hpp>
+#include <seqtrain/data/batch.hpp>
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/model/cpu/word_loss.hpp>

@@ -1,20 +1,65 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/expm1.h>
+#include <ATen/ops/tensor.h>
+#include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/model/loss/focused.hpp>
-#include <seqtrain/model/loss/label_weights.hpp>
 #include <seqtrain/tensor/batch.hpp>
 
 namespace seqtrain::model {
+
+/// One weight for each label, on the host and on a model's device.
+class LabelWeights {
+ public:
+  /// All labels count the same.
+  LabelWeights() = default;
+
+  /// An empty list means that all labels count the same. Throws `InputError` if the number of
+  /// weights is not `num_labels` or a weight is not above 0.
+  LabelWeights(const std::vector<double>& weights, std::int64_t num_labels, c10::Device device) {
+    if (weights.empty()) return;
+    const Demand demand{"loss"};
+    demand(
+        std::ssize(weights) == num_labels, "class_weights",
+        std::to_string(weights.size()) + " weights for " + std::to_string(num_labels) + " labels");
+    for (const double weight : weights) {
+      demand(weight > 0 && std::isfinite(weight), "class_weights", "must be numbers above 0");
+    }
+    host_ = at::tensor(weights, at::kFloat);
+    device_ = host_->to(device);
+  }
+
+  /// Returns the weights [labels], fp32, or nothing if all labels count the same.
+  [[nodiscard]] std::optional<at::Tensor> on(c10::Device device) const {
+    return device.is_cpu() ? host_ : device_;
+  }
+
+ private:
+  std::optional<at::Tensor> host_;
+  std::optional<at::Tensor> device_;
+};
+
+/// Returns (1 - p)^gamma times each cross-entropy -log(p), the focal loss of Lin et al. 2017,
+/// "Focal loss for dense object detection": answers that are right already count less.
+inline at::Tensor focused(const at::Tensor& cross_entropies, double gamma) {
+  // At 0 the derivative of a power below 1 is infinite.
+  const at::Tensor wrong = at::expm1(-cross_entropies).neg().clamp_min(1e-12);
+  return wrong.pow(gamma) * cross_entropies;
+}
 
 /// The loss of an example with one label: torch's `cross_entropy` with `weight` and
 /// `label_smoothing`. Its mean is divided by the sum of the rows' label weights. A batch with
@@ -55,6 +100,31 @@ class CrossEntropy {
  private:
   LabelWeights weights_;
   double label_smoothing_;
+  double focal_gamma_;
+};
+
+/// The loss of multi-label classification: the mean over the labels of torch's
+/// `binary_cross_entropy_with_logits`, whose `pos_weight` are the weights. With `focal_gamma` it is
+/// the focal loss.
+class BinaryCrossEntropy {
+ public:
+  explicit BinaryCrossEntropy(LabelWeights weights = {}, double focal_gamma = 0)
+      : weights_{std::move(weights)}, focal_gamma_{focal_gamma} {}
+
+  at::Tensor operator()(const at::Tensor& logits, const tensor::Batch& batch) const {
+    const auto pos_weight = weights_.on(logits.device());
+    const auto losses = [&](const std::optional<at::Tensor>& weight) {
+      return at::binary_cross_entropy_with_logits(logits, batch.targets, {}, weight,
+                                                  at::Reduction::None);
+    };
+    if (focal_gamma_ == 0) return losses(pos_weight).mean(1);
+    const at::Tensor focal = focused(losses({}), focal_gamma_);
+    if (!pos_weight) return focal.mean(1);
+    return (focal * (1 + batch.targets * (*pos_weight - 1))).mean(1);
+  }
+
+ private:
+  LabelWeights weights_;
   double focal_gamma_;
 };
 

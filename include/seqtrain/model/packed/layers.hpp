@@ -204,8 +204,7 @@ class Layer {
     return result;
   }
 
-  /// Returns attention's result [tokens, hidden] for q, k and v side by side, [tokens, 3 hidden]
-  /// (Rabe and Staats 2021).
+  /// Returns attention (Rabe and Staats 2021) [tokens, hidden] of q, k and v [tokens, 3 hidden].
   at::Tensor attend(at::Tensor qkv, const Rows& rows, bool training) {
     const auto [q, k, v] = split<3>(qkv);
     at::Tensor context;

@@ -19,7 +19,7 @@
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/one_output.hpp>
-#include <seqtrain/predict/encoded.hpp>
+#include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/subword_tokenizer.hpp>

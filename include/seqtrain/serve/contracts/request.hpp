@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/base64.hpp>
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/serve/http_message.hpp>

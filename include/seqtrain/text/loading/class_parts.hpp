@@ -12,7 +12,7 @@
 #include <seqtrain/text/loading/special_tokens.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/text/loading/vocabulary.hpp>
-#include <seqtrain/text/post_processing/templates.hpp>
+#include <seqtrain/text/post_processing.hpp>
 #include <seqtrain/text/tokenizer.hpp>
 
 namespace seqtrain::text::detail {

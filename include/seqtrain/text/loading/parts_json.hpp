@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/base64.hpp>
+#include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/normalizers/normalizers.hpp>
 #include <seqtrain/text/pre_tokenizers/pre_tokenizers.hpp>

@@ -8,7 +8,7 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/post_processing/templates.hpp>
+#include <seqtrain/text/post_processing.hpp>
 
 namespace seqtrain::text {
 namespace detail {

@@ -10,9 +10,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
-#include <seqtrain/text/loading/token_types.hpp>
 #include <seqtrain/text/loading/tokenizer_class.hpp>
-#include <seqtrain/text/loading/tokenizer_file_names.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/text/loading/tokenizer_json.hpp>
 #include <seqtrain/text/loading/unigram_classes.hpp>

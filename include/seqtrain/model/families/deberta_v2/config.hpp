@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/core/split.hpp>
+#include <seqtrain/core/lists.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace seqtrain {
+
+/// A form of base64 (RFC 4648).
+enum class Base64 {
+  standard,  ///< section 4, with padding
+  any,       ///< section 4 or 5, with or without padding
+};
+
+/// Decodes base64. Returns nothing if the text is not valid.
+[[nodiscard]] inline std::optional<std::string> decode_base64(std::string_view text, Base64 form) {
+  constexpr auto values = [] {
+    constexpr std::string_view digits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_";
+    std::array<std::int8_t, 256> table{};
+    table.fill(-1);
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+      table[static_cast<unsigned char>(digits[i])] = static_cast<std::int8_t>(i < 64 ? i : i - 2);
+    }
+    return table;
+  }();
+  const bool standard = form == Base64::standard;
+  if (standard && (text.size() % 4 != 0 || text.find_first_of("-_") != text.npos)) return {};
+  if (text.size() % 4 == 0) {
+    for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
+  }
+  if (text.size() % 4 == 1) return {};
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3 + 2);
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const std::int8_t value = values[static_cast<unsigned char>(c)];
+    if (value < 0) return {};
+    bits = bits << 6 | static_cast<std::uint32_t>(value);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += static_cast<char>(bits >> count & 0xFF);
+  }
+  return bytes;
+}
+
+/// Returns two lower-case hexadecimal digits for each byte.
+[[nodiscard]] inline std::string hex(std::span<const unsigned char> bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const auto byte : bytes) text += {digits[byte >> 4], digits[byte & 15]};
+  return text;
+}
+
+}  // namespace seqtrain

@@ -1,0 +1,46 @@
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/core/byte_text.hpp>
+
+namespace seqtrain {
+namespace {
+
+TEST(DecodeBase64, TakesBothAlphabetsWithAndWithoutPadding) {
+  EXPECT_EQ(decode_base64("", Base64::any), "");
+  EXPECT_EQ(decode_base64("Zg==", Base64::any), "f");
+  EXPECT_EQ(decode_base64("Zg", Base64::any), "f");
+  EXPECT_EQ(decode_base64("Zm8=", Base64::any), "fo");
+  EXPECT_EQ(decode_base64("Zm9v", Base64::any), "foo");
+  EXPECT_EQ(decode_base64("Zm9vYmFy", Base64::any), "foobar");
+  EXPECT_EQ(decode_base64("+/8=", Base64::any), "\xfb\xff");
+  EXPECT_EQ(decode_base64("-_8", Base64::any), "\xfb\xff");
+}
+
+TEST(DecodeBase64, RefusesWhatIsNot) {
+  for (const std::string_view text :
+       {"Z", "Zm9vY", "Zm9 v", "Zg=", "=", "====", "Zm=v", "Zm9v\n"}) {
+    EXPECT_FALSE(decode_base64(text, Base64::any)) << text;
+    EXPECT_FALSE(decode_base64(text, Base64::standard)) << text;
+  }
+}
+
+TEST(DecodeBase64, TakesOneFormIfAsked) {
+  EXPECT_EQ(decode_base64("", Base64::standard), "");
+  EXPECT_EQ(decode_base64("Zg==", Base64::standard), "f");
+  EXPECT_EQ(decode_base64("+/8=", Base64::standard), "\xfb\xff");
+  for (const std::string_view text : {"Zg", "-_8=", "-/8="}) {
+    EXPECT_FALSE(decode_base64(text, Base64::standard)) << text;
+  }
+}
+
+TEST(Hex, HasTwoDigitsForAByte) {
+  EXPECT_EQ(hex(std::array<unsigned char, 4>{0x00, 0x0f, 0xa5, 0xff}), "000fa5ff");
+  EXPECT_EQ(hex({}), "");
+}
+
+}  // namespace
+}  // namespace seqtrain
