@@ -101,12 +101,13 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
   const data::Labels any = data::Labels::regression();
   for (const auto& file : {flags.train_file, flags.dev_file, flags.test_file}) {
     if (file.empty()) continue;
-    data::visit_examples(file, flags.read_options(), any,
-                         [](const auto& reader, const auto& example) {
-                           if (!example.label.value_or("").empty()) return;
-                           throw reader.label_error("the label is empty", example,
-                                                    "write one, or leave out the row");
-                         });
+    const auto check = [&](const data::ExamplePlace& place, const data::Example& example) {
+      if (!example.label.value_or("").empty()) return;
+      throw InputError{"the label is empty",
+                       {.object = file, .line = static_cast<std::int64_t>(place.record)},
+                       "write one, or leave out the row"};
+    };
+    data::visit_examples(file, flags.read_options(), any, check);
   }
 }
 
