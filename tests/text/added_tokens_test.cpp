@@ -49,6 +49,29 @@ TEST(AddedTokens, SingleWordsStandAlone) {
             (Segments{"cats bobcat \u00e9cat cat\u0301 _cat cat9"}));
 }
 
+TEST(AddedTokens, AreFoundInEveryPlace) {
+  const AddedTokens tokens{
+      {{.content = "<s>", .id = 1}, {.content = "[A]", .id = 2}, {.content = "[B]", .id = 3}}};
+  for (std::size_t size = 0; size < 140; ++size) {
+    for (std::size_t at = 0; at <= size; ++at) {
+      for (const std::string_view token : {"<s>", "[A]", "[B]", "<t>", "[", ""}) {
+        const std::string text =
+            std::string(at, '<') + std::string{token} + std::string(size - at, 's');
+        std::size_t found = 0;
+        tokens.split(text, [&](const Segment& segment) {
+          if (!segment.id) return true;
+          ++found;
+          EXPECT_EQ(segment.text, token) << text;
+          EXPECT_EQ(segment.text.data(), text.data() + at) << text;
+          return true;
+        });
+        const bool is_token = token.size() == 3 && token != "<t>";
+        ASSERT_EQ(found, is_token ? 1u : 0u) << text;
+      }
+    }
+  }
+}
+
 TEST(AddedTokens, StopsWhereItIsTold) {
   const AddedTokens added{{{.content = "|", .id = 1}}};
   int calls = 0;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <bitset>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -12,10 +13,7 @@
 #include <utility>
 #include <vector>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
+#include <seqtrain/text/avx512.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/unicode/unicode.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
@@ -132,7 +130,7 @@ class AddedTokens {
     }
   }
 
-#if defined(__SSE2__)
+#if defined(__x86_64__)
   /// Returns the first of 16 places at which a token may begin, or 16 if there is none. Reads 17
   /// bytes.
   [[nodiscard]] std::size_t first_opening(const char* block) const noexcept {
@@ -152,13 +150,35 @@ class AddedTokens {
     const auto bits = static_cast<unsigned>(_mm_movemask_epi8(found));
     return static_cast<std::size_t>(std::countr_zero(bits | 0x10000u));
   }
+
+  /// Does the work of `skip` with AVX-512.
+  [[nodiscard]] SEQTRAIN_TEXT_AVX512 std::size_t skip_avx512(std::string_view text,
+                                                             std::size_t at) const noexcept {
+    for (; at < text.size(); at += 64) {
+      const auto left = static_cast<unsigned>(std::min<std::size_t>(65, text.size() - at));
+      const std::uint64_t inside = _bzhi_u64(~std::uint64_t{0}, left);
+      const __m512i here = _mm512_maskz_loadu_epi8(inside, text.data() + at);
+      const __m512i next =
+          _mm512_maskz_loadu_epi8(_bzhi_u64(~std::uint64_t{0}, left - 1), text.data() + at + 1);
+      std::uint64_t found = 0;
+      for (const Opening& opening : openings_) {
+        const std::uint64_t firsts =
+            _mm512_mask_cmpeq_epi8_mask(inside, here, _mm512_set1_epi8(opening.first));
+        if (!opening.has_second) found |= firsts;
+        found |= _mm512_mask_cmpeq_epi8_mask(firsts, next, _mm512_set1_epi8(opening.second));
+      }
+      if (found != 0) return at + static_cast<std::size_t>(std::countr_zero(found));
+    }
+    return text.size();
+  }
 #endif
 
   /// Returns a place from `at` on. No token begins between `at` and that place.
   [[nodiscard]] std::size_t skip([[maybe_unused]] std::string_view text,
                                  std::size_t at) const noexcept {
-#if defined(__SSE2__)
+#if defined(__x86_64__)
     if (openings_.size() > 6) return at;
+    if (has_avx512()) return skip_avx512(text, at);
     for (; at + 17 <= text.size(); at += 16) {
       if (const std::size_t first = first_opening(text.data() + at); first < 16) return at + first;
     }

@@ -187,8 +187,10 @@ class BasicTokenizer {
     append(special.before, out);
     const std::size_t first_begin = out.size();
     const std::size_t limit = budget == unlimited ? unlimited : budget + 1;
+    // Most texts have more ids than one for 6 bytes, so both will probably exceed the budget.
+    const bool skips_bound = budget % 2 != 0 && std::min(first.size(), second.size()) / 6 > limit;
     PairLengths lengths;
-    for (const std::size_t bound : {room.bound_of(limit), unlimited}) {
+    for (std::size_t bound = skips_bound ? unlimited : room.bound_of(limit);; bound = unlimited) {
       out.resize(first_begin);
       lengths.first = append_ids(first, bound, scratch, out);
       append(special.between, out);
