@@ -1,6 +1,7 @@
 #include <atomic>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -28,7 +29,11 @@ TEST(FileLock, WaitsAndSaysSo) {
   const auto file = directory / "lock";
   std::optional<FileLock> first{file};
   std::atomic<bool> waited{false};
-  std::thread second{[&] { const FileLock lock{file, [&] { waited = true; }}; }};
+  const auto log = [&](std::string_view line) {
+    EXPECT_EQ(line, "waiting for another process that holds " + file.string());
+    waited = true;
+  };
+  std::thread second{[&] { const FileLock lock{file, log}; }};
   while (!waited) std::this_thread::yield();
   first.reset();
   second.join();

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <system_error>
 
 #include <fcntl.h>
@@ -18,12 +19,13 @@ namespace seqtrain {
 /// the system when the process dies. A missing file is created, and stays.
 class FileLock {
  public:
-  /// Waits for the lock. Calls `waiting` first if somebody else holds it. Throws `Error` if the
-  /// file cannot be locked.
-  explicit FileLock(const std::filesystem::path& path, const std::function<void()>& waiting = {})
+  /// Waits for the lock. Tells the log, if there is one, that somebody else holds it. Throws
+  /// `Error` if the file cannot be locked.
+  explicit FileLock(const std::filesystem::path& path,
+                    const std::function<void(std::string_view)>& log = {})
       : FileLock{open(path)} {
     if (lock(LOCK_EX | LOCK_NB)) return;
-    if (errno == EWOULDBLOCK && waiting) waiting();
+    if (errno == EWOULDBLOCK && log) log("waiting for another process that holds " + path.string());
     if (!lock(LOCK_EX)) fail(path);
   }
 

@@ -123,12 +123,7 @@ class Cache {
                                             const DownloadOptions& options) const {
     const auto name = identity(objects);
     const auto path = directory_ / name;
-    const auto lock_file = directory_ / (name + ".lock");
-    const FileLock lock{lock_file, [&] {
-                          if (const auto& log = client.service().options().log) {
-                            log("waiting for another process that holds " + lock_file.string());
-                          }
-                        }};
+    const FileLock lock{directory_ / (name + ".lock"), client.service().options().log};
     if (is_intact(path, objects)) return path;
     std::filesystem::remove_all(path);
     const auto partial = directory_ / (name + ".partial");

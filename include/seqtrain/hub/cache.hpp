@@ -161,11 +161,7 @@ class Cache {
     create(blob.parent_path());
     create(lock_file.parent_path());
     tag();
-    const FileLock lock{lock_file, [&] {
-                          if (const auto& log = client.options().log) {
-                            log("waiting for another process that holds " + lock_file.string());
-                          }
-                        }};
+    const FileLock lock{lock_file, client.options().log};
     std::error_code ignored;
     if (!std::filesystem::exists(blob, ignored)) download(client, name, commit, file, blob);
     link(blob, snapshot(name, commit) / file.path);
