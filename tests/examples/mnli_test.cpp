@@ -235,7 +235,8 @@ TEST_F(Mnli, TrainsAdaptersThatPredictAsTheMergedModelDoes) {
   ASSERT_EQ(answers.code, 0) << answers.output;
   EXPECT_EQ(answers.output, predict("whole").output);
   const auto again =
-      run_example("mnli", flags("again", "--model " + (directory_ / "run").string()));
+      run_example("mnli", "--model " + (directory_ / "run").string() + " --train-file " +
+                              file_.string() + " --output-dir " + (directory_ / "again").string());
   EXPECT_EQ(again.code, 2);
   EXPECT_NE(again.output.find("is an adapter; train from its base"), std::string::npos)
       << again.output;

@@ -163,6 +163,11 @@ INSTANTIATE_TEST_SUITE_P(
         AdaptedCase{{"deberta-v2", "relu", 3, 128, 2, 64,
                      R"("relative_attention": true, "pos_att_type": ["c2p"],
                         "max_relative_positions": 20)"},
+                    Precision::fp32},
+        AdaptedCase{{"deberta-v2", "gelu", 2, 128, 4, 128,
+                     R"("relative_attention": true, "pos_att_type": "p2c|c2p",
+                        "position_buckets": 64, "share_att_key": true,
+                        "norm_rel_ebd": "layer_norm")"},
                     Precision::bf16}));
 
 TEST(AdaptersOfShapes, WithoutKernelsLearnByOperators) {
