@@ -156,12 +156,10 @@ class ParameterMaker {
       if (used_.contains(name) || name.ends_with("position_ids")) continue;
       result.left_out.push_back(std::move(name));
     }
-    if (checkpoint_->adapter() == nullptr) return result;
-    for (const auto& [name, tensor] : checkpoint_->adapter()->tensors()) {
-      if (used_.contains(name)) continue;
-      checkpoint_->adapter()->fail(name,
-                                   "has no place in the model " + checkpoint_->directory().string(),
-                                   "name the base that the adapter was trained for");
+    const auto* const adapter = checkpoint_->adapter();
+    if (adapter == nullptr) return result;
+    for (const auto& [name, tensor] : adapter->tensors()) {
+      if (!used_.contains(name)) adapter->fail(name, "has no place in the model", other_base);
     }
     return result;
   }
@@ -203,15 +201,13 @@ class ParameterMaker {
     const auto b = adapter.find(map + std::string{weights::factor_b});
     const auto tensor_of = [&](const weights::TensorView& view) {
       used_.insert(view.name.substr(weights::adapter_prefix.size()));
-      const auto numbers = weights::to_floats(view);
-      return at::empty(view.shape, at::kFloat)
-          .copy_(at::from_blob(const_cast<float*>(numbers.data()), view.shape, at::kFloat));
+      auto numbers = weights::to_floats(view);
+      return at::from_blob(numbers.data(), view.shape, at::kFloat).clone();
     };
     const at::Tensor change = at::mm(tensor_of(*b), tensor_of(*a));
     if (change.sizes() == value.sizes()) return value.add(change, adapter.config().lora.scale());
-    adapter.fail(b->name,
-                 "does not fit " + name + " of shape " + weights::to_string(value.sizes().vec()),
-                 "name the base that the adapter was trained for");
+    const std::string shape = weights::to_string(value.sizes().vec());
+    adapter.fail(b->name, "does not fit " + name + " of shape " + shape, other_base);
   }
 
   at::Tensor load(const weights::TensorView& stored, const std::string& name,
@@ -257,6 +253,8 @@ class ParameterMaker {
     const random::Stream stream{options_.seed, random::Purpose::initialization, place};
     return tensor::make_generator(stream.at(0), c10::Device{c10::kCPU});
   }
+
+  static constexpr const char* other_base = "name the base that the adapter was trained for";
 
   const weights::WeightsFolder* checkpoint_;
   Options options_;
