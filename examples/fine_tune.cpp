@@ -175,14 +175,29 @@ void summarize(const Program& program, Prepared& run, const Watch& watch) {
   return split;
 }
 
+/// Saves the model and the figures. With `--merge-adapter` the base is loaded again, because the
+/// passes have not kept it as it was, and the adapter is merged into it.
+void save_model(const Program& program, const Prepared& run, const model::AnyClassifier& model) {
+  const cli::TrainFlags& flags = run.flags;
+  const auto save = [&](const model::AnyClassifier& saved) {
+    run::save_run(run.directory, saved, run.tokenizer.files(), run.results,
+                  {.base_model = cli::name_on_hub(program.given.model),
+                   .license = run::license_of(flags.model),
+                   .dataset = run.dataset});
+  };
+  if (!flags.merge_adapter) return save(model);
+  const auto adapter = run.directory.path() / "adapter.partial";
+  model.save_pretrained(adapter);
+  const auto whole = model::load_classifier(adapter, {.device = program.device}, flags.model);
+  std::filesystem::remove_all(adapter);
+  save(whole);
+}
+
 /// Saves the model, the figures, the answers and the page in the run's directory.
 void save(const Program& program, const Prepared& run, const Examples& examples, Fitted& fitted,
           Watch& watch) {
   const cli::TrainFlags& flags = run.flags;
-  run::save_run(run.directory, fitted.trainer.model().model(), run.tokenizer.files(), run.results,
-                {.base_model = cli::name_on_hub(program.given.model),
-                 .license = run::license_of(flags.model),
-                 .dataset = run.dataset});
+  save_model(program, run, fitted.trainer.model().model());
   const bool test_is_dev = flags.test_file == flags.dev_file;
   std::vector<run::PredictedSplit> splits;
   if (const auto* const dev = watch.answers.find("dev")) {

@@ -79,11 +79,13 @@ void check(const predict::StreamProgress& done, const cli::PredictFlags& flags) 
       "their answers say why"};
 }
 
-void label_records(Records records, const FieldsOfRun& run, const cli::PredictFlags& flags) {
+void label_records(Records records, const FieldsOfRun& run, const cli::PredictFlags& flags,
+                   const std::filesystem::path& base) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load_in = [&](const std::string& precision) {
-    return model::AnyPredictor{flags.model,
-                               {.device = device, .precision = model::precision_named(precision)}};
+    return model::AnyPredictor{
+        flags.model,
+        {.device = device, .precision = model::precision_named(precision), .base = base}};
   };
   const auto predictor = load_in(flags.precision);
   if (predictor.precision() == model::Precision::int8) {
@@ -122,11 +124,12 @@ void label_file(cli::PredictFlags flags) {
   std::error_code none;
   const bool is_here = std::filesystem::exists(flags.model, none);
   if (!is_here) check_beginning(beginning, flags.file, records.options);
-  flags.model = cli::find_model(flags.model, log::log_on_stderr()).directory.string();
+  const auto found = cli::find_model(flags.model, log::log_on_stderr());
+  flags.model = found.directory.string();
   const auto run = FieldsOfRun::of_model(flags.model);
   records.options = options_for(beginning, records.name, records.options, run);
   check_beginning(beginning, flags.file, records.options);
-  label_records(std::move(records), run, flags);
+  label_records(std::move(records), run, flags, found.base);
 }
 
 int predict_main(int argc, char** argv) {
@@ -134,10 +137,11 @@ int predict_main(int argc, char** argv) {
     cli::PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
     if (!flags.reads_stdin()) return label_file(flags);
-    flags.model = cli::find_model(flags.model, log::log_on_stderr()).directory.string();
+    const auto found = cli::find_model(flags.model, log::log_on_stderr());
+    flags.model = found.directory.string();
     label_records({.input = PredictInput{{STDIN_FILENO, flags.input_name()}},
                    .name = flags.input_name(),
                    .options = flags.read_options()},
-                  FieldsOfRun::of_model(flags.model), flags);
+                  FieldsOfRun::of_model(flags.model), flags, found.base);
   });
 }

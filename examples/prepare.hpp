@@ -34,6 +34,7 @@
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/weights/adapter.hpp>
 
 #include "processes.hpp"
 
@@ -122,6 +123,11 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
   auto flags = cli::with_local_inputs(
       program.processes.in_one_directory(program.given, program.name), log,
       [&](const cli::TrainFlags& files) { check_before_the_model(program, files); });
+  if (weights::is_adapter(flags.model)) {
+    throw InputError{"is an adapter",
+                     {.object = flags.model},
+                     "train from its base, or from a model that --merge-adapter has saved"};
+  }
   run::Results results{.flags = cli::with_dataset(program.parser.values(), flags),
                        .versions = tensor::versions()};
   auto dataset = cli::card_dataset(flags);
@@ -130,10 +136,16 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
   auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
   auto tokenizer = text::load_tokenizer(flags.model);
   auto labels = flags.choose_labels();
-  const auto options =
-      flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
+  auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
+  const std::string& given = program.given.model;
+  if (cli::is_on_hub(given) || gcs::is_gs(given)) options.base_name = given;
   auto model = model::load_classifier(flags.model, options);
   log.lines(tensor::describe(program.device) + "\n" + model::describe(model, options));
+  if (options.lora) {
+    const auto maps = model.adapter_config().lora.targets.size();
+    log.info("LoRA: rank " + std::to_string(flags.lora_rank) + " on " + std::to_string(maps) +
+             " linear maps");
+  }
   const auto settings =
       cli::run_settings(program.parser.determining_values(), flags, name(model.precision()));
   program.processes.check_equal(settings);

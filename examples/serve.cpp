@@ -18,11 +18,12 @@ using namespace seqtrain;
 
 void serve_model(const cli::ServeFlags& flags, const log::Log& log) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
-  const model::PredictorOptions options{.device = device,
-                                        .precision = model::precision_named(flags.precision)};
-  const auto load = [&flags, &log, options, device] {
+  const auto load = [&flags, &log, device] {
     const auto found = cli::find_model(flags.model, log);
-    model::AnyPredictor predictor{found.directory, options};
+    model::AnyPredictor predictor{found.directory,
+                                  {.device = device,
+                                   .precision = model::precision_named(flags.precision),
+                                   .base = found.base}};
     log.lines(model::describe(predictor.precision(), device, predictor.maps_in_bf16()));
     serve::ModelFacts facts{.id = found.place,
                             .dtype = std::string{model::dtype_name(predictor.precision())},

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/cli/find_model.hpp>
+#include <seqtrain/weights/adapter.hpp>
 
 #include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
@@ -69,6 +70,21 @@ TEST(FindModel, LooksIntoDirectories) {
     EXPECT_EQ(found.directory, model);
     EXPECT_EQ(found.place, model.string());
   }
+}
+
+/// Writes an adapter whose base has this place.
+void write_adapter(const std::filesystem::path& directory, const std::string& base) {
+  std::filesystem::create_directories(directory);
+  tests::write_file(directory / "adapter_config.json",
+                    weights::adapter_config_text({.lora = {.targets = {"query"}}, .base = base}));
+}
+
+TEST(FindModel, FindsAnAdapterWhoseBaseIsADirectory) {
+  const tests::TemporaryDirectory directory;
+  write_adapter(directory.path(), "/somewhere/base");
+  const auto found = find_model(directory.path().string(), log::Log{});
+  EXPECT_EQ(found.directory, directory.path());
+  EXPECT_EQ(found.base, "");
 }
 
 TEST(FindModel, SaysHowToContinueAStoppedRun) {

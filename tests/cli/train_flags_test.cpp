@@ -61,7 +61,7 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
       "checkpoint-minutes", "keep-checkpoints", "keep-last-checkpoint", "resume", "grace-seconds",
       "logging-dir", "hp-tune", "push-to-hub", "hub-private-repo",
       // these use the trained model
-      "calibrate", "report-texts",
+      "calibrate", "report-texts", "merge-adapter",
       // the number of processes; the program adds the parts of a step
       "replicas", "reduction", "dist-interface"};
   auto expected = names(parser.values());
@@ -345,7 +345,8 @@ TEST_F(TrainFlagsTest, RepeatARunFromItsRecord) {
        {std::vector<const char*>{},
         {"--dev-fraction=0.1", "--learning-rate=3.00000012e-5", "--output-dir=out", "--overwrite",
          "--dropout=0.25", "--class-weights=auto", "--freeze-encoder", "--order=file",
-         "--optim=adamw", "--greater-is-better=false", "--report-texts=false"}}) {
+         "--optim=adamw", "--greater-is-better=false", "--report-texts=false"},
+        {"--lora-rank=4", "--lora-alpha=6", "--lora-target=query,value", "--use-rslora"}}) {
     TrainFlags flags, again;
     Flags parser{"program", "does something"}, reader{"program", "does something"};
     std::vector<const char*> all{"program"};
@@ -366,6 +367,19 @@ TEST_F(TrainFlagsTest, RepeatARunFromItsRecord) {
     EXPECT_EQ(again.output_dir, "");
     EXPECT_FALSE(again.overwrite);
   }
+}
+
+TEST_F(TrainFlagsTest, ChooseAdapters) {
+  EXPECT_FALSE(parsed({}).lora());
+  const auto lora =
+      parsed({"--lora-rank=4", "--lora-alpha=6", "--lora-target=query,value", "--use-rslora"})
+          .lora();
+  ASSERT_TRUE(lora);
+  EXPECT_EQ(lora->rank, 4);
+  EXPECT_EQ(lora->scale(), 3);
+  EXPECT_EQ(lora->targets, (std::vector<std::string>{"query", "value"}));
+  // A checkpoint from before adapters existed counts as one without.
+  EXPECT_EQ(train::value_in(TrainFlags::default_settings(), "lora-rank"), "0");
 }
 
 TEST_F(TrainFlagsTest, TakeWhatAServiceThatTunesPasses) {

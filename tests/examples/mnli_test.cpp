@@ -214,6 +214,67 @@ TEST_F(Mnli, TrainsTheHeadAloneAndTakesTheOtherOptimizer) {
             bytes(after.find("bert.pooler.dense.weight")));
 }
 
+TEST_F(Mnli, TrainsAdaptersThatPredictAsTheMergedModelDoes) {
+  const std::string lora = "--lora-rank 4 --lora-target attention --learning-rate 1e-2 ";
+  const auto run = run_example("mnli", flags("run", lora));
+  ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_NE(run.output.find("LoRA: rank 4 on "), std::string::npos) << run.output;
+  for (const char* name :
+       {"adapter_config.json", "adapter_model.safetensors", "config.json", "vocab.txt"}) {
+    EXPECT_TRUE(std::filesystem::exists(directory_ / "run/model" / name)) << name;
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run/model/model.safetensors"));
+  const auto whole = run_example("mnli", flags("whole", lora + "--merge-adapter"));
+  ASSERT_EQ(whole.code, 0) << whole.output;
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "whole/model/model.safetensors"));
+  const auto predict = [&](const std::string& name) {
+    return run_example("predict", "--threads 1 --model " + (directory_ / name).string() +
+                                      " --file " + file_.string());
+  };
+  const auto answers = predict("run");
+  ASSERT_EQ(answers.code, 0) << answers.output;
+  EXPECT_EQ(answers.output, predict("whole").output);
+  const auto again =
+      run_example("mnli", "--model " + (directory_ / "run").string() + " --train-file " +
+                              file_.string() + " --output-dir " + (directory_ / "again").string());
+  EXPECT_EQ(again.code, 2);
+  EXPECT_NE(again.output.find("is an adapter; train from its base"), std::string::npos)
+      << again.output;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "again"));
+}
+
+TEST_F(Mnli, ResumesAdaptersToTheSameBits) {
+  const std::string lora = "--lora-rank 2 --keep-last-checkpoint ";
+  ASSERT_EQ(run_example("mnli", flags("whole", lora, "--epochs 2")).code, 0);
+  ASSERT_EQ(run_example("mnli", flags("parts", lora)).code, 0);
+  const auto other =
+      run_example("mnli", flags("parts", "--lora-rank 3 --resume auto", "--epochs 2"));
+  EXPECT_EQ(other.code, 2) << other.output;
+  EXPECT_NE(other.output.find("lora-rank"), std::string::npos) << other.output;
+  const auto rest = run_example("mnli", flags("parts", lora + "--resume auto", "--epochs 2"));
+  ASSERT_EQ(rest.code, 0) << rest.output;
+  EXPECT_TRUE(read_file(directory_ / "whole/model.pth") ==
+              read_file(directory_ / "parts/model.pth"));
+  EXPECT_LT(std::filesystem::file_size(directory_ / "whole/model.pth"),
+            std::filesystem::file_size(tests::small_checkpoint() / "model.safetensors") / 2);
+}
+
+TEST_F(Mnli, RefusesAdaptersThatFitNothing) {
+  const auto refused = [&](const std::string& more, const std::string& reason) {
+    const auto run = run_example("mnli", flags("run", more));
+    EXPECT_EQ(run.code, 2) << more;
+    EXPECT_NE(run.output.find(reason), std::string::npos) << more << run.output;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
+  };
+  refused("--lora-rank 100000", "is above the sizes of bert.encoder.layer.0.attention.self.query");
+  refused("--lora-rank 2 --lora-target q_lin",
+          "match no linear map of the encoder; a map's name is ");
+  refused("--lora-rank -1", "--lora-rank: must not be negative");
+  refused("--lora-alpha 3", "--lora-rank: is needed for adapters");
+  refused("--lora-rank 2 --lora-alpha 0", "--lora-alpha: must be a number above 0");
+  refused("--lora-rank 2 --freeze-encoder", "--freeze-encoder: does not go with --lora-rank");
+}
+
 TEST_F(Mnli, KeepsARunUnlessToldOtherwise) {
   std::filesystem::create_directories(directory_ / "run");
   write_file(directory_ / "run/metrics.json", "{}");

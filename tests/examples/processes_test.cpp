@@ -68,6 +68,14 @@ TEST_F(SlowTogether, LeaveTheBitsOfOneProcess) {
   }
 }
 
+TEST_F(SlowTogether, LeaveTheBitsOfOneProcessWithAdapters) {
+  const std::string lora = "--lora-rank 4 --replicas 2";
+  ASSERT_EQ(run_command(program("alone", lora)).code, 0);
+  const auto ended = run("run", {2, lora});
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  EXPECT_TRUE(model("run") == model("alone"));
+}
+
 TEST_F(SlowTogether, ContinueARunWithAnotherNumber) {
   ASSERT_EQ(run_command(program("alone", "--replicas 2")).code, 0);
   const std::string every = "--checkpoint-every 2 --resume auto ";

@@ -161,6 +161,17 @@ TEST(ModelFiles, TakesASentencePieceModelIfThereIsNoTokenizerJson) {
                                       "model.safetensors"}));
 }
 
+TEST(ModelFiles, TakesAnAdapterUnlessThereIsAWholeModel) {
+  EXPECT_EQ(model_files({"README.md", "adapter_config.json", "adapter_model.safetensors"}, "m"),
+            (Files{"adapter_config.json", "adapter_model.safetensors"}));
+  EXPECT_EQ(
+      model_files({"adapter_config.json", "adapter_model.safetensors", "config.json", "vocab.txt"},
+                  "m"),
+      (Files{"config.json", "vocab.txt", "adapter_config.json", "adapter_model.safetensors"}));
+  EXPECT_EQ(model_files({"adapter_config.json", "config.json", "model.safetensors"}, "m"),
+            (Files{"config.json", "model.safetensors"}));
+}
+
 TEST(ModelFiles, SaysWhatIsMissing) {
   EXPECT_NE(tests::problem_of([] {
               static_cast<void>(model_files({"model.safetensors"}, "org/m"));

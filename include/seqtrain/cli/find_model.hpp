@@ -18,6 +18,7 @@
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/sink/manifest.hpp>
+#include <seqtrain/weights/adapter.hpp>
 
 namespace seqtrain::cli {
 
@@ -34,6 +35,7 @@ inline std::optional<std::string> model_in(const Names& names, const std::string
   };
   if (has("config.json")) return folder;
   if (has("model/config.json")) return folder + "model/";
+  if (has(weights::adapter_config_name)) return folder;
   if (has("vocabulary.txt") || has("subwords.model")) return folder;  // ULMFiT has no config.json
   return {};
 }
@@ -107,21 +109,22 @@ inline Names names_below(const gcs::Uri& place, const log::Log& log) {
 struct FoundModel {
   std::string place;                ///< its folder, local or `gs://`
   std::filesystem::path directory;  ///< the folder, or a verified local copy
+  std::filesystem::path base = {};  ///< a local copy of an adapter's base, if that is elsewhere
 };
 
-/// Finds the model at a place: a model's folder, a run's folder with a model in it, or a folder of
-/// dated runs, whose newest complete run is taken. The place is local, `gs://` or a name on the
-/// hub. From a bucket only the model's files are fetched. Throws `InputError` if there is no model.
-inline FoundModel find_model(const std::string& place, const log::Log& log) {
+namespace detail {
+
+/// Finds the folder of the model at a place, but not the base of an adapter.
+inline FoundModel find_folder(const std::string& place, const log::Log& log) {
   const auto fetch = [&](const auto& client, const auto& cache, const auto& options) {
     return hub::fetch_model(client, cache, hub::Name::parse(place), options);
   };
-  if (is_on_hub(place)) return {.place = place, .directory = detail::from_hub(log, fetch)};
+  if (is_on_hub(place)) return {.place = place, .directory = from_hub(log, fetch)};
   const bool remote = gcs::is_gs(place);
   if (!remote) demand_directory(place, "model");
-  const auto names = remote ? detail::names_below(gcs::Uri::parse(place), log)
-                            : detail::names_below(std::filesystem::path{place});
-  const auto folder = detail::choose_model(names);
+  const auto names =
+      remote ? names_below(gcs::Uri::parse(place), log) : names_below(std::filesystem::path{place});
+  const auto folder = choose_model(names);
   if (!folder) {
     const bool stopped = names.contains("train_log.jsonl");
     throw InputError{
@@ -137,6 +140,22 @@ inline FoundModel find_model(const std::string& place, const log::Log& log) {
     found += (place.ends_with('/') ? "" : "/") + folder->substr(0, folder->size() - 1);
   }
   return {.place = found, .directory = local_input(found, log)};
+}
+
+}  // namespace detail
+
+/// Finds the model at a place: a model's folder, a run's folder with a model in it, or a folder of
+/// dated runs, whose newest complete run is taken. The place is local, `gs://` or a name on the
+/// hub. From a bucket only the model's files are fetched. The base of an adapter is fetched too.
+/// Throws `InputError` if there is no model.
+inline FoundModel find_model(const std::string& place, const log::Log& log) {
+  auto found = detail::find_folder(place, log);
+  if (!weights::is_adapter(found.directory)) return found;
+  const auto config = weights::read_adapter_config(found.directory);
+  if (!is_on_hub(config.base) && !gcs::is_gs(config.base)) return found;
+  const std::string revision = config.revision.empty() ? "" : "@" + config.revision;
+  found.base = detail::find_folder(config.base + revision, log).directory;
+  return found;
 }
 
 }  // namespace seqtrain::cli

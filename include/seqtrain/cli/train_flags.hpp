@@ -148,6 +148,7 @@ struct TrainFlags : DataFlags,
             .tokenizer_size = tokenizer.vocab_size(),
             .ignore_mismatched_sizes = ignore_mismatched_sizes,
             .freeze_encoder = freeze_encoder,
+            .lora = lora(),
             .seed = static_cast<std::uint64_t>(seed),
             .device = on,
             .precision = Options::precision_named(precision)};

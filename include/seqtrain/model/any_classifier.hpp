@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include <ATen/core/Tensor.h>
@@ -28,6 +29,7 @@
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
+#include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/write_config.hpp>
@@ -42,7 +44,8 @@ namespace seqtrain::model {
 /// of the state_dict of the family's class in transformers, the encoder's before the head's.
 /// Dropout is a pure function of the seed and the batch's epoch and index; equal seeds and thread
 /// counts give equal bits. On the processor a frozen encoder computes each row of a loader's set
-/// once and keeps its `hidden_size` floats, which does not change the bits of the results.
+/// once and keeps its `hidden_size` floats, which does not change the bits of the results. With
+/// `ClassifierOptions::lora`, the parameters are those of adapters and of the head.
 class AnyClassifier {
  public:
   using batch_type = data::Batch;
@@ -52,10 +55,8 @@ class AnyClassifier {
 
   AnyClassifier(LoadedNetwork loaded, const ClassifierOptions& options)
       : loaded_{std::move(loaded)},
-        seed_{options.seed},
-        device_{options.device},
+        options_{options},
         precision_{resolve(options.precision, options.device)},
-        only_predicts_{options.only_predicts},
         loss_{loss_with(options.loss)} {
     passes_ = make_passes(loaded_, precision_, options);
     loaded_.borrowed.own();
@@ -135,31 +136,46 @@ class AnyClassifier {
   /// See `cpu::AnyEncoder::maps_in_bf16`.
   [[nodiscard]] std::size_t maps_in_bf16() const { return passes_.maps_in_bf16; }
 
-  /// Writes config.json and model.safetensors as `from_pretrained` reads them. Throws as
-  /// `parameters` does.
+  /// Returns the facts about its adapter. Call it only if `ClassifierOptions::lora` has a value.
+  [[nodiscard]] weights::AdapterConfig adapter_config() const {
+    const std::string& name = options_.base_name;
+    const auto revision = name.find('@');  // of a name on the hub
+    weights::AdapterConfig result{
+        .lora = *options_.lora,
+        .base = name.substr(0, revision),
+        .revision = revision == name.npos ? "" : name.substr(revision + 1)};
+    if (name.empty()) result.base = std::filesystem::absolute(loaded_.directory).string();
+    result.lora.targets = loaded_.adapted;
+    return result;
+  }
+
+  /// Writes config.json and model.safetensors as `from_pretrained` reads them, or an adapter in
+  /// PEFT's layout with a config.json. Throws as `parameters` does.
   void save_pretrained(const std::filesystem::path& directory) const {
     check_trainable();
     std::filesystem::create_directories(directory);
     weights::write_config(directory / "config.json", loaded_.config_text, loaded_.architecture,
                           config().labels, problem_type());
-    weights::write_safetensors(directory / "model.safetensors", state_dict().views());
+    const auto state = state_dict();
+    if (options_.lora) return weights::write_adapter(directory, adapter_config(), state.views());
+    weights::write_safetensors(directory / "model.safetensors", state.views());
   }
 
  private:
   [[nodiscard]] AnyLoss loss_with(const LossOptions& options) const {
-    return make_loss(config().problem(), config().num_labels(), options, device_);
+    return make_loss(config().problem(), config().num_labels(), options, options_.device);
   }
 
   void check_trainable() const {
-    if (only_predicts_) throw Error{"the model was loaded for predictions only"};
+    if (options_.only_predicts) throw Error{"the model was loaded for predictions only"};
   }
 
   MeanLoss add_gradients(const data::Batch& batch, double weight,
                          const std::function<void(std::size_t)>& ready) {
     check_trainable();
     const at::AutoGradMode with_gradients{true};
-    const at::Tensor loss =
-        passes_.passes->accumulate({batch, weight, dropout_stream(seed_, batch), loss_, ready});
+    const at::Tensor loss = passes_.passes->accumulate(
+        {batch, weight, dropout_stream(options_.seed, batch), loss_, ready});
     return MeanLoss{loss.detach()};
   }
 
@@ -169,10 +185,8 @@ class AnyClassifier {
   }
 
   LoadedNetwork loaded_;
-  std::uint64_t seed_;
-  c10::Device device_;
+  ClassifierOptions options_;
   Precision precision_;
-  bool only_predicts_;
   AnyLoss loss_;
   MadePasses passes_;
 };

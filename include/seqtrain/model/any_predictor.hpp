@@ -28,6 +28,8 @@ struct PredictorOptions {
   c10::Device device = c10::Device{c10::kCPU};
   /// Precision of an encoder's products; an AWD-LSTM has only fp32.
   Precision precision = Precision::fp32;
+  /// The base's directory if the model is an adapter; by default the one that the adapter names.
+  std::filesystem::path base = {};
 };
 
 /// A text, or a pair of texts.
@@ -46,9 +48,9 @@ class AnyPredictor {
  public:
   using Encoded = predict::Encoded;
 
-  /// Loads a directory in Hugging Face's layout, the directory of a run, or a directory that the
-  /// program `languages` has written. Throws `InputError` if it is none of them, if its files do
-  /// not fit together, or if the model is not fine-tuned.
+  /// Loads a directory in Hugging Face's layout, an adapter in PEFT's, the directory of a run, or a
+  /// directory that the program `languages` has written. Throws `InputError` if it is none of them,
+  /// if its files do not fit together, or if the model is not fine-tuned.
   explicit AnyPredictor(const std::filesystem::path& directory,
                         const PredictorOptions& options = {});
   AnyPredictor(AnyPredictor&&) noexcept;

@@ -10,10 +10,13 @@
 namespace seqtrain::model {
 
 /// Loads the classifier in a Hugging Face directory, of the family that its config.json names.
-/// Throws `InputError` if the family is not supported or the files do not fit together.
+/// A directory in PEFT's layout gives its base with the adapter merged into the weights; `base` is
+/// the base's directory, by default the one that the adapter names. Throws `InputError` if the
+/// family is not supported or the files do not fit together.
 [[nodiscard]] inline AnyClassifier load_classifier(const std::filesystem::path& directory,
-                                                   const ClassifierOptions& options = {}) {
-  return AnyClassifier{load_any_network(weights::WeightsFolder{directory}, options), options};
+                                                   const ClassifierOptions& options = {},
+                                                   const std::filesystem::path& base = {}) {
+  return AnyClassifier{load_any_network(weights::WeightsFolder{directory, base}, options), options};
 }
 
 }  // namespace seqtrain::model

@@ -27,13 +27,15 @@ namespace seqtrain::model {
 template <Architecture Family>
 class NetworkOf : public Network {
  public:
-  NetworkOf(ParameterMaker& maker, const typename Family::Config& config, bool encoder_frozen)
+  NetworkOf(ParameterMaker& maker, const typename Family::Config& config, bool encoder_frozen,
+            const weights::LoRA* lora)
       : encoder_{std::in_place,
                  Scope{maker,
                        std::string{Family::prefix},
                        {.required = true,
                         .frozen = encoder_frozen,
-                        .initial = {config.initializer_range}}},
+                        .initial = {config.initializer_range},
+                        .lora = lora}},
                  config},
         head_{Scope{maker, "", {.initial = {config.initializer_range}}}, config} {}
 
@@ -58,18 +60,20 @@ class NetworkOf : public Network {
   }
 
   [[nodiscard]] cpu::AnyEncoder kernels(std::vector<tensor::Parameter>& parameters,
-                                        Precision precision, bool only_predicts) override {
+                                        Precision precision, bool only_predicts,
+                                        bool packed_only) override {
     cpu::AnyEncoder kernels;
     if constexpr (HasCpuParts<typename Family::Encoder>) {
       kernels = {*encoder_, parameters, precision, only_predicts};
     }
-    if (kernels && only_predicts) {
-      encoder_.reset();
+    if (!kernels || !packed_only) return kernels;
+    encoder_.reset();
+    if (only_predicts) {
       std::erase_if(parameters, [](const tensor::Parameter& parameter) {
         return parameter.name.starts_with(std::string{Family::prefix} + ".");
       });
-      kernels.keep_packed_only();
     }
+    kernels.keep_packed_only();
     return kernels;
   }
 
@@ -91,16 +95,19 @@ template <Architecture Family>
                        {.prefix = Family::prefix,
                         .seed = options.seed,
                         .device = options.device,
-                        .borrows = options.only_predicts && options.device.is_cpu(),
+                        .borrows = options.encoder_is_fixed() && options.device.is_cpu(),
                         .ignores_sizes = options.ignore_mismatched_sizes}};
   auto network = std::make_unique<NetworkOf<Family>>(
-      maker, config, options.freeze_encoder || options.only_predicts);
+      maker, config, options.freeze_encoder || options.encoder_is_fixed(),
+      options.lora ? &*options.lora : nullptr);
   return {.config_text = file.text(),
           .config = config,
           .architecture = Family::classifier,
           .max_length = Family::max_length(config),
           .parameters = maker.parameters(),
           .report = maker.report(),
+          .directory = checkpoint.directory(),
+          .adapted = options.lora ? maker.adapted() : std::vector<std::string>{},
           .borrowed = maker.borrowed(),
           .network = std::move(network)};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,21 +49,25 @@ class Network {
   [[nodiscard]] virtual std::vector<packed::LayerParts> packed_parts() const = 0;
 
   /// Returns the hand-written passes of the encoder, or an empty object if it has none.
-  /// `parameters` are all parameters of the network. If the passes only predict, they keep packed
-  /// weights only: the encoder's tensors are freed, and the parameters whose names begin with the
-  /// family's prefix are taken out of the list. `encode` must not be called afterwards.
+  /// `parameters` are those of the network. With `packed_only`, because the passes only predict or
+  /// only adapters learn, they keep packed weights only: the encoder's tensors are freed, and
+  /// `encode` must not be called afterwards. If the passes only predict, the parameters whose names
+  /// begin with the family's prefix are taken out of the list.
   [[nodiscard]] virtual cpu::AnyEncoder kernels(std::vector<tensor::Parameter>& parameters,
-                                                Precision precision, bool only_predicts) = 0;
+                                                Precision precision, bool only_predicts,
+                                                bool packed_only) = 0;
 };
 
 /// A network that was loaded from a checkpoint, with the facts that depend on its family.
 struct LoadedNetwork {
   std::string config_text;  ///< the checkpoint's config.json
   weights::ModelConfig config;
-  std::string_view architecture;  ///< the class of the classifier in transformers
-  std::int64_t max_length;        ///< the number of tokens that a row may have
-  std::vector<tensor::Parameter> parameters;
+  std::string_view architecture;              ///< the class of the classifier in transformers
+  std::int64_t max_length;                    ///< the number of tokens that a row may have
+  std::vector<tensor::Parameter> parameters;  ///< if only adapters and the head learn, these
   LoadReport report;
+  std::filesystem::path directory;        ///< the checkpoint
+  std::vector<std::string> adapted = {};  ///< the linear maps that have an adapter
   /// The parameters of a model that only predicts may lie in the checkpoint's mapped files, which
   /// nobody may shorten, until `borrowed.own()` is called.
   tensor::BorrowedMemory borrowed;

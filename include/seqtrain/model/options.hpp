@@ -16,10 +16,13 @@
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/loss/make_loss.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
+
+using weights::LoRA;
 
 struct ClassifierOptions {
   /// Labels by id; if empty, the names in config.json.
@@ -31,6 +34,10 @@ struct ClassifierOptions {
   /// True if parameters that have other sizes in the checkpoint are initialised as new ones.
   bool ignore_mismatched_sizes = false;
   bool freeze_encoder = false;  ///< only the head learns; the encoder runs as in evaluation
+  /// Low-rank adapters of the encoder's linear maps. Only they and the head learn, and they alone
+  /// are the model's parameters.
+  std::optional<LoRA> lora = {};
+  std::string base_name = {};  ///< the base's name in the adapter's config; default: its place
   LossOptions loss = {};
   std::uint64_t seed = 0;  ///< seed of a new head's values and of dropout
   c10::Device device = c10::Device{c10::kCPU};
@@ -44,7 +51,14 @@ struct ClassifierOptions {
   /// Returns the precision named fp32, bf16, int8 or auto.
   static Precision precision_named(std::string_view name) { return model::precision_named(name); }
 
+  /// Tells whether the encoder's own parameters never change or leave the model.
+  [[nodiscard]] bool encoder_is_fixed() const { return only_predicts || lora.has_value(); }
+
   void validate() const {
+    if (lora) lora->validate();
+    if (lora && (freeze_encoder || only_predicts)) {
+      throw InputError{"does not go with a frozen encoder", {.object = "lora"}};
+    }
     if (dropout && !(*dropout >= 0 && *dropout < 1)) {
       throw InputError{"must be at least 0 and below 1", {.object = "dropout"}};
     }

@@ -13,6 +13,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/torch_file.hpp>
@@ -25,16 +26,26 @@ namespace seqtrain::weights {
 /// model. Files are mapped, so opening them costs next to nothing. The tensors' bytes live as long
 /// as this object. Throws `InputError` with the directory and the names that it looked for, or with
 /// the file and the tensor.
+///
+/// If the directory holds an adapter in PEFT's layout, the tensors are those of its base, and
+/// `adapter` changes some of them.
 class WeightsFolder {
  public:
-  explicit WeightsFolder(std::filesystem::path directory) : directory_{std::move(directory)} {
+  /// `base` is the directory of an adapter's base. By default the adapter names it.
+  explicit WeightsFolder(std::filesystem::path directory, const std::filesystem::path& base = {})
+      : directory_{std::move(directory)}, config_file_{directory_ / "config.json"} {
     std::error_code ignored;
     if (!std::filesystem::is_directory(directory_, ignored)) fail("no such directory");
+    if (is_adapter(directory_)) use_adapter(base);
     open();
   }
 
+  /// Returns the adapter, or null if there is none.
+  [[nodiscard]] const Adapter* adapter() const { return adapter_.get(); }
+
   /// Returns the tensor of a state_dict key, or nothing if there is none.
   [[nodiscard]] std::optional<TensorView> find(std::string_view name) const {
+    if (auto own = adapter_ ? adapter_->find(name) : std::nullopt) return own;
     const auto place = tensors_.find(name);
     if (place == tensors_.end()) return {};
     return place->second;
@@ -56,11 +67,26 @@ class WeightsFolder {
     return nullptr;
   }
 
+  /// Returns the directory of the tensors, which is the base's if there is an adapter.
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
-  [[nodiscard]] std::filesystem::path config_file() const { return directory_ / "config.json"; }
+  /// Returns the path of config.json: the adapter's if it has one.
+  [[nodiscard]] const std::filesystem::path& config_file() const { return config_file_; }
 
  private:
   using Tensors = std::map<std::string, TensorView, std::less<>>;
+
+  void use_adapter(const std::filesystem::path& base) {
+    adapter_ = std::make_shared<const Adapter>(directory_);
+    const auto config = (directory_ / adapter_config_name).string();
+    directory_ = base.empty() ? std::filesystem::path{adapter_->config().base} : base;
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(directory_, ignored) || is_adapter(directory_)) {
+      throw InputError{"names '" + directory_.string() + "', which is no directory of a model",
+                       {.object = config, .field = "base_model_name_or_path"},
+                       "put the base there, or write its place into that field"};
+    }
+    if (!std::filesystem::exists(config_file_)) config_file_ = directory_ / "config.json";
+  }
 
   void open() {
     const auto file = weights_file(directory_);
@@ -114,6 +140,8 @@ class WeightsFolder {
   }
 
   std::filesystem::path directory_;
+  std::filesystem::path config_file_;
+  std::shared_ptr<const Adapter> adapter_;
   std::vector<std::shared_ptr<const SafetensorsFile>> safetensors_;
   std::vector<TorchFile> torch_;
   Tensors tensors_;

@@ -1,12 +1,17 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/require.hpp>
+#include <seqtrain/weights/adapter.hpp>
 
 namespace seqtrain::cli {
 
@@ -18,6 +23,11 @@ struct ModelFlags {
   double dropout = not_given;
   bool ignore_mismatched_sizes = false;
   bool freeze_encoder = false;
+  std::int64_t lora_rank = 0;
+  double lora_alpha = 16;
+  std::vector<std::string> lora_target = {"all"};
+  bool use_rslora = false;
+  bool merge_adapter = false;
 
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
@@ -33,7 +43,31 @@ struct ModelFlags {
                     "head of a classifier with other labels",
                     determines_results)
         .add_switch("freeze-encoder", freeze_encoder, "train only the classification head",
-                    determines_results);
+                    determines_results)
+        .add("lora-rank", lora_rank,
+             "train low-rank adapters of the encoder's linear maps, and the head, but no other "
+             "parameters: their rank, such as 8 (0: no adapters)",
+             determines_results)
+        .add("lora-alpha", lora_alpha, "factor of the adapters: alpha / rank", determines_results)
+        .add("lora-target", lora_target,
+             "linear maps that get adapters: all, attention, or the ends of their names, such as "
+             "query,value",
+             determines_results)
+        .add_switch("use-rslora", use_rslora,
+                    "the factor of the adapters is alpha divided by the root of the rank",
+                    determines_results)
+        .add_switch("merge-adapter", merge_adapter,
+                    "save a whole model with the adapters merged into its weights, not the adapter "
+                    "alone");
+  }
+
+  /// Returns the adapters to train, if there are any.
+  [[nodiscard]] std::optional<weights::LoRA> lora() const {
+    if (lora_rank == 0) return {};
+    return weights::LoRA{.rank = lora_rank,
+                         .alpha = lora_alpha,
+                         .rank_stabilised = use_rslora,
+                         .targets = lora_target};
   }
 
   /// Returns the model to train if no flag names one: the default directory if it is here, else the
@@ -49,6 +83,12 @@ struct ModelFlags {
     require(!model.empty(), "model", "must not be empty");
     require(std::isnan(dropout) || (dropout >= 0 && dropout < 1), "dropout",
             "must be at least 0 and below 1");
+    require(lora_rank >= 0, "lora-rank", "must not be negative");
+    require(std::isfinite(lora_alpha) && lora_alpha > 0, "lora-alpha", "must be a number above 0");
+    require(lora_rank == 0 || !freeze_encoder, "freeze-encoder", "does not go with --lora-rank");
+    const bool plain = lora_alpha == 16 && lora_target == ModelFlags{}.lora_target;
+    require(lora_rank > 0 || (plain && !use_rslora && !merge_adapter), "lora-rank",
+            "is needed for adapters, such as 8");
   }
 };
 

@@ -51,7 +51,7 @@ class AnyEncoder {
   [[nodiscard]] std::size_t maps_in_bf16() const;
 
   /// Runs `Encoder::keep_packed_only` or `FixedEncoder::keep_packed_only`. Call it only if there
-  /// are passes.
+  /// are passes and the encoder's own parameters do not learn.
   void keep_packed_only();
 
   /// Runs `Encoder::forward` or `FixedEncoder::forward`. Call it only if there are passes, and for

@@ -49,7 +49,8 @@ template <class T>
     std::initializer_list<std::reference_wrapper<const model::Linear>> maps) {
   std::vector<typename Linear<T>::Part> parts;
   for (const model::Linear& map : maps) {
-    parts.push_back({map.weight, map.bias, gradient_of(map.weight), gradient_of(map.bias)});
+    parts.push_back(
+        {map.weight, map.bias, gradient_of(map.weight), gradient_of(map.bias), map.low_rank});
   }
   return Linear<T>{std::move(parts)};
 }

@@ -58,8 +58,9 @@ class DistanceBias {
     return gradients_.data() + group * heads() * distances() + distances() / 2;
   }
 
-  /// Adds all groups' gradients to that of the parameter.
+  /// Adds all groups' gradients to that of the parameter, if it learns.
   void add_gradients() const {
+    if (!numbers_.gradient.defined()) return;
     float* const to = numbers_.gradient.mutable_data_ptr<float>();
     const float* from = gradients_.data();
     for (std::size_t group = 0; group < groups_; ++group) {

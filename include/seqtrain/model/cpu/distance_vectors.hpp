@@ -64,8 +64,9 @@ class DistanceVectors {
     embed(keep);
     layers_.resize(parts_.maps.size());
     mapped_.resize(tensor::workers());
+    reduced_.resize(tensor::workers());
     tensor::for_each_task(layers_.size(), [&](std::size_t layer, std::size_t worker) {
-      map(layer, keep, mapped_[worker]);
+      map(layer, keep, mapped_[worker], reduced_[worker]);
     });
   }
 
@@ -109,22 +110,21 @@ class DistanceVectors {
     kernels::convert(d_mapped_.data(), map.out(), d_output, map.out(), padded(), map.out());
     const WeightProduct<T> product{&map, layers_[layer].input.data(), d_output, padded()};
     weights.add({&product, 1});
+    if (!parts_.gradient.defined()) return;
     float* const d_input = d_input_.reserve(padded() * hidden());
     constexpr std::size_t unit = Layout::matrix_unit;
-    tensor::for_each_task(padded() / unit, [&](std::size_t task, std::size_t) {
+    tensor::for_each_task(padded() / unit, [&](std::size_t task, std::size_t worker) {
       const T* const gradient = d_output + task * unit * map.out();
       float* const to = d_input + task * unit * hidden();
-      for (std::size_t column = 0; column < hidden(); column += panel) {
-        multiply_panel(unit, map.out(), gradient, map.out(), map.backward_panel(column / panel),
-                       to + column, hidden(), false);
-      }
+      Product<T>{Pass::backward, map, gradient, unit, reduced_[worker]}(to);
     });
     kernels::drop(d_input, dropout_[layer], 0, d_input, count_ * hidden());
     kernels::add(d_input, hidden(), d_embedded_.data(), hidden(), count_, hidden());
   }
 
-  /// Adds to the gradients of the embeddings and of their norm.
+  /// Adds to the gradients of the embeddings and of their norm, if they learn.
   void end_backward() {
+    if (!parts_.gradient.defined()) return;
     if (parts_.norm) {
       NormGradients sums;
       sums.reserve(1, 1, hidden());
@@ -178,17 +178,14 @@ class DistanceVectors {
   }
 
   /// Computes the vectors of a layer.
-  void map(std::size_t layer, bool keep, Buffer<float>& memory) {
+  void map(std::size_t layer, bool keep, Buffer<float>& memory, ReducedRows<T>& reduced) {
     const Linear<T>& map = parts_.maps[layer];
     Vectors& to = layers_[layer];
     T* const input = to.input.reserve(padded() * hidden());
     kernels::drop(embedded_.data(), dropout_[layer], 0, input, count_ * hidden());
     std::fill_n(input + count_ * hidden(), (padded() - count_) * hidden(), T{});
     float* const mapped = memory.reserve(padded() * map.out());
-    for (std::size_t column = 0; column < map.out(); column += panel) {
-      multiply_panel(padded(), map.in(), input, map.in(), map.forward_panel(column / panel),
-                     mapped + column, map.out(), false);
-    }
+    Product<T>{Pass::forward, map, input, padded(), reduced}(mapped);
     kernels::add_bias(mapped, map.out(), map.bias(), mapped, map.out(), padded(), map.out());
     if (parts_.has_queries) {
       lay_out(mapped, map.out(), false, scale_, keep, to.queries, to.queries_transposed);
@@ -259,7 +256,8 @@ class DistanceVectors {
   Buffer<float> embedded_;                 // [count, hidden], normalized
   Buffer<float> normal_, inverse_;
   std::vector<Vectors> layers_;
-  std::vector<Buffer<float>> mapped_;  // [padded, out] for each worker
+  std::vector<Buffer<float>> mapped_;    // [padded, out] for each worker
+  std::vector<ReducedRows<T>> reduced_;  // for each worker
 
   std::size_t shares_ = 0;
   Buffer<float> gradients_;   // [shares, keys' and queries', heads, distances, wide]

@@ -32,6 +32,11 @@ class EmbeddingStage {
 
   [[nodiscard]] std::optional<Linear<T>>& projection() { return projection_; }
 
+  /// Tells whether anything of this stage learns.
+  [[nodiscard]] bool learns() const {
+    return embeddings_.learn() || (projection_ && projection_->low_rank().width() > 0);
+  }
+
   /// Begins a pass. `rows` is the number of rows of all runs, or, if nothing is kept, of one run
   /// for each thread.
   void begin(const data::Batch& batch, const Layout& layout, kernels::Dropout dropout,
@@ -61,12 +66,12 @@ class EmbeddingStage {
                               count, size());
     if (!projection_) return;
     const std::size_t hidden = projection_->out();
-    cpu::forward(*projection_, embedded, size(), count, scratch.block,
-                 [&](std::size_t column, const float* block) {
-                   const float* const bias = projection_->bias() + column;
-                   kernels::add_bias(block, panel, bias, x + column, hidden, count, panel);
-                   kernels::convert(x + column, hidden, input + column, hidden, count, panel);
-                 });
+    Product<T>{Pass::forward, *projection_, embedded, count, *scratch.reduced}.each(
+        scratch.block, [&](std::size_t column, const float* block) {
+          const float* const bias = projection_->bias() + column;
+          kernels::add_bias(block, panel, bias, x + column, hidden, count, panel);
+          kernels::convert(x + column, hidden, input + column, hidden, count, panel);
+        });
   }
 
   void begin_backward(std::size_t groups, std::size_t rows) {
@@ -86,10 +91,10 @@ class EmbeddingStage {
       sums = sums_.data() + row * size();
       T* const d_projected = d_projected_.data() + row * hidden;
       kernels::convert(gradient, hidden, d_projected, hidden, count, hidden);
-      cpu::backward(*projection_, d_projected, count, scratch.block,
-                    [&](std::size_t column, const float* block) {
-                      kernels::convert(block, panel, sums + column, size(), count, panel);
-                    });
+      Product<T>{Pass::backward, *projection_, d_projected, count, *scratch.reduced}.each(
+          scratch.block, [&](std::size_t column, const float* block) {
+            kernels::convert(block, panel, sums + column, size(), count, panel);
+          });
     }
     kernels::norm_and_drop_backward(sums, normal_.data() + row * size(), inverse_.data() + row,
                                     embeddings_.norm.weights().gamma, dropout_, index_of(row),
@@ -101,7 +106,9 @@ class EmbeddingStage {
   void add_gradients(const float* gradient, std::size_t rows, std::size_t rows_of_groups,
                      WeightGradients<T>& weights) const {
     norms_.add_to(embeddings_.norm, 0);
-    embeddings_.scatter(ids_, size(), projection_ ? sums_.data() : gradient);
+    if (embeddings_.learn()) {
+      embeddings_.scatter(ids_, size(), projection_ ? sums_.data() : gradient);
+    }
     if (!projection_) return;
     T* const rest = embedded_.data() + rows_of_groups * size();
     std::fill_n(rest, (rows - rows_of_groups) * size(), T{});

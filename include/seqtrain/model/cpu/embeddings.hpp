@@ -116,6 +116,9 @@ class Embeddings {
     }
   }
 
+  /// Tells whether the tables get gradients.
+  [[nodiscard]] bool learn() const { return word.gradient.defined(); }
+
   /// Adds the gradient [rows, hidden] of each row's sum to the gradients of the tables' rows. Each
   /// thread has columns of its own, so the additions are in the order of the rows.
   void scatter(const std::vector<Ids>& ids, std::size_t hidden, const float* gradient) const {

@@ -62,7 +62,7 @@ class Encoder {
   }
 
   /// Packs the weights of linear maps and lets go of their tensors. From then on only `forward`
-  /// without a stream may be called.
+  /// without a stream may be called, unless adapters learn.
   void keep_packed_only() { cpu::keep_packed_only<Linear<T>>(all_linears()); }
 
   /// Returns the pooled hidden states [rows, hidden], in fp32. If `stream` has a value, dropout is

@@ -132,12 +132,14 @@ void Encoder<T>::project_backward(std::size_t step, const Run& run,
                               attention_of(step, sequence, sequence.length));
   });
   clear_rest_of_qkv(step, run);
+  if (step == 0 && !embeddings_.learns()) return;
   layer(step).project_backward(rows_of(step, run.row), run.rows, step > 0,
                                x_.data() + run.row * hidden(), scratch);
 }
 
 template <class T>
 void Encoder<T>::end_backward(const Run& run, const Scratch<T>& scratch) const {
+  if (!embeddings_.learns()) return;
   layout_->for_each_group(run, [&](const Group& group, std::size_t g) {
     embeddings_.backward(g, group.row, group.rows, x_.data() + group.row * hidden(), scratch);
   });

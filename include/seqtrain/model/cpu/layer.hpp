@@ -163,9 +163,10 @@ class Layer {
                  {rows.middle, rows.normal1, rows.inverse1}, count, scratch);
     const auto gate_first =
         first / static_cast<std::uint32_t>(hidden()) * static_cast<std::uint32_t>(output.in());
+    const Product<T> product{Pass::forward, intermediate, rows.middle, count, *scratch.reduced};
     for (std::size_t column = 0; column < output.in(); column += panel) {
-      activate(rows, column, count, dropout.gates, gate_first + static_cast<std::uint32_t>(column),
-               scratch);
+      activate(product, rows, column, count, dropout.gates,
+               gate_first + static_cast<std::uint32_t>(column), scratch);
     }
     map_to_wide(output, rows.active, count, scratch);
     add_and_norm(output, norm2, dropout.second, first, x, {next, rows.normal2, rows.inverse2},
@@ -199,18 +200,18 @@ class Layer {
     norm_backward(1, norm2, dropout.second, rows.normal2, rows.inverse2);
     const std::size_t inner = output.in();
     const std::size_t ld = intermediate.out();
-    backward(output, rows.normal2, count, scratch.block,
-             [&](std::size_t column, const float* d_active) {
-               kernels::multiply(d_active, panel, rows.factors + column, ld, count, panel);
-               if (!gated) return;
-               kernels::multiply(d_active, panel, rows.factors + inner + column, ld, count, panel);
-             });
+    back(output, rows.normal2, count, scratch)
+        .each(scratch.block, [&](std::size_t column, const float* d_active) {
+          kernels::multiply(d_active, panel, rows.factors + column, ld, count, panel);
+          if (!gated) return;
+          kernels::multiply(d_active, panel, rows.factors + inner + column, ld, count, panel);
+        });
     input_backward(intermediate, rows.factors, count, gradient, scratch);
     norm_backward(0, norm1, dropout.first, rows.normal1, rows.inverse1);
-    backward(attention_output, rows.normal1, count, scratch.block,
-             [&](std::size_t column, const float* block) {
-               kernels::convert(block, panel, d_context + column, hidden(), count, panel);
-             });
+    back(attention_output, rows.normal1, count, scratch)
+        .each(scratch.block, [&](std::size_t column, const float* block) {
+          kernels::convert(block, panel, d_context + column, hidden(), count, panel);
+        });
   }
 
   /// Computes the backward pass of `project`. Adds the gradient of its input to `gradient` or, with
@@ -235,10 +236,12 @@ class Layer {
 
   void project(const T* input, std::size_t count, Columns columns, T* to, std::size_t ld,
                const Scratch<T>& scratch) const {
-    forward(qkv, input, hidden(), count, scratch.block, columns,
-            [&](std::size_t column, const float* block) {
-              kernels::add_bias(block, panel, qkv.bias() + column, to + column, ld, count, panel);
-            });
+    Product<T>{Pass::forward, qkv, input, count, *scratch.reduced}.each(
+        scratch.block,
+        [&](std::size_t column, const float* block) {
+          kernels::add_bias(block, panel, qkv.bias() + column, to + column, ld, count, panel);
+        },
+        columns);
   }
 
   void turn(const LayerRows<T>& rows, const AttentionCall& call, float sign) const {
@@ -269,13 +272,15 @@ class Layer {
             .parts = score_parts};
   }
 
+  [[nodiscard]] static Product<T> back(const Linear<T>& linear, const T* d_output,
+                                       std::size_t count, const Scratch<T>& scratch) {
+    return {Pass::backward, linear, d_output, count, *scratch.reduced};
+  }
+
   /// Computes scratch.wide [count, out] = x W^T.
   static void map_to_wide(const Linear<T>& linear, const T* x, std::size_t count,
                           const Scratch<T>& scratch) {
-    for (std::size_t column = 0; column < linear.out(); column += panel) {
-      multiply_panel(count, linear.in(), x, linear.in(), linear.forward_panel(column / panel),
-                     scratch.wide + column, linear.out(), false);
-    }
+    Product<T>{Pass::forward, linear, x, count, *scratch.reduced}(scratch.wide);
   }
 
   /// Adds scratch.wide, the product of `linear`, to the residual and normalizes.
@@ -293,36 +298,32 @@ class Layer {
 
   /// Computes `panel` activations of each row from `column` on. `first` is the dropout's index of
   /// the first one.
-  void activate(const LayerRows<T>& rows, std::size_t column, std::size_t count,
-                const kernels::Dropout& dropout, std::uint32_t first,
+  void activate(const Product<T>& product, const LayerRows<T>& rows, std::size_t column,
+                std::size_t count, const kernels::Dropout& dropout, std::uint32_t first,
                 const Scratch<T>& scratch) const {
     switch (activation) {
       case ActivationKind::gelu:
-        return activate<kernels::Gelu>(rows, column, count, dropout, first, scratch);
+        return activate<kernels::Gelu>(product, rows, column, count, dropout, first, scratch);
       case ActivationKind::gelu_new:
-        return activate<kernels::GeluNew>(rows, column, count, dropout, first, scratch);
+        return activate<kernels::GeluNew>(product, rows, column, count, dropout, first, scratch);
       case ActivationKind::relu:
-        return activate<kernels::Relu>(rows, column, count, dropout, first, scratch);
+        return activate<kernels::Relu>(product, rows, column, count, dropout, first, scratch);
     }
   }
 
   template <class Act>
-  void activate(const LayerRows<T>& rows, std::size_t column, std::size_t count,
-                const kernels::Dropout& dropout, std::uint32_t first,
+  void activate(const Product<T>& product, const LayerRows<T>& rows, std::size_t column,
+                std::size_t count, const kernels::Dropout& dropout, std::uint32_t first,
                 const Scratch<T>& scratch) const {
     const std::size_t inner = output.in();
-    const auto product = [&](std::size_t at, float* block) {
-      multiply_panel(count, hidden(), rows.middle, hidden(), intermediate.forward_panel(at / panel),
-                     block, panel, false);
-    };
     T* const factors = rows.factors == nullptr ? nullptr : rows.factors + column;
     const float* const bias = intermediate.bias() + column;
-    product(column, scratch.block);
+    product(column, scratch.block, panel);
     if (!gated) {
       return kernels::activate<Act>(scratch.block, panel, bias, rows.active + column, factors,
                                     inner, count, panel);
     }
-    product(inner + column, scratch.wide);  // [count, panel] of it
+    product(inner + column, scratch.wide, panel);  // [count, panel] of it
     kernels::activate_gated<Act>(scratch.block, scratch.wide, panel, bias, bias + inner, dropout,
                                  first, rows.active + column, inner, factors,
                                  factors == nullptr ? nullptr : factors + inner, 2 * inner, count,
@@ -333,18 +334,15 @@ class Layer {
   void input_backward(const Linear<T>& linear, const T* d_output, std::size_t count,
                       float* gradient, const Scratch<T>& scratch) const {
     if (!norms_first) return add_to(gradient, linear, d_output, count, scratch);
-    for (std::size_t column = 0; column < linear.in(); column += panel) {
-      multiply_panel(count, linear.out(), d_output, linear.out(),
-                     linear.backward_panel(column / panel), scratch.wide + column, linear.in(),
-                     false);
-    }
+    back(linear, d_output, count, scratch)(scratch.wide);
   }
 
   void add_to(float* gradient, const Linear<T>& linear, const T* d_output, std::size_t count,
               const Scratch<T>& scratch) const {
-    backward(linear, d_output, count, scratch.block, [&](std::size_t column, const float* block) {
-      kernels::add(block, panel, gradient + column, hidden(), count, panel);
-    });
+    back(linear, d_output, count, scratch)
+        .each(scratch.block, [&](std::size_t column, const float* block) {
+          kernels::add(block, panel, gradient + column, hidden(), count, panel);
+        });
   }
 };
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,39 +10,18 @@
 #include <ATen/core/Tensor.h>
 
 #include <seqtrain/kernels/pack.hpp>
+#include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
+#include <seqtrain/model/cpu/low_rank.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/tensor/parallel.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model::cpu {
 
-/// Memory that can grow, aligned for the widest registers. Its content is lost when it grows.
-template <class T>
-class Buffer {
- public:
-  T* reserve(std::size_t count) {
-    if (count > capacity_) {
-      memory_.reset();
-      capacity_ = 0;  // the next line may throw
-      memory_.reset(static_cast<T*>(::operator new(count * sizeof(T), alignment)));
-      capacity_ = count;
-    }
-    return memory_.get();
-  }
-  [[nodiscard]] T* data() const { return memory_.get(); }
-
- private:
-  static constexpr std::align_val_t alignment{64};
-  struct Release {
-    void operator()(T* memory) const { ::operator delete(memory, alignment); }
-  };
-  std::unique_ptr<T, Release> memory_;
-  std::size_t capacity_ = 0;
-};
-
 /// The weights of a linear map, or of several maps of the same input, packed for the products of
-/// both passes, or of the forward pass alone if they are frozen. `in` and each map's `out` are
-/// multiples of `panel`.
+/// both passes, or of the forward pass alone if nothing before them learns. `in` and each map's
+/// `out` are multiples of `panel`. If the weights are frozen, the maps may have adapters.
 template <class T>
 class Linear {
  public:
@@ -53,11 +30,19 @@ class Linear {
     at::Tensor bias;             ///< [out]; undefined if the map has none
     at::Tensor weight_gradient;  ///< undefined where frozen
     at::Tensor bias_gradient;    ///< undefined where frozen or without a bias
+    LowRank low_rank = {};
   };
 
-  explicit Linear(std::vector<Part> parts) : parts_{std::move(parts)} {
-    in_ = static_cast<std::size_t>(parts_.front().weight.size(1));
-    for (const Part& part : parts_) out_ += static_cast<std::size_t>(part.weight.size(0));
+  explicit Linear(std::vector<Part> parts)
+      : parts_{std::move(parts)},
+        in_{static_cast<std::size_t>(parts_.front().weight.size(1))},
+        learns_{parts_.front().weight_gradient.defined()},
+        goes_back_{learns_ || parts_.front().low_rank.in_adapted} {
+    for (const Part& part : parts_) {
+      const auto outputs = static_cast<std::size_t>(part.weight.size(0));
+      low_rank_.add(part.low_rank, in_, outputs);
+      out_ += outputs;
+    }
   }
 
   [[nodiscard]] std::size_t in() const { return in_; }
@@ -65,6 +50,9 @@ class Linear {
   /// Returns the bias [out], which is zeros if the map has none.
   [[nodiscard]] const float* bias() const { return bias_.data(); }
   [[nodiscard]] const at::Tensor& first_weight() const { return parts_.front().weight; }
+  /// Tells whether the weights get gradients.
+  [[nodiscard]] bool learns() const { return learns_; }
+  [[nodiscard]] const LowRankMaps<T>& low_rank() const { return low_rank_; }
 
   /// Returns the columns from panel * index on of the forward pass's factor [in, out]. Begins to
   /// fetch the next panel.
@@ -78,7 +66,7 @@ class Linear {
 
   /// Returns how many changes of the weights have been counted: see `tensor::count_change`.
   [[nodiscard]] std::int64_t changes() const {
-    std::int64_t sum = 0;
+    std::int64_t sum = low_rank_.changes();
     for (const Part& part : parts_) {
       sum += tensor::changes_of(part.weight);
       if (part.bias.defined()) sum += tensor::changes_of(part.bias);
@@ -87,74 +75,64 @@ class Linear {
   }
 
   /// Begins to pack the weights again if a change of them has been counted or `always` is true.
-  /// Returns the number of panels of outputs to pass to `pack` before `end_packing`: none or all.
+  /// Returns the number of tasks to pass to `pack` before `end_packing`: none or all.
   [[nodiscard]] std::size_t begin_packing(bool always) {
     if (changes() == packed_changes_ && !always) return 0;
     packed_changes_ = -1;  // nothing is packed if packing fails
-    forward_.reserve(in_ * out_);
-    if (learns()) backward_.reserve(in_ * out_);
-    bias_.resize(out_);
-    return out_ / panel;
+    if (!parts_.empty()) {
+      forward_.reserve(in_ * out_);
+      if (goes_back_) backward_.reserve(in_ * out_);
+      bias_.resize(out_);
+    }
+    return panels_to_pack() + (low_rank_.width() > 0 ? 1 : 0);
   }
   void end_packing() { packed_changes_ = changes(); }
 
-  /// Lets go of the weights, which are packed. They cannot be packed again.
+  /// Lets go of the weights, which are packed. Only adapters can be packed again.
   void forget_weights() {
     parts_.clear();
     end_packing();
   }
 
+  /// Packs a panel of outputs or, as the last task, the adapters.
   void pack(std::size_t index) {
+    if (index == panels_to_pack()) return low_rank_.pack();
     const std::size_t output = index * panel;
     const auto [weight, bias] = weights(output);
     kernels::pack_transposed_panel(weight, in_, in_, panel, forward_.data() + output * in_);
-    for (std::size_t column = 0; learns() && column < in_; column += panel) {
+    for (std::size_t column = 0; goes_back_ && column < in_; column += panel) {
       kernels::pack_panel(weight + column, in_, panel, panel,
                           backward_.data() + column * out_ + output * panel);
     }
     if (bias != nullptr) std::copy_n(bias, panel, bias_.data() + output);
   }
 
-  /// The weights of `panel` outputs.
-  struct WeightRows {
-    const float* weight;  ///< [panel, in]
-    const float* bias;    ///< [panel], or null if the map has none
-  };
-  /// Returns the weights of the outputs from `output` on.
-  [[nodiscard]] WeightRows weights(std::size_t output) const {
-    const auto [part, row] = place(output);
-    return {part->weight.template const_data_ptr<float>() + row * in_,
-            part->bias.defined() ? part->bias.template const_data_ptr<float>() + row : nullptr};
-  }
-
-  /// The gradients of the weights of `panel` outputs.
-  struct GradientRows {
+  /// The weights of `panel` outputs, or their gradients.
+  struct Rows {
     float* weight;  ///< [panel, in]
     float* bias;    ///< [panel], or null if the map has none
   };
+  /// Returns the weights of the outputs from `output` on.
+  [[nodiscard]] Rows weights(std::size_t output) const {
+    return rows(output, &Part::weight, &Part::bias);
+  }
   /// Returns the gradients of the weights of the outputs from `output` on.
-  [[nodiscard]] GradientRows gradient(std::size_t output) const {
-    const auto [part, row] = place(output);
-    return {part->weight_gradient.template mutable_data_ptr<float>() + row * in_,
-            part->bias.defined() ? part->bias_gradient.template mutable_data_ptr<float>() + row
-                                 : nullptr};
+  [[nodiscard]] Rows gradient(std::size_t output) const {
+    return rows(output, &Part::weight_gradient, &Part::bias_gradient);
   }
 
  private:
-  struct Place {
-    const Part* part;
-    std::size_t row;
-  };
+  [[nodiscard]] std::size_t panels_to_pack() const { return parts_.empty() ? 0 : out_ / panel; }
 
-  [[nodiscard]] bool learns() const { return parts_.front().weight_gradient.defined(); }
-
-  /// Returns the map that has an output, and the row of its weight.
-  [[nodiscard]] Place place(std::size_t output) const {
+  [[nodiscard]] Rows rows(std::size_t output, at::Tensor Part::*weight,
+                          at::Tensor Part::*bias) const {
     auto part = parts_.begin();
     while (output >= static_cast<std::size_t>(part->weight.size(0))) {
       output -= static_cast<std::size_t>((part++)->weight.size(0));
     }
-    return {&*part, output};
+    const at::Tensor& of_bias = (*part).*bias;
+    return {((*part).*weight).template mutable_data_ptr<float>() + output * in_,
+            of_bias.defined() ? of_bias.template mutable_data_ptr<float>() + output : nullptr};
   }
 
   /// Returns a panel of a packed factor [k, n].
@@ -165,8 +143,11 @@ class Linear {
   }
 
   std::vector<Part> parts_;
-  std::size_t in_ = 0;
+  std::size_t in_;
   std::size_t out_ = 0;
+  bool learns_;
+  bool goes_back_;  // a backward pass goes through the map
+  LowRankMaps<T> low_rank_;
   std::int64_t packed_changes_ = -1;  // changes that the packed weights include
   Buffer<T> forward_;
   Buffer<T> backward_;
@@ -201,34 +182,58 @@ struct Columns {
   std::size_t end;
 };
 
-/// Computes y = x W^T one panel at a time. Calls use(column, block) with [rows, panel] of y, whose
-/// rows are `panel` apart. Rows of x are `ld` apart.
-template <class T, class Use>
-void forward(const Linear<T>& linear, const T* x, std::size_t ld, std::size_t rows, float* block,
-             Columns columns, const Use& use) {
-  for (std::size_t column = columns.first; column < columns.end; column += panel) {
-    multiply_panel(rows, linear.in(), x, ld, linear.forward_panel(column / panel), block, panel,
-                   false);
-    use(column, block);
+/// A product of rows with the weights of a linear map, some columns at a time: x Wᵀ in the forward
+/// pass and, given the gradient of x Wᵀ, that of x in the backward pass. Adapters are included.
+template <class T>
+class Product {
+ public:
+  /// `x` is [rows, in], or [rows, out] in the backward pass.
+  Product(Pass pass, const Linear<T>& linear, const T* x, std::size_t rows, ReducedRows<T>& memory)
+      : pass_{pass}, linear_{&linear}, x_{x}, rows_{rows} {
+    const std::size_t numbers = rows * linear.low_rank().width();
+    if (numbers == 0) return;
+    reduced_ = memory.rows.reserve(numbers);
+    linear.low_rank().reduce(pass, x, rows, memory.sums.reserve(numbers), reduced_);
   }
-}
 
-template <class T, class Use>
-void forward(const Linear<T>& linear, const T* x, std::size_t ld, std::size_t rows, float* block,
-             const Use& use) {
-  forward(linear, x, ld, rows, block, {0, linear.out()}, use);
-}
-
-/// Computes the gradient of x, given that of y in `gradient` [rows, out], one panel at a time.
-/// Calls use(column, block) as `forward` does.
-template <class T, class Use>
-void backward(const Linear<T>& linear, const T* gradient, std::size_t rows, float* block,
-              const Use& use) {
-  for (std::size_t column = 0; column < linear.in(); column += panel) {
-    multiply_panel(rows, linear.out(), gradient, linear.out(),
-                   linear.backward_panel(column / panel), block, panel, false);
-    use(column, block);
+  /// Writes `panel` columns from `column` on to rows that are `ld` apart.
+  void operator()(std::size_t column, float* to, std::size_t ld) const {
+    const bool ahead = pass_ == Pass::forward;
+    const std::size_t depth = ahead ? linear_->in() : linear_->out();
+    const T* const factor =
+        ahead ? linear_->forward_panel(column / panel) : linear_->backward_panel(column / panel);
+    multiply_panel(rows_, depth, x_, depth, factor, to, ld, false);
+    if (reduced_ != nullptr) linear_->low_rank().expand(pass_, reduced_, rows_, column, to, ld);
   }
-}
+
+  /// Writes all columns.
+  void operator()(float* to) const {
+    const std::size_t columns = columns_of_all();
+    for (std::size_t column = 0; column < columns; column += panel) {
+      (*this)(column, to + column, columns);
+    }
+  }
+
+  /// Calls use(column, block) with [rows, panel] of the product, whose rows are `panel` apart.
+  template <class Use>
+  void each(float* block, const Use& use, Columns columns = {0, ~std::size_t{0}}) const {
+    const std::size_t end = std::min(columns.end, columns_of_all());
+    for (std::size_t column = columns.first; column < end; column += panel) {
+      (*this)(column, block, panel);
+      use(column, block);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t columns_of_all() const {
+    return pass_ == Pass::forward ? linear_->out() : linear_->in();
+  }
+
+  Pass pass_;
+  const Linear<T>* linear_;
+  const T* x_;
+  std::size_t rows_;
+  T* reduced_ = nullptr;
+};
 
 }  // namespace seqtrain::model::cpu

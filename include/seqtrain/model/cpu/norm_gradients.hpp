@@ -27,8 +27,9 @@ class NormGradients {
     return gamma(set, norm) + hidden_;
   }
 
-  /// Adds the sums of a norm to its gradients.
+  /// Adds the sums of a norm to its gradients, if it learns.
   void add_to(const NormTensors& tensors, std::size_t norm) const {
+    if (!tensors.d_gamma.defined()) return;
     add(tensors.d_gamma, [&](std::size_t set) { return gamma(set, norm); });
     if (tensors.d_beta.defined()) {
       add(tensors.d_beta, [&](std::size_t set) { return beta(set, norm); });

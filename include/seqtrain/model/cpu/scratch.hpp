@@ -3,8 +3,9 @@
 #include <cstddef>
 #include <vector>
 
+#include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
-#include <seqtrain/model/cpu/linear.hpp>
+#include <seqtrain/model/cpu/low_rank.hpp>
 
 namespace seqtrain::model::cpu {
 
@@ -15,6 +16,7 @@ struct Scratch {
   float* block;      ///< [rows, panel]
   T* gradient;       ///< [rows, hidden]
   float* attention;  ///< as kernels/attention.hpp asks for
+  ReducedRows<T>* reduced;
 };
 
 /// Owns the scratch memory of several threads.
@@ -37,13 +39,15 @@ class ScratchMemory {
     return {.wide = floats,
             .block = block,
             .gradient = threads_[worker].gradient.data(),
-            .attention = block + rows_ * panel};
+            .attention = block + rows_ * panel,
+            .reduced = &threads_[worker].reduced};
   }
 
  private:
   struct Thread {
     Buffer<float> floats;
     Buffer<T> gradient;
+    mutable ReducedRows<T> reduced;
   };
 
   std::size_t rows_ = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -7,7 +8,9 @@
 
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
+#include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
+#include <seqtrain/model/cpu/packed_factor.hpp>
 #include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {
@@ -22,12 +25,95 @@ struct WeightProduct {
   std::size_t rows;
 };
 
+/// Computes the gradients of adapters: that of B is d_yᵀ (s x Aᵀ), and that of A is (s d_y B)ᵀ x.
+/// Each element is summed over the rows in one fixed order.
+template <class T>
+class LowRankGradients {
+ public:
+  /// Adds to the gradients of a map's adapters, given its input x [rows, in] and the gradient d_y
+  /// [rows, out] of its output. The number of rows is a multiple of 32.
+  void add(const Linear<T>& linear, const T* x, const T* d_y, std::size_t rows) {
+    if (linear.low_rank().width() == 0) return;
+    reduce(linear, x, d_y, rows);
+    scratch_.resize(tensor::workers());
+    const std::size_t inputs = linear.in() / panel;
+    tensor::for_each_task(inputs + linear.out() / panel, [&](std::size_t i, std::size_t worker) {
+      const bool of_a = i < inputs;
+      const std::size_t column = (of_a ? i : i - inputs) * panel;
+      T* const transposed = scratch_[worker].reserve(rows * panel);
+      float unused[panel] = {};
+      const PackedInputs<T>& other = of_a ? gradients_ : inputs_;
+      other.transpose((of_a ? x : d_y) + column, of_a ? linear.in() : linear.out(), transposed,
+                      unused);
+      for (const Map& map : linear.low_rank().maps()) {
+        add(map, of_a ? Pass::forward : Pass::backward, column, transposed, other);
+      }
+    });
+  }
+
+ private:
+  using Map = typename LowRankMaps<T>::Map;
+
+  /// Reduces inputs and gradients to the adapters' ranks. A task takes some rows.
+  void reduce(const Linear<T>& linear, const T* x, const T* d_y, std::size_t rows) {
+    const LowRankMaps<T>& low = linear.low_rank();
+    const std::size_t width = low.width();
+    T* const inputs = reduced_.reserve(2 * rows * width);
+    T* const gradients = inputs + rows * width;
+    float* const sums = sums_.reserve(rows * width);
+    constexpr std::size_t unit = 4 * Layout::matrix_unit;
+    tensor::for_each_task((rows + unit - 1) / unit, [&](std::size_t task, std::size_t) {
+      const std::size_t row = task * unit;
+      const std::size_t count = std::min(unit, rows - row);
+      const std::size_t at = row * width;
+      low.reduce(Pass::forward, x + row * linear.in(), count, sums + at, inputs + at);
+      low.reduce(Pass::backward, d_y + row * linear.out(), count, sums + at, gradients + at);
+    });
+    inputs_.pack(inputs, width, rows, width);
+    gradients_.pack(gradients, width, rows, width);
+  }
+
+  /// Adds to the gradient of A for `panel` inputs, or of B for `panel` outputs, from `column` on.
+  static void add(const Map& map, Pass pass, std::size_t column, const T* transposed,
+                  const PackedInputs<T>& other) {
+    const auto& side = map.side(pass);
+    if (column < side.begin || column >= side.begin + side.size) return;
+    const bool of_a = pass == Pass::forward;
+    const std::size_t of_rank = of_a ? side.size : 1;
+    const std::size_t of_column = of_a ? 1 : map.rank;
+    auto* const to = (of_a ? map.low.a : map.low.b).grad().template mutable_data_ptr<float>() +
+                     (column - side.begin) * of_column;
+    float tile[panel * panel];
+    for (std::size_t rank = 0, count = 0; rank < map.rank; rank += count) {
+      const std::size_t first = (map.first + rank) % panel;
+      count = std::min(map.rank - rank, panel - first);
+      other.multiply(transposed, (map.first + rank) / panel, tile);
+      for (std::size_t i = 0; i < panel; ++i) {
+        float* const row = to + rank * of_rank + i * of_column;
+        for (std::size_t r = 0; r < count; ++r) row[r * of_rank] += tile[i * panel + first + r];
+      }
+    }
+  }
+
+  Buffer<T> reduced_;
+  Buffer<float> sums_;
+  PackedInputs<T> inputs_, gradients_;
+  std::vector<Buffer<T>> scratch_;
+};
+
 /// Adds gradient^T input to the gradients of weights, and the gradients' column sums to those of
-/// biases. Each element is summed over the rows in one fixed order.
+/// biases, if they learn; and adds to the gradients of adapters. Each element is summed over the
+/// rows in one fixed order.
 template <class T>
 class WeightGradients {
  public:
-  void add(std::span<const WeightProduct<T>> products) {
+  void add(std::span<const WeightProduct<T>> all) {
+    std::vector<WeightProduct<T>> products;
+    for (const WeightProduct<T>& product : all) {
+      if (product.linear->learns()) products.push_back(product);
+      low_rank_.add(*product.linear, product.input, product.gradient, product.rows);
+    }
+    if (products.empty()) return;
     pack_inputs(products);
     std::vector<Task> tasks;
     for (std::size_t i = 0; i < products.size(); ++i) {
@@ -111,6 +197,7 @@ class WeightGradients {
   Buffer<T> packed_;
   std::vector<std::size_t> offsets_;
   std::vector<Buffer<T>> scratch_;
+  LowRankGradients<T> low_rank_;
 };
 
 }  // namespace seqtrain::model::cpu

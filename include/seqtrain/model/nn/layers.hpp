@@ -26,18 +26,22 @@ inline std::optional<at::Tensor> if_defined(const at::Tensor& tensor) {
 
 }  // namespace detail
 
-/// Computes x Wᵀ + b over the last dimension.
+/// Computes x Wᵀ + b over the last dimension, and adds what its adapter computes if it has one.
 struct Linear {
   Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool has_bias = true)
       : weight{scope.make("weight", {out, in}, Role::weight)},
-        bias{detail::bias_of(scope, out, has_bias)} {}
+        bias{detail::bias_of(scope, out, has_bias)},
+        low_rank{scope.make_low_rank(in, out)} {}
 
   at::Tensor operator()(const at::Tensor& x) const {
-    return at::linear(x, weight, detail::if_defined(bias));
+    const at::Tensor y = at::linear(x, weight, detail::if_defined(bias));
+    if (!low_rank.a.defined()) return y;
+    return y.add(at::linear(at::linear(x, low_rank.a), low_rank.b), low_rank.scale);
   }
 
   at::Tensor weight;  ///< [out, in]
   at::Tensor bias;    ///< [out]; may be undefined
+  LowRank low_rank;
 };
 
 /// Normalizes the last dimension to mean 0 and variance 1, then scales and shifts it (Ba et al.

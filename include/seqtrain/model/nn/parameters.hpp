@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <optional>
@@ -11,14 +13,19 @@
 #include <utility>
 #include <vector>
 
+#include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/tensor/borrowed_memory.hpp>
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
@@ -52,6 +59,14 @@ struct Part {
   bool required = false;  ///< the checkpoint must have it
   bool frozen = false;    ///< it gets no gradients
   InitialWeights initial = {};
+  const weights::LoRA* lora = nullptr;  ///< adapters of its linear maps; null if there are none
+};
+
+/// The adapter of a linear map, which adds scale · x Aᵀ Bᵀ.
+struct LowRank {
+  at::Tensor a = {}, b = {};  ///< [rank, in] and [out, rank]; undefined if the map has none
+  double scale = 0;
+  bool in_adapted = false;  ///< the map belongs to a part of which some maps have adapters
 };
 
 /// Makes a model's parameters in the order of its state_dict. A parameter comes from the checkpoint
@@ -83,9 +98,10 @@ class ParameterMaker {
       report_.resized.push_back(name);
       stored.reset();
     }
-    const at::Tensor value =
-        (stored ? load(*stored, name, shape) : initialise(shape, role, part.initial))
-            .to(options_.device);
+    at::Tensor value = stored ? load(*stored, name, shape) : initialise(shape, role, part.initial);
+    if (checkpoint_->adapter() != nullptr) value = with_adapter(value, name);
+    value = value.to(options_.device);
+    if (part.frozen && part.lora != nullptr) return value;  // only what learns is listed
     parameters_.push_back({.name = name,
                            .value = value,
                            .gradient = part.frozen ? at::Tensor{} : tensor::require_gradient(value),
@@ -93,16 +109,57 @@ class ParameterMaker {
     return value;
   }
 
+  /// Makes the adapter of the linear map `name`, if `lora` adapts it: A is uniform as PEFT begins
+  /// it, and B is 0. Throws `InputError` if the rank is above the map's sizes.
+  LowRank make_low_rank(const std::string& name, std::int64_t in, std::int64_t out,
+                        const weights::LoRA& lora) {
+    if (first_map_.empty()) first_map_ = name;
+    LowRank low{.scale = lora.scale(), .in_adapted = true};
+    if (!lora.adapts(name)) return low;
+    if (lora.rank > std::min(in, out)) {
+      throw InputError{std::to_string(lora.rank) + " is above the sizes of " + name + ", " +
+                           std::to_string(in) + " inputs and " + std::to_string(out) + " outputs",
+                       {.object = "lora", .field = "rank"}};
+    }
+    adapted_.push_back(name);
+    const double bound = 1 / std::sqrt(static_cast<double>(in));
+    low.a = at::empty({lora.rank, in}, at::kFloat).uniform_(-bound, bound, initial_generator());
+    low.a = low.a.to(options_.device);
+    low.b = at::zeros({out, lora.rank}, low.a.options());
+    for (const auto& [value, end] :
+         {std::pair{low.a, weights::factor_a}, {low.b, weights::factor_b}}) {
+      parameters_.push_back({.name = name + std::string{end},
+                             .value = value,
+                             .gradient = tensor::require_gradient(value),
+                             .decays = true});
+    }
+    return low;
+  }
+
+  /// Returns the names of the maps that got an adapter. Throws `InputError` if there are none.
+  [[nodiscard]] const std::vector<std::string>& adapted() const {
+    if (!adapted_.empty()) return adapted_;
+    throw InputError{"match no linear map of the encoder",
+                     {.object = "lora", .field = "targets"},
+                     "a map's name is " + first_map_};
+  }
+
   [[nodiscard]] const std::vector<tensor::Parameter>& parameters() const { return parameters_; }
 
   [[nodiscard]] const tensor::BorrowedMemory& borrowed() const { return borrowed_; }
 
+  /// Throws `InputError` if the checkpoint's adapter has a tensor that no parameter took.
   [[nodiscard]] LoadReport report() const {
     LoadReport result = report_;
     for (auto& name : checkpoint_->names()) {
       // position_ids are no weights: old versions of transformers saved the numbers 0, 1, 2, ….
       if (used_.contains(name) || name.ends_with("position_ids")) continue;
       result.left_out.push_back(std::move(name));
+    }
+    const auto* const adapter = checkpoint_->adapter();
+    if (adapter == nullptr) return result;
+    for (const auto& [name, tensor] : adapter->tensors()) {
+      if (!used_.contains(name)) adapter->fail(name, "has no place in the model", other_base);
     }
     return result;
   }
@@ -135,6 +192,24 @@ class ParameterMaker {
     return {};
   }
 
+  /// Returns a value with the change that the checkpoint's adapter makes.
+  at::Tensor with_adapter(const at::Tensor& value, const std::string& name) {
+    const weights::Adapter& adapter = *checkpoint_->adapter();
+    const std::string map = name.substr(0, name.rfind('.'));
+    const auto a = adapter.find(map + std::string{weights::factor_a});
+    if (!a || !name.ends_with(".weight")) return value;
+    const auto b = adapter.find(map + std::string{weights::factor_b});
+    const auto tensor_of = [&](const weights::TensorView& view) {
+      used_.insert(view.name.substr(weights::adapter_prefix.size()));
+      auto numbers = weights::to_floats(view);
+      return at::from_blob(numbers.data(), view.shape, at::kFloat).clone();
+    };
+    const at::Tensor change = at::mm(tensor_of(*b), tensor_of(*a));
+    if (change.sizes() == value.sizes()) return value.add(change, adapter.config().lora.scale());
+    const std::string shape = weights::to_string(value.sizes().vec());
+    adapter.fail(b->name, "does not fit " + name + " of shape " + shape, other_base);
+  }
+
   at::Tensor load(const weights::TensorView& stored, const std::string& name,
                   at::IntArrayRef shape) {
     if (at::IntArrayRef{stored.shape} != shape) {
@@ -163,9 +238,7 @@ class ParameterMaker {
     const at::Tensor value = at::empty(shape, at::kFloat);
     if (role == Role::bias) return value.zero_();
     if (role == Role::scale) return value.fill_(1);
-    const std::uint64_t place = parameters_.size();
-    const random::Stream stream{options_.seed, random::Purpose::initialization, place};
-    const auto generator = tensor::make_generator(stream.at(0), c10::Device{c10::kCPU});
+    const auto generator = initial_generator();
     if (initial.cutoff <= 0) return value.normal_(0, initial.deviation, generator);
     // The inverse of the distribution function maps uniform numbers to cut normal ones.
     const double probability = std::erf(initial.cutoff / std::numbers::sqrt2);
@@ -174,12 +247,23 @@ class ParameterMaker {
     return value.mul_(initial.deviation * std::numbers::sqrt2).clamp_(-limit, limit);
   }
 
+  /// Returns the source of the next parameter's initial values.
+  [[nodiscard]] at::Generator initial_generator() const {
+    const std::uint64_t place = parameters_.size();
+    const random::Stream stream{options_.seed, random::Purpose::initialization, place};
+    return tensor::make_generator(stream.at(0), c10::Device{c10::kCPU});
+  }
+
+  static constexpr const char* other_base = "name the base that the adapter was trained for";
+
   const weights::WeightsFolder* checkpoint_;
   Options options_;
   std::vector<tensor::Parameter> parameters_;
   tensor::BorrowedMemory borrowed_;
   LoadReport report_;
   std::set<std::string, std::less<>> used_;
+  std::string first_map_;             // the first linear map that may have an adapter
+  std::vector<std::string> adapted_;  // the maps that have one
 };
 
 /// A place in the tree of names, where a layer makes its parameters.
@@ -201,6 +285,11 @@ class Scope {
 
   [[nodiscard]] at::Tensor make(std::string_view name, at::IntArrayRef shape, Role role) const {
     return maker_->make(join(name), shape, role, part_);
+  }
+
+  /// Makes the adapter of the linear map that this place names, if it is to have one.
+  [[nodiscard]] LowRank make_low_rank(std::int64_t in, std::int64_t out) const {
+    return part_.lora == nullptr ? LowRank{} : maker_->make_low_rank(path_, in, out, *part_.lora);
   }
 
  private:

@@ -25,7 +25,8 @@ namespace seqtrain::model::cpu {
 
 struct AnyEncoder::Held {
   std::variant<Encoder<float>, Encoder<Bf16>, FixedEncoder> encoder;
-  std::vector<std::size_t> first_of_layer = {};  // the number of a layer's first parameter
+  /// When a layer's gradients are complete, so are those of all parameters from this number on.
+  std::vector<std::size_t> first_of_layer = {};
 
   /// Finds the parts among the model's parameters.
   template <class T>
@@ -38,11 +39,19 @@ struct AnyEncoder::Held {
       return static_cast<std::size_t>(std::ranges::find_if(parameters, is) - parameters.begin());
     };
     for (const Table* const table : parts.embeddings.tables()) {
-      parameters[number_of(table->rows)].touched = table->touched;
+      if (table->touched) parameters[number_of(table->rows)].touched = table->touched;
     }
-    std::vector<std::size_t> first_of_layer;
-    for (const Layer<T>& layer : parts.layers) {
-      first_of_layer.push_back(number_of(layer.qkv.first_weight()));
+    std::vector<std::size_t> first_of_layer(parts.layers.size());
+    std::size_t first = parameters.size();
+    for (std::size_t i = parts.layers.size(); i-- > 0;) {
+      const Layer<T>& layer = parts.layers[i];
+      if (layer.qkv.learns()) first = number_of(layer.qkv.first_weight());
+      for (const auto* map :
+           {&layer.qkv, &layer.attention_output, &layer.intermediate, &layer.output}) {
+        for (const auto& adapter : map->low_rank().maps())
+          first = std::min(first, number_of(adapter.low.a));
+      }
+      first_of_layer[i] = first;
     }
     return first_of_layer;
   }

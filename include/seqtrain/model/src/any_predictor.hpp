@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <mutex>
 #include <span>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include <c10/core/Device.h>
 
@@ -22,7 +25,9 @@
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/text/subword_tokenizer.hpp>
+#include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/calibration.hpp>
 
 namespace seqtrain::model {
@@ -32,15 +37,37 @@ namespace detail {
 /// Returns the model's folder in a run's directory, or the directory itself if it is a model's.
 inline std::filesystem::path model_folder(const std::filesystem::path& directory) {
   if (std::filesystem::exists(directory / "config.json")) return directory;
+  if (weights::is_adapter(directory)) return directory;
   const auto model = directory / "model";
   return std::filesystem::exists(model / "config.json") ? model : directory;
 }
 
-inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folder) {
+/// Loads the tokenizer of a model's folder or, if an adapter has none, of its base.
+inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folder,
+                                              const std::filesystem::path& base) {
+  if (weights::is_adapter(folder) && text::tokenizer_files(folder).empty()) {
+    const std::filesystem::path named{weights::read_adapter_config(folder).base};
+    return predict::TextEncoder{text::load_tokenizer(base.empty() ? named : base)};
+  }
   if (const auto path = folder / "subwords.model"; std::filesystem::exists(path)) {
     return predict::TextEncoder{text::load_subwords(path)};
   }
   return predict::TextEncoder{text::load_tokenizer(folder)};
+}
+
+/// Returns placeholders for the labels of an adapter without a config.json, whose base has the
+/// config.json of another classifier or of none. Returns nothing for any other model.
+inline std::vector<std::string> placeholder_labels(const std::filesystem::path& folder) {
+  if (!weights::is_adapter(folder) || std::filesystem::exists(folder / "config.json")) return {};
+  std::vector<std::string> labels;
+  const weights::Adapter adapter{folder};
+  for (const char* name : {"classifier.weight", "classifier.out_proj.weight"}) {
+    const auto own = adapter.find(name);
+    for (std::int64_t id = 0; own && !own->shape.empty() && id < own->shape.front(); ++id) {
+      labels.push_back("LABEL_" + std::to_string(id));
+    }
+  }
+  return labels;
 }
 
 using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier>;
@@ -48,16 +75,19 @@ using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier>;
 inline TrainedModel load_trained(const std::filesystem::path& folder,
                                  const predict::TextEncoder& tokenizer,
                                  const PredictorOptions& options) {
-  if (!std::filesystem::exists(folder / "config.json") &&
+  if (!std::filesystem::exists(folder / "config.json") && !weights::is_adapter(folder) &&
       std::filesystem::exists(folder / AwdLstmDescription::load(folder).model)) {
     auto model = load_awd_lstm(folder, tokenizer.pad_id(), options.device);
     check_vocabulary({.vocab_size = model.vocab_size()}, tokenizer.vocab_size());
     return model;
   }
-  auto model = load_classifier(folder, {.tokenizer_size = tokenizer.vocab_size(),
-                                        .device = options.device,
-                                        .precision = options.precision,
-                                        .only_predicts = true});
+  auto model = load_classifier(folder,
+                               {.labels = placeholder_labels(folder),
+                                .tokenizer_size = tokenizer.vocab_size(),
+                                .device = options.device,
+                                .precision = options.precision,
+                                .only_predicts = true},
+                               options.base);
   check_trained(model.load_report());
   return model;
 }
@@ -71,7 +101,7 @@ struct AnyPredictor::State {
 
 SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(const std::filesystem::path& directory,
                                              const PredictorOptions& options)
-    : encode_{detail::load_text_encoder(detail::model_folder(directory))} {
+    : encode_{detail::load_text_encoder(detail::model_folder(directory), options.base)} {
   const auto folder = detail::model_folder(directory);
   state_.reset(new State{.model = detail::load_trained(folder, encode_, options)});
   if (const auto* encoder = std::get_if<AnyClassifier>(&state_->model)) {

@@ -34,7 +34,7 @@ inline bool has_packed_attention(c10::Device device) {
 /// Returns the layers of a network that `packed::PackedPasses` can compute, or nothing.
 inline std::vector<packed::LayerParts> packed_parts(const Network& network, Precision precision,
                                                     const ClassifierOptions& options) {
-  if (options.autograd || !has_packed_attention(options.device)) return {};
+  if (options.autograd || options.lora || !has_packed_attention(options.device)) return {};
   if (precision == Precision::bf16 && options.device.is_cuda() && !tensor::cuda_has_bf16()) {
     return {};
   }
@@ -55,7 +55,8 @@ SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precis
   MadePasses made;
   cpu::AnyEncoder kernels;
   if (options.device.is_cpu() && !options.autograd) {
-    kernels = network.kernels(loaded.parameters, precision, options.only_predicts);
+    kernels = network.kernels(loaded.parameters, precision, options.only_predicts,
+                              options.encoder_is_fixed());
   }
   made.by_hand = static_cast<bool>(kernels);
   if (precision == Precision::int8 && !made.by_hand) {

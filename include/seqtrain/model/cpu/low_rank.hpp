@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros.h>
+
+#include <seqtrain/kernels/activation.hpp>
+#include <seqtrain/kernels/lanes.hpp>
+#include <seqtrain/kernels/pack.hpp>
+#include <seqtrain/model/cpu/buffer.hpp>
+#include <seqtrain/model/cpu/gemm.hpp>
+#include <seqtrain/model/cpu/round_up.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/tensor/parameter.hpp>
+
+namespace seqtrain::model::cpu {
+
+/// The side of a linear map from which a product comes: its inputs in the forward pass, and the
+/// gradients of its outputs in the backward pass.
+enum class Pass { forward, backward };
+
+/// A thread's memory for rows that adapters have reduced to their ranks.
+template <class T>
+struct ReducedRows {
+  Buffer<float> sums;
+  Buffer<T> rows;
+};
+
+/// The adapters of the linear maps of one input, packed for the products of both passes. Reduced
+/// rows have `columns` columns for each map: its rank, and zeros up to a multiple of 16.
+template <class T>
+class LowRankMaps {
+ public:
+  /// The inputs or the outputs of a map, as columns of the matrix of all maps.
+  struct Side {
+    std::size_t begin;
+    std::size_t size;
+    Buffer<T> reduce = {};  ///< [size, columns], the factor times the map's scale
+    Buffer<T> expand = {};  ///< [columns, size], in panels
+  };
+  struct Map {
+    LowRank low;
+    std::size_t rank;
+    std::size_t columns;
+    std::size_t first;  ///< its first column of reduced rows
+    Side in, out;
+
+    [[nodiscard]] const Side& side(Pass pass) const { return pass == Pass::forward ? in : out; }
+  };
+
+  /// Adds the adapter of the next map, if it has one.
+  void add(const LowRank& low, std::size_t in, std::size_t out) {
+    in_ = in;
+    if (low.a.defined()) {
+      const auto rank = static_cast<std::size_t>(low.a.size(0));
+      const std::size_t columns = round_up(rank, kernels::lanes);
+      maps_.push_back({low, rank, columns, width_, {0, in}, {out_, out}});
+      width_ += columns;
+    }
+    out_ += out;
+  }
+
+  [[nodiscard]] const std::vector<Map>& maps() const { return maps_; }
+  /// Returns the number of columns of reduced rows, which is 0 if there are no adapters.
+  [[nodiscard]] std::size_t width() const { return width_; }
+
+  /// Returns how many changes of the factors have been counted.
+  [[nodiscard]] std::int64_t changes() const {
+    std::int64_t sum = 0;
+    for (const Map& m : maps_) sum += tensor::changes_of(m.low.a) + tensor::changes_of(m.low.b);
+    return sum;
+  }
+
+  void pack() {
+    const at::NoGradGuard no_gradients;
+    for (Map& map : maps_) {
+      pack(map, map.in, map.low.a);
+      pack(map, map.out, map.low.b.t());
+    }
+  }
+
+  /// Computes `to` [rows, width] = s x Aᵀ or s d_y B. `sums` has [rows, width].
+  void reduce(Pass pass, const T* x, std::size_t rows, float* sums, T* to) const {
+    for (const Map& map : maps_) {
+      const Side& side = map.side(pass);
+      multiply_panel(rows, side.size, x + side.begin, pass == Pass::forward ? in_ : out_,
+                     side.reduce.data(), sums + map.first, width_, false, map.columns);
+    }
+    kernels::convert(sums, width_, to, width_, rows, width_);
+  }
+
+  /// Adds what the adapters give to `panel` columns of the result of a pass, from `column` on.
+  void expand(Pass pass, const T* reduced, std::size_t rows, std::size_t column, float* to,
+              std::size_t ld) const {
+    for (const Map& map : maps_) {
+      const Side& side = map.side(pass == Pass::forward ? Pass::backward : Pass::forward);
+      if (column < side.begin || column >= side.begin + side.size) continue;
+      const T* const factor = side.expand.data() + (column - side.begin) * map.columns;
+      multiply_panel(rows, map.columns, reduced + map.first, width_, factor, to, ld, true);
+    }
+  }
+
+ private:
+  /// Packs a factor [rank, size].
+  static void pack(const Map& map, Side& side, const at::Tensor& factor) {
+    const auto columns = static_cast<std::int64_t>(map.columns);
+    const at::Tensor rows = at::zeros({columns, factor.size(1)}, at::kFloat);
+    rows.narrow(0, 0, factor.size(0)).copy_(factor);
+    const at::Tensor scaled = rows.t().mul(map.low.scale).contiguous();
+    const std::size_t count = map.columns * side.size;
+    kernels::pack_panel(scaled.const_data_ptr<float>(), map.columns, side.size, map.columns,
+                        side.reduce.reserve(count));
+    T* const expand = side.expand.reserve(count);
+    for (std::size_t column = 0; column < side.size; column += panel) {
+      kernels::pack_panel(rows.const_data_ptr<float>() + column, side.size, map.columns, panel,
+                          expand + column * map.columns);
+    }
+  }
+
+  std::size_t in_ = 0;
+  std::size_t out_ = 0;
+  std::size_t width_ = 0;
+  std::vector<Map> maps_;
+};
+
+}  // namespace seqtrain::model::cpu

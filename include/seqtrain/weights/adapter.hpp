@@ -1,0 +1,200 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+#include <seqtrain/weights/weights_file.hpp>
+
+namespace seqtrain::weights {
+
+/// The names in PEFT's layout of an adapter.
+inline constexpr std::string_view adapter_config_name = "adapter_config.json";
+inline constexpr std::string_view adapter_weights_name = "adapter_model.safetensors";
+inline constexpr std::string_view adapter_prefix = "base_model.model.";
+inline constexpr std::string_view factor_a = ".lora_A.weight";
+inline constexpr std::string_view factor_b = ".lora_B.weight";
+
+/// Tells whether a directory holds an adapter and no whole model.
+[[nodiscard]] inline bool is_adapter(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(directory / adapter_config_name, ignored) &&
+         !weights_file(directory);
+}
+
+/// Options of low-rank adapters (Hu et al. 2022): a linear map with the frozen weight W computes
+/// x (W + s B A)ᵀ, where A [rank, in] and B [out, rank] learn.
+struct LoRA {
+  std::int64_t rank = 8;
+  double alpha = 16;
+  bool rank_stabilised = false;  ///< s is alpha / √rank (Kalajdzievski 2023), not alpha / rank
+  /// The linear maps of the encoder that are adapted: all, attention, or the last words of their
+  /// names in the state_dict, such as query or attention.output.dense.
+  std::vector<std::string> targets = {"all"};
+
+  /// Returns s.
+  [[nodiscard]] double scale() const {
+    const auto size = static_cast<double>(rank);
+    return alpha / (rank_stabilised ? std::sqrt(size) : size);
+  }
+
+  /// Tells whether the linear map of this name is adapted.
+  [[nodiscard]] bool adapts(std::string_view name) const {
+    const auto has = [&](const char* words) { return name.find(words) != name.npos; };
+    return std::ranges::any_of(targets, [&](const std::string& target) {
+      if (target == "attention") return has(".attention.") || has(".attn.");
+      return target == "all" || name == target || name.ends_with("." + target);
+    });
+  }
+
+  /// Throws `InputError` if an option is out of range.
+  void validate() const {
+    const Demand demand{"lora"};
+    demand(rank >= 1, "rank", "must be at least 1");
+    demand(std::isfinite(alpha) && alpha > 0, "alpha", "must be a number above 0");
+  }
+};
+
+/// The facts about an adapter in its `adapter_config.json`.
+struct AdapterConfig {
+  LoRA lora;                  ///< its targets are the names of linear maps
+  std::string base = "";      ///< the model that is adapted: a place or a name
+  std::string revision = "";  ///< the base's commit, tag or branch on the hub
+};
+
+/// Throws `InputError` if an option of a config has a value that is not listed here. Others would
+/// change what the tensors mean.
+inline void check_is_plain_lora(const json::Value& root) {
+  constexpr std::string_view plain =
+      R"( peft_type:"LORA" task_type:"SEQ_CLS" bias:"none" use_dora:false fan_in_fan_out:false )"
+      R"( lora_bias:false use_qalora:false use_bdlora:false rank_pattern:{} alpha_pattern:{} )"
+      R"( init_lora_weights:true init_lora_weights:false init_lora_weights:"gaussian" )";
+  for (const auto& [key, value] : root.members()) {
+    const std::string option = " " + std::string{key} + ":";
+    const std::string text = simdjson::minify(value.element());
+    if (plain.find(option) == plain.npos || text == "null") continue;
+    if (plain.find(option + text + " ") != plain.npos) continue;
+    throw value.error(text + " is not supported",
+                      "merge the adapter by PEFT's merge_and_unload, and name the result");
+  }
+}
+
+/// Reads the `adapter_config.json` of a directory. Throws `InputError` if it is no adapter of LoRA
+/// for a classifier, or of a kind that is not supported.
+[[nodiscard]] inline AdapterConfig read_adapter_config(const std::filesystem::path& directory) {
+  const auto document = json::Document::load(directory / adapter_config_name);
+  const auto root = document.root();
+  (void)root.at("peft_type");
+  check_is_plain_lora(root);
+  AdapterConfig config{
+      .lora = {.rank = root.at("r").integer(), .alpha = root.at("lora_alpha").number()}};
+  if (config.lora.rank < 1) throw root.at("r").error("must be at least 1");
+  const auto stabilised = root.find("use_rslora");
+  config.lora.rank_stabilised = stabilised && stabilised->boolean();
+  for (const auto& [key, to] :
+       {std::pair{"base_model_name_or_path", &config.base}, {"revision", &config.revision}}) {
+    if (const auto value = root.find(key)) *to = value->string();
+  }
+  return config;
+}
+
+/// Returns the `adapter_config.json` that PEFT reads.
+[[nodiscard]] inline std::string adapter_config_text(const AdapterConfig& config) {
+  json::Writer out{2};
+  out.begin_object().member("peft_type", "LORA").member("task_type", "SEQ_CLS");
+  out.member("base_model_name_or_path", config.base).key("revision");
+  config.revision.empty() ? out.null() : out.value(config.revision);
+  out.member("inference_mode", true).member("r", config.lora.rank);
+  out.member("lora_alpha", config.lora.alpha).member("lora_dropout", 0.0);
+  out.member("use_rslora", config.lora.rank_stabilised).member("bias", "none");
+  out.member("fan_in_fan_out", false).member("init_lora_weights", true);
+  out.member("target_modules", config.lora.targets);
+  // The modules of a head in any family. PEFT passes over those that a model does not have.
+  constexpr std::string_view head[] = {"classifier", "pooler", "pre_classifier", "head"};
+  out.member("modules_to_save", head);
+  return out.end_object().text() + "\n";
+}
+
+/// The tensors of an adapter: two factors for each linear map that it adapts, and the tensors that
+/// take the place of the base's. Names are those of the base's state_dict.
+class Adapter {
+ public:
+  /// Reads a directory in PEFT's layout. Throws `InputError` with the file and the tensor if
+  /// anything does not fit.
+  explicit Adapter(const std::filesystem::path& directory)
+      : config_{read_adapter_config(directory)},
+        name_{(directory / adapter_weights_name).string()},
+        file_{name_} {
+    for (const TensorView& tensor : file_.tensors()) {
+      if (!tensor.name.starts_with(adapter_prefix)) {
+        fail(tensor.name, "is no name of an adapter's tensor, which begins with base_model.model.");
+      }
+      tensors_.emplace(tensor.name.substr(adapter_prefix.size()), tensor);
+    }
+    for (const auto& [name, tensor] : tensors_) check(name, tensor);
+  }
+
+  [[nodiscard]] const AdapterConfig& config() const { return config_; }
+
+  /// Returns the tensor of a name, or nothing if there is none.
+  [[nodiscard]] std::optional<TensorView> find(std::string_view name) const {
+    const auto found = tensors_.find(name);
+    return found == tensors_.end() ? std::nullopt : std::optional{found->second};
+  }
+
+  /// Returns all tensors by their names.
+  [[nodiscard]] const auto& tensors() const { return tensors_; }
+
+  [[noreturn]] void fail(std::string_view name, const std::string& problem,
+                         const std::string& advice = {}) const {
+    throw InputError{problem, {.object = name_, .field = std::string{name}}, advice};
+  }
+
+ private:
+  /// Throws `InputError` unless numbers are finite, and factors are in pairs of the config's rank.
+  void check(const std::string& name, const TensorView& tensor) const {
+    for (const float number : to_floats(tensor)) {
+      if (!std::isfinite(number)) fail(name, "holds a number that is not finite");
+    }
+    const bool is_a = name.ends_with(factor_a);
+    if (!is_a && !name.ends_with(factor_b)) return;
+    const std::string map = name.substr(0, name.size() - factor_a.size());
+    const std::string other = map + std::string{is_a ? factor_b : factor_a};
+    if (!tensors_.contains(other)) fail(other, "is missing");
+    if (tensor.shape.size() == 2 && tensor.shape[is_a ? 0 : 1] == config_.lora.rank) return;
+    fail(name, "has shape " + to_string(tensor.shape) + ", which is not of rank " +
+                   std::to_string(config_.lora.rank));
+  }
+
+  AdapterConfig config_;
+  std::string name_;  // of the file
+  SafetensorsFile file_;
+  std::map<std::string, TensorView, std::less<>> tensors_;
+};
+
+/// Writes an adapter of these tensors as PEFT reads it, each file as a whole or not at all.
+inline void write_adapter(const std::filesystem::path& directory, const AdapterConfig& config,
+                          std::span<const TensorView> tensors) {
+  std::vector<TensorView> named{tensors.begin(), tensors.end()};
+  for (TensorView& tensor : named) tensor.name.insert(0, adapter_prefix);
+  write_safetensors(directory / adapter_weights_name, named);
+  write_file_atomically(directory / adapter_config_name, adapter_config_text(config));
+}
+
+}  // namespace seqtrain::weights

@@ -1,0 +1,212 @@
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <seqtrain/model/cpu/low_rank.hpp>
+#include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/optim/adam.hpp>
+#include <seqtrain/tensor/generator.hpp>
+#include <seqtrain/tensor/threads.hpp>
+#include <seqtrain/weights/adapter.hpp>
+
+#include "support/made_checkpoint.hpp"
+#include "support/one_thread.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::model {
+namespace {
+
+using tests::MadeCheckpoint;
+using tests::MadeModel;
+
+struct AdaptedCase {
+  MadeModel model;
+  Precision precision;
+  LoRA lora = {};
+
+  friend std::ostream& operator<<(std::ostream& out, const AdaptedCase& test) {
+    return out << test.model.family << " rank " << test.lora.rank << " "
+               << test.lora.targets.front() << (test.precision == Precision::bf16 ? " bf16" : "");
+  }
+};
+
+/// Gives A and B values that are not those of the beginning, where B is 0.
+void move_adapters(const AnyClassifier& model) {
+  const at::NoGradGuard no_gradients;
+  std::uint64_t number = 0;
+  for (const auto& parameter : model.parameters()) {
+    if (parameter.name.find("lora_") == std::string::npos) continue;
+    const auto generator = tensor::make_generator(++number, c10::Device{c10::kCPU});
+    parameter.value.normal_(0, 0.1, generator);
+  }
+}
+
+double relative_gap(const at::Tensor& a, const at::Tensor& b) {
+  return a.sub(b).norm().item<double>() / (b.norm().item<double>() + 1e-6);
+}
+
+/// The hand-written passes with adapters beside autograd on operators in fp32, dropout off.
+class Adapters : public testing::TestWithParam<AdaptedCase> {
+ protected:
+  [[nodiscard]] AnyClassifier load(bool autograd, double dropout = 0) const {
+    auto model = load_classifier(checkpoint_.path(),
+                                 {.dropout = dropout,
+                                  .lora = GetParam().lora,
+                                  .seed = 3,
+                                  .precision = autograd ? Precision::fp32 : GetParam().precision,
+                                  .autograd = autograd});
+    move_adapters(model);
+    return model;
+  }
+  [[nodiscard]] double limit(double bf16, double fp32) const {
+    const bool large = GetParam().model.family == "modernbert";
+    return (GetParam().precision == Precision::bf16 ? bf16 : fp32) * (large ? 5 : 1);
+  }
+
+  tests::OneThread one_thread_;
+  MadeCheckpoint checkpoint_{GetParam().model};
+};
+
+TEST_P(Adapters, LogitsAndGradientsAreAutograds) {
+  auto kernels = load(false);
+  auto autograd = load(true);
+  ASSERT_TRUE(kernels.has_kernels());
+  const auto batch = MadeCheckpoint::batch(0);
+  const auto gap = (kernels.logits(batch) - autograd.logits(batch)).cwiseAbs().maxCoeff();
+  EXPECT_LT(gap, limit(3e-2, 3e-5));
+  (void)kernels.accumulate(batch, 1);
+  (void)autograd.accumulate(batch, 1);
+  ASSERT_EQ(kernels.parameters().size(), autograd.parameters().size());
+  for (std::size_t i = 0; i < kernels.parameters().size(); ++i) {
+    const auto& [name, value, gradient, touched, decays] = kernels.parameters()[i];
+    const auto& expected = autograd.parameters()[i].gradient;
+    EXPECT_LT(relative_gap(gradient, expected), limit(6e-2, 2e-4)) << name;
+  }
+}
+
+TEST_P(Adapters, MergedComputesTheSame) {
+  auto model = load(false);
+  const tests::TemporaryDirectory directory;
+  model.save_pretrained(directory.path());
+  auto whole = load_classifier(directory.path(), {.dropout = 0, .precision = GetParam().precision});
+  EXPECT_GT(whole.parameters().size(), 8U);
+  for (const std::int64_t rows : {1, 13}) {
+    const auto batch = MadeCheckpoint::batch(1, rows);
+    const auto gap = (model.logits(batch) - whole.logits(batch)).cwiseAbs().maxCoeff();
+    EXPECT_LT(gap, limit(4e-2, 3e-5));
+  }
+}
+
+TEST_P(Adapters, HaveTheSameBitsAtAnyNumberOfThreads) {
+  std::vector<at::Tensor> expected;
+  for (const int threads : {1, 2, 50}) {
+    tensor::set_threads(threads);
+    auto model = load(false, 0.2);
+    (void)model.accumulate(MadeCheckpoint::batch(4, 200), 1);
+    std::size_t next = 0;
+    for (const auto& parameter : model.parameters()) {
+      if (parameter.name.find("lora_") == std::string::npos) continue;
+      if (threads == 1) expected.push_back(parameter.gradient.clone());
+      EXPECT_TRUE(parameter.gradient.equal(expected[next++])) << parameter.name;
+    }
+  }
+}
+
+TEST_P(Adapters, GradientsAreCompleteWhenTheModelSaysSo) {
+  auto model = load(false);
+  std::vector<at::Tensor> claimed(model.parameters().size());
+  (void)model.accumulate(MadeCheckpoint::batch(0), 1, [&](std::size_t first) {
+    for (std::size_t i = first; i < claimed.size(); ++i) {
+      if (!claimed[i].defined()) claimed[i] = model.parameters()[i].gradient.clone();
+    }
+  });
+  EXPECT_TRUE(claimed.back().defined());
+  for (std::size_t i = 0; i < claimed.size(); ++i) {
+    if (!claimed[i].defined()) continue;
+    EXPECT_TRUE(claimed[i].equal(model.parameters()[i].gradient)) << model.parameters()[i].name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Families, Adapters,
+    testing::Values(
+        AdaptedCase{{}, Precision::fp32}, AdaptedCase{{}, Precision::bf16},
+        AdaptedCase{{}, Precision::fp32, {.rank = 40, .targets = {"query", "output.dense"}}},
+        AdaptedCase{{}, Precision::bf16, {.rank = 3, .alpha = 5, .targets = {"attention"}}},
+        AdaptedCase{{"roberta", "gelu_new", 3, 128, 2, 192},
+                    Precision::fp32,
+                    {.rank = 16, .rank_stabilised = true, .targets = {"key", "value"}}},
+        AdaptedCase{{"xlm-roberta", "gelu", 2, 64, 4, 128}, Precision::fp32},
+        AdaptedCase{{"camembert", "gelu", 1, 64, 2, 128}, Precision::fp32},
+        AdaptedCase{{"distilbert", "relu", 3, 128, 2, 192}, Precision::fp32},
+        AdaptedCase{{"electra", "gelu", 2, 128, 4, 64, R"("embedding_size": 64)"}, Precision::fp32},
+        AdaptedCase{{"albert", "gelu", 4, 64, 4, 64,
+                     R"("embedding_size": 64, "num_hidden_groups": 2, "inner_group_num": 2)"},
+                    Precision::fp32},
+        AdaptedCase{{"mpnet", "gelu", 3, 128, 2, 64}, Precision::bf16},
+        AdaptedCase{{"modernbert", "gelu", 4, 64, 4, 128, R"("local_attention": 10)"},
+                    Precision::fp32},
+        AdaptedCase{{"modernbert", "gelu", 3, 128, 2, 64, R"("classifier_pooling": "mean")"},
+                    Precision::fp32,
+                    {.targets = {"attention"}}},
+        AdaptedCase{{"deberta-v2", "gelu", 2, 64, 4, 128,
+                     R"("relative_attention": true, "pos_att_type": "p2c|c2p",
+                        "position_buckets": 16, "share_att_key": true,
+                        "norm_rel_ebd": "layer_norm", "position_biased_input": false)"},
+                    Precision::fp32},
+        AdaptedCase{{"deberta-v2", "relu", 3, 128, 2, 64,
+                     R"("relative_attention": true, "pos_att_type": ["c2p"],
+                        "max_relative_positions": 20)"},
+                    Precision::fp32},
+        AdaptedCase{{"deberta-v2", "gelu", 2, 128, 4, 128,
+                     R"("relative_attention": true, "pos_att_type": "p2c|c2p",
+                        "position_buckets": 64, "share_att_key": true,
+                        "norm_rel_ebd": "layer_norm")"},
+                    Precision::bf16}));
+
+TEST(AdaptersOfShapes, WithoutKernelsLearnByOperators) {
+  const MadeCheckpoint checkpoint{{.hidden = 48, .heads = 4, .inner = 100}};
+  auto model = load_classifier(checkpoint.path(), {.lora = LoRA{.rank = 4}, .seed = 1});
+  EXPECT_FALSE(model.has_kernels());
+  optim::Adam optimizer{{.lr = 1e-2}};
+  const auto batch = MadeCheckpoint::batch(0);
+  const auto first = static_cast<double>(model.accumulate(batch, 1));
+  optimizer.step(model.parameters(), {});
+  for (int i = 0; i < 10; ++i) {
+    (void)model.accumulate(batch, 1);
+    optimizer.step(model.parameters(), {});
+  }
+  EXPECT_LT(static_cast<double>(model.accumulate(batch, 1)), first - 0.1);
+}
+
+TEST(AdaptersOfShapes, TheBaseHasNoGradientAndNoMoments) {
+  const MadeCheckpoint checkpoint{{.layers = 2, .hidden = 128}};
+  auto model = load_classifier(checkpoint.path(), {.dropout = 0, .lora = LoRA{.rank = 4}});
+  optim::Adam optimizer{{.lr = 1e-3}};
+  (void)model.accumulate(MadeCheckpoint::batch(0), 1);
+  optimizer.step(model.parameters(), {});
+  std::int64_t numbers = 0;
+  for (const auto& parameter : model.parameters()) {
+    const bool of_head =
+        parameter.name.starts_with("classifier.") || parameter.name.starts_with("bert.pooler.");
+    EXPECT_TRUE(of_head || parameter.name.find(".lora_") != std::string::npos) << parameter.name;
+    numbers += parameter.value.numel();
+  }
+  // 4 · (in + out) for 6 maps of each layer, and the head.
+  const std::int64_t adapters = 2 * 4 * (4 * 2 * 128 + 2 * (128 + 128));
+  EXPECT_EQ(numbers, adapters + 128 * 128 + 128 + 3 * 128 + 3);
+  std::int64_t moments = 0;
+  for (const auto& tensor : optimizer.state().views()) {
+    moments += static_cast<std::int64_t>(tensor.bytes.size()) / 4;
+  }
+  EXPECT_EQ(moments, 2 * numbers + static_cast<std::int64_t>(model.parameters().size()));
+}
+
+}  // namespace
+}  // namespace seqtrain::model

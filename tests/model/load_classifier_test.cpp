@@ -1,0 +1,181 @@
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/tensor/generator.hpp>
+#include <seqtrain/weights/adapter.hpp>
+#include <seqtrain/weights/safetensors.hpp>
+
+#include "support/made_checkpoint.hpp"
+#include "support/model_case.hpp"
+#include "support/problem_of.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::model {
+namespace {
+
+using tests::MadeCheckpoint;
+
+std::filesystem::path golden_adapters() {
+  return tests::golden() / "adapters";
+}
+
+std::vector<std::string> placeholders(std::int64_t count) {
+  std::vector<std::string> labels;
+  for (std::int64_t i = 0; i < count; ++i) labels.push_back("LABEL_" + std::to_string(i));
+  return labels;
+}
+
+/// Adapters that PEFT made (tests/golden/adapters.py).
+class PeftAdapter : public testing::TestWithParam<std::string> {
+ protected:
+  [[nodiscard]] std::filesystem::path adapter() const { return golden_adapters() / GetParam(); }
+  [[nodiscard]] tests::ModelCase base() const { return tests::small_model(GetParam()); }
+};
+
+TEST_P(PeftAdapter, GivesItsLogits) {
+  const weights::SafetensorsFile file{adapter() / "expected.safetensors"};
+  const auto expected = weights::to_floats(file.tensors().front());
+  const auto labels = placeholders(file.tensors().front().shape.back());
+  auto model = load_classifier(adapter(), {.labels = labels}, base().directory());
+  const auto logits = model.logits(base().batch(0));
+  ASSERT_EQ(static_cast<std::size_t>(logits.size()), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(logits.data()[i], expected[i], 1e-4);
+  }
+}
+
+/// Writes adapters that tests/golden/adapters.py --check reads with PEFT.
+TEST_P(PeftAdapter, IsReadByPeft) {
+  const char* outside = std::getenv("SEQTRAIN_ADAPTERS");
+  if (outside == nullptr) GTEST_SKIP() << "SEQTRAIN_ADAPTERS names no directory";
+  auto model = load_classifier(base().directory(),
+                               {.lora = LoRA{.rank = 3, .alpha = 5, .rank_stabilised = true}});
+  std::uint64_t number = 0;
+  for (const auto& parameter : model.parameters()) {
+    const at::NoGradGuard no_gradients;
+    const auto generator = tensor::make_generator(++number, c10::Device{c10::kCPU});
+    parameter.value.normal_(0, 0.3, generator);
+  }
+  const auto directory = std::filesystem::path{outside} / GetParam();
+  model.save_pretrained(directory);
+  const auto logits = model.logits(base().batch(0));
+  const std::span numbers{logits.data(), static_cast<std::size_t>(logits.size())};
+  weights::write_safetensors(
+      directory / "logits.safetensors",
+      std::vector<weights::TensorView>{{.name = "logits",
+                                        .shape = {logits.rows(), logits.cols()},
+                                        .bytes = std::as_bytes(numbers)}});
+}
+
+std::vector<std::string> adapter_cases() {
+  std::vector<std::string> cases;
+  for (const auto& entry : std::filesystem::directory_iterator{golden_adapters()}) {
+    cases.push_back(entry.path().filename().string());
+  }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Cases, PeftAdapter, testing::ValuesIn(adapter_cases()),
+                         [](const auto& info) { return info.param; });
+
+class SavedAdapter : public testing::Test {
+ protected:
+  [[nodiscard]] AnyClassifier train() const {
+    auto model = load_classifier(base_.path(), {.dropout = 0, .lora = LoRA{.rank = 2}, .seed = 3});
+    for (const auto& parameter : model.parameters()) {
+      const at::NoGradGuard no_gradients;
+      parameter.value.add_(0.05);
+    }
+    return model;
+  }
+  std::string problem() const {
+    return tests::problem_of([&] { (void)load_classifier(directory_.path()); });
+  }
+
+  MadeCheckpoint base_;
+  tests::TemporaryDirectory directory_;
+};
+
+TEST_F(SavedAdapter, HasPeftsLayout) {
+  const auto model = train();
+  model.save_pretrained(directory_.path());
+  const auto config = weights::read_adapter_config(directory_.path());
+  EXPECT_EQ(config.base, base_.path().string());
+  EXPECT_EQ(config.lora.rank, 2);
+  const weights::SafetensorsFile file{directory_ / "adapter_model.safetensors"};
+  EXPECT_EQ(file.tensors().size(), model.parameters().size());
+  const std::string first =
+      "base_model.model.bert.encoder.layer.0.attention.self.query.lora_A.weight";
+  EXPECT_EQ(file.tensors().front().name, first);
+  EXPECT_EQ(file.tensors().back().name, "base_model.model.classifier.bias");
+  EXPECT_EQ(model.adapter_config().lora.targets.size(), 12U);
+}
+
+TEST_F(SavedAdapter, LoadsMergedWithItsLabels) {
+  auto model = train();
+  model.save_pretrained(directory_.path());
+  auto loaded = load_classifier(directory_.path(), {.only_predicts = true});
+  EXPECT_EQ(loaded.config().labels, (std::vector<std::string>{"a", "b", "c"}));
+  const auto batch = MadeCheckpoint::batch(0);
+  EXPECT_LT((model.logits(batch) - loaded.logits(batch)).cwiseAbs().maxCoeff(), 3e-5);
+  auto base = load_classifier(base_.path(), {.seed = 3});
+  EXPECT_GT((model.logits(batch) - base.logits(batch)).cwiseAbs().maxCoeff(), 1e-2);
+}
+
+TEST_F(SavedAdapter, ItsStateIsAdaptersAndHead) {
+  auto model = train();
+  auto other = load_classifier(base_.path(), {.dropout = 0, .lora = LoRA{.rank = 2}, .seed = 4});
+  const auto state = model.state_dict();
+  other.load_state_dict(state.views());
+  const auto batch = MadeCheckpoint::batch(0);
+  EXPECT_TRUE(model.logits(batch) == other.logits(batch));
+}
+
+TEST_F(SavedAdapter, OfAnotherBaseIsRefused) {
+  train().save_pretrained(directory_.path());
+  const MadeCheckpoint larger{{.hidden = 128}};
+  const MadeCheckpoint other{{.family = "roberta"}};
+  const auto refusal = [&](const MadeCheckpoint& base) {
+    std::filesystem::remove(directory_ / "config.json");
+    return tests::problem_of([&] { (void)load_classifier(directory_.path(), {}, base.path()); });
+  };
+  EXPECT_NE(refusal(larger).find("does not fit bert.encoder.layer.0"), std::string::npos);
+  EXPECT_NE(refusal(larger).find("name the base that the adapter was trained for"),
+            std::string::npos);
+  EXPECT_NE(refusal(other).find("has no place in the model"), std::string::npos) << refusal(other);
+}
+
+TEST_F(SavedAdapter, WithoutItsBaseIsRefused) {
+  auto config = train().adapter_config();
+  train().save_pretrained(directory_.path());
+  config.base = "/nowhere/base";
+  tests::write_file(directory_ / "adapter_config.json", weights::adapter_config_text(config));
+  EXPECT_EQ(problem(),
+            (directory_ / "adapter_config.json").string() +
+                ": base_model_name_or_path: names '/nowhere/base', which is no directory "
+                "of a model; put the base there, or write its place into that field");
+}
+
+TEST(LoraOptions, ThatFitNoModelAreRefused) {
+  const MadeCheckpoint checkpoint;
+  const auto refusal = [&](const LoRA& lora) {
+    return tests::problem_of([&] { (void)load_classifier(checkpoint.path(), {.lora = lora}); });
+  };
+  EXPECT_EQ(refusal({.rank = 0}), "lora: rank: must be at least 1");
+  EXPECT_EQ(refusal({.alpha = 0}), "lora: alpha: must be a number above 0");
+  EXPECT_EQ(refusal({.rank = 65}),
+            "lora: rank: 65 is above the sizes of bert.encoder.layer.0.attention.self.query, 64 "
+            "inputs and 64 outputs");
+  EXPECT_EQ(refusal({.targets = {"q_lin"}}),
+            "lora: targets: match no linear map of the encoder; a map's name is "
+            "bert.encoder.layer.0.attention.self.query");
+}
+
+}  // namespace
+}  // namespace seqtrain::model

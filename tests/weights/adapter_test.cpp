@@ -1,0 +1,180 @@
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/weights/adapter.hpp>
+
+#include "support/corrupt.hpp"
+#include "support/problem_of.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::weights {
+namespace {
+
+const std::string map = "bert.encoder.layer.0.attention.self.query";
+
+/// An adapter of rank 2 for one map, whose parts tests change.
+class AdapterFolder : public testing::Test {
+ protected:
+  void add(const std::string& name, std::vector<std::int64_t> shape, float value = 0.5F) {
+    const auto count = static_cast<std::size_t>(*numel(shape));
+    numbers_.emplace_back(count, value);
+    tensors_.push_back({.name = name,
+                        .shape = std::move(shape),
+                        .bytes = std::as_bytes(std::span<const float>{numbers_.back()})});
+  }
+  void add_factors() {
+    add(map + ".lora_A.weight", {2, 8});
+    add(map + ".lora_B.weight", {4, 2});
+  }
+  void write() const { write_adapter(directory_.path(), config_, tensors_); }
+
+  /// Writes the files and returns why they are refused.
+  [[nodiscard]] std::string problem() const {
+    write();
+    return refusal();
+  }
+  [[nodiscard]] std::string refusal() const {
+    return tests::problem_of([&] { Adapter{directory_.path()}; });
+  }
+  /// Replaces a part of adapter_config.json and returns why it is refused.
+  [[nodiscard]] std::string with(const std::string& from, const std::string& to) const {
+    std::string text = adapter_config_text(config_);
+    text.replace(text.find(from), from.size(), to);
+    tests::write_file(directory_ / "adapter_config.json", text);
+    return refusal();
+  }
+  [[nodiscard]] std::string file(const char* name) const { return (directory_ / name).string(); }
+
+  tests::TemporaryDirectory directory_;
+  AdapterConfig config_{
+      .lora = {.rank = 2, .alpha = 6, .targets = {map}}, .base = "org/base", .revision = "v1"};
+  std::vector<std::vector<float>> numbers_;
+  std::vector<TensorView> tensors_;
+};
+
+TEST_F(AdapterFolder, IsReadAsItWasWritten) {
+  numbers_.reserve(9);
+  add_factors();
+  add("classifier.weight", {3, 4});
+  write();
+  EXPECT_TRUE(is_adapter(directory_.path()));
+  const Adapter adapter{directory_.path()};
+  EXPECT_EQ(adapter.config().base, "org/base");
+  EXPECT_EQ(adapter.config().revision, "v1");
+  EXPECT_EQ(adapter.config().lora.scale(), 3);
+  EXPECT_EQ(adapter.tensors().size(), 3U);
+  const auto b = adapter.find(map + ".lora_B.weight");
+  ASSERT_TRUE(b);
+  EXPECT_EQ(b->shape, (std::vector<std::int64_t>{4, 2}));
+  EXPECT_FALSE(adapter.find(map + ".weight"));
+}
+
+TEST_F(AdapterFolder, IsNoneBesideAWholeModel) {
+  numbers_.reserve(9);
+  add_factors();
+  write();
+  tests::write_file(directory_ / "model.safetensors", "");
+  EXPECT_FALSE(is_adapter(directory_.path()));
+}
+
+TEST_F(AdapterFolder, WithAFactorAloneIsRefused) {
+  add(map + ".lora_A.weight", {2, 8});
+  EXPECT_EQ(problem(),
+            file("adapter_model.safetensors") + ": " + map + ".lora_B.weight: is missing");
+}
+
+TEST_F(AdapterFolder, OfAnotherRankIsRefused) {
+  numbers_.reserve(9);
+  add(map + ".lora_A.weight", {3, 8});
+  add(map + ".lora_B.weight", {4, 3});
+  EXPECT_EQ(problem(), file("adapter_model.safetensors") + ": " + map +
+                           ".lora_A.weight: has shape [3, 8], which is not of rank 2");
+}
+
+TEST_F(AdapterFolder, WithNumbersThatAreNotFiniteIsRefused) {
+  numbers_.reserve(9);
+  for (const float wrong :
+       {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    tensors_.clear();
+    add_factors();
+    add("classifier.bias", {3}, wrong);
+    EXPECT_EQ(problem(), file("adapter_model.safetensors") +
+                             ": classifier.bias: holds a number that is not finite");
+  }
+}
+
+TEST_F(AdapterFolder, WithNamesOfNoAdapterIsRefused) {
+  numbers_.reserve(9);
+  add_factors();
+  write();
+  write_safetensors(directory_ / "adapter_model.safetensors", tensors_);
+  EXPECT_NE(refusal().find("which begins with base_model.model."), std::string::npos);
+}
+
+TEST_F(AdapterFolder, WithoutItsTensorsIsRefused) {
+  numbers_.reserve(9);
+  add_factors();
+  write();
+  std::filesystem::remove(directory_ / "adapter_model.safetensors");
+  EXPECT_TRUE(refusal().starts_with(file("adapter_model.safetensors"))) << refusal();
+}
+
+TEST_F(AdapterFolder, OfAnotherKindIsRefused) {
+  numbers_.reserve(9);
+  add_factors();
+  write();
+  EXPECT_NE(
+      with("\"LORA\"", "\"IA3\"").find(R"(peft_type: "IA3" is not supported; merge the adapter)"),
+      std::string::npos);
+  EXPECT_NE(with("\"SEQ_CLS\"", "\"CAUSAL_LM\"").find(R"(task_type: "CAUSAL_LM" is not supported)"),
+            std::string::npos);
+  EXPECT_NE(with("\"r\": 2", "\"r\": 0").find("r: must be at least 1"), std::string::npos);
+  EXPECT_NE(
+      with("\"r\": 2", "\"r\": 2, \"use_dora\": true").find("use_dora: true is not supported"),
+      std::string::npos);
+  EXPECT_NE(with("\"r\": 2", R"("r": 2, "rank_pattern": {"query": 4})").find("rank_pattern"),
+            std::string::npos);
+  EXPECT_NE(with("\"none\"", "\"all\"").find(R"(bias: "all" is not supported)"), std::string::npos);
+  EXPECT_NE(with("\"init_lora_weights\": true", R"("init_lora_weights": "pissa")")
+                .find(R"(init_lora_weights: "pissa")"),
+            std::string::npos);
+  EXPECT_NE(with("\"lora_alpha\"", "\"alpha\"").find("lora_alpha"), std::string::npos);
+}
+
+TEST_F(AdapterFolder, ThatIsDamagedIsRefused) {
+  numbers_.reserve(9);
+  add_factors();
+  write();
+  for (const char* name : {"adapter_config.json", "adapter_model.safetensors"}) {
+    const auto path = directory_ / name;
+    const auto whole = tests::read_file(path);
+    for (std::size_t size = 0; size < whole.size(); size += 7) {
+      tests::write_file(path, whole.substr(0, size));
+      EXPECT_NE(refusal(), "nothing was thrown") << name << " of " << size << " bytes";
+    }
+    tests::write_file(path, whole);
+  }
+  EXPECT_EQ(refusal(), "nothing was thrown");
+}
+
+TEST(LoRA, AdaptsMapsByTheirNames) {
+  const auto adapts = [](const char* target, const char* name) {
+    return LoRA{.targets = {target}}.adapts(name);
+  };
+  EXPECT_TRUE(adapts("all", "bert.encoder.layer.0.output.dense"));
+  EXPECT_TRUE(adapts("output.dense", "bert.encoder.layer.0.attention.output.dense"));
+  EXPECT_FALSE(adapts("put.dense", "bert.encoder.layer.0.output.dense"));
+  EXPECT_TRUE(adapts("attention", "bert.encoder.layer.0.attention.self.key"));
+  EXPECT_TRUE(adapts("attention", "model.layers.0.attn.Wqkv"));
+  EXPECT_FALSE(adapts("attention", "model.layers.0.mlp.Wi"));
+}
+
+}  // namespace
+}  // namespace seqtrain::weights
