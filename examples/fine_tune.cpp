@@ -186,9 +186,11 @@ void save_model(const Program& program, const Prepared& run, const model::AnyCla
                    .dataset = run.dataset});
   };
   if (!flags.merge_adapter) return save(model);
-  const auto adapter = run.directory.path() / "adapter.partial";
+  const auto adapter = run.directory.partial_model();
   model.save_pretrained(adapter);
-  const auto whole = model::load_classifier(adapter, {.device = program.device}, flags.model);
+  // So that it has no gradients and is not packed.
+  const model::ClassifierOptions fixed{.freeze_encoder = true, .autograd = true};
+  const auto whole = model::load_classifier(adapter, fixed, flags.model);
   std::filesystem::remove_all(adapter);
   save(whole);
 }

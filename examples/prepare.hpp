@@ -141,6 +141,11 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
   if (cli::is_on_hub(given) || gcs::is_gs(given)) options.base_name = given;
   auto model = model::load_classifier(flags.model, options);
   log.lines(tensor::describe(program.device) + "\n" + model::describe(model, options));
+  const bool leaves = !flags.job_dir.empty() || !flags.push_to_hub.empty();
+  if (options.lora && !flags.merge_adapter && leaves && options.base_name.empty()) {
+    log.warning("the adapter names its base by the path " + flags.model +
+                ", which is not there on another machine; name a base on the hub by --model");
+  }
   if (options.lora) {
     const auto maps = model.adapter_config().lora.targets.size();
     log.info("LoRA: rank " + std::to_string(flags.lora_rank) + " on " + std::to_string(maps) +

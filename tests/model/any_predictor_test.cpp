@@ -14,6 +14,7 @@
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/tensor/threads.hpp>
+#include <seqtrain/weights/adapter.hpp>
 
 #include "support/awd_lstm_golden.hpp"
 #include "support/made_checkpoint.hpp"
@@ -243,6 +244,22 @@ TEST(AnyPredictor, FindsTheModelOfARun) {
   const AnyPredictor predictor{run.path()};
   const auto all = texts(predictor, 3);
   EXPECT_EQ(predictor.predict(all), AnyPredictor{saved.path()}.predict(all));
+}
+
+TEST(AnyPredictor, TakesTheTokenizerOfAnAdaptersBase) {
+  const SavedModel base;
+  tests::TemporaryDirectory adapter;
+  load_classifier(base.path(), {.lora = LoRA{.rank = 2}}).save_pretrained(adapter.path());
+  const AnyPredictor predictor{adapter.path()};
+  const auto ids = [](const AnyPredictor& of) { return of.encode("w1 w2", {}).input_ids; };
+  EXPECT_EQ(ids(predictor), ids(AnyPredictor{base.path()}));
+  std::filesystem::rename(base.path() / "vocab.txt", base.path() / "elsewhere");
+  auto config = weights::read_adapter_config(adapter.path());
+  config.base = "/nowhere/base";
+  tests::write_file(adapter / "adapter_config.json", weights::adapter_config_text(config));
+  const auto problem = tests::problem_of([&] { AnyPredictor{adapter.path()}; });
+  EXPECT_NE(problem.find("base_model_name_or_path: names '/nowhere/base'"), std::string::npos)
+      << problem;
 }
 
 TEST(AnyPredictor, SaysWhatItCannotLoad) {

@@ -151,6 +151,43 @@ TEST_F(SavedAdapter, OfAnotherBaseIsRefused) {
   EXPECT_NE(refusal(other).find("has no place in the model"), std::string::npos) << refusal(other);
 }
 
+TEST_F(SavedAdapter, IsNotTrainedAsABase) {
+  train().save_pretrained(directory_.path());
+  const auto problem = tests::problem_of(
+      [&] { (void)load_classifier(directory_.path(), {.lora = LoRA{.rank = 2}}); });
+  EXPECT_EQ(problem, "lora: does not go with an adapter");
+}
+
+TEST_F(SavedAdapter, OfAHugeMapIsRefusedBeforeItIsMerged) {
+  auto config = train().adapter_config();
+  config.lora.rank = 1;
+  const std::vector<float> numbers(1 << 20, 0.5F);
+  const auto bytes = std::as_bytes(std::span{numbers});
+  const std::string map = "bert.encoder.layer.0.attention.self.query.";
+  weights::write_adapter(
+      directory_.path(), config,
+      std::vector<weights::TensorView>{
+          {.name = map + "lora_A.weight", .shape = {1, 1 << 20}, .bytes = bytes},
+          {.name = map + "lora_B.weight", .shape = {1 << 20, 1}, .bytes = bytes}});
+  EXPECT_NE(problem().find("does not fit " + map + "weight of shape [64, 64]"), std::string::npos)
+      << problem();
+}
+
+/// PEFT writes no config.json. The head then tells the number of labels.
+TEST_F(SavedAdapter, WithoutAConfigTakesTheLabelsOfItsHead) {
+  const auto labels_with = [&](std::vector<std::string> labels) {
+    const auto model = load_classifier(
+        base_.path(), {.labels = std::move(labels), .problem_type = {}, .lora = LoRA{.rank = 2}});
+    model.save_pretrained(directory_.path());
+    std::filesystem::remove(directory_ / "config.json");
+    return load_classifier(directory_.path(), {.only_predicts = true}).config().labels;
+  };
+  EXPECT_EQ(labels_with({"a", "b", "c", "d"}),
+            (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2", "LABEL_3"}));
+  const auto of_base = load_classifier(base_.path()).config().labels;
+  EXPECT_EQ(labels_with({"x", "y", "z"}), of_base);
+}
+
 TEST_F(SavedAdapter, WithoutItsBaseIsRefused) {
   auto config = train().adapter_config();
   train().save_pretrained(directory_.path());
@@ -173,8 +210,11 @@ TEST(LoraOptions, ThatFitNoModelAreRefused) {
             "lora: rank: 65 is above the sizes of bert.encoder.layer.0.attention.self.query, 64 "
             "inputs and 64 outputs");
   EXPECT_EQ(refusal({.targets = {"q_lin"}}),
-            "lora: targets: match no linear map of the encoder; a map's name is "
+            "lora: targets: 'q_lin' fits no linear map of the encoder; a map's name is "
             "bert.encoder.layer.0.attention.self.query");
+  EXPECT_TRUE(
+      refusal({.targets = {"query", "vaule"}}).starts_with("lora: targets: 'vaule' fits no"));
+  EXPECT_EQ(refusal({.targets = {}}), "lora: targets: must not be empty");
 }
 
 }  // namespace

@@ -133,6 +133,16 @@ TEST(ModelCard, LeavesOutATestSetThatIsTheDevSet) {
   EXPECT_TRUE(has_test({{"dataset", "d"}, {"dev-split", "dev"}, {"test-split", "test"}}));
 }
 
+TEST(ModelCard, NamesTheLibraryThatReadsAnAdapter) {
+  const auto is_of_peft = [](const train::Pairs& flags) {
+    return model_card({.flags = flags}, {.name = "run"}).find("library_name: peft\n") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(is_of_peft({{"lora-rank", "8"}, {"merge-adapter", "false"}}));
+  EXPECT_FALSE(is_of_peft({{"lora-rank", "8"}, {"merge-adapter", "true"}}));
+  EXPECT_FALSE(is_of_peft({{"lora-rank", "0"}, {"merge-adapter", "false"}}));
+}
+
 TEST(ModelCard, WritesNumbersThatYamlTakesForNumbers) {
   EXPECT_EQ(detail::rounded(0.0003), "0.0003");
   EXPECT_EQ(detail::rounded(0.000001), "0.000001");

@@ -76,6 +76,23 @@ TEST_F(AdapterFolder, IsReadAsItWasWritten) {
   EXPECT_FALSE(adapter.find(map + ".weight"));
 }
 
+TEST_F(AdapterFolder, TellsTheLabelsOfItsHead) {
+  numbers_.reserve(9);
+  const auto count = [&] {
+    write();
+    return Adapter{directory_.path()}.label_count();
+  };
+  EXPECT_EQ(count(), std::nullopt);
+  add("classifier.weight", {5, 4});
+  EXPECT_EQ(count(), 5);
+  tensors_.clear();
+  add("classifier.out_proj.weight", {1, 4});
+  EXPECT_EQ(count(), 1);
+  tensors_.clear();
+  add("classifier.weight", {std::int64_t{1} << 40, 0});
+  EXPECT_EQ(count(), std::nullopt);
+}
+
 TEST_F(AdapterFolder, IsNoneBesideAWholeModel) {
   numbers_.reserve(9);
   add_factors();
@@ -146,6 +163,10 @@ TEST_F(AdapterFolder, OfAnotherKindIsRefused) {
                 .find(R"(init_lora_weights: "pissa")"),
             std::string::npos);
   EXPECT_NE(with("\"lora_alpha\"", "\"alpha\"").find("lora_alpha"), std::string::npos);
+  EXPECT_NE(with("\"r\": 2", R"("r": 2, "layer_replication": [[0, 3]])").find("layer_replication"),
+            std::string::npos);
+  EXPECT_NE(with("\"lora_alpha\": 6", "\"lora_alpha\": 1e300").find("lora_alpha: is not a number"),
+            std::string::npos);
 }
 
 TEST_F(AdapterFolder, ThatIsDamagedIsRefused) {
@@ -165,9 +186,7 @@ TEST_F(AdapterFolder, ThatIsDamagedIsRefused) {
 }
 
 TEST(LoRA, AdaptsMapsByTheirNames) {
-  const auto adapts = [](const char* target, const char* name) {
-    return LoRA{.targets = {target}}.adapts(name);
-  };
+  const auto adapts = [](const char* target, const char* name) { return LoRA::fits(target, name); };
   EXPECT_TRUE(adapts("all", "bert.encoder.layer.0.output.dense"));
   EXPECT_TRUE(adapts("output.dense", "bert.encoder.layer.0.attention.output.dense"));
   EXPECT_FALSE(adapts("put.dense", "bert.encoder.layer.0.output.dense"));

@@ -44,7 +44,7 @@ namespace seqtrain::hub {
   }
   constexpr const char* score = "config_sentence_transformers.json";  // names a reranker's function
   if (has(score)) take(score);
-  if (adapter) {
+  if (adapter && has(weights::adapter_weights_name)) {
     take(weights::adapter_config_name);
     take(weights::adapter_weights_name);
     return chosen;
@@ -52,7 +52,8 @@ namespace seqtrain::hub {
   if (!whole) {
     throw InputError{"has no weights in a known format",
                      {.object = model},
-                     "model.safetensors or pytorch_model.bin is needed, or an index of either"};
+                     "model.safetensors or pytorch_model.bin is needed, or an index of either; of "
+                     "an adapter, adapter_model.safetensors, as PEFT writes it now"};
   }
   take(*weights);
   return chosen;

@@ -90,6 +90,10 @@ template <Architecture Family>
                                          const ClassifierOptions& options) {
   check_model_type(file, Family::model_type);
   auto config = Family::read_config(file);
+  if (const auto* const adapter = checkpoint.adapter()) {
+    if (options.lora) throw InputError{"does not go with an adapter", {.object = "lora"}};
+    config.expect_labels(adapter->label_count().value_or(config.num_labels()));
+  }
   configure(config, options);
   ParameterMaker maker{checkpoint,
                        {.prefix = Family::prefix,
@@ -107,7 +111,7 @@ template <Architecture Family>
           .parameters = maker.parameters(),
           .report = maker.report(),
           .directory = checkpoint.directory(),
-          .adapted = options.lora ? maker.adapted() : std::vector<std::string>{},
+          .adapted = options.lora ? maker.adapted(*options.lora) : std::vector<std::string>{},
           .borrowed = maker.borrowed(),
           .network = std::move(network)};
 }

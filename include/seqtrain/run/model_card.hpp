@@ -142,7 +142,11 @@ inline std::string front_matter(const Results& results, const CardFacts& facts) 
   if (!facts.license.empty()) text += "license: " + facts.license + "\n";
   if (!facts.base_model.empty()) text += "base_model: " + in_quotes(facts.base_model) + "\n";
   if (facts.dataset) text += "datasets:\n- " + in_quotes(facts.dataset->id) + "\n";
-  text += "library_name: transformers\npipeline_tag: text-classification\n";
+  const auto rank = train::value_in(results.flags, "lora-rank");
+  const bool merged = train::value_in(results.flags, "merge-adapter") == "true";
+  text += "library_name: ";
+  text += rank.empty() || rank == "0" || merged ? "transformers" : "peft";
+  text += "\npipeline_tag: text-classification\n";
   std::string names, index;
   const auto add = [&](std::string_view split, const auto& report) {
     const auto figures = report ? card_figures(*report) : std::vector<metrics::Figure>{};

@@ -132,8 +132,10 @@ class RunDirectory {
     });
   }
 
- private:
+  /// Returns a folder for a model that is being saved, which the next run removes.
   [[nodiscard]] std::filesystem::path partial_model() const { return path() / "model.partial"; }
+
+ private:
   [[nodiscard]] std::filesystem::path old_model() const { return path() / "model.old"; }
 
   /// Tells whether a folder is a checkpoint, as those of seqtrain 0.1 are, or holds one.

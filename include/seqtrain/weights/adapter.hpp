@@ -54,13 +54,11 @@ struct LoRA {
     return alpha / (rank_stabilised ? std::sqrt(size) : size);
   }
 
-  /// Tells whether the linear map of this name is adapted.
-  [[nodiscard]] bool adapts(std::string_view name) const {
+  /// Tells whether the linear map of this name is one that `target` means.
+  [[nodiscard]] static bool fits(std::string_view target, std::string_view name) {
     const auto has = [&](const char* words) { return name.find(words) != name.npos; };
-    return std::ranges::any_of(targets, [&](const std::string& target) {
-      if (target == "attention") return has(".attention.") || has(".attn.");
-      return target == "all" || name == target || name.ends_with("." + target);
-    });
+    if (target == "attention") return has(".attention.") || has(".attn.");
+    return target == "all" || name == target || name.ends_with("." + std::string{target});
   }
 
   /// Throws `InputError` if an option is out of range.
@@ -68,6 +66,7 @@ struct LoRA {
     const Demand demand{"lora"};
     demand(rank >= 1, "rank", "must be at least 1");
     demand(std::isfinite(alpha) && alpha > 0, "alpha", "must be a number above 0");
+    demand(!targets.empty(), "targets", "must not be empty");
   }
 };
 
@@ -84,6 +83,8 @@ inline void check_is_plain_lora(const json::Value& root) {
   constexpr std::string_view plain =
       R"( peft_type:"LORA" task_type:"SEQ_CLS" bias:"none" use_dora:false fan_in_fan_out:false )"
       R"( lora_bias:false use_qalora:false use_bdlora:false rank_pattern:{} alpha_pattern:{} )"
+      R"( layer_replication:null target_parameters:null alora_invocation_tokens:null )"
+      R"( kasa_config:null velora_config:null monteclora_config:null )"
       R"( init_lora_weights:true init_lora_weights:false init_lora_weights:"gaussian" )";
   for (const auto& [key, value] : root.members()) {
     const std::string option = " " + std::string{key} + ":";
@@ -107,6 +108,9 @@ inline void check_is_plain_lora(const json::Value& root) {
   if (config.lora.rank < 1) throw root.at("r").error("must be at least 1");
   const auto stabilised = root.find("use_rslora");
   config.lora.rank_stabilised = stabilised && stabilised->boolean();
+  if (!std::isfinite(static_cast<float>(config.lora.scale()))) {
+    throw root.at("lora_alpha").error("is not a number of float32");
+  }
   for (const auto& [key, to] :
        {std::pair{"base_model_name_or_path", &config.base}, {"revision", &config.revision}}) {
     if (const auto value = root.find(key)) *to = value->string();
@@ -156,6 +160,15 @@ class Adapter {
   [[nodiscard]] std::optional<TensorView> find(std::string_view name) const {
     const auto found = tensors_.find(name);
     return found == tensors_.end() ? std::nullopt : std::optional{found->second};
+  }
+
+  /// Returns the number of labels of the head that it brings, or nothing if it brings none.
+  [[nodiscard]] std::optional<std::int64_t> label_count() const {
+    for (const char* name : {"classifier.weight", "classifier.out_proj.weight"}) {
+      const auto own = find(name);
+      if (own && own->shape.size() == 2 && own->shape[1] > 0) return own->shape[0];
+    }
+    return {};
   }
 
   /// Returns all tensors by their names.

@@ -65,6 +65,12 @@ struct ModelConfig {
   ConfigKeys keys = {};
 
   [[nodiscard]] std::int64_t num_labels() const { return static_cast<std::int64_t>(labels.size()); }
+  /// Names the labels LABEL_0, LABEL_1, …, unless there are `count` of them.
+  void expect_labels(std::int64_t count) {
+    if (count == num_labels()) return;
+    labels.clear();
+    for (std::int64_t id = 0; id < count; ++id) labels.push_back("LABEL_" + std::to_string(id));
+  }
 
   /// Returns the file's problem type. If it has none, returns regression if there is one label and
   /// single-label classification otherwise, as transformers does.
@@ -189,10 +195,7 @@ inline void read_labels(const json::Value& root, ModelConfig& config) {
   } else if (number) {
     if (number->integer() < 1 || number->integer() > label_limit)
       throw number->error("out of range");
-    config.labels.clear();
-    for (std::int64_t id = 0; id < number->integer(); ++id) {
-      config.labels.push_back("LABEL_" + std::to_string(id));
-    }
+    config.expect_labels(number->integer());
   }
 }
 

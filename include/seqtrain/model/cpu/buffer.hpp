@@ -6,6 +6,11 @@
 
 namespace seqtrain::model::cpu {
 
+/// Returns `count` rounded up to a multiple of `unit`.
+[[nodiscard]] constexpr std::size_t round_up(std::size_t count, std::size_t unit) {
+  return (count + unit - 1) / unit * unit;
+}
+
 /// Memory that can grow, aligned for the widest registers. Its content is lost when it grows.
 template <class T>
 class Buffer {

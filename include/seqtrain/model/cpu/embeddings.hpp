@@ -10,9 +10,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
-#include <seqtrain/model/cpu/round_up.hpp>
 #include <seqtrain/tensor/parallel.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 

@@ -14,13 +14,13 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/kernels/attention.hpp>
 #include <seqtrain/kernels/dropout.hpp>
+#include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/encoder.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/mean_pooling.hpp>
-#include <seqtrain/model/cpu/round_up.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/tensor/parallel.hpp>

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/norm_gradients.hpp>
-#include <seqtrain/model/cpu/round_up.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/tensor/parallel.hpp>

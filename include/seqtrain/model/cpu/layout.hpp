@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <seqtrain/data/batch.hpp>
-#include <seqtrain/model/cpu/round_up.hpp>
+#include <seqtrain/model/cpu/buffer.hpp>
 
 namespace seqtrain::model::cpu {
 

@@ -5,15 +5,12 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/zeros.h>
 
 #include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/lanes.hpp>
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
-#include <seqtrain/model/cpu/round_up.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
@@ -75,11 +72,11 @@ class LowRankMaps {
     return sum;
   }
 
+  /// Uses no operators of ATen, because threads of a team call it.
   void pack() {
-    const at::NoGradGuard no_gradients;
     for (Map& map : maps_) {
-      pack(map, map.in, map.low.a);
-      pack(map, map.out, map.low.b.t());
+      pack(map, map.in, map.low.a, map.in.size, 1);
+      pack(map, map.out, map.low.b, 1, map.rank);
     }
   }
 
@@ -105,19 +102,26 @@ class LowRankMaps {
   }
 
  private:
-  /// Packs a factor [rank, size].
-  static void pack(const Map& map, Side& side, const at::Tensor& factor) {
-    const auto columns = static_cast<std::int64_t>(map.columns);
-    const at::Tensor rows = at::zeros({columns, factor.size(1)}, at::kFloat);
-    rows.narrow(0, 0, factor.size(0)).copy_(factor);
-    const at::Tensor scaled = rows.t().mul(map.low.scale).contiguous();
+  /// Packs a factor [rank, size] whose rows and columns are so many numbers apart.
+  static void pack(const Map& map, Side& side, const at::Tensor& factor, std::size_t row,
+                   std::size_t column) {
+    const auto* const from = factor.const_data_ptr<float>();
+    const auto scale = static_cast<float>(map.low.scale);
     const std::size_t count = map.columns * side.size;
-    kernels::pack_panel(scaled.const_data_ptr<float>(), map.columns, side.size, map.columns,
+    std::vector<float> rows(count), scaled(count);  // [columns, size] and [size, columns]
+    for (std::size_t r = 0; r < map.rank; ++r) {
+      for (std::size_t i = 0; i < side.size; ++i) {
+        const float number = from[r * row + i * column];
+        rows[r * side.size + i] = number;
+        scaled[i * map.columns + r] = number * scale;
+      }
+    }
+    kernels::pack_panel(scaled.data(), map.columns, side.size, map.columns,
                         side.reduce.reserve(count));
     T* const expand = side.expand.reserve(count);
-    for (std::size_t column = 0; column < side.size; column += panel) {
-      kernels::pack_panel(rows.const_data_ptr<float>() + column, side.size, map.columns, panel,
-                          expand + column * map.columns);
+    for (std::size_t at = 0; at < side.size; at += panel) {
+      kernels::pack_panel(rows.data() + at, side.size, map.columns, panel,
+                          expand + at * map.columns);
     }
   }
 

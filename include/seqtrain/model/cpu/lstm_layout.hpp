@@ -5,9 +5,9 @@
 #include <vector>
 
 #include <seqtrain/kernels/lstm_cell.hpp>
+#include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/packed_factor.hpp>
-#include <seqtrain/model/cpu/round_up.hpp>
 #include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {

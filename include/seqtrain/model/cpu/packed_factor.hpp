@@ -6,9 +6,9 @@
 
 #include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/pack.hpp>
+#include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
-#include <seqtrain/model/cpu/round_up.hpp>
 #include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {

@@ -8,9 +8,9 @@
 
 #include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/log_sum_exp.hpp>
+#include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/packed_factor.hpp>
-#include <seqtrain/model/cpu/round_up.hpp>
 #include <seqtrain/tensor/parallel.hpp>
 
 namespace seqtrain::model::cpu {

@@ -115,7 +115,8 @@ class ParameterMaker {
                         const weights::LoRA& lora) {
     if (first_map_.empty()) first_map_ = name;
     LowRank low{.scale = lora.scale(), .in_adapted = true};
-    if (!lora.adapts(name)) return low;
+    const auto means_it = [&](std::string_view target) { return lora.fits(target, name); };
+    if (std::ranges::none_of(lora.targets, means_it)) return low;
     if (lora.rank > std::min(in, out)) {
       throw InputError{std::to_string(lora.rank) + " is above the sizes of " + name + ", " +
                            std::to_string(in) + " inputs and " + std::to_string(out) + " outputs",
@@ -136,12 +137,16 @@ class ParameterMaker {
     return low;
   }
 
-  /// Returns the names of the maps that got an adapter. Throws `InputError` if there are none.
-  [[nodiscard]] const std::vector<std::string>& adapted() const {
-    if (!adapted_.empty()) return adapted_;
-    throw InputError{"match no linear map of the encoder",
-                     {.object = "lora", .field = "targets"},
-                     "a map's name is " + first_map_};
+  /// Returns the names of the maps that got an adapter. Throws `InputError` if a target fits none.
+  [[nodiscard]] const std::vector<std::string>& adapted(const weights::LoRA& lora) const {
+    for (const std::string& target : lora.targets) {
+      const auto fits = [&](std::string_view name) { return weights::LoRA::fits(target, name); };
+      if (std::ranges::any_of(adapted_, fits)) continue;
+      throw InputError{"'" + target + "' fits no linear map of the encoder",
+                       {.object = "lora", .field = "targets"},
+                       "a map's name is " + first_map_};
+    }
+    return adapted_;
   }
 
   [[nodiscard]] const std::vector<tensor::Parameter>& parameters() const { return parameters_; }
@@ -204,8 +209,9 @@ class ParameterMaker {
       auto numbers = weights::to_floats(view);
       return at::from_blob(numbers.data(), view.shape, at::kFloat).clone();
     };
-    const at::Tensor change = at::mm(tensor_of(*b), tensor_of(*a));
-    if (change.sizes() == value.sizes()) return value.add(change, adapter.config().lora.scale());
+    if (value.sizes() == at::IntArrayRef{b->shape[0], a->shape[1]}) {
+      return value.add(at::mm(tensor_of(*b), tensor_of(*a)), adapter.config().lora.scale());
+    }
     const std::string shape = weights::to_string(value.sizes().vec());
     adapter.fail(b->name, "does not fit " + name + " of shape " + shape, other_base);
   }

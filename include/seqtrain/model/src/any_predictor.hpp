@@ -1,13 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <mutex>
 #include <span>
-#include <string>
 #include <variant>
-#include <vector>
 
 #include <c10/core/Device.h>
 
@@ -29,6 +26,7 @@
 #include <seqtrain/text/subword_tokenizer.hpp>
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/calibration.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::model {
 
@@ -46,28 +44,13 @@ inline std::filesystem::path model_folder(const std::filesystem::path& directory
 inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folder,
                                               const std::filesystem::path& base) {
   if (weights::is_adapter(folder) && text::tokenizer_files(folder).empty()) {
-    const std::filesystem::path named{weights::read_adapter_config(folder).base};
-    return predict::TextEncoder{text::load_tokenizer(base.empty() ? named : base)};
+    const auto directory = weights::WeightsFolder{folder, base}.directory();
+    return predict::TextEncoder{text::load_tokenizer(directory)};
   }
   if (const auto path = folder / "subwords.model"; std::filesystem::exists(path)) {
     return predict::TextEncoder{text::load_subwords(path)};
   }
   return predict::TextEncoder{text::load_tokenizer(folder)};
-}
-
-/// Returns placeholders for the labels of an adapter without a config.json, whose base has the
-/// config.json of another classifier or of none. Returns nothing for any other model.
-inline std::vector<std::string> placeholder_labels(const std::filesystem::path& folder) {
-  if (!weights::is_adapter(folder) || std::filesystem::exists(folder / "config.json")) return {};
-  std::vector<std::string> labels;
-  const weights::Adapter adapter{folder};
-  for (const char* name : {"classifier.weight", "classifier.out_proj.weight"}) {
-    const auto own = adapter.find(name);
-    for (std::int64_t id = 0; own && !own->shape.empty() && id < own->shape.front(); ++id) {
-      labels.push_back("LABEL_" + std::to_string(id));
-    }
-  }
-  return labels;
 }
 
 using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier>;
@@ -82,8 +65,7 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
     return model;
   }
   auto model = load_classifier(folder,
-                               {.labels = placeholder_labels(folder),
-                                .tokenizer_size = tokenizer.vocab_size(),
+                               {.tokenizer_size = tokenizer.vocab_size(),
                                 .device = options.device,
                                 .precision = options.precision,
                                 .only_predicts = true},

@@ -11,7 +11,6 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/text/loading/class_parts.hpp>
-#include <seqtrain/text/loading/lines.hpp>
 #include <seqtrain/text/loading/models_json.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/text/loading/vocabulary.hpp>

@@ -13,7 +13,7 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/mapped_file.hpp>
-#include <seqtrain/text/loading/lines.hpp>
+#include <seqtrain/text/loading/vocabulary.hpp>
 #include <seqtrain/text/models/string_hash.hpp>
 #include <seqtrain/text/normalizers/word_marks.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
