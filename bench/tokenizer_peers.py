@@ -208,7 +208,6 @@ def measure_texts(path, file):
         row("encode/cold", on, who, megabytes / cold, "MB/s", difference)
         row("encode/warm", on, who, megabytes / best_seconds(run), "MB/s", difference)
 
-
     if family == "WordPiece":
         measure_encoded_pairs(path, texts, megabytes, on)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests of the kernels with narrower vectors than this machine's by qemu, those of the half with torch
+# Runs the tests of kernels and tokenizers with narrower vectors than this machine's by qemu, those of the half with torch
 # with the newest LibTorch, and those of the half without torch by qemu for arm64. Then runs clang-tidy over the
 # headers of that half, and compiles each block of the documentation alone.
 set -uo pipefail
@@ -8,6 +8,11 @@ source tools/tally.sh
 
 # kernels PROCESSOR
 kernels() { qemu-x86_64 -cpu "$1" build/dev/tests/kernels_test --gtest_brief=1; }
+# Tokenizers by SSE2, which processors without AVX-512 use.
+tokenizers() {
+  qemu-x86_64 -cpu Haswell build/dev/tests/text_test --gtest_brief=1 \
+    --gtest_filter='AsciiWords*:AddedTokens*:Utf8*:WordKey*:WordCache*:CachedWords*:ByteLevelWords*:BertPipeline*'
+}
 # PyPI's newest LibTorch is built with CUDA. Its part for processors needs two of CUDA's libraries.
 newest_torch() {
   rm -rf build/torch_wheel
@@ -16,9 +21,10 @@ newest_torch() {
 }
 aarch64() { tools/aarch64_sysroot.sh && tools/test.sh aarch64; }
 
-tools/build.sh dev kernels_test
+tools/build.sh dev kernels_test text_test
 tally "kernels with AVX2" kernels Haswell
 tally "kernels with SSE2" kernels Nehalem
+tally "tokenizers with SSE2" tokenizers
 tally "the newest LibTorch" newest_torch
 tally "arm64" aarch64
 tally "clang-tidy" tools/tidy.sh

@@ -264,10 +264,11 @@ def time_round(engine, given, count):
     return count / engine.ask(f"batches {given.batch_size}")[0], engine.ask("singles")
 
 
-def versions(given):
+def versions(engines):
+    """Returns the versions of the packages of the engines that ran."""
     from importlib.metadata import version
-    names = {name.split("-")[0] for name in given.engines} - {"seqtrain"} | {"torch"}
-    names |= {"nncf"} if "openvino-int8" in given.engines else set()
+    names = {name.split("-")[0] for name in engines} - {"seqtrain"} | {"torch"}
+    names |= {"nncf"} if "openvino-int8" in engines else set()
     return ", ".join(f"{name} {version(name)}" for name in sorted(names))
 
 
@@ -275,7 +276,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True)
     parser.add_argument("--file", help="JSON lines with sentence1, sentence2 and gold_label")
-    parser.add_argument("--calibration", help="JSON lines for nncf; default: the last ones of --file")
+    parser.add_argument("--calibration", help="JSON lines for nncf; default: the last 300 of --file, "
+                        "which should not be among the --count first")
     parser.add_argument("--count", type=int, default=640, help="records of it")
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
@@ -295,7 +297,10 @@ def main():
         write_texts(given, records, texts)
         write_texts(given, read_records(given.calibration or given.file)[-300:], folder + "/calibration")
         if any(name.startswith(("openvino", "onnxruntime")) for name in given.engines):
-            export(given, folder + "/model.onnx")
+            try:
+                export(given, folder + "/model.onnx")
+            except ImportError as error:  # the engines that need the file say that it is missing
+                print(f"No model.onnx: {error}", file=sys.stderr)
         exact = Engine("transformers-fp32", given, texts, folder).ask("logits")
         engines, gaps, missing = start(given, texts, folder, exact, correct)
         rates = {engine.name: [] for engine in engines}
@@ -307,7 +312,7 @@ def main():
                 singles[engine.name] += seconds
     print(f"{given.threads} threads, load {os.getloadavg()[0]:.1f}, {len(records)} records, "
           f"batches of {given.batch_size} by length, medians of {given.rounds} rounds in turns\n"
-          f"{versions(given)}\n")
+          f"{versions(gaps)}\n")
     print("| engine | examples/s | one text: median ms | 99th percentile ms | logits off by, at most | "
           "on average | other labels | accuracy |\n|---|---|---|---|---|---|---|---|")
     for name, (largest, mean, labels, accuracy) in gaps.items():

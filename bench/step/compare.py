@@ -13,6 +13,7 @@ import os
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 
 here = pathlib.Path(__file__).resolve().parent
@@ -39,7 +40,10 @@ def peer(given, batch_size, mode):
         given.python, here / "peer.py", "--model", given.model, "--train-file", given.train_file,
         "--dev-file", given.dev_file, "--mode", mode, "--batch-size", str(batch_size),
         "--max-steps", str(given.peer_steps), "--threads", str(given.threads)],
-        check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        print(f"Trainer, {mode}, has no figures: {(done.stderr.splitlines() or ['it ended'])[-1]}", file=sys.stderr)
+        return None
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -66,6 +70,9 @@ def main():
             for name, run, choice in runs:
                 seen[name].append(run(given, batch_size, choice))
         for name, figures in seen.items():
+            figures = [f for f in figures if f]
+            if not figures:
+                continue
             median = {key: statistics.median(f[key] for f in figures)
                       for key in ("train", "evaluate", "mebibytes")}
             print(f"| {batch_size} | {name} | {median['train']:.1f} | {median['evaluate']:.0f} | "

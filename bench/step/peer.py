@@ -97,6 +97,8 @@ def main():
     if given.mode.startswith("compiled"):
         trainer.evaluate()  # compiles
     evaluation = trainer.evaluate()["eval_samples_per_second"]
+    if clock.steps == 0:
+        raise SystemExit("every step after the first ones compiled; give more --max-steps")
     print(json.dumps({"train": given.batch_size * clock.steps / clock.seconds, "evaluate": evaluation,
                       "mebibytes": peak, "steps": clock.steps, "torch": torch.__version__,
                       "transformers": transformers.__version__}))

@@ -16,8 +16,8 @@
 
 namespace seqtrain::kernel_text {
 
-/// Returns the first 64 KiB of a small file, such as those in /proc and /sys, or nothing if it
-/// cannot be read.
+/// Returns the first 64 KiB of a small file, such as those in /proc and /sys, or an empty text if
+/// it cannot be read.
 inline std::string read_start(const std::filesystem::path& file) {
   std::string text(std::size_t{64} << 10, '\0');
   std::ifstream in{file, std::ios::binary};

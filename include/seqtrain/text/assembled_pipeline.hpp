@@ -97,6 +97,7 @@ class AssembledPipeline {
   void look_for(std::vector<AddedToken> tokens) {
     tokens_ = AddedTokens{std::move(tokens)};
     if (tokens_.have_whitespace()) rule_.cuts = false;
+    identity_ = {};  // its words may have other ids than those of a copy
   }
 
   /// Appends the ids of a text word by word, with the cache. Returns false and appends nothing if

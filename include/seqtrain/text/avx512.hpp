@@ -10,8 +10,7 @@
 
 namespace seqtrain::text {
 
-/// Returns whether this processor has these instructions: Intel's from Ice Lake on, AMD's from
-/// Zen 4.
+/// Returns whether the processor has them: Intel's servers since Ice Lake, AMD's since Zen 4.
 inline bool has_avx512() noexcept {
   static const bool has =
       __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") &&

@@ -46,7 +46,10 @@ class BertPipeline {
   [[nodiscard]] const Plain& plain() const noexcept { return plain_; }
 
   /// Makes `encode_words` find these tokens, whose contents must be normal forms.
-  void look_for(std::vector<AddedToken> tokens) { added_ = {normalizer_, std::move(tokens)}; }
+  void look_for(std::vector<AddedToken> tokens) {
+    added_ = {normalizer_, std::move(tokens)};
+    identity_ = {};  // its words may have other ids than those of a copy
+  }
 
   /// Appends the ids of `text` as `encode` does, and finds the tokens of `look_for` in it. Returns
   /// false and appends nothing if a token may occur that cannot be found word by word.

@@ -61,6 +61,9 @@ class WordKey {
     return ((low_ ^ other.low_) | (high_ ^ other.high_) << 4) == 0;
   }
 
+  [[nodiscard]] std::size_t spare() const noexcept { return high_ >> 60; }
+  void set_spare(std::size_t value) noexcept { high_ |= std::uint64_t{value} << 60; }
+
   /// Writes the keys of the words from `first` to `end`, and their hashes. Both have room for a
   /// multiple of 8.
   static void write(const WordPositions& words, std::size_t first, std::size_t end, WordKey* keys,
@@ -72,13 +75,6 @@ class WordKey {
       *keys = of_padded(words[first]);
       *hashes++ = keys->hash();
     }
-  }
-
-  [[nodiscard]] std::size_t spare() const noexcept {
-    return high_ >> 60;
-  }
-  void set_spare(std::size_t value) noexcept {
-    high_ |= std::uint64_t{value} << 60;
   }
 
  private:
@@ -132,7 +128,8 @@ class WordKey {
     const __m512i back = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
     alignas(16) std::array<std::uint16_t, 8> at;
     for (; first < end; first += 8, keys += 8, hashes += 8) {
-      const auto mask = static_cast<__mmask8>(_bzhi_u32(0xFF, static_cast<unsigned>(end - first)));
+      const auto mask = static_cast<__mmask8>(
+          _bzhi_u32(0xFF, static_cast<unsigned>(std::min<std::size_t>(8, end - first))));
       const __m128i begin = _mm_maskz_loadu_epi16(mask, words.begins + first);
       const __m128i size = _mm_sub_epi16(_mm_maskz_loadu_epi16(mask, words.ends + first), begin);
       const __m512i bits =
