@@ -15,9 +15,11 @@
 
 namespace seqtrain::bench {
 
-constexpr std::size_t independent =
-    12;  // multiply-adds at a time: more than any processor's latency
+constexpr std::size_t independent = 12;  // multiply-adds at a time: above any processor's latency
 constexpr std::size_t turns = 1'000'000;
+
+/// A number that the compiler does not know.
+inline thread_local volatile float unknown = 1;
 
 /// Computes independent multiply-adds without memory, and returns the number of their operations.
 inline double multiply_floats() {
@@ -25,16 +27,16 @@ inline double multiply_floats() {
   kernels::vectorised([result = &operations](auto width) SEQTRAIN_INLINE_LAMBDA {
     using Floats = typename decltype(width)::Floats;
     std::array<Floats, independent> sums{};
-    Floats a{}, b{};
-    for (Floats& sum : sums) asm volatile("" : "+x"(sum));  // the compiler must not see equal sums
-    for (std::size_t turn = 0; turn < turns; ++turn) {
-      asm volatile("" : "+x"(a), "+x"(b));
 #pragma GCC unroll 12
-      for (std::size_t i = 0; i < independent; ++i) {
-        sums[i] = a * b + sums[i];
-      }
+    for (Floats& sum : sums) sum += unknown;
+    const Floats a = Floats{} + unknown, b = Floats{} + unknown;
+    for (std::size_t turn = 0; turn < turns; ++turn) {
+#pragma GCC unroll 12
+      for (std::size_t i = 0; i < independent; ++i) sums[i] = sums[i] * a + b;
     }
-    for (Floats& sum : sums) asm volatile("" : "+x"(sum));
+#pragma GCC unroll 12
+    for (Floats& sum : sums) unknown = sum[0];
+    unknown = 1;
     *result = 2.0 * turns * independent * (sizeof(Floats) / sizeof(float));
   });
   return operations;
@@ -47,17 +49,19 @@ inline double multiply_pairs_of_bf16() {
     if constexpr (sizeof(typename decltype(width)::Floats) == 64) {
       using Wide = decltype(width);
       std::array<typename Wide::Floats, independent> sums{};
-      typename Wide::Bits a{};
-      typename Wide::Floats b{};
-      for (auto& sum : sums) asm volatile("" : "+v"(sum));
+#pragma GCC unroll 12
+      for (auto& sum : sums) sum += unknown;
+      const typename Wide::Bits a = typename Wide::Bits{} + static_cast<std::uint32_t>(unknown);
+      const typename Wide::Floats b = typename Wide::Floats{} + unknown;
       for (std::size_t turn = 0; turn < turns; ++turn) {
-        asm volatile("" : "+v"(a), "+v"(b));
 #pragma GCC unroll 12
         for (std::size_t i = 0; i < independent; ++i) {
           kernels::instruction::add_bf16_products(sums[i], a, b);
         }
       }
-      for (auto& sum : sums) asm volatile("" : "+v"(sum));
+#pragma GCC unroll 12
+      for (auto& sum : sums) unknown = sum[0];
+      unknown = 1;
     }
   });
   return 2.0 * turns * independent * 32;

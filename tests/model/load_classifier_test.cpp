@@ -78,7 +78,7 @@ std::vector<std::string> adapter_cases() {
   return cases;
 }
 INSTANTIATE_TEST_SUITE_P(Cases, PeftAdapter, testing::ValuesIn(adapter_cases()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& test) { return test.param; });
 
 class SavedAdapter : public testing::Test {
  protected:
