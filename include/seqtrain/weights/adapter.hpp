@@ -58,7 +58,7 @@ struct LoRA {
   [[nodiscard]] static bool fits(std::string_view target, std::string_view name) {
     const auto has = [&](const char* words) { return name.find(words) != name.npos; };
     if (target == "attention") return has(".attention.") || has(".attn.");
-    return target == "all" || name == target || name.ends_with("." + std::string{target});
+    return target == "all" || name == target || name.ends_with(std::string{"."}.append(target));
   }
 
   /// Throws `InputError` if an option is out of range.
