@@ -188,7 +188,7 @@ void save_model(const Program& program, const Prepared& run, const model::AnyCla
   if (!flags.merge_adapter) return save(model);
   const auto adapter = run.directory.partial_model();
   model.save_pretrained(adapter);
-  // So that it has no gradients and is not packed.
+  // A model with these options has no gradients and is not packed.
   const model::ClassifierOptions fixed{.freeze_encoder = true, .autograd = true};
   const auto whole = model::load_classifier(adapter, fixed, flags.model);
   std::filesystem::remove_all(adapter);
