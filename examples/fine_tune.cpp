@@ -17,7 +17,7 @@
 #include <seqtrain/dist/replicated.hpp>
 #include <seqtrain/dist/shared_keeper.hpp>
 #include <seqtrain/dist/world.hpp>
-#include <seqtrain/metrics/matthews.hpp>
+#include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/page.hpp>
 #include <seqtrain/report.hpp>

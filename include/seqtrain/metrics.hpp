@@ -6,7 +6,6 @@
 #include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/metrics/figures.hpp>
 #include <seqtrain/metrics/logits.hpp>
-#include <seqtrain/metrics/matthews.hpp>
 #include <seqtrain/metrics/mcnemar.hpp>
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/metrics/multi_label.hpp>

@@ -4,7 +4,6 @@
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/find_learning_rate.hpp>
-#include <seqtrain/train/find_part.hpp>
 #include <seqtrain/train/fit.hpp>
 #include <seqtrain/train/fits.hpp>
 #include <seqtrain/train/gradients.hpp>

@@ -10,7 +10,6 @@
 #include <seqtrain/weights/id2label.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
-#include <seqtrain/weights/tensor_copies.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/torch_file.hpp>
 #include <seqtrain/weights/weights_folder.hpp>

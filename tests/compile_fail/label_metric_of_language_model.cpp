@@ -1,5 +1,5 @@
 // error: a metric counts labels, but the model is evaluated by its loss
-#include <seqtrain/metrics/matthews.hpp>
+#include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/trainer.hpp>
 
 #include "../support/fakes.hpp"

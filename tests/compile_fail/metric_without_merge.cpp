@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <span>
 
-#include <seqtrain/metrics/matthews.hpp>
+#include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/trainer.hpp>
 
 #include "../support/fakes.hpp"

@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <ATen/ops/arange.h>
@@ -7,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/dist/buckets.hpp>
+
+#include "support/problem_of.hpp"
 
 namespace seqtrain::dist {
 namespace {
@@ -49,6 +52,49 @@ TEST(Buckets, TakeTheUsedRowsOfTablesAndTheLosses) {
   EXPECT_EQ(begins, (std::vector<std::int64_t>{0, 4, 12}));
   EXPECT_EQ(counts, (std::vector<std::int64_t>{4, 8, 7}));
   EXPECT_EQ(buckets[1].pieces.back().parameter, Piece::losses);
+}
+
+tensor::RowSet set_of(std::size_t size, const std::vector<std::size_t>& rows) {
+  tensor::RowSet set{size};
+  for (const std::size_t row : rows) set.insert(row);
+  return set;
+}
+
+std::vector<std::size_t> rows_of(const tensor::RowSet& set) {
+  std::vector<std::size_t> rows;
+  set.for_each_run([&](std::size_t first, std::size_t end) {
+    for (std::size_t row = first; row < end; ++row) rows.push_back(row);
+  });
+  return rows;
+}
+
+TEST(RowRuns, ComeOutAsTheyWentIn) {
+  std::string message{"#"};
+  append_runs(message, set_of(9, {1, 2, 3, 8}));
+  append_runs(message, set_of(4, {}));
+  append_runs(message, set_of(4, {0}));
+  std::size_t at = 1;
+  tensor::RowSet first = set_of(9, {5}), second = set_of(4, {}), third = set_of(4, {});
+  insert_runs(message, at, first);
+  insert_runs(message, at, second);
+  insert_runs(message, at, third);
+  EXPECT_EQ(at, message.size());
+  EXPECT_EQ(rows_of(first), (std::vector<std::size_t>{1, 2, 3, 5, 8}));
+  EXPECT_TRUE(rows_of(second).empty());
+  EXPECT_EQ(rows_of(third), (std::vector<std::size_t>{0}));
+}
+
+TEST(RowRuns, AreCheckedBeforeTheyAreInserted) {
+  std::string message;
+  append_runs(message, set_of(9, {1, 8}));
+  std::size_t at = 0;
+  tensor::RowSet smaller = set_of(8, {});
+  EXPECT_THROW(insert_runs(message, at, smaller), Error);
+  for (std::size_t size = 0; size < message.size(); ++size) {
+    tensor::RowSet set = set_of(9, {});
+    at = 0;
+    EXPECT_THROW(insert_runs(message.substr(0, size), at, set), Error) << size;
+  }
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include <seqtrain/model/classifier.hpp>
 #include <seqtrain/model/families/bert/bert.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/weights/tensor_copies.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 #include "support/made_checkpoint.hpp"
 #include "support/one_thread.hpp"

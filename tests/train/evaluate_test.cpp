@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/metrics/matthews.hpp>
+#include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/train/evaluate.hpp>
 
 #include "support/fakes.hpp"

@@ -19,7 +19,7 @@
 #include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/state.hpp>
 #include <seqtrain/weights/safetensors.hpp>
-#include <seqtrain/weights/tensor_copies.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::checkpoint {
 

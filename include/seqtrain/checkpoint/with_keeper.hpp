@@ -15,7 +15,6 @@
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/events.hpp>
-#include <seqtrain/train/find_part.hpp>
 #include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include <seqtrain/cli/local_input.hpp>
-#include <seqtrain/cli/local_model.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/gcs/open.hpp>
 #include <seqtrain/log/log.hpp>

@@ -9,9 +9,15 @@
 #include <type_traits>
 #include <vector>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/lists.hpp>
 
 namespace seqtrain::cli {
+
+/// Throws an `InputError` that names the flag unless `good` is true.
+inline void require(bool good, const std::string& flag, const std::string& problem) {
+  if (!good) throw InputError{problem, {.object = "--" + flag}};
+}
 
 /// Returns a flag's value as text from which the value can be read back exactly.
 template <class T>

@@ -16,11 +16,9 @@
 #include <boost/program_options.hpp>
 
 #include <seqtrain/cli/config_file.hpp>
-#include <seqtrain/cli/did_you_mean.hpp>
 #include <seqtrain/cli/flag_list.hpp>
 #include <seqtrain/cli/flag_names.hpp>
 #include <seqtrain/cli/flag_text.hpp>
-#include <seqtrain/cli/require.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/train/pairs.hpp>

@@ -1,17 +1,18 @@
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
-#include <seqtrain/cli/local_model.hpp>
+#include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/hub/fetch_dataset.hpp>
-#include <seqtrain/hub/known_datasets.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/run/model_card.hpp>
 #include <seqtrain/train/pairs.hpp>

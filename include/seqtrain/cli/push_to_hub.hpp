@@ -11,7 +11,6 @@
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags/output.hpp>
-#include <seqtrain/cli/require.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/hub/account.hpp>
 #include <seqtrain/hub/open.hpp>

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <seqtrain/cli/cloud_job.hpp>
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/flags/checkpoint.hpp>
 #include <seqtrain/cli/flags/data.hpp>
@@ -19,7 +20,6 @@
 #include <seqtrain/cli/flags/model.hpp>
 #include <seqtrain/cli/flags/output.hpp>
 #include <seqtrain/cli/flags/training.hpp>
-#include <seqtrain/cli/require.hpp>
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/hold_out.hpp>

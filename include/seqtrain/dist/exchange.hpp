@@ -19,7 +19,6 @@
 #include <seqtrain/dist/buckets.hpp>
 #include <seqtrain/dist/gradient_copy.hpp>
 #include <seqtrain/dist/group.hpp>
-#include <seqtrain/dist/row_runs.hpp>
 #include <seqtrain/dist/tree.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/threads.hpp>

@@ -2,12 +2,18 @@
 
 #include <filesystem>
 
+#include <seqtrain/core/separate_compilation.hpp>
 #include <seqtrain/model/any_classifier.hpp>
-#include <seqtrain/model/load_any_network.hpp>
+#include <seqtrain/model/network.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::model {
+
+/// Loads a network of the family that the checkpoint's config.json names. Throws `InputError` if
+/// the family is not supported or the files do not fit together.
+[[nodiscard]] SEQTRAIN_SEPARATE LoadedNetwork
+load_any_network(const weights::WeightsFolder& checkpoint, const ClassifierOptions& options);
 
 /// Loads the classifier in a Hugging Face directory, of the family that its config.json names.
 /// A directory in PEFT's layout gives its base with the adapter merged into the weights; `base` is
@@ -20,3 +26,7 @@ namespace seqtrain::model {
 }
 
 }  // namespace seqtrain::model
+
+#ifndef SEQTRAIN_SEPARATE_COMPILATION
+#include <seqtrain/model/src/load_any_network.hpp>
+#endif

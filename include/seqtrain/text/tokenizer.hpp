@@ -16,7 +16,6 @@
 #include <seqtrain/text/bert_pipeline.hpp>
 #include <seqtrain/text/byte_level_pipeline.hpp>
 #include <seqtrain/text/encoding.hpp>
-#include <seqtrain/text/normalized_byte_level.hpp>
 #include <seqtrain/text/pipeline.hpp>
 #include <seqtrain/text/post_processing.hpp>
 #include <seqtrain/text/tokens.hpp>

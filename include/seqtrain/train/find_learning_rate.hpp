@@ -13,7 +13,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/train/gradients.hpp>
 #include <seqtrain/train/stopped.hpp>
-#include <seqtrain/weights/tensor_copies.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::train {
 

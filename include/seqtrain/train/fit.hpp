@@ -21,8 +21,8 @@
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
-#include <seqtrain/train/find_part.hpp>
 #include <seqtrain/train/keeper.hpp>
+#include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/train/state.hpp>

@@ -17,7 +17,7 @@
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
-#include <seqtrain/weights/tensor_copies.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::train {
 

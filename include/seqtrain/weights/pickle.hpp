@@ -1,11 +1,89 @@
 #pragma once
 
+#include <bit>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include <simdjson.h>
+
+#include <seqtrain/core/error.hpp>
+
+namespace seqtrain::weights::detail {
+
+/// The bytes of a pickle, from which the arguments of opcodes are read.
+class PickleInput {
+ public:
+  /// `file` names the file in errors. Both arguments must outlive this object.
+  PickleInput(std::span<const std::byte> bytes, const std::string& file)
+      : rest_{bytes}, file_{&file} {}
+
+  std::span<const std::byte> take(std::uint64_t size) {
+    if (size > rest_.size()) throw error("cut off in the middle");
+    const auto taken = rest_.first(static_cast<std::size_t>(size));
+    rest_ = rest_.subspan(taken.size());
+    return taken;
+  }
+
+  template <std::unsigned_integral T>
+  T number() {
+    T value;
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    return value;
+  }
+
+  /// Reads an integer in little-endian two's complement of any number of bytes.
+  std::int64_t long_integer() {
+    const auto bytes = take(number<std::uint8_t>());
+    require(bytes.size() <= 8, "an integer of more than 64 bits");
+    if (bytes.empty()) return 0;
+    const bool negative = (bytes.back() & std::byte{0x80}) != std::byte{0};
+    std::int64_t value = negative ? -1 : 0;
+    std::memcpy(&value, bytes.data(), bytes.size());
+    return value;
+  }
+
+  double big_endian_double() {
+    std::uint64_t bits = 0;
+    for (const auto byte : take(8)) bits = bits << 8 | std::to_integer<std::uint64_t>(byte);
+    return std::bit_cast<double>(bits);
+  }
+
+  std::string_view string(std::uint64_t size) {
+    const auto bytes = take(size);
+    const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    require(simdjson::validate_utf8(text.data(), text.size()), "a string that is not UTF-8");
+    return text;
+  }
+
+  std::string_view line() {
+    const std::string_view text{reinterpret_cast<const char*>(rest_.data()), rest_.size()};
+    const auto size = text.find('\n');
+    take(size == std::string_view::npos ? rest_.size() + 1 : size + 1);
+    return text.substr(0, size);
+  }
+
+  void require(bool holds, const char* problem) const {
+    if (!holds) throw error(problem);
+  }
+
+  [[nodiscard]] InputError error(const std::string& problem, const std::string& advice = {}) const {
+    return InputError{problem, {.object = *file_, .field = "pickle"}, advice};
+  }
+
+ private:
+  std::span<const std::byte> rest_;
+  const std::string* file_;
+};
+
+}  // namespace seqtrain::weights::detail
 
 namespace seqtrain::weights {
 

@@ -13,7 +13,6 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/weights/pickle.hpp>
-#include <seqtrain/weights/pickle_input.hpp>
 
 namespace seqtrain::weights {
 

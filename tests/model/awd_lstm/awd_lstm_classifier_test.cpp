@@ -17,7 +17,7 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/weights/tensor_copies.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
 
 #include "support/awd_lstm_golden.hpp"
 #include "support/model_conformance.hpp"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/cli/require.hpp>
 
 namespace seqtrain::cli {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/cli/require.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/read_options.hpp>
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <thread>
 
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/cli/require.hpp>
 #include <seqtrain/core/environment.hpp>
 
 namespace seqtrain::cli {

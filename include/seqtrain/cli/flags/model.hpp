@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/cli/require.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
 namespace seqtrain::cli {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/cli/require.hpp>
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/hub/name.hpp>
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/cli/require.hpp>
 #include <seqtrain/concepts/schedule.hpp>
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/data/class_weights.hpp>

@@ -5,9 +5,9 @@
 #include <cstddef>
 
 #include <seqtrain/model/cpu/encoder.hpp>
+#include <seqtrain/model/cpu/first_tokens.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
-#include <seqtrain/model/cpu/mean_pooling.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/model/cpu/weight_gradients.hpp>

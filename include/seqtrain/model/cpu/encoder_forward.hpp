@@ -16,11 +16,11 @@
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/encoder.hpp>
+#include <seqtrain/model/cpu/first_tokens.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
-#include <seqtrain/model/cpu/mean_pooling.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/tensor/parallel.hpp>

@@ -1,14 +1,138 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/conv1d.h>
+
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/families/deberta_v2/config.hpp>
-#include <seqtrain/model/families/deberta_v2/encoder.hpp>
+#include <seqtrain/model/families/deberta_v2/distances.hpp>
+#include <seqtrain/model/families/deberta_v2/embeddings.hpp>
+#include <seqtrain/model/families/deberta_v2/layer.hpp>
+#include <seqtrain/model/nn/activation.hpp>
+#include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {
+
+/// The convolution beside the first layer of DeBERTa-v2. It mixes each token's embeddings with its
+/// neighbours'.
+class DebertaV2Convolution {
+ public:
+  DebertaV2Convolution(const Scope& scope, const DebertaV2Config& config)
+      : weight_{(scope / "conv")
+                    .make("weight",
+                          {config.hidden_size, config.hidden_size / config.conv_groups,
+                           config.conv_kernel_size},
+                          Role::weight)},
+        bias_{(scope / "conv").make("bias", {config.hidden_size}, Role::bias)},
+        norm_{scope / "LayerNorm", config.hidden_size, config.layer_norm_eps},
+        activation_{activation_named(config.conv_act)},
+        groups_{config.conv_groups},
+        dropout_{config.hidden_dropout_prob} {}
+
+  /// Returns the layer's output with the convolution of the embeddings added, all [rows, width,
+  /// hidden]. Embeddings must be zero where `is_token`, bool [rows, width, 1], is false.
+  at::Tensor operator()(const at::Tensor& embeddings, const at::Tensor& output,
+                        const at::Tensor& is_token, Dropout& dropout) const {
+    const at::Tensor mixed =
+        at::conv1d(embeddings.transpose(1, 2), weight_, bias_, 1, weight_.size(2) / 2, 1, groups_)
+            .transpose(1, 2)
+            .mul(is_token);
+    return norm_(output.add(activation_(dropout(mixed, dropout_))));
+  }
+
+ private:
+  static Activation activation_named(std::string_view name) {
+    if (name == "tanh") return [](const at::Tensor& x) { return x.tanh(); };
+    return activation(name);
+  }
+
+  at::Tensor weight_;  ///< [hidden, hidden / groups, kernel]
+  at::Tensor bias_;    ///< [hidden]
+  LayerNorm norm_;
+  Activation activation_;
+  std::int64_t groups_;
+  double dropout_;
+};
+
+/// Computes the hidden states of first tokens from ids.
+class DebertaV2Encoder {
+ public:
+  DebertaV2Encoder(const Scope& scope, const DebertaV2Config& config)
+      : embeddings_{scope / "embeddings", config}, config_{config} {
+    const Scope encoder = scope / "encoder";
+    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
+      layers_.emplace_back(encoder / "layer" / std::to_string(i), config);
+    }
+    if (config.relative_attention) distances_.emplace(encoder, config);
+    if (config.conv_kernel_size > 0) convolution_.emplace(encoder / "conv", config);
+  }
+
+  /// Returns [rows, hidden].
+  at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
+    const AttentionMask mask = mask_of(batch);
+    const std::int64_t width = batch.input_ids.size(1);
+    std::optional<BatchDistances> distances;
+    if (distances_) distances = (*distances_)(width);
+    const at::Tensor embeddings = embeddings_(batch, dropout);
+    at::Tensor hidden = embeddings;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      hidden = layers_[i](hidden, mask, distances, dropout);
+      if (i > 0 || !convolution_) continue;
+      const at::Tensor is_token =
+          tensor::attention_mask(batch).view(batch.input_ids.sizes()).unsqueeze(-1);
+      hidden = (*convolution_)(embeddings, hidden, is_token, dropout);
+    }
+    return hidden.select(1, 0);
+  }
+
+  /// Returns the encoder for the hand-written passes, which have no convolution and no embeddings
+  /// of another size than the hidden states'.
+  template <class T>
+  [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
+    if (!cpu::supports(config_) || convolution_ || config_.embedding_size != config_.hidden_size) {
+      return {};
+    }
+    const double hidden_dropout = config_.hidden_dropout_prob;
+    cpu::EncoderParts<T> parts{.embeddings = embeddings_.cpu_part(),
+                               .layers = {},
+                               .dropout = {.embeddings = hidden_dropout,
+                                           .attention = config_.attention_probs_dropout_prob,
+                                           .attention_output = hidden_dropout,
+                                           .output = hidden_dropout,
+                                           .distances = hidden_dropout}};
+    for (const auto& layer : layers_) parts.layers.push_back(layer.template cpu_part<T>());
+    if (distances_ && (config_.content_to_position || config_.position_to_content)) {
+      parts.vectors = distances_->template cpu_parts<T>();
+      parts.vectors->has_queries = config_.position_to_content;
+      parts.vectors->has_keys = config_.content_to_position;
+      for (const auto& layer : layers_) {
+        parts.vectors->maps.push_back(layer.template cpu_distance_map<T>());
+      }
+    }
+    return parts;
+  }
+
+ private:
+  DebertaV2Embeddings embeddings_;
+  DebertaV2Config config_;
+  std::vector<DebertaV2Layer> layers_;
+  std::optional<Distances> distances_;
+  std::optional<DebertaV2Convolution> convolution_;
+};
 
 /// DeBERTa-v2 and DeBERTa-v3 (He et al. 2021): attention depends on distances in place of absolute
 /// positions. Both versions call themselves deberta-v2.

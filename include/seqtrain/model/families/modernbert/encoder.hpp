@@ -16,7 +16,6 @@
 #include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/families/modernbert/config.hpp>
 #include <seqtrain/model/families/modernbert/layer.hpp>
-#include <seqtrain/model/families/modernbert/rotary.hpp>
 #include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>

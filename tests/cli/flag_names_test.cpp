@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/cli/did_you_mean.hpp>
+#include <seqtrain/cli/flag_names.hpp>
 
 namespace seqtrain::cli {
 namespace {

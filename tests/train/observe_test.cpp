@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/train/find_part.hpp>
+#include <seqtrain/train/observe.hpp>
 
 namespace seqtrain::train {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/cli/local_model.hpp>
+#include <seqtrain/cli/local_input.hpp>
 
 #include "support/problem_of.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/text/models/merge_queue.hpp>
+#include <seqtrain/text/models/merging_word.hpp>
 
 namespace seqtrain::text {
 namespace {
