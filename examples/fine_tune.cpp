@@ -124,8 +124,10 @@ struct Fitted {
   data::BucketLoader dev{std::move(examples.dev.set), flags.dev_batches(model.evaluation_shard())};
   if (first) watch.observers = open_run(program, run, std::move(page), watch.answers);
   dist::SharedKeeper keeper{group, run.keeper()};
-  Fitted fitted{.trainer = {std::move(model), optim::Adam{flags.adam<optim::AdamOptions>()},
-                            std::move(batches), std::move(run.job)},
+  auto adam = flags.adam<optim::AdamOptions>();
+  adam.lr_factors = optim::layerwise(model.parameters(), flags.layerwise_lr_decay);
+  Fitted fitted{.trainer = {std::move(model), optim::Adam{std::move(adam)}, std::move(batches),
+                            std::move(run.job)},
                 .dev = std::move(dev)};
   fitted.report =
       fitted.trainer.fit(options, fitted.dev, train::BestModel{flags.best_model}, watch.matthews,

@@ -1,12 +1,17 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/families.hpp>
 #include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/optim/parameter_groups.hpp>
+#include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
@@ -74,6 +79,52 @@ TEST_P(PretrainedEncoders, GetANewHead) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, PretrainedEncoders, testing::ValuesIn(tests::model_cases()),
+                         [](const auto& test) { return test.param.filename().string(); });
+
+/// All families, with their own names of parameters.
+class LayersOfFamilies : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(LayersOfFamilies, LastIsInitialisedIfAsked) {
+  const auto stored = load_classifier(GetParam(), {});
+  const auto model = load_classifier(GetParam(), {.reinit_layers = 1, .seed = 1});
+  std::int64_t last = 0;
+  for (const auto& parameter : stored.parameters()) {
+    last = std::max(last, tensor::layer_of(parameter.name).value_or(0));
+  }
+  std::size_t fresh = 0;
+  for (std::size_t i = 0; i < stored.parameters().size(); ++i) {
+    const auto& [before, after] = std::pair{stored.parameters()[i], model.parameters()[i]};
+    if (tensor::layer_of(before.name) != last) {
+      EXPECT_TRUE(after.value.equal(before.value)) << before.name;
+    } else if (before.name.ends_with(".weight") && before.value.dim() == 2) {
+      ++fresh;
+      EXPECT_FALSE(after.value.equal(before.value)) << before.name;
+      EXPECT_LT(after.value.abs().max().item<float>(), 0.2) << before.name;
+    }
+  }
+  EXPECT_GT(fresh, 0U);
+  EXPECT_TRUE(model.load_report().left_out.empty());
+  EXPECT_EQ(
+      tests::refusal([&] { (void)load_classifier(GetParam(), {.reinit_layers = last + 2}); }),
+      "reinit_layers: must be from 0 to " + std::to_string(last + 1) + ", the encoder's layers");
+}
+
+TEST_P(LayersOfFamilies, LearnSlowerTheLowerTheyAre) {
+  const auto model = load_classifier(GetParam(), {});
+  const auto factors = optim::layerwise(model.parameters(), 0.5);
+  EXPECT_EQ(factors.size(), model.parameters().size());
+  const double lowest =
+      std::ranges::min_element(factors, {}, [](const auto& named) { return named.second; })->second;
+  for (const auto& [name, factor] : factors) {
+    const bool head = name.starts_with("classifier") || name.starts_with("pre_classifier") ||
+                      name.find("pooler") != name.npos;
+    if (head) EXPECT_EQ(factor, 1) << name;
+    if (name.find("word_embeddings") != name.npos) EXPECT_EQ(factor, lowest) << name;
+    if (tensor::layer_of(name) == 0) EXPECT_EQ(factor, 2 * lowest) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, LayersOfFamilies, testing::ValuesIn(tests::model_cases()),
                          [](const auto& test) { return test.param.filename().string(); });
 
 }  // namespace

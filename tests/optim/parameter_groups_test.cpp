@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/optim/parameter_groups.hpp>
+#include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::optim {
 namespace {
@@ -25,6 +26,21 @@ TEST(ParameterGroups, LearnSlowerTheFartherTheyAreFromTheOutput) {
   EXPECT_DOUBLE_EQ(factors.at("c"), 1 / 2.6);
   EXPECT_DOUBLE_EQ(factors.at("a"), 1 / 2.6 / 2.6);
   EXPECT_EQ(discriminative(groups, 1).at("a"), 1);
+}
+
+TEST(ParameterGroups, LearnSlowerFromLayerToLayerBelow) {
+  std::vector<tensor::Parameter> parameters;
+  for (const char* name :
+       {"bert.embeddings.word_embeddings.weight", "bert.encoder.layer.0.output.dense.weight",
+        "bert.encoder.layer.1.output.dense.bias", "bert.pooler.dense.weight", "classifier.bias"}) {
+    parameters.push_back({.name = name});
+  }
+  EXPECT_EQ(layerwise(parameters, 0.5),
+            (LrFactors{{"bert.embeddings.word_embeddings.weight", 0.125},
+                       {"bert.encoder.layer.0.output.dense.weight", 0.25},
+                       {"bert.encoder.layer.1.output.dense.bias", 0.5},
+                       {"bert.pooler.dense.weight", 1},
+                       {"classifier.bias", 1}}));
 }
 
 TEST(ParameterGroups, GiveAllButTheLastGroupATenth) {

@@ -82,6 +82,20 @@ class NetworkOf : public Network {
   typename Family::Head head_;
 };
 
+/// Returns the number of the first layer that is initialised. Layers that share weights count as
+/// one. Throws `InputError` if the encoder has fewer than `options.reinit_layers`.
+template <class Config>
+[[nodiscard]] std::int64_t first_fresh_layer(const Config& config,
+                                             const ClassifierOptions& options) {
+  std::int64_t layers = config.num_hidden_layers;
+  if constexpr (requires { config.num_hidden_groups; }) layers = config.num_hidden_groups;
+  if (options.reinit_layers >= 0 && options.reinit_layers <= layers) {
+    return layers - options.reinit_layers;
+  }
+  throw InputError{"must be from 0 to " + std::to_string(layers) + ", the encoder's layers",
+                   {.object = "reinit_layers"}};
+}
+
 /// Loads a network of that family. Throws `InputError` if the checkpoint, its config.json and the
 /// options do not fit together.
 template <Architecture Family>
@@ -100,7 +114,8 @@ template <Architecture Family>
                         .seed = options.seed,
                         .device = options.device,
                         .borrows = options.encoder_is_fixed() && options.device.is_cpu(),
-                        .ignores_sizes = options.ignore_mismatched_sizes}};
+                        .ignores_sizes = options.ignore_mismatched_sizes,
+                        .first_fresh_layer = first_fresh_layer(config, options)}};
   auto network = std::make_unique<NetworkOf<Family>>(
       maker, config, options.freeze_encoder || options.encoder_is_fixed(),
       options.lora ? &*options.lora : nullptr);

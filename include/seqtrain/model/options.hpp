@@ -33,7 +33,8 @@ struct ClassifierOptions {
   std::size_t tokenizer_size = 0;
   /// True if parameters that have other sizes in the checkpoint are initialised as new ones.
   bool ignore_mismatched_sizes = false;
-  bool freeze_encoder = false;  ///< only the head learns; the encoder runs as in evaluation
+  std::int64_t reinit_layers = 0;  ///< so many last layers are initialised (Zhang et al. 2021)
+  bool freeze_encoder = false;     ///< only the head learns; the encoder runs as in evaluation
   /// Low-rank adapters of the encoder's linear maps. Only they and the head learn, and they alone
   /// are the model's parameters.
   std::optional<LoRA> lora = {};
@@ -58,6 +59,9 @@ struct ClassifierOptions {
     if (lora) lora->validate();
     if (lora && (freeze_encoder || only_predicts)) {
       throw InputError{"does not go with a frozen encoder", {.object = "lora"}};
+    }
+    if (reinit_layers != 0 && (freeze_encoder || encoder_is_fixed())) {
+      throw InputError{"needs an encoder that learns", {.object = "reinit_layers"}};
     }
     if (dropout && !(*dropout >= 0 && *dropout < 1)) {
       throw InputError{"must be at least 0 and below 1", {.object = "dropout"}};

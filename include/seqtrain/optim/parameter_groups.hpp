@@ -1,12 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::optim {
 
@@ -34,6 +38,27 @@ using LrFactors = std::map<std::string, double, std::less<>>;
     for (const auto& name : group) factors[name] = &group == &groups.back() ? 1 : ratio;
   }
   return factors;
+}
+
+/// Returns factors for an encoder of transformers: 1 for the head and all else that comes after the
+/// layers, `decay` for the last layer, and `decay` times less for each layer below it and for the
+/// embeddings (Clark et al. 2020, section 3.2).
+[[nodiscard]] inline LrFactors layerwise(std::span<const tensor::Parameter> parameters,
+                                         double decay) {
+  std::int64_t layers = 0;
+  for (const auto& parameter : parameters) {
+    layers = std::max(layers, tensor::layer_of(parameter.name).value_or(-1) + 1);
+  }
+  std::vector<std::vector<std::string>> groups(static_cast<std::size_t>(layers) + 2);
+  for (const auto& parameter : parameters) {
+    const auto has = [&](const char* part) {
+      return parameter.name.find(part) != std::string::npos;
+    };
+    const bool after = has("classifier") || has("pooler") || has("head.") || has("final_norm");
+    const auto group = tensor::layer_of(parameter.name).value_or(after ? layers : -1) + 1;
+    groups[static_cast<std::size_t>(group)].push_back(parameter.name);
+  }
+  return discriminative(groups, 1 / decay);
 }
 
 /// Tells by a parameter's name whether decoupled weight decay applies to it. It applies to all but

@@ -5,10 +5,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <seqtrain/core/lists.hpp>
+#include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 
 namespace seqtrain::tensor {
@@ -26,6 +29,15 @@ struct Parameter {
   /// name.
   std::optional<bool> decays = {};
 };
+
+/// Returns the number of the layer whose parameter has this name: the first number between dots.
+/// Layers of ALBERT that share weights are one. Returns nothing if no layer has the parameter.
+[[nodiscard]] inline std::optional<std::int64_t> layer_of(std::string_view name) {
+  for (const std::string_view part : split(name, '.')) {
+    if (const auto number = parse_number<std::int64_t>(part)) return number;
+  }
+  return {};
+}
 
 /// Makes a value require a gradient. Returns the gradient, which is zero and to which autograd adds
 /// in place.

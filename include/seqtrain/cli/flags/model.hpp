@@ -22,6 +22,7 @@ struct ModelFlags {
   std::string model = "checkpoints/all-MiniLM-L6-v2";
   double dropout = not_given;
   bool ignore_mismatched_sizes = false;
+  std::int64_t reinit_layers = 0;
   bool freeze_encoder = false;
   std::int64_t lora_rank = 0;
   double lora_alpha = 16;
@@ -42,6 +43,8 @@ struct ModelFlags {
                     "initialise parameters that have other sizes in the checkpoint, such as the "
                     "head of a classifier with other labels",
                     determines_results)
+        .add("reinit-layers", reinit_layers, "initialise so many of the encoder's last layers anew",
+             determines_results)
         .add_switch("freeze-encoder", freeze_encoder, "train only the classification head",
                     determines_results)
         .add("lora-rank", lora_rank,
@@ -83,6 +86,9 @@ struct ModelFlags {
     require(!model.empty(), "model", "must not be empty");
     require(std::isnan(dropout) || (dropout >= 0 && dropout < 1), "dropout",
             "must be at least 0 and below 1");
+    require(reinit_layers >= 0, "reinit-layers", "must not be negative");
+    require(reinit_layers == 0 || (!freeze_encoder && lora_rank == 0), "reinit-layers",
+            "needs an encoder that learns");
     require(lora_rank >= 0, "lora-rank", "must not be negative");
     require(std::isfinite(lora_alpha) && lora_alpha > 0, "lora-alpha", "must be a number above 0");
     require(lora_rank == 0 || !freeze_encoder, "freeze-encoder", "does not go with --lora-rank");

@@ -36,6 +36,7 @@ struct TrainingFlags {
   std::int64_t max_steps = 0;
   double learning_rate = 5e-5;
   Optimizer optim = Optimizer::adam;
+  double layerwise_lr_decay = 1;
   double weight_decay = 0;
   double adam_beta1 = 0.9;
   double adam_beta2 = 0.999;
@@ -128,6 +129,10 @@ struct TrainingFlags {
     flags
         .add("optim", optim, {{"adam", Optimizer::adam}, {"adamw", Optimizer::adamw}},
              "adam: decay added to the gradient; adamw: decoupled", determines_results)
+        .add("layerwise-lr-decay", layerwise_lr_decay,
+             "factor from each layer's learning rate to that of the layer below, such as 0.9; the "
+             "head has the full rate",
+             determines_results)
         .add("weight-decay", weight_decay, "weight decay; --optim says how it is applied",
              determines_results)
         .add("adam-beta1", adam_beta1, "decay of the first moment", determines_results)
@@ -184,6 +189,8 @@ struct TrainingFlags {
     const auto is_decay = [](double rate) { return rate >= 0 && rate < 1; };
     const auto is_amount = [](double value) { return value >= 0 && std::isfinite(value); };
     require(is_amount(learning_rate), "learning-rate", "must be a number, not negative");
+    require(layerwise_lr_decay > 0 && layerwise_lr_decay <= 1, "layerwise-lr-decay",
+            "must be above 0 and at most 1");
     require(is_amount(weight_decay), "weight-decay", "must be a number, not negative");
     require(is_decay(adam_beta1), "adam-beta1", "must be at least 0 and below 1");
     require(is_decay(adam_beta2), "adam-beta2", "must be at least 0 and below 1");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <optional>
 #include <set>
@@ -81,6 +82,8 @@ class ParameterMaker {
     bool borrows = false;
     /// True if parameters that have other sizes in the checkpoint are initialised.
     bool ignores_sizes = false;
+    /// This layer and those after it are initialised.
+    std::int64_t first_fresh_layer = std::numeric_limits<std::int64_t>::max();
   };
 
   ParameterMaker(const weights::WeightsFolder& checkpoint, Options options)
@@ -98,6 +101,7 @@ class ParameterMaker {
       report_.resized.push_back(name);
       stored.reset();
     }
+    if (tensor::layer_of(name).value_or(-1) >= options_.first_fresh_layer) stored.reset();
     at::Tensor value = stored ? load(*stored, name, shape) : initialise(shape, role, part.initial);
     if (checkpoint_->adapter() != nullptr) value = with_adapter(value, name);
     value = value.to(options_.device);
