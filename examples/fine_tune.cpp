@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <seqtrain/cli/cloud_job.hpp>
-#include <seqtrain/cli/next_commands.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/loader.hpp>
@@ -30,6 +29,7 @@
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/trainer.hpp>
 
+#include "next_commands.hpp"
 #include "prepare.hpp"
 #include "run_observers.hpp"
 
@@ -232,7 +232,7 @@ void publish(const Program& program, const Prepared& run, const Examples& exampl
   run.repository->push(directory.model(), stop);
   run.checkpoints->check();
   run.checkpoints->finish(run.flags, directory);
-  log.lines(cli::next_commands(program.parser.started_as(), directory, examples.dev_file));
+  log.lines(next_commands(program.parser.started_as(), directory, examples.dev_file));
 }
 
 /// Trains on all processes. The first one then saves and publishes the results.

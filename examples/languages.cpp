@@ -17,7 +17,7 @@
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/data/choose_labels.hpp>
 #include <seqtrain/dist/world.hpp>
-#include <seqtrain/metrics/figures.hpp>
+#include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/report/table.hpp>
 #include <seqtrain/run/stages.hpp>

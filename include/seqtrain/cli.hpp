@@ -5,7 +5,6 @@
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/flags/data.hpp>
-#include <seqtrain/cli/next_commands.hpp>
 #include <seqtrain/cli/predict_flags.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/run_settings.hpp>

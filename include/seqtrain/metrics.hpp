@@ -4,12 +4,10 @@
 #include <seqtrain/metrics/calibration.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/evaluation.hpp>
-#include <seqtrain/metrics/figures.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/mcnemar.hpp>
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
-#include <seqtrain/metrics/point.hpp>
 #include <seqtrain/metrics/precision_recall.hpp>
 #include <seqtrain/metrics/regression.hpp>
 #include <seqtrain/metrics/threshold_scores.hpp>

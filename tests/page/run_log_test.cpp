@@ -28,8 +28,8 @@ TEST(RunLog, ReadsWhatJsonLinesWrites) {
   EXPECT_EQ(log.steps, 9);
   EXPECT_TRUE(log.ended);
   EXPECT_EQ(log.seconds, 3.5);
-  EXPECT_EQ(log.curve("loss"), (std::vector<metrics::Point>{{1, 0.5}}));
-  EXPECT_EQ(log.curve("machine/memory_mib"), (std::vector<metrics::Point>{{1, 7}}));
+  EXPECT_EQ(log.curve("loss"), (std::vector<html::Point>{{1, 0.5}}));
+  EXPECT_EQ(log.curve("machine/memory_mib"), (std::vector<html::Point>{{1, 7}}));
   EXPECT_TRUE(log.curve("gradient_norm").empty());
   ASSERT_EQ(log.marks.size(), 2U);
   EXPECT_EQ(log.marks[0].text, "skipped");

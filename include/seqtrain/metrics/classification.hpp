@@ -13,6 +13,7 @@
 #include <Eigen/Core>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/metric.hpp>
@@ -211,5 +212,24 @@ class Matthews {
  private:
   Classification counts_;
 };
+
+/// Appends the precision, recall, F1 and support of a label as a JSON object.
+inline void append(json::Writer& out, const LabelScores& scores) {
+  out.begin_object()
+      .member("precision", scores.precision)
+      .member("recall", scores.recall)
+      .member("f1", scores.f1)
+      .member("support", scores.support)
+      .end_object();
+}
+
+/// Appends the figures as one member, such as `"metrics": {name: value, …}`, if there are any.
+inline void append(json::Writer& out, const std::vector<Figure>& figures,
+                   std::string_view member = "metrics") {
+  if (figures.empty()) return;
+  out.key(member).begin_object();
+  for (const auto& [name, value] : figures) out.member(name, value);
+  out.end_object();
+}
 
 }  // namespace seqtrain::metrics

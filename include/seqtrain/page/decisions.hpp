@@ -182,7 +182,7 @@ inline std::string scatter(const std::string& split, const run::Answers& answers
     if (answers.labelled(i))
       line.points.push_back({answers.targets_of(i)[0], answers.logits_of(i)[0]});
   }
-  std::ranges::sort(line.points, {}, &metrics::Point::x);
+  std::ranges::sort(line.points, {}, &html::Point::x);
   return html::to_html(html::Chart{.id = split + "-scatter",
                                    .title = "Predicted over true values",
                                    .x = "true value",

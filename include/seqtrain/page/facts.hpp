@@ -11,7 +11,7 @@
 #include <seqtrain/data/encoded_file.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
-#include <seqtrain/metrics/point.hpp>
+#include <seqtrain/page/html/chart.hpp>
 #include <seqtrain/page/run_log.hpp>
 #include <seqtrain/run/answers.hpp>
 #include <seqtrain/run/calibrate.hpp>
@@ -24,10 +24,10 @@ namespace seqtrain::page {
 struct SetFacts {
   std::string file = {};
   std::size_t examples = 0;
-  std::size_t left_out = 0;                  ///< records without a gold label
-  std::size_t at_max_length = 0;             ///< examples that were cut, or just fit
-  std::vector<metrics::Point> lengths = {};  ///< share of examples by length in tokens
-  std::vector<std::int64_t> labels = {};     ///< examples with each label
+  std::size_t left_out = 0;               ///< records without a gold label
+  std::size_t at_max_length = 0;          ///< examples that were cut, or just fit
+  std::vector<html::Point> lengths = {};  ///< share of examples by length in tokens
+  std::vector<std::int64_t> labels = {};  ///< examples with each label
 };
 
 /// Counts the lengths and the labels of a file's examples.

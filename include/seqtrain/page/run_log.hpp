@@ -14,7 +14,7 @@
 
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/metrics/metric.hpp>
-#include <seqtrain/metrics/point.hpp>
+#include <seqtrain/page/html/chart.hpp>
 
 namespace seqtrain::page {
 
@@ -34,7 +34,7 @@ struct LoggedEvaluation {
 /// A figure over the optimizer steps of a run.
 struct LoggedCurve {
   std::string name = {};
-  std::vector<metrics::Point> points = {};
+  std::vector<html::Point> points = {};
 };
 
 /// An event at a step: the run was resumed, or a step was skipped.
@@ -56,15 +56,15 @@ struct RunLog {
   std::vector<LoggedMark> marks = {};
   std::vector<LoggedEvaluation> evaluations = {};
 
-  [[nodiscard]] const std::vector<metrics::Point>& curve(std::string_view name) const {
-    static const std::vector<metrics::Point> none;
+  [[nodiscard]] const std::vector<html::Point>& curve(std::string_view name) const {
+    static const std::vector<html::Point> none;
     const auto found = std::ranges::find(curves, name, &LoggedCurve::name);
     return found == curves.end() ? none : found->points;
   }
 
   /// Returns a figure of dev over the steps of its evaluations.
-  [[nodiscard]] std::vector<metrics::Point> dev_curve(std::string_view figure) const {
-    std::vector<metrics::Point> points;
+  [[nodiscard]] std::vector<html::Point> dev_curve(std::string_view figure) const {
+    std::vector<html::Point> points;
     for (const auto& each : evaluations) {
       if (each.split != "dev") continue;
       points.push_back({static_cast<double>(each.step), each.figure(figure)});

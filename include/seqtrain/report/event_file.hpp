@@ -23,7 +23,6 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/files.hpp>
-#include <seqtrain/report/protobuf.hpp>
 #include <seqtrain/report/summary.hpp>
 #include <seqtrain/sink/any.hpp>
 

@@ -19,7 +19,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/timestamp.hpp>
-#include <seqtrain/metrics/figures.hpp>
+#include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/report/cadence.hpp>
 #include <seqtrain/report/pace.hpp>

@@ -19,7 +19,7 @@
 #include <seqtrain/core/file_system.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/metrics/metric.hpp>
-#include <seqtrain/report/protobuf.hpp>
+#include <seqtrain/report/summary.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/selection.hpp>
 

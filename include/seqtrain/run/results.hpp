@@ -12,7 +12,6 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/data/describe.hpp>
 #include <seqtrain/metrics/classification.hpp>
-#include <seqtrain/metrics/figures.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/run/calibrate.hpp>
 #include <seqtrain/train/pairs.hpp>

@@ -5,16 +5,40 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include <seqtrain/metrics/point.hpp>
 #include <seqtrain/page/html/table.hpp>
 #include <seqtrain/page/html/text.hpp>
 
 namespace seqtrain::page::html {
 
-using metrics::Point;
+/// A point of a curve.
+struct Point {
+  double x = 0;
+  double y = 0;
+
+  friend bool operator==(const Point&, const Point&) = default;
+};
+
+/// Returns at most `most` points of a curve, in their order. It keeps the first and the last point,
+/// and the lowest and the highest of equal parts, so no extreme is lost. `most` must be at least 4.
+inline std::vector<Point> thin(std::span<const Point> points, std::size_t most) {
+  if (points.size() <= most) return {points.begin(), points.end()};
+  const auto inner = points.subspan(1, points.size() - 2);
+  const std::size_t parts = (most - 2) / 2;
+  std::vector<Point> kept{points.front()};
+  for (std::size_t i = 0; i < parts; ++i) {
+    const std::size_t begin = i * inner.size() / parts;
+    const auto part = inner.subspan(begin, (i + 1) * inner.size() / parts - begin);
+    const auto [low, high] = std::ranges::minmax_element(part, {}, &Point::y);
+    kept.push_back(*std::min(low, high));
+    if (low != high) kept.push_back(*std::max(low, high));
+  }
+  kept.push_back(points.back());
+  return kept;
+}
 
 /// The bounds of an axis.
 struct Range {
@@ -158,7 +182,7 @@ class Plot {
   }
 
   std::string draw(const Line& line, std::size_t index) {
-    const auto points = metrics::thin(line.points, most_points);
+    const auto points = thin(line.points, most_points);
     const std::string color = std::to_string(index % 8);
     std::string path, dots;
     bool pen_down = false;
@@ -226,7 +250,7 @@ inline report::Rows rows_of(const Chart& chart) {
   constexpr std::size_t most = 60;
   report::Rows rows{{"curve", chart.x, chart.y}};
   for (const Line& line : chart.lines) {
-    for (const Point& point : metrics::thin(line.points, most)) {
+    for (const Point& point : thin(line.points, most)) {
       rows.push_back({line.name, number(point.x, 8), number(point.y, 6)});
     }
   }

@@ -1,13 +1,15 @@
+#include "examples/next_commands.hpp"
+
 #include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/cli/next_commands.hpp>
+#include <seqtrain/run/run_directory.hpp>
 
 #include "support/temporary_directory.hpp"
 
-namespace seqtrain::cli {
+namespace seqtrain {
 namespace {
 
 TEST(OtherProgram, IsBesideTheOneThatWasStarted) {
@@ -57,4 +59,4 @@ TEST(NextCommands, LabelOneTextIfPredictCannotReadTheExamples) {
 }
 
 }  // namespace
-}  // namespace seqtrain::cli
+}  // namespace seqtrain

@@ -10,8 +10,6 @@
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/run/run_directory.hpp>
 
-namespace seqtrain::cli {
-
 /// The shell words that start another program of this project.
 struct OtherProgram {
   std::string command;
@@ -22,18 +20,18 @@ struct OtherProgram {
 /// as subcommands.
 inline OtherProgram other_program(std::string_view started_as, const std::string& name) {
   const std::filesystem::path here{started_as.substr(0, started_as.find(' '))};
-  if (here.filename() == "seqtrain") return {.command = shell_word(here.string()) + " " + name};
+  if (here.filename() == "seqtrain")
+    return {.command = seqtrain::cli::shell_word(here.string()) + " " + name};
   if (!here.has_parent_path()) return {.command = name};
   const auto beside = here.parent_path() / name;
   std::error_code none;
-  OtherProgram other{.command = shell_word(beside.string())};
+  OtherProgram other{.command = seqtrain::cli::shell_word(beside.string())};
   if (std::filesystem::exists(beside, none)) return other;
   const auto tree = (here.parent_path() / "..").lexically_normal();  // of CMake
-  other.build = "cmake --build " + shell_word(tree.string()) + " --target " + name + " && ";
+  other.build =
+      "cmake --build " + seqtrain::cli::shell_word(tree.string()) + " --target " + name + " && ";
   return other;
 }
-
-namespace detail {
 
 /// Tells whether `predict` reads a place as it is.
 inline bool is_one_plain_file(const std::string& place) {
@@ -43,20 +41,17 @@ inline bool is_one_plain_file(const std::string& place) {
          std::ranges::any_of(endings, [&](auto ending) { return place.ends_with(ending); });
 }
 
-}  // namespace detail
-
 /// Returns three lines about a finished run: its page, a command that labels the texts of
 /// `examples`, or one text if `predict` cannot read them, and one that serves the model.
-inline std::string next_commands(std::string_view started_as, const run::RunDirectory& run,
+inline std::string next_commands(std::string_view started_as,
+                                 const seqtrain::run::RunDirectory& run,
                                  const std::string& examples) {
-  const std::string model = " --model " + shell_word(run.path().string());
+  const std::string model = " --model " + seqtrain::cli::shell_word(run.path().string());
   const auto predict = other_program(started_as, "predict");
   const auto serve = other_program(started_as, "serve");
-  const bool reads = detail::is_one_plain_file(examples);
+  const bool reads = is_one_plain_file(examples);
   return "Its page:    " + run.report().string() + "\nLabel texts: " + predict.build +
          (reads ? "" : R"(echo '{"text": "A text."}' | )") + predict.command + model +
-         (reads ? " " + shell_word(examples) : "") + "\nServe it:    " + serve.build +
-         serve.command + model + " --port 8080\n";
+         (reads ? " " + seqtrain::cli::shell_word(examples) : "") +
+         "\nServe it:    " + serve.build + serve.command + model + " --port 8080\n";
 }
-
-}  // namespace seqtrain::cli
