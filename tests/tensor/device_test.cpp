@@ -20,10 +20,9 @@ TEST(Device, RefusesCudaWhereThereIsNone) {
   }
 }
 
-TEST(Device, HasNoBfloat16WhereThereIsNoCuda) {
-  if (!has_cuda()) {
-    EXPECT_FALSE(cuda_has_bf16());
-  }
+TEST(Device, HasNoComputeCapabilityWithoutCuda) {
+  EXPECT_EQ(compute_capability(c10::kCPU), 0);
+  if (!has_cuda()) EXPECT_EQ(compute_capability(c10::kCUDA), 0);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 
 namespace seqtrain::tensor {
@@ -25,6 +26,8 @@ struct Parameter {
   /// Tells whether decoupled weight decay applies. If it has no value, the optimizer decides by the
   /// name.
   std::optional<bool> decays = {};
+  /// The factor that the gradient has, which all parameters of a model share. Null if it has none.
+  std::shared_ptr<LossScale> loss_scale = nullptr;
 };
 
 /// Makes a value require a gradient. Returns the gradient, which is zero and to which autograd adds
