@@ -1,8 +1,8 @@
-#include <seqtrain/model/awd_lstm/language_model.hpp>
-
 #include <cstdint>
 
 #include <gtest/gtest.h>
+
+#include <seqtrain/model/awd_lstm/language_model.hpp>
 
 #include "support/fake_device.hpp"
 #include "support/on_device.hpp"
@@ -14,10 +14,9 @@ namespace {
 TEST(LanguageModelOnDevice, NoPassWaits) {
   const tests::OneThread one_thread;
   for (const bool qrnn : {false, true}) {
-    LanguageModel model{
-        40,
-        {.shape = {.embedding = 8, .hidden = 8, .layers = 2, .qrnn = qrnn},
-         .device = tests::fake_device}};
+    LanguageModel model{40,
+                        {.shape = {.embedding = 8, .hidden = 8, .layers = 2, .qrnn = qrnn},
+                         .device = tests::fake_device}};
     data::LanguageBatch batch{.rows = 3, .width = 5};
     for (std::int64_t i = 0; i < batch.tokens(); ++i) {
       batch.input_ids.push_back(static_cast<std::int32_t>(i * 7 % 40));

@@ -1,5 +1,3 @@
-#include <seqtrain/tensor/loss_scale.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -8,6 +6,7 @@
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +23,7 @@
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/sink/discard.hpp>
+#include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/trainer.hpp>
 
 #include "support/dist_worlds.hpp"
@@ -167,6 +167,39 @@ TEST(ScaledLoss, IsOfEachFamily) {
   }
 }
 
+TEST(ScaledLoss, IsOfFrozenEncodersAndAdapters) {
+  const tests::OneThread one_thread;
+  const auto golden = tests::small_model("bert_relu");
+  for (const bool frozen : {true, false}) {
+    const auto load = [&](model::Precision precision) {
+      return model::load_classifier(
+          golden.directory(),
+          {.dropout = 0,
+           .freeze_encoder = frozen,
+           .lora = frozen ? std::nullopt : std::optional{model::LoRA{.rank = 2}},
+           .device = fake_device,
+           .precision = precision});
+    };
+    auto exact = load(model::Precision::fp32);
+    auto model = load(model::Precision::fp16);
+    scale_of(model).value.fill_(128);  // no gradient overflows
+    static_cast<void>(exact.accumulate(golden.batch(0), 1));
+    static_cast<void>(model.accumulate(golden.batch(0), 1));
+    std::size_t learn = 0;
+    for (std::size_t i = 0; i < exact.parameters().size(); ++i) {
+      const auto& [a, b] = std::pair{exact.parameters()[i], model.parameters()[i]};
+      ASSERT_EQ(a.gradient.defined(), b.gradient.defined()) << a.name;
+      if (!a.gradient.defined()) continue;
+      ++learn;
+      const double norm = a.gradient.norm().item<double>();
+      const double gap = b.gradient.div(128).sub(a.gradient).norm().item<double>();
+      EXPECT_LT(gap, 0.01 * norm + 1e-3) << a.name;
+    }
+    EXPECT_GE(learn, 2U);
+    EXPECT_EQ(optim::Adam{}.step(model.parameters(), {}).problem(), "");
+  }
+}
+
 /// Makes gradients infinite in the first steps.
 class Overflowing {
  public:
@@ -257,8 +290,7 @@ Fitted fit_together(const std::filesystem::path& checkpoint, const dist::World& 
   data::BucketLoader loader{
       rows(120),
       {.plan = {.batch_size = 4, .batches_together = 2}, .seed = 7, .shard = model.shard()}};
-  Trainer trainer{std::move(model), optim::Adam{{.lr = 1e-3}}, std::move(loader),
-                  sink::Discard{}};
+  Trainer trainer{std::move(model), optim::Adam{{.lr = 1e-3}}, std::move(loader), sink::Discard{}};
   Fitted fitted;
   trainer.fit({.epochs = 2, .gradient_accumulation_steps = 2, .max_grad_norm = 1}, fitted);
   fitted.scale = value_of(scale_of(trainer.model()));

@@ -76,14 +76,17 @@ TEST(TrainingOnDevice, NoPassWaits) {
   const tests::OneThread one_thread;
   for (const auto& directory : tests::model_cases()) {
     SCOPED_TRACE(directory.filename());
-    auto model = model::load_classifier(directory, {.dropout = 0.1, .device = fake_device});
-    const auto batch = tests::ModelCase{directory}.batch(0);
-    static_cast<void>(model.accumulate(batch, 1));
-    tests::reset_device_counts();
-    static_cast<void>(model.accumulate(batch, 1));
-    EXPECT_EQ(tests::device_counts().waits, 0);
-    EXPECT_LE(tests::device_counts().copies_to, 2);  // the batch, and DeBERTa's distances
-    EXPECT_EQ(tests::device_counts().copies_from, 0);
+    for (const auto precision : {model::Precision::fp32, model::Precision::fp16}) {
+      auto model = model::load_classifier(
+          directory, {.dropout = 0.1, .device = fake_device, .precision = precision});
+      const auto batch = tests::ModelCase{directory}.batch(0);
+      static_cast<void>(model.accumulate(batch, 1));
+      tests::reset_device_counts();
+      static_cast<void>(model.accumulate(batch, 1));
+      EXPECT_EQ(tests::device_counts().waits, 0);
+      EXPECT_LE(tests::device_counts().copies_to, 2);  // the batch, and DeBERTa's distances
+      EXPECT_EQ(tests::device_counts().copies_from, 0);
+    }
   }
 }
 

@@ -1,9 +1,9 @@
-#include <seqtrain/tensor/loss_scale.hpp>
-
 #include <cstdint>
 
 #include <ATen/ops/full.h>
 #include <gtest/gtest.h>
+
+#include <seqtrain/tensor/loss_scale.hpp>
 
 namespace seqtrain::tensor {
 namespace {
