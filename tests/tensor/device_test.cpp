@@ -22,7 +22,9 @@ TEST(Device, RefusesCudaWhereThereIsNone) {
 
 TEST(Device, HasNoComputeCapabilityWithoutCuda) {
   EXPECT_EQ(compute_capability(c10::kCPU), 0);
-  if (!has_cuda()) EXPECT_EQ(compute_capability(c10::kCUDA), 0);
+  if (!has_cuda()) {
+    EXPECT_EQ(compute_capability(c10::kCUDA), 0);
+  }
 }
 
 }  // namespace
