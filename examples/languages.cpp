@@ -73,7 +73,9 @@ void add_flags(LanguagesFlags& given, cli::Flags& flags) {
       .add("device", given.device,
            "cpu, cuda, auto, or another device of LibTorch by its name, such as cuda:1 or xpu")
       .add("precision", given.precision,
-           "precision of matrix products: fp32, bf16, or auto (bf16 where it is native)")
+           "precision of matrix products: fp32, bf16, fp16 (of BERT on a GPU), or auto (bf16 where "
+           "it "
+           "is native, else fp16 on GPUs from Volta on, else fp32)")
       .add("seed", job.seed, "seed of the order, the dropout and new weights");
   given.published.add_flags(flags);
   flags.add_for_training();
@@ -127,7 +129,8 @@ void use_machine(LanguagesFlags& given) {
   Job& job = given.job;
   job.device = tensor::select_device(given.device);
   job.precision = model::precision_named(given.precision);
-  cli::require(job.precision != model::Precision::int8, "precision", "must be fp32, bf16 or auto");
+  cli::require(job.precision != model::Precision::int8, "precision",
+               "must be fp32, bf16, fp16 or auto");
   tensor::keep_freed_memory();
   tensor::set_threads(static_cast<int>(job.threads));
   job.log.lines(tensor::describe(job.device));

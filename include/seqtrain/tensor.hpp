@@ -5,6 +5,7 @@
 #include <seqtrain/tensor/device.hpp>
 #include <seqtrain/tensor/finite.hpp>
 #include <seqtrain/tensor/generator.hpp>
+#include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>

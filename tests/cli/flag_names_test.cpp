@@ -31,7 +31,7 @@ TEST(DidYouMean, FindsNothingFarAway) {
 }
 
 TEST(DidYouMean, KnowsFlagsOfOtherPrograms) {
-  EXPECT_EQ(advice_on("fp16"), "use --precision bf16");
+  EXPECT_EQ(advice_on("fp16"), "use --precision fp16");
   EXPECT_EQ(advice_on("eval-strategy"), "the dev examples are evaluated after each epoch");
   EXPECT_EQ(advice_on("num-labels"),
             "the labels are those of the training file; --labels a,b,c names them");

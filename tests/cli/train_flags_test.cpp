@@ -234,7 +234,7 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
                                     {"--loss", "hinge"},
                                     {"--focal-gamma", "2"},
                                     {"--huber-delta", "1"},
-                                    {"--precision", "fp16"}}) {
+                                    {"--precision", "fp8"}}) {
     EXPECT_TRUE(problem(name, value).starts_with(std::string{name} + ": ")) << problem(name, value);
   }
   EXPECT_EQ(tests::problem_of([] {

@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,8 +24,8 @@ import made_model  # noqa: E402
 from run_log import losses, records  # noqa: E402
 
 
-def start(arguments, program, *flags):
-    environment = {**os.environ, "LD_PRELOAD": arguments.device_library}
+def start(arguments, program, *flags, **variables):
+    environment = {**os.environ, "LD_PRELOAD": arguments.device_library, **variables}
     return subprocess.Popen([program, "--threads", "1", *map(str, flags)], env=environment, stdin=subprocess.PIPE,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -48,11 +49,11 @@ def train(arguments, device, model, output):
     return losses(output)
 
 
-def check_kill(arguments, model, place):
+def check_kill(arguments, model, place, precision):
     """A run that SIGKILL ends continues to the bits of a run that nothing ended."""
     def flags(name):
         return flags_of_run(model, place / name, "--max-steps", 30, "--checkpoint-every", 3, "--device", "fake",
-                            "--precision", "bf16", "--resume", "auto")
+                            "--precision", precision, "--resume", "auto")
 
     run(arguments, arguments.mnli, *flags("whole"))
     process = start(arguments, arguments.mnli, *flags("killed"))
@@ -67,10 +68,30 @@ def check_kill(arguments, model, place):
     assert ended[0] == ended[1], "the continued run has other bits"
 
 
-def served_labels(arguments, model):
+def check_two_processes(arguments, model, place):
+    """Two processes in fp16 end with the bits of one."""
+    def flags(name):
+        return flags_of_run(model, place / name, "--max-steps", 12, "--device", "fake", "--precision", "fp16",
+                            "--replicas", 2)
+
+    run(arguments, arguments.mnli, *flags("one"))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    world = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    processes = [start(arguments, arguments.mnli, *flags("two"), **world, RANK=rank, LOCAL_RANK=rank)
+                 for rank in ("0", "1")]
+    for process in processes:
+        out, errors = process.communicate()
+        assert process.returncode == 0, out + errors
+    ended = [(place / name / "model/model.safetensors").read_bytes() for name in ("one", "two")]
+    assert ended[0] == ended[1], "two processes have other bits"
+
+
+def served_labels(arguments, model, precision):
     """Returns the labels that `serve` gives the first pairs of the dev file on the device."""
     process = start(arguments, arguments.serve, "--model", model, "--host", "127.0.0.1", "--port", 0, "--device", "fake",
-                    "--log-format", "json")
+                    "--precision", precision, "--log-format", "json")
     port = None
     for line in process.stdout:
         record = json.loads(line)
@@ -87,10 +108,21 @@ def served_labels(arguments, model):
     return [answer[0]["label"] for answer in answers]
 
 
-def labels(arguments, device, model):
-    answers = run(arguments, arguments.predict, "--model", model, "--device", device,
+def labels(arguments, device, model, *flags):
+    answers = run(arguments, arguments.predict, "--model", model, "--device", device, *flags,
                   text=(PAIRS / "dev.jsonl").read_text())
     return [json.loads(line)["label"] for line in answers.splitlines()]
+
+
+def check_refusals(arguments, model):
+    """A processor, and a recurrent model, have no fp16."""
+    for program, *flags in ((arguments.mnli, "--model", model, "--train-file", PAIRS / "train.jsonl"),
+                            (arguments.predict, "--model", model), (arguments.serve, "--model", model, "--port", 0)):
+        process = start(arguments, program, *flags, "--device", "cpu", "--precision", "fp16")
+        _, errors = process.communicate("")
+        assert process.returncode == 2, (program, process.returncode, errors)
+        expected = "precision: fp16 is for GPUs, and this device is a processor; use fp32, bf16 or auto"
+        assert expected in errors, (program, errors)
 
 
 def perplexities(arguments, device, place):
@@ -119,8 +151,16 @@ def main():
         model = place / "fake/model"
         expected = labels(arguments, "cpu", model)
         assert labels(arguments, "fake", model) == expected
-        assert served_labels(arguments, model) == expected[:16]
-        check_kill(arguments, place / "model", place)
+        narrow = labels(arguments, "fake", model, "--precision", "fp16")
+        equal = sum(a == b for a, b in zip(narrow, expected, strict=True))
+        print(f"labels in fp16: {equal} of {len(expected)} are equal")
+        assert equal > 0.95 * len(expected)
+        for precision, answers in (("fp32", expected), ("fp16", narrow)):
+            assert served_labels(arguments, model, precision) == answers[:16], precision
+        for precision in ("bf16", "fp16"):
+            check_kill(arguments, place / "model", place / precision, precision)
+        check_two_processes(arguments, place / "model", place / "together")
+        check_refusals(arguments, model)
         host, device = (perplexities(arguments, device, place / "languages") for device in ("cpu", "fake"))
         assert len(host) == 2, host
         assert all(abs(a - b) < 1e-3 * a for a, b in zip(host, device, strict=True)), (host, device)

@@ -76,14 +76,17 @@ TEST(TrainingOnDevice, NoPassWaits) {
   const tests::OneThread one_thread;
   for (const auto& directory : tests::model_cases()) {
     SCOPED_TRACE(directory.filename());
-    auto model = model::load_classifier(directory, {.dropout = 0.1, .device = fake_device});
-    const auto batch = tests::ModelCase{directory}.batch(0);
-    static_cast<void>(model.accumulate(batch, 1));
-    tests::reset_device_counts();
-    static_cast<void>(model.accumulate(batch, 1));
-    EXPECT_EQ(tests::device_counts().waits, 0);
-    EXPECT_LE(tests::device_counts().copies_to, 2);  // the batch, and DeBERTa's distances
-    EXPECT_EQ(tests::device_counts().copies_from, 0);
+    for (const auto precision : {model::Precision::fp32, model::Precision::fp16}) {
+      auto model = model::load_classifier(
+          directory, {.dropout = 0.1, .device = fake_device, .precision = precision});
+      const auto batch = tests::ModelCase{directory}.batch(0);
+      static_cast<void>(model.accumulate(batch, 1));
+      tests::reset_device_counts();
+      static_cast<void>(model.accumulate(batch, 1));
+      EXPECT_EQ(tests::device_counts().waits, 0);
+      EXPECT_LE(tests::device_counts().copies_to, 2);  // the batch, and DeBERTa's distances
+      EXPECT_EQ(tests::device_counts().copies_from, 0);
+    }
   }
 }
 
@@ -126,7 +129,11 @@ class Fit : public testing::Test {
  protected:
   Result run(c10::Device device, train::FitOptions options = {}, std::int64_t stop_after = 0) {
     Trainer trainer{load(device), optim::AdamW{{.lr = 1e-3, .weight_decay = 0.01}}, made_loader(30),
-                    sink::Directory{place_.path()}};
+                    sink::Directory{place_}};
+    if (const auto& scale = trainer.model().parameters().front().loss_scale) {
+      scale->value.fill_(std::exp2(28));  // overflows in the first steps
+      scale->growth_interval = 4;
+    }
     Result result;
     Losses losses{&result, stop_after};
     options.max_grad_norm = 1;
@@ -143,9 +150,11 @@ class Fit : public testing::Test {
   }
 
   [[nodiscard]] model::AnyClassifier load(c10::Device device) const {
-    return model::load_classifier(
-        checkpoint_.path(),
-        {.dropout = dropout, .seed = 7, .device = device, .autograd = device.is_cpu()});
+    return model::load_classifier(checkpoint_.path(), {.dropout = dropout,
+                                                       .seed = 7,
+                                                       .device = device,
+                                                       .precision = precision,
+                                                       .autograd = device.is_cpu()});
   }
 
   template <class State>
@@ -157,9 +166,11 @@ class Fit : public testing::Test {
   }
 
   double dropout = 0;
+  model::Precision precision = model::Precision::fp32;
   tests::OneThread one_thread_;
   MadeCheckpoint checkpoint_{{.layers = 1}};
-  tests::TemporaryDirectory place_;
+  tests::TemporaryDirectory directory_;
+  std::filesystem::path place_ = directory_.path();
 };
 
 TEST_F(Fit, EqualsTheProcessors) {
@@ -175,13 +186,21 @@ TEST_F(Fit, EqualsTheProcessors) {
 
 TEST_F(Fit, ResumesToTheSameBits) {
   dropout = 0.1;
-  const Result whole = run(fake_device);
-  const train::FitOptions options{.checkpoint = {.every = 2}};
-  const Result begin = run(fake_device, options, 5);
-  const Result rest = run(fake_device, options);
-  EXPECT_EQ(begin.losses.size() + rest.losses.size(), whole.losses.size());
-  EXPECT_EQ(rest.losses.back(), whole.losses.back());
-  EXPECT_TRUE(rest.bytes == whole.bytes);
+  for (const auto given : {model::Precision::fp32, model::Precision::fp16}) {
+    SCOPED_TRACE(name(given));
+    precision = given;
+    const tests::TemporaryDirectory place;
+    place_ = place.path();
+    const Result whole = run(fake_device, {.epochs = 5});
+    const train::FitOptions options{.epochs = 5, .checkpoint = {.every = 2}};
+    const Result begin = run(fake_device, options, 14);
+    const Result rest = run(fake_device, options);
+    EXPECT_EQ(begin.losses.size() + rest.losses.size(), whole.losses.size());
+    EXPECT_EQ(rest.losses.back(), whole.losses.back());
+    EXPECT_TRUE(rest.bytes == whole.bytes);
+    EXPECT_EQ(rest.report.skipped_steps, whole.report.skipped_steps);
+    EXPECT_EQ(rest.report.skipped_steps > 0, given == model::Precision::fp16);
+  }
 }
 
 /// Makes the gradients of one step infinite.
@@ -229,6 +248,7 @@ TEST_F(Fit, NoStepWaitsIfNothingIsLogged) {
     void on(const train::StepEnd&) { counts.push_back(tests::device_counts()); }
     std::vector<tests::DeviceCounts> counts = {};
   } waits;
+  precision = model::Precision::fp16;
   Trainer trainer{load(fake_device), optim::Adam{}, made_loader(40), sink::Discard{}};
   trainer.fit({.epochs = 1, .max_grad_norm = 1}, waits);
   ASSERT_EQ(waits.counts.size(), 10U);

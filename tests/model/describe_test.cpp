@@ -10,6 +10,7 @@ namespace {
 TEST(Describe, WarnsOfBf16ThatTheDeviceLacks) {
   const c10::Device cpu{c10::kCPU};
   EXPECT_EQ(describe(Precision::fp32, cpu), "Precision: fp32");
+  EXPECT_EQ(describe(Precision::fp16, cpu), "Precision: fp16 products, fp32 sums");
   const std::string line = describe(Precision::bf16, cpu);
   EXPECT_TRUE(line.starts_with("Precision: bf16 products")) << line;
   EXPECT_EQ(line.find("warning") == std::string::npos, has_native_bf16()) << line;

@@ -14,15 +14,26 @@
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 
+#include "support/problem_of.hpp"
+
 namespace seqtrain::model {
 namespace {
 
 TEST(Precision, IsKnownByItsName) {
   for (const auto precision :
-       {Precision::fp32, Precision::bf16, Precision::int8, Precision::automatic}) {
+       {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int8, Precision::automatic}) {
     EXPECT_EQ(precision_named(name(precision)), precision);
   }
-  EXPECT_THROW((void)precision_named("fp16"), InputError);
+  EXPECT_THROW((void)precision_named("fp8"), InputError);
+  EXPECT_EQ(dtype_name(Precision::fp16), "float16");
+}
+
+TEST(Precision, Fp16IsNotForProcessors) {
+  const auto problem =
+      tests::problem_of([] { (void)resolve(Precision::fp16, c10::Device{c10::kCPU}); });
+  EXPECT_EQ(problem,
+            "precision: fp16 is for GPUs, and this device is a processor; use fp32, bf16 or auto");
+  EXPECT_EQ(resolve(Precision::fp16, c10::Device{c10::kMeta}), Precision::fp16);
 }
 
 TEST(Precision, IsChosenByWhatTheDeviceHas) {

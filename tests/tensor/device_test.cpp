@@ -20,9 +20,10 @@ TEST(Device, RefusesCudaWhereThereIsNone) {
   }
 }
 
-TEST(Device, HasNoBfloat16WhereThereIsNoCuda) {
+TEST(Device, HasNoComputeCapabilityWithoutCuda) {
+  EXPECT_EQ(compute_capability(c10::kCPU), 0);
   if (!has_cuda()) {
-    EXPECT_FALSE(cuda_has_bf16());
+    EXPECT_EQ(compute_capability(c10::kCUDA), 0);
   }
 }
 

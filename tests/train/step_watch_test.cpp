@@ -36,6 +36,23 @@ TEST(StepWatch, StopsOrSkips) {
   EXPECT_NE(problem.find(expected), std::string::npos) << problem;
 }
 
+TEST(StepWatch, SkipsAStepOfAScaledLossUntilTheScaleIsOne) {
+  for (const auto policy : {OnNonfinite::stop, OnNonfinite::skip}) {
+    StepWatch watch{policy};
+    const auto add = [&](double scale) {
+      watch.add(3, optim::Outcome::not_taken("bad").with_loss_scale([=] { return scale; }), step);
+    };
+    add(65536);
+    EXPECT_EQ(watch.settle()->problem,
+              "step 3, loss 1: bad with a loss scale of 65536; the step was not taken");
+    add(1);
+    const auto problem = tests::problem_of([&] { (void)watch.settle(); });
+    EXPECT_NE(problem.find("scale of 1; the step was not taken; lower the learning rate, or train"),
+              std::string::npos)
+        << problem;
+  }
+}
+
 TEST(StepWatch, AsksADeviceWhenItKnowsOrIsTwoStepsBehind) {
   bool there = false;
   int asked = 0;

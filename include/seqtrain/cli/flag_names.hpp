@@ -29,7 +29,7 @@ struct FamiliarFlag {
 /// Flags of Hugging Face's Trainer and of common scripts that these programs do not have.
 inline constexpr std::array<FamiliarFlag, 16> familiar_flags{{
     {"lr", "use --learning-rate", "learning-rate"},
-    {"fp16", "use --precision bf16", "precision"},
+    {"fp16", "use --precision fp16", "precision"},
     {"bf16", "use --precision bf16", "precision"},
     {"no-cuda", "use --device cpu", "device"},
     {"use-cpu", "use --device cpu", "device"},

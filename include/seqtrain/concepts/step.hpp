@@ -48,6 +48,13 @@ class Outcome {
     return std::move(*this);
   }
 
+  /// Adds the factor of the loss that the gradients are of. `scale` returns it once `problem` is
+  /// known.
+  Outcome with_loss_scale(std::function<double()> scale) && {
+    loss_scale_ = std::move(scale);
+    return std::move(*this);
+  }
+
   /// Tells whether `problem` returns without waiting.
   [[nodiscard]] bool known() const { return !ask_ || is_there_(); }
 
@@ -55,6 +62,12 @@ class Outcome {
   [[nodiscard]] const std::string& problem() {
     if (ask_) problem_ = std::exchange(ask_, {})();
     return problem_;
+  }
+
+  /// Returns the factor of the loss that the gradients are of, or nothing if it has none. Call it
+  /// after `problem`.
+  [[nodiscard]] std::optional<double> loss_scale() const {
+    return loss_scale_ ? std::optional{loss_scale_()} : std::nullopt;
   }
 
   /// Returns a function that returns the common 2-norm of the step's gradients before clipping, or
@@ -65,6 +78,7 @@ class Outcome {
   std::string problem_;
   std::function<std::string()> ask_;
   std::function<bool()> is_there_;
+  std::function<double()> loss_scale_;
   std::function<double()> gradient_norm_ = [] { return std::numeric_limits<double>::quiet_NaN(); };
 };
 

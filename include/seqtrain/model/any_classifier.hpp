@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@
 #include <seqtrain/model/out_of_memory.hpp>
 #include <seqtrain/model/passes.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
 #include <seqtrain/weights/adapter.hpp>
@@ -39,9 +41,10 @@ namespace seqtrain::model {
 /// A pre-trained encoder of any family with a head for sequence classification: a
 /// `seqtrain::Model`. On the processor the kernels in model/cpu/ compute the encoder if they
 /// support its shape, and on a GPU `packed::PackedPasses` if its layers have BERT's form. Otherwise
-/// ATen's operators and autograd compute it, with torch's autocast for bf16. The operators always
-/// compute the head. Parameters have the names
-/// of the state_dict of the family's class in transformers, the encoder's before the head's.
+/// ATen's operators and autograd compute it, with torch's autocast for bf16 and fp16. The operators
+/// always compute the head. In fp16 the gradients have the factor `Parameter::loss_scale`.
+/// Parameters have the names of the state_dict of the family's class in transformers, the encoder's
+/// before the head's.
 /// Dropout is a pure function of the seed and the batch's epoch and index; equal seeds and thread
 /// counts give equal bits. On the processor a frozen encoder computes each row of a loader's set
 /// once and keeps its `hidden_size` floats, which does not change the bits of the results. With
@@ -60,10 +63,13 @@ class AnyClassifier {
         loss_{loss_with(options.loss)} {
     passes_ = make_passes(loaded_, precision_, options);
     loaded_.borrowed.own();
+    if (precision_ != Precision::fp16 || options.only_predicts) return;
+    loss_scale_ = std::make_shared<tensor::LossScale>(options.device);
+    for (auto& parameter : loaded_.parameters) parameter.loss_scale = loss_scale_;
   }
 
-  /// Adds weight · d(mean loss)/dp to the gradients. Throws `Error` with the batch's size if there
-  /// is too little memory for it.
+  /// Adds weight · d(mean loss)/dp to the gradients, times the loss scale in fp16. Throws `Error`
+  /// with the batch's size if there is too little memory for it.
   MeanLoss accumulate(const data::Batch& batch, double weight) {
     return accumulate(batch, weight, [](std::size_t) {});
   }
@@ -175,7 +181,7 @@ class AnyClassifier {
     check_trainable();
     const at::AutoGradMode with_gradients{true};
     const at::Tensor loss = passes_.passes->accumulate(
-        {batch, weight, dropout_stream(options_.seed, batch), loss_, ready});
+        {batch, weight, dropout_stream(options_.seed, batch), loss_, ready, loss_scale_.get()});
     return MeanLoss{loss.detach()};
   }
 
@@ -188,6 +194,7 @@ class AnyClassifier {
   ClassifierOptions options_;
   Precision precision_;
   AnyLoss loss_;
+  std::shared_ptr<tensor::LossScale> loss_scale_;
   MadePasses passes_;
 };
 

@@ -7,6 +7,7 @@
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/kernels/int8.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/precision.hpp>
@@ -35,11 +36,12 @@ inline std::string describe(Precision used, c10::Device device, std::size_t maps
       line += "; bf16 for " + std::to_string(maps_in_bf16) +
               " of the linear maps, which read numbers that int8 cannot hold well";
     }
-    if (!has_native_int8()) {
+    if (!kernels::has_int8_instructions()) {
       line += "; warning: this processor has no VNNI, so bf16 or fp32 may be faster";
     }
     return line;
   }
+  if (used == Precision::fp16) return "Precision: fp16 products, fp32 sums";
   if (used != Precision::bf16) return "Precision: fp32";
   std::string line = "Precision: bf16 products, fp32 sums";
   if (!has_native_bf16(device)) {

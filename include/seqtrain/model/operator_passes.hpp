@@ -17,8 +17,8 @@
 
 namespace seqtrain::model {
 
-/// Computes the passes by ATen's operators and autograd, on any device. In bf16 it uses torch's
-/// autocast.
+/// Computes the passes by ATen's operators and autograd, on any device. In bf16 and fp16 it uses
+/// torch's autocast.
 class OperatorPasses : public Passes {
  public:
   OperatorPasses(const Network& network, c10::Device device, Precision precision,
@@ -47,8 +47,9 @@ class OperatorPasses : public Passes {
   }
 
   [[nodiscard]] std::optional<tensor::Autocast> autocast() const {
-    if (precision_ != Precision::bf16) return {};
-    return std::optional<tensor::Autocast>{std::in_place, device_.type()};
+    const c10::ScalarType type = type_of_products(precision_);
+    if (type == at::kFloat) return {};
+    return std::optional<tensor::Autocast>{std::in_place, device_.type(), type};
   }
 
   const Network* network_;

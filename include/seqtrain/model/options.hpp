@@ -49,7 +49,7 @@ struct ClassifierOptions {
   /// True if ATen's operators and autograd compute the encoder even if there are kernels for it.
   bool autograd = false;
 
-  /// Returns the precision named fp32, bf16, int8 or auto.
+  /// Returns the precision named fp32, bf16, fp16, int8 or auto.
   static Precision precision_named(std::string_view name) { return model::precision_named(name); }
 
   /// Tells whether the encoder's own parameters never change or leave the model.
@@ -69,7 +69,7 @@ struct ClassifierOptions {
     if (precision == Precision::int8 && !only_predicts) {
       throw InputError{"a model cannot be trained in int8",
                        {.object = "precision"},
-                       "use fp32, bf16 or auto; int8 is for predictions"};
+                       "use fp32, bf16, fp16 or auto; int8 is for predictions"};
     }
   }
 };

@@ -10,6 +10,7 @@
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/loss_scale.hpp>
 
 namespace seqtrain::model {
 
@@ -22,6 +23,7 @@ struct StepInputs {
   /// The function that is called with i when the gradients of the parameters from number i on are
   /// complete, while those of earlier layers are still computed.
   const std::function<void(std::size_t)>& ready;
+  const tensor::LossScale* loss_scale = nullptr;  ///< the factor of the gradients, if any
 };
 
 /// Computes the forward and backward passes of a classifier.
@@ -32,7 +34,8 @@ class Passes {
   Passes& operator=(const Passes&) = delete;
   virtual ~Passes() = default;
 
-  /// Adds weight · d(mean loss)/dp to the gradient of each parameter p. Returns the mean loss.
+  /// Adds weight · d(mean loss)/dp to the gradient of each parameter p, times the loss scale.
+  /// Returns the mean loss.
   virtual at::Tensor accumulate(const StepInputs& step) = 0;
 
   /// Returns logits [rows, labels], in evaluation mode and without gradients.
@@ -43,7 +46,8 @@ class Passes {
   static at::Tensor loss_and_backward(const StepInputs& step, const at::Tensor& logits,
                                       const tensor::Batch& input) {
     const at::Tensor loss = step.loss.mean(logits, input);
-    loss.backward(at::full_like(loss, step.weight));
+    const at::Tensor weight = at::full_like(loss, step.weight);
+    loss.backward(step.loss_scale == nullptr ? weight : weight.mul(step.loss_scale->value));
     return loss;
   }
 };

@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/kernels/bf16.hpp>
-#include <seqtrain/kernels/int8.hpp>
 #include <seqtrain/tensor/device.hpp>
 
 namespace seqtrain::model {
@@ -16,24 +16,28 @@ namespace seqtrain::model {
 enum class Precision {
   fp32,
   bf16,
+  fp16,       ///< on devices other than a processor; in training the loss is scaled
   int8,       ///< int8 linear maps, for predictions on a processor
-  automatic,  ///< bf16 if the device computes it natively, else fp32
+  automatic,  ///< bf16 or fp16 if the device computes it natively, else fp32
 };
 
 [[nodiscard]] inline Precision precision_named(std::string_view name) {
   if (name == "fp32") return Precision::fp32;
   if (name == "bf16") return Precision::bf16;
+  if (name == "fp16") return Precision::fp16;
   if (name == "int8") return Precision::int8;
   if (name == "auto") return Precision::automatic;
   throw InputError{"unknown precision '" + std::string{name} + "'",
                    {.object = "precision"},
-                   "use fp32, bf16, int8 or auto"};
+                   "use fp32, bf16, fp16, int8 or auto"};
 }
 
 [[nodiscard]] constexpr std::string_view name(Precision precision) {
   switch (precision) {
     case Precision::bf16:
       return "bf16";
+    case Precision::fp16:
+      return "fp16";
     case Precision::int8:
       return "int8";
     case Precision::automatic:
@@ -43,31 +47,36 @@ enum class Precision {
   }
 }
 
+/// Returns the type of the factors of products that ATen's operators compute.
+[[nodiscard]] constexpr c10::ScalarType type_of_products(Precision precision) {
+  if (precision == Precision::fp16) return c10::kHalf;
+  return precision == Precision::bf16 ? c10::kBFloat16 : c10::kFloat;
+}
+
 /// Returns the usual name of the type of the numbers, such as `float32`.
 [[nodiscard]] constexpr std::string_view dtype_name(Precision precision) {
   if (precision == Precision::int8) return "int8";
+  if (precision == Precision::fp16) return "float16";
   return precision == Precision::bf16 ? "bfloat16" : "float32";
 }
 
-/// Tells whether the processor has an instruction that multiplies bytes and adds their products.
-[[nodiscard]] inline bool has_native_int8() {
-  return kernels::has_int8_instructions();
-}
-
-/// Tells whether the processor multiplies bfloat16 natively.
-[[nodiscard]] inline bool has_native_bf16() {
-  return kernels::has_bf16_instructions();
-}
-
 /// Tells whether a device multiplies bfloat16 natively.
-[[nodiscard]] inline bool has_native_bf16(c10::Device device) {
-  return device.is_cpu() ? has_native_bf16() : device.is_cuda() && tensor::cuda_has_bf16();
+[[nodiscard]] inline bool has_native_bf16(c10::Device device = c10::kCPU) {
+  return device.is_cpu() ? kernels::has_bf16_instructions()
+                         : tensor::compute_capability(device) >= 80;
 }
 
 /// Returns the precision that `automatic` stands for on a device, and any other precision as it is.
+/// Throws `InputError` if it is fp16 and the device is a processor.
 [[nodiscard]] inline Precision resolve(Precision precision, c10::Device device) {
+  if (precision == Precision::fp16 && device.is_cpu()) {
+    throw InputError{"fp16 is for GPUs, and this device is a processor",
+                     {.object = "precision"},
+                     "use fp32, bf16 or auto"};
+  }
   if (precision != Precision::automatic) return precision;
-  return has_native_bf16(device) ? Precision::bf16 : Precision::fp32;
+  if (has_native_bf16(device)) return Precision::bf16;
+  return tensor::compute_capability(device) >= 70 ? Precision::fp16 : Precision::fp32;
 }
 
 }  // namespace seqtrain::model

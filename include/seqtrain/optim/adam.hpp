@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,7 @@
 #include <seqtrain/optim/adam_on_cpu.hpp>
 #include <seqtrain/optim/gradients.hpp>
 #include <seqtrain/optim/parameter_groups.hpp>
+#include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
@@ -68,7 +70,8 @@ struct AdamTensors {
 };
 
 /// Adam (Kingma and Ba 2015) with bias correction. Moments are stored by parameter name and begin
-/// with a parameter's first gradient, so a parameter may be unfrozen at any step.
+/// with a parameter's first gradient, so a parameter may be unfrozen at any step. If the gradients
+/// are of a scaled loss, each step also updates the loss scale, which is part of the state.
 class Adam {
  public:
   using parameter_type = tensor::Parameter;
@@ -80,21 +83,27 @@ class Adam {
   /// applied.
   Outcome step(std::span<const tensor::Parameter> parameters, Step step) {
     const at::NoGradGuard no_grad;
-    return fits_kernels(parameters) ? step_by_kernels(parameters, step)
-                                    : step_by_operators(parameters, step);
+    loss_scale_ = parameters.empty() ? nullptr : parameters.front().loss_scale;
+    return fits_kernels(parameters) && !loss_scale_ ? step_by_kernels(parameters, step)
+                                                    : step_by_operators(parameters, step);
   }
 
   [[nodiscard]] double learning_rate() const { return options_.lr; }
   [[nodiscard]] const AdamOptions& options() const { return options_; }
 
   /// Returns the optimizer's state, sorted by name: for a parameter `p` the moments `p.exp_avg` and
-  /// `p.exp_avg_sq`, and its number of steps `p.step`.
+  /// `p.exp_avg_sq`, and its number of steps `p.step`. With a scaled loss also `loss_scale` and
+  /// `loss_scale.steps`.
   [[nodiscard]] tensor::StateDict state() const {
     tensor::StateDict state;
     for (const auto& [name, moments] : moments_) {
       state.add(name + ".exp_avg", moments.exp_avg);
       state.add(name + ".exp_avg_sq", moments.exp_avg_sq);
       state.add(name + ".step", moments.step);
+    }
+    if (loss_scale_) {
+      state.add("loss_scale", loss_scale_->value);
+      state.add("loss_scale.steps", loss_scale_->steps);
     }
     return state;
   }
@@ -113,6 +122,11 @@ class Adam {
       saved.take(parameter.name + ".step", moments.step);
       if (parameter.touched) moments.find_moving(parameter.touched->rows());
       loaded.emplace(parameter.name, moments);
+    }
+    loss_scale_ = parameters.empty() ? nullptr : parameters.front().loss_scale;
+    if (loss_scale_ && saved.has("loss_scale")) {
+      saved.take("loss_scale", loss_scale_->value);
+      saved.take("loss_scale.steps", loss_scale_->steps);
     }
     saved.check_all_taken();
     moments_ = std::move(loaded);
@@ -223,18 +237,14 @@ class Adam {
     const Groups groups = gather(parameters);
     if (groups.empty()) return {};
     const Finite finite{parameters};
-    Outcome outcome = finite.outcome();
-    if (finite.found_inf() || outcome.problem().empty()) {
-      if (std::isfinite(step.max_grad_norm)) {
-        clip_grad_norm(finite.gradients(), finite.norm(), step.max_grad_norm);
-      }
-      for (const auto& [kind, group] : groups) {
-        update(group, kind, step, finite);
-        for (const at::Tensor& value : group.values) tensor::count_change(value);
-      }
+    finite.clip(step.max_grad_norm);
+    for (const auto& [kind, group] : groups) {
+      update(group, kind, step, finite.found_inf());
+      for (const at::Tensor& value : group.values) tensor::count_change(value);
     }
     at::_foreach_zero_(finite.gradients());
-    return outcome;
+    if (loss_scale_) loss_scale_->update(finite.found_inf());
+    return finite.outcome();
   }
 
   Groups gather(std::span<const tensor::Parameter> parameters) {
@@ -252,16 +262,16 @@ class Adam {
     return groups;
   }
 
-  void update(const AdamTensors& tensors, const Kind& kind, const Step& step,
-              const Finite& finite) const {
-    count(tensors.steps, finite);
-    const AdamTensors& t = tensors;
+  /// Counts and takes the step, unless `found_inf` is 1.
+  void update(const AdamTensors& t, const Kind& kind, const Step& step,
+              const at::Tensor& found_inf) const {
+    at::_foreach_add_(t.steps, at::rsub(found_inf, 1));
     const double lr = options_.lr * step.lr_scale * kind.lr_factor;
     const auto fused = [&](const auto& update) {
       update(t.values, t.gradients, t.exp_avgs, t.exp_avg_sqs, at::TensorList{}, t.steps, lr,
              step.momentum.value_or(options_.beta1), options_.beta2, weight_decay_of(kind),
              options_.eps, /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/std::nullopt,
-             finite.found_inf());
+             found_inf);
     };
     if (options_.decoupled_weight_decay) {
       fused([](const auto&... arguments) { at::_fused_adamw_(arguments...); });
@@ -270,17 +280,9 @@ class Adam {
     }
   }
 
-  // Counts the step unless a gradient is not finite, which only the device knows.
-  static void count(const std::vector<at::Tensor>& steps, const Finite& finite) {
-    if (finite.found_inf()) {
-      at::_foreach_add_(steps, at::rsub(*finite.found_inf(), 1));
-    } else {
-      at::_foreach_add_(steps, 1);
-    }
-  }
-
   AdamOptions options_;
   std::map<std::string, Moments, std::less<>> moments_;
+  std::shared_ptr<tensor::LossScale> loss_scale_;  ///< the parameters' of the last step
 };
 
 /// `Adam` with decoupled weight decay.

@@ -39,7 +39,7 @@ concept Servable = predict::Predictor<P> && std::movable<P> &&
 struct ModelFacts {
   std::string id = {};               ///< the path or name that it was loaded from
   std::string revision = {};         ///< the commit or version; empty if it is not known
-  std::string dtype = {};            ///< the type of its computations: `float32` or `bfloat16`
+  std::string dtype = {};            ///< the type of its computations, such as `float32`
   std::string compute_type = "cpu";  ///< the device: `cpu` or `gpu`
 };
 

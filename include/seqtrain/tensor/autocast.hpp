@@ -20,18 +20,18 @@ TORCH_API int decrement_nesting();
 
 namespace seqtrain::tensor {
 
-/// Turns on torch.autocast with bfloat16 on this thread: while the object exists, products on
-/// devices of that type have bfloat16 factors and results. Use it for the forward pass only; the
-/// backward pass takes its types from the forward pass. Weights are converted once and the copies
-/// are kept until the outermost object ends, so weights must not change before that.
+/// Turns on torch.autocast on this thread: while the object exists, products on devices of that
+/// type have factors and results of the given type, bfloat16 or half. Use it for the forward pass
+/// only; the backward pass takes its types from the forward pass. Weights are converted once and
+/// the copies are kept until the outermost object ends, so weights must not change before that.
 class Autocast {
  public:
-  explicit Autocast(c10::DeviceType device)
+  explicit Autocast(c10::DeviceType device, c10::ScalarType type = c10::kBFloat16)
       : device_{device},
         enabled_{at::autocast::is_autocast_enabled(device)},
         dtype_{at::autocast::get_autocast_dtype(device)} {
     at::autocast::set_autocast_enabled(device, true);
-    at::autocast::set_autocast_dtype(device, c10::kBFloat16);
+    at::autocast::set_autocast_dtype(device, type);
     at::autocast::increment_nesting();
   }
 

@@ -92,12 +92,18 @@ namespace detail {
   return cuda_problem().empty();
 }
 
-/// Tells whether the current CUDA device multiplies bfloat16 natively, that is, has a compute
-/// capability of 8 or above. Only CUDA's headers give that number, so the function asks whether
-/// cuDNN's convolutions support bfloat16, which needs the same. Returns false if torch has no
-/// cuDNN.
-[[nodiscard]] inline bool cuda_has_bf16() {
-  return has_cuda() && at::detail::getCUDAHooks().supportsBFloat16ConvolutionWithCuDNNv8();
+/// Returns ten times the compute capability of a CUDA device, such as 75 for 7.5, which the driver
+/// knows. Returns 0 for other devices.
+[[nodiscard]] inline int compute_capability(c10::Device device) {
+  if (!device.is_cuda() || !has_cuda()) return 0;
+  const SharedLibrary driver{"libcuda.so.1"};
+  int (*const get)(int*, int) = driver.find("cuDeviceGet");
+  int (*const get_attribute)(int*, int, int) = driver.find("cuDeviceGetAttribute");
+  int handle = 0, major = 0, minor = 0;
+  get(&handle, device.has_index() ? device.index() : 0);
+  get_attribute(&major, 75, handle);  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+  get_attribute(&minor, 76, handle);
+  return 10 * major + minor;
 }
 
 namespace detail {

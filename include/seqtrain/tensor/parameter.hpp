@@ -12,6 +12,7 @@
 
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/parse_number.hpp>
+#include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 
 namespace seqtrain::tensor {
@@ -28,6 +29,8 @@ struct Parameter {
   /// Tells whether decoupled weight decay applies. If it has no value, the optimizer decides by the
   /// name.
   std::optional<bool> decays = {};
+  /// The factor that the gradient has, which all parameters of a model share. Null if it has none.
+  std::shared_ptr<LossScale> loss_scale = nullptr;
 };
 
 /// Returns the number of the layer whose parameter has this name: the first number between dots.

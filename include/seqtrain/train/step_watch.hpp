@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -19,7 +20,9 @@ struct SkippedStep {
 };
 
 /// Finds out which steps the optimizer did not take because a gradient was not finite. If only a
-/// device knows, the answer is read during a later step, so that no step waits for it.
+/// device knows, the answer is read during a later step, so that no step waits for it. If the loss
+/// is scaled, such steps are part of the search for its factor, and they are skipped with either
+/// policy; but if gradients are not finite with a factor of 1, no factor helps.
 class StepWatch {
  public:
   explicit StepWatch(OnNonfinite policy) : policy_{policy} {}
@@ -42,16 +45,22 @@ class StepWatch {
   }
 
   /// Waits for the outcome of the oldest step without one. Returns the step if it was skipped.
-  /// Throws `Error` if the policy is to stop.
+  /// Throws `Error` if the policy is to stop, or if a scaled loss cannot be scaled down further.
   std::optional<SkippedStep> settle() {
     if (!open()) return {};
     Open oldest = std::move(open_.front());
     open_.pop_front();
     if (oldest.outcome.problem().empty()) return {};
-    std::string problem =
-        oldest.description + ": " + oldest.outcome.problem() + "; the step was not taken";
-    if (policy_ == OnNonfinite::skip) return SkippedStep{oldest.step, std::move(problem)};
-    throw Error{problem, {}, "lower the learning rate, or let such steps be skipped"};
+    std::string problem = oldest.description + ": " + oldest.outcome.problem();
+    const auto scale = oldest.outcome.loss_scale();
+    if (scale) problem += " with a loss scale of " + std::to_string(std::llround(*scale));
+    problem += "; the step was not taken";
+    const bool skips = scale ? *scale > 1 : policy_ == OnNonfinite::skip;
+    if (skips) return SkippedStep{oldest.step, std::move(problem)};
+    throw Error{problem,
+                {},
+                scale ? "lower the learning rate, or train in fp32"
+                      : "lower the learning rate, or let such steps be skipped"};
   }
 
  private:

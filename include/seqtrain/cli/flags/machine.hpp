@@ -32,7 +32,8 @@ struct MachineFlags {
     flags.section("Machine")
         .add("device", device, "auto, cpu, cuda or another device of LibTorch, such as cuda:1")
         .add("precision", precision,
-             "precision of matrix products: fp32, bf16 or auto (bf16 where it is native)")
+             "precision of matrix products: fp32, bf16, fp16 (on a GPU) or auto (bf16 where it is "
+             "native, else fp16 on GPUs from Volta on, else fp32)")
         .add("threads", threads,
              "threads that compute (default: the machine's cores divided by its processes)")
         .add("dataloader-num-workers", dataloader_num_workers, "threads that prepare batches")
@@ -49,8 +50,9 @@ struct MachineFlags {
 
   /// Throws an `InputError` that names the flag if a value is out of range.
   void validate() const {
-    require(precision == "auto" || precision == "fp32" || precision == "bf16", "precision",
-            "'" + precision + "' is unknown: use auto, fp32 or bf16");
+    const bool narrow = precision == "bf16" || precision == "fp16";
+    require(precision == "auto" || precision == "fp32" || narrow, "precision",
+            "'" + precision + "' is unknown: use auto, fp32, bf16 or fp16");
     require(threads >= 1, "threads", "must be at least 1");
     require(dataloader_num_workers >= 0, "dataloader-num-workers", "must not be negative");
     require(replicas >= 0, "replicas", "must not be negative");

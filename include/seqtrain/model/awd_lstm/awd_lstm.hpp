@@ -91,7 +91,8 @@ struct RecurrentPasses {
   /// passes. Throws `InputError` if the chosen passes do not support the precision.
   [[nodiscard]] std::optional<Precision> by_hand(c10::Device device, bool qrnn) const {
     const bool exist = device.is_cpu() && !qrnn && !autograd;
-    if (precision == Precision::int8 || (precision == Precision::bf16 && !exist)) {
+    const bool none = precision == Precision::int8 || precision == Precision::fp16;
+    if (none || (precision == Precision::bf16 && !exist)) {
       throw InputError{"a recurrent model has no " + std::string{name(precision)} + " here",
                        {.object = "precision"},
                        exist ? "use fp32, bf16 or auto" : "use fp32 or auto"};

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -163,11 +165,18 @@ class LanguageModel {
     detail::check_below(batch.input_ids, encoder_.vocab_size(), "input_ids", "words");
   }
 
+  /// Copies words to the device. The copy comes from pinned memory, so the call does not wait.
+  template <class T>
+  [[nodiscard]] at::Tensor sent(const std::vector<T>& words) const {
+    const auto type = at::dtype<T>().pinned_memory(!options_.device.is_cpu());
+    const at::Tensor host = at::empty({std::ssize(words)}, type);
+    std::ranges::copy(words, host.mutable_data_ptr<T>());
+    return host.to(options_.device, /*non_blocking=*/true);
+  }
+
   /// Returns the ids of a batch on the device, int32 [rows, width].
   [[nodiscard]] at::Tensor ids(const data::LanguageBatch& batch) const {
-    const at::Tensor host = at::empty({batch.rows, batch.width}, at::kInt);
-    std::memcpy(host.mutable_data_ptr(), batch.input_ids.data(), host.nbytes());
-    return host.to(options_.device);
+    return sent(batch.input_ids).view({batch.rows, batch.width});
   }
 
   /// Returns the state at the beginning of a batch. The batch turns it into the state for the next
@@ -202,9 +211,7 @@ class LanguageModel {
     if (const auto* pass = std::get_if<std::unique_ptr<Pass<kernels::Bf16>>>(&loss_)) {
       return by_hand(**pass);
     }
-    const at::Tensor labels = at::empty({batch.rows * batch.width}, at::kLong);
-    std::memcpy(labels.mutable_data_ptr(), batch.labels.data(), labels.nbytes());
-    return at::cross_entropy_loss(decode(words), labels.to(options_.device));
+    return at::cross_entropy_loss(decode(words), sent(batch.labels));
   }
 
   /// Returns the regularization of Merity et al. 2017, section 4.3. `raw` is the last layer's

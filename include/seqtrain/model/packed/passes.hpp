@@ -34,7 +34,7 @@ class PackedPasses : public OperatorPasses {
                std::span<tensor::Parameter> parameters, c10::Device device, Precision precision,
                std::int32_t padding_id, bool encoder_frozen)
       : OperatorPasses{network, device, precision, encoder_frozen},
-        layers_{parts, precision == Precision::bf16 ? at::kBFloat16 : at::kFloat, parameters},
+        layers_{parts, type_of_products(precision), parameters},
         padding_id_{padding_id} {}
 
   at::Tensor accumulate(const StepInputs& step) override {

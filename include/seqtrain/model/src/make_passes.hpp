@@ -16,7 +16,6 @@
 #include <seqtrain/model/operator_passes.hpp>
 #include <seqtrain/model/packed/layer_parts.hpp>
 #include <seqtrain/model/packed/passes.hpp>
-#include <seqtrain/tensor/device.hpp>
 
 namespace seqtrain::model {
 
@@ -35,7 +34,8 @@ inline bool has_packed_attention(c10::Device device) {
 inline std::vector<packed::LayerParts> packed_parts(const Network& network, Precision precision,
                                                     const ClassifierOptions& options) {
   if (options.autograd || options.lora || !has_packed_attention(options.device)) return {};
-  if (precision == Precision::bf16 && options.device.is_cuda() && !tensor::cuda_has_bf16()) {
+  if (precision == Precision::bf16 && options.device.is_cuda() &&
+      !has_native_bf16(options.device)) {
     return {};
   }
   auto parts = network.packed_parts();
@@ -62,7 +62,7 @@ SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precis
   if (precision == Precision::int8 && !made.by_hand) {
     throw InputError{"int8 is computed on a processor, for encoders with BERT's layers",
                      {.object = "precision"},
-                     "use fp32, bf16 or auto"};
+                     "use fp32, bf16, fp16 or auto"};
   }
   if (made.by_hand) {
     made.maps_in_bf16 = kernels.maps_in_bf16();
