@@ -80,7 +80,7 @@ struct Examples {
   std::optional<seqtrain::data::EncodedFile> test;
   std::string dev_file;               ///< the file that has the dev examples
   std::vector<std::size_t> dev_rows;  ///< their rows in that file; empty if they are all of it
-  std::size_t max_length;             ///< most ids of an example
+  std::size_t max_length;             ///< most ids of an example; 0 if there is no limit
 };
 
 /// Looks at the output directory and, if the model has to be fetched, reads the files of examples,
@@ -136,8 +136,10 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
   auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
   auto tokenizer = text::load_tokenizer(flags.model);
   if (flags.long_texts) {
-    tokenizer.set_long_texts(*flags.long_texts, static_cast<std::size_t>(flags.max_length));
+    tokenizer.set_long_texts(*flags.long_texts, static_cast<std::size_t>(flags.max_length),
+                             static_cast<std::size_t>(flags.stride));
   }
+  if (tokenizer.windows()) flags.long_texts = text::LongTexts::windows;
   auto labels = flags.choose_labels();
   auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
   const std::string& given = program.given.model;
@@ -222,7 +224,7 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
                     .test = std::move(test),
                     .dev_file = parts.dev_rows.empty() ? flags.dev_file : flags.train_file,
                     .dev_rows = std::move(parts.dev_rows),
-                    .max_length = encode.max_length()};
+                    .max_length = run.tokenizer.windows() ? 0 : encode.max_length()};
   if (program.processes.is_first()) describe_examples(program, run, examples);
   return examples;
 }

@@ -264,7 +264,7 @@ TEST_F(Mnli, PredictsLongTextsAsItHasTrained) {
   EXPECT_NE(answers[2], answers[3]);
   const auto wrong = run_example("mnli", flags("wrong", "--long-texts middle"));
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_NE(wrong.output.find("--long-texts: must be truncate, tail or head-tail"),
+  EXPECT_NE(wrong.output.find("--long-texts: must be truncate, tail, head-tail or windows"),
             std::string::npos)
       << wrong.output;
   EXPECT_FALSE(std::filesystem::exists(directory_ / "wrong"));

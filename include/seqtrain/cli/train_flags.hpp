@@ -131,6 +131,7 @@ struct TrainFlags : DataFlags,
     const auto size = static_cast<std::size_t>(std::max<std::int64_t>(batch_size, 64));
     return {.plan = {.batch_size = size,
                      .tokens_per_batch = static_cast<std::size_t>(tokens_per_batch),
+                     .long_rows_alone = long_texts == text::LongTexts::windows,
                      .pad_to_multiple_of = static_cast<std::size_t>(pad_to_multiple_of)},
             .seed = static_cast<std::uint64_t>(seed),
             .workers = static_cast<std::size_t>(dataloader_num_workers),
@@ -142,6 +143,7 @@ struct TrainFlags : DataFlags,
   template <class Options, class Tokenizer, class Device>
   [[nodiscard]] Options classifier(const data::Labels& names, const Tokenizer& tokenizer,
                                    const Device& on) const {
+    const Options defaults;
     return {.labels = names.names(),
             .problem_type = names.problem_type(),
             .dropout = std::isnan(dropout) ? std::nullopt : std::optional{dropout},
@@ -149,6 +151,9 @@ struct TrainFlags : DataFlags,
             .ignore_mismatched_sizes = ignore_mismatched_sizes,
             .freeze_encoder = freeze_encoder,
             .lora = lora(),
+            .windows = tokenizer.windows(),
+            .most_tokens = tokens_per_batch > 0 ? static_cast<std::size_t>(tokens_per_batch)
+                                                : defaults.most_tokens,
             .seed = static_cast<std::uint64_t>(seed),
             .device = on,
             .precision = Options::precision_named(precision)};

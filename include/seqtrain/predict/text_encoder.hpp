@@ -46,8 +46,11 @@ class TextEncoder {
 
   [[nodiscard]] std::size_t vocab_size() const { return tokenizer_->vocab_size(); }
   [[nodiscard]] text::Id pad_id() const { return tokenizer_->pad_id(); }
-  /// Returns the most ids that the tokenizer's files allow an example to have.
+  /// Returns the most ids that the tokenizer's files allow an example to have. There is no limit if
+  /// it is read in windows.
   [[nodiscard]] std::size_t max_length() const { return max_length_; }
+  /// Returns the windows in which a model reads texts, if it does so.
+  [[nodiscard]] const std::optional<text::Windows>& windows() const { return windows_; }
   /// Returns the number of special tokens around a single text (false) or a pair (true).
   [[nodiscard]] std::size_t special_tokens(bool pair) const {
     return tokenizer_->special_tokens(pair);
@@ -119,6 +122,7 @@ class TextEncoder {
 
   std::unique_ptr<const Any> tokenizer_;
   std::size_t max_length_ = text::EncodeOptions{}.max_length;
+  std::optional<text::Windows> windows_ = {};
 };
 
 }  // namespace seqtrain::predict

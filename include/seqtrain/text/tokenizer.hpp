@@ -81,6 +81,11 @@ class BasicTokenizer {
     check_utf8(text);
     if (pair) check_utf8(*pair);
     const Room room = room_of(options, pair.has_value());
+    if (pair && room.way == LongTexts::windows) {
+      throw InputError{"a pair of texts cannot be read in windows",
+                       {},
+                       "choose another way with --long-texts, or give single texts"};
+    }
     static const Template nothing;
     if (!pair) {
       return encode_single(text, options.add_special_tokens ? templates_.single : nothing, room,
@@ -126,6 +131,8 @@ class BasicTokenizer {
   /// Sets the ids that texts keep unless the options of a call say otherwise.
   void set_long_texts(LongTexts way) noexcept { long_texts_ = way; }
 
+  [[nodiscard]] LongTexts long_texts() const noexcept { return long_texts_; }
+
   /// Gives all ids of a pair type 0 from now on.
   void leave_out_token_types() { templates_.pair.type_zero_between.reset(); }
 
@@ -136,6 +143,14 @@ class BasicTokenizer {
   /// Returns the number of special tokens around a single text (false) or a pair (true).
   [[nodiscard]] std::size_t special_tokens(bool pair) const noexcept {
     return (pair ? templates_.pair : templates_.single).special_tokens();
+  }
+  /// Returns the windows of single texts.
+  [[nodiscard]] Windows windows(std::size_t length, std::size_t stride) const noexcept {
+    return {.length = length,
+            .stride = stride,
+            .before = templates_.single.before.size(),
+            .after = templates_.single.after.size(),
+            .pad_id = pad_id_};
   }
 
  private:
@@ -154,7 +169,8 @@ class BasicTokenizer {
 
     /// Returns how many ids of a text are needed if at most `limit` of them are kept.
     [[nodiscard]] std::size_t bound_of(std::size_t limit) const {
-      return way == LongTexts::truncate ? limit : unlimited;
+      const bool from_the_first = way == LongTexts::truncate || way == LongTexts::windows;
+      return from_the_first ? limit : unlimited;
     }
 
     /// Keeps `kept` of the `length` ids from `begin` on.

@@ -51,6 +51,7 @@ struct DataFlags {
   double fraction_of_train_data = 1;
   std::int64_t max_length = 0;
   std::optional<text::LongTexts> long_texts = {};
+  std::int64_t stride = 0;
   std::string problem_type = "";
   std::vector<std::string> labels = {};
   bool soft_labels = false;
@@ -97,8 +98,12 @@ struct DataFlags {
              determines_results)
         .add("long-texts", long_texts, long_texts_words(),
              "what a longer example keeps: truncate: its beginning; tail: its end; head-tail: a "
-             "quarter from its beginning and the rest from its end (default: the tokenizer's "
-             "truncation_side)",
+             "quarter from its beginning and the rest from its end; windows: all of it, read in "
+             "windows of --max-length ids (default: the tokenizer's truncation_side)",
+             determines_results)
+        .add("stride", stride,
+             "ids that a window has in common with the one before it, as in Hugging Face's "
+             "tokenizers",
              determines_results)
         .add("problem-type", problem_type,
              "regression, single_label_classification or multi_label_classification (default: the "
@@ -127,6 +132,11 @@ struct DataFlags {
       require(split->empty() || !dataset.empty(), name, "needs --dataset");
     }
     require_columns(columns);
+    require(stride >= 0, "stride", "must not be negative");
+    require(stride == 0 || long_texts == text::LongTexts::windows, "stride",
+            "needs --long-texts windows");
+    require(stride == 0 || max_length == 0 || stride < max_length, "stride",
+            "must be below --max-length, the length of a window");
     require(!soft_labels || label_field.find(',') == std::string::npos, "soft-labels",
             "are in one field, but --label-field names several");
     require(dev_fraction == 0 || dev_split.empty(), "dev-fraction",

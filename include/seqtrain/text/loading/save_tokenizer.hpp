@@ -17,13 +17,14 @@
 namespace seqtrain::text {
 
 /// Returns the text of a tokenizer_config.json with these settings for long texts. transformers
-/// truncates at the same side and the same length, but knows no head-tail: it keeps that key and
-/// ignores it.
-[[nodiscard]] inline std::string with_long_texts(std::string_view settings, LongTexts way,
-                                                 std::size_t max_length,
-                                                 const std::string& file = "tokenizer_config.json") {
-  std::vector<std::string_view> replaced{"long_texts"};
-  if (way != LongTexts::head_tail) replaced.emplace_back("truncation_side");
+/// truncates at the same side and the same length, but knows neither head-tail nor windows: it
+/// keeps their keys and ignores them.
+[[nodiscard]] inline std::string with_long_texts(
+    std::string_view settings, LongTexts way, std::size_t max_length, std::size_t stride = 0,
+    const std::string& file = "tokenizer_config.json") {
+  std::vector<std::string_view> replaced{"long_texts", "window_stride"};
+  const bool has_side = way == LongTexts::truncate || way == LongTexts::tail;
+  if (has_side) replaced.emplace_back("truncation_side");
   const bool limited = max_length != EncodeOptions{}.max_length;
   if (limited) replaced.insert(replaced.end(), {"model_max_length", "max_len"});
   const auto document = json::Document::parse(settings, file);
@@ -33,11 +34,12 @@ namespace seqtrain::text {
     if (std::ranges::count(replaced, key) > 0) continue;
     out.key(key).raw(simdjson::minify(value.element()));
   }
-  if (way == LongTexts::head_tail) {
-    out.member("long_texts", "head-tail");
-  } else {
+  if (has_side) {
     out.member("truncation_side", way == LongTexts::tail ? "left" : "right");
+  } else {
+    out.member("long_texts", way == LongTexts::windows ? "windows" : "head-tail");
   }
+  if (way == LongTexts::windows) out.member("window_stride", stride);
   if (limited) out.member("model_max_length", max_length);
   return out.end_object().text() + "\n";
 }
@@ -54,7 +56,8 @@ inline void save_tokenizer(const AnyTokenizer& tokenizer, const std::filesystem:
   const auto way = tokenizer.chosen_long_texts();
   if (!way) return;
   write_file_atomically(directory / "tokenizer_config.json",
-                        with_long_texts(settings, *way, tokenizer.max_length()));
+                        with_long_texts(settings, *way, tokenizer.max_length(),
+                                        tokenizer.windows().value_or(Windows{}).stride));
 }
 
 }  // namespace seqtrain::text
