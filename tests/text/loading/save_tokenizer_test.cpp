@@ -6,9 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/text/loading/save_tokenizer.hpp>
-
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/loading/save_tokenizer.hpp>
 
 #include "support/shared_data.hpp"
 #include "support/temporary_directory.hpp"

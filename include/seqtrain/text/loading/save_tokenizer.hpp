@@ -19,9 +19,9 @@ namespace seqtrain::text {
 /// Returns the text of a tokenizer_config.json with these settings for long texts. transformers
 /// truncates at the same side and the same length, but knows no head-tail: it keeps that key and
 /// ignores it.
-[[nodiscard]] inline std::string with_long_texts(std::string_view settings, LongTexts way,
-                                                 std::size_t max_length,
-                                                 const std::string& file = "tokenizer_config.json") {
+[[nodiscard]] inline std::string with_long_texts(
+    std::string_view settings, LongTexts way, std::size_t max_length,
+    const std::string& file = "tokenizer_config.json") {
   std::vector<std::string_view> replaced{"long_texts"};
   if (way != LongTexts::head_tail) replaced.emplace_back("truncation_side");
   const bool limited = max_length != EncodeOptions{}.max_length;
