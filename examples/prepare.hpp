@@ -80,7 +80,6 @@ struct Examples {
   std::optional<seqtrain::data::EncodedFile> test;
   std::string dev_file;               ///< the file that has the dev examples
   std::vector<std::size_t> dev_rows;  ///< their rows in that file; empty if they are all of it
-  std::size_t max_length;             ///< most ids of an example; 0 if there is no limit
 };
 
 /// Looks at the output directory and, if the model has to be fetched, reads the files of examples,
@@ -185,7 +184,7 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
     return {.train = processes.encode_once(encode, flags.train_file, fraction),
             .dev = processes.encode_once(encode, flags.dev_file)};
   }
-  return flags.hold_out(processes.encode_once(encode, flags.train_file), encode.max_length());
+  return flags.hold_out(processes.encode_once(encode, flags.train_file));
 }
 
 /// Logs what the examples are, and warns of problems in them.
@@ -223,8 +222,7 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
                     .dev = std::move(parts.dev),
                     .test = std::move(test),
                     .dev_file = parts.dev_rows.empty() ? flags.dev_file : flags.train_file,
-                    .dev_rows = std::move(parts.dev_rows),
-                    .max_length = run.tokenizer.windows() ? 0 : encode.max_length()};
+                    .dev_rows = std::move(parts.dev_rows)};
   if (program.processes.is_first()) describe_examples(program, run, examples);
   return examples;
 }

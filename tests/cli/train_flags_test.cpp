@@ -305,7 +305,7 @@ TEST_F(TrainFlagsTest, KeepTheCheckpointsOfAFinishedRunIfAsked) {
 TEST_F(TrainFlagsTest, SayThatAShareHoldsOutNoExample) {
   const auto flags = parsed({"--train-file", "mine.csv"});
   data::EncodedFile whole{.set = data::EncodedSet{10, 0}};
-  EXPECT_EQ(tests::problem_of([&] { (void)flags.hold_out(whole, 8); }),
+  EXPECT_EQ(tests::problem_of([&] { (void)flags.hold_out(whole); }),
             "--dev-fraction: 0.1 of the 0 examples in mine.csv is no example to evaluate on; give "
             "a larger share, or a --dev-file");
 }

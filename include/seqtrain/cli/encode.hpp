@@ -66,9 +66,6 @@ class FileEncoder {
     return encoded;
   }
 
-  /// Returns the greatest number of ids of an example.
-  [[nodiscard]] std::size_t max_length() const { return options_.encode.max_length; }
-
   /// Returns the size in bytes of a file or of all files of a split, or 0 for a directory of texts.
   [[nodiscard]] std::uintmax_t bytes_of(const std::string& file) const {
     std::uintmax_t sum = 0;

@@ -97,13 +97,11 @@ struct TrainFlags : DataFlags,
 
   /// Holds the share `--dev-fraction` out of the encoded training file. Throws `InputError` that
   /// names the flag if that is no example.
-  [[nodiscard]] data::HeldOut hold_out(const data::EncodedFile& whole,
-                                       std::size_t longest_example) const {
+  [[nodiscard]] data::HeldOut hold_out(const data::EncodedFile& whole) const {
     try {
       return data::hold_out(whole, {.share = dev_fraction,
                                     .seed = static_cast<std::uint64_t>(seed),
-                                    .train_fraction = fraction_of_train_data,
-                                    .max_length = longest_example});
+                                    .train_fraction = fraction_of_train_data});
     } catch (const InputError& error) {
       if (error.where().object != "split") throw;
       throw InputError{flag_text(dev_fraction) + " of the " + std::to_string(whole.set.size()) +
@@ -143,7 +141,6 @@ struct TrainFlags : DataFlags,
   template <class Options, class Tokenizer, class Device>
   [[nodiscard]] Options classifier(const data::Labels& names, const Tokenizer& tokenizer,
                                    const Device& on) const {
-    const Options defaults;
     return {.labels = names.names(),
             .problem_type = names.problem_type(),
             .dropout = std::isnan(dropout) ? std::nullopt : std::optional{dropout},
@@ -152,8 +149,7 @@ struct TrainFlags : DataFlags,
             .freeze_encoder = freeze_encoder,
             .lora = lora(),
             .windows = tokenizer.windows(),
-            .most_tokens = tokens_per_batch > 0 ? static_cast<std::size_t>(tokens_per_batch)
-                                                : defaults.most_tokens,
+            .most_tokens = static_cast<std::size_t>(tokens_per_batch),
             .seed = static_cast<std::uint64_t>(seed),
             .device = on,
             .precision = Options::precision_named(precision)};

@@ -67,8 +67,8 @@ class AnyClassifier {
     if (auto& windows = options_.windows) {
       windows->length = std::min(windows->length, static_cast<std::size_t>(max_length()));
       windows->validate();
-      passes_.passes = std::make_unique<WindowedPasses>(std::move(passes_.passes), *windows,
-                                                        options_.most_tokens);
+      const std::size_t most = options_.most_tokens > 0 ? options_.most_tokens : 8192;
+      passes_.passes = std::make_unique<WindowedPasses>(std::move(passes_.passes), *windows, most);
     }
   }
 
@@ -138,11 +138,9 @@ class AnyClassifier {
 
   /// Returns the number of tokens that the encoder reads at once, including special tokens.
   [[nodiscard]] std::int64_t max_length() const { return loaded_.max_length; }
-  /// Returns the number of tokens that a row may have: more than `max_length()` if it is read in
-  /// windows.
+  /// Returns the number of tokens that a row may have, which is larger if it is read in windows.
   [[nodiscard]] std::int64_t longest_row() const {
-    constexpr auto most = static_cast<std::int64_t>(data::EncodedSet::most_ids_a_row);
-    return options_.windows ? most : max_length();
+    return options_.windows ? std::int64_t{data::EncodedSet::most_ids_a_row} : max_length();
   }
 
   /// Tells whether the hand-written passes compute the encoder. If not, the bits of a row's logits

@@ -11,6 +11,7 @@
 
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/tokenizer.hpp>
+#include <seqtrain/text/windows.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 
 namespace seqtrain::text {
@@ -23,8 +24,7 @@ class AnyTokenizer {
                               AssembledTokenizer, WordTokenizer>;
 
   /// `files` are the files that the tokenizer consists of. `warnings` name the settings in them
-  /// that encoding ignores. `max_length` is the most ids that they allow an example to have, and
-  /// `stride` that of `windows()`.
+  /// that encoding ignores. `max_length` is the most ids that they allow an example to have.
   explicit AnyTokenizer(Family tokenizer, std::vector<std::filesystem::path> files = {},
                         std::vector<std::string> warnings = {},
                         std::size_t max_length = EncodeOptions{}.max_length, std::size_t stride = 0)
@@ -65,7 +65,12 @@ class AnyTokenizer {
   [[nodiscard]] std::optional<Windows> windows() const {
     return visit([&](const auto& tokenizer) -> std::optional<Windows> {
       if (tokenizer.long_texts() != LongTexts::windows) return {};
-      return tokenizer.windows(max_length_, stride_);
+      const Template& special = tokenizer.templates().single;
+      return Windows{.length = max_length_,
+                     .stride = stride_,
+                     .before = special.before.size(),
+                     .after = special.after.size(),
+                     .pad_id = tokenizer.pad_id()};
     });
   }
 

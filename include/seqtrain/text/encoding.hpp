@@ -1,56 +1,21 @@
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
-
-#include <seqtrain/core/error.hpp>
 
 namespace seqtrain::text {
 
 using Id = std::int32_t;
 
 /// The ids that a text with too many of them keeps: its first ones, its last ones, or its first
-/// ones for a quarter of those that it may have and its last ones for the rest (Sun et al. 2019:
-/// 128 and 382 of 510). With `windows` it keeps its first ones too, and models read them in
-/// `Windows`, so programs do not limit them.
+/// ones for a quarter and its last ones for the rest (Sun et al. 2019: 128 and 382 of 510). With
+/// `windows` it keeps its first ones too, and a program sets no limit, because models read windows.
 enum class LongTexts { truncate, tail, head_tail, windows };
-
-inline constexpr std::array<std::pair<std::string_view, LongTexts>, 4> long_texts_names{
-    {{"truncate", LongTexts::truncate},
-     {"tail", LongTexts::tail},
-     {"head-tail", LongTexts::head_tail},
-     {"windows", LongTexts::windows}}};
-
-/// The windows in which a model reads a text: those of Hugging Face's tokenizers with
-/// `return_overflowing_tokens`.
-struct Windows {
-  std::size_t length = 0;  ///< most ids of a window, special tokens included
-  std::size_t stride = 0;  ///< number of ids that a window has in common with the one before it
-  std::size_t before = 0;  ///< special tokens at the beginning of a text, and of each window
-  std::size_t after = 0;   ///< special tokens at the end of a text, and of each window
-  Id pad_id = 0;
-
-  /// Returns the number of ids of a window that are not special tokens.
-  [[nodiscard]] std::size_t room() const { return length - before - after; }
-
-  /// Throws `InputError` if a window has no room for an id that the one before it lacks.
-  void validate() const {
-    if (length > before + after && stride < room()) return;
-    throw InputError{std::to_string(stride) + " leaves no room for new ids in a window of " +
-                         std::to_string(length) + " ids, " + std::to_string(before + after) +
-                         " of them special tokens",
-                     {.object = "stride"},
-                     "give a smaller --stride or a larger --max-length"};
-  }
-};
 
 struct EncodeOptions {
   /// The most ids that an example may have, special tokens included. How many of them each text of

@@ -17,29 +17,23 @@
 namespace seqtrain::text {
 
 /// Returns the text of a tokenizer_config.json with these settings for long texts. transformers
-/// truncates at the same side and the same length, but knows neither head-tail nor windows: it
-/// keeps their keys and ignores them.
-[[nodiscard]] inline std::string with_long_texts(
-    std::string_view settings, LongTexts way, std::size_t max_length, std::size_t stride = 0,
-    const std::string& file = "tokenizer_config.json") {
-  std::vector<std::string_view> replaced{"long_texts", "window_stride"};
-  const bool has_side = way == LongTexts::truncate || way == LongTexts::tail;
-  if (has_side) replaced.emplace_back("truncation_side");
+/// cuts at the same side and length. It keeps the keys for head-tail and windows, and ignores them.
+[[nodiscard]] inline std::string with_long_texts(std::string_view settings, LongTexts way,
+                                                 std::size_t max_length, std::size_t stride = 0) {
+  std::vector<std::string_view> replaced{"truncation_side", "long_texts", "window_stride"};
   const bool limited = max_length != EncodeOptions{}.max_length;
   if (limited) replaced.insert(replaced.end(), {"model_max_length", "max_len"});
-  const auto document = json::Document::parse(settings, file);
+  const auto document = json::Document::parse(settings, "tokenizer_config.json");
   json::Writer out{2};
   out.begin_object();
   for (const auto& [key, value] : document.root().members()) {
     if (std::ranges::count(replaced, key) > 0) continue;
     out.key(key).raw(simdjson::minify(value.element()));
   }
-  if (has_side) {
-    out.member("truncation_side", way == LongTexts::tail ? "left" : "right");
-  } else {
-    out.member("long_texts", way == LongTexts::windows ? "windows" : "head-tail");
-  }
-  if (way == LongTexts::windows) out.member("window_stride", stride);
+  out.member("truncation_side", way == LongTexts::tail ? "left" : "right");
+  if (way == LongTexts::head_tail) out.member("long_texts", "head-tail");
+  if (way == LongTexts::windows)
+    out.member("long_texts", "windows").member("window_stride", stride);
   if (limited) out.member("model_max_length", max_length);
   return out.end_object().text() + "\n";
 }

@@ -60,9 +60,8 @@ namespace detail {
 /// Returns the stride of windows.
 [[nodiscard]] inline std::size_t stride_of(const TokenizerFolder& folder) {
   const auto stride = folder.setting("window_stride");
-  if (!stride) return 0;
-  if (stride->integer() < 0) throw stride->error("must not be negative");
-  return static_cast<std::size_t>(stride->integer());
+  if (stride && stride->integer() < 0) throw stride->error("must not be negative");
+  return stride ? static_cast<std::size_t>(stride->integer()) : 0;
 }
 
 /// Tells whether a folder has the words of fastai and no other vocabulary.
