@@ -134,11 +134,14 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
   program.place = directory.path().string();
   auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
   auto tokenizer = text::load_tokenizer(flags.model);
+  if (const auto windows = tokenizer.windows(); windows && !flags.long_texts) {
+    flags.long_texts = text::LongTexts::windows;  // as the model was trained before
+    flags.stride = static_cast<std::int64_t>(windows->stride);
+  }
   if (flags.long_texts) {
     tokenizer.set_long_texts(*flags.long_texts, static_cast<std::size_t>(flags.max_length),
                              static_cast<std::size_t>(flags.stride));
   }
-  if (tokenizer.windows()) flags.long_texts = text::LongTexts::windows;
   auto labels = flags.choose_labels();
   auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
   const std::string& given = program.given.model;
