@@ -27,6 +27,7 @@
 #include <seqtrain/run/save_run.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/tensor/machine.hpp>
+#include <seqtrain/text/loading/save_tokenizer.hpp>
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/trainer.hpp>
 
@@ -180,7 +181,10 @@ void summarize(const Program& program, Prepared& run, const Watch& watch) {
 void save_model(const Program& program, const Prepared& run, const model::AnyClassifier& model) {
   const cli::TrainFlags& flags = run.flags;
   const auto save = [&](const model::AnyClassifier& saved) {
-    run::save_run(run.directory, saved, run.tokenizer.files(), run.results,
+    const auto save_tokenizer = [&run](const auto& directory) {
+      text::save_tokenizer(run.tokenizer, directory);
+    };
+    run::save_run(run.directory, saved, save_tokenizer, run.results,
                   {.base_model = cli::name_on_hub(program.given.model),
                    .license = run::license_of(flags.model),
                    .dataset = run.dataset});

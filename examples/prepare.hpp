@@ -135,6 +135,9 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
   program.place = directory.path().string();
   auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
   auto tokenizer = text::load_tokenizer(flags.model);
+  if (flags.long_texts) {
+    tokenizer.set_long_texts(*flags.long_texts, static_cast<std::size_t>(flags.max_length));
+  }
   auto labels = flags.choose_labels();
   auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
   const std::string& given = program.given.model;

@@ -219,6 +219,7 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
             "one_cycle");
   EXPECT_EQ(problem("--order", "random"), "--order: is unknown: use bucket, shuffle or file");
   EXPECT_EQ(problem("--order", ""), "--order: is unknown: use bucket, shuffle or file");
+  EXPECT_EQ(problem("--long-texts", "middle"), "--long-texts: must be truncate, tail or head-tail");
   EXPECT_EQ(problem("--optim", "sgd"), "--optim: is unknown: use adam or adamw");
   EXPECT_EQ(problem("--on-nonfinite", "go"), "--on-nonfinite: is unknown: use stop or skip");
   EXPECT_EQ(problem("--report-texts", "no"), "--report-texts: must be true or false");

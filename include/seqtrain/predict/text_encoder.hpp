@@ -28,14 +28,13 @@ class TextEncoder {
 
   explicit TextEncoder(const text::AnyTokenizer& tokenizer);
 
-  /// Encodes a text or a pair with its special tokens, truncated to `max_length` ids. Throws
-  /// `InputError` if the text is not UTF-8 or has no ids, or if the special tokens alone exceed
-  /// `max_length`.
+  /// Encodes a text or a pair with its special tokens, cut to `max_length` ids as `way` says, or
+  /// the tokenizer's files if it is not given. Throws `InputError` if the text is not UTF-8 or has
+  /// no ids, or if the special tokens alone exceed `max_length`.
   [[nodiscard]] Encoded operator()(std::string_view text, std::optional<std::string_view> pair,
-                                   std::size_t max_length, Cut cut = Cut::end) const {
-    text::EncodeOptions options{.max_length = max_length};
-    if (cut == Cut::beginning) options.truncate_left = true;
-    return tokenizer_->encode(text, pair, options);
+                                   std::size_t max_length,
+                                   std::optional<text::LongTexts> way = {}) const {
+    return tokenizer_->encode(text, pair, {.max_length = max_length, .long_texts = way});
   }
 
   /// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids. Throws
@@ -59,7 +58,7 @@ class TextEncoder {
     virtual ~Any() = default;
     [[nodiscard]] virtual Encoded encode(std::string_view text,
                                          std::optional<std::string_view> pair,
-                                         text::EncodeOptions options) const = 0;
+                                         const text::EncodeOptions& options) const = 0;
     [[nodiscard]] virtual std::optional<std::vector<text::Token>> tokens(std::string_view text,
                                                                          bool special) const = 0;
     [[nodiscard]] virtual std::size_t vocab_size() const = 0;
@@ -73,16 +72,10 @@ class TextEncoder {
     explicit Shared(T tokenizer) : tokenizer_{std::move(tokenizer)} {}
 
     [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
-                                 text::EncodeOptions options) const override {
+                                 const text::EncodeOptions& options) const override {
       auto scratch = borrow();
       Encoded result;
       result.first_segment = tokenizer_.encode(text, pair, options, *scratch, result.input_ids);
-      if (result.input_ids.size() == options.max_length) {  // fits exactly, or was truncated
-        std::vector<text::Id> ids;
-        ++options.max_length;
-        tokenizer_.encode(text, pair, options, *scratch, ids);
-        result.truncated = ids.size() == options.max_length;
-      }
       give_back(std::move(scratch));
       if (result.input_ids.empty()) throw InputError{"the text has no ids"};
       return result;

@@ -48,8 +48,18 @@ class AnyTokenizer {
     return visit([&](const auto& tokenizer) { return tokenizer.special_tokens(pair); });
   }
 
-  /// Returns the most ids that the files allow an example to have, tokenizer_config.json's
-  /// `model_max_length`. `encode` does not use it.
+  /// Sets the ids that texts keep, and the most ids of an example unless that is 0. A saved
+  /// tokenizer has the same settings.
+  void set_long_texts(LongTexts way, std::size_t max_length = 0) {
+    std::visit([&](auto& tokenizer) { tokenizer.set_long_texts(way); }, tokenizer_);
+    chosen_ = way;
+    if (max_length > 0) max_length_ = max_length;
+  }
+  /// Returns the ids that texts keep if `set_long_texts` was called.
+  [[nodiscard]] std::optional<LongTexts> chosen_long_texts() const noexcept { return chosen_; }
+
+  /// Returns the most ids that an example may have: tokenizer_config.json's `model_max_length`,
+  /// unless `set_long_texts` was called. `encode` does not use it.
   [[nodiscard]] std::size_t max_length() const noexcept { return max_length_; }
 
   /// Returns the files to copy when a model is saved with its tokenizer.
@@ -64,6 +74,7 @@ class AnyTokenizer {
   std::vector<std::filesystem::path> files_;
   std::vector<std::string> warnings_;
   std::size_t max_length_;
+  std::optional<LongTexts> chosen_ = {};
 };
 
 /// Returns the id that stands for text which the vocabulary lacks, or nothing if there is no such

@@ -1,25 +1,36 @@
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace seqtrain::text {
 
 using Id = std::int32_t;
 
+/// The ids that a text with too many of them keeps: its first ones, its last ones, or its first
+/// ones for a quarter of those that it may have and its last ones for the rest (Sun et al. 2019:
+/// 128 and 382 of 510).
+enum class LongTexts { truncate, tail, head_tail };
+
+inline constexpr std::array<std::pair<std::string_view, LongTexts>, 3> long_texts_names{
+    {{"truncate", LongTexts::truncate},
+     {"tail", LongTexts::tail},
+     {"head-tail", LongTexts::head_tail}}};
+
 struct EncodeOptions {
-  /// The most ids that an example may have, special tokens included. Pairs are truncated by
-  /// `longest_first`.
+  /// The most ids that an example may have, special tokens included. How many of them each text of
+  /// a pair keeps is decided by `longest_first`.
   std::size_t max_length = std::numeric_limits<std::size_t>::max();
   bool add_special_tokens = true;
-  /// True if texts lose their first ids, false if they lose their last ones. If not given, the
-  /// tokenizer's files decide.
-  std::optional<bool> truncate_left = {};
+  /// The ids that texts keep. If not given, the tokenizer decides.
+  std::optional<LongTexts> long_texts = {};
 };
 
 /// Turns text into ids. `encode` appends the ids of a text or a pair to `out`. It returns how many

@@ -40,9 +40,9 @@ struct TokenizerOptions {
   std::vector<AddedToken> added_tokens = {};
   Templates templates = {};
   Id pad_id = 0;
-  std::size_t vocab_size = 0;           ///< the greatest id plus one
-  std::vector<std::string> names = {};  ///< the tokens of the vocabulary, indexed by id
-  bool truncate_left = false;           ///< texts lose their first tokens, not their last ones
+  std::size_t vocab_size = 0;                  ///< the greatest id plus one
+  std::vector<std::string> names = {};         ///< the tokens of the vocabulary, indexed by id
+  LongTexts long_texts = LongTexts::truncate;  ///< the ids that texts keep
 };
 
 /// Turns a text or a pair into ids. It finds added tokens, runs `Pipeline` on the text between
@@ -57,7 +57,7 @@ class BasicTokenizer {
         templates_{std::move(options.templates)},
         pad_id_{options.pad_id},
         vocab_size_{options.vocab_size},
-        truncate_left_{options.truncate_left},
+        long_texts_{options.long_texts},
         names_{std::move(options.names)} {
     auto& tokens = options.added_tokens;
     const auto normalized = std::stable_partition(
@@ -123,6 +123,9 @@ class BasicTokenizer {
     return std::move(collector).take();
   }
 
+  /// Sets the ids that texts keep unless the options of a call say otherwise.
+  void set_long_texts(LongTexts way) noexcept { long_texts_ = way; }
+
   /// Gives all ids of a pair type 0 from now on.
   void leave_out_token_types() { templates_.pair.type_zero_between.reset(); }
 
@@ -144,25 +147,29 @@ class BasicTokenizer {
                      std::to_string(first_invalid(text).value_or(0) + 1)};
   }
 
-  /// The number of ids that an example's texts may have, and the side at which they are cut.
+  /// The number of ids that an example's texts may have, and which of them they keep.
   struct Room {
     std::size_t budget;
-    bool left;
+    LongTexts way;
 
     /// Returns how many ids of a text are needed if at most `limit` of them are kept.
-    [[nodiscard]] std::size_t bound_of(std::size_t limit) const { return left ? unlimited : limit; }
+    [[nodiscard]] std::size_t bound_of(std::size_t limit) const {
+      return way == LongTexts::truncate ? limit : unlimited;
+    }
 
     /// Keeps `kept` of the `length` ids from `begin` on.
     void cut(std::size_t begin, std::size_t length, std::size_t kept, std::vector<Id>& out) const {
-      const auto from = out.begin() + static_cast<std::ptrdiff_t>(left ? begin : begin + kept);
+      std::size_t first = way == LongTexts::tail ? 0 : kept;
+      if (way == LongTexts::head_tail) first = kept / 4 + (kept % 4 + 2) / 4;  // rounded
+      const auto from = out.begin() + static_cast<std::ptrdiff_t>(begin + first);
       out.erase(from, from + static_cast<std::ptrdiff_t>(length - kept));
     }
   };
 
   [[nodiscard]] Room room_of(const EncodeOptions& options, bool pair) const {
     const std::size_t taken = options.add_special_tokens ? special_tokens(pair) : 0;
-    const bool left = options.truncate_left.value_or(truncate_left_);
-    if (options.max_length >= taken) return {options.max_length - taken, left};
+    const LongTexts way = options.long_texts.value_or(long_texts_);
+    if (options.max_length >= taken) return {options.max_length - taken, way};
     throw InputError{"a maximum length of " + std::to_string(options.max_length) +
                      " has no room for the " + std::to_string(taken) + " special tokens"};
   }
@@ -269,7 +276,7 @@ class BasicTokenizer {
   Templates templates_;
   Id pad_id_;
   std::size_t vocab_size_;
-  bool truncate_left_;
+  LongTexts long_texts_;
   std::vector<std::string> names_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <seqtrain/cli/require.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/read_options.hpp>
+#include <seqtrain/text/encoding.hpp>
 
 namespace seqtrain::cli {
 
@@ -29,6 +31,13 @@ inline void require_columns(const std::vector<std::string>& columns) {
   require(columns.empty() || columns.front() != "...", "columns", "names no column");
 }
 
+/// Returns the words of `--long-texts`. An empty one leaves the choice to the tokenizer's files.
+inline Words<std::optional<text::LongTexts>> long_texts_words() {
+  Words<std::optional<text::LongTexts>> words{{"", {}}};
+  words.insert(words.end(), text::long_texts_names.begin(), text::long_texts_names.end());
+  return words;
+}
+
 /// The flags about examples. An empty string means that the flag is not given.
 struct DataFlags {
   std::string train_file = "examples/data/nli/train.jsonl";
@@ -41,6 +50,7 @@ struct DataFlags {
   double dev_fraction = 0;
   double fraction_of_train_data = 1;
   std::int64_t max_length = 0;
+  std::optional<text::LongTexts> long_texts = {};
   std::string problem_type = "";
   std::vector<std::string> labels = {};
   bool soft_labels = false;
@@ -82,8 +92,13 @@ struct DataFlags {
         .add("fraction-of-train-data", fraction_of_train_data,
              "share of the training examples to use, from the first on", determines_results)
         .add("max-length", max_length,
-             "most ids of an example; longer ones are truncated (0: the model's maximum, or the "
-             "tokenizer's if that is less)",
+             "most ids of an example; see --long-texts (0: the model's maximum, or the tokenizer's "
+             "if that is less)",
+             determines_results)
+        .add("long-texts", long_texts, long_texts_words(),
+             "what a longer example keeps: truncate: its beginning; tail: its end; head-tail: a "
+             "quarter from its beginning and the rest from its end (default: the tokenizer's "
+             "truncation_side)",
              determines_results)
         .add("problem-type", problem_type,
              "regression, single_label_classification or multi_label_classification (default: the "
