@@ -70,6 +70,7 @@ struct Fitted {
                                                 const Examples& examples) {
   const cli::TrainFlags& flags = run.flags;
   const auto task = task_of(run);
+  const std::size_t limit = run.tokenizer.windows() ? 0 : examples.train.max_length;
   return {.file = run.directory.report(),
           .log = run.directory.log(),
           .facts = {.name = run.directory.path().filename().string(),
@@ -80,7 +81,7 @@ struct Fitted {
                     .machine = {{"device", tensor::describe(program.device)}},
                     .task = task,
                     .selection = flags.fit_options().selection(),
-                    .max_length = static_cast<std::int64_t>(examples.max_length),
+                    .max_length = static_cast<std::int64_t>(limit),
                     .train = page::set_facts(flags.train_file, examples.train, task),
                     .dev = page::set_facts(examples.dev_file, examples.dev, task),
                     .texts = flags.report_texts},

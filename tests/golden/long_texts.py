@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes long_texts.json: the ids of texts that are too long, by transformers' tokenizers of tokenizers/.
+"""Writes long_texts.json and windows.json: the ids of texts that are too long, by transformers' tokenizers of
+tokenizers/, cut and in windows.
 
 `tail` is `truncation_side="left"`. transformers has no head-tail: its ids are cut here from those of the whole text.
 Also checks that transformers keeps the key `long_texts` of tokenizer_config.json, and ignores it.
@@ -40,6 +41,18 @@ def cases_of(name):
                    ids=[first, *head_tail(whole, length - 2), last])
 
 
+def windows_of(name):
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(FOLDER / "tokenizers" / name / "tokenizer.json"))
+    for text in (TEXT, QUESTION, ""):
+        whole = len(tokenizer(text)["input_ids"])
+        for length, stride in ((8, 0), (8, 3), (8, 5), (3, 0), (17, 6), (whole, 1), (whole - 1, 1), (512, 100)):
+            if length - stride <= 2:
+                continue
+            windows = tokenizer(text, truncation=True, max_length=length, stride=stride,
+                                return_overflowing_tokens=True)["input_ids"]
+            yield dict(tokenizer=name, text=text, max_length=length, stride=stride, windows=windows)
+
+
 def check_that_transformers_keeps_the_key():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -57,4 +70,6 @@ def check_that_transformers_keeps_the_key():
 
 check_that_transformers_keeps_the_key()
 cases = [case for name in ("bert", "roberta") for case in cases_of(name)]
-(FOLDER / "long_texts.json").write_text("[\n" + ",\n".join(json.dumps(case) for case in cases) + "\n]\n")
+windows = [case for name in ("bert", "roberta") for case in windows_of(name)]
+for name, rows in (("long_texts", cases), ("windows", windows)):
+    (FOLDER / f"{name}.json").write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")

@@ -8,17 +8,20 @@
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
-#include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/tensor/batch.hpp>
 
 namespace seqtrain::model {
+
+/// Returns the mean loss of logits [rows, labels], or an undefined tensor if the step ends before
+/// the backward pass.
+using LossOfLogits = std::function<at::Tensor(const at::Tensor& logits, const tensor::Batch&)>;
 
 /// The inputs of a training step.
 struct StepInputs {
   const data::Batch& batch;
   double weight;          ///< the batch's weight in a mean over several batches
   random::Stream stream;  ///< decides dropout
-  const AnyLoss& loss;
+  const LossOfLogits& loss;
   /// The function that is called with i when the gradients of the parameters from number i on are
   /// complete, while those of earlier layers are still computed.
   const std::function<void(std::size_t)>& ready;
@@ -32,18 +35,19 @@ class Passes {
   Passes& operator=(const Passes&) = delete;
   virtual ~Passes() = default;
 
-  /// Adds weight · d(mean loss)/dp to the gradient of each parameter p. Returns the mean loss.
+  /// Adds weight · d(mean loss)/dp to the gradient of each parameter p. Returns the mean loss. Does
+  /// only the forward pass, with dropout, if the loss is undefined.
   virtual at::Tensor accumulate(const StepInputs& step) = 0;
 
   /// Returns logits [rows, labels], in evaluation mode and without gradients.
   virtual at::Tensor logits(const data::Batch& batch) = 0;
 
  protected:
-  /// Computes the loss and runs autograd from it.
+  /// Computes the loss and runs autograd from it if it is defined.
   static at::Tensor loss_and_backward(const StepInputs& step, const at::Tensor& logits,
                                       const tensor::Batch& input) {
-    const at::Tensor loss = step.loss.mean(logits, input);
-    loss.backward(at::full_like(loss, step.weight));
+    at::Tensor loss = step.loss(logits, input);
+    if (loss.defined()) loss.backward(at::full_like(loss, step.weight));
     return loss;
   }
 };

@@ -15,6 +15,7 @@
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/tokens.hpp>
+#include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::predict {
 
@@ -28,9 +29,9 @@ class TextEncoder {
 
   explicit TextEncoder(const text::AnyTokenizer& tokenizer);
 
-  /// Encodes a text or a pair with its special tokens, cut to `max_length` ids as `way` says, or
-  /// the tokenizer's files if it is not given. Throws `InputError` if the text is not UTF-8 or has
-  /// no ids, or if the special tokens alone exceed `max_length`.
+  /// Encodes a text or a pair with its special tokens, cut to `max_length` ids as `way`, or else
+  /// the tokenizer, says. Throws `InputError` if the text is not UTF-8 or has no ids, or if the
+  /// special tokens alone exceed `max_length`.
   [[nodiscard]] Encoded operator()(std::string_view text, std::optional<std::string_view> pair,
                                    std::size_t max_length,
                                    std::optional<text::LongTexts> way = {}) const {
@@ -46,8 +47,10 @@ class TextEncoder {
 
   [[nodiscard]] std::size_t vocab_size() const { return tokenizer_->vocab_size(); }
   [[nodiscard]] text::Id pad_id() const { return tokenizer_->pad_id(); }
-  /// Returns the most ids that the tokenizer's files allow an example to have.
+  /// Returns the most ids that the tokenizer's files allow an example to have, if they limit it.
   [[nodiscard]] std::size_t max_length() const { return max_length_; }
+  /// Returns the windows in which a model reads texts, if it does so.
+  [[nodiscard]] const std::optional<text::Windows>& windows() const { return windows_; }
   /// Returns the number of special tokens around a single text (false) or a pair (true).
   [[nodiscard]] std::size_t special_tokens(bool pair) const {
     return tokenizer_->special_tokens(pair);
@@ -119,6 +122,7 @@ class TextEncoder {
 
   std::unique_ptr<const Any> tokenizer_;
   std::size_t max_length_ = text::EncodeOptions{}.max_length;
+  std::optional<text::Windows> windows_ = {};
 };
 
 }  // namespace seqtrain::predict

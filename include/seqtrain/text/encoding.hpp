@@ -1,13 +1,11 @@
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace seqtrain::text {
@@ -15,14 +13,9 @@ namespace seqtrain::text {
 using Id = std::int32_t;
 
 /// The ids that a text with too many of them keeps: its first ones, its last ones, or its first
-/// ones for a quarter of those that it may have and its last ones for the rest (Sun et al. 2019:
-/// 128 and 382 of 510).
-enum class LongTexts { truncate, tail, head_tail };
-
-inline constexpr std::array<std::pair<std::string_view, LongTexts>, 3> long_texts_names{
-    {{"truncate", LongTexts::truncate},
-     {"tail", LongTexts::tail},
-     {"head-tail", LongTexts::head_tail}}};
+/// ones for a quarter and its last ones for the rest (Sun et al. 2019: 128 and 382 of 510). With
+/// `windows` it keeps its first ones too, and a program sets no limit, because models read windows.
+enum class LongTexts { truncate, tail, head_tail, windows };
 
 struct EncodeOptions {
   /// The most ids that an example may have, special tokens included. How many of them each text of

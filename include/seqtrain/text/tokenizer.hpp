@@ -81,17 +81,12 @@ class BasicTokenizer {
     check_utf8(text);
     if (pair) check_utf8(*pair);
     const Room room = room_of(options, pair.has_value());
-    static const Template nothing;
-    if (!pair) {
-      return encode_single(text, options.add_special_tokens ? templates_.single : nothing, room,
-                           scratch, out);
-    }
-    if (options.add_special_tokens) {
-      return encode_pair(text, *pair, templates_.pair, room, scratch, out);
-    }
-    const auto type_zero_between =
-        templates_.pair.type_zero_between ? std::optional<std::size_t>{0} : std::nullopt;
-    return encode_pair(text, *pair, {.type_zero_between = type_zero_between}, room, scratch, out);
+    Template bare;
+    if (templates_.pair.type_zero_between) bare.type_zero_between = 0;
+    const Template& special = pair ? templates_.pair : templates_.single;
+    const Template& used = options.add_special_tokens ? special : bare;
+    return pair ? encode_pair(text, *pair, used, room, scratch, out)
+                : encode_single(text, used, room, scratch, out);
   }
 
   /// Returns the tokens of a text, with special tokens around them if `special` is set. The tokens
@@ -125,10 +120,12 @@ class BasicTokenizer {
 
   /// Sets the ids that texts keep unless the options of a call say otherwise.
   void set_long_texts(LongTexts way) noexcept { long_texts_ = way; }
+  [[nodiscard]] LongTexts long_texts() const noexcept { return long_texts_; }
 
   /// Gives all ids of a pair type 0 from now on.
   void leave_out_token_types() { templates_.pair.type_zero_between.reset(); }
 
+  [[nodiscard]] const Templates& templates() const noexcept { return templates_; }
   [[nodiscard]] const Pipeline& pipeline() const noexcept { return pipeline_; }
   [[nodiscard]] std::size_t vocab_size() const noexcept { return vocab_size_; }
   [[nodiscard]] Id pad_id() const noexcept { return pad_id_; }
@@ -154,7 +151,7 @@ class BasicTokenizer {
 
     /// Returns how many ids of a text are needed if at most `limit` of them are kept.
     [[nodiscard]] std::size_t bound_of(std::size_t limit) const {
-      return way == LongTexts::truncate ? limit : unlimited;
+      return way == LongTexts::tail || way == LongTexts::head_tail ? unlimited : limit;
     }
 
     /// Keeps `kept` of the `length` ids from `begin` on.
@@ -169,6 +166,10 @@ class BasicTokenizer {
   [[nodiscard]] Room room_of(const EncodeOptions& options, bool pair) const {
     const std::size_t taken = options.add_special_tokens ? special_tokens(pair) : 0;
     const LongTexts way = options.long_texts.value_or(long_texts_);
+    if (pair && way == LongTexts::windows) {
+      throw InputError{
+          "windows are for single texts", {.object = "long_texts"}, "pairs need another way"};
+    }
     if (options.max_length >= taken) return {options.max_length - taken, way};
     throw InputError{"a maximum length of " + std::to_string(options.max_length) +
                      " has no room for the " + std::to_string(taken) + " special tokens"};

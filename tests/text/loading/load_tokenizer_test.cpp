@@ -220,7 +220,7 @@ TEST_F(LoadTokenizer, KeepsHeadAndTailIfTheFolderSaysSo) {
   });
   EXPECT_EQ(ids, (std::vector<Id>{2, 2}));
   write("tokenizer_config.json", R"({"long_texts": "middle"})");
-  expect_error("long_texts: \"middle\" is not supported; supported: head-tail");
+  expect_error("long_texts: \"middle\" is not supported; supported: head-tail and windows");
 }
 
 TEST_F(LoadTokenizer, KnowsTheLengthThatTheFolderAllows) {

@@ -9,6 +9,7 @@
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/loading/save_tokenizer.hpp>
 
+#include "support/long_texts.hpp"
 #include "support/shared_data.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -29,10 +30,13 @@ TEST(WithLongTexts, SaysItAsTransformersDoes) {
   EXPECT_EQ(with(given, LongTexts::truncate, no_limit),
             R"({"do_lower_case":true,"truncation_side":"right"})");
   EXPECT_EQ(with(given, LongTexts::head_tail, no_limit),
-            R"({"do_lower_case":true,"truncation_side":"left","long_texts":"head-tail"})");
+            R"({"do_lower_case":true,"truncation_side":"right","long_texts":"head-tail"})");
   EXPECT_EQ(with(R"({"model_max_length": 512, "max_len": 1, "long_texts": "head-tail"})",
                  LongTexts::tail, 128),
             R"({"truncation_side":"left","model_max_length":128})");
+  EXPECT_EQ(
+      flat(with_long_texts(R"({"long_texts": "head-tail"})", LongTexts::windows, 128, 16)),
+      R"({"truncation_side":"right","long_texts":"windows","window_stride":16,"model_max_length":128})");
 }
 
 /// Returns the ids to which a tokenizer cuts a text, by the length of its files.
@@ -56,13 +60,15 @@ TEST(SaveTokenizer, CopiesFilesUnlessAWayIsChosen) {
 }
 
 TEST(SaveTokenizer, IsReadBackWithTheWayAndTheLength) {
-  for (const auto& [name, way] : long_texts_names) {
+  for (const auto& [name, way] : tests::ways_of_long_texts) {
     const tests::TemporaryDirectory directory;
     auto tokenizer = load_tokenizer(tests::golden() / "tokenizers/bert");
-    tokenizer.set_long_texts(way, 9);
+    tokenizer.set_long_texts(way, 9, way == LongTexts::windows ? 4 : 0);
     save_tokenizer(tokenizer, directory.path());
     const auto again = load_tokenizer(directory.path());
     EXPECT_EQ(again.max_length(), 9u);
+    EXPECT_EQ(again.windows().has_value(), way == LongTexts::windows);
+    if (again.windows()) EXPECT_EQ(again.windows()->stride, 4u);
     EXPECT_EQ(ids_of(again), ids_of(tokenizer)) << name;
     EXPECT_EQ(ids_of(again).size(), 9u);
   }

@@ -31,13 +31,6 @@ inline void require_columns(const std::vector<std::string>& columns) {
   require(columns.empty() || columns.front() != "...", "columns", "names no column");
 }
 
-/// Returns the words of `--long-texts`. An empty one leaves the choice to the tokenizer's files.
-inline Words<std::optional<text::LongTexts>> long_texts_words() {
-  Words<std::optional<text::LongTexts>> words{{"", {}}};
-  words.insert(words.end(), text::long_texts_names.begin(), text::long_texts_names.end());
-  return words;
-}
-
 /// The flags about examples. An empty string means that the flag is not given.
 struct DataFlags {
   std::string train_file = "examples/data/nli/train.jsonl";
@@ -51,6 +44,7 @@ struct DataFlags {
   double fraction_of_train_data = 1;
   std::int64_t max_length = 0;
   std::optional<text::LongTexts> long_texts = {};
+  std::int64_t stride = 0;
   std::string problem_type = "";
   std::vector<std::string> labels = {};
   bool soft_labels = false;
@@ -92,13 +86,19 @@ struct DataFlags {
         .add("fraction-of-train-data", fraction_of_train_data,
              "share of the training examples to use, from the first on", determines_results)
         .add("max-length", max_length,
-             "most ids of an example; see --long-texts (0: the model's maximum, or the tokenizer's "
-             "if that is less)",
+             "most ids of an example (0: the model's maximum, or the tokenizer's if that is less)",
              determines_results)
-        .add("long-texts", long_texts, long_texts_words(),
+        .add("long-texts", long_texts,
+             {{"", {}},
+              {"truncate", text::LongTexts::truncate},
+              {"tail", text::LongTexts::tail},
+              {"head-tail", text::LongTexts::head_tail},
+              {"windows", text::LongTexts::windows}},
              "what a longer example keeps: truncate: its beginning; tail: its end; head-tail: a "
-             "quarter from its beginning and the rest from its end (default: the tokenizer's "
-             "truncation_side)",
+             "quarter from its beginning and the rest from its end; windows: all of it, read in "
+             "windows of --max-length ids (default: the tokenizer's truncation_side)",
+             determines_results)
+        .add("stride", stride, "ids that a window has in common with the one before it",
              determines_results)
         .add("problem-type", problem_type,
              "regression, single_label_classification or multi_label_classification (default: the "
@@ -127,6 +127,9 @@ struct DataFlags {
       require(split->empty() || !dataset.empty(), name, "needs --dataset");
     }
     require_columns(columns);
+    require(stride >= 0, "stride", "must not be negative");
+    require(stride == 0 || long_texts == text::LongTexts::windows, "stride",
+            "needs --long-texts windows");
     require(!soft_labels || label_field.find(',') == std::string::npos, "soft-labels",
             "are in one field, but --label-field names several");
     require(dev_fraction == 0 || dev_split.empty(), "dev-fraction",

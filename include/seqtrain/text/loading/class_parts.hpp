@@ -21,8 +21,9 @@ namespace seqtrain::text::detail {
 /// what transformers has no name for.
 [[nodiscard]] inline LongTexts long_texts_of(const TokenizerFolder& folder) {
   if (const auto way = folder.setting("long_texts")) {
-    if (way->string() != "head-tail") refuse(*way, "head-tail");
-    return LongTexts::head_tail;
+    const bool windows = way->string() == "windows";
+    if (!windows && way->string() != "head-tail") refuse(*way, "head-tail and windows");
+    return windows ? LongTexts::windows : LongTexts::head_tail;
   }
   const auto side_of = [](bool left) { return left ? LongTexts::tail : LongTexts::truncate; };
   if (const auto side = folder.setting("truncation_side")) {
