@@ -26,6 +26,7 @@
 #include <seqtrain/run/save_run.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/tensor/machine.hpp>
+#include <seqtrain/text/loading/save_tokenizer.hpp>
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/trainer.hpp>
 
@@ -69,6 +70,7 @@ struct Fitted {
                                                 const Examples& examples) {
   const cli::TrainFlags& flags = run.flags;
   const auto task = task_of(run);
+  const std::size_t limit = run.tokenizer.windows() ? 0 : examples.train.max_length;
   return {.file = run.directory.report(),
           .log = run.directory.log(),
           .facts = {.name = run.directory.path().filename().string(),
@@ -79,7 +81,7 @@ struct Fitted {
                     .machine = {{"device", tensor::describe(program.device)}},
                     .task = task,
                     .selection = flags.fit_options().selection(),
-                    .max_length = static_cast<std::int64_t>(examples.max_length),
+                    .max_length = static_cast<std::int64_t>(limit),
                     .train = page::set_facts(flags.train_file, examples.train, task),
                     .dev = page::set_facts(examples.dev_file, examples.dev, task),
                     .texts = flags.report_texts},
@@ -182,7 +184,10 @@ void summarize(const Program& program, Prepared& run, const Watch& watch) {
 void save_model(const Program& program, const Prepared& run, const model::AnyClassifier& model) {
   const cli::TrainFlags& flags = run.flags;
   const auto save = [&](const model::AnyClassifier& saved) {
-    run::save_run(run.directory, saved, run.tokenizer.files(), run.results,
+    const auto save_tokenizer = [&run](const auto& directory) {
+      text::save_tokenizer(run.tokenizer, directory);
+    };
+    run::save_run(run.directory, saved, save_tokenizer, run.results,
                   {.base_model = cli::name_on_hub(program.given.model),
                    .license = run::license_of(flags.model),
                    .dataset = run.dataset});

@@ -80,7 +80,6 @@ struct Examples {
   std::optional<seqtrain::data::EncodedFile> test;
   std::string dev_file;               ///< the file that has the dev examples
   std::vector<std::size_t> dev_rows;  ///< their rows in that file; empty if they are all of it
-  std::size_t max_length;             ///< most ids of an example
 };
 
 /// Looks at the output directory and, if the model has to be fetched, reads the files of examples,
@@ -135,6 +134,14 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
   program.place = directory.path().string();
   auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
   auto tokenizer = text::load_tokenizer(flags.model);
+  if (const auto windows = tokenizer.windows(); windows && !flags.long_texts) {
+    flags.long_texts = text::LongTexts::windows;  // as the model was trained before
+    flags.stride = static_cast<std::int64_t>(windows->stride);
+  }
+  if (flags.long_texts) {
+    tokenizer.set_long_texts(*flags.long_texts, static_cast<std::size_t>(flags.max_length),
+                             static_cast<std::size_t>(flags.stride));
+  }
   auto labels = flags.choose_labels();
   auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
   const std::string& given = program.given.model;
@@ -180,7 +187,7 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
     return {.train = processes.encode_once(encode, flags.train_file, fraction),
             .dev = processes.encode_once(encode, flags.dev_file)};
   }
-  return flags.hold_out(processes.encode_once(encode, flags.train_file), encode.max_length());
+  return flags.hold_out(processes.encode_once(encode, flags.train_file));
 }
 
 /// Logs what the examples are, and warns of problems in them.
@@ -218,8 +225,7 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
                     .dev = std::move(parts.dev),
                     .test = std::move(test),
                     .dev_file = parts.dev_rows.empty() ? flags.dev_file : flags.train_file,
-                    .dev_rows = std::move(parts.dev_rows),
-                    .max_length = encode.max_length()};
+                    .dev_rows = std::move(parts.dev_rows)};
   if (program.processes.is_first()) describe_examples(program, run, examples);
   return examples;
 }

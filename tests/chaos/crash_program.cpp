@@ -191,9 +191,11 @@ void train_in(const fs::path& directory, const log::Log& log) {
   const auto fitted =
       trainer.fit({.epochs = 2, .metric_for_best_model = "loss"}, loader, train::BestModel{},
                   Progress{log, [&] { return keeper.unfinished(); }}, records, keeper);
-  const std::vector<fs::path> tokenizer_files{fs::path{SEQTRAIN_TESTS_DIR} /
-                                              "chaos/crash_points.py"};
-  run::save_run(run, trainer.model(), tokenizer_files, {.dev = fitted.dev.back()});
+  const auto save_tokenizer = [](const fs::path& directory) {
+    fs::copy_file(fs::path{SEQTRAIN_TESTS_DIR} / "chaos/crash_points.py",
+                  directory / "crash_points.py", fs::copy_options::overwrite_existing);
+  };
+  run::save_run(run, trainer.model(), save_tokenizer, {.dev = fitted.dev.back()});
   trainer.publish(run.path(), run.results(), "model");
   if (!keeper.problem().empty()) throw Error{keeper.problem()};
   log.info("The model is in " + run.path().string());

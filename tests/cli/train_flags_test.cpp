@@ -219,6 +219,10 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
             "one_cycle");
   EXPECT_EQ(problem("--order", "random"), "--order: is unknown: use bucket, shuffle or file");
   EXPECT_EQ(problem("--order", ""), "--order: is unknown: use bucket, shuffle or file");
+  EXPECT_EQ(problem("--long-texts", "middle"),
+            "--long-texts: must be truncate, tail, head-tail or windows");
+  EXPECT_EQ(problem("--stride", "-1"), "--stride: must not be negative");
+  EXPECT_EQ(problem("--stride", "8"), "--stride: needs --long-texts windows");
   EXPECT_EQ(problem("--optim", "sgd"), "--optim: is unknown: use adam or adamw");
   EXPECT_EQ(problem("--on-nonfinite", "go"), "--on-nonfinite: is unknown: use stop or skip");
   EXPECT_EQ(problem("--report-texts", "no"), "--report-texts: must be true or false");
@@ -301,7 +305,7 @@ TEST_F(TrainFlagsTest, KeepTheCheckpointsOfAFinishedRunIfAsked) {
 TEST_F(TrainFlagsTest, SayThatAShareHoldsOutNoExample) {
   const auto flags = parsed({"--train-file", "mine.csv"});
   data::EncodedFile whole{.set = data::EncodedSet{10, 0}};
-  EXPECT_EQ(tests::problem_of([&] { (void)flags.hold_out(whole, 8); }),
+  EXPECT_EQ(tests::problem_of([&] { (void)flags.hold_out(whole); }),
             "--dev-fraction: 0.1 of the 0 examples in mine.csv is no example to evaluate on; give "
             "a larger share, or a --dev-file");
 }

@@ -8,6 +8,7 @@
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/labels.hpp>
 
+#include "support/encode_text.hpp"
 #include "support/letter_tokenizer.hpp"
 
 namespace seqtrain::data {
@@ -18,8 +19,8 @@ using Sizes = std::vector<std::size_t>;
 const tests::LetterTokenizer letters;
 
 EncodedFile sentiments(const std::string& rows, std::size_t max_length = 100) {
-  return encode_text({.text = rows, .name = "f"}, letters, Labels::sentiment(),
-                     {.encode = {.max_length = max_length}});
+  return tests::encode_text({.text = rows, .name = "f"}, letters, Labels::sentiment(),
+                            {.encode = {.max_length = max_length}});
 }
 
 TEST(Describe, CountsWhatASetIsMadeOf) {
@@ -63,8 +64,8 @@ TEST(Describe, WarnsOfExamplesThatAreInBothSets) {
 
 TEST(Describe, TellsPairsThatAreSplitElsewhereApart) {
   const auto pairs = [](const std::string& rows) {
-    return encode_text({.text = "text\ttext_pair\tlabel\n" + rows, .name = "f"}, letters,
-                       Labels::sentiment(), {.encode = {.max_length = 100}});
+    return tests::encode_text({.text = "text\ttext_pair\tlabel\n" + rows, .name = "f"}, letters,
+                              Labels::sentiment(), {.encode = {.max_length = 100}});
   };
   EXPECT_EQ(describe(pairs("a\tb\t0\n"), pairs("a\tb\t0\n"), Labels::sentiment()).dev.in_train, 1u);
   EXPECT_EQ(describe(pairs("a\tb\t0\n"), pairs("b\ta\t0\n"), Labels::sentiment()).dev.in_train, 0u);
@@ -89,15 +90,15 @@ TEST(Describe, ListsTheMostFrequentOfManyLabels) {
     for (int j = 0; j <= i; ++j) rows += "a\tn" + std::to_string(i) + "\n";
   }
   const Labels labels{names};
-  const auto file = encode_text({.text = rows, .name = "f"}, letters, labels, {});
+  const auto file = tests::encode_text({.text = rows, .name = "f"}, letters, labels, {});
   const auto text = to_text(describe(file, file, labels));
   EXPECT_NE(text.find("\n  n11 12 (15.4 %), n10 11"), std::string::npos) << text;
   EXPECT_NE(text.find(", … and 4 more labels"), std::string::npos) << text;
 }
 
 TEST(Describe, HasNoLabelsForRegression) {
-  const auto file =
-      encode_text({.text = "text\tlabel\na\t0.5\n", .name = "f"}, letters, Labels::regression());
+  const auto file = tests::encode_text({.text = "text\tlabel\na\t0.5\n", .name = "f"}, letters,
+                                       Labels::regression());
   const auto data = describe(file, file, Labels::regression());
   EXPECT_TRUE(data.labels.empty());
   EXPECT_TRUE(data.train.labels.empty());
@@ -123,8 +124,8 @@ TEST(Describe, NamesLabelsThatCannotBeLearned) {
 }
 
 EncodedSet encoded(const std::string& texts) {
-  return encode_text({.text = "text\tlabel\n" + texts, .name = "f"}, tests::LetterTokenizer{},
-                     Labels::sentiment())
+  return tests::encode_text({.text = "text\tlabel\n" + texts, .name = "f"},
+                            tests::LetterTokenizer{}, Labels::sentiment())
       .set;
 }
 

@@ -17,6 +17,7 @@
 #include <seqtrain/text/word_tokenizer.hpp>
 
 #include "support/compressed.hpp"
+#include "support/encode_text.hpp"
 #include "support/letter_tokenizer.hpp"
 #include "support/problem_of.hpp"
 #include "support/row_of.hpp"
@@ -34,7 +35,7 @@ using tests::row_of;
 const LetterTokenizer tokenizer;
 
 EncodedFile encode(std::string_view text, const EncodeFileOptions& options = {}) {
-  return encode_text({.text = text, .name = "f"}, tokenizer, Labels::nli(), options);
+  return tests::encode_text({.text = text, .name = "f"}, tokenizer, Labels::nli(), options);
 }
 
 /// Returns `count` records with different texts, long enough for many parts.
@@ -72,13 +73,13 @@ TEST(EncodeFile, MakesRowsOfPairs) {
   EXPECT_EQ(encoded.set.pad_id(), 302);
   EXPECT_EQ(encoded.total, 2u);
   EXPECT_EQ(encoded.left_out, 1u);
-  EXPECT_EQ(encoded.at_max_length, 1u);
+  EXPECT_EQ(encoded.at_max_length(), 1u);
 }
 
 TEST(EncodeFile, LeavesOutMinusOneUnlessItIsALabel) {
   const std::string rows = "text\tlabel\na\t-1\nb\t0\nc\t1\n";
   const auto of = [&](const Labels& labels) {
-    return encode_text({.text = rows, .name = "f"}, tokenizer, labels);
+    return tests::encode_text({.text = rows, .name = "f"}, tokenizer, labels);
   };
   EXPECT_EQ(of(Labels::sentiment()).left_out, 1u);
   EXPECT_EQ(of(Labels::sentiment()).set.size(), 2u);
@@ -155,7 +156,7 @@ TEST(EncodeFile, NamesLabelsThatAreNotKnown) {
 TEST(EncodeFile, TakesNoNumberOfADevFileForAnotherOfTheTrainingFile) {
   const auto encode_dev = [](const std::string& train, const std::string& dev) {
     const auto labels = find_labels(Reader{{.text = train, .name = "train"}});
-    return encode_text({.text = dev, .name = "dev"}, tokenizer, labels).set.label(0);
+    return tests::encode_text({.text = dev, .name = "dev"}, tokenizer, labels).set.label(0);
   };
   const std::string stars = "text\tlabel\na\t1\nb\t2\nc\t3\n";
   EXPECT_EQ(problem_of([&] { encode_dev(stars, "text\tlabel\na\t0\n"); }),
@@ -203,12 +204,12 @@ TEST(EncodeFile, WritesTheSameToAFile) {
     EXPECT_TRUE(same(one.set, other.set));
     EXPECT_EQ(one.total, other.total);
     EXPECT_EQ(one.left_out, other.left_out);
-    EXPECT_EQ(one.at_max_length, other.at_max_length);
+    EXPECT_EQ(one.at_max_length(), other.at_max_length());
   };
   for (const double fraction : {1.0, 0.3}) {
     EncodeFileOptions options{.encode = {.max_length = 30}, .fraction = fraction, .workers = 2};
     const EncodedFile expected = encode(text, options);
-    EXPECT_GT(expected.at_max_length, 0u);
+    EXPECT_GT(expected.at_max_length(), 0u);
     options.file = file;
     const EncodedFile written = encode(text, options);
     EXPECT_EQ(written.set.bytes(), 0u);

@@ -70,7 +70,7 @@ TEST_F(EncodedFileOpening, GivesWhatWasWritten) {
     ASSERT_EQ(opened.set.size(), set.size());
     EXPECT_EQ(opened.total, set.size());
     EXPECT_EQ(opened.left_out, 5u);
-    EXPECT_EQ(opened.at_max_length, 2u);
+    EXPECT_EQ(opened.at_max_length(), 2u);
     EXPECT_EQ(opened.set.bytes(), 0u);
     for (std::size_t row = 0; row < set.size(); ++row) {
       ASSERT_EQ(row_of(opened.set, row), row_of(set, row));

@@ -52,7 +52,7 @@ TEST(EncodedFileWriter, JoinsParts) {
     ASSERT_EQ(opened.set.label(row), expected.label(row));
     longest += expected.length(row) == 3 ? 1 : 0;
   }
-  EXPECT_EQ(opened.at_max_length, longest);
+  EXPECT_EQ(opened.at_max_length(), longest);
 }
 
 TEST(EncodedFileWriter, LeavesNothingUnlessItCommits) {

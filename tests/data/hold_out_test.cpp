@@ -9,6 +9,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/data/hold_out.hpp>
 
+#include "support/encode_text.hpp"
 #include "support/letter_tokenizer.hpp"
 #include "support/problem_of.hpp"
 #include "support/row_of.hpp"
@@ -67,8 +68,8 @@ EncodedFile reviews(std::size_t count) {
     rows += std::string(i % 30 + 1, static_cast<char>('a' + i % 26)) + "\t" +
             (i % 4 == 0 ? "1" : "0") + "\n";
   }
-  return encode_text({.text = rows, .name = "f"}, by_letters, Labels::sentiment(),
-                     {.encode = {.max_length = 20}});
+  return tests::encode_text({.text = rows, .name = "f"}, by_letters, Labels::sentiment(),
+                            {.encode = {.max_length = 20}});
 }
 
 std::size_t positive(const EncodedSet& set) {
@@ -79,7 +80,7 @@ std::size_t positive(const EncodedSet& set) {
 
 TEST(HoldOut, SplitsEachLabelAlike) {
   const auto whole = reviews(1000);
-  const auto parts = hold_out(whole, {.share = 0.1, .seed = 7, .max_length = 20});
+  const auto parts = hold_out(whole, {.share = 0.1, .seed = 7});
   EXPECT_EQ(parts.dev.set.size(), 100u);
   EXPECT_EQ(parts.train.set.size(), 900u);
   EXPECT_EQ(positive(parts.dev.set), 25u);
@@ -87,7 +88,7 @@ TEST(HoldOut, SplitsEachLabelAlike) {
   EXPECT_EQ(parts.dev.total, 100u);
   EXPECT_EQ(parts.train.left_out, 1u);
   EXPECT_EQ(parts.dev.left_out, 0u);
-  EXPECT_EQ(parts.train.at_max_length + parts.dev.at_max_length, whole.at_max_length);
+  EXPECT_EQ(parts.train.at_max_length() + parts.dev.at_max_length(), whole.at_max_length());
 }
 
 TEST(HoldOut, KeepsEachExampleInOneOfTheParts) {

@@ -51,6 +51,13 @@ double padding_share(const Plan& plan, const Lengths& lengths) {
   return 1 - static_cast<double>(tokens) / static_cast<double>(cells);
 }
 
+TEST(Plan, LeavesLongRowsAloneIfTheyMayBe) {
+  const Lengths lengths{30, 10, 40, 10, 10, 10, 99};
+  const PlanOptions options{.tokens_per_batch = 30, .long_rows_alone = true, .order = Order::file};
+  EXPECT_EQ(batches_of(make_plan(lengths, options, 1, 0)),
+            (std::vector<std::vector<std::uint32_t>>{{0}, {1}, {2}, {3, 4, 5}, {6}}));
+}
+
 TEST(Plan, HasEachRowOnce) {
   for (const std::size_t count : {0, 1, 31, 32, 33, 5'000}) {
     const Lengths lengths = some_lengths(count);

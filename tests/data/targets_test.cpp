@@ -9,6 +9,7 @@
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/targets.hpp>
 
+#include "support/encode_text.hpp"
 #include "support/letter_tokenizer.hpp"
 #include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
@@ -30,7 +31,8 @@ Floats targets_of(const EncodedSet& set) {
 
 EncodedSet with_targets(const std::string& text, const Labels& labels,
                         const EncodeFileOptions& options = {}) {
-  return encode_text({.text = text, .name = "f"}, tests::LetterTokenizer{}, labels, options).set;
+  return tests::encode_text({.text = text, .name = "f"}, tests::LetterTokenizer{}, labels, options)
+      .set;
 }
 
 std::string problem_with(const std::string& text, const Labels& labels) {

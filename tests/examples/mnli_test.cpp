@@ -214,6 +214,127 @@ TEST_F(Mnli, TrainsTheHeadAloneAndTakesTheOtherOptimizer) {
             bytes(after.find("bert.pooler.dense.weight")));
 }
 
+/// Returns the scores in each line of predictions.jsonl, or of what `predict` writes.
+std::vector<std::vector<float>> scores_in(const std::string& lines) {
+  std::vector<std::vector<float>> all;
+  std::istringstream in{lines};
+  for (std::string line; std::getline(in, line);) {
+    const auto document = json::Document::parse(line, "answer");
+    const auto scores = document.root().at("scores");
+    all.emplace_back();
+    const auto add = [&](const json::Value& score) {
+      all.back().push_back(static_cast<float>(score.number()));
+    };
+    if (line.find("\"scores\": [") != line.npos || line.find("\"scores\":[") != line.npos) {
+      for (const auto& score : scores.items()) add(score);
+    } else {
+      for (const auto& [label, score] : scores.members()) add(score);
+    }
+  }
+  return all;
+}
+
+TEST_F(Mnli, PredictsLongTextsAsItHasTrained) {
+  const auto file = write_file(directory_ / "texts.csv",
+                               "text,label\nthe film began well and then it was a bad bad mess,no\n"
+                               "a slow start but the end of it was as good as it gets,yes\n");
+  std::vector<std::string> answers;
+  for (const std::string way : {"", "truncate", "tail", "head-tail"}) {
+    const auto output = directory_ / ("run" + way);
+    const auto flags =
+        "--model " + tests::small_checkpoint().string() + " --train-file " + file.string() +
+        " --dev-file " + file.string() + " --output-dir " + output.string() +
+        " --max-length 7 --epochs 2 --learning-rate 0.01 --precision fp32 --threads 1" +
+        (way.empty() ? "" : " --long-texts " + way);
+    const auto run = run_example("mnli", flags);
+    ASSERT_EQ(run.code, 0) << run.output;
+    answers.push_back(read_file(output / "predictions.jsonl"));
+    if (way.empty()) continue;
+    EXPECT_EQ(
+        read_file(output / "model/tokenizer_config.json").find("long_texts") != std::string::npos,
+        way == "head-tail");
+    const auto predicted =
+        run_example("predict", "--model " + output.string() + " --threads 1 " + file.string());
+    ASSERT_EQ(predicted.code, 0) << predicted.output;
+    const auto again = scores_in(predicted.output), known = scores_in(answers.back());
+    ASSERT_EQ(again.size(), 2u);
+    ASSERT_EQ(known.size(), 2u);
+    for (const std::size_t row : {0, 1}) EXPECT_NEAR(again[row][0], known[row][0], 1e-5) << way;
+  }
+  EXPECT_EQ(answers[0], answers[1]);
+  EXPECT_NE(answers[1], answers[2]);
+  EXPECT_NE(answers[1], answers[3]);
+  EXPECT_NE(answers[2], answers[3]);
+  const auto wrong = run_example("mnli", flags("wrong", "--long-texts middle"));
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_NE(wrong.output.find("--long-texts: must be truncate, tail, head-tail or windows"),
+            std::string::npos)
+      << wrong.output;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "wrong"));
+}
+
+/// Writes labelled texts of 3 to 60 words.
+std::filesystem::path some_texts(const std::filesystem::path& to) {
+  std::string text = "text,label\n";
+  for (int row = 0; row < 16; ++row) {
+    for (int word = 0; word < 3 + row * 4; ++word) {
+      text += word % 3 == 0 ? "film " : (row + word) % 5 < 2 ? "good " : "bad ";
+    }
+    text += row % 2 == 0 ? ",no\n" : ",yes\n";
+  }
+  return write_file(to, text);
+}
+
+TEST_F(Mnli, ReadsLongTextsInWindows) {
+  file_ = some_texts(directory_ / "texts.csv");
+  const std::string windows = "--long-texts windows --stride 4 --precision fp32 ";
+  const auto run = run_example("mnli", flags("run", windows + "--keep-last-checkpoint"));
+  ASSERT_EQ(run.code, 0) << run.output;
+  ASSERT_EQ(run_example("mnli", flags("few", windows + "--dataloader-num-workers 3")).code, 0);
+  EXPECT_TRUE(read_file(directory_ / "run/model.pth") == read_file(directory_ / "few/model.pth"));
+  ASSERT_EQ(run_example("mnli", flags("cut", "--long-texts truncate --precision fp32")).code, 0);
+  EXPECT_FALSE(read_file(directory_ / "run/model.pth") == read_file(directory_ / "cut/model.pth"));
+  const auto known = scores_in(read_file(directory_ / "run/predictions.jsonl"));
+  const auto predicted = run_example(
+      "predict", "--threads 1 --model " + (directory_ / "run").string() + " " + file_.string());
+  ASSERT_EQ(predicted.code, 0) << predicted.output;
+  const auto again = scores_in(predicted.output);
+  ASSERT_EQ(again.size(), 16u);
+  ASSERT_EQ(known.size(), 16u);
+  for (std::size_t row = 0; row < 16; ++row) EXPECT_NEAR(again[row][0], known[row][0], 1e-5);
+  ASSERT_EQ(run_example("mnli", flags("whole", windows, "--epochs 2")).code, 0);
+  ASSERT_EQ(run_example("mnli", flags("run", windows + "--resume auto", "--epochs 2")).code, 0);
+  EXPECT_TRUE(read_file(directory_ / "whole/model.pth") == read_file(directory_ / "run/model.pth"));
+}
+
+TEST_F(Mnli, TrainsOnATextOfAHundredThousandWords) {
+  std::string text = "text,label\nshort,no\n";
+  for (int word = 0; word < 100'000; ++word) text += word % 3 == 0 ? "film " : "bad ";
+  file_ = write_file(directory_ / "texts.csv", text + ",yes\n");
+  const auto run =
+      run_example("mnli", flags("run", "--long-texts windows --tokens-per-batch 4096"));
+  ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_NE(run.output.find("longest 100002"), std::string::npos) << run.output;
+}
+
+TEST_F(Mnli, RefusesWindowsThatDoNotFit) {
+  const auto problem = [&](const std::string& more) {
+    const auto run = run_example("mnli", flags("wrong", more));
+    EXPECT_EQ(run.code, 2) << run.output;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "wrong"));
+    return run.output;
+  };
+  const auto expect = [&](const std::string& more, const std::string& part) {
+    const auto output = problem(more);
+    EXPECT_NE(output.find(part), std::string::npos) << output;
+  };
+  expect("--stride 4", "--stride: needs --long-texts windows");
+  expect("--long-texts windows --stride 24", "stride: 24 leaves no room for new ids");
+  expect("--long-texts windows --stride 22", "stride: 22 leaves no room for new ids");
+  expect("--long-texts windows",
+         "long_texts: windows are for single texts; pairs need another way");
+}
+
 TEST_F(Mnli, TrainsAdaptersThatPredictAsTheMergedModelDoes) {
   const std::string lora = "--lora-rank 4 --lora-target attention --learning-rate 1e-2 ";
   const auto run = run_example("mnli", flags("run", lora));

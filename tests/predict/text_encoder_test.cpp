@@ -36,66 +36,17 @@ TEST(TextEncoder, EncodesAsTheTokenizerDoes) {
   EXPECT_EQ(TextEncoder{words()}("b c", {}, 100).input_ids, (TokenIds{2, 10, 11}));
 }
 
-TEST(TextEncoder, SaysWhatWasCut) {
-  const TextEncoder encode{words()};
-  EXPECT_FALSE(encode("a b c", {}, 5).truncated);
-  EXPECT_FALSE(encode("a b c", {}, 4).truncated);
-  const auto cut = encode("a b c", {}, 3);
-  EXPECT_TRUE(cut.truncated);
-  EXPECT_EQ(cut.input_ids, (TokenIds{2, 9, 10}));
-  EXPECT_FALSE(encode("a", "b", 4).truncated);
-  EXPECT_TRUE(encode("a", "b c", 4).truncated);
-}
-
-/// A tokenizer whose ids are letters. A text becomes `[text]`, a pair `[text|pair]` with a given
-/// number of bars.
-struct BracketTokenizer {
-  struct Scratch {};
-
-  std::size_t encode(std::string_view text, std::optional<std::string_view> pair,
-                     const text::EncodeOptions& options, Scratch&,
-                     std::vector<text::Id>& out) const {
-    text::PairLengths lengths{text.size(), pair.value_or("").size()};
-    const std::size_t budget = options.max_length - special_tokens(pair.has_value());
-    lengths = text::longest_first(lengths, budget);
-    const auto cut = [&](std::string_view whole, std::size_t kept) {
-      const bool left = options.truncate_left.value_or(false);
-      return whole.substr(left ? whole.size() - kept : 0, kept);
-    };
-    std::string letters = "[" + std::string{cut(text, lengths.first)};
-    if (pair) letters += std::string(bars, '|');
-    const std::size_t first = letters.size();
-    letters.append(cut(pair.value_or(""), lengths.second)).append("]");
-    out.insert(out.end(), letters.begin(), letters.end());
-    return pair ? first : letters.size();
-  }
-  [[nodiscard]] std::size_t vocab_size() const { return 128; }
-  [[nodiscard]] text::Id pad_id() const { return 0; }
-  [[nodiscard]] std::size_t special_tokens(bool pair) const { return pair ? 2 + bars : 2; }
-
-  std::size_t bars = 1;
-};
-
-/// Returns the letters of an encoded text, with `^` before the first of type 1.
-std::string cut_beginning(const TextEncoder& encode, std::string_view text,
-                          std::optional<std::string_view> pair = {}) {
-  const auto encoded = encode(text, pair, 10, Cut::beginning);
-  std::string letters{encoded.input_ids.begin(), encoded.input_ids.end()};
-  return letters.insert(encoded.first_segment, "^");
-}
-
-TEST(TextEncoder, CutsOffTheBeginning) {
-  const TextEncoder one{BracketTokenizer{1}};
-  EXPECT_EQ(cut_beginning(one, "abcdefghijkl"), "[efghijkl]^");
-  EXPECT_EQ(cut_beginning(one, "abc"), "[abc]^");
-  EXPECT_TRUE(one("abcdefghijkl", {}, 10, Cut::beginning).truncated);
-  EXPECT_EQ(cut_beginning(one, "abcdefgh", "stuvwxyz"), "[fgh|^wxyz]");
-  EXPECT_EQ(cut_beginning(one, "abcdefghijkl", "yz"), "[hijkl|^yz]");
-  EXPECT_EQ(cut_beginning(one, "abc", "yz"), "[abc|^yz]");
-  const TextEncoder two{BracketTokenizer{2}};
-  EXPECT_EQ(cut_beginning(two, "abcdefgh", "stuvwxyz"), "[fgh||^xyz]");
-  EXPECT_EQ(cut_beginning(two, "abcdefghijkl", "yz"), "[ijkl||^yz]");
-  EXPECT_EQ(TextEncoder{words()}("a b c", {}, 3, Cut::beginning).input_ids, (TokenIds{2, 10, 11}));
+TEST(TextEncoder, CutsAsTheCallOrTheTokenizerSays) {
+  const std::string_view text = "a b c a b c";
+  EXPECT_EQ(TextEncoder{words()}(text, {}, 3).input_ids, (TokenIds{2, 9, 10}));
+  EXPECT_EQ(TextEncoder{words()}(text, {}, 3, text::LongTexts::tail).input_ids,
+            (TokenIds{2, 10, 11}));
+  auto tokenizer = words();
+  tokenizer.set_long_texts(text::LongTexts::head_tail, 5);
+  const TextEncoder encode{tokenizer};
+  EXPECT_EQ(encode.max_length(), 5U);
+  EXPECT_EQ(encode(text, {}, encode.max_length()).input_ids, (TokenIds{2, 9, 9, 10, 11}));
+  EXPECT_EQ(encode(text, {}, 3, text::LongTexts::tail).input_ids, (TokenIds{2, 10, 11}));
 }
 
 TEST(TextEncoder, NamesTokensIfTheTokenizerDoes) {

@@ -45,7 +45,7 @@ class ServedModel {
 
   [[nodiscard]] predict::Encoded encode(std::string_view text, std::optional<std::string_view> pair,
                                         std::size_t max_length,
-                                        predict::Cut cut = predict::Cut::end) const {
+                                        std::optional<text::LongTexts> way = {}) const {
     if (!text::is_valid_utf8(text)) throw std::runtime_error{"not UTF-8"};
     if (text == "untokenizable") throw std::runtime_error{"no ids for this"};
     predict::Encoded encoded{.input_ids = {1}};
@@ -55,8 +55,8 @@ class ServedModel {
     for (const char c : pair.value_or("")) ids.push_back(static_cast<unsigned char>(c));
     if (ids.size() <= max_length) return encoded;
     const auto excess = static_cast<std::ptrdiff_t>(ids.size() - max_length);
-    if (cut == predict::Cut::beginning) ids.erase(ids.begin(), ids.begin() + excess);
-    if (cut == predict::Cut::end) ids.erase(ids.end() - excess, ids.end());
+    const bool tail = way == text::LongTexts::tail;
+    ids.erase(tail ? ids.begin() : ids.end() - excess, tail ? ids.begin() + excess : ids.end());
     return encoded;
   }
 

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <random>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -13,6 +15,7 @@
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/tokenizer.hpp>
 
+#include "support/long_texts.hpp"
 #include "support/shared_data.hpp"
 
 namespace seqtrain::text {
@@ -99,7 +102,57 @@ TEST(Tokenizer, AppendsToWhatIsThere) {
   });
 }
 
-/// Checks that the truncated ids do not depend on how far a text is encoded.
+TEST(Tokenizer, LongTextsKeepTheIdsThatTransformersKeeps) {
+  const auto document = json::Document::load(tests::golden() / "long_texts.json");
+  ASSERT_GT(document.root().items().size(), 80u);
+  for (const auto& record : document.root().items()) {
+    const auto way = std::ranges::find(tests::ways_of_long_texts, record.at("way").string(),
+                                       &std::pair<std::string, LongTexts>::first);
+    ASSERT_NE(way, tests::ways_of_long_texts.end());
+    const auto max_length = static_cast<std::size_t>(record.at("max_length").integer());
+    std::vector<Id> expected;
+    for (const auto& id : record.at("ids").items()) {
+      expected.push_back(static_cast<Id>(id.integer()));
+    }
+    AnyTokenizer tokenizer = load(std::string{record.at("tokenizer").string()});
+    const auto pair = record.find("pair");
+    const auto ids = [&](const EncodeOptions& options) {
+      return tokenizer.visit([&](const auto& known) {
+        return encode(known, record.at("text").string(),
+                      pair ? std::optional{pair->string()} : std::nullopt, options)
+            .ids;
+      });
+    };
+    EXPECT_EQ(ids({.max_length = max_length, .long_texts = way->second}), expected)
+        << way->first << " " << max_length;
+    tokenizer.set_long_texts(way->second);
+    EXPECT_EQ(ids({.max_length = max_length}), expected) << way->first << " " << max_length;
+  }
+}
+
+/// Returns the ids that a text keeps.
+std::vector<Id> kept_of(const std::vector<Id>& ids, std::size_t kept, LongTexts way) {
+  std::size_t head = kept;
+  if (way == LongTexts::tail) head = 0;
+  if (way == LongTexts::head_tail) head = (kept + 2) / 4;
+  std::vector<Id> result(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(head));
+  result.insert(result.end(), ids.end() - static_cast<std::ptrdiff_t>(kept - head), ids.end());
+  return result;
+}
+
+TEST(Tokenizer, HeadAndTailAreThoseOfThePaper) {
+  load("bert").visit([](const auto& tokenizer) {
+    std::string text;
+    for (int i = 0; i < 600; ++i) text += i < 128 ? "a " : i < 600 - 382 ? "b " : "c ";
+    const auto ids =
+        encode(tokenizer, text, {}, {.max_length = 512, .long_texts = LongTexts::head_tail}).ids;
+    ASSERT_EQ(ids.size(), 512u);
+    EXPECT_EQ(ids[128], encode(tokenizer, "a").ids[1]);
+    EXPECT_EQ(ids[129], encode(tokenizer, "c").ids[1]);
+  });
+}
+
+/// Checks that the ids of a text that is cut do not depend on how far it is encoded.
 TEST(Tokenizer, StoppingEarlyGivesTheSameAsCuttingAll) {
   std::mt19937 random{5};
   const std::vector<std::string> parts{"the ", "bridge ", "x",  "<mask>",
@@ -118,14 +171,20 @@ TEST(Tokenizer, StoppingEarlyGivesTheSameAsCuttingAll) {
         const auto a = encode(tokenizer, first, {}, {.add_special_tokens = false}).ids;
         const auto b = encode(tokenizer, second, {}, {.add_special_tokens = false}).ids;
         const auto kept = longest_first({a.size(), b.size()}, budget);
-        std::vector<Id> expected(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(kept.first));
-        expected.insert(expected.end(), b.begin(),
-                        b.begin() + static_cast<std::ptrdiff_t>(kept.second));
-        const EncodeOptions options{.max_length = budget, .add_special_tokens = false};
-        ASSERT_EQ(encode(tokenizer, first, second, options).ids, expected);
-        ASSERT_EQ(encode(tokenizer, first, {}, options).ids,
-                  std::vector<Id>(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(
-                                                             std::min(a.size(), budget))));
+        for (const auto& [way_name, way] : tests::ways_of_long_texts) {
+          auto expected = kept_of(a, kept.first, way);
+          std::ranges::copy(kept_of(b, kept.second, way), std::back_inserter(expected));
+          const EncodeOptions options{
+              .max_length = budget, .add_special_tokens = false, .long_texts = way};
+          if (way == LongTexts::windows) {
+            EXPECT_THROW(encode(tokenizer, first, second, options), InputError);
+          } else {
+            ASSERT_EQ(encode(tokenizer, first, second, options).ids, expected) << way_name;
+          }
+          ASSERT_EQ(encode(tokenizer, first, {}, options).ids,
+                    kept_of(a, std::min(a.size(), budget), way))
+              << way_name;
+        }
       }
     });
   }

@@ -10,6 +10,7 @@
 
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/data/encode_file.hpp>
+#include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/example_file.hpp>
 #include <seqtrain/log/bar.hpp>
 #include <seqtrain/log/log.hpp>
@@ -42,6 +43,7 @@ class FileEncoder {
     require(options_.encode.max_length > tokenizer.special_tokens(true), "max-length",
             "must be above the " + std::to_string(tokenizer.special_tokens(true)) +
                 " special tokens of a pair");
+    if (tokenizer.windows()) options_.encode.max_length = data::EncodedSet::most_ids_a_row;
     options_.workers = static_cast<std::size_t>(flags.threads);
   }
 
@@ -63,9 +65,6 @@ class FileEncoder {
     }
     return encoded;
   }
-
-  /// Returns the greatest number of ids of an example.
-  [[nodiscard]] std::size_t max_length() const { return options_.encode.max_length; }
 
   /// Returns the size in bytes of a file or of all files of a split, or 0 for a directory of texts.
   [[nodiscard]] std::uintmax_t bytes_of(const std::string& file) const {

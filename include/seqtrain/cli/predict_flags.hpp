@@ -45,8 +45,7 @@ struct PredictFlags {
         .add("format", format, "jsonl, tsv, csv, lines (one text a line), or auto (recognised)")
         .add("batch-size", batch_size, "examples that are computed together")
         .add("max-length", max_length,
-             "most ids of an example; longer ones are truncated (0: the model's maximum, or the "
-             "tokenizer's if that is less)")
+             "most ids of an example (0: the model's maximum, or the tokenizer's if that is less)")
         .add("text-field", text_field, "field of the text (default: recognised)")
         .add("pair-field", pair_field, "field of the second text")
         .add("columns", columns, columns_help)

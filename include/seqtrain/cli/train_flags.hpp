@@ -97,13 +97,11 @@ struct TrainFlags : DataFlags,
 
   /// Holds the share `--dev-fraction` out of the encoded training file. Throws `InputError` that
   /// names the flag if that is no example.
-  [[nodiscard]] data::HeldOut hold_out(const data::EncodedFile& whole,
-                                       std::size_t longest_example) const {
+  [[nodiscard]] data::HeldOut hold_out(const data::EncodedFile& whole) const {
     try {
       return data::hold_out(whole, {.share = dev_fraction,
                                     .seed = static_cast<std::uint64_t>(seed),
-                                    .train_fraction = fraction_of_train_data,
-                                    .max_length = longest_example});
+                                    .train_fraction = fraction_of_train_data});
     } catch (const InputError& error) {
       if (error.where().object != "split") throw;
       throw InputError{flag_text(dev_fraction) + " of the " + std::to_string(whole.set.size()) +
@@ -131,6 +129,7 @@ struct TrainFlags : DataFlags,
     const auto size = static_cast<std::size_t>(std::max<std::int64_t>(batch_size, 64));
     return {.plan = {.batch_size = size,
                      .tokens_per_batch = static_cast<std::size_t>(tokens_per_batch),
+                     .long_rows_alone = long_texts == text::LongTexts::windows,
                      .pad_to_multiple_of = static_cast<std::size_t>(pad_to_multiple_of)},
             .seed = static_cast<std::uint64_t>(seed),
             .workers = static_cast<std::size_t>(dataloader_num_workers),
@@ -150,6 +149,8 @@ struct TrainFlags : DataFlags,
             .reinit_layers = reinit_layers,
             .freeze_encoder = freeze_encoder,
             .lora = lora(),
+            .windows = tokenizer.windows(),
+            .most_tokens = static_cast<std::size_t>(tokens_per_batch),
             .seed = static_cast<std::uint64_t>(seed),
             .device = on,
             .precision = Options::precision_named(precision)};

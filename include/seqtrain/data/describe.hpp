@@ -128,7 +128,7 @@ inline SetSummary summary_of(const EncodedFile& file, const Labels& labels, cons
   SetSummary summary{.examples = file.set.size(),
                      .left_out = file.left_out,
                      .empty_texts = file.empty_texts,
-                     .at_max_length = file.at_max_length};
+                     .at_max_length = file.at_max_length()};
   if (has_labels(labels.problem_type())) {
     summary.labels = label_counts(file.set, labels.problem_type(), labels.size());
   }

@@ -200,14 +200,13 @@ EncodedFile encode_all(const std::string& name, const T& tokenizer, const Labels
     writer.commit(kept(writer), counts.left_out, counts.empty_texts);
     return open_encoded_file(options.file, tokenizer, labels);
   }
-  EncodedFile result{.set = empty};
+  EncodedFile result{.set = empty, .max_length = options.encode.max_length};
   const Counts counts = append_to(result.set);
   result.left_out = counts.left_out;
   result.empty_texts = counts.empty_texts;
   result.total = result.set.size();
   result.set.truncate(kept(result.set));
   result.set.shrink_to_fit();
-  result.at_max_length = count_at_length(result.set, options.encode.max_length);
   return result;
 }
 
@@ -225,19 +224,10 @@ EncodedFile encode_whole(const R& reader, const T& tokenizer, const Labels& labe
 
 }  // namespace detail
 
-/// Encodes the examples of a text on several threads, in order. The result does not depend on the
-/// number of threads. Throws `InputError` with file and line at the first wrong record.
-template <text::Tokenizer T>
-EncodedFile encode_text(const Source& source, const T& tokenizer, const Labels& labels,
-                        const EncodeFileOptions& options = {}) {
-  options.validate();
-  const Reader reader{source, detail::read_options(options, labels)};
-  return detail::encode_whole(reader, tokenizer, labels, options);
-}
-
 /// Encodes the examples of a file, which may be compressed, of a directory as `TextFolder` reads
 /// it, or of a file that `options.read.open` opens. Takes memory for the encoded set and a few
-/// parts. Throws `InputError` with file and line at the first wrong record.
+/// parts. The result does not depend on the number of threads. Throws `InputError` with file and
+/// line at the first wrong record.
 template <text::Tokenizer T>
 EncodedFile encode_file(const std::filesystem::path& path, const T& tokenizer, const Labels& labels,
                         const EncodeFileOptions& options = {}) {

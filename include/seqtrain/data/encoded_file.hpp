@@ -26,8 +26,12 @@ struct EncodedFile {
   std::size_t left_out = 0;  ///< records without a gold label
   /// Examples with a text of only whitespace, before `fraction` was applied.
   std::size_t empty_texts = 0;
-  /// Examples that were truncated or have exactly the maximum length.
-  std::size_t at_max_length = 0;
+  std::size_t max_length = 0;  ///< most ids that an example could have
+
+  /// Returns the number of examples that were cut or have exactly the maximum length.
+  [[nodiscard]] std::size_t at_max_length() const {
+    return static_cast<std::size_t>(std::ranges::count(set.lengths(), max_length));
+  }
 };
 
 /// Returns the line about a training file for the log: `Training with 100/1000 examples.`
@@ -37,11 +41,6 @@ inline std::string describe(const EncodedFile& file) {
 }
 
 namespace detail {
-
-/// Counts the examples of the greatest allowed length.
-inline std::size_t count_at_length(const EncodedSet& set, std::size_t max_length) {
-  return static_cast<std::size_t>(std::ranges::count(set.lengths(), max_length));
-}
 
 /// The first bytes of an encoded set's file. After it come the ids, padded to a multiple of 8
 /// bytes; rows, labels and targets as in `EncodedSet::Arrays`; and the trailer. Numbers have the
@@ -119,9 +118,9 @@ class EncodedFileReader {
     EncodedFile result{.set = set_over(arrays),
                        .total = trailer_.rows,
                        .left_out = trailer_.left_out,
-                       .empty_texts = trailer_.empty_texts};
+                       .empty_texts = trailer_.empty_texts,
+                       .max_length = trailer_.max_length};
     result.set.truncate(trailer_.kept);
-    result.at_max_length = count_at_length(result.set, trailer_.max_length);
     return result;
   }
 

@@ -158,10 +158,9 @@ struct HeldOut {
 
 /// Options of `hold_out`.
 struct HoldOutOptions {
-  double share = 0.1;          ///< fraction of all examples to hold out
-  std::uint64_t seed = 0;      ///< determines which examples are held out
-  double train_fraction = 1;   ///< fraction of the remaining examples to keep, from the first on
-  std::size_t max_length = 0;  ///< most ids that an example could have
+  double share = 0.1;         ///< fraction of all examples to hold out
+  std::uint64_t seed = 0;     ///< determines which examples are held out
+  double train_fraction = 1;  ///< fraction of the remaining examples to keep, from the first on
 };
 
 /// Holds out a share of a file's examples, with about the same share of each label. Both sets are
@@ -172,9 +171,8 @@ struct HoldOutOptions {
   const std::size_t total = split.train.size();
   split.train.resize(detail::kept_of(total, "training set", options.train_fraction));
   const auto part = [&](const std::vector<std::size_t>& rows) {
-    EncodedFile file{.set = whole.set.select(rows), .total = rows.size()};
-    file.at_max_length = detail::count_at_length(file.set, options.max_length);
-    return file;
+    return EncodedFile{
+        .set = whole.set.select(rows), .total = rows.size(), .max_length = whole.max_length};
   };
   HeldOut parts{.train = part(split.train),
                 .dev = part(split.held_out),

@@ -61,6 +61,8 @@ struct PlanOptions {
   std::size_t batch_size = 32;
   /// The limit on rows × padded width of a batch. If it is above 0 it replaces `batch_size`.
   std::size_t tokens_per_batch = 0;
+  /// True if a row that exceeds the limit is a batch of its own, false if it is an error.
+  bool long_rows_alone = false;
   /// A batch's width is rounded up to a multiple of this.
   std::size_t pad_to_multiple_of = 1;
   Order order = Order::bucket;
@@ -159,7 +161,7 @@ std::vector<std::uint32_t> cut_by_tokens(std::span<const std::uint32_t> rows,
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto length = static_cast<std::size_t>(lengths[rows[i]]);
     const std::size_t own_width = options.padded(length);
-    if (own_width > options.tokens_per_batch) {
+    if (own_width > options.tokens_per_batch && !options.long_rows_alone) {
       throw InputError{"example " + std::to_string(rows[i]) + " has " + std::to_string(length) +
                            " ids, more than a batch may have",
                        {.object = "batches", .field = "tokens_per_batch"},
@@ -167,7 +169,7 @@ std::vector<std::uint32_t> cut_by_tokens(std::span<const std::uint32_t> rows,
     }
     const std::size_t count = i - offsets.back();
     width = std::max(width, own_width);
-    if ((count + 1) * width > options.tokens_per_batch) {
+    if (count > 0 && (count + 1) * width > options.tokens_per_batch) {
       offsets.push_back(static_cast<std::uint32_t>(i));
       width = own_width;
     }
@@ -227,7 +229,7 @@ inline std::vector<std::uint32_t> shuffled_runs(std::size_t count, std::size_t t
 /// Returns the batches of an epoch over rows of these lengths. The result depends only on the
 /// arguments and is equal on every machine. In bucket order rows are shuffled, sorted by length
 /// within pools and cut into batches, and the batches are shuffled. Throws `InputError` if one row
-/// exceeds `tokens_per_batch`.
+/// exceeds `tokens_per_batch`, unless such rows may be alone.
 template <std::ranges::random_access_range Lengths>
 requires std::ranges::sized_range<Lengths> Plan make_plan(const Lengths& lengths,
                                                           const PlanOptions& options,

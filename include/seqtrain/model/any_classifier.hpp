@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -14,6 +15,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
+#include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/metrics/row_losses.hpp>
 #include <seqtrain/model/input_checks.hpp>
@@ -28,6 +30,7 @@
 #include <seqtrain/model/out_of_memory.hpp>
 #include <seqtrain/model/passes.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/model/windowed_passes.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/state_dict.hpp>
@@ -63,6 +66,12 @@ class AnyClassifier {
         loss_{loss_with(options.loss)} {
     passes_ = make_passes(loaded_, precision_, options);
     loaded_.borrowed.own();
+    if (auto& windows = options_.windows) {
+      windows->length = std::min(windows->length, static_cast<std::size_t>(max_length()));
+      windows->validate();
+      const std::size_t most = options_.most_tokens > 0 ? options_.most_tokens : 8192;
+      passes_.passes = std::make_unique<WindowedPasses>(std::move(passes_.passes), *windows, most);
+    }
     if (precision_ != Precision::fp16 || options.only_predicts) return;
     loss_scale_ = std::make_shared<tensor::LossScale>(options.device);
     for (auto& parameter : loaded_.parameters) parameter.loss_scale = loss_scale_;
@@ -78,14 +87,14 @@ class AnyClassifier {
   /// those of earlier layers are still computed.
   MeanLoss accumulate(const data::Batch& batch, double weight,
                       const std::function<void(std::size_t)>& ready) {
-    check_ids(batch, config(), max_length());
+    check_ids(batch, config(), longest_row());
     check_labels(batch, config());
     return within_memory(batch, [&] { return add_gradients(batch, weight, ready); });
   }
 
   /// Returns logits [rows, labels], in evaluation mode. Throws as `accumulate` does.
   metrics::Logits logits(const data::Batch& batch) {
-    check_ids(batch, config(), max_length());
+    check_ids(batch, config(), longest_row());
     return within_memory(batch, [&] { return compute_logits(batch); });
   }
 
@@ -132,8 +141,12 @@ class AnyClassifier {
   [[nodiscard]] const weights::ModelConfig& config() const { return loaded_.config; }
   [[nodiscard]] const LoadReport& load_report() const { return loaded_.report; }
 
-  /// Returns the number of tokens that a row may have, including special tokens.
+  /// Returns the number of tokens that the encoder reads at once, including special tokens.
   [[nodiscard]] std::int64_t max_length() const { return loaded_.max_length; }
+  /// Returns the number of tokens that a row may have, which is larger if it is read in windows.
+  [[nodiscard]] std::int64_t longest_row() const {
+    return options_.windows ? std::int64_t{data::EncodedSet::most_ids_a_row} : max_length();
+  }
 
   /// Tells whether the hand-written passes compute the encoder. If not, the bits of a row's logits
   /// depend on the other rows of its batch.
@@ -180,8 +193,11 @@ class AnyClassifier {
                          const std::function<void(std::size_t)>& ready) {
     check_trainable();
     const at::AutoGradMode with_gradients{true};
+    const LossOfLogits mean = [this](const at::Tensor& logits, const tensor::Batch& input) {
+      return loss_.mean(logits, input);
+    };
     const at::Tensor loss = passes_.passes->accumulate(
-        {batch, weight, dropout_stream(options_.seed, batch), loss_, ready, loss_scale_.get()});
+        {batch, weight, dropout_stream(options_.seed, batch), mean, ready, loss_scale_.get()});
     return MeanLoss{loss.detach()};
   }
 

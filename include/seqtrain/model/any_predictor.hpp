@@ -18,6 +18,7 @@
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
+#include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/tokens.hpp>
 
 namespace seqtrain::model {
@@ -80,11 +81,12 @@ class AnyPredictor {
                                std::optional<std::string_view> pair = {}) const {
     return encode(text, pair, usual_length());
   }
-  /// Encodes a text or a pair, truncated to `max_length` ids, which may be more than the model
-  /// takes.
+  /// Encodes a text or a pair, cut to `max_length` ids, which may be more than the model takes.
+  /// `way` says which ids it keeps; if it is not given, the tokenizer's files do.
   [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
-                               std::size_t max_length, predict::Cut cut = predict::Cut::end) const {
-    auto encoded = encode_(text, pair, max_length, cut);
+                               std::size_t max_length,
+                               std::optional<text::LongTexts> way = {}) const {
+    auto encoded = encode_(text, pair, max_length, way);
     if (backwards_) {
       std::ranges::reverse(encoded.input_ids);
       encoded.first_segment = encoded.input_ids.size();

@@ -83,7 +83,7 @@ class KernelPasses : public Passes {
       const tensor::OneThread one_thread;
       return loss_and_backward(step, head(first, dropout), input);
     }();
-    if (!encoder_frozen_) encoder_.backward(first.grad(), step.ready);
+    if (!encoder_frozen_ && loss.defined()) encoder_.backward(first.grad(), step.ready);
     return loss;
   }
 

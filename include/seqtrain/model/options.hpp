@@ -16,6 +16,7 @@
 #include <seqtrain/model/input_checks.hpp>
 #include <seqtrain/model/loss/make_loss.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/text/windows.hpp>
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
@@ -40,7 +41,10 @@ struct ClassifierOptions {
   std::optional<LoRA> lora = {};
   std::string base_name = {};  ///< the base's name in the adapter's config; default: its place
   LossOptions loss = {};
-  std::uint64_t seed = 0;  ///< seed of a new head's values and of dropout
+  /// Windows in which texts of any length are read, at most as long as the model allows.
+  std::optional<text::Windows> windows = {};
+  std::size_t most_tokens = 0;  ///< ids of windows that are computed together; 0: 8192
+  std::uint64_t seed = 0;       ///< seed of a new head's values and of dropout
   c10::Device device = c10::Device{c10::kCPU};
   Precision precision = Precision::fp32;
   /// True if the model only computes logits. Its parameters cannot be read, trained or saved: the

@@ -8,18 +8,21 @@
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
-#include <seqtrain/model/loss/loss.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
 
 namespace seqtrain::model {
+
+/// Returns the mean loss of logits [rows, labels], or an undefined tensor if the step ends before
+/// the backward pass.
+using LossOfLogits = std::function<at::Tensor(const at::Tensor& logits, const tensor::Batch&)>;
 
 /// The inputs of a training step.
 struct StepInputs {
   const data::Batch& batch;
   double weight;          ///< the batch's weight in a mean over several batches
   random::Stream stream;  ///< decides dropout
-  const AnyLoss& loss;
+  const LossOfLogits& loss;
   /// The function that is called with i when the gradients of the parameters from number i on are
   /// complete, while those of earlier layers are still computed.
   const std::function<void(std::size_t)>& ready;
@@ -35,17 +38,18 @@ class Passes {
   virtual ~Passes() = default;
 
   /// Adds weight · d(mean loss)/dp to the gradient of each parameter p, times the loss scale.
-  /// Returns the mean loss.
+  /// Returns the mean loss. Does only the forward pass, with dropout, if the loss is undefined.
   virtual at::Tensor accumulate(const StepInputs& step) = 0;
 
   /// Returns logits [rows, labels], in evaluation mode and without gradients.
   virtual at::Tensor logits(const data::Batch& batch) = 0;
 
  protected:
-  /// Computes the loss and runs autograd from it.
+  /// Computes the loss and runs autograd from it if it is defined.
   static at::Tensor loss_and_backward(const StepInputs& step, const at::Tensor& logits,
                                       const tensor::Batch& input) {
-    const at::Tensor loss = step.loss.mean(logits, input);
+    at::Tensor loss = step.loss(logits, input);
+    if (!loss.defined()) return loss;
     const at::Tensor weight = at::full_like(loss, step.weight);
     loss.backward(step.loss_scale == nullptr ? weight : weight.mul(step.loss_scale->value));
     return loss;

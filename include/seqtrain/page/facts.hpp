@@ -38,7 +38,7 @@ struct SetFacts {
   SetFacts facts{.file = name,
                  .examples = set.size(),
                  .left_out = file.left_out,
-                 .at_max_length = file.at_max_length};
+                 .at_max_length = file.at_max_length()};
   const auto labels = data::label_counts(set, task.problem_type, task.labels.size());
   facts.labels.assign(labels.begin(), labels.end());
   std::size_t longest = 1;

@@ -16,15 +16,10 @@
 
 namespace seqtrain::predict {
 
-/// The end of a text at which ids are cut off if there are too many. The number of ids that each
-/// text of a pair keeps does not depend on it.
-enum class Cut { end, beginning };
-
 /// The ids of a text or a pair.
 struct Encoded {
   std::vector<std::int32_t> input_ids = {};
   std::size_t first_segment = 0;  ///< number of ids before the first id of token type 1
-  bool truncated = false;         ///< true if ids were cut off
 };
 
 /// Returns the texts as a batch in the given order. Each row is padded to the longest.
@@ -40,7 +35,7 @@ struct Encoded {
   batch.row_ids.resize(texts.size());
   std::iota(batch.row_ids.begin(), batch.row_ids.end(), std::int64_t{0});
   for (std::size_t row = 0; row < texts.size(); ++row) {
-    const auto& [ids, first_segment, truncated] = texts[row];
+    const auto& [ids, first_segment] = texts[row];
     std::ranges::copy(ids, batch.input_ids.data() + row * width);
     std::fill_n(batch.token_type_ids.data() + row * width + first_segment,
                 ids.size() - first_segment, 1);

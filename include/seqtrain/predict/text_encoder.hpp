@@ -15,6 +15,7 @@
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/tokens.hpp>
+#include <seqtrain/text/windows.hpp>
 
 namespace seqtrain::predict {
 
@@ -28,14 +29,13 @@ class TextEncoder {
 
   explicit TextEncoder(const text::AnyTokenizer& tokenizer);
 
-  /// Encodes a text or a pair with its special tokens, truncated to `max_length` ids. Throws
-  /// `InputError` if the text is not UTF-8 or has no ids, or if the special tokens alone exceed
-  /// `max_length`.
+  /// Encodes a text or a pair with its special tokens, cut to `max_length` ids as `way`, or else
+  /// the tokenizer, says. Throws `InputError` if the text is not UTF-8 or has no ids, or if the
+  /// special tokens alone exceed `max_length`.
   [[nodiscard]] Encoded operator()(std::string_view text, std::optional<std::string_view> pair,
-                                   std::size_t max_length, Cut cut = Cut::end) const {
-    text::EncodeOptions options{.max_length = max_length};
-    if (cut == Cut::beginning) options.truncate_left = true;
-    return tokenizer_->encode(text, pair, options);
+                                   std::size_t max_length,
+                                   std::optional<text::LongTexts> way = {}) const {
+    return tokenizer_->encode(text, pair, {.max_length = max_length, .long_texts = way});
   }
 
   /// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids. Throws
@@ -47,8 +47,10 @@ class TextEncoder {
 
   [[nodiscard]] std::size_t vocab_size() const { return tokenizer_->vocab_size(); }
   [[nodiscard]] text::Id pad_id() const { return tokenizer_->pad_id(); }
-  /// Returns the most ids that the tokenizer's files allow an example to have.
+  /// Returns the most ids that the tokenizer's files allow an example to have, if they limit it.
   [[nodiscard]] std::size_t max_length() const { return max_length_; }
+  /// Returns the windows in which a model reads texts, if it does so.
+  [[nodiscard]] const std::optional<text::Windows>& windows() const { return windows_; }
   /// Returns the number of special tokens around a single text (false) or a pair (true).
   [[nodiscard]] std::size_t special_tokens(bool pair) const {
     return tokenizer_->special_tokens(pair);
@@ -59,7 +61,7 @@ class TextEncoder {
     virtual ~Any() = default;
     [[nodiscard]] virtual Encoded encode(std::string_view text,
                                          std::optional<std::string_view> pair,
-                                         text::EncodeOptions options) const = 0;
+                                         const text::EncodeOptions& options) const = 0;
     [[nodiscard]] virtual std::optional<std::vector<text::Token>> tokens(std::string_view text,
                                                                          bool special) const = 0;
     [[nodiscard]] virtual std::size_t vocab_size() const = 0;
@@ -73,16 +75,10 @@ class TextEncoder {
     explicit Shared(T tokenizer) : tokenizer_{std::move(tokenizer)} {}
 
     [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
-                                 text::EncodeOptions options) const override {
+                                 const text::EncodeOptions& options) const override {
       auto scratch = borrow();
       Encoded result;
       result.first_segment = tokenizer_.encode(text, pair, options, *scratch, result.input_ids);
-      if (result.input_ids.size() == options.max_length) {  // fits exactly, or was truncated
-        std::vector<text::Id> ids;
-        ++options.max_length;
-        tokenizer_.encode(text, pair, options, *scratch, ids);
-        result.truncated = ids.size() == options.max_length;
-      }
       give_back(std::move(scratch));
       if (result.input_ids.empty()) throw InputError{"the text has no ids"};
       return result;
@@ -126,6 +122,7 @@ class TextEncoder {
 
   std::unique_ptr<const Any> tokenizer_;
   std::size_t max_length_ = text::EncodeOptions{}.max_length;
+  std::optional<text::Windows> windows_ = {};
 };
 
 }  // namespace seqtrain::predict

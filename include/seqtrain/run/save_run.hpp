@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,13 +36,13 @@ inline void save_parts(const std::vector<std::pair<std::string, std::function<vo
   }
 }
 
-/// Saves a finished run in its directory: the model in Hugging Face's layout with the tokenizer's
-/// files, a model card and the calibration if there is one; the state_dict; the results. Each of
-/// the three appears whole or not at all.
+/// Saves a finished run in its directory: the model in Hugging Face's layout with the files that
+/// `save_tokenizer(directory)` writes, a model card and the calibration if there is one; the
+/// state_dict; the results. Each of the three appears whole or not at all.
 template <class M>
 void save_run(const RunDirectory& run, const M& model,
-              std::span<const std::filesystem::path> tokenizer_files, Results results,
-              CardFacts facts = {}) {
+              const std::function<void(const std::filesystem::path&)>& save_tokenizer,
+              Results results, CardFacts facts = {}) {
   const auto fill = [&](const std::filesystem::path& directory) {
     model.save_pretrained(directory);
     if (results.calibration) {
@@ -51,10 +50,7 @@ void save_run(const RunDirectory& run, const M& model,
       const std::string text{MappedFile{config}.text()};
       write_file_atomically(config, weights::with_calibration(text, results.calibration->chosen));
     }
-    for (const auto& file : tokenizer_files) {
-      std::filesystem::copy_file(file, directory / file.filename(),
-                                 std::filesystem::copy_options::overwrite_existing);
-    }
+    save_tokenizer(directory);
     write_file_atomically(directory / "README.md", model_card(results, facts));
   };
   const auto state_dict = model.state_dict();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/tokens.hpp>
 
 namespace seqtrain::serve {
@@ -16,13 +17,13 @@ namespace seqtrain::serve {
 /// The treatment of a text that has more ids than the model takes.
 enum class Truncation {
   none,   ///< keeps all ids; the caller refuses the text
-  right,  ///< cuts off the end
+  right,  ///< cuts as the model's files say, which is at the end unless they say otherwise
   left,   ///< cuts off the beginning
 };
 
 /// A `predict::Predictor` that can be served. `max_length` returns the most ids that a text may
-/// have. `encode` can cut a text at either side. The bits of a row of logits must not depend on the
-/// other texts in the call.
+/// have. `encode` can be told which ids a text keeps. The bits of a row of logits must not depend
+/// on the other texts in the call.
 ///
 /// The member `tokens(text, special)` is optional; the route `/tokenize` needs it. It returns
 /// `std::optional<std::vector<text::Token>>`, which is empty if the tokenizer cannot name its ids.
@@ -30,9 +31,9 @@ enum class Truncation {
 template <class P>
 concept Servable = predict::Predictor<P> && std::movable<P> &&
     requires(const P& predictor, std::string_view text, std::optional<std::string_view> pair,
-             std::size_t max_length, predict::Cut cut) {
+             std::size_t max_length, std::optional<text::LongTexts> way) {
   { predictor.max_length() } -> std::convertible_to<std::size_t>;
-  { predictor.encode(text, pair, max_length, cut) } -> std::same_as<predict::Encoded>;
+  { predictor.encode(text, pair, max_length, way) } -> std::same_as<predict::Encoded>;
 };
 
 /// The facts about a loaded model that `/info` reports.
@@ -55,13 +56,12 @@ template <Servable P>
 [[nodiscard]] predict::Encoded encode(const P& predictor, std::string_view text,
                                       std::optional<std::string_view> pair, Truncation truncation) {
   if (truncation == Truncation::none) {
-    return predictor.encode(text, pair, std::numeric_limits<std::size_t>::max(), predict::Cut::end);
+    return predictor.encode(text, pair, std::numeric_limits<std::size_t>::max());
   }
   std::size_t most = predictor.max_length();
   if constexpr (requires { predictor.usual_length(); }) most = predictor.usual_length();
-  return predictor.encode(
-      text, pair, most,
-      truncation == Truncation::left ? predict::Cut::beginning : predict::Cut::end);
+  if (truncation == Truncation::right) return predictor.encode(text, pair, most);
+  return predictor.encode(text, pair, most, text::LongTexts::tail);
 }
 
 /// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids.

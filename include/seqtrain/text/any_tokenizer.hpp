@@ -11,6 +11,7 @@
 
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/tokenizer.hpp>
+#include <seqtrain/text/windows.hpp>
 #include <seqtrain/text/word_tokenizer.hpp>
 
 namespace seqtrain::text {
@@ -26,11 +27,12 @@ class AnyTokenizer {
   /// that encoding ignores. `max_length` is the most ids that they allow an example to have.
   explicit AnyTokenizer(Family tokenizer, std::vector<std::filesystem::path> files = {},
                         std::vector<std::string> warnings = {},
-                        std::size_t max_length = EncodeOptions{}.max_length)
+                        std::size_t max_length = EncodeOptions{}.max_length, std::size_t stride = 0)
       : tokenizer_{std::move(tokenizer)},
         files_{std::move(files)},
         warnings_{std::move(warnings)},
-        max_length_{max_length} {}
+        max_length_{max_length},
+        stride_{stride} {}
 
   /// Calls `fn(const T&)` with the tokenizer of the family `T` and returns its result.
   template <class Fn>
@@ -48,8 +50,32 @@ class AnyTokenizer {
     return visit([&](const auto& tokenizer) { return tokenizer.special_tokens(pair); });
   }
 
-  /// Returns the most ids that the files allow an example to have, tokenizer_config.json's
-  /// `model_max_length`. `encode` does not use it.
+  /// Sets the ids that texts keep, the most ids of an example or a window unless that is 0, and the
+  /// stride of windows. A saved tokenizer has the same settings.
+  void set_long_texts(LongTexts way, std::size_t max_length = 0, std::size_t stride = 0) {
+    std::visit([&](auto& tokenizer) { tokenizer.set_long_texts(way); }, tokenizer_);
+    chosen_ = way;
+    stride_ = stride;
+    if (max_length > 0) max_length_ = max_length;
+  }
+  /// Returns the ids that texts keep if `set_long_texts` was called.
+  [[nodiscard]] std::optional<LongTexts> chosen_long_texts() const noexcept { return chosen_; }
+
+  /// Returns the windows in which a model reads texts, if it does so.
+  [[nodiscard]] std::optional<Windows> windows() const {
+    return visit([&](const auto& tokenizer) -> std::optional<Windows> {
+      if (tokenizer.long_texts() != LongTexts::windows) return {};
+      const Template& special = tokenizer.templates().single;
+      return Windows{.length = max_length_,
+                     .stride = stride_,
+                     .before = special.before.size(),
+                     .after = special.after.size(),
+                     .pad_id = tokenizer.pad_id()};
+    });
+  }
+
+  /// Returns the most ids that an example or a window may have: tokenizer_config.json's
+  /// `model_max_length`, unless `set_long_texts` was called. `encode` does not use it.
   [[nodiscard]] std::size_t max_length() const noexcept { return max_length_; }
 
   /// Returns the files to copy when a model is saved with its tokenizer.
@@ -64,6 +90,8 @@ class AnyTokenizer {
   std::vector<std::filesystem::path> files_;
   std::vector<std::string> warnings_;
   std::size_t max_length_;
+  std::size_t stride_;
+  std::optional<LongTexts> chosen_ = {};
 };
 
 /// Returns the id that stands for text which the vocabulary lacks, or nothing if there is no such

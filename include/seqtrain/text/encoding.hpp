@@ -12,14 +12,18 @@ namespace seqtrain::text {
 
 using Id = std::int32_t;
 
+/// The ids that a text with too many of them keeps: its first ones, its last ones, or its first
+/// ones for a quarter and its last ones for the rest (Sun et al. 2019: 128 and 382 of 510). With
+/// `windows` it keeps its first ones too, and a program sets no limit, because models read windows.
+enum class LongTexts { truncate, tail, head_tail, windows };
+
 struct EncodeOptions {
-  /// The most ids that an example may have, special tokens included. Pairs are truncated by
-  /// `longest_first`.
+  /// The most ids that an example may have, special tokens included. How many of them each text of
+  /// a pair keeps is decided by `longest_first`.
   std::size_t max_length = std::numeric_limits<std::size_t>::max();
   bool add_special_tokens = true;
-  /// True if texts lose their first ids, false if they lose their last ones. If not given, the
-  /// tokenizer's files decide.
-  std::optional<bool> truncate_left = {};
+  /// The ids that texts keep. If not given, the tokenizer decides.
+  std::optional<LongTexts> long_texts = {};
 };
 
 /// Turns text into ids. `encode` appends the ids of a text or a pair to `out`. It returns how many

@@ -39,9 +39,9 @@ struct TokenizerOptions {
   std::vector<AddedToken> added_tokens = {};
   Templates templates = {};
   Id pad_id = 0;
-  std::size_t vocab_size = 0;           ///< the greatest id plus one
-  std::vector<std::string> names = {};  ///< the tokens of the vocabulary, indexed by id
-  bool truncate_left = false;           ///< texts lose their first tokens, not their last ones
+  std::size_t vocab_size = 0;                  ///< the greatest id plus one
+  std::vector<std::string> names = {};         ///< the tokens of the vocabulary, indexed by id
+  LongTexts long_texts = LongTexts::truncate;  ///< the ids that texts keep
 };
 
 /// Turns a text or a pair into ids. It finds added tokens, runs `Pipeline` on the text between
@@ -56,7 +56,7 @@ class BasicTokenizer {
         templates_{std::move(options.templates)},
         pad_id_{options.pad_id},
         vocab_size_{options.vocab_size},
-        truncate_left_{options.truncate_left},
+        long_texts_{options.long_texts},
         names_{std::move(options.names)} {
     auto& tokens = options.added_tokens;
     const auto normalized = std::stable_partition(
@@ -80,17 +80,12 @@ class BasicTokenizer {
     check_utf8(text);
     if (pair) check_utf8(*pair);
     const Room room = room_of(options, pair.has_value());
-    static const Template nothing;
-    if (!pair) {
-      return encode_single(text, options.add_special_tokens ? templates_.single : nothing, room,
-                           scratch, out);
-    }
-    if (options.add_special_tokens) {
-      return encode_pair(text, *pair, templates_.pair, room, scratch, out);
-    }
-    const auto type_zero_between =
-        templates_.pair.type_zero_between ? std::optional<std::size_t>{0} : std::nullopt;
-    return encode_pair(text, *pair, {.type_zero_between = type_zero_between}, room, scratch, out);
+    Template bare;
+    if (templates_.pair.type_zero_between) bare.type_zero_between = 0;
+    const Template& special = pair ? templates_.pair : templates_.single;
+    const Template& used = options.add_special_tokens ? special : bare;
+    return pair ? encode_pair(text, *pair, used, room, scratch, out)
+                : encode_single(text, used, room, scratch, out);
   }
 
   /// Returns the tokens of a text, with special tokens around them if `special` is set. The tokens
@@ -122,9 +117,14 @@ class BasicTokenizer {
     return std::move(collector).take();
   }
 
+  /// Sets the ids that texts keep unless the options of a call say otherwise.
+  void set_long_texts(LongTexts way) noexcept { long_texts_ = way; }
+  [[nodiscard]] LongTexts long_texts() const noexcept { return long_texts_; }
+
   /// Gives all ids of a pair type 0 from now on.
   void leave_out_token_types() { templates_.pair.type_zero_between.reset(); }
 
+  [[nodiscard]] const Templates& templates() const noexcept { return templates_; }
   [[nodiscard]] const Pipeline& pipeline() const noexcept { return pipeline_; }
   [[nodiscard]] std::size_t vocab_size() const noexcept { return vocab_size_; }
   [[nodiscard]] Id pad_id() const noexcept { return pad_id_; }
@@ -143,25 +143,33 @@ class BasicTokenizer {
                      std::to_string(first_invalid(text).value_or(0) + 1)};
   }
 
-  /// The number of ids that an example's texts may have, and the side at which they are cut.
+  /// The number of ids that an example's texts may have, and which of them they keep.
   struct Room {
     std::size_t budget;
-    bool left;
+    LongTexts way;
 
     /// Returns how many ids of a text are needed if at most `limit` of them are kept.
-    [[nodiscard]] std::size_t bound_of(std::size_t limit) const { return left ? unlimited : limit; }
+    [[nodiscard]] std::size_t bound_of(std::size_t limit) const {
+      return way == LongTexts::tail || way == LongTexts::head_tail ? unlimited : limit;
+    }
 
     /// Keeps `kept` of the `length` ids from `begin` on.
     void cut(std::size_t begin, std::size_t length, std::size_t kept, std::vector<Id>& out) const {
-      const auto from = out.begin() + static_cast<std::ptrdiff_t>(left ? begin : begin + kept);
+      std::size_t first = way == LongTexts::tail ? 0 : kept;
+      if (way == LongTexts::head_tail) first = kept / 4 + (kept % 4 + 2) / 4;  // rounded
+      const auto from = out.begin() + static_cast<std::ptrdiff_t>(begin + first);
       out.erase(from, from + static_cast<std::ptrdiff_t>(length - kept));
     }
   };
 
   [[nodiscard]] Room room_of(const EncodeOptions& options, bool pair) const {
     const std::size_t taken = options.add_special_tokens ? special_tokens(pair) : 0;
-    const bool left = options.truncate_left.value_or(truncate_left_);
-    if (options.max_length >= taken) return {options.max_length - taken, left};
+    const LongTexts way = options.long_texts.value_or(long_texts_);
+    if (pair && way == LongTexts::windows) {
+      throw InputError{
+          "windows are for single texts", {.object = "long_texts"}, "pairs need another way"};
+    }
+    if (options.max_length >= taken) return {options.max_length - taken, way};
     throw InputError{"a maximum length of " + std::to_string(options.max_length) +
                      " has no room for the " + std::to_string(taken) + " special tokens"};
   }
@@ -268,7 +276,7 @@ class BasicTokenizer {
   Templates templates_;
   Id pad_id_;
   std::size_t vocab_size_;
-  bool truncate_left_;
+  LongTexts long_texts_;
   std::vector<std::string> names_;
 };
 

@@ -187,12 +187,12 @@ TEST_F(LoadTokenizer, BertFilesFollowTheConfiguration) {
 
 TEST_F(LoadTokenizer, TruncatesAtTheSideThatTheFolderNames) {
   const auto ids = [&](std::string_view pair, std::size_t max_length,
-                       std::optional<bool> left = {}) {
+                       std::optional<LongTexts> way = {}) {
     return load_tokenizer(folder_).visit([&](const auto& tokenizer) {
       typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
       std::vector<Id> out;
       const auto second = pair.empty() ? std::nullopt : std::optional{pair};
-      const EncodeOptions options{.max_length = max_length, .truncate_left = left};
+      const EncodeOptions options{.max_length = max_length, .long_texts = way};
       tokenizer.encode("abcab", second, options, scratch, out);
       return out;
     });
@@ -200,12 +200,27 @@ TEST_F(LoadTokenizer, TruncatesAtTheSideThatTheFolderNames) {
   write_json(R"("truncation": null)", R"("truncation": {"direction": "Left"})");
   EXPECT_EQ(ids("", 2), (std::vector<Id>{3, 2}));
   EXPECT_EQ(ids("ccab", 3), (std::vector<Id>{2, 3, 2})) << "of the pair the second loses one";
-  EXPECT_EQ(ids("", 2, false), (std::vector<Id>{2, 3})) << "the caller chooses the side";
+  EXPECT_EQ(ids("", 2, LongTexts::truncate), (std::vector<Id>{2, 3}))
+      << "the caller chooses the side";
   write("tokenizer_config.json", R"({"truncation_side": "right"})");
   EXPECT_EQ(ids("", 2), (std::vector<Id>{2, 3}));
-  EXPECT_EQ(ids("", 2, true), (std::vector<Id>{3, 2}));
+  EXPECT_EQ(ids("", 2, LongTexts::tail), (std::vector<Id>{3, 2}));
   write("tokenizer_config.json", R"({"truncation_side": "middle"})");
   expect_error("truncation_side: \"middle\" is not supported; supported: left and right");
+}
+
+TEST_F(LoadTokenizer, KeepsHeadAndTailIfTheFolderSaysSo) {
+  write_json();
+  write("tokenizer_config.json", R"({"long_texts": "head-tail", "truncation_side": "left"})");
+  const auto ids = load_tokenizer(folder_).visit([](const auto& tokenizer) {
+    typename std::decay_t<decltype(tokenizer)>::Scratch scratch;
+    std::vector<Id> out;
+    tokenizer.encode("abccab", {}, {.max_length = 2}, scratch, out);
+    return out;
+  });
+  EXPECT_EQ(ids, (std::vector<Id>{2, 2}));
+  write("tokenizer_config.json", R"({"long_texts": "middle"})");
+  expect_error("long_texts: \"middle\" is not supported; supported: head-tail and windows");
 }
 
 TEST_F(LoadTokenizer, KnowsTheLengthThatTheFolderAllows) {

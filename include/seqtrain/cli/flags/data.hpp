@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/data/read_options.hpp>
+#include <seqtrain/text/encoding.hpp>
 
 namespace seqtrain::cli {
 
@@ -41,6 +43,8 @@ struct DataFlags {
   double dev_fraction = 0;
   double fraction_of_train_data = 1;
   std::int64_t max_length = 0;
+  std::optional<text::LongTexts> long_texts = {};
+  std::int64_t stride = 0;
   std::string problem_type = "";
   std::vector<std::string> labels = {};
   bool soft_labels = false;
@@ -82,8 +86,19 @@ struct DataFlags {
         .add("fraction-of-train-data", fraction_of_train_data,
              "share of the training examples to use, from the first on", determines_results)
         .add("max-length", max_length,
-             "most ids of an example; longer ones are truncated (0: the model's maximum, or the "
-             "tokenizer's if that is less)",
+             "most ids of an example (0: the model's maximum, or the tokenizer's if that is less)",
+             determines_results)
+        .add("long-texts", long_texts,
+             {{"", {}},
+              {"truncate", text::LongTexts::truncate},
+              {"tail", text::LongTexts::tail},
+              {"head-tail", text::LongTexts::head_tail},
+              {"windows", text::LongTexts::windows}},
+             "what a longer example keeps: truncate: its beginning; tail: its end; head-tail: a "
+             "quarter from its beginning and the rest from its end; windows: all of it, read in "
+             "windows of --max-length ids (default: the tokenizer's truncation_side)",
+             determines_results)
+        .add("stride", stride, "ids that a window has in common with the one before it",
              determines_results)
         .add("problem-type", problem_type,
              "regression, single_label_classification or multi_label_classification (default: the "
@@ -112,6 +127,9 @@ struct DataFlags {
       require(split->empty() || !dataset.empty(), name, "needs --dataset");
     }
     require_columns(columns);
+    require(stride >= 0, "stride", "must not be negative");
+    require(stride == 0 || long_texts == text::LongTexts::windows, "stride",
+            "needs --long-texts windows");
     require(!soft_labels || label_field.find(',') == std::string::npos, "soft-labels",
             "are in one field, but --label-field names several");
     require(dev_fraction == 0 || dev_split.empty(), "dev-fraction",

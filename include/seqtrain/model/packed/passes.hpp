@@ -50,6 +50,7 @@ class PackedPasses : public OperatorPasses {
     const at::Tensor embedded = embed(input, dropout);
     const at::Tensor first = compute(embedded, rows, true).set_requires_grad(true);
     const at::Tensor loss = loss_and_backward(step, head(first, dropout), input);
+    if (!loss.defined()) return loss;
     embedded.backward([&] {
       const at::NoGradGuard no_gradients;
       return layers_.backward(first.grad(), rows);

@@ -66,6 +66,7 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
   }
   auto model = load_classifier(folder,
                                {.tokenizer_size = tokenizer.vocab_size(),
+                                .windows = tokenizer.windows(),
                                 .device = options.device,
                                 .precision = options.precision,
                                 .only_predicts = true},
@@ -108,7 +109,7 @@ SEQTRAIN_SEPARATE void AnyPredictor::describe(const AnyClassifier& model, c10::D
   task_ = {.labels = model.config().labels, .problem_type = model.problem_type()};
   precision_ = model.precision();
   maps_in_bf16_ = model.maps_in_bf16();
-  max_length_ = static_cast<std::size_t>(model.max_length());
+  max_length_ = static_cast<std::size_t>(model.longest_row());
   // The bits of torch's operators depend on the number of rows, so each text is predicted alone.
   by_itself_ = device.is_cpu() && !model.has_kernels();
 }

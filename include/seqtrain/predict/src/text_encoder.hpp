@@ -7,7 +7,8 @@ namespace seqtrain::predict {
 
 SEQTRAIN_SEPARATE TextEncoder::TextEncoder(const text::AnyTokenizer& tokenizer)
     : TextEncoder{tokenizer.visit([](const auto& known) { return TextEncoder{known}; })} {
-  max_length_ = tokenizer.max_length();
+  windows_ = tokenizer.windows();
+  if (!windows_) max_length_ = tokenizer.max_length();
 }
 
 }  // namespace seqtrain::predict

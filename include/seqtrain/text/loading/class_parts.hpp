@@ -17,16 +17,23 @@
 
 namespace seqtrain::text::detail {
 
-/// Tells whether a folder's tokenizer truncates texts at their beginning.
-[[nodiscard]] inline bool truncates_left(const TokenizerFolder& folder) {
+/// Returns the ids that texts keep by a folder's files. `long_texts` is a key of seqtrain's, for
+/// what transformers has no name for.
+[[nodiscard]] inline LongTexts long_texts_of(const TokenizerFolder& folder) {
+  if (const auto way = folder.setting("long_texts")) {
+    const bool windows = way->string() == "windows";
+    if (!windows && way->string() != "head-tail") refuse(*way, "head-tail and windows");
+    return windows ? LongTexts::windows : LongTexts::head_tail;
+  }
+  const auto side_of = [](bool left) { return left ? LongTexts::tail : LongTexts::truncate; };
   if (const auto side = folder.setting("truncation_side")) {
     if (side->string() != "left" && side->string() != "right") refuse(*side, "left and right");
-    return side->string() == "left";
+    return side_of(side->string() == "left");
   }
   const auto file = folder.tokenizer();
   const auto truncation = file ? file->find("truncation") : std::nullopt;
   const auto direction = truncation ? truncation->find("direction") : std::nullopt;
-  return direction && direction->string() == "Left";
+  return side_of(direction && direction->string() == "Left");
 }
 
 /// Adds the tokens of a folder to `added` and returns what a tokenizer has besides its pipeline and
@@ -40,7 +47,7 @@ namespace seqtrain::text::detail {
           .pad_id = pad ? vocabulary.at(pad->content, "padding token") : 0,
           .vocab_size = vocabulary.size(),
           .names = vocabulary.names(),
-          .truncate_left = truncates_left(folder)};
+          .long_texts = long_texts_of(folder)};
 }
 
 /// Returns the model of tokenizer.json. Throws `InputError` if it is not of the type that the

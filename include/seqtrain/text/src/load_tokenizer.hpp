@@ -57,6 +57,13 @@ namespace detail {
   return static_cast<std::size_t>(length->number());
 }
 
+/// Returns the stride of windows.
+[[nodiscard]] inline std::size_t stride_of(const TokenizerFolder& folder) {
+  const auto stride = folder.setting("window_stride");
+  if (stride && stride->integer() < 0) throw stride->error("must not be negative");
+  return stride ? static_cast<std::size_t>(stride->integer()) : 0;
+}
+
 /// Tells whether a folder has the words of fastai and no other vocabulary.
 [[nodiscard]] inline bool has_only_words(const TokenizerFolder& folder) {
   const auto has = [&](std::string_view name) { return folder.has(name); };
@@ -84,7 +91,7 @@ inline void leave_out_token_types(AnyTokenizer::Family& tokenizer) {
       AnyTokenizer::Family tokenizer{reader()};
       if (!gives_token_types(files)) detail::leave_out_token_types(tokenizer);
       return AnyTokenizer{std::move(tokenizer), tokenizer_files(folder), tokenizer_warnings(files),
-                          detail::max_length_of(files)};
+                          detail::max_length_of(files), detail::stride_of(files)};
     } catch (const InputError& error) {
       if (!error.where().object.empty()) throw;
       throw InputError{error.what(), {.object = (folder / source).string()}};

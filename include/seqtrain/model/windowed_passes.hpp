@@ -1,0 +1,144 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full_like.h>
+
+#include <seqtrain/core/random.hpp>
+#include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/passes.hpp>
+#include <seqtrain/predict/predictor.hpp>
+#include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/text/windows.hpp>
+
+namespace seqtrain::model {
+
+/// Computes texts of any length by the passes of their windows. A text's logits are the mean of its
+/// windows' logits, and it has one loss, whose gradient goes through all of its windows.
+///
+/// Many windows are computed in parts (Gao et al. 2021, gradient caching). A first forward pass
+/// gives all logits and the gradient of the loss with respect to them. A second one computes each
+/// part again, with the same dropout, and its backward pass begins with that gradient.
+class WindowedPasses : public Passes {
+ public:
+  /// `most_tokens` limits the ids of a part, with padding.
+  WindowedPasses(std::unique_ptr<Passes> passes, const text::Windows& windows,
+                 std::size_t most_tokens)
+      : passes_{std::move(passes)}, windows_{windows}, most_tokens_{most_tokens} {}
+
+  at::Tensor accumulate(const StepInputs& step) override {
+    const auto cut = cut_into_windows(step.batch);
+    const auto loss_of = [&](const at::Tensor& logits) {
+      auto texts = tensor::labels_of(step.batch);
+      texts.labels = texts.labels.to(logits.device());
+      if (texts.targets.defined()) texts.targets = texts.targets.to(logits.device());
+      return step.loss(of_texts(logits, cut.counts), texts);
+    };
+    if (cut.parts.size() > 1) return accumulate_parts(step, cut, loss_of);
+    const LossOfLogits loss = [&](const at::Tensor& logits, const auto&) {
+      return loss_of(logits);
+    };
+    return passes_->accumulate(
+        {cut.parts.front(), step.weight, step.stream, loss, step.ready, step.loss_scale});
+  }
+
+  at::Tensor logits(const data::Batch& batch) override {
+    const auto cut = cut_into_windows(batch);
+    std::vector<at::Tensor> logits;
+    for (const auto& part : cut.parts) logits.push_back(passes_->logits(part));
+    return of_texts(at::cat(logits), cut.counts);
+  }
+
+ private:
+  /// The windows of a batch's texts.
+  struct Cut {
+    std::vector<data::Batch> parts = {};    ///< their rows are windows, in the order of the texts
+    std::vector<std::int64_t> counts = {};  ///< [texts], the number of windows of each text
+  };
+
+  [[nodiscard]] Cut cut_into_windows(const data::Batch& texts) const {
+    Cut cut;
+    std::vector<predict::Encoded> all;
+    std::vector<std::int64_t> ids;
+    for (std::size_t row = 0; row < texts.lengths.size(); ++row) {
+      const auto* const first =
+          texts.input_ids.data() + row * static_cast<std::size_t>(texts.width);
+      const std::span text{first, static_cast<std::size_t>(texts.lengths[row])};
+      const auto windows = text::windows_of(text, windows_);
+      cut.counts.push_back(std::ssize(windows));
+      for (std::int64_t i = 0; const auto& window : windows) {
+        all.push_back({window, window.size()});  // of a single text: all ids have type 0
+        ids.push_back(texts.set == 0 ? i++ : texts.row_ids[row] << 24 | i++);
+      }
+    }
+    const auto width = std::min(windows_.length, static_cast<std::size_t>(texts.width));
+    const std::size_t most = std::max<std::size_t>(1, most_tokens_ / width);
+    for (std::size_t begin = 0; begin < all.size(); begin += most) {
+      const std::size_t count = std::min(most, all.size() - begin);
+      auto& part = cut.parts.emplace_back(
+          predict::to_batch(std::span{all}.subspan(begin, count), windows_.pad_id));
+      part.set = texts.set;
+      part.row_ids.assign(ids.begin() + begin, ids.begin() + begin + count);
+    }
+    return cut;
+  }
+
+  /// Returns the logits of texts [texts, labels]. A text's bits do not depend on other texts.
+  static at::Tensor of_texts(const at::Tensor& windows, std::span<const std::int64_t> counts) {
+    if (windows.size(0) == std::ssize(counts)) return windows;
+    std::vector<at::Tensor> texts;
+    std::int64_t first = 0;
+    for (const std::int64_t count : counts) {
+      texts.push_back(windows.narrow(0, std::exchange(first, first + count), count).mean(0, true));
+    }
+    return at::cat(texts);
+  }
+
+  template <class Loss>
+  at::Tensor accumulate_parts(const StepInputs& step, const Cut& cut, const Loss& loss_of) {
+    const std::function<void(std::size_t)> not_yet = [](std::size_t) {};
+    const auto stream_of = [&](std::size_t part) {  // other numbers than the passes themselves draw
+      return random::Stream{step.stream.at((std::uint64_t{1} << 32) + part),
+                            random::Purpose::dropout};
+    };
+    std::vector<at::Tensor> parts;
+    const LossOfLogits keep = [&](const at::Tensor& logits, const auto&) {
+      parts.push_back(logits.detach().clone());
+      return at::Tensor{};
+    };
+    for (std::size_t i = 0; i < cut.parts.size(); ++i) {
+      passes_->accumulate({cut.parts[i], 0, stream_of(i), keep, not_yet, step.loss_scale});
+    }
+    const at::Tensor logits = at::cat(parts).set_requires_grad(true);
+    const at::Tensor loss = loss_of(logits);
+    loss.backward(at::full_like(loss, step.weight));
+    std::int64_t first = 0;
+    const LossOfLogits again = [&](const at::Tensor& part, const auto&) {
+      const std::int64_t count = part.size(0);
+      const auto gradient = logits.grad().narrow(0, std::exchange(first, first + count), count);
+      return (part * gradient).sum();
+    };
+    for (std::size_t i = 0; i < cut.parts.size(); ++i) {
+      const bool last = i + 1 == cut.parts.size();
+      passes_->accumulate(
+          {cut.parts[i], 1, stream_of(i), again, last ? step.ready : not_yet, step.loss_scale});
+    }
+    return loss;
+  }
+
+  std::unique_ptr<Passes> passes_;
+  text::Windows windows_;
+  std::size_t most_tokens_;
+};
+
+}  // namespace seqtrain::model
