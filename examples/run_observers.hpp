@@ -20,7 +20,7 @@
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/sink/any.hpp>
-#include <seqtrain/train/observe.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
 
 /// The observers of a run: the program's log, a progress bar, train_log.jsonl, report.html,

@@ -5,7 +5,6 @@
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/metrics/logits.hpp>
-#include <seqtrain/metrics/mcnemar.hpp>
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/metrics/precision_recall.hpp>

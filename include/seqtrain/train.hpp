@@ -8,7 +8,6 @@
 #include <seqtrain/train/fits.hpp>
 #include <seqtrain/train/gradients.hpp>
 #include <seqtrain/train/keeper.hpp>
-#include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/selection.hpp>

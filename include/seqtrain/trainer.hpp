@@ -13,11 +13,11 @@
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/sink/publish.hpp>
 #include <seqtrain/train/evaluate.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/fit.hpp>
 #include <seqtrain/train/fits.hpp>
 #include <seqtrain/train/gradients.hpp>
 #include <seqtrain/train/keeper.hpp>
-#include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/train/window.hpp>

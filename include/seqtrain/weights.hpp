@@ -7,7 +7,6 @@
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/dtype.hpp>
 #include <seqtrain/weights/fastai.hpp>
-#include <seqtrain/weights/id2label.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
 #include <seqtrain/weights/tensor_view.hpp>

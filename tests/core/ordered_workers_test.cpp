@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <stdexcept>
@@ -80,6 +81,22 @@ TEST_P(OrderedWorkersAt, MayHaveNothingToDo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, OrderedWorkersAt, testing::Values(0, 1, 2, 7));
+
+TEST(RunParallel, CallsEachOnce) {
+  std::array<std::atomic<int>, 100> calls{};
+  run_parallel(4, calls.size(), [&](std::size_t i) { ++calls[i]; });
+  for (const auto& count : calls) EXPECT_EQ(count, 1);
+}
+
+TEST(RunParallel, ThrowsTheFirstExceptionAndStartsNoMore) {
+  std::atomic<int> calls = 0;
+  const auto task = [&](std::size_t i) {
+    ++calls;
+    if (i == 2) throw std::runtime_error{"two"};
+  };
+  EXPECT_THROW(run_parallel(1, 100, task), std::runtime_error);
+  EXPECT_EQ(calls, 3);
+}
 
 }  // namespace
 }  // namespace seqtrain

@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -126,6 +127,25 @@ TEST(Bootstrap, TakesWilsonsIntervalsIfAllResamplesAreEqual) {
   EXPECT_EQ(made.labels[0].precision.low, of_ten);
   EXPECT_EQ(made.labels[0].recall.low, of_ten);
   EXPECT_NEAR(made.labels[0].f1.low, 2 * of_ten / (1 + of_ten), 1e-12);
+}
+
+TEST(McNemar, HasTheProbabilitiesOfSciPy) {
+  const auto document = json::Document::load(tests::golden() / "decisions.json");
+  for (const auto& row : document.root().at("mcnemar").items()) {
+    const auto golden = row.items();
+    const double expected = golden[2].number();
+    EXPECT_NEAR(mcnemar_p(golden[0].integer(), golden[1].integer()), expected, 1e-10 * expected);
+  }
+}
+
+TEST(McNemar, CountsExamplesThatOneGotRight) {
+  const std::vector<std::uint8_t> first{1, 1, 0, 0, 1};
+  const std::vector<std::uint8_t> second{1, 0, 1, 0, 0};
+  const auto test = mcnemar(first, second);
+  EXPECT_EQ(test.first_only, 2);
+  EXPECT_EQ(test.second_only, 1);
+  EXPECT_EQ(test.p, 1);
+  EXPECT_THROW((void)mcnemar(first, std::vector<std::uint8_t>{1}), Error);
 }
 
 }  // namespace

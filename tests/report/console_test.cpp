@@ -6,7 +6,7 @@
 
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/report/console.hpp>
-#include <seqtrain/train/observe.hpp>
+#include <seqtrain/train/events.hpp>
 
 #include "support/run_events.hpp"
 

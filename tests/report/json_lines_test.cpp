@@ -11,7 +11,7 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/report/json_lines.hpp>
-#include <seqtrain/train/observe.hpp>
+#include <seqtrain/train/events.hpp>
 
 #include "support/file_size_limit.hpp"
 #include "support/run_events.hpp"

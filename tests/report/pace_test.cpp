@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/report/pace.hpp>
-#include <seqtrain/train/observe.hpp>
+#include <seqtrain/train/events.hpp>
 
 #include "support/fake_clock.hpp"
 #include "support/run_events.hpp"

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/report/tensorboard.hpp>
-#include <seqtrain/train/observe.hpp>
+#include <seqtrain/train/events.hpp>
 
 #include "support/event_records.hpp"
 #include "support/run_events.hpp"

@@ -16,7 +16,7 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/report/trials.hpp>
-#include <seqtrain/train/observe.hpp>
+#include <seqtrain/train/events.hpp>
 
 #include "support/environment.hpp"
 #include "support/run_events.hpp"

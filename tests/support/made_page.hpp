@@ -13,7 +13,6 @@
 #include <seqtrain/page/run_page.hpp>
 #include <seqtrain/report/json_lines.hpp>
 #include <seqtrain/train/events.hpp>
-#include <seqtrain/train/observe.hpp>
 
 namespace seqtrain::tests {
 

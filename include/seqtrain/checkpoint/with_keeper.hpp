@@ -16,7 +16,6 @@
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/keeper.hpp>
-#include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>
 
 namespace seqtrain::checkpoint {

@@ -14,7 +14,6 @@
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
-#include <seqtrain/cli/flags/checkpoint.hpp>
 #include <seqtrain/cli/flags/data.hpp>
 #include <seqtrain/cli/flags/machine.hpp>
 #include <seqtrain/cli/flags/model.hpp>
@@ -26,7 +25,7 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/run/run_directory.hpp>
 #include <seqtrain/train/options.hpp>
-#include <seqtrain/weights/id2label.hpp>
+#include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::cli {

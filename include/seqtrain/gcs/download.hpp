@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <seqtrain/core/atomic_file.hpp>
-#include <seqtrain/core/run_parallel.hpp>
+#include <seqtrain/core/ordered_workers.hpp>
 #include <seqtrain/gcs/client.hpp>
 #include <seqtrain/gcs/resumable_upload.hpp>
 

@@ -12,7 +12,7 @@
 #include <seqtrain/gcs/token.hpp>
 #include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/http/message.hpp>
-#include <seqtrain/http/retry.hpp>
+#include <seqtrain/http/timing.hpp>
 
 namespace seqtrain::gcs {
 

@@ -13,7 +13,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/http/message.hpp>
-#include <seqtrain/http/retry.hpp>
+#include <seqtrain/http/timing.hpp>
 
 namespace seqtrain::gcs {
 

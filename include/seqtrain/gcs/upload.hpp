@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/core/run_parallel.hpp>
+#include <seqtrain/core/ordered_workers.hpp>
 #include <seqtrain/gcs/resumable_upload.hpp>
 
 namespace seqtrain::gcs {

@@ -5,7 +5,7 @@
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/http/message.hpp>
-#include <seqtrain/http/retry.hpp>
+#include <seqtrain/http/timing.hpp>
 #include <seqtrain/hub/client.hpp>
 #include <seqtrain/hub/errors.hpp>
 #include <seqtrain/hub/name.hpp>

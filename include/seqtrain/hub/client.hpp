@@ -16,7 +16,7 @@
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/http/message.hpp>
-#include <seqtrain/http/retry.hpp>
+#include <seqtrain/http/timing.hpp>
 #include <seqtrain/hub/digest.hpp>
 #include <seqtrain/hub/errors.hpp>
 #include <seqtrain/hub/name.hpp>

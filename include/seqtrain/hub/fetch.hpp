@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/run_parallel.hpp>
+#include <seqtrain/core/ordered_workers.hpp>
 #include <seqtrain/hub/cache.hpp>
 #include <seqtrain/hub/client.hpp>
 #include <seqtrain/hub/name.hpp>

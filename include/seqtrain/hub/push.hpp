@@ -14,7 +14,6 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/http/base64.hpp>
 #include <seqtrain/http/message.hpp>
-#include <seqtrain/http/retry.hpp>
 #include <seqtrain/http/timing.hpp>
 #include <seqtrain/hub/ask.hpp>
 #include <seqtrain/hub/client.hpp>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <seqtrain/log/format.hpp>
-#include <seqtrain/metrics/mcnemar.hpp>
+#include <seqtrain/metrics/bootstrap.hpp>
 #include <seqtrain/page/compared_run.hpp>
 #include <seqtrain/page/html/chart.hpp>
 #include <seqtrain/page/html/frame.hpp>

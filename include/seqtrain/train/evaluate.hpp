@@ -21,7 +21,7 @@
 #include <seqtrain/metrics/evaluation.hpp>
 #include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/metrics/row_losses.hpp>
-#include <seqtrain/train/observe.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/train/window.hpp>
 

@@ -22,7 +22,6 @@
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/keeper.hpp>
-#include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/train/state.hpp>

@@ -10,8 +10,8 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/train/evaluate.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/keeper.hpp>
-#include <seqtrain/train/observe.hpp>
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 

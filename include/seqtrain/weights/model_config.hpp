@@ -15,7 +15,6 @@
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/weights/config_file.hpp>
-#include <seqtrain/weights/id2label.hpp>
 
 namespace seqtrain::weights {
 

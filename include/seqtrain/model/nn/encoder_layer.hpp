@@ -9,7 +9,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <seqtrain/model/cpu/build.hpp>
-#include <seqtrain/model/nn/after_attention.hpp>
 #include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layer_form.hpp>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <seqtrain/model/families/albert/config.hpp>
-#include <seqtrain/model/families/bert/encoder.hpp>
+#include <seqtrain/model/families/bert/bert.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/encoder_layer.hpp>
 #include <seqtrain/model/nn/layer_form.hpp>

@@ -1,16 +1,87 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
+#include <ATen/core/Tensor.h>
+
+#include <seqtrain/model/cpu/build.hpp>
+#include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/families/bert/embeddings.hpp>
-#include <seqtrain/model/families/bert/encoder.hpp>
+#include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/encoder_layer.hpp>
 #include <seqtrain/model/nn/layer_form.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
+
+/// Computes the hidden states of first tokens from ids, by embeddings and a stack of layers.
+/// `Family` has the members `positions`, `layers`, the scope of the layers, and `layer_form`. In
+/// place of the last two it may have `layer_stack(scope, config)`. If its `Config` has an
+/// `embedding_size` that differs from the hidden states' size, the embeddings are projected; if
+/// `Family` has a `projection`, the scope of the map, they always are.
+template <class Family>
+class BertEncoder {
+ public:
+  BertEncoder(const Scope& scope, const typename Family::Config& config)
+      : embeddings_{scope / "embeddings", config, embedding_size(config), Family::positions},
+        projection_{projection(scope, embedding_size(config), config.hidden_size)},
+        layers_{layers(scope, config)} {}
+
+  /// Returns [rows, hidden].
+  at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
+    return layers_(embed(batch, dropout), mask_of(batch), dropout).select(1, 0);
+  }
+
+  [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
+    const at::Tensor embedded = embeddings_(batch, dropout);
+    return projection_ ? (*projection_)(embedded) : embedded;
+  }
+  [[nodiscard]] const LayerStack& layers() const { return layers_; }
+
+  /// Returns the encoder for the hand-written passes.
+  template <class T>
+  [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
+    if (projection_ && !cpu::supports(projection_->weight.size(1))) return {};
+    auto parts = layers_.template cpu_parts<T>(embeddings_.cpu_part());
+    if (parts && projection_) parts->projection.emplace(cpu::linear<T>({*projection_}));
+    return parts;
+  }
+
+ private:
+  template <class Config>
+  static std::int64_t embedding_size(const Config& config) {
+    if constexpr (requires { config.embedding_size; }) return config.embedding_size;
+    return config.hidden_size;
+  }
+
+  static std::optional<Linear> projection(const Scope& scope, std::int64_t from, std::int64_t to) {
+    if constexpr (requires { Family::projection; }) {
+      return Linear{scope / Family::projection, from, to};
+    }
+    if (from == to) return {};
+    return Linear{scope / "embeddings_project", from, to};
+  }
+
+  static LayerStack layers(const Scope& scope, const typename Family::Config& config) {
+    if constexpr (requires { Family::layer_stack(scope, config); }) {
+      return Family::layer_stack(scope, config);
+    } else {
+      return {scope / Family::layers, config, Family::layer_form};
+    }
+  }
+
+  BertEmbeddings embeddings_;
+  std::optional<Linear> projection_;
+  LayerStack layers_;
+};
 
 /// The BERT family (Devlin et al. 2019).
 struct Bert {

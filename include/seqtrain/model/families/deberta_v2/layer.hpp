@@ -13,7 +13,6 @@
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/families/deberta_v2/config.hpp>
 #include <seqtrain/model/families/deberta_v2/distances.hpp>
-#include <seqtrain/model/nn/after_attention.hpp>
 #include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layer_form.hpp>

@@ -10,12 +10,15 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/pow.h>
 
 #include <seqtrain/kernels/rotary.hpp>
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
+#include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/families/modernbert/config.hpp>
-#include <seqtrain/model/families/modernbert/layer.hpp>
+#include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
@@ -23,6 +26,112 @@
 #include <seqtrain/tensor/batch.hpp>
 
 namespace seqtrain::model {
+
+/// Rotary positions (Su et al. 2021): a token's queries and keys are turned by angles that grow
+/// with its position, so that scores depend on distances.
+class Rotary {
+ public:
+  /// Makes the angles of positions below `width` for heads of an even size.
+  Rotary(std::int64_t width, std::int64_t size, double base, c10::Device device) {
+    const auto options = at::TensorOptions{}.dtype(at::kFloat).device(device);
+    const at::Tensor steps = at::arange(0, size, 2, options).div(static_cast<double>(size));
+    const at::Tensor angles =
+        at::arange(width, options).unsqueeze(1).mul(at::pow(base, steps).reciprocal());
+    const at::Tensor both = at::cat({angles, angles}, -1);
+    cos_ = both.cos();
+    sin_ = both.sin();
+  }
+
+  /// Turns x [rows, heads, width, size]. The result has x's type and is computed in fp32.
+  [[nodiscard]] at::Tensor operator()(const at::Tensor& x) const {
+    const at::Tensor wide = x.to(at::kFloat);
+    const auto halves = wide.chunk(2, -1);
+    const at::Tensor turned = at::cat({halves[1].neg(), halves[0]}, -1);
+    return wide.mul(cos_).add(turned.mul(sin_)).to(x.scalar_type());
+  }
+
+ private:
+  at::Tensor cos_, sin_;  ///< [width, size]
+};
+
+/// Attention and a gated feed-forward network (Shazeer 2020), each with the norm before it and a
+/// residual connection. The first layer's attention has no norm: embeddings end with one.
+class ModernBertLayer {
+ public:
+  ModernBertLayer(const Scope& scope, const ModernBertConfig& config, bool first)
+      : attention_norm_{norm(scope, config, first)},
+        qkv_{scope / "attn.Wqkv", config.hidden_size, 3 * config.hidden_size,
+             config.attention_bias},
+        attention_output_{scope / "attn.Wo", config.hidden_size, config.hidden_size,
+                          config.attention_bias},
+        mlp_norm_{scope / "mlp_norm", config.hidden_size, config.layer_norm_eps, config.norm_bias},
+        input_and_gate_{scope / "mlp.Wi", config.hidden_size, 2 * config.intermediate_size,
+                        config.mlp_bias},
+        mlp_output_{scope / "mlp.Wo", config.intermediate_size, config.hidden_size,
+                    config.mlp_bias},
+        activation_{activation(config.hidden_act)},
+        activation_kind_{cpu::activation_kind(config.hidden_act)},
+        heads_{config.num_attention_heads},
+        attention_dropout_{config.attention_probs_dropout_prob},
+        mlp_dropout_{config.hidden_dropout_prob} {}
+
+  /// Returns hidden states [rows, width, hidden] for those of the layer before.
+  at::Tensor operator()(const at::Tensor& x, const Rotary& rotary, const AttentionMask& mask,
+                        Dropout& dropout) const {
+    const at::Tensor attended =
+        x.add(attention(attention_norm_ ? (*attention_norm_)(x) : x, rotary, mask, dropout));
+    const auto parts = input_and_gate_(mlp_norm_(attended)).chunk(2, -1);
+    const at::Tensor gated = dropout(activation_(parts[0]).mul(parts[1]), mlp_dropout_);
+    return attended.add(mlp_output_(gated));
+  }
+
+  /// Returns the norm before attention, if there is one.
+  [[nodiscard]] const std::optional<LayerNorm>& attention_norm() const { return attention_norm_; }
+
+  /// Returns the layer for the hand-written passes. `next_norm` is the norm of its result.
+  template <class T>
+  [[nodiscard]] cpu::Layer<T> cpu_part(const LayerNorm& next_norm) const {
+    return {.qkv = cpu::linear<T>({qkv_}),
+            .attention_output = cpu::linear<T>({attention_output_}),
+            .intermediate = cpu::linear<T>({input_and_gate_}),
+            .output = cpu::linear<T>({mlp_output_}),
+            .norm1 = cpu::norm(mlp_norm_),
+            .norm2 = cpu::norm(next_norm),
+            .activation = activation_kind_,
+            .heads = static_cast<std::size_t>(heads_),
+            .norms_first = true,
+            .gated = true};
+  }
+
+ private:
+  static std::optional<LayerNorm> norm(const Scope& scope, const ModernBertConfig& config,
+                                       bool first) {
+    if (first) return {};
+    return LayerNorm{scope / "attn_norm", config.hidden_size, config.layer_norm_eps,
+                     config.norm_bias};
+  }
+
+  at::Tensor attention(const at::Tensor& x, const Rotary& rotary, const AttentionMask& mask,
+                       Dropout& dropout) const {
+    const std::int64_t size = x.size(2) / heads_;
+    const auto parts = qkv_(x).view({x.size(0), x.size(1), 3, heads_, size}).unbind(2);
+    const auto head_first = [&](std::size_t part) { return parts[part].transpose(1, 2); };
+    const at::Tensor context = attend(rotary(head_first(0)), rotary(head_first(1)), head_first(2),
+                                      mask, attention_dropout_, dropout);
+    return dropout(attention_output_(context.transpose(1, 2).reshape(x.sizes())),
+                   attention_dropout_);
+  }
+
+  std::optional<LayerNorm> attention_norm_;
+  Linear qkv_, attention_output_;
+  LayerNorm mlp_norm_;
+  Linear input_and_gate_, mlp_output_;
+  Activation activation_;
+  cpu::ActivationKind activation_kind_;
+  std::int64_t heads_;
+  double attention_dropout_;
+  double mlp_dropout_;
+};
 
 /// Computes the hidden states of first tokens, or their means over all tokens, from ids.
 class ModernBertEncoder {

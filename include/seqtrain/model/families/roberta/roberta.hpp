@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <seqtrain/model/families/bert/bert.hpp>
 #include <seqtrain/model/families/bert/embeddings.hpp>
-#include <seqtrain/model/families/bert/encoder.hpp>
 #include <seqtrain/model/families/roberta/config.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/layer_form.hpp>

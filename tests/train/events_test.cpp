@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/train/observe.hpp>
+#include <seqtrain/train/events.hpp>
 
 namespace seqtrain::train {
 namespace {

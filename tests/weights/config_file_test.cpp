@@ -6,7 +6,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/weights/id2label.hpp>
+#include <seqtrain/weights/config_file.hpp>
 
 #include "support/problem_of.hpp"
 
