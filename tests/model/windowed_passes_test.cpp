@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/load_classifier.hpp>

@@ -18,8 +18,8 @@ using Id = std::int32_t;
 enum class LongTexts { truncate, tail, head_tail, windows };
 
 struct EncodeOptions {
-  /// The most ids that an example may have, special tokens included. How many of them each text of
-  /// a pair keeps is decided by `longest_first`.
+  /// The most ids that an example may have, special tokens included. `longest_first` decides how
+  /// many of them each text of a pair keeps.
   std::size_t max_length = std::numeric_limits<std::size_t>::max();
   bool add_special_tokens = true;
   /// The ids that texts keep. If not given, the tokenizer decides.

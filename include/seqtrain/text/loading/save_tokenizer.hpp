@@ -32,8 +32,8 @@ namespace seqtrain::text {
   }
   out.member("truncation_side", way == LongTexts::tail ? "left" : "right");
   if (way == LongTexts::head_tail) out.member("long_texts", "head-tail");
-  if (way == LongTexts::windows)
-    out.member("long_texts", "windows").member("window_stride", stride);
+  if (way == LongTexts::windows) out.member("long_texts", "windows");
+  if (way == LongTexts::windows) out.member("window_stride", stride);
   if (limited) out.member("model_max_length", max_length);
   return out.end_object().text() + "\n";
 }
