@@ -29,6 +29,7 @@ make_system() {
   rm -rf "$folder/system" && mkdir "$folder/system" && tar -xf "$folder/$1.tar" -C "$folder/system" &&
     cp -L /etc/resolv.conf "$folder/system/etc" &&
     cp -r /usr/local/share/ca-certificates "$folder/system/usr/local/share" &&
+    echo "127.0.0.1 localhost" >"$folder/system/etc/hosts" && # which an installer writes
     git clone --quiet . "$folder/system/root/seqtrain" && inside update-ca-certificates
 }
 
