@@ -17,7 +17,6 @@
 
 #include <seqtrain/cli/config_file.hpp>
 #include <seqtrain/cli/did_you_mean.hpp>
-#include <seqtrain/cli/flag_list.hpp>
 #include <seqtrain/cli/flag_names.hpp>
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/require.hpp>

@@ -9,7 +9,7 @@
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 
-#include <seqtrain/model/awd_lstm/recurrent_state.hpp>
+#include <seqtrain/model/awd_lstm/awd_lstm.hpp>
 #include <seqtrain/model/cpu/lstm.hpp>
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/threads.hpp>
