@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/full_like.h>
@@ -9,6 +10,8 @@
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/loss/loss.hpp>
+#include <seqtrain/model/network.hpp>
+#include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
 
 namespace seqtrain::model {
@@ -35,8 +38,16 @@ class Passes {
   /// Adds weight · d(mean loss)/dp to the gradient of each parameter p. Returns the mean loss.
   virtual at::Tensor accumulate(const StepInputs& step) = 0;
 
-  /// Returns logits [rows, labels], in evaluation mode and without gradients.
+  /// Returns logits [rows, labels], in evaluation mode and without gradients. If rows have
+  /// adapters, there are as many columns as the head with the most labels has.
   virtual at::Tensor logits(const data::Batch& batch) = 0;
+
+  /// Takes an adapter of the same base, which rows have by the next number from 1 on. Returns false
+  /// if these passes do not compute several adapters.
+  virtual bool add_adapter([[maybe_unused]] std::unique_ptr<Network> adapter,
+                           [[maybe_unused]] Precision precision) {
+    return false;
+  }
 
  protected:
   /// Computes the loss and runs autograd from it.
