@@ -14,6 +14,7 @@
 
 #include <seqtrain/cli/encode.hpp>
 #include <seqtrain/cli/flags.hpp>
+#include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/places.hpp>
 #include <seqtrain/cli/push_to_hub.hpp>
 #include <seqtrain/cli/run_settings.hpp>
@@ -96,7 +97,7 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
                      "name a .csv, .tsv or .jsonl with the fields text and label, or a --dataset"};
   }
   (void)run::RunDirectory{flags.run_directory(program.name, program.processes.is_first())};
-  if (!cli::is_on_hub(flags.model) && !gcs::is_gs(flags.model)) return;
+  if (!cli::is_elsewhere(flags.model)) return;
   // The model may determine what labels are. Each of them can be read for regression.
   const data::Labels any = data::Labels::regression();
   for (const auto& file : {flags.train_file, flags.dev_file, flags.test_file}) {
@@ -145,7 +146,7 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
   auto labels = flags.choose_labels();
   auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
   const std::string& given = program.given.model;
-  if (cli::is_on_hub(given) || gcs::is_gs(given)) options.base_name = given;
+  if (cli::is_elsewhere(given)) options.base_name = given;
   auto model = model::load_classifier(flags.model, options);
   log.lines(tensor::describe(program.device) + "\n" + model::describe(model, options));
   const bool leaves = !flags.job_dir.empty() || !flags.push_to_hub.empty();

@@ -5,10 +5,12 @@
 #include <string>
 #include <utility>
 
+#include <seqtrain/cli/find_adapters.hpp>
 #include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/serve_flags.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/serve/server.hpp>
@@ -16,19 +18,38 @@
 
 using namespace seqtrain;
 
+/// Loads an adapter of a model. An error about it also says its name.
+model::AnyPredictor with_adapter(const model::AnyPredictor& predictor, const std::string& name,
+                                 const std::filesystem::path& directory) {
+  try {
+    return predictor.with_adapter(directory);
+  } catch (const InputError& error) {
+    throw InputError{error.what(), {.object = "--adapters", .field = name}};
+  }
+}
+
 void serve_model(const cli::ServeFlags& flags, const log::Log& log) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load = [&flags, &log, device] {
     const auto found = cli::find_model(flags.model, log);
+    const auto adapters = cli::find_adapters(flags.adapters, flags.model, flags.model_name, log);
     model::AnyPredictor predictor{found.directory,
                                   {.device = device,
                                    .precision = model::precision_named(flags.precision),
-                                   .base = found.base}};
+                                   .base = found.base,
+                                   .needs_head = adapters.empty()}};
     log.lines(model::describe(predictor.precision(), device, predictor.maps_in_bf16()));
-    serve::ModelFacts facts{.id = found.place,
-                            .dtype = std::string{model::dtype_name(predictor.precision())},
-                            .compute_type = device.is_cpu() ? "cpu" : "gpu"};
-    return serve::Served<model::AnyPredictor>{std::move(predictor), std::move(facts)};
+    const serve::ModelFacts facts{.id = found.place,
+                                  .dtype = std::string{model::dtype_name(predictor.precision())},
+                                  .compute_type = device.is_cpu() ? "cpu" : "gpu"};
+    serve::Served<model::AnyPredictor> served{predictor, facts, predictor.has_head()};
+    for (const auto& [name, adapter] : adapters) {
+      auto own = facts;
+      own.id = adapter.place;
+      own.name = name;
+      served.adapters.push_back({with_adapter(predictor, name, adapter.directory), own});
+    }
+    return served;
   };
   serve::Server<model::AnyPredictor> server{
       {.host = flags.host,

@@ -26,6 +26,14 @@ TEST_F(Chaos, KilledRunsEndWithTheSameBits) {
   disturb("killed", SIGKILL, kills_wanted());
 }
 
+TEST_F(Chaos, KilledRunsWithAdaptersEndWithTheSameBits) {
+  more_ = {"--lora-rank", "2"};
+  undisturbed_ = "adapters";
+  weights_ = "adapter_model.safetensors";
+  ASSERT_EQ(run_to_the_end("adapters"), 0) << read_file(directory_ / "adapters.log");
+  disturb("adapted", SIGKILL, kills_wanted());
+}
+
 TEST_F(Chaos, TerminatedRunsEndWithTheSameBits) {
   disturb("terminated", SIGTERM, kills_wanted());
 }

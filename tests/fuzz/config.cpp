@@ -2,6 +2,7 @@
 #include <string_view>
 #include <vector>
 
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/model/families/albert/config.hpp>
 #include <seqtrain/model/families/deberta_v2/config.hpp>
 #include <seqtrain/model/families/distilbert/config.hpp>
@@ -9,6 +10,7 @@
 #include <seqtrain/model/families/modernbert/config.hpp>
 #include <seqtrain/model/families/mpnet/config.hpp>
 #include <seqtrain/model/families/roberta/config.hpp>
+#include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/write_config.hpp>
 
@@ -31,6 +33,18 @@ void check(std::string_view text, const Read& read) {
   });
 }
 
+/// Checks that an accepted config of an adapter is written and read again with equal facts.
+void check_adapter(std::string_view text) {
+  accepts([&] {
+    const auto read = [](std::string_view from) {
+      return weights::adapter_config_in(json::Document::parse(from, "adapter").root());
+    };
+    const auto config = read(text), again = read(weights::adapter_config_text(config));
+    require(again.lora.rank == config.lora.rank && again.lora.scale() == config.lora.scale());
+    require(again.base == config.base && again.revision == config.revision);
+  });
+}
+
 }  // namespace
 }  // namespace seqtrain::fuzz
 
@@ -44,4 +58,5 @@ void seqtrain::fuzz::run(Input input) {
   check(text, model::read_albert_config);
   check(text, model::read_modernbert_config);
   check(text, model::read_deberta_v2_config);
+  check_adapter(text);
 }

@@ -13,6 +13,7 @@
 #include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
+#include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
@@ -260,6 +261,126 @@ TEST(AnyPredictor, TakesTheTokenizerOfAnAdaptersBase) {
   const auto problem = tests::problem_of([&] { AnyPredictor{adapter.path()}; });
   EXPECT_NE(problem.find("base_model_name_or_path: names '/nowhere/base'"), std::string::npos)
       << problem;
+}
+
+/// Saves an adapter of a made base with numbers that follow from `seed`, and returns its folder.
+class MadeAdapter {
+ public:
+  MadeAdapter(const SavedModel& base, std::uint64_t seed, const LoRA& lora, std::size_t labels) {
+    ClassifierOptions options{.ignore_mismatched_sizes = true, .lora = lora, .seed = seed};
+    for (std::size_t i = 0; i < labels; ++i) options.labels.push_back("l" + std::to_string(i));
+    if (labels == 1) options.problem_type = ProblemType::regression;
+    const auto model = load_classifier(base.path(), options);
+    for (const auto& parameter : model.parameters()) {
+      const at::NoGradGuard no_gradients;
+      const auto generator = tensor::make_generator(++seed * 7919, c10::Device{c10::kCPU});
+      const bool is_factor = parameter.name.find(".lora_") != std::string::npos;
+      parameter.value.normal_(0, is_factor ? 0.05 : 0.2, generator);
+    }
+    model.save_pretrained(directory_.path());
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return directory_.path(); }
+
+ private:
+  tests::TemporaryDirectory directory_;
+};
+
+/// A base and three adapters of other ranks, maps and labels.
+struct BaseWithAdapters {
+  SavedModel base;
+  MadeAdapter one{base, 1, {.rank = 2}, 3};
+  MadeAdapter two{base, 2, {.rank = 17, .targets = {"query", "output.dense"}}, 5};
+  MadeAdapter three{base, 3, {.rank = 5, .rank_stabilised = true, .targets = {"attention"}}, 1};
+
+  [[nodiscard]] std::vector<std::filesystem::path> adapters() const {
+    return {one.path(), two.path(), three.path()};
+  }
+};
+
+/// Returns the logits that a predictor gives to its own texts, each alone.
+metrics::Logits alone(const AnyPredictor& predictor, const std::vector<Encoded>& texts) {
+  const auto width = static_cast<Eigen::Index>(predictor.labels().size());
+  metrics::Logits all{static_cast<Eigen::Index>(texts.size()), width};
+  for (Eigen::Index i = 0; i < all.rows(); ++i) {
+    all.row(i) = predictor.predict({&texts[static_cast<std::size_t>(i)], 1}).leftCols(width);
+  }
+  return all;
+}
+
+TEST(AnyPredictor, AnswersTextsOfSeveralAdaptersInOneBatch) {
+  const BaseWithAdapters saved;
+  for (const auto precision : {Precision::bf16, Precision::int8}) {
+    const PredictorOptions options{.precision = precision};
+    const AnyPredictor base{saved.base.path(), options};
+    std::vector<AnyPredictor> all{base};
+    for (const auto& adapter : saved.adapters()) all.push_back(base.with_adapter(adapter));
+    std::vector<Encoded> mixed;
+    std::vector<std::vector<Encoded>> own;
+    for (const AnyPredictor& each : all) own.push_back(texts(each, 9));
+    for (std::size_t i = 0; i < 9; ++i) {
+      for (const auto& some : own) mixed.push_back(some[i]);
+    }
+    const auto logits = all[2].predict(mixed);
+    for (std::size_t of = 0; of < all.size(); ++of) {
+      const AnyPredictor again{saved.base.path(), options};
+      const AnyPredictor only = of == 0 ? again : again.with_adapter(saved.adapters()[of - 1]);
+      const auto expected = alone(only, texts(only, 9));
+      const AnyPredictor merged{of == 0 ? saved.base.path() : saved.adapters()[of - 1], options};
+      const auto close = alone(merged, texts(merged, 9));
+      EXPECT_EQ(only.labels(), merged.labels());
+      for (Eigen::Index i = 0; i < 9; ++i) {
+        const auto row =
+            logits.row(4 * i + static_cast<Eigen::Index>(of)).leftCols(expected.cols()).eval();
+        EXPECT_TRUE(row == expected.row(i)) << name(precision) << " model " << of << " text " << i;
+        const float gap = (row - close.row(i)).cwiseAbs().maxCoeff();
+        EXPECT_LE(gap, 0.1F * close.cwiseAbs().maxCoeff());
+      }
+    }
+  }
+}
+
+TEST(AnyPredictor, AdaptersHaveLabelsAndTasksOfTheirOwn) {
+  const BaseWithAdapters saved;
+  const AnyPredictor base{saved.base.path(), {.precision = Precision::bf16}};
+  const auto two = base.with_adapter(saved.two.path());
+  EXPECT_EQ(two.labels(), (std::vector<std::string>{"l0", "l1", "l2", "l3", "l4"}));
+  EXPECT_EQ(two.problem_type(), ProblemType::single_label);
+  EXPECT_EQ(base.with_adapter(saved.three.path()).problem_type(), ProblemType::regression);
+  std::filesystem::remove(saved.three.path() / "config.json");  // as PEFT leaves it
+  EXPECT_EQ(base.with_adapter(saved.three.path()).problem_type(), ProblemType::regression);
+  EXPECT_EQ(AnyPredictor{saved.three.path()}.problem_type(), ProblemType::regression);
+}
+
+TEST(AnyPredictor, ABaseOfAdaptersNeedsNoHead) {
+  const BaseWithAdapters saved;
+  const tests::MadeCheckpoint bare;
+  std::filesystem::copy(saved.base.path() / "vocab.txt", bare.path() / "vocab.txt");
+  const AnyPredictor base{bare.path(), {.precision = Precision::bf16, .needs_head = false}};
+  EXPECT_FALSE(base.has_head());
+  EXPECT_TRUE(base.with_adapter(saved.one.path()).has_head());
+}
+
+TEST(AnyPredictor, RefusesAdaptersThatDoNotFit) {
+  const BaseWithAdapters saved;
+  const auto problem = [](const SavedModel& base, const std::filesystem::path& adapter) {
+    const AnyPredictor predictor{base.path(), {.precision = Precision::bf16}};
+    return tests::problem_of([&] { static_cast<void>(predictor.with_adapter(adapter)); });
+  };
+  EXPECT_NE(problem(saved.base, saved.base.path()).find("is no adapter"), std::string::npos);
+  std::filesystem::remove(saved.one.path() / "config.json");
+  const SavedModel larger{{.hidden = 128}}, longer{{.layers = 3}}, shorter{{.layers = 1}};
+  EXPECT_NE(problem(larger, saved.one.path()).find("does not fit bert.encoder.layer.0"),
+            std::string::npos);
+  // It has no adapters of the last layer.
+  EXPECT_EQ(problem(longer, saved.one.path()), "nothing was thrown");
+  EXPECT_NE(problem(shorter, saved.one.path()).find("has no place in the model"),
+            std::string::npos);
+  const AnyPredictor exact{saved.base.path()};
+  EXPECT_NE(tests::problem_of([&] {
+              static_cast<void>(exact.with_adapter(saved.two.path()));
+            }).find("do not compute several adapters; serve it alone by --model"),
+            std::string::npos);
 }
 
 TEST(AnyPredictor, SaysWhatItCannotLoad) {

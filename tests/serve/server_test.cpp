@@ -231,6 +231,155 @@ TEST(Server, RefusesByTheOpenInferenceProtocol) {
   EXPECT_EQ(client.post(infer, texts("0", "")).status, 200);
 }
 
+/// A server of a fake model with the adapters `one`, `two` and, after a reload, `three`.
+struct AdapterServer {
+  explicit AdapterServer(bool own_head = true)
+      : has_head{own_head},
+        server{{.host = "127.0.0.1", .port = 0},
+               {.model_name = "base"},
+               [this] { return load(); },
+               log::Log{{.format = log::LogFormat::json, .out = &text}}} {
+    thread = std::jthread{[this](const std::stop_token& stop) { server.run(stop); }};
+    while (HttpClient{server.port()}.get("/health").status != 200) std::this_thread::yield();
+  }
+
+  Served<ServedModel> load() {
+    const auto before = [this](std::size_t count) {
+      batches.push_back(count);
+      door.pass();
+    };
+    auto all = tests::served({.columns = 4, .before_predict = before});
+    all.has_head = has_head;
+    std::int32_t last = 0;
+    for (const char* name : {"one", "two", "three"}) {
+      if (last == 2 && loads == 0) break;
+      all.adapters.push_back({ServedModel{{.labels = {"no", "yes"},
+                                           .adapter = ++last,
+                                           .columns = 4,
+                                           .before_predict = before}},
+                              {.id = "there", .name = name}});
+    }
+    ++loads;
+    return all;
+  }
+
+  bool has_head;
+  std::ostringstream text;
+  std::vector<std::size_t> batches;
+  Door door;
+  std::atomic<int> loads = 0;
+  Server<ServedModel> server;
+  std::jthread thread;
+};
+
+/// Returns the label and the score of the fake adapter with that number for the text `a`.
+std::string adapter_answer(int adapter_number) {
+  const ServedModel adapter{{.labels = {"no", "yes"}, .adapter = adapter_number}};
+  const std::vector encoded{adapter.encode("a", {}, 100)};
+  const auto logits = adapter.predict(encoded);
+  const auto scores = predict::scores({logits.data(), 2}, adapter.task());
+  return json::Writer{}
+      .begin_array()
+      .begin_object()
+      .member("score", scores[1])
+      .member("label", "yes")
+      .end_object()
+      .begin_object()
+      .member("score", scores[0])
+      .member("label", "no")
+      .end_object()
+      .end_array()
+      .text();
+}
+
+TEST(Server, AnswersByTheAdapterThatARequestNames) {
+  AdapterServer running;
+  HttpClient client{running.server.port()};
+  const std::string one = adapter_answer(1), two = adapter_answer(2);
+  ASSERT_NE(one, two);
+  EXPECT_EQ(client.post("/predict", R"({"inputs": "a", "model": "one"})").body, one);
+  EXPECT_EQ(client.post("/predict", R"({"inputs": "a", "model": "two"})").body, two);
+  EXPECT_EQ(client.post("/predictions/two", R"({"inputs": "a"})").body, two);
+  EXPECT_EQ(client.post("/predictions/two/", R"({"inputs": "a", "model": "one"})").body, two);
+  EXPECT_EQ(
+      client.post("/predict", R"({"instances": [{"inputs": "a"}], "parameters": {"model": "one"}})")
+          .body,
+      R"({"predictions":[)" + one + "]}");
+  EXPECT_EQ(client.post("/predict", R"({"inputs": "a"})").body, ranked("a"));
+  EXPECT_EQ(client.post("/predict", R"({"inputs": "a", "model": "base"})").body, ranked("a"));
+  const std::string texts =
+      R"({"inputs": [{"name": "x", "datatype": "BYTES", "shape": [1], "data": ["a"]}]})";
+  const auto infer = client.post("/v2/models/two/infer", texts);
+  EXPECT_EQ(infer.status, 200) << infer.body;
+  EXPECT_TRUE(infer.body.starts_with(R"({"model_name":"two",)")) << infer.body;
+  EXPECT_NE(infer.body.find(R"("data":["yes"])"), std::string::npos) << infer.body;
+  EXPECT_NE(infer.body.find(R"("shape":[1,2])"), std::string::npos) << infer.body;
+  EXPECT_NE(client.get("/v2/models/two").body.find(R"("shape":[-1,2])"), std::string::npos);
+  EXPECT_NE(client.get("/v2/models/base").body.find(R"("shape":[-1,3])"), std::string::npos);
+  EXPECT_EQ(client.get("/v2/models/one/ready").body, R"({"ready":true})");
+  EXPECT_NE(client.get("/info").body.find(R"("adapters":["one","two"])"), std::string::npos);
+  for (const auto& [path, body] : std::vector<std::pair<std::string, std::string>>{
+           {"/predict", R"({"inputs": "a", "model": "three"})"},
+           {"/predict", R"({"instances": ["a"], "parameters": {"model": ""}})"},
+           {"/predictions/three", R"(["a"])"},
+           {"/v2/models/three/infer", texts}}) {
+    const auto refused = client.post(path, body);
+    EXPECT_EQ(refused.status, 404) << path;
+    EXPECT_NE(
+        refused.body.find("unknown model; this server has 'base' and the adapters that /info"),
+        std::string::npos)
+        << refused.body;
+  }
+  EXPECT_EQ(client.post("/predict", R"({"inputs": "a", "model": 1})").status, 422);
+}
+
+TEST(Server, AnswersTextsOfSeveralAdaptersInOneBatch) {
+  AdapterServer running;
+  running.batches.clear();
+  running.door.close();
+  std::vector<std::thread> clients;
+  std::vector<std::string> bodies(6);
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    clients.emplace_back([&, i] {
+      const std::string name = i % 3 == 0 ? "base" : i % 3 == 1 ? "one" : "two";
+      bodies[i] = HttpClient{running.server.port()}
+                      .post("/predict", R"({"inputs": "a", "model": ")" + name + "\"}")
+                      .body;
+    });
+    if (i == 0) running.door.await(3);  // two batches have warmed the model
+  }
+  while (running.server.metrics().queue_size < 5) std::this_thread::yield();
+  running.door.open();
+  for (auto& client : clients) client.join();
+  EXPECT_EQ(running.batches, (std::vector<std::size_t>{1, 5}));
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    EXPECT_EQ(bodies[i], i % 3 == 0 ? ranked("a") : adapter_answer(static_cast<int>(i % 3)));
+  }
+}
+
+TEST(Server, ABaseWithoutAHeadAnswersByItsAdaptersOnly) {
+  AdapterServer running{false};
+  HttpClient client{running.server.port()};
+  EXPECT_EQ(client.get("/v2/health/ready").body, R"({"ready":true})");
+  EXPECT_EQ(client.post("/predict", R"({"inputs": "a", "model": "one"})").body, adapter_answer(1));
+  for (const char* body : {R"({"inputs": "a"})", R"({"inputs": "a", "model": "base"})"}) {
+    const auto refused = client.post("/predict", body);
+    EXPECT_EQ(refused.status, 404);
+    EXPECT_NE(refused.body.find("name one of the adapters"), std::string::npos) << refused.body;
+  }
+  EXPECT_EQ(client.get("/v2/models/base").status, 404);
+}
+
+TEST(Server, AReloadAddsAnAdapter) {
+  AdapterServer running;
+  HttpClient client{running.server.port()};
+  const std::string three = R"({"inputs": "a", "model": "three"})";
+  EXPECT_EQ(client.post("/predict", three).status, 404);
+  running.server.reload();
+  while (client.post("/predict", three).status == 404) std::this_thread::yield();
+  EXPECT_EQ(client.post("/predict", three).body, adapter_answer(3));
+}
+
 TEST(Server, RanksTextsAsTextEmbeddingsInferenceDoes) {
   RunningServer running{{.type = ProblemType::regression}, {.max_client_batch_size = 2}};
   HttpClient client{running.port()};

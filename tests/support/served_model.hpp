@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,8 +25,8 @@
 namespace seqtrain::tests {
 
 /// A predictor without a model: its ids are 1 and the bytes of the texts, and its logits follow
-/// from them and from `shift`. `predict` throws for a text that contains `fail`; the logits of the
-/// text `nan` are NaN.
+/// from them, from `shift` and from the number of the adapter that encoded them. `predict` throws
+/// for a text that contains `fail`; the logits of the text `nan` are NaN.
 class ServedModel {
  public:
   struct Options {
@@ -32,6 +34,8 @@ class ServedModel {
     ProblemType type = ProblemType::single_label;
     std::size_t max_length = 32;
     float shift = 0;
+    std::int32_t adapter = 0;
+    std::int64_t columns = 0;  ///< of the logits, if they are more than the labels
     /// Called with the size of the batch.
     std::function<void(std::size_t)> before_predict = [](std::size_t) {};
   };
@@ -48,7 +52,7 @@ class ServedModel {
                                         std::optional<text::LongTexts> way = {}) const {
     if (!text::is_valid_utf8(text)) throw std::runtime_error{"not UTF-8"};
     if (text == "untokenizable") throw std::runtime_error{"no ids for this"};
-    predict::Encoded encoded{.input_ids = {1}};
+    predict::Encoded encoded{.input_ids = {1}, .adapter = options_.adapter};
     auto& ids = encoded.input_ids;
     for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
     if (pair) ids.push_back(2);
@@ -64,12 +68,13 @@ class ServedModel {
     if (predicting_->exchange(true)) throw std::logic_error{"two threads predict at once"};
     options_.before_predict(texts.size());
     const bool regression = options_.type == ProblemType::regression;
-    metrics::Logits logits{std::ssize(texts), regression ? 1 : std::ssize(options_.labels)};
+    const auto own = regression ? 1 : std::ssize(options_.labels);
+    metrics::Logits logits{std::ssize(texts), std::max<std::int64_t>(own, options_.columns)};
     bool failed = false;
     for (Eigen::Index row = 0; const predict::Encoded& encoded : texts) {
       const std::string text{encoded.input_ids.begin(), encoded.input_ids.end()};
       failed = failed || text.find("fail") != text.npos;
-      float sum = options_.shift;
+      float sum = options_.shift + static_cast<float>(encoded.adapter);
       for (const auto id : encoded.input_ids) sum += static_cast<float>(id % 13) * 0.1f;
       for (Eigen::Index i = 0; i < logits.cols(); ++i) {
         logits(row, i) =

@@ -115,6 +115,15 @@ TEST_F(AdapterFolder, OfAnotherRankIsRefused) {
                            ".lora_A.weight: has shape [3, 8], which is not of rank 2");
 }
 
+TEST_F(AdapterFolder, OfARankAboveAMapsSizeIsRefused) {
+  config_.lora.rank = 3;
+  add(map + ".lora_A.weight", {3, 4});
+  numbers_.reserve(9);
+  add(map + ".lora_B.weight", {2, 3});
+  EXPECT_EQ(problem(), file("adapter_model.safetensors") + ": " + map +
+                           ".lora_B.weight: has shape [2, 3], which is not of rank 3");
+}
+
 TEST_F(AdapterFolder, WithNumbersThatAreNotFiniteIsRefused) {
   numbers_.reserve(9);
   for (const float wrong :

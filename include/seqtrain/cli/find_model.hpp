@@ -143,6 +143,11 @@ inline FoundModel find_folder(const std::string& place, const log::Log& log) {
 
 }  // namespace detail
 
+/// Returns the place of an adapter's base.
+inline std::string base_of(const weights::AdapterConfig& config) {
+  return config.base + (config.revision.empty() ? "" : "@" + config.revision);
+}
+
 /// Finds the model at a place: a model's folder, a run's folder with a model in it, or a folder of
 /// dated runs, whose newest complete run is taken. The place is local, `gs://` or a name on the
 /// hub. From a bucket only the model's files are fetched. The base of an adapter is fetched too.
@@ -150,10 +155,8 @@ inline FoundModel find_folder(const std::string& place, const log::Log& log) {
 inline FoundModel find_model(const std::string& place, const log::Log& log) {
   auto found = detail::find_folder(place, log);
   if (!weights::is_adapter(found.directory)) return found;
-  const auto config = weights::read_adapter_config(found.directory);
-  if (!is_on_hub(config.base) && !gcs::is_gs(config.base)) return found;
-  const std::string revision = config.revision.empty() ? "" : "@" + config.revision;
-  found.base = detail::find_folder(config.base + revision, log).directory;
+  const auto base = base_of(weights::read_adapter_config(found.directory));
+  if (is_elsewhere(base)) found.base = detail::find_folder(base, log).directory;
   return found;
 }
 

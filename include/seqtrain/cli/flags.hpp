@@ -16,7 +16,6 @@
 #include <boost/program_options.hpp>
 
 #include <seqtrain/cli/config_file.hpp>
-#include <seqtrain/cli/flag_list.hpp>
 #include <seqtrain/cli/flag_names.hpp>
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/core/error.hpp>

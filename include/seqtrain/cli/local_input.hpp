@@ -9,6 +9,7 @@
 
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/gcs/open.hpp>
+#include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/hub/open.hpp>
 #include <seqtrain/log/log.hpp>
 
@@ -40,6 +41,11 @@ inline void demand_directory(const std::string& place, std::string_view kind) {
 /// a local path.
 inline bool is_on_hub(const std::string& place) {
   return hub::Name::fits(place) && !is_meant_here(place);
+}
+
+/// Tells whether a model is on the hub or in a bucket.
+inline bool is_elsewhere(const std::string& place) {
+  return is_on_hub(place) || gcs::is_gs(place);
 }
 
 /// Returns the name of a model on the hub without its revision, or nothing if `place` is elsewhere.

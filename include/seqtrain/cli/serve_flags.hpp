@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <arpa/inet.h>
 
@@ -23,6 +24,7 @@ namespace seqtrain::cli {
 /// text-embeddings-inference and of Vertex AI give the defaults.
 struct ServeFlags {
   std::string model = "";
+  std::vector<std::string> adapters = {};
   std::string model_name = "model";
   std::string host = "0.0.0.0";
   std::int64_t port = 8080;
@@ -47,6 +49,9 @@ struct ServeFlags {
         .add("model", model,
              "folder of a model, of a run, or of dated runs, whose newest complete one is served: "
              "a directory, gs:// or a name on the hub (AIP_STORAGE_URI)")
+        .add("adapters", adapters,
+             "adapters of the model that are served beside it, name=PLACE,name=PLACE,..., where "
+             "PLACE is as for --model; or a folder of adapters, each named by its own folder")
         .add("model-name", model_name, "name of the model in the Open Inference Protocol's paths")
         .add("host", host, "IP address to listen on (HOSTNAME, if it is an address)")
         .add("port", port, "port to listen on; 0 chooses a free one (AIP_HTTP_PORT, PORT)")

@@ -152,6 +152,14 @@ class AnyClassifier {
   /// depend on the other rows of its batch.
   [[nodiscard]] bool has_kernels() const { return passes_.by_hand; }
 
+  /// Adds an adapter of a model that only predicts, loaded with `ClassifierOptions::only_adapter`.
+  /// Rows of batches have it by the next number from 1 on. Returns false if the passes do not
+  /// compute several adapters.
+  bool add_adapter(LoadedNetwork adapter) {
+    adapter.borrowed.own();
+    return passes_.passes->add_adapter(std::move(adapter.network), precision_);
+  }
+
   /// See `cpu::AnyEncoder::maps_in_bf16`.
   [[nodiscard]] std::size_t maps_in_bf16() const { return passes_.maps_in_bf16; }
 

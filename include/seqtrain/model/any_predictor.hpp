@@ -20,6 +20,7 @@
 #include <seqtrain/predict/text_encoder.hpp>
 #include <seqtrain/text/encoding.hpp>
 #include <seqtrain/text/tokens.hpp>
+#include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
 
@@ -31,6 +32,7 @@ struct PredictorOptions {
   Precision precision = Precision::fp32;
   /// The base's directory if the model is an adapter; by default the one that the adapter names.
   std::filesystem::path base = {};
+  bool needs_head = true;  ///< false if a base without a head is loaded for its adapters
 };
 
 /// A text, or a pair of texts.
@@ -41,7 +43,7 @@ struct Text {
 
 /// A trained classifier of any family with its tokenizer and its labels, ready for predictions.
 /// Threads may share it: they encode at the same time, and one batch at a time is predicted, by as
-/// many threads as torch is set to use.
+/// many threads as torch is set to use. Copies share the model.
 ///
 /// On a processor, an encoder's logits for a text have the same bits whatever other texts are
 /// predicted with it. On other devices, and for an AWD-LSTM, they are equal up to rounding.
@@ -54,9 +56,16 @@ class AnyPredictor {
   /// if its files do not fit together, or if the model is not fine-tuned.
   explicit AnyPredictor(const std::filesystem::path& directory,
                         const PredictorOptions& options = {});
-  AnyPredictor(AnyPredictor&&) noexcept;
-  AnyPredictor& operator=(AnyPredictor&&) noexcept;
-  ~AnyPredictor();
+
+  /// Loads an adapter of this model, which must be a whole one on a processor, in bf16 or int8,
+  /// with BERT's layers. The result shares the encoder and has a head, labels and, if the adapter
+  /// brings another one, a tokenizer of its own. One call of `predict` takes texts that several of
+  /// them have encoded: each is answered by the adapter that encoded it. Call this before threads
+  /// share the model. Throws `InputError` as the constructor does.
+  [[nodiscard]] AnyPredictor with_adapter(const std::filesystem::path& directory) const;
+
+  /// Tells whether the model has a head that was trained. Otherwise only its adapters answer.
+  [[nodiscard]] bool has_head() const { return has_head_; }
 
   [[nodiscard]] const predict::Task& task() const { return task_; }
   [[nodiscard]] const std::vector<std::string>& labels() const { return task_.labels; }
@@ -70,10 +79,12 @@ class AnyPredictor {
   /// Returns the number of ids to which texts are truncated unless the caller says otherwise:
   /// `max_length()`, or what the tokenizer's files allow if that is less.
   [[nodiscard]] std::size_t usual_length() const {
-    return std::min(max_length_, encode_.max_length());
+    return std::min(max_length_, encode_->max_length());
   }
   /// Returns the number of special tokens around a single text (false) or a pair (true).
-  [[nodiscard]] std::size_t special_tokens(bool pair) const { return encode_.special_tokens(pair); }
+  [[nodiscard]] std::size_t special_tokens(bool pair) const {
+    return encode_->special_tokens(pair);
+  }
 
   /// Encodes a text or a pair, truncated to `usual_length()` ids. Throws `InputError` on text that
   /// is not UTF-8.
@@ -86,7 +97,8 @@ class AnyPredictor {
   [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
                                std::size_t max_length,
                                std::optional<text::LongTexts> way = {}) const {
-    auto encoded = encode_(text, pair, max_length, way);
+    auto encoded = (*encode_)(text, pair, max_length, way);
+    encoded.adapter = adapter_;
     if (backwards_) {
       std::ranges::reverse(encoded.input_ids);
       encoded.first_segment = encoded.input_ids.size();
@@ -97,11 +109,13 @@ class AnyPredictor {
   /// Returns the tokens of a text, or nothing if the tokenizer cannot name its ids.
   [[nodiscard]] std::optional<std::vector<text::Token>> tokens(std::string_view text,
                                                                bool special) const {
-    return encode_.tokens(text, special);
+    return encode_->tokens(text, special);
   }
 
-  /// Returns the logits of each text [texts, labels]. Throws `InputError` if a text has more ids
-  /// than the model takes, and `Error` if there is too little memory for so many texts at once.
+  /// Returns the logits of each text [texts, labels]. There are as many columns as the model or its
+  /// adapter with the most labels has; those after a text's own labels are 0. Throws `InputError`
+  /// if a text has more ids than the model takes, and `Error` if there is too little memory for so
+  /// many texts at once.
   [[nodiscard]] metrics::Logits predict(std::span<const Encoded> texts) const;
 
   /// Returns the scores for a row of logits: see `predict::scores`.
@@ -126,17 +140,21 @@ class AnyPredictor {
   struct State;
 
   void describe(const AnyClassifier& model, c10::Device device);
+  void classify(const std::filesystem::path& folder, const weights::ModelConfig& config,
+                const std::filesystem::path& base);
   void calibrate(const std::filesystem::path& file);
   [[nodiscard]] metrics::Logits logits(std::span<const Encoded> texts) const;
 
-  predict::TextEncoder encode_;
-  std::unique_ptr<State> state_;  ///< the model
+  std::shared_ptr<const predict::TextEncoder> encode_;
+  std::shared_ptr<State> state_;  ///< the model
   predict::Task task_;
   Precision precision_ = Precision::fp32;
   std::size_t maps_in_bf16_ = 0;
   std::size_t max_length_ = 0;
-  bool by_itself_ = false;  ///< each text is predicted alone
-  bool backwards_ = false;  ///< texts are read from the end
+  bool has_head_ = true;
+  std::int32_t adapter_ = 0;  ///< its number
+  bool by_itself_ = false;    ///< each text is predicted alone
+  bool backwards_ = false;    ///< texts are read from the end
 };
 
 static_assert(predict::Predictor<AnyPredictor>);

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/Device.h>
@@ -18,8 +20,10 @@
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/passes.hpp>
+#include <seqtrain/model/precision.hpp>
 #include <seqtrain/model/row_cache.hpp>
 #include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/tensor/parallel.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/threads.hpp>
 
@@ -81,7 +85,7 @@ class KernelPasses : public Passes {
                         : encoder_.forward(step.batch, step.stream).set_requires_grad(true);
     const at::Tensor loss = [&] {
       const tensor::OneThread one_thread;
-      return loss_and_backward(step, head(first, dropout), input);
+      return loss_and_backward(step, network_->head(first, dropout).to(at::kFloat), input);
     }();
     if (!encoder_frozen_ && loss.defined()) encoder_.backward(first.grad(), step.ready);
     return loss;
@@ -89,8 +93,21 @@ class KernelPasses : public Passes {
 
   at::Tensor logits(const data::Batch& batch) override {
     const at::Tensor first = evaluate(batch);
-    const tensor::OneThread one_thread;
-    return head_in_blocks(first);
+    const auto blocks = blocks_of(batch);
+    std::vector<at::Tensor> logits(blocks.size());
+    tensor::for_each_operator_task(blocks.size(),
+                                   [&](std::size_t i) { logits[i] = head(first, blocks[i]); });
+    std::int64_t columns = 0;
+    for (const at::Tensor& some : logits) columns = std::max(columns, some.size(1));
+    for (at::Tensor& some : logits) some = at::constant_pad_nd(some, {0, columns - some.size(1)});
+    return at::cat(logits);
+  }
+
+  bool add_adapter(std::unique_ptr<Network> adapter, Precision precision) override {
+    if (!encoder_.take_adapter(adapter->kernels({}, precision, true))) return false;
+    adapter->forget_encoder();
+    adapters_.push_back(std::move(adapter));
+    return true;
   }
 
  private:
@@ -101,23 +118,38 @@ class KernelPasses : public Passes {
     return encoder_frozen_ ? frozen_states_(batch, hidden_, parameters_, compute) : compute();
   }
 
-  [[nodiscard]] at::Tensor head(const at::Tensor& first, Dropout& dropout) const {
-    return network_->head(first, dropout).to(at::kFloat);
+  /// Neighbouring rows with one head.
+  struct Block {
+    static constexpr std::int64_t rows = 8;  ///< the most
+    std::int32_t adapter;
+    std::int64_t first;
+    std::int64_t count;
+  };
+
+  static std::vector<Block> blocks_of(const data::Batch& batch) {
+    std::vector<Block> blocks;
+    for (std::int64_t row = 0; row < batch.rows; ++row) {
+      const auto adapter =
+          batch.adapters.empty() ? 0 : batch.adapters[static_cast<std::size_t>(row)];
+      if (blocks.empty() || blocks.back().adapter != adapter ||
+          blocks.back().count == Block::rows) {
+        blocks.push_back({adapter, row, 0});
+      }
+      ++blocks.back().count;
+    }
+    return blocks;
   }
 
-  /// Returns logits of hidden states [rows, hidden]. A row's bits do not depend on the other rows:
-  /// the operators always get the same number of rows, because their results depend on it.
-  [[nodiscard]] at::Tensor head_in_blocks(const at::Tensor& first) const {
-    constexpr std::int64_t block = 8;
+  /// Returns logits of some rows of hidden states [rows, hidden]. A row's bits do not depend on the
+  /// other rows: the operators always get the same number of rows, because their results depend on
+  /// it.
+  [[nodiscard]] at::Tensor head(const at::Tensor& hidden, const Block& block) const {
+    const auto number = static_cast<std::size_t>(block.adapter);
+    const Network& network = number == 0 ? *network_ : *adapters_.at(number - 1);
+    const at::Tensor part = at::zeros({Block::rows, hidden.size(1)}, at::kFloat);
+    part.narrow(0, 0, block.count).copy_(hidden.narrow(0, block.first, block.count));
     Dropout off;
-    std::vector<at::Tensor> logits;
-    for (std::int64_t row = 0; row < first.size(0); row += block) {
-      const std::int64_t count = std::min(block, first.size(0) - row);
-      const at::Tensor part = at::zeros({block, first.size(1)}, at::kFloat);
-      part.narrow(0, 0, count).copy_(first.narrow(0, row, count));
-      logits.push_back(head(part, off).narrow(0, 0, count));
-    }
-    return at::cat(logits);
+    return network.head(part, off).to(at::kFloat).narrow(0, 0, block.count);
   }
 
   cpu::AnyEncoder encoder_;
@@ -125,6 +157,7 @@ class KernelPasses : public Passes {
   std::span<const tensor::Parameter> parameters_;
   std::int64_t hidden_;
   bool encoder_frozen_;
+  std::vector<std::unique_ptr<Network>> adapters_;  // their heads
   FrozenStates frozen_states_;
 };
 

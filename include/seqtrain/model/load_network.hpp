@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,23 +60,15 @@ class NetworkOf : public Network {
     return {};
   }
 
-  [[nodiscard]] cpu::AnyEncoder kernels(std::vector<tensor::Parameter>& parameters,
-                                        Precision precision, bool only_predicts,
-                                        bool packed_only) override {
-    cpu::AnyEncoder kernels;
+  [[nodiscard]] cpu::AnyEncoder kernels(std::span<tensor::Parameter> parameters,
+                                        Precision precision, bool only_predicts) override {
     if constexpr (HasCpuParts<typename Family::Encoder>) {
-      kernels = {*encoder_, parameters, precision, only_predicts};
+      return {*encoder_, parameters, precision, only_predicts};
     }
-    if (!kernels || !packed_only) return kernels;
-    encoder_.reset();
-    if (only_predicts) {
-      std::erase_if(parameters, [](const tensor::Parameter& parameter) {
-        return parameter.name.starts_with(std::string{Family::prefix} + ".");
-      });
-    }
-    kernels.keep_packed_only();
-    return kernels;
+    return {};
   }
+
+  void forget_encoder() override { encoder_.reset(); }
 
  private:
   std::optional<typename Family::Encoder> encoder_;
@@ -104,23 +97,28 @@ template <Architecture Family>
                                          const ClassifierOptions& options) {
   check_model_type(file, Family::model_type);
   auto config = Family::read_config(file);
+  const weights::LoRA* lora = options.lora ? &*options.lora : nullptr;
   if (const auto* const adapter = checkpoint.adapter()) {
     if (options.lora) throw InputError{"does not go with an adapter", {.object = "lora"}};
-    config.expect_labels(adapter->label_count().value_or(config.num_labels()));
+    lora = options.only_adapter ? &adapter->config().lora : nullptr;
+    const auto labels = adapter->label_count().value_or(config.num_labels());
+    if (labels != config.num_labels()) config.problem_type = {};  // the base's
+    config.expect_labels(labels);
   }
   configure(config, options);
   ParameterMaker maker{checkpoint,
                        {.prefix = Family::prefix,
                         .seed = options.seed,
                         .device = options.device,
+                        .only_adapter = options.only_adapter,
                         .borrows = options.encoder_is_fixed() && options.device.is_cpu(),
                         .ignores_sizes = options.ignore_mismatched_sizes,
                         .first_fresh_layer = first_fresh_layer(config, options)}};
   auto network = std::make_unique<NetworkOf<Family>>(
-      maker, config, options.freeze_encoder || options.encoder_is_fixed(),
-      options.lora ? &*options.lora : nullptr);
+      maker, config, options.freeze_encoder || options.encoder_is_fixed(), lora);
   return {.config_text = file.text(),
           .config = config,
+          .prefix = Family::prefix,
           .architecture = Family::classifier,
           .max_length = Family::max_length(config),
           .parameters = maker.parameters(),

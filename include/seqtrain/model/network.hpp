@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,19 +50,20 @@ class Network {
   [[nodiscard]] virtual std::vector<packed::LayerParts> packed_parts() const = 0;
 
   /// Returns the hand-written passes of the encoder, or an empty object if it has none.
-  /// `parameters` are those of the network. With `packed_only`, because the passes only predict or
-  /// only adapters learn, they keep packed weights only: the encoder's tensors are freed, and
-  /// `encode` must not be called afterwards. If the passes only predict, the parameters whose names
-  /// begin with the family's prefix are taken out of the list.
-  [[nodiscard]] virtual cpu::AnyEncoder kernels(std::vector<tensor::Parameter>& parameters,
-                                                Precision precision, bool only_predicts,
-                                                bool packed_only) = 0;
+  /// `parameters` are those of the network.
+  [[nodiscard]] virtual cpu::AnyEncoder kernels(std::span<tensor::Parameter> parameters,
+                                                Precision precision, bool only_predicts) = 0;
+
+  /// Frees the encoder's tensors, of which the passes keep packed ones. `encode` must not be called
+  /// afterwards.
+  virtual void forget_encoder() = 0;
 };
 
 /// A network that was loaded from a checkpoint, with the facts that depend on its family.
 struct LoadedNetwork {
   std::string config_text;  ///< the checkpoint's config.json
   weights::ModelConfig config;
+  std::string_view prefix;                    ///< the first word of the encoder's parameters
   std::string_view architecture;              ///< the class of the classifier in transformers
   std::int64_t max_length;                    ///< the number of tokens that a row may have
   std::vector<tensor::Parameter> parameters;  ///< if only adapters and the head learn, these

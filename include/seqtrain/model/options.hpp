@@ -50,6 +50,8 @@ struct ClassifierOptions {
   /// True if the model only computes logits. Its parameters cannot be read, trained or saved: the
   /// hand-written passes keep the encoder's weights only in packed form.
   bool only_predicts = false;
+  /// True if an adapter is loaded without its base's weights, for `AnyClassifier::add_adapter`.
+  bool only_adapter = false;
   /// True if ATen's operators and autograd compute the encoder even if there are kernels for it.
   bool autograd = false;
 

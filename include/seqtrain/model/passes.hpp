@@ -2,12 +2,15 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/full_like.h>
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
+#include <seqtrain/model/network.hpp>
+#include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
 
@@ -41,8 +44,16 @@ class Passes {
   /// Returns the mean loss. Does only the forward pass, with dropout, if the loss is undefined.
   virtual at::Tensor accumulate(const StepInputs& step) = 0;
 
-  /// Returns logits [rows, labels], in evaluation mode and without gradients.
+  /// Returns logits [rows, labels], in evaluation mode and without gradients. If rows have
+  /// adapters, there are as many columns as the head with the most labels has.
   virtual at::Tensor logits(const data::Batch& batch) = 0;
+
+  /// Takes an adapter of the same base, which rows have by the next number from 1 on. Returns false
+  /// if these passes do not compute several adapters.
+  virtual bool add_adapter([[maybe_unused]] std::unique_ptr<Network> adapter,
+                           [[maybe_unused]] Precision precision) {
+    return false;
+  }
 
  protected:
   /// Computes the loss and runs autograd from it if it is defined.

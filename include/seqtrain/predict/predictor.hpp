@@ -20,6 +20,7 @@ namespace seqtrain::predict {
 struct Encoded {
   std::vector<std::int32_t> input_ids = {};
   std::size_t first_segment = 0;  ///< number of ids before the first id of token type 1
+  std::int32_t adapter = 0;       ///< number of the adapter that is to answer; 0 if there is none
 };
 
 /// Returns the texts as a batch in the given order. Each row is padded to the longest.
@@ -33,9 +34,12 @@ struct Encoded {
   batch.token_type_ids.resize(texts.size() * width, 0);
   batch.labels.resize(texts.size(), -1);
   batch.row_ids.resize(texts.size());
+  if (std::ranges::any_of(texts, [](const Encoded& text) { return text.adapter != 0; })) {
+    for (const Encoded& text : texts) batch.adapters.push_back(text.adapter);
+  }
   std::iota(batch.row_ids.begin(), batch.row_ids.end(), std::int64_t{0});
   for (std::size_t row = 0; row < texts.size(); ++row) {
-    const auto& [ids, first_segment] = texts[row];
+    const auto& [ids, first_segment, adapter] = texts[row];
     std::ranges::copy(ids, batch.input_ids.data() + row * width);
     std::fill_n(batch.token_type_ids.data() + row * width + first_segment,
                 ids.size() - first_segment, 1);

@@ -31,9 +31,11 @@ class Job : public Ticket {
   using Model = std::shared_ptr<const Served<P>>;
 
   /// `done` is called once, by the model's thread, and must not throw. The job keeps `model` even
-  /// if the server loads another one meanwhile.
-  Job(Model model, std::vector<Encoded> texts, Clock::time_point since, std::function<void()> done)
-      : Ticket{lengths(texts), model.get(), since},
+  /// if the server loads another one meanwhile. Jobs with one `base` share batches; by default it
+  /// is the model.
+  Job(Model model, std::vector<Encoded> texts, Clock::time_point since, std::function<void()> done,
+      const void* base = nullptr)
+      : Ticket{lengths(texts), base == nullptr ? model.get() : base, since},
         model_{std::move(model)},
         texts_{std::move(texts)},
         rows_(texts_.size()),
@@ -139,12 +141,16 @@ class Batcher {
       wake_.wait(lock, [this] { return ended_ || !queue_.empty(); });
       if (queue_.empty()) return;
       const auto late = queue_.remove_older(options_.now() - options_.max_wait);
-      const Batch batch = queue_.take(options_.max_batch_tokens);
+      Batch batch = queue_.take(options_.max_batch_tokens);
       update_gauge();
       lock.unlock();
       for (const auto& ticket : late) {
         job_of(ticket).refuse(overloaded("the model is overloaded: the request waited too long"));
       }
+      // Neighbours with one adapter are computed together.
+      std::ranges::stable_sort(batch, {}, [](const Queue::Pick& pick) {
+        return job_of(pick.ticket).texts_[pick.text].adapter;
+      });
       if (!batch.empty()) compute(batch);
     }
   }
@@ -177,7 +183,8 @@ class Batcher {
     const auto width = static_cast<std::size_t>(logits.cols());
     for (std::size_t i = 0; i < batch.size(); ++i) {
       auto& job = job_of(batch[i].ticket);
-      const std::span row{logits.data() + i * width, width};
+      const std::size_t own = job.model_->predictor.task().labels.size();
+      const std::span row{logits.data() + i * width, own == 0 ? width : std::min(own, width)};
       job.rows_[batch[i].text].assign(row.begin(), row.end());
       job.computed_ += time;
       if (--job.missing_ == 0) job.finish();

@@ -42,6 +42,7 @@ struct ModelFacts {
   std::string revision = {};         ///< the commit or version; empty if it is not known
   std::string dtype = {};            ///< the type of its computations, such as `float32`
   std::string compute_type = "cpu";  ///< the device: `cpu` or `gpu`
+  std::string name = {};  ///< an adapter's name in paths; the base has `ServiceOptions::model_name`
 };
 
 /// A classifier that is served, with its facts.
@@ -49,6 +50,10 @@ template <Servable P>
 struct Served {
   P predictor;
   ModelFacts facts = {};
+  bool has_head = true;  ///< false if only its adapters answer
+  /// Adapters that share the model. One call of `predict`, of any of them, takes texts that several
+  /// of them have encoded. A row of logits may then have more columns than the task has labels.
+  std::vector<Served> adapters = {};
 };
 
 /// Returns the ids of a text or a pair.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -84,12 +85,13 @@ class Service {
       exchange->allow = allowed;
       throw Refusal{405, error_type::validation, "this path takes " + allowed};
     }
-    if (path) open_inference::check_model(*path, options_.model_name);
     switch (route) {
       case Route::open_inference: {
-        const auto ready = draining_ ? nullptr : models_.present();
-        return exchange->answer(open_inference::describe(
-            *path, options_.model_name, ready ? &ready->predictor.task() : nullptr));
+        auto ready = draining_ ? nullptr : models_.present();
+        if (path->model) ready = named(ready, path->model, true);
+        const std::string name{path->model.value_or("")};
+        return exchange->answer(
+            open_inference::describe(*path, name, ready ? &ready->predictor.task() : nullptr));
       }
       case Route::page:
         return exchange->answer(
@@ -124,9 +126,31 @@ class Service {
     return present;
   }
 
+  /// Returns the model or the adapter of a name. Throws a `Refusal` if there is none. Any name, or
+  /// none, is the model's if it has no adapters and the name is not `strict`. Returns null while no
+  /// model is loaded.
+  typename Models<P>::Model named(const typename Models<P>::Model& model,
+                                  std::optional<std::string_view> name, bool strict) const {
+    if (!model) return model;
+    const bool only = model->adapters.empty();
+    if (!name || *name == options_.model_name || (only && !strict)) {
+      if (model->has_head) return model;
+      throw Refusal{404, error_type::validation,
+                    "the base has no head of its own: name one of the adapters that /info lists"};
+    }
+    for (const auto& adapter : model->adapters) {
+      if (adapter.facts.name == *name) return {model, &adapter};
+    }
+    throw Refusal{404, error_type::validation,
+                  "unknown model; this server has '" + options_.model_name + "'" +
+                      (only ? "" : " and the adapters that /info lists")};
+  }
+
   [[nodiscard]] std::string info(const Served<P>& model) const {
-    const auto& [predictor, facts] = model;
-    return info_body(facts, predictor.task(), predictor.max_length(), options_);
+    std::vector<std::string> adapters;
+    for (const auto& adapter : model.adapters) adapters.push_back(adapter.facts.name);
+    const P& predictor = model.predictor;
+    return info_body(model.facts, predictor.task(), predictor.max_length(), options_, adapters);
   }
 
   /// Returns the body of the answer of `/tokenize`.
@@ -152,23 +176,36 @@ class Service {
     }
   }
 
-  [[nodiscard]] Request read(Route route, const HttpRequest& http, const Served<P>& model) const {
+  /// Reads a request, and finds the model or adapter that its path or its body names.
+  void read(Route route, const HttpRequest& http, const typename Models<P>::Model& all,
+            Exchange<P>& exchange) const {
     const auto& body = http.body;
     const TextLimits limits{.client_batch = options_.max_client_batch_size,
                             .texts = options_.max_texts};
-    const auto& task = model.predictor.task();
-    if (route == Route::infer) return open_inference::read(http, options_.model_name, task, limits);
-    if (route == Route::torch_serve) return read_torch_serve(body, limits);
-    if (route != Route::rerank) return read_request(body, limits);
-    if (has_one_output(task)) return read_rerank(body, limits);
+    auto& request = exchange.request;
+    if (route == Route::infer) {
+      const std::string name{*open_inference::path_of(http.path())->model};
+      exchange.model = named(all, name, true);
+      request = open_inference::read(http, name, exchange.model->predictor.task(), limits);
+      return;
+    }
+    request = route == Route::torch_serve ? read_torch_serve(body, limits)
+              : route == Route::rerank    ? read_rerank(body, limits)
+                                          : read_request(body, limits);
+    if (route == Route::torch_serve && http.path() != options_.predict_route) {
+      const std::string name{http.path().substr(std::string_view{"/predictions/"}.size())};
+      request.model = name.substr(0, name.find('/'));
+    }
+    exchange.model = named(all, request.model, false);
+    if (route != Route::rerank || has_one_output(exchange.model->predictor.task())) return;
     throw backend("model is not a re-ranker model: it has several labels");
   }
 
   void predict(Route route, const HttpRequest& http, const ExchangePtr& exchange) {
-    exchange->model = model();
+    const auto all = model();
     exchange->place = admission_.enter();
     if (!exchange->place) throw overloaded("Model is overloaded");
-    exchange->request = read(route, http, *exchange->model);
+    read(route, http, all, *exchange);
     const auto& texts = exchange->request.texts;
     if (!exchange->place->add_texts(texts.size())) throw overloaded("Model is overloaded");
     metrics_.requests.add(Exchange<P>::method_of(exchange->request));
@@ -177,7 +214,8 @@ class Service {
     // The exchange and its job hold each other until the job is done or cancelled.
     exchange->job = std::make_shared<Job<P>>(
         exchange->model, std::move(encoded), Clock::now(),
-        [exchange] { exchange->responder.post([exchange] { return finished(*exchange); }); });
+        [exchange] { exchange->responder.post([exchange] { return finished(*exchange); }); },
+        all.get());
     exchange->responder.on_hang_up([this, weak = std::weak_ptr{exchange}] {
       if (const auto lost = weak.lock()) leave(*lost);
     });

@@ -4,8 +4,10 @@
 #include <memory>
 
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 
 #include <seqtrain/core/thread_team.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::tensor {
 
@@ -32,6 +34,18 @@ inline ThreadTeam& team() {
 template <class Task>
 void for_each_task(std::size_t count, const Task& task) {
   detail::team().run(count, task);
+}
+
+/// Calls task(index) as `for_each_task` does. Tasks may use torch's operators, without gradients;
+/// each runs on its own thread alone.
+template <class Task>
+void for_each_operator_task(std::size_t count, const Task& task) {
+  ThreadTeam& team = detail::team();
+  const OneThread one_thread;
+  team.run(count, [&](std::size_t index, std::size_t) {
+    const at::NoGradGuard no_gradients;
+    task(index);
+  });
 }
 
 }  // namespace seqtrain::tensor

@@ -96,11 +96,9 @@ inline void check_is_plain_lora(const json::Value& root) {
   }
 }
 
-/// Reads the `adapter_config.json` of a directory. Throws `InputError` if it is no adapter of LoRA
-/// for a classifier, or of a kind that is not supported.
-[[nodiscard]] inline AdapterConfig read_adapter_config(const std::filesystem::path& directory) {
-  const auto document = json::Document::load(directory / adapter_config_name);
-  const auto root = document.root();
+/// Reads an `adapter_config.json`. Throws `InputError` if it is no adapter of LoRA for a
+/// classifier, or of a kind that is not supported.
+[[nodiscard]] inline AdapterConfig adapter_config_in(const json::Value& root) {
   (void)root.at("peft_type");
   check_is_plain_lora(root);
   AdapterConfig config{
@@ -116,6 +114,11 @@ inline void check_is_plain_lora(const json::Value& root) {
     if (const auto value = root.find(key)) *to = value->string();
   }
   return config;
+}
+
+/// Reads the `adapter_config.json` of a directory.
+[[nodiscard]] inline AdapterConfig read_adapter_config(const std::filesystem::path& directory) {
+  return adapter_config_in(json::Document::load(directory / adapter_config_name).root());
 }
 
 /// Returns the `adapter_config.json` that PEFT reads.
@@ -190,9 +193,10 @@ class Adapter {
     const std::string map = name.substr(0, name.size() - factor_a.size());
     const std::string other = map + std::string{is_a ? factor_b : factor_a};
     if (!tensors_.contains(other)) fail(other, "is missing");
-    if (tensor.shape.size() == 2 && tensor.shape[is_a ? 0 : 1] == config_.lora.rank) return;
-    fail(name, "has shape " + to_string(tensor.shape) + ", which is not of rank " +
-                   std::to_string(config_.lora.rank));
+    const std::int64_t rank = config_.lora.rank;
+    const auto& shape = tensor.shape;
+    if (shape.size() == 2 && shape[is_a ? 0 : 1] == rank && shape[is_a ? 1 : 0] >= rank) return;
+    fail(name, "has shape " + to_string(shape) + ", which is not of rank " + std::to_string(rank));
   }
 
   AdapterConfig config_;

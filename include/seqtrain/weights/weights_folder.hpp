@@ -21,6 +21,20 @@
 
 namespace seqtrain::weights {
 
+/// Returns the directory of an adapter's base: `given` or, if that is empty, the one that the
+/// adapter names. Throws `InputError` if it is no directory of a model.
+[[nodiscard]] inline std::filesystem::path base_of(const std::filesystem::path& adapter,
+                                                   const std::filesystem::path& given) {
+  const auto base =
+      given.empty() ? std::filesystem::path{read_adapter_config(adapter).base} : given;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(base, ignored) && !is_adapter(base)) return base;
+  throw InputError{
+      "names '" + base.string() + "', which is no directory of a model",
+      {.object = (adapter / adapter_config_name).string(), .field = "base_model_name_or_path"},
+      "put the base there, or write its place into that field"};
+}
+
 /// The tensors in a directory in Hugging Face's layout. It reads the first file that exists of
 /// model.safetensors, its index, pytorch_model.bin and its index; an index lists the shards of a
 /// model. Files are mapped, so opening them costs next to nothing. The tensors' bytes live as long
@@ -77,14 +91,7 @@ class WeightsFolder {
 
   void use_adapter(const std::filesystem::path& base) {
     adapter_ = std::make_shared<const Adapter>(directory_);
-    const auto config = (directory_ / adapter_config_name).string();
-    directory_ = base.empty() ? std::filesystem::path{adapter_->config().base} : base;
-    std::error_code ignored;
-    if (!std::filesystem::is_directory(directory_, ignored) || is_adapter(directory_)) {
-      throw InputError{"names '" + directory_.string() + "', which is no directory of a model",
-                       {.object = config, .field = "base_model_name_or_path"},
-                       "put the base there, or write its place into that field"};
-    }
+    directory_ = base_of(directory_, base);
     if (!std::filesystem::exists(config_file_)) config_file_ = directory_ / "config.json";
   }
 

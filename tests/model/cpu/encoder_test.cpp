@@ -161,7 +161,7 @@ TEST_P(CpuEncoder, HasTheSameBitsAtAnyNumberOfThreads) {
 
 TEST_P(CpuEncoder, EvaluatesToTheBitsOfAPassThatIsKept) {
   auto loaded = load_any_network(weights::WeightsFolder{checkpoint_.path()}, {.dropout = 0});
-  auto encoder = loaded.network->kernels(loaded.parameters, GetParam().precision, false, false);
+  auto encoder = loaded.network->kernels(loaded.parameters, GetParam().precision, false);
   for (std::int64_t rows = 1; rows < 30; rows += 4) {
     const auto batch = MadeCheckpoint::batch(rows, rows);
     const random::Stream stream{1, random::Purpose::dropout};

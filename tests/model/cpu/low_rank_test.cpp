@@ -1,11 +1,14 @@
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/cpu/low_rank.hpp>
@@ -14,6 +17,7 @@
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/threads.hpp>
 #include <seqtrain/weights/adapter.hpp>
+#include <seqtrain/weights/safetensors.hpp>
 
 #include "support/made_checkpoint.hpp"
 #include "support/one_thread.hpp"
@@ -206,6 +210,34 @@ TEST(AdaptersOfShapes, TheBaseHasNoGradientAndNoMoments) {
     moments += static_cast<std::int64_t>(tensor.bytes.size()) / 4;
   }
   EXPECT_EQ(moments, 2 * numbers + static_cast<std::int64_t>(model.parameters().size()));
+}
+
+TEST(AdaptersOfShapes, TheEmbeddingsOfWordsAreInBf16) {
+  const MadeCheckpoint checkpoint;
+  const tests::TemporaryDirectory rounded;
+  std::filesystem::copy_file(checkpoint.path() / "config.json", rounded / "config.json");
+  const weights::SafetensorsFile file{checkpoint.path() / "model.safetensors"};
+  auto tensors = file.tensors();
+  at::Tensor words;
+  for (weights::TensorView& tensor : tensors) {
+    if (!tensor.name.ends_with("word_embeddings.weight")) continue;
+    auto numbers = weights::to_floats(tensor);
+    words = at::from_blob(numbers.data(), tensor.shape, at::kFloat).to(at::kBFloat16);
+    words = words.to(at::kFloat);
+    tensor.bytes = std::as_bytes(
+        std::span{words.const_data_ptr<float>(), static_cast<std::size_t>(words.numel())});
+  }
+  ASSERT_TRUE(words.defined());
+  weights::write_safetensors(rounded / "model.safetensors", tensors);
+  const auto logits = [](const std::filesystem::path& directory, Precision precision) {
+    auto model = load_classifier(
+        directory, {.dropout = 0, .lora = LoRA{.rank = 4}, .seed = 3, .precision = precision});
+    return model.logits(MadeCheckpoint::batch(0));
+  };
+  for (const auto precision : {Precision::bf16, Precision::fp32}) {
+    const bool same = logits(checkpoint.path(), precision) == logits(rounded.path(), precision);
+    EXPECT_EQ(same, precision == Precision::bf16) << name(precision);
+  }
 }
 
 }  // namespace

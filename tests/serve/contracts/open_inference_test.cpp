@@ -89,20 +89,6 @@ TEST(OpenInferencePath, HasThePartsOfThePath) {
   }
 }
 
-TEST(OpenInferencePath, NamesTheModel) {
-  EXPECT_NO_THROW(check_model({.model = "m"}, "m"));
-  EXPECT_NO_THROW(check_model({.purpose = "live"}, "m"));
-  for (const char* other : {"", "M", "m2", "secret"}) {
-    try {
-      check_model({.model = other}, "m");
-      ADD_FAILURE() << other;
-    } catch (const Refusal& refusal) {
-      EXPECT_EQ(refusal.status(), 404);
-      EXPECT_STREQ(refusal.what(), "unknown model; this server has 'm'");
-    }
-  }
-}
-
 TEST(OpenInferenceRead, TakesOneInputOfAnyName) {
   EXPECT_EQ(texts_of(read_body(with_input("[2]", R"("data": ["é", ""])"))), Strings({"é", ""}));
   EXPECT_EQ(texts_of(read_body(with_input("[2, 1]", R"("data": ["a", "b"])"))),

@@ -54,6 +54,10 @@ class AnyEncoder {
   /// are passes and the encoder's own parameters do not learn.
   void keep_packed_only();
 
+  /// Runs `FixedEncoder::take_adapter` for passes of the same kind. Returns false if there are none
+  /// or the passes take no adapters.
+  bool take_adapter(AnyEncoder other);
+
   /// Runs `Encoder::forward` or `FixedEncoder::forward`. Call it only if there are passes, and for
   /// passes that only predict after `keep_packed_only`.
   at::Tensor forward(const data::Batch& batch, std::optional<random::Stream> dropout);

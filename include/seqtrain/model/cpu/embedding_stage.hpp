@@ -31,6 +31,7 @@ class EmbeddingStage {
       : embeddings_{std::move(embeddings)}, projection_{std::move(projection)} {}
 
   [[nodiscard]] std::optional<Linear<T>>& projection() { return projection_; }
+  void round_words() { embeddings_.round_words(); }
 
   /// Tells whether anything of this stage learns.
   [[nodiscard]] bool learns() const {

@@ -61,9 +61,13 @@ class Encoder {
     }
   }
 
-  /// Packs the weights of linear maps and lets go of their tensors. From then on only `forward`
-  /// without a stream may be called, unless adapters learn.
-  void keep_packed_only() { cpu::keep_packed_only<Linear<T>>(all_linears()); }
+  /// Packs the weights of linear maps and lets go of their tensors, and in bf16 rounds the
+  /// embeddings of words to it. From then on only `forward` without a stream may be called, unless
+  /// adapters learn.
+  void keep_packed_only() {
+    if constexpr (sizeof(T) == sizeof(Bf16)) embeddings_.round_words();
+    cpu::keep_packed_only<Linear<T>>(all_linears());
+  }
 
   /// Returns the pooled hidden states [rows, hidden], in fp32. If `stream` has a value, dropout is
   /// applied and `backward` may be called afterwards.

@@ -11,6 +11,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/kernels/attention.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
@@ -64,6 +65,19 @@ class FixedEncoder {
     cpu::keep_packed_only<FixedLinear>(parts_.all_linears());
   }
 
+  /// Takes the adapter of another encoder of the same form, which rows of batches have by the next
+  /// number from 1 on. Throws `InputError` if the other encoder has more layers or fewer.
+  void take_adapter(FixedEncoder& other) {
+    const auto own = parts_.all_linears(), adapted = other.parts_.all_linears();
+    if (own.size() != adapted.size()) {
+      throw InputError{"is for a base with another number of layers", {.object = "adapter"}};
+    }
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      own[i]->take_adapter(*adapted[i]);
+      reduced_columns_ = std::max(reduced_columns_, own[i]->reduced_columns());
+    }
+  }
+
   /// Returns the first tokens' hidden states [rows, hidden], in fp32.
   at::Tensor forward(const data::Batch& batch) {
     const TileGuard tiles;
@@ -80,8 +94,10 @@ class FixedEncoder {
       const std::size_t first = layout.groups()[run.first].first;
       const std::size_t end = layout.groups()[run.end - 1].end;
       const std::span sequences{layout.sequences().data() + first, end - first};
-      FixedPass{parts_, rows_[worker.value_or(0)], sequences, run.row, worker}(
-          ids.data() + run.row, run.rows, to + first * parts_.hidden());
+      const std::span adapters{batch.adapters};
+      FixedPass{parts_,    rows_[worker.value_or(0)],
+                sequences, adapters.empty() ? adapters : adapters.subspan(first, end - first),
+                run.row,   worker}(ids.data() + run.row, run.rows, to + first * parts_.hidden());
     };
     if (shared) {
       for (const Layout::Run& run : runs) pass(run, {});
@@ -123,7 +139,8 @@ class FixedEncoder {
     const std::size_t attention = kernels::AttentionScratch::floats(
         layout.longest(), parts_.hidden() / parts_.layers.front().heads);
     parts_.scratch.resize(workers);
-    for (auto& scratch : parts_.scratch) scratch.reserve(std::max(attention, rows * panel));
+    const std::size_t columns = std::max(2 * panel, reduced_columns_);
+    for (auto& scratch : parts_.scratch) scratch.reserve(std::max(attention, rows * columns));
   }
 
   struct Memory {
@@ -135,7 +152,7 @@ class FixedEncoder {
   [[nodiscard]] FixedRows rows_in(Memory& memory, std::size_t rows) const {
     const std::size_t hidden = parts_.hidden(), inner = parts_.inner();
     float* const floats = memory.floats.reserve(rows * (hidden + 1));
-    Bf16* const halves = memory.halves.reserve(rows * (5 * hidden + inner));
+    Bf16* const halves = memory.halves.reserve(rows * (5 * hidden + inner + reduced_columns_));
     Bf16* const active = halves + 5 * rows * hidden;
     std::uint8_t* const bytes =
         parts_.int8 ? memory.bytes.reserve(rows * std::max(hidden, inner)) : nullptr;
@@ -144,10 +161,12 @@ class FixedEncoder {
             .qkv = halves + rows * hidden,
             .context = halves + 4 * rows * hidden,
             .active = active,
+            .reduced = active + rows * inner,
             .quantized = {bytes, floats + rows * hidden}};
   }
 
   FixedParts parts_;
+  std::size_t reduced_columns_ = 0;  // the most that a map's adapters need
   std::vector<Memory> memory_;
   std::vector<FixedRows> rows_;
 };

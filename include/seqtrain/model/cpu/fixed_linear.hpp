@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -10,19 +11,30 @@
 #include <seqtrain/kernels/clones.hpp>
 #include <seqtrain/kernels/int8.hpp>
 #include <seqtrain/kernels/lanes.hpp>
+#include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
+#include <seqtrain/model/cpu/low_rank.hpp>
 
 namespace seqtrain::model::cpu {
 
+/// Neighbouring rows with the same adapter. Number 0 stands for none.
+struct AdaptedRows {
+  std::size_t adapter;
+  std::size_t first;
+  std::size_t count;
+};
+
 /// Rows that a linear map is applied to, [rows, in].
 struct LinearInput {
-  const kernels::Bf16* values;
-  kernels::QuantizedRows quantized;  ///< the values in int8, read by maps in int8 only
+  const Bf16* values;
+  kernels::QuantizedRows quantized;           ///< the values in int8, read by maps in int8 only
+  std::span<const AdaptedRows> adapted = {};  ///< all rows in order; empty if none has an adapter
+  Bf16* reduced = nullptr;                    ///< see `FixedLinear::reduce`
 };
 
 /// A linear map for predictions: its weights are packed in int8 or in bfloat16 for the forward pass
-/// alone.
+/// alone. It may have several adapters, each for rows of its own.
 class FixedLinear {
  public:
   FixedLinear(Linear<Bf16> linear, bool int8) : linear_{std::move(linear)}, int8_{int8} {}
@@ -66,9 +78,34 @@ class FixedLinear {
     if (bias != nullptr) std::copy_n(bias, panel, bias_.data() + index * panel);
   }
 
-  /// Computes y = W x + b and calls use(row, column, y) with each vector of the panel's columns.
-  /// `block` [rows, panel] is scratch memory. `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that
-  /// captures by copy.
+  /// Takes the adapter of the same map of another encoder, as the next number from 1 on.
+  void take_adapter(FixedLinear& other) {
+    auto& maps = adapters_.emplace_back(other.linear_.take_low_rank());
+    maps.keep_forward_only();
+    reduced_columns_ = std::max(reduced_columns_, maps.width());
+  }
+
+  /// Returns the number of columns of reduced rows that the adapters need.
+  [[nodiscard]] std::size_t reduced_columns() const { return reduced_columns_; }
+
+  /// Computes s x Aᵀ of some rows of x for their adapter. The results are in `x.reduced` [rows,
+  /// reduced_columns()]. `block` [rows, reduced_columns()] is scratch memory.
+  void reduce(const LinearInput& x, const AdaptedRows& rows, float* block) const {
+    const std::size_t ld = reduced_columns_;
+    for (const auto& map : maps_of(rows)) {
+      Bf16* const to = x.reduced + rows.first * ld + map.first;
+      multiply<kernels::lanes>(
+          {x.values + rows.first * in(), in()}, rows.count, in(), map.in.reduce.data(), map.columns,
+          block, [=](std::size_t row, std::size_t column, const auto& y) SEQTRAIN_INLINE_LAMBDA {
+            kernels::store(to + row * ld + column, y);
+          });
+    }
+  }
+
+  /// Computes y = W x + b, with what the adapters of rows add, and calls use(row, column, y) with
+  /// each vector of the panel's columns. Call `reduce` before, if there are adapters. `block` [2,
+  /// rows, panel] is scratch memory. `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that captures
+  /// by copy.
   template <class Use>
   void operator()(const LinearInput& x, std::size_t rows, std::size_t index, float* block,
                   Use use) const {
@@ -80,28 +117,84 @@ class FixedLinear {
       kernels::load(bias + column, b);
       use(row, first + column, product + b);
     };
-    if (int8_) {
-      return kernels::multiply_int8<panel>(x.quantized, rows, in(), int8_panel(index), panel,
-                                           add_bias);
-    }
-    const Bf16* const weights = linear_.forward_panel(index);
-    if (multiplies_itself()) {
-      return kernels::multiply_bf16<panel>(x.values, in(), rows, in(), weights, panel, add_bias);
-    }
-    multiply_panel(rows, in(), x.values, in(), weights, block, panel, false);
-    const float* const product = block;
+    if (x.adapted.empty()) return multiply_weights(x, rows, index, block, add_bias);
+    float* const products = block + rows * panel;
+    multiply_weights(
+        x, rows, index, block,
+        [=](std::size_t row, std::size_t column, const auto& y)
+            SEQTRAIN_INLINE_LAMBDA { kernels::store(products + row * panel + column, y); });
+    for (const AdaptedRows& some : x.adapted) expand(x, some, first, block, products);
+    each_vector(products, rows, panel, add_bias);
+  }
+
+ private:
+  [[nodiscard]] std::span<const LowRankMaps<Bf16>::Map> maps_of(const AdaptedRows& rows) const {
+    if (rows.adapter == 0) return {};
+    return adapters_[rows.adapter - 1].maps();
+  }
+
+  /// Calls use(row, column, y) with each vector of y [rows, columns].
+  template <class Use>
+  static void each_vector(const float* values, std::size_t rows, std::size_t columns, Use use) {
     kernels::vectorised([=]<std::size_t width>(kernels::Width<width>) SEQTRAIN_INLINE_LAMBDA {
       typename kernels::Width<width>::Floats y;
       for (std::size_t row = 0; row < rows; ++row) {
-        for (std::size_t column = 0; column < panel; column += width) {
-          kernels::load(product + row * panel + column, y);
-          add_bias(row, column, y);
+        for (std::size_t column = 0; column < columns; column += width) {
+          kernels::load(values + row * columns + column, y);
+          use(row, column, y);
         }
       }
     });
   }
 
- private:
+  /// Adds to `products` [rows, panel] what the adapter of some rows gives to columns from `first`
+  /// on.
+  void expand(const LinearInput& x, const AdaptedRows& rows, std::size_t first, float* block,
+              float* products) const {
+    float* const to = products + rows.first * panel;
+    for (const auto& map : maps_of(rows)) {
+      if (!map.out.has(first)) continue;
+      const Bf16* const factor = map.out.expand.data() + (first - map.out.begin) * map.columns;
+      multiply<panel>({x.reduced + rows.first * reduced_columns_ + map.first, reduced_columns_},
+                      rows.count, round_up(map.rank, 2), factor, panel, block,
+                      [=]<class Floats>(std::size_t row, std::size_t column, const Floats& y)
+                          SEQTRAIN_INLINE_LAMBDA {
+                            Floats sum;
+                            kernels::load(to + row * panel + column, sum);
+                            sum += y;
+                            kernels::store(to + row * panel + column, sum);
+                          });
+    }
+  }
+
+  /// Rows that are `ld` numbers apart.
+  struct Rows {
+    const Bf16* values;
+    std::size_t ld;
+  };
+
+  /// Computes y = x b, where b [k, columns] is packed as one panel, and calls use(row, column, y)
+  /// with each vector of y. `block` [rows, columns] is scratch memory.
+  template <std::size_t multiple, class Use>
+  static void multiply(Rows x, std::size_t rows, std::size_t k, const Bf16* b, std::size_t columns,
+                       float* block, Use use) {
+    if (multiplies_itself()) {
+      return kernels::multiply_bf16<multiple>(x.values, x.ld, rows, k, b, columns, use);
+    }
+    multiply_panel(rows, k, x.values, x.ld, b, block, columns, false, columns);
+    each_vector(block, rows, columns, use);
+  }
+
+  /// Computes y = W x without the bias and the adapters.
+  template <class Use>
+  void multiply_weights(const LinearInput& x, std::size_t rows, std::size_t index, float* block,
+                        Use use) const {
+    if (int8_) {
+      return kernels::multiply_int8<panel>(x.quantized, rows, in(), int8_panel(index), panel, use);
+    }
+    multiply<panel>({x.values, in()}, rows, in(), linear_.forward_panel(index), panel, block, use);
+  }
+
   /// Tells whether the products in bfloat16 are computed without oneDNN. oneDNN uses AMX, which is
   /// faster than the processor's other instructions for bfloat16.
   static bool multiplies_itself() {
@@ -121,6 +214,8 @@ class FixedLinear {
   Buffer<std::int32_t> excess_;
   Buffer<float> scales_;
   std::vector<float> bias_;
+  std::vector<LowRankMaps<Bf16>> adapters_;
+  std::size_t reduced_columns_ = 0;
 };
 
 }  // namespace seqtrain::model::cpu

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/attention.hpp>
@@ -26,6 +28,7 @@ struct FixedRows {
   Bf16* qkv;                         ///< [rows, 3 hidden]
   Bf16* context;                     ///< [rows, hidden]
   Bf16* active;                      ///< [rows, inner]
+  Bf16* reduced;                     ///< [rows, columns], see `FixedLinear::reduce`
   kernels::QuantizedRows quantized;  ///< [rows, hidden or inner]
 };
 
@@ -33,10 +36,21 @@ struct FixedRows {
 /// worker is given.
 class FixedPass {
  public:
+  /// `adapters` has the number of each sequence's adapter, or nothing if there are none.
   FixedPass(const FixedParts& parts, const FixedRows& rows,
-            std::span<const Layout::Sequence> sequences, std::size_t first_row,
-            std::optional<std::size_t> worker)
-      : parts_{parts}, rows_{rows}, sequences_{sequences}, first_row_{first_row}, worker_{worker} {}
+            std::span<const Layout::Sequence> sequences, std::span<const std::int32_t> adapters,
+            std::size_t first_row, std::optional<std::size_t> worker)
+      : parts_{parts}, rows_{rows}, sequences_{sequences}, first_row_{first_row}, worker_{worker} {
+    for (std::size_t s = 0; s < adapters.size(); ++s) {
+      const auto adapter = static_cast<std::size_t>(adapters[s]);
+      if (adapted_firsts_.empty() || adapted_firsts_.back().adapter != adapter) {
+        adapted_.push_back({adapter, row_of(sequences[s]), 0});
+        adapted_firsts_.push_back({adapter, s, 0});
+      }
+      adapted_.back().count += sequences[s].length;
+      adapted_firsts_.back().count += 1;
+    }
+  }
 
   /// Writes the first tokens' hidden states to `result` [sequences, hidden]; the last layer
   /// computes only these. In the probe all layers compute all tokens, because first tokens alone
@@ -111,7 +125,12 @@ class FixedPass {
   template <class Use>
   void apply(const FixedLinear& linear, const Bf16* values, std::size_t count, Columns columns,
              const Use& use) const {
-    const LinearInput input{values, rows_.quantized};
+    // If there are as many rows as sequences, each is a first token.
+    const LinearInput input{values, rows_.quantized,
+                            count == sequences_.size() ? adapted_firsts_ : adapted_, rows_.reduced};
+    each(input.adapted.size(), [&](std::size_t task, std::size_t worker) {
+      linear.reduce(input, input.adapted[task], parts_.scratch[worker].data());
+    });
     if (parts_.losses) {
       parts_.losses->emplace_back(
           &linear, kernels::quantization_loss(values, count, linear.in(), rows_.quantized));
@@ -241,6 +260,8 @@ class FixedPass {
   const FixedParts& parts_;
   const FixedRows& rows_;
   std::span<const Layout::Sequence> sequences_;
+  std::vector<AdaptedRows> adapted_;         // the rows of tokens
+  std::vector<AdaptedRows> adapted_firsts_;  // the rows of first tokens
   std::size_t first_row_;
   std::optional<std::size_t> worker_;
 };

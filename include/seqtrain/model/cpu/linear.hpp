@@ -53,6 +53,7 @@ class Linear {
   /// Tells whether the weights get gradients.
   [[nodiscard]] bool learns() const { return learns_; }
   [[nodiscard]] const LowRankMaps<T>& low_rank() const { return low_rank_; }
+  [[nodiscard]] LowRankMaps<T> take_low_rank() { return std::move(low_rank_); }
 
   /// Returns the columns from panel * index on of the forward pass's factor [in, out]. Begins to
   /// fetch the next panel.

@@ -38,6 +38,10 @@ class LowRankMaps {
     std::size_t size;
     Buffer<T> reduce = {};  ///< [size, columns], the factor times the map's scale
     Buffer<T> expand = {};  ///< [columns, size], in panels
+
+    [[nodiscard]] bool has(std::size_t column) const {
+      return column >= begin && column < begin + size;
+    }
   };
   struct Map {
     LowRank low;
@@ -80,6 +84,16 @@ class LowRankMaps {
     }
   }
 
+  /// Packs the adapters for the forward pass alone, and lets go of them.
+  void keep_forward_only() {
+    pack();
+    for (Map& map : maps_) {
+      map.low = {};
+      map.in.expand = {};
+      map.out.reduce = {};
+    }
+  }
+
   /// Computes `to` [rows, width] = s x Aᵀ or s d_y B. `sums` has [rows, width].
   void reduce(Pass pass, const T* x, std::size_t rows, float* sums, T* to) const {
     for (const Map& map : maps_) {
@@ -95,7 +109,7 @@ class LowRankMaps {
               std::size_t ld) const {
     for (const Map& map : maps_) {
       const Side& side = map.side(pass == Pass::forward ? Pass::backward : Pass::forward);
-      if (column < side.begin || column >= side.begin + side.size) continue;
+      if (!side.has(column)) continue;
       const T* const factor = side.expand.data() + (column - side.begin) * map.columns;
       multiply_panel(rows, map.columns, reduced + map.first, width_, factor, to, ld, true);
     }

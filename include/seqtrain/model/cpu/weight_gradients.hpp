@@ -77,7 +77,7 @@ class LowRankGradients {
   static void add(const Map& map, Pass pass, std::size_t column, const T* transposed,
                   const PackedInputs<T>& other) {
     const auto& side = map.side(pass);
-    if (column < side.begin || column >= side.begin + side.size) return;
+    if (!side.has(column)) return;
     const bool of_a = pass == Pass::forward;
     const std::size_t of_rank = of_a ? side.size : 1;
     const std::size_t of_column = of_a ? 1 : map.rank;

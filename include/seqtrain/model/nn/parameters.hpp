@@ -78,6 +78,8 @@ class ParameterMaker {
     std::string_view prefix;  ///< first word of the encoder's names, which a checkpoint may lack
     std::uint64_t seed;
     c10::Device device;
+    /// True if the encoder gets no weights, but the checkpoint's adapter apart from them.
+    bool only_adapter = false;
     /// True if parameters may lie in the checkpoint's files until `borrowed().own()` is called.
     bool borrows = false;
     /// True if parameters that have other sizes in the checkpoint are initialised.
@@ -96,6 +98,7 @@ class ParameterMaker {
     if (!stored && part.required) {
       throw InputError{"the checkpoint has no such tensor", {.object = name}};
     }
+    if (options_.only_adapter && part.required) return place_of(*stored, name, shape);
     if (!stored) report_.fresh.push_back(name);
     if (stored && options_.ignores_sizes && at::IntArrayRef{stored->shape} != shape) {
       report_.resized.push_back(name);
@@ -118,6 +121,7 @@ class ParameterMaker {
   LowRank make_low_rank(const std::string& name, std::int64_t in, std::int64_t out,
                         const weights::LoRA& lora) {
     if (first_map_.empty()) first_map_ = name;
+    if (checkpoint_->adapter() != nullptr) return stored_low_rank(name, {out, in});
     LowRank low{.scale = lora.scale(), .in_adapted = true};
     const auto means_it = [&](std::string_view target) { return lora.fits(target, name); };
     if (std::ranges::none_of(lora.targets, means_it)) return low;
@@ -201,33 +205,53 @@ class ParameterMaker {
     return {};
   }
 
-  /// Returns a value with the change that the checkpoint's adapter makes.
-  at::Tensor with_adapter(const at::Tensor& value, const std::string& name) {
+  /// Returns the adapter that the checkpoint has of the linear map `map`, whose weight has that
+  /// shape, or an empty one. Throws `InputError` if it does not fit.
+  LowRank stored_low_rank(const std::string& map, at::IntArrayRef shape) {
     const weights::Adapter& adapter = *checkpoint_->adapter();
-    const std::string map = name.substr(0, name.rfind('.'));
     const auto a = adapter.find(map + std::string{weights::factor_a});
-    if (!a || !name.ends_with(".weight")) return value;
+    if (!a) return {};
     const auto b = adapter.find(map + std::string{weights::factor_b});
+    if (shape != at::IntArrayRef{b->shape[0], a->shape[1]}) {
+      const std::string sizes = weights::to_string({shape.data(), shape.size()});
+      adapter.fail(b->name, "does not fit " + map + ".weight of shape " + sizes, other_base);
+    }
     const auto tensor_of = [&](const weights::TensorView& view) {
       used_.insert(view.name.substr(weights::adapter_prefix.size()));
       auto numbers = weights::to_floats(view);
       return at::from_blob(numbers.data(), view.shape, at::kFloat).clone();
     };
-    if (value.sizes() == at::IntArrayRef{b->shape[0], a->shape[1]}) {
-      return value.add(at::mm(tensor_of(*b), tensor_of(*a)), adapter.config().lora.scale());
-    }
-    const std::string shape = weights::to_string(value.sizes().vec());
-    adapter.fail(b->name, "does not fit " + name + " of shape " + shape, other_base);
+    return {.a = tensor_of(*a), .b = tensor_of(*b), .scale = adapter.config().lora.scale()};
+  }
+
+  /// Returns memory for a parameter of the base, whose numbers another model has.
+  at::Tensor place_of(const weights::TensorView& stored, const std::string& name,
+                      at::IntArrayRef shape) const {
+    check_shape(stored, name, shape);
+    if (!checkpoint_->adapter()->find(name)) return at::empty(shape, at::kFloat);
+    checkpoint_->adapter()->fail(name, "is a weight of the base, which several adapters share",
+                                 "serve this adapter alone, by --model");
+  }
+
+  /// Returns a value with the change that the checkpoint's adapter makes.
+  at::Tensor with_adapter(const at::Tensor& value, const std::string& name) {
+    if (!name.ends_with(".weight")) return value;
+    const LowRank low = stored_low_rank(name.substr(0, name.rfind('.')), value.sizes());
+    return low.a.defined() ? value.add(at::mm(low.b, low.a), low.scale) : value;
+  }
+
+  static void check_shape(const weights::TensorView& stored, const std::string& name,
+                          at::IntArrayRef shape) {
+    if (at::IntArrayRef{stored.shape} == shape) return;
+    throw InputError{"has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
+                         weights::to_string({shape.data(), shape.size()}) + " in the model",
+                     {.object = name},
+                     "with --ignore-mismatched-sizes it is initialised anew"};
   }
 
   at::Tensor load(const weights::TensorView& stored, const std::string& name,
                   at::IntArrayRef shape) {
-    if (at::IntArrayRef{stored.shape} != shape) {
-      throw InputError{"has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
-                           weights::to_string({shape.data(), shape.size()}) + " in the model",
-                       {.object = name},
-                       "with --ignore-mismatched-sizes it is initialised anew"};
-    }
+    check_shape(stored, name, shape);
     if (!weights::is_floating(stored.dtype)) {
       throw InputError{"holds no floating-point numbers", {.object = name}};
     }

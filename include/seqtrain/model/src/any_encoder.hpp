@@ -71,6 +71,13 @@ SEQTRAIN_SEPARATE void AnyEncoder::keep_packed_only() {
   std::visit([](auto& encoder) { encoder.keep_packed_only(); }, held_->encoder);
 }
 
+SEQTRAIN_SEPARATE bool AnyEncoder::take_adapter(AnyEncoder other) {
+  auto* const own = held_ ? std::get_if<FixedEncoder>(&held_->encoder) : nullptr;
+  auto* const adapted = other.held_ ? std::get_if<FixedEncoder>(&other.held_->encoder) : nullptr;
+  if (own && adapted) own->take_adapter(*adapted);
+  return own && adapted;
+}
+
 SEQTRAIN_SEPARATE at::Tensor AnyEncoder::forward(const data::Batch& batch,
                                                  std::optional<random::Stream> dropout) {
   return std::visit(

@@ -1,15 +1,19 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <variant>
 
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/any_classifier.hpp>
@@ -17,6 +21,7 @@
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
 #include <seqtrain/model/describe.hpp>
+#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/one_output.hpp>
 #include <seqtrain/predict/predictor.hpp>
@@ -44,13 +49,21 @@ inline std::filesystem::path model_folder(const std::filesystem::path& directory
 inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folder,
                                               const std::filesystem::path& base) {
   if (weights::is_adapter(folder) && text::tokenizer_files(folder).empty()) {
-    const auto directory = weights::WeightsFolder{folder, base}.directory();
-    return predict::TextEncoder{text::load_tokenizer(directory)};
+    return predict::TextEncoder{text::load_tokenizer(weights::base_of(folder, base))};
   }
   if (const auto path = folder / "subwords.model"; std::filesystem::exists(path)) {
     return predict::TextEncoder{text::load_subwords(path)};
   }
   return predict::TextEncoder{text::load_tokenizer(folder)};
+}
+
+/// Tells whether a folder has no tokenizer other than that of the folder `base`.
+inline bool shares_tokenizer(const std::filesystem::path& folder,
+                             const std::filesystem::path& base) {
+  return std::ranges::all_of(text::tokenizer_files(folder), [&](const auto& file) {
+    const auto other = base / file.filename();
+    return std::filesystem::exists(other) && MappedFile{file}.text() == MappedFile{other}.text();
+  });
 }
 
 using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier>;
@@ -71,42 +84,80 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
                                 .precision = options.precision,
                                 .only_predicts = true},
                                options.base);
-  check_trained(model.load_report());
+  if (options.needs_head) check_trained(model.load_report());
   return model;
 }
 
 }  // namespace detail
 
 struct AnyPredictor::State {
+  std::filesystem::path folder;
   detail::TrainedModel model;
+  std::int32_t adapters = 0;
   std::mutex mutex = {};
 };
 
 SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(const std::filesystem::path& directory,
                                              const PredictorOptions& options)
-    : encode_{detail::load_text_encoder(detail::model_folder(directory), options.base)} {
+    : encode_{std::make_shared<predict::TextEncoder>(
+          detail::load_text_encoder(detail::model_folder(directory), options.base))} {
   const auto folder = detail::model_folder(directory);
-  state_.reset(new State{.model = detail::load_trained(folder, encode_, options)});
+  state_.reset(new State{folder, detail::load_trained(folder, *encode_, options)});
   if (const auto* encoder = std::get_if<AnyClassifier>(&state_->model)) {
     describe(*encoder, options.device);
-    if (labels().size() == 1) task_.one_output = one_output_of(folder);
+    has_head_ = encoder->load_report().fresh.empty();
+    classify(folder, encoder->config(), options.base);
   } else {
     const auto& model = std::get<AwdLstmClassifier>(state_->model);
     const auto description = AwdLstmDescription::load(folder);
     task_ = {.labels = model.options().labels, .problem_type = model.problem_type()};
     max_length_ = static_cast<std::size_t>(description.max_length);
     backwards_ = description.backwards;
+    calibrate(folder / "description.json");
   }
-  calibrate(folder / "config.json");
-  calibrate(folder / "description.json");
 }
 
-SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(AnyPredictor&&) noexcept = default;
-SEQTRAIN_SEPARATE AnyPredictor& AnyPredictor::operator=(AnyPredictor&&) noexcept = default;
-SEQTRAIN_SEPARATE AnyPredictor::~AnyPredictor() = default;
+SEQTRAIN_SEPARATE AnyPredictor
+AnyPredictor::with_adapter(const std::filesystem::path& directory) const {
+  const auto folder = detail::model_folder(directory);
+  const std::filesystem::path& base = state_->folder;
+  auto* const model = std::get_if<AnyClassifier>(&state_->model);
+  if (model == nullptr || !weights::is_adapter(folder)) {
+    throw InputError{"is no adapter", {.object = directory.string()}};
+  }
+  AnyPredictor result = *this;
+  if (!detail::shares_tokenizer(folder, base)) {
+    result.encode_ =
+        std::make_shared<predict::TextEncoder>(detail::load_text_encoder(folder, base));
+  }
+  auto loaded = load_any_network(weights::WeightsFolder{folder, base},
+                                 {.tokenizer_size = result.encode_->vocab_size(),
+                                  .only_predicts = true,
+                                  .only_adapter = true});
+  check_trained(loaded.report);
+  result.adapter_ = ++state_->adapters;
+  result.has_head_ = true;
+  result.classify(folder, loaded.config, base);
+  if (model->add_adapter(std::move(loaded))) return result;
+  throw InputError{"the passes of this model do not compute several adapters",
+                   {.object = directory.string()},
+                   "serve it alone by --model, or, on a processor, with --precision bf16 or int8 "
+                   "and a model with BERT's layers"};
+}
+
+/// Takes labels and task from the configuration in a folder or, if that has none, of its base.
+SEQTRAIN_SEPARATE void AnyPredictor::classify(const std::filesystem::path& folder,
+                                              const weights::ModelConfig& config,
+                                              const std::filesystem::path& base) {
+  task_ = {.labels = config.labels, .problem_type = config.problem()};
+  const bool has_config = std::filesystem::exists(folder / "config.json");
+  if (labels().size() == 1) {
+    task_.one_output = one_output_of(has_config ? folder : weights::base_of(folder, base));
+  }
+  calibrate(folder / "config.json");
+}
 
 SEQTRAIN_SEPARATE void AnyPredictor::describe(const AnyClassifier& model, c10::Device device) {
-  task_ = {.labels = model.config().labels, .problem_type = model.problem_type()};
   precision_ = model.precision();
   maps_in_bf16_ = model.maps_in_bf16();
   max_length_ = static_cast<std::size_t>(model.longest_row());
@@ -125,9 +176,8 @@ SEQTRAIN_SEPARATE void AnyPredictor::calibrate(const std::filesystem::path& file
 }
 
 SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::predict(std::span<const Encoded> texts) const {
-  if (texts.empty()) return {0, static_cast<Eigen::Index>(labels().size())};
   const std::lock_guard lock{state_->mutex};
-  if (!by_itself_) return logits(texts);
+  if (!by_itself_ && !texts.empty()) return logits(texts);
   metrics::Logits all{static_cast<Eigen::Index>(texts.size()),
                       static_cast<Eigen::Index>(labels().size())};
   for (Eigen::Index row = 0; row < all.rows(); ++row) {
@@ -137,7 +187,7 @@ SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::predict(std::span<const Encoded>
 }
 
 SEQTRAIN_SEPARATE metrics::Logits AnyPredictor::logits(std::span<const Encoded> texts) const {
-  const data::Batch batch = predict::to_batch(texts, encode_.pad_id());
+  const data::Batch batch = predict::to_batch(texts, encode_->pad_id());
   return std::visit([&](auto& model) { return model.logits(batch); }, state_->model);
 }
 

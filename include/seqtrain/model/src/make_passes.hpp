@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -55,10 +56,16 @@ SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precis
   MadePasses made;
   cpu::AnyEncoder kernels;
   if (options.device.is_cpu() && !options.autograd) {
-    kernels = network.kernels(loaded.parameters, precision, options.only_predicts,
-                              options.encoder_is_fixed());
+    kernels = network.kernels(loaded.parameters, precision, options.only_predicts);
   }
   made.by_hand = static_cast<bool>(kernels);
+  if (made.by_hand && options.encoder_is_fixed()) {
+    network.forget_encoder();
+    std::erase_if(loaded.parameters, [&](const tensor::Parameter& parameter) {
+      return options.only_predicts && parameter.name.starts_with(std::string{loaded.prefix} + ".");
+    });
+    kernels.keep_packed_only();
+  }
   if (precision == Precision::int8 && !made.by_hand) {
     throw InputError{"int8 is computed on a processor, for encoders with BERT's layers",
                      {.object = "precision"},

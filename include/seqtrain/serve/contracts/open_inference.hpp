@@ -48,12 +48,6 @@ struct Path {
   return Path{purpose, path.substr(0, end)};
 }
 
-/// Throws a `Refusal` with status 404 if a path names another model than the one that is served.
-inline void check_model(const Path& path, const std::string& served) {
-  if (path.model.value_or(served) == served) return;
-  throw Refusal{404, error_type::validation, "unknown model; this server has '" + served + "'"};
-}
-
 /// Returns the response that refuses a request: `{"error"}`, with a status of the protocol.
 [[nodiscard]] inline HttpResponse error(const Refusal& refusal) {
   const int status = refusal.status();

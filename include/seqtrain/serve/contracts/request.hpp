@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,6 +46,7 @@ struct Request {
   Contract contract = Contract::tei;
   bool single = false;  ///< the answer is not put into a list, because there is one text
   std::vector<Text> texts = {};
+  std::optional<std::string> model = {};  ///< the name of the adapter that is to answer
   bool ranks = false;  ///< the answer is a list of the texts by their scores, as `/rerank`'s
   bool returns_texts = false;  ///< that list has the texts too
   /// Writes the answer, given one prediction per text. If it is empty `answer_body` does.
@@ -71,6 +74,12 @@ inline void check_not_empty(std::string_view text, const std::string& name) {
 inline bool flag(const json::Value& object, std::string_view name, bool otherwise) {
   const auto value = object.find(name);
   return value ? value->boolean() : otherwise;
+}
+
+/// Reads the member `model` of an object.
+inline std::optional<std::string> model_in(const json::Value& object) {
+  const auto name = object.find("model");
+  return name ? std::optional<std::string>{name->string()} : std::nullopt;
 }
 
 /// Reads the members `truncate` and `truncation_direction` of an object.
@@ -103,7 +112,7 @@ inline Request read_tei(const json::Value& root, const json::Value& inputs,
   const Text like{.truncation = truncation(root, Truncation::none),
                   .raw_scores = flag(root, "raw_scores", false)};
   const auto items = inputs.is_array() ? inputs.items() : std::vector<json::Value>{};
-  Request request{.single = items.empty() || !items.front().is_array()};
+  Request request{.single = items.empty() || !items.front().is_array(), .model = model_in(root)};
   if (request.single) {
     read_sequence(inputs, request.texts.emplace_back(like));
   } else {
@@ -152,18 +161,21 @@ inline void read_instance(const json::Value& instance, Text& text) {
 inline Request read_vertex(const json::Value& root, const json::Value& instances,
                            const TextLimits& limits) {
   Text like{.form = Form::object, .truncation = Truncation::right};
+  Request request{.contract = Contract::vertex};
   if (const auto parameters = root.find("parameters")) {
     for (const auto& [name, value] : parameters->members()) {
-      if (name == "truncate" || name == "truncation_direction" || name == "raw_scores") continue;
+      constexpr std::string_view known[] = {"truncate", "truncation_direction", "raw_scores",
+                                            "model"};
+      if (std::ranges::find(known, name) != std::end(known)) continue;
       // An error does not repeat very long names.
       throw(name.size() <= 64 ? value : *parameters)
           .error("is unknown or has unknown members",
-                 "use truncate, truncation_direction or raw_scores");
+                 "use truncate, truncation_direction, raw_scores or model");
     }
+    request.model = model_in(*parameters);
     like.truncation = truncation(*parameters, like.truncation);
     like.raw_scores = flag(*parameters, "raw_scores", false);
   }
-  Request request{.contract = Contract::vertex};
   const auto items = instances.items();
   check_count(items.size(), limits.texts);
   for (const auto& item : items) read_instance(item, request.texts.emplace_back(like));
@@ -226,7 +238,9 @@ auto read_json(std::string_view body, const Read& read) {
                     .truncation = detail::truncation(root, Truncation::none),
                     .raw_scores = detail::flag(root, "raw_scores", false)};
     detail::check_not_empty(like.text, "query");
-    Request request{.ranks = true, .returns_texts = detail::flag(root, "return_text", false)};
+    Request request{.model = detail::model_in(root),
+                    .ranks = true,
+                    .returns_texts = detail::flag(root, "return_text", false)};
     const auto texts = root.at("texts").items();
     detail::check_not_empty(texts.empty() ? "" : "texts", "texts");
     detail::check_count(texts.size(), limits.client_batch);

@@ -25,9 +25,10 @@ namespace seqtrain::serve {
   return task.problem_type == ProblemType::regression;
 }
 
-/// Returns the body of `/info`.
+/// Returns the body of `/info`. `adapters` has the names of those that are served.
 [[nodiscard]] inline std::string info_body(const ModelFacts& facts, const predict::Task& task,
-                                           std::size_t max_length, const ServiceOptions& options) {
+                                           std::size_t max_length, const ServiceOptions& options,
+                                           const std::vector<std::string>& adapters = {}) {
   json::Writer out;
   out.begin_object().member("model_id", facts.id).key("model_sha");
   facts.revision.empty() ? out.null() : out.value(facts.revision);
@@ -49,6 +50,7 @@ namespace seqtrain::serve {
       .member("auto_truncate", false)
       .member("tokenization_workers", std::thread::hardware_concurrency())
       .member("version", version);
+  if (!adapters.empty()) out.member("adapters", adapters);
   for (const char* absent : {"max_batch_requests", "sha", "docker_label"}) out.key(absent).null();
   return out.end_object().text();
 }
