@@ -15,7 +15,6 @@
 
 #include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/local_input.hpp>
-#include <seqtrain/cli/predict_flags.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/data/record_stream.hpp>
@@ -26,6 +25,7 @@
 #include <seqtrain/predict/comparison.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
+#include "predict_flags.hpp"
 #include "predict_input.hpp"
 
 using namespace seqtrain;
@@ -71,7 +71,7 @@ predict::StreamProgress answer(const Records& from, const P& predictor,
   return predict::answer_stream(records, predictor, write, options);
 }
 
-void check(const predict::StreamProgress& done, const cli::PredictFlags& flags) {
+void check(const predict::StreamProgress& done, const PredictFlags& flags) {
   if (done.wrong == 0) return;
   throw InputError{
       std::to_string(done.wrong) + " of " + std::to_string(done.records) + " records are wrong",
@@ -79,7 +79,7 @@ void check(const predict::StreamProgress& done, const cli::PredictFlags& flags) 
       "their answers say why"};
 }
 
-void label_records(Records records, const FieldsOfRun& run, const cli::PredictFlags& flags,
+void label_records(Records records, const FieldsOfRun& run, const PredictFlags& flags,
                    const std::filesystem::path& base) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load_in = [&](const std::string& precision) {
@@ -114,7 +114,7 @@ OwnedDescriptor open_records(const std::string& file) {
 
 /// Labels the records of a file. An error in its format or its fields is found before the model is
 /// fetched and loaded.
-void label_file(cli::PredictFlags flags) {
+void label_file(PredictFlags flags) {
   flags.file = cli::local_input(flags.file, log::log_on_stderr()).string();
   const auto file = open_records(flags.file);
   Records records{.input = PredictInput{{file.number, flags.file}},
@@ -134,7 +134,7 @@ void label_file(cli::PredictFlags flags) {
 
 int predict_main(int argc, char** argv) {
   return cli::run([&] {
-    cli::PredictFlags flags;
+    PredictFlags flags;
     if (!flags.parse(argc, argv)) return;
     if (!flags.reads_stdin()) return label_file(flags);
     const auto found = cli::find_model(flags.model, log::log_on_stderr());

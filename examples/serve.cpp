@@ -5,16 +5,17 @@
 #include <string>
 #include <utility>
 
-#include <seqtrain/cli/find_adapters.hpp>
 #include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/run.hpp>
-#include <seqtrain/cli/serve_flags.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/serve/server.hpp>
 #include <seqtrain/tensor/machine.hpp>
+
+#include "find_adapters.hpp"
+#include "serve_flags.hpp"
 
 using namespace seqtrain;
 
@@ -28,11 +29,11 @@ model::AnyPredictor with_adapter(const model::AnyPredictor& predictor, const std
   }
 }
 
-void serve_model(const cli::ServeFlags& flags, const log::Log& log) {
+void serve_model(const ServeFlags& flags, const log::Log& log) {
   const auto device = tensor::use_machine(flags.device, flags.threads);
   const auto load = [&flags, &log, device] {
     const auto found = cli::find_model(flags.model, log);
-    const auto adapters = cli::find_adapters(flags.adapters, flags.model, flags.model_name, log);
+    const auto adapters = find_adapters(flags.adapters, flags.model, flags.model_name, log);
     model::AnyPredictor predictor{found.directory,
                                   {.device = device,
                                    .precision = model::precision_named(flags.precision),
@@ -68,7 +69,7 @@ void serve_model(const cli::ServeFlags& flags, const log::Log& log) {
 
 int serve_main(int argc, char** argv) {
   return cli::run([&](log::Log& log) {
-    cli::ServeFlags flags;
+    ServeFlags flags;
     if (flags.parse(argc, argv, log)) serve_model(flags, log);
   });
 }

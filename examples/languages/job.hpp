@@ -22,7 +22,6 @@
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/metrics/classification.hpp>
-#include <seqtrain/metrics/threshold_scores.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/report/console.hpp>
 #include <seqtrain/sink/directory.hpp>
@@ -130,7 +129,7 @@ struct Job {
       M& model, seqtrain::data::BucketLoader loader) const {
     using namespace seqtrain;
     if (published) {
-      metrics::ThresholdScores scores{published->threshold, labels.problem_type()};
+      ThresholdScores scores{published->threshold, labels.problem_type()};
       for (const auto& batch : loader.epoch(0)) {
         scores.add(model.logits(batch), batch.labels, batch.targets);
       }

@@ -17,8 +17,9 @@
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/one_hot.hpp>
 #include <seqtrain/log/log.hpp>
-#include <seqtrain/metrics/threshold_scores.hpp>
 #include <seqtrain/train/pairs.hpp>
+
+#include "threshold_scores.hpp"
 
 /// Returns the file that a link of `Published::gather` stands for, so that messages name the user's
 /// file; any other path as it is.
@@ -197,8 +198,7 @@ struct Published {
   /// Writes the scores of the labels that the flags name. A score that is undefined is null, and
   /// the log says why.
   void save_scores(const std::filesystem::path& file, const seqtrain::data::Labels& all,
-                   const std::vector<seqtrain::metrics::BinaryScores>& scores,
-                   const seqtrain::log::Log& log) const {
+                   const std::vector<BinaryScores>& scores, const seqtrain::log::Log& log) const {
     using namespace seqtrain;
     json::Writer out;
     out.begin_object();

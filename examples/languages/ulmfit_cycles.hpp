@@ -14,11 +14,11 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/model/awd_lstm/awd_lstm_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
-#include <seqtrain/report/curve.hpp>
 #include <seqtrain/run/stages.hpp>
 #include <seqtrain/train/find_learning_rate.hpp>
 #include <seqtrain/train/selection.hpp>
 
+#include "curve.hpp"
 #include "language_model.hpp"
 #include "published_model.hpp"
 
@@ -144,7 +144,7 @@ class UlmfitCycles {
     const double rate = curve.suggestion();
     job_.log.info("The range test suggests a learning rate of " + log::fixed(rate, 7) + " for " +
                   stage);
-    write_file_atomically(directory_ / ("learning_rate_" + stage + ".svg"), report::svg(curve));
+    write_file_atomically(directory_ / ("learning_rate_" + stage + ".svg"), svg(curve));
     json::Writer out{2};
     write_file_atomically(file,
                           out.begin_object().member("suggestion", rate).end_object().text() + "\n");

@@ -5,9 +5,7 @@
 #include <seqtrain/cli/flag_text.hpp>
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/flags/data.hpp>
-#include <seqtrain/cli/predict_flags.hpp>
 #include <seqtrain/cli/run.hpp>
 #include <seqtrain/cli/run_settings.hpp>
-#include <seqtrain/cli/serve_flags.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>

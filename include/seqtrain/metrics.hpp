@@ -9,4 +9,3 @@
 #include <seqtrain/metrics/multi_label.hpp>
 #include <seqtrain/metrics/precision_recall.hpp>
 #include <seqtrain/metrics/regression.hpp>
-#include <seqtrain/metrics/threshold_scores.hpp>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <seqtrain/report/console.hpp>
-#include <seqtrain/report/curve.hpp>
 #include <seqtrain/report/json_lines.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/report/progress_bar.hpp>

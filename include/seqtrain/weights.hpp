@@ -3,7 +3,6 @@
 /// Includes the room weights, which reads and writes model files without torch.
 
 #include <seqtrain/weights/adapter.hpp>
-#include <seqtrain/weights/calibration.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/dtype.hpp>
 #include <seqtrain/weights/fastai.hpp>

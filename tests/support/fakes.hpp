@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <seqtrain/concepts/step.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/row_losses.hpp>

@@ -23,7 +23,6 @@
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/model/row_cache.hpp>
 #include <seqtrain/tensor/batch.hpp>
-#include <seqtrain/tensor/parallel.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/tensor/threads.hpp>
 

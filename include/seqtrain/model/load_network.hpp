@@ -15,7 +15,7 @@
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/options.hpp>
-#include <seqtrain/model/packed/layer_parts.hpp>
+#include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>

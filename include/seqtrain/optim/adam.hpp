@@ -22,7 +22,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <seqtrain/concepts/step.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/kernels/adam.hpp>
 #include <seqtrain/optim/adam_on_cpu.hpp>

@@ -22,7 +22,7 @@
 #include <c10/core/Event.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
-#include <seqtrain/concepts/step.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 

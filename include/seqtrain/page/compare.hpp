@@ -13,10 +13,10 @@
 
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/metrics/bootstrap.hpp>
-#include <seqtrain/page/compared_run.hpp>
 #include <seqtrain/page/html/chart.hpp>
 #include <seqtrain/page/html/frame.hpp>
 #include <seqtrain/page/html/table.hpp>
+#include <seqtrain/page/run_log.hpp>
 #include <seqtrain/report/table.hpp>
 
 namespace seqtrain::page {

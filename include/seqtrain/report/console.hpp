@@ -8,7 +8,7 @@
 
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/log/log.hpp>
-#include <seqtrain/report/cadence.hpp>
+#include <seqtrain/report/pace.hpp>
 #include <seqtrain/train/events.hpp>
 
 namespace seqtrain::report {

@@ -21,7 +21,6 @@
 #include <seqtrain/core/timestamp.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/metric.hpp>
-#include <seqtrain/report/cadence.hpp>
 #include <seqtrain/report/pace.hpp>
 #include <seqtrain/train/events.hpp>
 

@@ -17,7 +17,7 @@
 #include <seqtrain/metrics/precision_recall.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/run/answers.hpp>
-#include <seqtrain/weights/calibration.hpp>
+#include <seqtrain/weights/write_config.hpp>
 
 namespace seqtrain::run {
 

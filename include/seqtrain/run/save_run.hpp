@@ -13,7 +13,7 @@
 #include <seqtrain/run/model_card.hpp>
 #include <seqtrain/run/results.hpp>
 #include <seqtrain/run/run_directory.hpp>
-#include <seqtrain/weights/calibration.hpp>
+#include <seqtrain/weights/write_config.hpp>
 #include <seqtrain/weights/write_torch_file.hpp>
 
 namespace seqtrain::run {

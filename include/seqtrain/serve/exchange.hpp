@@ -11,11 +11,11 @@
 #include <utility>
 
 #include <seqtrain/log/log.hpp>
-#include <seqtrain/serve/admission.hpp>
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/prometheus.hpp>
+#include <seqtrain/serve/queue.hpp>
 #include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/responder.hpp>
 #include <seqtrain/serve/servable.hpp>

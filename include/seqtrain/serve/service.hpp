@@ -14,7 +14,6 @@
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/log/log.hpp>
-#include <seqtrain/serve/admission.hpp>
 #include <seqtrain/serve/batcher.hpp>
 #include <seqtrain/serve/contracts/answer.hpp>
 #include <seqtrain/serve/contracts/open_inference.hpp>
@@ -26,6 +25,7 @@
 #include <seqtrain/serve/options.hpp>
 #include <seqtrain/serve/page.hpp>
 #include <seqtrain/serve/prometheus.hpp>
+#include <seqtrain/serve/queue.hpp>
 #include <seqtrain/serve/refusal.hpp>
 #include <seqtrain/serve/responder.hpp>
 #include <seqtrain/serve/routes.hpp>

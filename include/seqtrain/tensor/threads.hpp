@@ -1,8 +1,13 @@
 #pragma once
 
+#include <cstddef>
+#include <memory>
+
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/thread_team.hpp>
 
 namespace seqtrain::tensor {
 
@@ -30,5 +35,42 @@ class OneThread {
  private:
   int before_ = threads();
 };
+
+[[nodiscard]] inline std::size_t workers() {
+  return static_cast<std::size_t>(at::get_num_threads());
+}
+
+namespace detail {
+
+/// Returns the calling thread's team, which has as many threads as torch uses. All tasks share it,
+/// because idle threads of a second team would stay awake and take cores from the first.
+inline ThreadTeam& team() {
+  thread_local std::unique_ptr<ThreadTeam> team;
+  if (!team || team->size() != workers()) team = std::make_unique<ThreadTeam>(workers());
+  return *team;
+}
+
+}  // namespace detail
+
+/// Calls task(index, worker) for each index below `count`, on as many threads as torch uses. Any
+/// free thread takes the next index. The result of a task must not depend on `worker`, which only
+/// selects scratch memory. A task must not start tasks itself. The threads belong to the calling
+/// thread and are kept.
+template <class Task>
+void for_each_task(std::size_t count, const Task& task) {
+  detail::team().run(count, task);
+}
+
+/// Calls task(index) as `for_each_task` does. Tasks may use torch's operators, without gradients;
+/// each runs on its own thread alone.
+template <class Task>
+void for_each_operator_task(std::size_t count, const Task& task) {
+  ThreadTeam& team = detail::team();
+  const OneThread one_thread;
+  team.run(count, [&](std::size_t index, std::size_t) {
+    const at::NoGradGuard no_gradients;
+    task(index);
+  });
+}
 
 }  // namespace seqtrain::tensor

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include <seqtrain/concepts/policies.hpp>
-#include <seqtrain/concepts/step.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/train/evaluate.hpp>

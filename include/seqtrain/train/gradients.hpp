@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <seqtrain/concepts/policies.hpp>
-#include <seqtrain/concepts/step.hpp>
 
 namespace seqtrain::train {
 

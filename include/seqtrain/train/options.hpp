@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/concepts/schedule.hpp>
-#include <seqtrain/concepts/step.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/selection.hpp>

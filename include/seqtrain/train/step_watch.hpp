@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include <seqtrain/concepts/step.hpp>
+#include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/train/options.hpp>
 

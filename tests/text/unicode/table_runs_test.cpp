@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/text/unicode/table_runs.hpp>
+#include <seqtrain/text/unicode/unicode.hpp>
 
 namespace seqtrain::text::unicode_tables {
 namespace {

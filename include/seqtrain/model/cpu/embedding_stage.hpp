@@ -16,7 +16,6 @@
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
-#include <seqtrain/model/cpu/norm_gradients.hpp>
 #include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/model/cpu/weight_gradients.hpp>
 

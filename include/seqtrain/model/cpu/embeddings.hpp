@@ -13,8 +13,8 @@
 #include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
-#include <seqtrain/tensor/parallel.hpp>
 #include <seqtrain/tensor/row_set.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::model::cpu {
 

@@ -23,11 +23,10 @@
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
-#include <seqtrain/model/cpu/norm_gradients.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/scratch.hpp>
 #include <seqtrain/model/cpu/weight_gradients.hpp>
-#include <seqtrain/tensor/parallel.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::model::cpu {
 

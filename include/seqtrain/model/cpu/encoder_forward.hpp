@@ -23,7 +23,7 @@
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/scratch.hpp>
-#include <seqtrain/tensor/parallel.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 /// The forward pass of `Encoder`.
 namespace seqtrain::model::cpu {

@@ -1,16 +1,65 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <seqtrain/model/cpu/distance_bias.hpp>
 #include <seqtrain/model/cpu/distance_vectors.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
+#include <seqtrain/model/cpu/fixed_linear.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
 
 namespace seqtrain::model::cpu {
+
+/// A layer of an encoder for predictions.
+struct FixedLayer {
+  FixedLayer(Layer<Bf16> layer, bool int8)
+      : qkv{std::move(layer.qkv), int8},
+        attention_output{std::move(layer.attention_output), int8},
+        intermediate{std::move(layer.intermediate), int8},
+        output{std::move(layer.output), int8},
+        norm1{std::move(layer.norm1)},
+        norm2{std::move(layer.norm2)},
+        activation{layer.activation},
+        heads{layer.heads} {}
+
+  [[nodiscard]] std::array<FixedLinear*, 4> linears() {
+    return {&qkv, &attention_output, &intermediate, &output};
+  }
+  [[nodiscard]] std::array<const FixedLinear*, 4> linears() const {
+    return {&qkv, &attention_output, &intermediate, &output};
+  }
+
+  FixedLinear qkv, attention_output, intermediate, output;
+  NormTensors norm1, norm2;
+  ActivationKind activation;
+  std::size_t heads;
+};
+
+/// The parts of an encoder for predictions, and the memory of its threads.
+struct FixedParts {
+  Embeddings embeddings;
+  bool int8;
+  std::vector<FixedLayer> layers = {};
+  std::vector<Buffer<float>> scratch = {};  ///< one for each thread
+  /// Receives each map and the loss of its input by quantization; set during the probe only.
+  std::vector<std::pair<const FixedLinear*, double>>* losses = nullptr;
+
+  [[nodiscard]] std::size_t hidden() const { return layers.front().attention_output.out(); }
+  [[nodiscard]] std::size_t inner() const { return layers.front().intermediate.out(); }
+
+  [[nodiscard]] std::vector<FixedLinear*> all_linears() {
+    std::vector<FixedLinear*> result;
+    for (FixedLayer& layer : layers) {
+      for (FixedLinear* const linear : layer.linears()) result.push_back(linear);
+    }
+    return result;
+  }
+};
 
 /// The probabilities of dropout in an encoder.
 struct DropoutRates {

@@ -16,11 +16,10 @@
 #include <seqtrain/kernels/attention.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/cpu/fixed_linear.hpp>
-#include <seqtrain/model/cpu/fixed_parts.hpp>
 #include <seqtrain/model/cpu/fixed_pass.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
-#include <seqtrain/tensor/parallel.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::model::cpu {
 

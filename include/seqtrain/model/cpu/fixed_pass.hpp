@@ -13,11 +13,11 @@
 #include <seqtrain/kernels/int8.hpp>
 #include <seqtrain/kernels/layer_norm.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
+#include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/cpu/fixed_linear.hpp>
-#include <seqtrain/model/cpu/fixed_parts.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
-#include <seqtrain/tensor/parallel.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::model::cpu {
 

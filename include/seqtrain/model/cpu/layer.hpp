@@ -19,7 +19,7 @@
 #include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/scratch.hpp>
-#include <seqtrain/tensor/parallel.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::model::cpu {
 

@@ -14,8 +14,8 @@
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/low_rank.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
-#include <seqtrain/tensor/parallel.hpp>
 #include <seqtrain/tensor/parameter.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::model::cpu {
 

@@ -17,7 +17,7 @@
 #include <seqtrain/model/cpu/lstm_backward.hpp>
 #include <seqtrain/model/cpu/lstm_layout.hpp>
 #include <seqtrain/model/cpu/packed_factor.hpp>
-#include <seqtrain/tensor/parallel.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::model::cpu {
 

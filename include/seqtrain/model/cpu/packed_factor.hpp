@@ -9,7 +9,7 @@
 #include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
-#include <seqtrain/tensor/parallel.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::model::cpu {
 

@@ -14,7 +14,7 @@
 #include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
-#include <seqtrain/model/packed/layer_parts.hpp>
+#include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {

@@ -26,7 +26,6 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <seqtrain/model/packed/layer_parts.hpp>
 #include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 

@@ -11,10 +11,22 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 
+#include <seqtrain/model/cpu/encoder_parts.hpp>
+#include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model::packed {
+
+/// The parts of one layer of BERT's form, for `Layers`.
+struct LayerParts {
+  std::vector<Linear> qkv;  ///< the maps of queries, keys and values
+  Linear attention_output, intermediate, output;
+  LayerNorm attention_norm, output_norm;
+  cpu::ActivationKind activation;
+  std::int64_t heads;
+  cpu::DropoutRates dropout;
+};
 
 /// Copies of parameters in the type of products, which are made again when a parameter has changed.
 class ParameterCopies {

@@ -13,8 +13,8 @@
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/operator_passes.hpp>
-#include <seqtrain/model/packed/layer_parts.hpp>
 #include <seqtrain/model/packed/layers.hpp>
+#include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/model/passes.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>

@@ -22,7 +22,6 @@
 #include <seqtrain/model/awd_lstm/load_awd_lstm.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/model/load_classifier.hpp>
-#include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/model/one_output.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
@@ -30,8 +29,8 @@
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/text/subword_tokenizer.hpp>
 #include <seqtrain/weights/adapter.hpp>
-#include <seqtrain/weights/calibration.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
+#include <seqtrain/weights/write_config.hpp>
 
 namespace seqtrain::model {
 

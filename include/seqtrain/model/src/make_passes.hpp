@@ -15,7 +15,7 @@
 #include <seqtrain/model/kernel_passes.hpp>
 #include <seqtrain/model/make_passes.hpp>
 #include <seqtrain/model/operator_passes.hpp>
-#include <seqtrain/model/packed/layer_parts.hpp>
+#include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/model/packed/passes.hpp>
 
 namespace seqtrain::model {

@@ -10,8 +10,8 @@
 
 #include <seqtrain/kernels/adam.hpp>
 #include <seqtrain/optim/adam_on_cpu.hpp>
-#include <seqtrain/tensor/parallel.hpp>
 #include <seqtrain/tensor/row_set.hpp>
+#include <seqtrain/tensor/threads.hpp>
 
 namespace seqtrain::optim {
 

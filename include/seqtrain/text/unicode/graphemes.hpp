@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <seqtrain/text/unicode/table_runs.hpp>
+#include <seqtrain/text/unicode/unicode.hpp>
 #include <seqtrain/text/unicode/unicode_tables.hpp>
 #include <seqtrain/text/unicode/utf8.hpp>
 

@@ -12,8 +12,6 @@
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
 
-namespace seqtrain::cli {
-
 /// The flags of a program that labels texts.
 struct PredictFlags {
   std::string model = "";
@@ -33,8 +31,8 @@ struct PredictFlags {
 
   /// Fills the members from a command line. Returns false if help was asked for.
   bool parse(int argc, const char* const* argv) {
-    Flags flags{"predict",
-                "labels texts: reads the records of a file or of stdin, and writes JSON lines"};
+    seqtrain::cli::Flags flags{
+        "predict", "labels texts: reads the records of a file or of stdin, and writes JSON lines"};
     flags
         .add("model", model,
              "fine-tuned model: a directory in Hugging Face's layout, a run's directory, a result "
@@ -48,7 +46,7 @@ struct PredictFlags {
              "most ids of an example (0: the model's maximum, or the tokenizer's if that is less)")
         .add("text-field", text_field, "field of the text (default: recognised)")
         .add("pair-field", pair_field, "field of the second text")
-        .add("columns", columns, columns_help)
+        .add("columns", columns, seqtrain::cli::columns_help)
         .add("precision", precision,
              "fp32, bf16, fp16 (on a GPU), int8 (on a processor, for encoders with BERT's layers), "
              "or auto (bf16 where it is native, else fp16 on GPUs from Volta on, else fp32)")
@@ -61,11 +59,12 @@ struct PredictFlags {
         .add("threads", threads, "threads that compute");
     flags.take_argument("file");
     if (!flags.parse(argc, argv)) return false;
-    require(!model.empty(), "model", "is needed: the directory of a fine-tuned model");
-    require(batch_size >= 1, "batch-size", "must be at least 1");
-    require(top_k >= 0, "top-k", "must not be negative");
-    require(threads >= 1, "threads", "must be at least 1");
-    require_columns(columns);
+    seqtrain::cli::require(!model.empty(), "model",
+                           "is needed: the directory of a fine-tuned model");
+    seqtrain::cli::require(batch_size >= 1, "batch-size", "must be at least 1");
+    seqtrain::cli::require(top_k >= 0, "top-k", "must not be negative");
+    seqtrain::cli::require(threads >= 1, "threads", "must be at least 1");
+    seqtrain::cli::require_columns(columns);
     static_cast<void>(read_options());
     return true;
   }
@@ -74,24 +73,24 @@ struct PredictFlags {
   /// Returns the name of the records in errors.
   [[nodiscard]] std::string input_name() const { return reads_stdin() ? "stdin" : file; }
 
-  [[nodiscard]] data::ReadOptions read_options() const {
-    data::ReadOptions options{.text_field = text_field,
-                              .pair_field = pair_field,
-                              .columns = columns,
-                              .labelled = false,
-                              .empty_lines = true};
-    if (format != "auto") options.format = data::format_named(format);
+  [[nodiscard]] seqtrain::data::ReadOptions read_options() const {
+    seqtrain::data::ReadOptions options{.text_field = text_field,
+                                        .pair_field = pair_field,
+                                        .columns = columns,
+                                        .labelled = false,
+                                        .empty_lines = true};
+    if (format != "auto") options.format = seqtrain::data::format_named(format);
     return options;
   }
 
   /// Returns the options for a model that takes at most `most` ids, and `usual` ids unless the
   /// flags say otherwise.
-  [[nodiscard]] predict::StreamOptions stream_options(std::size_t most, std::size_t usual) const {
-    return {.max_length = example_length(max_length, static_cast<std::int64_t>(most), usual),
+  [[nodiscard]] seqtrain::predict::StreamOptions stream_options(std::size_t most,
+                                                                std::size_t usual) const {
+    return {.max_length =
+                seqtrain::cli::example_length(max_length, static_cast<std::int64_t>(most), usual),
             .strict = strict,
             .window = {.batch_size = static_cast<std::size_t>(batch_size),
                        .top_k = static_cast<std::size_t>(top_k)}};
   }
 };
-
-}  // namespace seqtrain::cli

@@ -1,3 +1,5 @@
+#include "examples/serve_flags.hpp"
+
 #include <list>
 #include <optional>
 #include <string>
@@ -5,12 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/cli/serve_flags.hpp>
-
 #include "support/environment.hpp"
 #include "support/problem_of.hpp"
 
-namespace seqtrain::cli {
+namespace seqtrain {
 namespace {
 
 /// Parses flags in an environment without variables.
@@ -99,4 +99,4 @@ TEST_F(ServeFlagsTest, SayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace seqtrain::cli
+}  // namespace seqtrain

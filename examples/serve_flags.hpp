@@ -18,8 +18,6 @@
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/options.hpp>
 
-namespace seqtrain::cli {
-
 /// The flags of a program that serves a model. Environment variables with the names of
 /// text-embeddings-inference and of Vertex AI give the defaults.
 struct ServeFlags {
@@ -41,10 +39,11 @@ struct ServeFlags {
 
   /// Fills the members from the environment and then from a command line. Returns false if help was
   /// asked for. Throws `InputError` if a value is not allowed.
-  bool parse(int argc, const char* const* argv, std::optional<log::Log> log = {}) {
+  bool parse(int argc, const char* const* argv, std::optional<seqtrain::log::Log> log = {}) {
     read_environment();
-    Flags flags{"serve", "answers requests over HTTP with a fine-tuned model's predictions",
-                std::move(log)};
+    seqtrain::cli::Flags flags{"serve",
+                               "answers requests over HTTP with a fine-tuned model's predictions",
+                               std::move(log)};
     flags
         .add("model", model,
              "folder of a model, of a run, or of dated runs, whose newest complete one is served: "
@@ -71,21 +70,25 @@ struct ServeFlags {
         .add("grace-seconds", grace_seconds,
              "seconds after SIGTERM within which accepted requests are answered");
     if (!flags.parse(argc, argv)) return false;
-    require(!model.empty(), "model", "is needed: the folder of a fine-tuned model or of its runs");
-    require(!model_name.empty() && model_name == http::percent_encode(model_name), "model-name",
-            "must consist of letters, digits and -._~");
-    require(port >= 0 && port <= 65535, "port", "must be from 0 to 65535");
-    require(threads >= 1, "threads", "must be at least 1");
-    require(max_batch_tokens >= 1, "max-batch-tokens", "must be at least 1");
-    require(max_concurrent_requests >= 1, "max-concurrent-requests", "must be at least 1");
-    require(max_client_batch_size >= 1, "max-client-batch-size", "must be at least 1");
-    require(payload_limit >= 1, "payload-limit", "must be at least 1");
-    require(grace_seconds > 0 && grace_seconds < 1e6, "grace-seconds",
-            "must be above 0 and below a million");
+    seqtrain::cli::require(!model.empty(), "model",
+                           "is needed: the folder of a fine-tuned model or of its runs");
+    seqtrain::cli::require(
+        !model_name.empty() && model_name == seqtrain::http::percent_encode(model_name),
+        "model-name", "must consist of letters, digits and -._~");
+    seqtrain::cli::require(port >= 0 && port <= 65535, "port", "must be from 0 to 65535");
+    seqtrain::cli::require(threads >= 1, "threads", "must be at least 1");
+    seqtrain::cli::require(max_batch_tokens >= 1, "max-batch-tokens", "must be at least 1");
+    seqtrain::cli::require(max_concurrent_requests >= 1, "max-concurrent-requests",
+                           "must be at least 1");
+    seqtrain::cli::require(max_client_batch_size >= 1, "max-client-batch-size",
+                           "must be at least 1");
+    seqtrain::cli::require(payload_limit >= 1, "payload-limit", "must be at least 1");
+    seqtrain::cli::require(grace_seconds > 0 && grace_seconds < 1e6, "grace-seconds",
+                           "must be above 0 and below a million");
     return true;
   }
 
-  [[nodiscard]] serve::ServiceOptions service_options() const {
+  [[nodiscard]] seqtrain::serve::ServiceOptions service_options() const {
     return {.max_batch_tokens = static_cast<std::size_t>(max_batch_tokens),
             .max_concurrent_requests = static_cast<std::size_t>(max_concurrent_requests),
             .max_client_batch_size = static_cast<std::size_t>(max_client_batch_size),
@@ -99,7 +102,8 @@ struct ServeFlags {
     read_text("AIP_STORAGE_URI", model);
     read_text("AIP_HEALTH_ROUTE", health_route);
     read_text("AIP_PREDICT_ROUTE", predict_route);
-    if (const auto name = process_environment("HOSTNAME"); name && is_address(*name)) host = *name;
+    if (const auto name = seqtrain::process_environment("HOSTNAME"); name && is_address(*name))
+      host = *name;
     read_number("PORT", port);
     read_number("AIP_HTTP_PORT", port);
     read_number("MAX_BATCH_TOKENS", max_batch_tokens);
@@ -109,14 +113,14 @@ struct ServeFlags {
   }
 
   static void read_text(const char* name, std::string& target) {
-    target = process_environment(name).value_or(target);
+    target = seqtrain::process_environment(name).value_or(target);
   }
 
   static void read_number(const char* name, std::int64_t& target) {
-    const auto value = process_environment(name);
+    const auto value = seqtrain::process_environment(name);
     if (!value) return;
-    const auto number = parse_number<std::int64_t>(*value);
-    if (!number) throw InputError{"'" + *value + "' is not a number", {.object = name}};
+    const auto number = seqtrain::parse_number<std::int64_t>(*value);
+    if (!number) throw seqtrain::InputError{"'" + *value + "' is not a number", {.object = name}};
     target = *number;
   }
 
@@ -128,5 +132,3 @@ struct ServeFlags {
            ::inet_pton(AF_INET6, text.c_str(), &address) == 1;
   }
 };
-
-}  // namespace seqtrain::cli

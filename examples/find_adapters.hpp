@@ -12,30 +12,26 @@
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
-namespace seqtrain::cli {
-
 /// An adapter that is served under a name.
 struct NamedAdapter {
   std::string name;
-  FoundModel found;
+  seqtrain::cli::FoundModel found;
 };
-
-namespace detail {
 
 /// Returns the adapters in the folders of a folder, sorted by their names. Other folders are passed
 /// over.
 inline std::vector<NamedAdapter> adapters_in(const std::string& place) {
-  demand_directory(place, "model");
+  seqtrain::cli::demand_directory(place, "model");
   std::vector<NamedAdapter> adapters;
   for (const auto& entry : std::filesystem::directory_iterator{place}) {
     for (const auto& folder : {entry.path(), entry.path() / "model"}) {
-      if (!weights::is_adapter(folder)) continue;
+      if (!seqtrain::weights::is_adapter(folder)) continue;
       adapters.push_back({entry.path().filename().string(), {folder.string(), folder}});
       break;
     }
   }
   if (adapters.empty()) {
-    throw InputError{
+    throw seqtrain::InputError{
         "has no folder with an adapter", {.object = place}, "see --adapters in --help"};
   }
   std::ranges::sort(adapters, {}, &NamedAdapter::name);
@@ -43,49 +39,50 @@ inline std::vector<NamedAdapter> adapters_in(const std::string& place) {
 }
 
 /// Throws `InputError` if a folder holds no adapter, or one that names another base.
-inline void check_adapter(const FoundModel& found, const std::string& base) {
-  if (!weights::is_adapter(found.directory)) {
-    throw InputError{"is no adapter", {.object = found.place}, "serve a whole model by --model"};
+inline void check_adapter(const seqtrain::cli::FoundModel& found, const std::string& base) {
+  if (!seqtrain::weights::is_adapter(found.directory)) {
+    throw seqtrain::InputError{
+        "is no adapter", {.object = found.place}, "serve a whole model by --model"};
   }
-  const auto named = base_of(weights::read_adapter_config(found.directory));
-  if (named == base || !is_elsewhere(named) || !is_elsewhere(base)) return;
-  throw InputError{"is an adapter of " + named + ", not of " + base,
-                   {.object = found.place},
-                   "serve it with --model " + named};
+  const auto named =
+      seqtrain::cli::base_of(seqtrain::weights::read_adapter_config(found.directory));
+  if (named == base || !seqtrain::cli::is_elsewhere(named) || !seqtrain::cli::is_elsewhere(base))
+    return;
+  throw seqtrain::InputError{"is an adapter of " + named + ", not of " + base,
+                             {.object = found.place},
+                             "serve it with --model " + named};
 }
-
-}  // namespace detail
 
 /// Finds the adapters that `--adapters` gives: each entry is `name=PLACE`, or a folder of adapters.
 /// `model` is the place of the base, and `model_name` its own name. Throws `InputError` if there is
 /// none at a place, if it is of another base, or if a name is not allowed or is given twice.
 inline std::vector<NamedAdapter> find_adapters(const std::vector<std::string>& given,
                                                const std::string& model,
-                                               const std::string& model_name, const log::Log& log) {
+                                               const std::string& model_name,
+                                               const seqtrain::log::Log& log) {
   std::vector<NamedAdapter> adapters;
   for (const std::string& entry : given) {
     const auto equals = entry.find('=');
     if (equals == entry.npos) {
-      const auto some = detail::adapters_in(entry);
+      const auto some = adapters_in(entry);
       adapters.insert(adapters.end(), some.begin(), some.end());
     } else {
-      adapters.push_back(
-          {entry.substr(0, equals), detail::find_folder(entry.substr(equals + 1), log)});
+      adapters.push_back({entry.substr(0, equals),
+                          seqtrain::cli::detail::find_folder(entry.substr(equals + 1), log)});
     }
   }
   std::vector<std::string> names{model_name};
   for (const auto& [name, found] : adapters) {
-    const Where flag{.object = "--adapters"};
-    if (name.empty() || name != http::percent_encode(name)) {
-      throw InputError{"'" + name + "' is no name of letters, digits and -._~", flag};
+    const seqtrain::Where flag{.object = "--adapters"};
+    if (name.empty() || name != seqtrain::http::percent_encode(name)) {
+      throw seqtrain::InputError{"'" + name + "' is no name of letters, digits and -._~", flag};
     }
     if (std::ranges::find(names, name) != names.end()) {
-      throw InputError{"two models are called " + name, flag, "give each a name of its own"};
+      throw seqtrain::InputError{"two models are called " + name, flag,
+                                 "give each a name of its own"};
     }
     names.push_back(name);
-    detail::check_adapter(found, model);
+    check_adapter(found, model);
   }
   return adapters;
 }
-
-}  // namespace seqtrain::cli

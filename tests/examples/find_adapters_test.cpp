@@ -1,16 +1,17 @@
+#include "examples/find_adapters.hpp"
+
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/cli/find_adapters.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
 #include "support/problem_of.hpp"
 #include "support/temporary_directory.hpp"
 
-namespace seqtrain::cli {
+namespace seqtrain {
 namespace {
 
 /// Writes an adapter without tensors.
@@ -89,4 +90,4 @@ TEST(FindAdapters, RefusesAnAdapterOfAnotherBase) {
 }
 
 }  // namespace
-}  // namespace seqtrain::cli
+}  // namespace seqtrain
