@@ -38,12 +38,9 @@ inline std::vector<NamedAdapter> adapters_in(const std::string& place) {
   return adapters;
 }
 
-/// Throws `InputError` if a folder holds no adapter, or one that names another base.
-inline void check_adapter(const seqtrain::cli::FoundModel& found, const std::string& base) {
-  if (!seqtrain::weights::is_adapter(found.directory)) {
-    throw seqtrain::InputError{
-        "is no adapter", {.object = found.place}, "serve a whole model by --model"};
-  }
+/// Throws `InputError` if a folder holds an adapter of another base.
+inline void check_base(const seqtrain::cli::FoundModel& found, const std::string& base) {
+  if (!seqtrain::weights::is_adapter(found.directory)) return;
   const auto named =
       seqtrain::cli::base_of(seqtrain::weights::read_adapter_config(found.directory));
   if (named == base || !seqtrain::cli::is_elsewhere(named) || !seqtrain::cli::is_elsewhere(base))
@@ -82,7 +79,7 @@ inline std::vector<NamedAdapter> find_adapters(const std::vector<std::string>& g
                                  "give each a name of its own"};
     }
     names.push_back(name);
-    check_adapter(found, model);
+    check_base(found, model);
   }
   return adapters;
 }

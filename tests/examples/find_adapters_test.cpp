@@ -72,10 +72,6 @@ TEST(FindAdapters, SaysWhatDoesNotFit) {
             place + "/other: has no folder with an adapter; see --adapters in --help");
   EXPECT_NE(problem({place + "/none"}).find("there is no such directory"), std::string::npos);
   EXPECT_NE(problem({"x=" + place + "/other"}).find("holds no model"), std::string::npos);
-  tests::write_file(folder / "a/config.json", "{}");
-  tests::write_file(folder / "a/model.safetensors", "a whole model");
-  EXPECT_EQ(problem({"x=" + place + "/a"}),
-            place + "/a: is no adapter; serve a whole model by --model");
 }
 
 TEST(FindAdapters, RefusesAnAdapterOfAnotherBase) {

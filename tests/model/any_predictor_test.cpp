@@ -368,6 +368,9 @@ TEST(AnyPredictor, RefusesAdaptersThatDoNotFit) {
     return tests::problem_of([&] { static_cast<void>(predictor.with_adapter(adapter)); });
   };
   EXPECT_NE(problem(saved.base, saved.base.path()).find("is no adapter"), std::string::npos);
+  const SavedModel wider{{.inner = 192}};
+  EXPECT_NE(problem(wider, saved.one.path()).find("has another shape in the base; name the base"),
+            std::string::npos);
   std::filesystem::remove(saved.one.path() / "config.json");
   const SavedModel larger{{.hidden = 128}}, longer{{.layers = 3}}, shorter{{.layers = 1}};
   EXPECT_NE(problem(larger, saved.one.path()).find("does not fit bert.encoder.layer.0"),

@@ -57,6 +57,22 @@ TEST(Parallel, KeepsItsThreadsForAllKindsOfTasks) {
   set_threads(before);
 }
 
+TEST(Parallel, OperatorsOfATaskRunOnItsOwnThreadWithoutGradients) {
+  const int before = threads();
+  set_threads(3);
+  std::array<int, 8> counts{};
+  std::array<bool, 8> gradients{};
+  for_each_operator_task(counts.size(), [&](std::size_t i) {
+    counts.at(i) = threads();
+    gradients.at(i) = at::GradMode::is_enabled();
+  });
+  EXPECT_EQ(counts, (std::array<int, 8>{1, 1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(gradients, (std::array<bool, 8>{}));
+  EXPECT_TRUE(at::GradMode::is_enabled());
+  EXPECT_EQ(threads(), 3);
+  set_threads(before);
+}
+
 TEST(Parallel, HasAsManyWorkersAsTorchHasThreads) {
   const int before = threads();
   for (const int count : {1, 3}) {

@@ -58,10 +58,10 @@ class AnyPredictor {
                         const PredictorOptions& options = {});
 
   /// Loads an adapter of this model, which must be a whole one on a processor, in bf16 or int8,
-  /// with BERT's layers. The result shares the encoder and has a head, labels and, if the adapter
-  /// brings another one, a tokenizer of its own. One call of `predict` takes texts that several of
-  /// them have encoded: each is answered by the adapter that encoded it. Call this before threads
-  /// share the model. Throws `InputError` as the constructor does.
+  /// with BERT's layers. The result shares its encoder and tokenizer, and has a head and labels of
+  /// its own. One call of `predict` takes texts that several of them have encoded: each is answered
+  /// by the adapter that encoded it. Call this before threads share the model. Throws `InputError`
+  /// as the constructor does.
   [[nodiscard]] AnyPredictor with_adapter(const std::filesystem::path& directory) const;
 
   /// Tells whether the model has a head that was trained. Otherwise only its adapters answer.

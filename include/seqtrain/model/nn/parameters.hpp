@@ -225,12 +225,15 @@ class ParameterMaker {
   }
 
   /// Returns memory for a parameter of the base, whose numbers another model has.
-  at::Tensor place_of(const weights::TensorView& stored, const std::string& name,
-                      at::IntArrayRef shape) const {
-    check_shape(stored, name, shape);
-    if (!checkpoint_->adapter()->find(name)) return at::empty(shape, at::kFloat);
-    checkpoint_->adapter()->fail(name, "is a weight of the base, which several adapters share",
-                                 "serve this adapter alone, by --model");
+  [[nodiscard]] at::Tensor place_of(const weights::TensorView& stored, const std::string& name,
+                                    at::IntArrayRef shape) const {
+    const weights::Adapter& adapter = *checkpoint_->adapter();
+    if (at::IntArrayRef{stored.shape} != shape) {
+      adapter.fail(name, "has another shape in the base", other_base);
+    }
+    if (!adapter.find(name)) return at::empty(shape, at::kFloat);
+    adapter.fail(name, "is a weight of the base, which several adapters share",
+                 "serve this adapter alone, by --model");
   }
 
   /// Returns a value with the change that the checkpoint's adapter makes.
@@ -240,18 +243,14 @@ class ParameterMaker {
     return low.a.defined() ? value.add(at::mm(low.b, low.a), low.scale) : value;
   }
 
-  static void check_shape(const weights::TensorView& stored, const std::string& name,
-                          at::IntArrayRef shape) {
-    if (at::IntArrayRef{stored.shape} == shape) return;
-    throw InputError{"has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
-                         weights::to_string({shape.data(), shape.size()}) + " in the model",
-                     {.object = name},
-                     "with --ignore-mismatched-sizes it is initialised anew"};
-  }
-
   at::Tensor load(const weights::TensorView& stored, const std::string& name,
                   at::IntArrayRef shape) {
-    check_shape(stored, name, shape);
+    if (at::IntArrayRef{stored.shape} != shape) {
+      throw InputError{"has shape " + weights::to_string(stored.shape) + " in the checkpoint, " +
+                           weights::to_string({shape.data(), shape.size()}) + " in the model",
+                       {.object = name},
+                       "with --ignore-mismatched-sizes it is initialised anew"};
+    }
     if (!weights::is_floating(stored.dtype)) {
       throw InputError{"holds no floating-point numbers", {.object = name}};
     }

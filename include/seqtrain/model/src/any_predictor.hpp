@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -13,7 +12,6 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/metrics/logits.hpp>
 #include <seqtrain/model/any_classifier.hpp>
@@ -54,15 +52,6 @@ inline predict::TextEncoder load_text_encoder(const std::filesystem::path& folde
     return predict::TextEncoder{text::load_subwords(path)};
   }
   return predict::TextEncoder{text::load_tokenizer(folder)};
-}
-
-/// Tells whether a folder has no tokenizer other than that of the folder `base`.
-inline bool shares_tokenizer(const std::filesystem::path& folder,
-                             const std::filesystem::path& base) {
-  return std::ranges::all_of(text::tokenizer_files(folder), [&](const auto& file) {
-    const auto other = base / file.filename();
-    return std::filesystem::exists(other) && MappedFile{file}.text() == MappedFile{other}.text();
-  });
 }
 
 using TrainedModel = std::variant<AnyClassifier, AwdLstmClassifier>;
@@ -125,14 +114,9 @@ AnyPredictor::with_adapter(const std::filesystem::path& directory) const {
     throw InputError{"is no adapter", {.object = directory.string()}};
   }
   AnyPredictor result = *this;
-  if (!detail::shares_tokenizer(folder, base)) {
-    result.encode_ =
-        std::make_shared<predict::TextEncoder>(detail::load_text_encoder(folder, base));
-  }
-  auto loaded = load_any_network(weights::WeightsFolder{folder, base},
-                                 {.tokenizer_size = result.encode_->vocab_size(),
-                                  .only_predicts = true,
-                                  .only_adapter = true});
+  auto loaded = load_any_network(
+      weights::WeightsFolder{folder, base},
+      {.tokenizer_size = encode_->vocab_size(), .only_predicts = true, .only_adapter = true});
   check_trained(loaded.report);
   result.adapter_ = ++state_->adapters;
   result.has_head_ = true;
