@@ -1,13 +1,16 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/core/file_system.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/weights/adapter.hpp>
@@ -18,68 +21,97 @@ struct NamedAdapter {
   seqtrain::cli::FoundModel found;
 };
 
-/// Returns the adapters in the folders of a folder, sorted by their names. Other folders are passed
-/// over.
+/// Returns the adapters in the folders of a folder, sorted by their names. Ignores other folders.
 inline std::vector<NamedAdapter> adapters_in(const std::string& place) {
-  seqtrain::cli::demand_directory(place, "model");
+  using namespace seqtrain;
+  const char* const named = "give an adapter as name=PLACE";
+  if (!std::filesystem::is_directory(place)) {
+    throw InputError{"there is no such directory of adapters", {.object = place}, named};
+  }
+  if (weights::is_adapter(place) || weights::is_adapter(place + "/model")) {
+    throw InputError{"is one adapter, not a directory of adapters", {.object = place}, named};
+  }
   std::vector<NamedAdapter> adapters;
-  for (const auto& entry : std::filesystem::directory_iterator{place}) {
-    for (const auto& folder : {entry.path(), entry.path() / "model"}) {
-      if (!seqtrain::weights::is_adapter(folder)) continue;
-      adapters.push_back({entry.path().filename().string(), {folder.string(), folder}});
-      break;
+  with_file_errors([&] {
+    for (const auto& entry : std::filesystem::directory_iterator{place}) {
+      for (const auto& folder : {entry.path(), entry.path() / "model"}) {
+        if (!weights::is_adapter(folder)) continue;
+        adapters.push_back({entry.path().filename().string(), {folder.string(), folder}});
+        break;
+      }
     }
-  }
-  if (adapters.empty()) {
-    throw seqtrain::InputError{
-        "has no folder with an adapter", {.object = place}, "see --adapters in --help"};
-  }
+  });
+  if (adapters.empty()) throw InputError{"has no folder with an adapter", {.object = place}, named};
   std::ranges::sort(adapters, {}, &NamedAdapter::name);
   return adapters;
 }
 
-/// Throws `InputError` if a folder holds an adapter of another base.
-inline void check_base(const seqtrain::cli::FoundModel& found, const std::string& base) {
-  if (!seqtrain::weights::is_adapter(found.directory)) return;
-  const auto named =
-      seqtrain::cli::base_of(seqtrain::weights::read_adapter_config(found.directory));
-  if (named == base || !seqtrain::cli::is_elsewhere(named) || !seqtrain::cli::is_elsewhere(base))
-    return;
-  throw seqtrain::InputError{"is an adapter of " + named + ", not of " + base,
-                             {.object = found.place},
-                             "serve it with --model " + named};
+/// Tells whether a place that an adapter names is that of a model. Revisions on the hub are
+/// compared if both are given.
+inline bool is_base(std::string named, std::string model) {
+  using namespace seqtrain;
+  for (auto* place : {&named, &model}) {
+    while (place->ends_with('/')) place->pop_back();
+  }
+  if (named == model) return true;
+  const auto at_most_one_revision = named.find('@') == named.npos || model.find('@') == model.npos;
+  return cli::is_on_hub(named) && cli::is_on_hub(model) && at_most_one_revision &&
+         cli::name_on_hub(named) == cli::name_on_hub(model);
+}
+
+/// Throws `InputError` if a folder holds an adapter of another base on the hub or in a bucket, and
+/// warns if its base is another directory. `model` is the place of the base as it was given and as
+/// it was found.
+inline void check_base(const seqtrain::cli::FoundModel& found, const std::string& model,
+                       const std::filesystem::path& directory, const seqtrain::log::Log& log) {
+  using namespace seqtrain;
+  if (!weights::is_adapter(found.directory)) return;
+  const auto named = cli::base_of(weights::read_adapter_config(found.directory));
+  if (is_base(named, model) || is_base(named, directory.string())) return;
+  const std::string problem = "is an adapter of " + named + ", not of " + model;
+  if (cli::is_elsewhere(named) && cli::is_elsewhere(model)) {
+    throw InputError{problem, {.object = found.place}, "serve it with that model"};
+  }
+  std::error_code unknown;
+  const bool same = std::filesystem::equivalent(named, directory, unknown);
+  if (!same && !unknown) log.warning(found.place + " " + problem);
 }
 
 /// Finds the adapters that `--adapters` gives: each entry is `name=PLACE`, or a folder of adapters.
-/// `model` is the place of the base, and `model_name` its own name. Throws `InputError` if there is
-/// none at a place, if it is of another base, or if a name is not allowed or is given twice.
+/// `model` is the place of the base, `directory` its folder and `model_name` its own name. Throws
+/// `InputError` if there is none at a place, if it is of another base, or if a name is not allowed
+/// or is given twice.
 inline std::vector<NamedAdapter> find_adapters(const std::vector<std::string>& given,
                                                const std::string& model,
+                                               const std::filesystem::path& directory,
                                                const std::string& model_name,
                                                const seqtrain::log::Log& log) {
+  using namespace seqtrain;
   std::vector<NamedAdapter> adapters;
+  std::vector<std::string> places;  // where they are looked for once all names are known
   for (const std::string& entry : given) {
     const auto equals = entry.find('=');
-    if (equals == entry.npos) {
-      const auto some = adapters_in(entry);
-      adapters.insert(adapters.end(), some.begin(), some.end());
-    } else {
-      adapters.push_back({entry.substr(0, equals),
-                          seqtrain::cli::detail::find_folder(entry.substr(equals + 1), log)});
-    }
+    auto some = equals == entry.npos ? adapters_in(entry)
+                                     : std::vector<NamedAdapter>{{entry.substr(0, equals), {}}};
+    const std::string place = equals == entry.npos ? "" : entry.substr(equals + 1);
+    places.insert(places.end(), some.size(), place);
+    adapters.insert(adapters.end(), some.begin(), some.end());
   }
   std::vector<std::string> names{model_name};
   for (const auto& [name, found] : adapters) {
-    const seqtrain::Where flag{.object = "--adapters"};
-    if (name.empty() || name != seqtrain::http::percent_encode(name)) {
-      throw seqtrain::InputError{"'" + name + "' is no name of letters, digits and -._~", flag};
+    const Where flag{.object = "--adapters"};
+    if (name.empty() || name != http::percent_encode(name)) {
+      throw InputError{"'" + name + "' must consist of letters, digits and -._~", flag};
     }
     if (std::ranges::find(names, name) != names.end()) {
-      throw seqtrain::InputError{"two models are called " + name, flag,
-                                 "give each a name of its own"};
+      throw InputError{"two models are called " + name, flag, "give each a name of its own"};
     }
     names.push_back(name);
-    check_base(found, model);
+  }
+  for (std::size_t i = 0; i < adapters.size(); ++i) {
+    auto& found = adapters[i].found;
+    if (!places[i].empty()) found = cli::detail::find_folder(places[i], log);
+    check_base(found, model, directory, log);
   }
   return adapters;
 }

@@ -73,9 +73,8 @@ void add_flags(LanguagesFlags& given, cli::Flags& flags) {
       .add("device", given.device,
            "cpu, cuda, auto, or another device of LibTorch by its name, such as cuda:1 or xpu")
       .add("precision", given.precision,
-           "precision of matrix products: fp32, bf16, fp16 (of BERT on a GPU), or auto (bf16 where "
-           "it "
-           "is native, else fp16 on GPUs from Volta on, else fp32)")
+           "precision of matrix products: fp32, bf16, fp16 (of BERT on a GPU), or " +
+               cli::auto_precision)
       .add("seed", job.seed, "seed of the order, the dropout and new weights");
   given.published.add_flags(flags);
   flags.add_for_training();

@@ -49,7 +49,8 @@ struct PredictFlags {
         .add("columns", columns, seqtrain::cli::columns_help)
         .add("precision", precision,
              "fp32, bf16, fp16 (on a GPU), int8 (on a processor, for encoders with BERT's layers), "
-             "or auto (bf16 where it is native, else fp16 on GPUs from Volta on, else fp32)")
+             "or " +
+                 seqtrain::cli::auto_precision)
         .add("compare", compare,
              "second precision to predict the records in; the last line on stderr says how far the "
              "answers differ")

@@ -112,6 +112,37 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
   }
 }
 
+/// Gives a tokenizer the way to read long texts that the flags have, if they have one.
+inline void set_long_texts(seqtrain::text::AnyTokenizer& tokenizer,
+                           const seqtrain::cli::TrainFlags& flags, std::size_t max_length) {
+  if (!flags.long_texts) return;
+  tokenizer.set_long_texts(*flags.long_texts, max_length, static_cast<std::size_t>(flags.stride));
+}
+
+/// Lets a run read long texts as its model did before, unless a flag says otherwise, and changes
+/// the `values` of the flags accordingly.
+inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokenizer& tokenizer,
+                              seqtrain::cli::TrainFlags& flags, seqtrain::train::Pairs& values) {
+  using namespace seqtrain;
+  const auto windows = tokenizer.windows();
+  const auto way = tokenizer.visit([](const auto& one) { return one.long_texts(); });
+  if (windows && !flags.long_texts) {
+    if (!program.parser.is_given("max-length"))
+      flags.max_length = 0;  // that of the model's windows
+    flags.stride = static_cast<std::int64_t>(windows->stride);
+    for (auto& [name, value] : values) {
+      if (name == "long-texts") value = "windows";
+      if (name == "stride") value = std::to_string(flags.stride);
+    }
+    program.log.info("Long texts are read in windows with a stride of " +
+                     std::to_string(flags.stride) + ", as the model has read them before");
+  }
+  if (!flags.long_texts && way != text::LongTexts::truncate && (windows || flags.max_length > 0)) {
+    flags.long_texts = way;
+  }
+  set_long_texts(tokenizer, flags, static_cast<std::size_t>(flags.max_length));
+}
+
 /// Finds the inputs and the places of a run, and loads the model. Throws `InputError` if a flag, a
 /// file or another process does not fit.
 [[nodiscard]] inline Prepared prepare(const Program& program) {
@@ -135,20 +166,15 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
   program.place = directory.path().string();
   auto job = first ? cli::open_job_dir(flags.job_dir, log) : sink::Any{sink::Discard{}};
   auto tokenizer = text::load_tokenizer(flags.model);
-  if (const auto windows = tokenizer.windows(); windows && !flags.long_texts) {
-    flags.long_texts = text::LongTexts::windows;  // as the model was trained before
-    flags.stride = static_cast<std::int64_t>(windows->stride);
-  }
-  if (flags.long_texts) {
-    tokenizer.set_long_texts(*flags.long_texts, static_cast<std::size_t>(flags.max_length),
-                             static_cast<std::size_t>(flags.stride));
-  }
+  keep_way_of_model(program, tokenizer, flags, results.flags);
   auto labels = flags.choose_labels();
   auto options = flags.classifier<model::ClassifierOptions>(labels, tokenizer, program.device);
   const std::string& given = program.given.model;
   if (cli::is_elsewhere(given)) options.base_name = given;
   auto model = model::load_classifier(flags.model, options);
   log.lines(tensor::describe(program.device) + "\n" + model::describe(model, options));
+  set_long_texts(tokenizer, flags,
+                 cli::example_length(flags.max_length, model.max_length(), tokenizer.max_length()));
   const bool leaves = !flags.job_dir.empty() || !flags.push_to_hub.empty();
   if (options.lora && !flags.merge_adapter && leaves && options.base_name.empty()) {
     log.warning("the adapter names its base by the path " + flags.model +
@@ -202,8 +228,19 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
   log.warning(data::rare_label_warning(*run.results.data));
   log.warning(data::unknown_warning(train, text::unknown_id(run.tokenizer)));
   if (run.flags.freeze_encoder && program.device.is_cpu() && run.model.has_kernels()) {
-    const auto rows =
-        train.size() + examples.dev.set.size() + (examples.test ? examples.test->set.size() : 0);
+    const auto windows = run.tokenizer.windows();
+    const auto rows_of = [&](const data::EncodedSet& set) {
+      if (!windows) return set.size();
+      const std::size_t room = windows->length - windows->before - windows->after;
+      std::size_t rows = set.size();
+      for (const std::size_t length : set.lengths()) {
+        const std::size_t ids = length - windows->before - windows->after;
+        if (ids > room) rows += (ids - windows->stride - 1) / (room - windows->stride);
+      }
+      return rows;
+    };
+    const auto rows = rows_of(train) + rows_of(examples.dev.set) +
+                      (examples.test ? rows_of(examples.test->set) : 0);
     log.warning(
         model::states_warning(rows, static_cast<std::size_t>(run.model.config().hidden_size)));
   }

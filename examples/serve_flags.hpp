@@ -57,8 +57,8 @@ struct ServeFlags {
         .add("threads", threads, "threads that compute")
         .add("precision", precision,
              "precision of matrix products: fp32, bf16, fp16 (on a GPU), int8 (on a processor, for "
-             "encoders with BERT's layers), or auto (bf16 where it is native, else fp16 on GPUs "
-             "from Volta on, else fp32)")
+             "encoders with BERT's layers), or " +
+                 seqtrain::cli::auto_precision)
         .add("device", device, "auto, cpu, cuda or another device of LibTorch, such as cuda:1")
         .add("max-batch-tokens", max_batch_tokens,
              "most ids in a batch for the model (MAX_BATCH_TOKENS)")

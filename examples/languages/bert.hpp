@@ -24,6 +24,11 @@ struct Bert {
     const auto directory =
         std::filesystem::exists(own) ? own : std::filesystem::path{"checkpoints/all-MiniLM-L6-v2"};
     const auto tokenizer = text::load_tokenizer(directory);
+    if (tokenizer.windows()) {
+      throw InputError{"reads texts in windows, which languages does not train",
+                       {.object = directory.string()},
+                       "name a model without long_texts in its tokenizer_config.json"};
+    }
     auto classifier =
         model::load_classifier(directory, {.labels = job.labels.names(),
                                            .problem_type = job.labels.problem_type(),

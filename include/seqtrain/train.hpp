@@ -11,6 +11,5 @@
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/pairs.hpp>
 #include <seqtrain/train/selection.hpp>
-#include <seqtrain/train/state.hpp>
 #include <seqtrain/train/stopped.hpp>
 #include <seqtrain/train/window.hpp>

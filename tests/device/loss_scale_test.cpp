@@ -24,6 +24,7 @@
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/sink/discard.hpp>
 #include <seqtrain/tensor/loss_scale.hpp>
+#include <seqtrain/train/gradients.hpp>
 #include <seqtrain/trainer.hpp>
 
 #include "support/dist_worlds.hpp"
@@ -33,6 +34,7 @@
 #include "support/on_device.hpp"
 #include "support/one_thread.hpp"
 #include "support/problem_of.hpp"
+#include "support/shared_data.hpp"
 
 namespace seqtrain {
 namespace {
@@ -321,6 +323,22 @@ TEST(ScaledLoss, IsEqualOnAllProcesses) {
     EXPECT_EQ(rank.losses, alone.losses);
     EXPECT_TRUE(rank.state == alone.state);
   }
+}
+
+/// An optimizer that does not know of loss scales.
+struct PlainDescent {
+  using parameter_type = tensor::Parameter;
+  void step(std::span<const tensor::Parameter>, const optim::Step&) {}
+  [[nodiscard]] double learning_rate() const { return 1; }
+};
+
+TEST(ScaledLoss, NeedsAnOptimizerThatUndoesIt) {
+  auto model = load_fp16(tests::golden() / "model/bert_gelu");
+  PlainDescent optimizer;
+  EXPECT_EQ(
+      tests::problem_of([&] { train::take_step(optimizer, model, {}); }),
+      "the optimizer does not divide gradients by their loss scale; use optim::Adam, or train "
+      "in fp32");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/core/file_lock.hpp>
+#include <seqtrain/core/files.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/weights/torch_file.hpp>
 #include <seqtrain/weights/weights_folder.hpp>

@@ -15,6 +15,7 @@
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/threads.hpp>
+#include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
 #include "support/awd_lstm_golden.hpp"
@@ -350,6 +351,33 @@ TEST(AnyPredictor, AdaptersHaveLabelsAndTasksOfTheirOwn) {
   std::filesystem::remove(saved.three.path() / "config.json");  // as PEFT leaves it
   EXPECT_EQ(base.with_adapter(saved.three.path()).problem_type(), ProblemType::regression);
   EXPECT_EQ(AnyPredictor{saved.three.path()}.problem_type(), ProblemType::regression);
+}
+
+TEST(AnyPredictor, RefusesAnAdapterThatReadsLongTextsOtherwise) {
+  const BaseWithAdapters saved;
+  const AnyPredictor base{saved.base.path(), {.precision = Precision::bf16}};
+  const auto directory = saved.adapters().front();
+  for (const auto& file : text::tokenizer_files(saved.base.path())) {
+    std::filesystem::copy_file(file, directory / file.filename(),
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  EXPECT_NO_THROW((void)base.with_adapter(directory));
+  tests::write_file(directory / "tokenizer_config.json", R"({"truncation_side": "left"})");
+  EXPECT_NE(tests::problem_of([&] {
+              (void)base.with_adapter(directory);
+            }).find("reads long texts otherwise than its base"),
+            std::string::npos);
+}
+
+TEST(AnyPredictor, RefusesTextsOfAdaptersThatItLacks) {
+  const BaseWithAdapters saved;
+  const AnyPredictor base{saved.base.path(), {.precision = Precision::bf16}};
+  const AnyPredictor one = base.with_adapter(saved.adapters().front());
+  auto encoded = texts(one, 1);
+  for (const std::int32_t adapter : {-1, 2}) {
+    encoded[0].adapter = adapter;
+    EXPECT_THROW((void)one.predict(encoded), InputError) << adapter;
+  }
 }
 
 TEST(AnyPredictor, ABaseOfAdaptersNeedsNoHead) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/model/families.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/parameter_groups.hpp>
@@ -17,6 +19,7 @@
 
 #include "support/corrupt.hpp"
 #include "support/model_case.hpp"
+#include "support/shared_data.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain::model {
@@ -107,6 +110,19 @@ TEST_P(LayersOfFamilies, LastIsInitialisedIfAsked) {
   EXPECT_EQ(
       tests::refusal([&] { (void)load_classifier(GetParam(), {.reinit_layers = last + 2}); }),
       "reinit_layers: must be from 0 to " + std::to_string(last + 1) + ", the encoder's layers");
+}
+
+TEST(ReinitLayers, CutsTheWeightsOfModernBert) {
+  const auto model = load_classifier(tests::golden() / "model/modernbert", {.reinit_layers = 1});
+  const auto document = json::Document::load(tests::golden() / "model/modernbert/config.json");
+  const auto config = document.root();
+  const double layers = static_cast<double>(config.at("num_hidden_layers").integer());
+  const double limit = 0.02 * 2 / std::sqrt(2 * layers);  // transformers' defaults
+  for (const auto& parameter : model.parameters()) {
+    if (tensor::layer_of(parameter.name) != static_cast<std::int64_t>(layers) - 1) continue;
+    if (!parameter.name.ends_with("Wo.weight")) continue;
+    EXPECT_LE(parameter.value.abs().max().item<double>(), limit + 1e-6) << parameter.name;
+  }
 }
 
 TEST_P(LayersOfFamilies, LearnSlowerTheLowerTheyAre) {

@@ -330,6 +330,11 @@ TEST(Server, AnswersByTheAdapterThatARequestNames) {
         std::string::npos)
         << refused.body;
   }
+  EXPECT_EQ(
+      client.post("/predict", R"({"instances": ["a"], "model": "two"})").body,
+      client.post("/predict", R"({"instances": ["a"], "parameters": {"model": "two"}})").body);
+  EXPECT_EQ(client.post("/predict", R"({"instances": [{"inputs": "a", "model": "two"}]})").status,
+            422);
   EXPECT_EQ(client.post("/predict", R"({"inputs": "a", "model": 1})").status, 422);
 }
 
@@ -368,6 +373,7 @@ TEST(Server, ABaseWithoutAHeadAnswersByItsAdaptersOnly) {
     EXPECT_NE(refused.body.find("name one of the adapters"), std::string::npos) << refused.body;
   }
   EXPECT_EQ(client.get("/v2/models/base").status, 404);
+  EXPECT_EQ(client.get("/v2/models/base/ready").body, R"({"ready":true})");
 }
 
 TEST(Server, AReloadAddsAnAdapter) {

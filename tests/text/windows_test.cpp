@@ -1,5 +1,6 @@
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/windows.hpp>
@@ -44,6 +46,18 @@ TEST(Windows, GivesTheWindowsOfTransformers) {
   }
 }
 
+TEST(Windows, AreForSingleTextsAlone) {
+  auto tokenizer = load_tokenizer(tests::golden() / "tokenizers/ambiguous");
+  tokenizer.set_long_texts(LongTexts::windows, 8);
+  tokenizer.visit([](const auto& known) {
+    typename std::decay_t<decltype(known)>::Scratch scratch;
+    std::vector<Id> out;
+    for (const std::optional<LongTexts> way : {std::optional<LongTexts>{}, {LongTexts::tail}}) {
+      EXPECT_THROW(known.encode("a", "b", {.long_texts = way}, scratch, out), InputError);
+    }
+  });
+}
+
 TEST(Windows, NeedTheSpecialTokensOfATextThatIsCut) {
   const std::vector<Id> ids{1};
   EXPECT_EQ(
@@ -56,9 +70,10 @@ TEST(Windows, NeedRoomForNewIds) {
     const Windows windows{.length = length, .stride = stride, .before = 1, .after = 1};
     return tests::problem_of([&] { windows.validate(); });
   };
+  EXPECT_EQ(problem(2, 0), "max_length: a window of 2 ids has no room for a text");
   EXPECT_EQ(problem(10, 7), "nothing was thrown");
   EXPECT_EQ(problem(3, 0), "nothing was thrown");
-  for (const auto& [length, stride] : {std::pair{10, 8}, {2, 0}, {1, 0}}) {
+  for (const auto& [length, stride] : {std::pair{10, 8}, {10, 9}}) {
     EXPECT_NE(problem(length, stride).find("stride: " + std::to_string(stride) + " leaves no room"),
               std::string::npos);
   }

@@ -83,8 +83,8 @@ TEST(WriteConfig, SaysWhatTheProblemIs) {
   EXPECT_THROW(written({"a"}, ProblemType::multi_label), InputError);
 }
 
-std::optional<Calibration> read(std::string_view text, std::size_t labels = 2) {
-  return calibration_in(json::Document::parse(text, "config.json").root(), labels);
+std::optional<Calibration> read(std::string_view text, std::size_t count = 2) {
+  return calibration_in(json::Document::parse(text, "config.json").root(), count);
 }
 
 TEST(Calibration, IsWrittenAndReadBack) {
@@ -104,9 +104,8 @@ TEST(Calibration, RefusesWhatCannotBe) {
 }
 
 TEST(Calibration, IsNotKeptByAModelThatIsTrainedOn) {
-  const std::vector<std::string> labels{"a", "b"};
-  const std::string source = with_calibration(R"({"model_type": "bert"})", {.temperature = 2});
-  EXPECT_FALSE(read(classifier_config(source, "BertForSequenceClassification", labels)));
+  const std::string text = with_calibration(R"({"model_type": "bert"})", {.temperature = 2});
+  EXPECT_FALSE(read(classifier_config(text, "BertForSequenceClassification", {"a", "b"})));
 }
 
 }  // namespace

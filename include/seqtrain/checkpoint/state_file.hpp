@@ -13,8 +13,8 @@
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/metrics/multi_label.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
-#include <seqtrain/train/state.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 /// The content of a checkpoint's `trainer_state.json`: the fit's state and its run.

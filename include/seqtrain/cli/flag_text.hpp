@@ -14,6 +14,10 @@
 
 namespace seqtrain::cli {
 
+/// The meaning of `--precision auto`.
+inline const std::string auto_precision =
+    "auto (bf16 where it is native, else fp16 on GPUs from Volta on, else fp32)";
+
 /// Throws an `InputError` that names the flag unless `good` is true.
 inline void require(bool good, const std::string& flag, const std::string& problem) {
   if (!good) throw InputError{problem, {.object = "--" + flag}};

@@ -76,6 +76,8 @@ struct TrainFlags : DataFlags,
     CheckpointFlags::validate();
     OutputFlags::validate();
     MachineFlags::validate();
+    require(layerwise_lr_decay == 1 || !freeze_encoder, "layerwise-lr-decay",
+            "needs an encoder that learns");
   }
 
   /// Returns the labels and the problem type. The names are those that the user gives, else the

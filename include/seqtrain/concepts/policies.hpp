@@ -58,8 +58,8 @@ class Outcome {
     return std::move(*this);
   }
 
-  /// Adds the factor of the loss that the gradients are of. `scale` returns it once `problem` is
-  /// known.
+  /// Adds the loss scale by which the optimizer divided the gradients. `scale` returns it once
+  /// `problem` is known.
   Outcome with_loss_scale(std::function<double()> scale) && {
     loss_scale_ = std::move(scale);
     return std::move(*this);
@@ -74,8 +74,10 @@ class Outcome {
     return problem_;
   }
 
-  /// Returns the factor of the loss that the gradients are of, or nothing if it has none. Call it
-  /// after `problem`.
+  [[nodiscard]] bool has_loss_scale() const { return static_cast<bool>(loss_scale_); }
+
+  /// Returns the loss scale of the gradients, or nothing if they have none. Call it after
+  /// `problem`.
   [[nodiscard]] std::optional<double> loss_scale() const {
     return loss_scale_ ? std::optional{loss_scale_()} : std::nullopt;
   }

@@ -15,7 +15,7 @@
 
 #include <seqtrain/core/byte_text.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/file_lock.hpp>
+#include <seqtrain/core/files.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/gcs/byte_source.hpp>
 #include <seqtrain/gcs/client.hpp>

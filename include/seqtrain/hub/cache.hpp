@@ -20,8 +20,8 @@
 #include <seqtrain/core/atomic_file.hpp>
 #include <seqtrain/core/descriptors.hpp>
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/file_lock.hpp>
 #include <seqtrain/core/file_system.hpp>
+#include <seqtrain/core/files.hpp>
 #include <seqtrain/hub/client.hpp>
 #include <seqtrain/hub/digest.hpp>
 #include <seqtrain/hub/name.hpp>

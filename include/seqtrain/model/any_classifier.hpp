@@ -95,6 +95,7 @@ class AnyClassifier {
   /// Returns logits [rows, labels], in evaluation mode. Throws as `accumulate` does.
   metrics::Logits logits(const data::Batch& batch) {
     check_ids(batch, config(), longest_row());
+    detail::check_below(batch.adapters, adapters_ + 1, "adapters", "adapters and itself");
     return within_memory(batch, [&] { return compute_logits(batch); });
   }
 
@@ -157,7 +158,9 @@ class AnyClassifier {
   /// compute several adapters.
   bool add_adapter(LoadedNetwork adapter) {
     adapter.borrowed.own();
-    return passes_.passes->add_adapter(std::move(adapter.network), precision_);
+    const bool added = passes_.passes->add_adapter(std::move(adapter.network), precision_);
+    adapters_ += added ? 1 : 0;
+    return added;
   }
 
   /// See `cpu::AnyEncoder::maps_in_bf16`.
@@ -218,6 +221,7 @@ class AnyClassifier {
   ClassifierOptions options_;
   Precision precision_;
   AnyLoss loss_;
+  std::int64_t adapters_ = 0;
   std::shared_ptr<tensor::LossScale> loss_scale_;
   MadePasses passes_;
 };

@@ -34,7 +34,7 @@ struct ClassifierOptions {
   std::size_t tokenizer_size = 0;
   /// True if parameters that have other sizes in the checkpoint are initialised as new ones.
   bool ignore_mismatched_sizes = false;
-  std::int64_t reinit_layers = 0;  ///< so many last layers are initialised (Zhang et al. 2021)
+  std::int64_t reinit_layers = 0;  ///< last layers to initialise anew (Zhang et al. 2021)
   bool freeze_encoder = false;     ///< only the head learns; the encoder runs as in evaluation
   /// Low-rank adapters of the encoder's linear maps. Only they and the head learn, and they alone
   /// are the model's parameters.

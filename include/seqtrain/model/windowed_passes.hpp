@@ -14,6 +14,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full_like.h>
 
+#include <seqtrain/core/error.hpp>
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/passes.hpp>
@@ -39,10 +40,8 @@ class WindowedPasses : public Passes {
   at::Tensor accumulate(const StepInputs& step) override {
     const auto cut = cut_into_windows(step.batch);
     const auto loss_of = [&](const at::Tensor& logits) {
-      auto texts = tensor::labels_of(step.batch);
-      texts.labels = texts.labels.to(logits.device());
-      if (texts.targets.defined()) texts.targets = texts.targets.to(logits.device());
-      return step.loss(of_texts(logits, cut.counts), texts);
+      return step.loss(of_texts(logits, cut.counts),
+                       tensor::labels_on(step.batch, logits.device()));
     };
     if (cut.parts.size() > 1) return accumulate_parts(step, cut, loss_of);
     const LossOfLogits loss = [&](const at::Tensor& logits, const auto&) {
@@ -74,6 +73,11 @@ class WindowedPasses : public Passes {
       const auto* const first =
           texts.input_ids.data() + row * static_cast<std::size_t>(texts.width);
       const std::span text{first, static_cast<std::size_t>(texts.lengths[row])};
+      const auto* const types =
+          texts.token_type_ids.data() + row * static_cast<std::size_t>(texts.width);
+      if (std::any_of(types, types + text.size(), [](auto type) { return type != 0; })) {
+        throw InputError{"a pair cannot be cut into windows", {.object = "a batch"}};
+      }
       const auto windows = text::windows_of(text, windows_);
       cut.counts.push_back(std::ssize(windows));
       for (std::int64_t i = 0; const auto& window : windows) {

@@ -282,7 +282,7 @@ class Adam {
 
   AdamOptions options_;
   std::map<std::string, Moments, std::less<>> moments_;
-  std::shared_ptr<tensor::LossScale> loss_scale_;  ///< the parameters' of the last step
+  std::shared_ptr<tensor::LossScale> loss_scale_;  ///< of the last step's parameters
 };
 
 /// `Adam` with decoupled weight decay.

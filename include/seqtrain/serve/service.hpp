@@ -88,7 +88,8 @@ class Service {
     switch (route) {
       case Route::open_inference: {
         auto ready = draining_ ? nullptr : models_.present();
-        if (path->model) ready = named(ready, path->model, true);
+        const bool own = path->model == options_.model_name && path->purpose == "ready";
+        if (path->model && !own) ready = named(ready, path->model, true);
         const std::string name{path->model.value_or("")};
         return exchange->answer(
             open_inference::describe(*path, name, ready ? &ready->predictor.task() : nullptr));

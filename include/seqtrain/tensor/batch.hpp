@@ -50,6 +50,8 @@ inline void check_sizes(const data::Batch& batch) {
   demand(batch.labels.size() == rows, "labels", "must have one label for each row");
   demand(batch.targets.size() % rows == 0, "targets",
          "must have equally many numbers for each row");
+  demand(batch.adapters.empty() || batch.adapters.size() == rows, "adapters",
+         "must have one number for each row");
   const auto fits = [&](std::int32_t length) { return length >= 1 && length <= batch.width; };
   demand(std::ranges::all_of(batch.lengths, fits), "lengths", "must lie between 1 and the width");
   demand(batch.set == 0 || batch.row_ids.size() == rows, "row_ids",
@@ -88,6 +90,12 @@ Batch send(const data::Batch& batch, c10::Device device, std::int64_t count, con
 }
 
 }  // namespace detail
+
+/// Copies only the labels and the targets of a batch to the device, as `to_device` does.
+[[nodiscard]] inline Batch labels_on(const data::Batch& batch, c10::Device device) {
+  return detail::send(
+      batch, device, 0, [](std::int32_t* out) { return out; }, [](const auto&) { return Batch{}; });
+}
 
 /// Copies the batch into one buffer, and the buffer to the device in one piece. A copy to a device
 /// comes from pinned memory, and the call does not wait for it. Throws `InputError` if the sizes of

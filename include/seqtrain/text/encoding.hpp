@@ -13,8 +13,8 @@ namespace seqtrain::text {
 using Id = std::int32_t;
 
 /// The ids that a text with too many of them keeps: its first ones, its last ones, or its first
-/// ones for a quarter and its last ones for the rest (Sun et al. 2019: 128 and 382 of 510). With
-/// `windows` it keeps its first ones too, and a program sets no limit, because models read windows.
+/// ones for a quarter and its last ones for the rest (Sun et al. 2019: 128 and 382 of 510).
+/// `windows` cuts as `truncate`; programs set no limit then, because the model reads windows.
 enum class LongTexts { truncate, tail, head_tail, windows };
 
 struct EncodeOptions {

@@ -165,9 +165,10 @@ class BasicTokenizer {
   [[nodiscard]] Room room_of(const EncodeOptions& options, bool pair) const {
     const std::size_t taken = options.add_special_tokens ? special_tokens(pair) : 0;
     const LongTexts way = options.long_texts.value_or(long_texts_);
-    if (pair && way == LongTexts::windows) {
-      throw InputError{
-          "windows are for single texts", {.object = "long_texts"}, "pairs need another way"};
+    if (pair && (way == LongTexts::windows || long_texts_ == LongTexts::windows)) {
+      throw InputError{"the model reads texts in windows, and a pair cannot be cut into them",
+                       {},
+                       "train with --long-texts truncate, tail or head-tail"};
     }
     if (options.max_length >= taken) return {options.max_length - taken, way};
     throw InputError{"a maximum length of " + std::to_string(options.max_length) +

@@ -24,6 +24,10 @@ struct Windows {
   void validate() const {
     const std::size_t special = before + after;
     if (length > special && stride < length - special) return;
+    if (length <= special) {
+      throw InputError{"a window of " + std::to_string(length) + " ids has no room for a text",
+                       {.object = "max_length"}};
+    }
     throw InputError{std::to_string(stride) + " leaves no room for new ids in a window of " +
                          std::to_string(length) + ", " + std::to_string(special) +
                          " of them special",

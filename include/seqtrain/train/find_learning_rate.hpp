@@ -100,7 +100,8 @@ class RangeTest {
 /// Runs the range test of Smith 2015, "Cyclical learning rates for training neural networks":
 /// trains with a learning rate that grows exponentially from step to step and returns the loss at
 /// each rate. The model ends with its initial weights. The optimizer cannot be used afterwards, and
-/// its own learning rate must be above 0. Throws `Stopped` if a stop is requested.
+/// its own learning rate must be above 0. In fp16 the loss scale stays as the test leaves it.
+/// Throws `Stopped` if a stop is requested.
 template <Restorable M, OptimizerFor<M> O, LoaderFor<M> L>
 [[nodiscard]] LearningRateCurve find_learning_rate(M& model, O optimizer, L& loader,
                                                    const RangeTestOptions& options = {}) {

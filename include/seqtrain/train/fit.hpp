@@ -23,7 +23,6 @@
 #include <seqtrain/train/keeper.hpp>
 #include <seqtrain/train/options.hpp>
 #include <seqtrain/train/selection.hpp>
-#include <seqtrain/train/state.hpp>
 #include <seqtrain/train/step_watch.hpp>
 
 namespace seqtrain::train {

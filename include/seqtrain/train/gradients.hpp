@@ -66,15 +66,25 @@ auto accumulate(M& model, std::span<const typename M::batch_type> batches) {
 }
 
 /// Calls the optimizer's step and returns its outcome. A step that returns nothing counts as taken.
+/// Throws `Error` if the loss is scaled and the optimizer does not say that it has undone that.
 template <class O, Model M>
 requires OptimizerFor<O, M> optim::Outcome take_step(O& optimizer, M& model,
                                                      const optim::Step& step) {
+  optim::Outcome outcome;
   if constexpr (std::is_void_v<decltype(optimizer.step(model.parameters(), step))>) {
     optimizer.step(model.parameters(), step);
-    return {};
   } else {
-    return optimizer.step(model.parameters(), step);
+    outcome = optimizer.step(model.parameters(), step);
   }
+  if constexpr (requires { model.parameters().front().loss_scale; }) {
+    const auto parameters = model.parameters();
+    if (!parameters.empty() && parameters.front().loss_scale && !outcome.has_loss_scale()) {
+      throw Error{"the optimizer does not divide gradients by their loss scale",
+                  {},
+                  "use optim::Adam, or train in fp32"};
+    }
+  }
+  return outcome;
 }
 
 }  // namespace seqtrain::train

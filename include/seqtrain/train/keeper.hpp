@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include <seqtrain/core/parse_number.hpp>
+#include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
-#include <seqtrain/train/state.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 
 namespace seqtrain::train {

@@ -96,7 +96,7 @@ struct DataFlags {
               {"windows", text::LongTexts::windows}},
              "what a longer example keeps: truncate: its beginning; tail: its end; head-tail: a "
              "quarter from its beginning and the rest from its end; windows: all of it, read in "
-             "windows of --max-length ids (default: the tokenizer's truncation_side)",
+             "windows of --max-length ids (default: what the tokenizer's files say)",
              determines_results)
         .add("stride", stride, "ids that a window has in common with the one before it",
              determines_results)

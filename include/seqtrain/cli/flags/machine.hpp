@@ -31,9 +31,7 @@ struct MachineFlags {
   void add_to(Flags& flags) {
     flags.section("Machine")
         .add("device", device, "auto, cpu, cuda or another device of LibTorch, such as cuda:1")
-        .add("precision", precision,
-             "precision of matrix products: fp32, bf16, fp16 (on a GPU) or auto (bf16 where it is "
-             "native, else fp16 on GPUs from Volta on, else fp32)")
+        .add("precision", precision, "fp32, bf16, fp16 (on a GPU) or " + auto_precision)
         .add("threads", threads,
              "threads that compute (default: the machine's cores divided by its processes)")
         .add("dataloader-num-workers", dataloader_num_workers, "threads that prepare batches")

@@ -43,8 +43,8 @@ struct ModelFlags {
                     "initialise parameters that have other sizes in the checkpoint, such as the "
                     "head of a classifier with other labels",
                     determines_results)
-        .add("reinit-layers", reinit_layers, "initialise so many of the encoder's last layers anew",
-             determines_results)
+        .add("reinit-layers", reinit_layers,
+             "number of the encoder's last layers to initialise anew", determines_results)
         .add_switch("freeze-encoder", freeze_encoder, "train only the classification head",
                     determines_results)
         .add("lora-rank", lora_rank,

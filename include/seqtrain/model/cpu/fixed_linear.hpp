@@ -102,29 +102,34 @@ class FixedLinear {
     }
   }
 
-  /// Computes y = W x + b, with what the adapters of rows add, and calls use(row, column, y) with
-  /// each vector of the panel's columns. Call `reduce` before, if there are adapters. `block` [2,
-  /// rows, panel] is scratch memory. `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that captures
-  /// by copy.
+  /// Computes y = W x + b, plus the outputs of the rows' adapters, and calls use(row, column, y)
+  /// with each vector of the panel's columns. Call `reduce` before, if there are adapters. `block`
+  /// [2, rows, panel] is scratch memory. `use` is a lambda marked SEQTRAIN_INLINE_LAMBDA that
+  /// captures by copy.
   template <class Use>
   void operator()(const LinearInput& x, std::size_t rows, std::size_t index, float* block,
                   Use use) const {
     const std::size_t first = index * panel;
     const float* const bias = (int8_ ? bias_.data() : linear_.bias()) + first;
-    const auto add_bias = [=]<class Floats>(std::size_t row, std::size_t column,
-                                            const Floats& product) SEQTRAIN_INLINE_LAMBDA {
-      Floats b;
-      kernels::load(bias + column, b);
-      use(row, first + column, product + b);
+    // One expression for all rows, so that a compiler that fuses its operations does so in both.
+    const auto add_bias = [=](auto give) SEQTRAIN_INLINE_LAMBDA {
+      return [=]<class Floats>(std::size_t row, std::size_t column, const Floats& product)
+                 SEQTRAIN_INLINE_LAMBDA {
+                   Floats b;
+                   kernels::load(bias + column, b);
+                   give(row, column, product + b);
+                 };
     };
-    if (x.adapted.empty()) return multiply_weights(x, rows, index, block, add_bias);
-    float* const products = block + rows * panel;
+    const auto give = [=](std::size_t row, std::size_t column, const auto& y)
+                          SEQTRAIN_INLINE_LAMBDA { use(row, first + column, y); };
+    if (x.adapted.empty()) return multiply_weights(x, rows, index, block, add_bias(give));
+    float* const sums = block + rows * panel;
     multiply_weights(
         x, rows, index, block,
-        [=](std::size_t row, std::size_t column, const auto& y)
-            SEQTRAIN_INLINE_LAMBDA { kernels::store(products + row * panel + column, y); });
-    for (const AdaptedRows& some : x.adapted) expand(x, some, first, block, products);
-    each_vector(products, rows, panel, add_bias);
+        add_bias([=](std::size_t row, std::size_t column, const auto& y)
+                     SEQTRAIN_INLINE_LAMBDA { kernels::store(sums + row * panel + column, y); }));
+    for (const AdaptedRows& some : x.adapted) expand(x, some, first, block, sums);
+    each_vector(sums, rows, panel, give);
   }
 
  private:

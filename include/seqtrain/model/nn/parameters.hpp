@@ -43,8 +43,9 @@ enum class Role {
 
 /// The parameters and tensors for which a checkpoint and a model differ.
 struct LoadReport {
-  std::vector<std::string> fresh = {};    ///< parameters that the checkpoint lacks, initialised
-  std::vector<std::string> resized = {};  ///< parameters with other sizes there, initialised
+  std::vector<std::string> fresh = {};       ///< parameters that the checkpoint lacks, initialised
+  std::vector<std::string> resized = {};     ///< parameters with other sizes there, initialised
+  std::vector<std::string> begun_anew = {};  ///< parameters of layers that were to be initialised
   std::vector<std::string> left_out =
       {};  ///< tensors of the checkpoint without a place in the model
 };
@@ -104,7 +105,10 @@ class ParameterMaker {
       report_.resized.push_back(name);
       stored.reset();
     }
-    if (tensor::layer_of(name).value_or(-1) >= options_.first_fresh_layer) stored.reset();
+    if (tensor::layer_of(name).value_or(-1) >= options_.first_fresh_layer) {
+      report_.begun_anew.push_back(name);
+      stored.reset();
+    }
     at::Tensor value = stored ? load(*stored, name, shape) : initialise(shape, role, part.initial);
     if (checkpoint_->adapter() != nullptr) value = with_adapter(value, name);
     value = value.to(options_.device);

@@ -23,6 +23,7 @@
 #include <seqtrain/model/one_output.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>
+#include <seqtrain/text/loading/class_parts.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/text/subword_tokenizer.hpp>
@@ -111,17 +112,29 @@ AnyPredictor::with_adapter(const std::filesystem::path& directory) const {
   const std::filesystem::path& base = state_->folder;
   auto* const model = std::get_if<AnyClassifier>(&state_->model);
   if (model == nullptr || !weights::is_adapter(folder)) {
-    throw InputError{"is no adapter", {.object = directory.string()}};
+    throw InputError{"is no adapter, or not of an encoder", {.object = directory.string()}};
+  }
+  const auto way = [](const std::filesystem::path& place) {
+    return text::detail::long_texts_of(text::TokenizerFolder{place});
+  };
+  const bool other = !text::tokenizer_files(folder).empty() && way(folder) != way(base);
+  if (other || encode_->windows()) {
+    throw InputError{"reads long texts otherwise than its base, or in windows",
+                     {.object = directory.string()},
+                     "serve it alone by --model"};
   }
   AnyPredictor result = *this;
   auto loaded = load_any_network(
       weights::WeightsFolder{folder, base},
       {.tokenizer_size = encode_->vocab_size(), .only_predicts = true, .only_adapter = true});
   check_trained(loaded.report);
-  result.adapter_ = ++state_->adapters;
   result.has_head_ = true;
   result.classify(folder, loaded.config, base);
-  if (model->add_adapter(std::move(loaded))) return result;
+  result.adapter_ = state_->adapters + 1;
+  if (model->add_adapter(std::move(loaded))) {
+    ++state_->adapters;
+    return result;
+  }
   throw InputError{"the passes of this model do not compute several adapters",
                    {.object = directory.string()},
                    "serve it alone by --model, or, on a processor, with --precision bf16 or int8 "

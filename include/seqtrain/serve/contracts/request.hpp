@@ -140,6 +140,9 @@ inline void read_instance(const json::Value& instance, Text& text) {
     text.text = instance.string();
     return;
   }
+  if (const auto model = instance.find("model")) {
+    throw model->error("is the model of all instances", "put it into parameters");
+  }
   text.truncation = truncation(instance, text.truncation);
   text.raw_scores = flag(instance, "raw_scores", text.raw_scores);
   const auto data = instance.find("data");
@@ -161,7 +164,7 @@ inline void read_instance(const json::Value& instance, Text& text) {
 inline Request read_vertex(const json::Value& root, const json::Value& instances,
                            const TextLimits& limits) {
   Text like{.form = Form::object, .truncation = Truncation::right};
-  Request request{.contract = Contract::vertex};
+  Request request{.contract = Contract::vertex, .model = model_in(root)};
   if (const auto parameters = root.find("parameters")) {
     for (const auto& [name, value] : parameters->members()) {
       constexpr std::string_view known[] = {"truncate", "truncation_direction", "raw_scores",
@@ -172,7 +175,7 @@ inline Request read_vertex(const json::Value& root, const json::Value& instances
           .error("is unknown or has unknown members",
                  "use truncate, truncation_direction, raw_scores or model");
     }
-    request.model = model_in(*parameters);
+    if (const auto model = model_in(*parameters)) request.model = model;
     like.truncation = truncation(*parameters, like.truncation);
     like.raw_scores = flag(*parameters, "raw_scores", false);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -54,21 +55,32 @@ class Rotary {
   at::Tensor cos_, sin_;  ///< [width, size]
 };
 
+/// Returns a place whose weights begin as in transformers: normal with that deviation, and cut.
+[[nodiscard]] inline Scope cut(const Scope& scope, const ModernBertConfig& config,
+                               double deviation) {
+  return scope.initialised({deviation, config.initializer_cutoff_factor});
+}
+
+/// Returns the deviation of maps that add to the residual stream.
+[[nodiscard]] inline double output_deviation(const ModernBertConfig& config) {
+  return config.initializer_range / std::sqrt(2 * static_cast<double>(config.num_hidden_layers));
+}
+
 /// Attention and a gated feed-forward network (Shazeer 2020), each with the norm before it and a
 /// residual connection. The first layer's attention has no norm: embeddings end with one.
 class ModernBertLayer {
  public:
   ModernBertLayer(const Scope& scope, const ModernBertConfig& config, bool first)
       : attention_norm_{norm(scope, config, first)},
-        qkv_{scope / "attn.Wqkv", config.hidden_size, 3 * config.hidden_size,
-             config.attention_bias},
-        attention_output_{scope / "attn.Wo", config.hidden_size, config.hidden_size,
-                          config.attention_bias},
+        qkv_{cut(scope / "attn.Wqkv", config, config.initializer_range), config.hidden_size,
+             3 * config.hidden_size, config.attention_bias},
+        attention_output_{cut(scope / "attn.Wo", config, output_deviation(config)),
+                          config.hidden_size, config.hidden_size, config.attention_bias},
         mlp_norm_{scope / "mlp_norm", config.hidden_size, config.layer_norm_eps, config.norm_bias},
-        input_and_gate_{scope / "mlp.Wi", config.hidden_size, 2 * config.intermediate_size,
-                        config.mlp_bias},
-        mlp_output_{scope / "mlp.Wo", config.intermediate_size, config.hidden_size,
-                    config.mlp_bias},
+        input_and_gate_{cut(scope / "mlp.Wi", config, config.initializer_range), config.hidden_size,
+                        2 * config.intermediate_size, config.mlp_bias},
+        mlp_output_{cut(scope / "mlp.Wo", config, output_deviation(config)),
+                    config.intermediate_size, config.hidden_size, config.mlp_bias},
         activation_{activation(config.hidden_act)},
         activation_kind_{cpu::activation_kind(config.hidden_act)},
         heads_{config.num_attention_heads},

@@ -21,10 +21,8 @@ namespace seqtrain::model {
 class ModernBertHead {
  public:
   ModernBertHead(const Scope& root, const ModernBertConfig& config)
-      : dense_{cut(root / "head.dense", config,
-                   config.initializer_range /
-                       std::sqrt(2 * static_cast<double>(config.num_hidden_layers))),
-               config.hidden_size, config.hidden_size, config.classifier_bias},
+      : dense_{cut(root / "head.dense", config, output_deviation(config)), config.hidden_size,
+               config.hidden_size, config.classifier_bias},
         norm_{root / "head.norm", config.hidden_size, config.layer_norm_eps, config.norm_bias},
         classifier_{cut(root / "classifier", config,
                         1 / std::sqrt(static_cast<double>(config.hidden_size))),
@@ -38,10 +36,6 @@ class ModernBertHead {
   }
 
  private:
-  static Scope cut(const Scope& scope, const ModernBertConfig& config, double deviation) {
-    return scope.initialised({deviation, config.initializer_cutoff_factor});
-  }
-
   Linear dense_;
   LayerNorm norm_;
   Linear classifier_;
