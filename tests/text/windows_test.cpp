@@ -47,7 +47,7 @@ TEST(Windows, GivesTheWindowsOfTransformers) {
 }
 
 TEST(Windows, AreForSingleTextsAlone) {
-  auto tokenizer = load_tokenizer(tests::golden() / "tokenizers/ambiguous");
+  auto tokenizer = load_tokenizer(tests::golden() / "tokenizers/bert");
   tokenizer.set_long_texts(LongTexts::windows, 8);
   tokenizer.visit([](const auto& known) {
     typename std::decay_t<decltype(known)>::Scratch scratch;
