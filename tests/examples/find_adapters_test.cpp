@@ -66,10 +66,13 @@ TEST(FindAdapters, SaysWhatDoesNotFit) {
             "--adapters: two models are called model; give each a name of its own");
   for (const std::string name : {"", "a b", "a/b"}) {
     EXPECT_EQ(problem({name + "=" + place + "/a"}),
-              "--adapters: '" + name + "' is no name of letters, digits and -._~");
+              "--adapters: '" + name + "' must consist of letters, digits and -._~");
   }
   EXPECT_EQ(problem({place + "/other"}),
-            place + "/other: has no folder with an adapter; see --adapters in --help");
+            place + "/other: has no folder with an adapter; give an adapter as name=PLACE");
+  EXPECT_EQ(
+      problem({place + "/a"}),
+      place + "/a: is one adapter, not a directory of adapters; give an adapter as name=PLACE");
   EXPECT_NE(problem({place + "/none"}).find("there is no such directory"), std::string::npos);
   EXPECT_NE(problem({"x=" + place + "/other"}).find("holds no model"), std::string::npos);
 }
@@ -78,11 +81,13 @@ TEST(FindAdapters, RefusesAnAdapterOfAnotherBase) {
   const tests::TemporaryDirectory folder;
   write_adapter_of("org/base", folder.path());
   const std::string given = "x=" + folder.path().string();
-  EXPECT_EQ(found({given}, "org/base").size(), 1U);
+  for (const char* model : {"org/base", "org/base/", "org/base@main"}) {
+    EXPECT_EQ(found({given}, model).size(), 1U) << model;
+  }
   EXPECT_EQ(found({given}, folder.path().string()).size(), 1U);  // perhaps a copy of the base
   EXPECT_EQ(tests::problem_of([&] { found({given}, "org/other"); }),
             folder.path().string() +
-                ": is an adapter of org/base, not of org/other; serve it with --model org/base");
+                ": is an adapter of org/base, not of org/other; serve it with that model");
 }
 
 }  // namespace

@@ -331,8 +331,7 @@ TEST_F(Mnli, RefusesWindowsThatDoNotFit) {
   expect("--stride 4", "--stride: needs --long-texts windows");
   expect("--long-texts windows --stride 24", "stride: 24 leaves no room for new ids");
   expect("--long-texts windows --stride 22", "stride: 22 leaves no room for new ids");
-  expect("--long-texts windows",
-         "long_texts: windows are for single texts; pairs need another way");
+  expect("--long-texts windows", "and a pair cannot be cut into them; train with --long-texts");
 }
 
 TEST_F(Mnli, TrainsAdaptersThatPredictAsTheMergedModelDoes) {

@@ -105,7 +105,7 @@ TEST(Calibration, RefusesWhatCannotBe) {
 
 TEST(Calibration, IsNotKeptByAModelThatIsTrainedOn) {
   const std::string text = with_calibration(R"({"model_type": "bert"})", {.temperature = 2});
-  EXPECT_FALSE(read(classifier_config(text, "BertForSequenceClassification", {"a", "b"})));
+  EXPECT_FALSE(read(classifier_config(text, architecture, labels)));
 }
 
 }  // namespace
