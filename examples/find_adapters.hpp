@@ -79,8 +79,8 @@ inline void check_base(const seqtrain::cli::FoundModel& found, const std::string
 
 /// Finds the adapters that `--adapters` gives: each entry is `name=PLACE`, or a folder of adapters.
 /// `model` is the place of the base, `directory` its folder and `model_name` its own name. Throws
-/// `InputError` if there is none at a place, if it is of another base, or if a name is not allowed
-/// or is given twice.
+/// `InputError` if a place has no adapter, if an adapter is of another base, or if a name is not
+/// allowed or given twice.
 inline std::vector<NamedAdapter> find_adapters(const std::vector<std::string>& given,
                                                const std::string& model,
                                                const std::filesystem::path& directory,

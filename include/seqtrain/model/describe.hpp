@@ -24,7 +24,7 @@ inline std::string describe(const LoadReport& report) {
   };
   return line("New, not in the checkpoint", report.fresh) +
          line("New, of other sizes in the checkpoint", report.resized) +
-         line("New, because they were to begin anew", report.begun_anew) +
+         line("Initialised anew by --reinit-layers", report.begun_anew) +
          line("Left out of the checkpoint", report.left_out);
 }
 

@@ -12,7 +12,8 @@
 
 namespace seqtrain::model {
 
-/// The precision of an encoder's products. Weights, sums and norms are always fp32.
+/// The precision of an encoder's products. Weights that are trained, sums and norms are always
+/// fp32.
 enum class Precision {
   fp32,
   bf16,

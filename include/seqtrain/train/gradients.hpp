@@ -66,7 +66,7 @@ auto accumulate(M& model, std::span<const typename M::batch_type> batches) {
 }
 
 /// Calls the optimizer's step and returns its outcome. A step that returns nothing counts as taken.
-/// Throws `Error` if the loss is scaled and the optimizer does not say that it has undone that.
+/// Throws `Error` if the loss is scaled and the outcome has no loss scale.
 template <class O, Model M>
 requires OptimizerFor<O, M> optim::Outcome take_step(O& optimizer, M& model,
                                                      const optim::Step& step) {

@@ -60,9 +60,9 @@ class Encoder {
     }
   }
 
-  /// Packs the weights of linear maps and lets go of their tensors, and in bf16 rounds the
-  /// embeddings of words to it. From then on only `forward` without a stream may be called, unless
-  /// adapters learn.
+  /// Packs the weights of linear maps and frees their tensors. In bf16 it also rounds the
+  /// embeddings of words to bfloat16. Afterwards only `forward` without a stream may be called,
+  /// unless adapters learn.
   void keep_packed_only() {
     if constexpr (sizeof(T) == sizeof(Bf16)) embeddings_.round_words();
     cpu::keep_packed_only<Linear<T>>(all_linears());

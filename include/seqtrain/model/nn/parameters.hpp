@@ -45,7 +45,7 @@ enum class Role {
 struct LoadReport {
   std::vector<std::string> fresh = {};       ///< parameters that the checkpoint lacks, initialised
   std::vector<std::string> resized = {};     ///< parameters with other sizes there, initialised
-  std::vector<std::string> begun_anew = {};  ///< parameters of layers that were to be initialised
+  std::vector<std::string> begun_anew = {};  ///< those of the layers that `reinit_layers` means
   std::vector<std::string> left_out =
       {};  ///< tensors of the checkpoint without a place in the model
 };
