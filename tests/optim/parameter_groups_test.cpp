@@ -33,7 +33,7 @@ TEST(ParameterGroups, LearnSlowerFromLayerToLayerBelow) {
   for (const char* name :
        {"bert.embeddings.word_embeddings.weight", "bert.encoder.layer.0.output.dense.weight",
         "bert.encoder.layer.1.output.dense.bias", "bert.pooler.dense.weight", "classifier.bias"}) {
-    parameters.push_back({.name = name});
+    parameters.emplace_back().name = name;
   }
   EXPECT_EQ(layerwise(parameters, 0.5),
             (LrFactors{{"bert.embeddings.word_embeddings.weight", 0.125},

@@ -21,10 +21,10 @@ struct Batch {
   std::vector<std::int64_t> labels;          ///< [rows]; -1 for a row without a label
   std::vector<float> targets;  ///< [rows, n], the targets of rows that have numbers instead of a
                                ///< label; the label is then 0, or the likeliest of soft labels
-  std::vector<std::int64_t> row_ids;   ///< [rows], the indexes of the rows in their encoded set
-  std::vector<std::int32_t> adapters;  ///< [rows], the number of each row's adapter from 1 on, or 0
-                                       ///< for none; empty if no row has one
-  std::uint64_t set = 0;               ///< number of that set, unique in the process; 0 if unknown
+  std::vector<std::int64_t> row_ids;  ///< [rows], the indexes of the rows in their encoded set
+  std::vector<std::int32_t> adapters = {};  ///< [rows], the number of each row's adapter from 1 on,
+                                            ///< or 0 for none; empty if no row has one
+  std::uint64_t set = 0;  ///< number of that set, unique in the process; 0 if unknown
 
   /// Returns the number of tokens that are not padding.
   [[nodiscard]] std::int64_t tokens() const {
