@@ -35,6 +35,7 @@
 #include <seqtrain/tensor/machine.hpp>
 #include <seqtrain/text/any_tokenizer.hpp>
 #include <seqtrain/text/loading/load_tokenizer.hpp>
+#include <seqtrain/text/windows.hpp>
 #include <seqtrain/weights/adapter.hpp>
 
 #include "processes.hpp"
@@ -125,7 +126,7 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
                               seqtrain::cli::TrainFlags& flags, seqtrain::train::Pairs& values) {
   using namespace seqtrain;
   const auto windows = tokenizer.windows();
-  const auto way = tokenizer.visit([](const auto& one) { return one.long_texts(); });
+  const auto way = tokenizer.long_texts();
   if (windows && !flags.long_texts) {
     if (!program.parser.is_given("max-length"))
       flags.max_length = 0;  // that of the model's windows
@@ -231,12 +232,8 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
     const auto windows = run.tokenizer.windows();
     const auto rows_of = [&](const data::EncodedSet& set) {
       if (!windows) return set.size();
-      const std::size_t room = windows->length - windows->before - windows->after;
-      std::size_t rows = set.size();
-      for (const std::size_t length : set.lengths()) {
-        const std::size_t ids = length - windows->before - windows->after;
-        if (ids > room) rows += (ids - windows->stride - 1) / (room - windows->stride);
-      }
+      std::size_t rows = 0;
+      for (const std::size_t length : set.lengths()) rows += text::count_windows(length, *windows);
       return rows;
     };
     const auto rows = rows_of(train) + rows_of(examples.dev.set) +

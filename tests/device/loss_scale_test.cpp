@@ -35,6 +35,7 @@
 #include "support/one_thread.hpp"
 #include "support/problem_of.hpp"
 #include "support/shared_data.hpp"
+#include "support/spoiled_model.hpp"
 
 namespace seqtrain {
 namespace {
@@ -202,30 +203,6 @@ TEST(ScaledLoss, IsOfFrozenEncodersAndAdapters) {
   }
 }
 
-/// Makes gradients infinite in the first steps.
-class Overflowing {
- public:
-  using batch_type = data::Batch;
-  using parameter_type = tensor::Parameter;
-  using loss_type = model::AnyClassifier::loss_type;
-
-  Overflowing(model::AnyClassifier model, int steps) : model_{std::move(model)}, left_{steps} {}
-  loss_type accumulate(const data::Batch& batch, double weight) {
-    auto loss = model_.accumulate(batch, weight);
-    if (left_-- > 0) {
-      model_.parameters()[2].gradient.fill_(std::numeric_limits<float>::infinity());
-    }
-    return loss;
-  }
-  [[nodiscard]] std::span<const tensor::Parameter> parameters() const {
-    return model_.parameters();
-  }
-
- private:
-  model::AnyClassifier model_;
-  int left_;
-};
-
 data::EncodedSet rows(std::size_t count) {
   data::EncodedSet set{tests::MadeCheckpoint::vocab_size, 1};
   random::Stream stream{4, random::Purpose::data};
@@ -255,7 +232,7 @@ struct Fitted {
 Fitted fit_overflowing(int steps) {
   const tests::OneThread one_thread;
   const tests::MadeCheckpoint checkpoint{{.layers = 1}};
-  Trainer trainer{Overflowing{load_fp16(checkpoint.path()), steps}, optim::Adam{},
+  Trainer trainer{tests::SpoiledModel{load_fp16(checkpoint.path()), 1, steps}, optim::Adam{},
                   data::BucketLoader{rows(80), {.plan = {.batch_size = 4}, .seed = 7}},
                   sink::Discard{}};
   Fitted fitted;

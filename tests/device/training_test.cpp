@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -24,6 +23,7 @@
 #include "support/on_device.hpp"
 #include "support/one_thread.hpp"
 #include "support/problem_of.hpp"
+#include "support/spoiled_model.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace seqtrain {
@@ -203,32 +203,10 @@ TEST_F(Fit, ResumesToTheSameBits) {
   }
 }
 
-/// Makes the gradients of one step infinite.
-class Spoiled {
- public:
-  using batch_type = data::Batch;
-  using parameter_type = tensor::Parameter;
-  using loss_type = model::AnyClassifier::loss_type;
-
-  explicit Spoiled(model::AnyClassifier model) : model_{std::move(model)} {}
-  loss_type accumulate(const data::Batch& batch, double weight) {
-    auto loss = model_.accumulate(batch, weight);
-    if (++steps_ == 3)
-      model_.parameters()[2].gradient.fill_(std::numeric_limits<float>::infinity());
-    return loss;
-  }
-  [[nodiscard]] std::span<const tensor::Parameter> parameters() const {
-    return model_.parameters();
-  }
-
- private:
-  model::AnyClassifier model_;
-  std::int64_t steps_ = 0;
-};
-
 TEST_F(Fit, SkipsAStepWhoseGradientsAreNotFiniteOrStopsThere) {
   const auto fit = [&](train::OnNonfinite policy) {
-    Trainer trainer{Spoiled{load(fake_device)}, optim::Adam{}, made_loader(30), sink::Discard{}};
+    Trainer trainer{tests::SpoiledModel{load(fake_device), 3, 1}, optim::Adam{}, made_loader(30),
+                    sink::Discard{}};
     Result result;
     Losses losses{&result};
     result.report = trainer.fit({.epochs = 1, .on_nonfinite = policy}, losses);

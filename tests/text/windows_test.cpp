@@ -41,6 +41,7 @@ TEST(Windows, GivesTheWindowsOfTransformers) {
         expected.back().push_back(static_cast<Id>(id.integer()));
       }
     }
+    EXPECT_EQ(count_windows(ids.size(), tokenizer.windows().value()), expected.size());
     EXPECT_EQ(windows_of(ids, tokenizer.windows().value()), expected)
         << record.at("max_length").integer();
   }

@@ -153,6 +153,8 @@ class AnyClassifier {
   /// depend on the other rows of its batch.
   [[nodiscard]] bool has_kernels() const { return passes_.by_hand; }
 
+  /// Returns the number of adapters that were added.
+  [[nodiscard]] std::int32_t adapters() const { return adapters_; }
   /// Adds an adapter of a model that only predicts, loaded with `ClassifierOptions::only_adapter`.
   /// Rows of batches have it by the next number from 1 on. Returns false if the passes do not
   /// compute several adapters.
@@ -221,7 +223,7 @@ class AnyClassifier {
   ClassifierOptions options_;
   Precision precision_;
   AnyLoss loss_;
-  std::int64_t adapters_ = 0;
+  std::int32_t adapters_ = 0;
   std::shared_ptr<tensor::LossScale> loss_scale_;
   MadePasses passes_;
 };

@@ -98,7 +98,9 @@ class KernelPasses : public Passes {
                                    [&](std::size_t i) { logits[i] = head(first, blocks[i]); });
     std::int64_t columns = 0;
     for (const at::Tensor& some : logits) columns = std::max(columns, some.size(1));
-    for (at::Tensor& some : logits) some = at::constant_pad_nd(some, {0, columns - some.size(1)});
+    for (at::Tensor& some : logits) {
+      if (some.size(1) < columns) some = at::constant_pad_nd(some, {0, columns - some.size(1)});
+    }
     return at::cat(logits);
   }
 

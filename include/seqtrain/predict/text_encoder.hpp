@@ -49,6 +49,8 @@ class TextEncoder {
   [[nodiscard]] text::Id pad_id() const { return tokenizer_->pad_id(); }
   /// Returns the most ids that the tokenizer's files allow an example to have, if they limit it.
   [[nodiscard]] std::size_t max_length() const { return max_length_; }
+  /// Returns the ids that texts keep.
+  [[nodiscard]] text::LongTexts long_texts() const { return long_texts_; }
   /// Returns the windows in which a model reads texts, if it does so.
   [[nodiscard]] const std::optional<text::Windows>& windows() const { return windows_; }
   /// Returns the number of special tokens around a single text (false) or a pair (true).
@@ -122,6 +124,7 @@ class TextEncoder {
 
   std::unique_ptr<const Any> tokenizer_;
   std::size_t max_length_ = text::EncodeOptions{}.max_length;
+  text::LongTexts long_texts_ = text::LongTexts::truncate;
   std::optional<text::Windows> windows_ = {};
 };
 

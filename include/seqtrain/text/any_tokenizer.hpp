@@ -58,6 +58,10 @@ class AnyTokenizer {
     stride_ = stride;
     if (max_length > 0) max_length_ = max_length;
   }
+  /// Returns the ids that texts keep.
+  [[nodiscard]] LongTexts long_texts() const {
+    return visit([](const auto& tokenizer) { return tokenizer.long_texts(); });
+  }
   /// Returns the ids that texts keep if `set_long_texts` was called.
   [[nodiscard]] std::optional<LongTexts> chosen_long_texts() const noexcept { return chosen_; }
 

@@ -36,6 +36,13 @@ struct Windows {
   }
 };
 
+/// Returns the number of windows of a text with `ids` ids, special tokens included.
+[[nodiscard]] inline std::size_t count_windows(std::size_t ids, const Windows& windows) {
+  if (ids <= windows.length) return 1;
+  const std::size_t step = windows.length - windows.before - windows.after - windows.stride;
+  return 1 + (ids - windows.length + step - 1) / step;
+}
+
 /// Returns the windows of a text's ids. All of them have the text's special tokens around them.
 [[nodiscard]] inline std::vector<std::vector<Id>> windows_of(std::span<const Id> ids,
                                                              const Windows& windows) {

@@ -82,7 +82,6 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
 struct AnyPredictor::State {
   std::filesystem::path folder;
   detail::TrainedModel model;
-  std::int32_t adapters = 0;
   std::mutex mutex = {};
 };
 
@@ -114,10 +113,9 @@ AnyPredictor::with_adapter(const std::filesystem::path& directory) const {
   if (model == nullptr || !weights::is_adapter(folder)) {
     throw InputError{"is no adapter, or not of an encoder", {.object = directory.string()}};
   }
-  const auto way = [](const std::filesystem::path& place) {
-    return text::detail::long_texts_of(text::TokenizerFolder{place});
-  };
-  const bool other = !text::tokenizer_files(folder).empty() && way(folder) != way(base);
+  const bool other =
+      !text::tokenizer_files(folder).empty() &&
+      text::detail::long_texts_of(text::TokenizerFolder{folder}) != encode_->long_texts();
   if (other || encode_->windows()) {
     throw InputError{"reads long texts otherwise than its base, or in windows",
                      {.object = directory.string()},
@@ -130,9 +128,8 @@ AnyPredictor::with_adapter(const std::filesystem::path& directory) const {
   check_trained(loaded.report);
   result.has_head_ = true;
   result.classify(folder, loaded.config, base);
-  result.adapter_ = state_->adapters + 1;
   if (model->add_adapter(std::move(loaded))) {
-    ++state_->adapters;
+    result.adapter_ = model->adapters();
     return result;
   }
   throw InputError{"the passes of this model do not compute several adapters",

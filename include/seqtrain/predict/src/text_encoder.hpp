@@ -7,6 +7,7 @@ namespace seqtrain::predict {
 
 SEQTRAIN_SEPARATE TextEncoder::TextEncoder(const text::AnyTokenizer& tokenizer)
     : TextEncoder{tokenizer.visit([](const auto& known) { return TextEncoder{known}; })} {
+  long_texts_ = tokenizer.long_texts();
   windows_ = tokenizer.windows();
   if (!windows_) max_length_ = tokenizer.max_length();
 }
