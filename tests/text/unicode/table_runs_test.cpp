@@ -1,4 +1,7 @@
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -7,17 +10,20 @@
 namespace seqtrain::text::unicode_tables {
 namespace {
 
+TEST(TableRuns, ReadsNumbersOfAnySize) {
+  EXPECT_EQ(numbers_of("ACDeggB/////f8//jC"),
+            (std::vector<std::int32_t>{0, 1, -1, 15, 512, -536870911, 1114110}));
+}
+
 TEST(TableRuns, ReadsCodes) {
-  constexpr std::int32_t runs[] = {'a', 2, 4, 1};
   std::u32string codes;
-  for_each_code(runs, [&](char32_t code) { codes += code; });
+  for_each_code("iGEIC", [&](char32_t code) { codes += code; });
   EXPECT_EQ(codes, U"abe");
 }
 
 TEST(TableRuns, ReadsPartsAsDistancesFromThoseBefore) {
-  constexpr std::int32_t runs[] = {'A', 2, 1, 'a', 1, 5, 1, 2, 2, 'x'};
   std::u32string all;
-  for_each_decomposition(runs, [&](char32_t code, std::span<const char32_t> parts) {
+  for_each_decomposition("iEECiGCKCEEwH", [&](char32_t code, std::span<const char32_t> parts) {
     all += code;
     all.append(parts.begin(), parts.end());
   });

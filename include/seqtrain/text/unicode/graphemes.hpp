@@ -131,8 +131,8 @@ class Graphemes {
     flip(conjunct_differences, conjunct_extend);
   }
 
-  void flip(std::span<const std::int32_t> runs, Class kind) {
-    unicode_tables::for_each_code(runs, [&](char32_t code) { classes_[code] ^= kind; });
+  void flip(std::string_view table, Class kind) {
+    unicode_tables::for_each_code(table, [&](char32_t code) { classes_[code] ^= kind; });
   }
 
   std::vector<std::uint8_t> classes_;

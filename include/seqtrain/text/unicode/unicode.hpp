@@ -5,15 +5,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <seqtrain/text/unicode/unicode_tables.hpp>
 
 namespace seqtrain::text::unicode_tables {
 
+/// Returns the numbers of a table. A character has 5 bits of a number, the lowest first, and 32 if
+/// more follow. The lowest bit of all is the sign.
+inline std::vector<std::int32_t> numbers_of(std::string_view table) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::vector<std::int32_t> result;
+  std::size_t bits = 0;
+  for (std::size_t i = 0, shift = 0; i < table.size(); ++i) {
+    const std::size_t digit = digits.find(table[i]);
+    bits |= (digit & 31) << shift;
+    shift += 5;
+    if ((digit & 32) != 0) continue;
+    const auto size = static_cast<std::int32_t>(bits >> 1);
+    result.push_back((bits & 1) != 0 ? -size : size);
+    bits = shift = 0;
+  }
+  return result;
+}
+
 /// Calls `use(code)` for each character of pairs (gap from the last start, length).
 template <class Use>
-void for_each_code(std::span<const std::int32_t> runs, Use&& use) {
+void for_each_code(std::string_view table, Use&& use) {
+  const std::vector<std::int32_t> runs = numbers_of(table);
   std::int32_t first = 0;
   for (std::size_t i = 0; i < runs.size(); i += 2) {
     first += runs[i];
@@ -24,7 +45,8 @@ void for_each_code(std::span<const std::int32_t> runs, Use&& use) {
 /// Calls `use(code, parts)` for each character of runs (gap from the last start, length, parts per
 /// character, parts), with each part stored as its distance from the part at its place before.
 template <class Use>
-void for_each_decomposition(std::span<const std::int32_t> runs, Use&& use) {
+void for_each_decomposition(std::string_view table, Use&& use) {
+  const std::vector<std::int32_t> runs = numbers_of(table);
   std::array<char32_t, 18> parts{};
   std::int32_t first = 0;
   for (std::size_t i = 0; i < runs.size();) {
@@ -77,9 +99,7 @@ class CharacterTable {
   /// Returns the `Property` bits of a character.
   [[nodiscard]] std::uint8_t properties(char32_t code) const noexcept { return properties_[code]; }
 
-  [[nodiscard]] bool is_word_character(char32_t code) const { return words_[code]; }
-  [[nodiscard]] bool is_numeric(char32_t code) const { return numeric_[code]; }
-  [[nodiscard]] bool is_mark(char32_t code) const { return marks_[code]; }
+  std::vector<bool> words, numeric, marks;  ///< whether a character is in the set
 
   /// Returns the lower case of a character by itself, so there is no final sigma. Only U+0130 gives
   /// more than one character.
@@ -120,7 +140,7 @@ class CharacterTable {
     std::uint8_t value;
   };
 
-  CharacterTable() : properties_(0x110000), words_(0x110000), numeric_(0x110000), marks_(0x110000) {
+  CharacterTable() : words(0x110000), numeric(0x110000), marks(0x110000), properties_(0x110000) {
     using namespace unicode_tables;
     mark(letters, letter);
     mark(numbers, number);
@@ -129,50 +149,48 @@ class CharacterTable {
     mark(controls, control);
     mark(ideographs, ideograph);
     mark(nonspacing_marks, nonspacing_mark);
-    flip(marks_, nonspacing_marks);
-    flip(marks_, mark_differences);
-    words_ = marks_;
-    flip(words_, letters);
-    flip(words_, numbers);
-    flip(words_, word_differences);
-    flip(numeric_, numbers);
-    flip(numeric_, numeric_differences);
+    flip(marks, nonspacing_marks);
+    flip(marks, mark_differences);
+    words = marks;
+    flip(words, letters);
+    flip(words, numbers);
+    flip(words, word_differences);
+    flip(numeric, numbers);
+    flip(numeric, numeric_differences);
     read_lower_case();
     read_combining_classes();
     read_decompositions();
-    for (const auto& entry : lower_) properties_[entry.code] |= mapped;
-    for (const auto& entry : classes_) properties_[entry.code] |= mapped;
-    for (const auto& entry : decompositions_) properties_[entry.code] |= mapped;
-    for (auto code = hangul_first; code < hangul_first + hangul_count; ++code) {
-      properties_[code] |= mapped;
-    }
-    properties_[U'\u0130'] |= mapped;
+    const auto map = [this](char32_t code) { properties_[code] |= mapped; };
+    for (const auto& entry : lower_) map(entry.code);
+    for (const auto& entry : classes_) map(entry.code);
+    for (const auto& entry : decompositions_) map(entry.code);
+    for (auto code = hangul_first; code < hangul_first + hangul_count; ++code) map(code);
+    map(U'\u0130');
   }
 
-  void mark(std::span<const std::int32_t> runs, Property property) {
-    unicode_tables::for_each_code(runs, [&](char32_t code) { properties_[code] |= property; });
+  void mark(std::string_view table, Property property) {
+    unicode_tables::for_each_code(table, [&](char32_t code) { properties_[code] |= property; });
   }
 
   /// Adds the characters that `set` lacks and removes those that it has.
-  static void flip(std::vector<bool>& set, std::span<const std::int32_t> runs) {
-    unicode_tables::for_each_code(runs, [&](char32_t code) { set[code].flip(); });
+  static void flip(std::vector<bool>& set, std::string_view table) {
+    unicode_tables::for_each_code(table, [&](char32_t code) { set[code].flip(); });
   }
 
   void read_lower_case() {
-    const std::span<const std::int32_t> runs{unicode_tables::lower_case};
+    const auto runs = unicode_tables::numbers_of(unicode_tables::lower_case);
     std::int32_t code = 0;
     for (std::size_t i = 0; i < runs.size(); i += 4) {
       code += runs[i];
       for (std::int32_t k = 0; k < runs[i + 1]; ++k) {
-        const std::int32_t upper = code + k * runs[i + 2];
-        lower_.push_back(
-            {static_cast<char32_t>(upper), static_cast<char32_t>(upper + runs[i + 3])});
+        const auto upper = static_cast<char32_t>(code + k * runs[i + 2]);
+        lower_.push_back({upper, upper + static_cast<char32_t>(runs[i + 3])});
       }
     }
   }
 
   void read_combining_classes() {
-    const std::span<const std::int32_t> runs{unicode_tables::combining_classes};
+    const auto runs = unicode_tables::numbers_of(unicode_tables::combining_classes);
     std::int32_t code = 0;
     for (std::size_t i = 0; i < runs.size(); i += 3) {
       code += runs[i];
@@ -210,9 +228,6 @@ class CharacterTable {
   }
 
   std::vector<std::uint8_t> properties_;
-  std::vector<bool> words_;
-  std::vector<bool> numeric_;
-  std::vector<bool> marks_;
   std::vector<LowerCase> lower_;
   std::vector<CombiningClass> classes_;
   std::vector<Decomposition> decompositions_;
@@ -255,17 +270,17 @@ class CharacterTable {
 
 /// Returns whether the character is in \w. An added token with `single_word` must not touch one.
 [[nodiscard]] inline bool is_word_character(char32_t code) {
-  return CharacterTable::instance().is_word_character(code);
+  return CharacterTable::instance().words[code];
 }
 
 /// Returns whether the pre-tokenizer Digits isolates the character.
 [[nodiscard]] inline bool is_numeric(char32_t code) {
-  return CharacterTable::instance().is_numeric(code);
+  return CharacterTable::instance().numeric[code];
 }
 
 /// Returns whether the character is in category M, which the normalizer StripAccents drops.
 [[nodiscard]] inline bool is_mark(char32_t code) {
-  return CharacterTable::instance().is_mark(code);
+  return CharacterTable::instance().marks[code];
 }
 
 [[nodiscard]] inline CodePoints lower(char32_t code) noexcept {
