@@ -31,13 +31,13 @@ DEFECTS = {
     ],
     "2: the lowest steps are removed, whoever wrote them": [
         ONE_FOLDER, NO_BOUND,
-        ("checkpoint/checkpoints.hpp", "if (search.read(run_.id, step)) return;", "(void)search;"),
+        (FOLDER, "if (search.read(run.id, step)) return;", "(void)search;"),
     ],
     "2 again, within a run: a newer checkpoint that cannot be read counts": [NO_BOUND],
     "3: another run's complete checkpoint of the step is taken for its own": [ONE_FOLDER],
     "4: checkpoints at any depth count": [
         ONE_FOLDER,
-        ("checkpoint/checkpoints.hpp", "if (search.read(run_.id, step)) return;", "(void)search;"),
+        (FOLDER, "if (search.read(run.id, step)) return;", "(void)search;"),
         (FOLDER, "      const auto step = step_of(key);\n      if (step && key == at(*step) + last)",
          "      const auto folder = std::string_view{key}.substr(0, key.size() - last.size());\n"
          "      const auto step = train::checkpoint_step(folder.substr(folder.rfind('/') + 1));\n"
@@ -60,11 +60,11 @@ DEFECTS = {
          "(void)record_.renew(step);"),
     ],
     "a run without a readable checkpoint keeps its name": [
-        ("checkpoint/checkpoints.hpp",
-         "options_.resume == \"auto\" && found && found->run().id == named &&\n"
-         "                      found->run().steps == plan.steps;",
-         "options_.resume == \"auto\" && !named.empty() &&\n"
-         "                      (!found || found->run().steps == plan.steps);"),
+        ("checkpoint/same_run.hpp",
+         "options.resume == \"auto\" && found && found->run().id == named &&\n"
+         "                    found->run().steps == plan.steps;",
+         "options.resume == \"auto\" && !named.empty() &&\n"
+         "                    (!found || found->run().steps == plan.steps);"),
     ],
 }
 

@@ -97,8 +97,8 @@ struct CheckpointSearchTest : testing::Test {
   using Search = CheckpointSearch<sink::Directory, sink::Memory>;
 
   void write(std::int64_t step, const std::string& run = "run") {
-    write_checkpoint(here, CheckpointFolder{here, run}.at(step), tests::some_snapshot(step),
-                     {.id = run});
+    tests::write_snapshot(here, CheckpointFolder{here, run}.at(step), tests::some_snapshot(step),
+                          {.id = run});
   }
 
   /// Writes a checkpoint that only the store has.

@@ -29,7 +29,7 @@ const RunDescription described_run{.id = "run_1",
 /// Writes a checkpoint as the whole content of a directory and reads it.
 void write(const tests::TemporaryDirectory& directory, const Snapshot& snapshot) {
   sink::Directory store{directory.path().parent_path()};
-  write_checkpoint(store, directory.path().filename().string(), snapshot, described_run);
+  tests::write_snapshot(store, directory.path().filename().string(), snapshot, described_run);
 }
 
 TEST(Checkpoint, ComesBackAsItWas) {

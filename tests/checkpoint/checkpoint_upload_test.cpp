@@ -95,7 +95,7 @@ struct CheckpointUploadTest : testing::Test {
   }
 
   void offer(Upload& upload, std::int64_t step) {
-    write_checkpoint(here, folder.at(step), tests::some_snapshot(step), {.id = "run"});
+    tests::write_snapshot(here, folder.at(step), tests::some_snapshot(step), {.id = "run"});
     upload.offer(step);
   }
 
@@ -126,7 +126,7 @@ struct CheckpointUploadTest : testing::Test {
 };
 
 TEST_F(CheckpointUploadTest, PutsTheManifestLast) {
-  write_checkpoint(here, folder.at(3), tests::some_snapshot(3), {.id = "run"});
+  tests::write_snapshot(here, folder.at(3), tests::some_snapshot(3), {.id = "run"});
   upload_checkpoint(here, there, "run", 3);
   EXPECT_TRUE(has(3));
   EXPECT_EQ(there.order.back(), "run/checkpoint-3/manifest.json");

@@ -17,7 +17,7 @@ struct SameRunTest : testing::Test {
   std::string problem(const RunDescription& there) const {
     const tests::TemporaryDirectory temporary;
     sink::Directory store{temporary.path()};
-    write_checkpoint(store, "checkpoint-4", tests::some_snapshot(4), there);
+    tests::write_snapshot(store, "checkpoint-4", tests::some_snapshot(4), there);
     const Checkpoint checkpoint{temporary / "checkpoint-4"};
     try {
       check_same_run(checkpoint, plan, options);

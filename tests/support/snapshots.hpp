@@ -3,12 +3,21 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include <seqtrain/checkpoint/checkpoint.hpp>
 
 #include "support/run_events.hpp"
 
 namespace seqtrain::tests {
+
+/// Writes a copy of a fit as a checkpoint into the folder `folder` of a store.
+template <class Directory>
+void write_snapshot(Directory& store, const std::string& folder,
+                    const checkpoint::Snapshot& snapshot, const checkpoint::RunDescription& run) {
+  snapshot.view(
+      [&](const train::FitView& fit) { checkpoint::write_checkpoint(store, folder, fit, run); });
+}
 
 /// Returns a fit after this many steps, with a model of three numbers.
 inline checkpoint::Snapshot some_snapshot(std::int64_t step) {

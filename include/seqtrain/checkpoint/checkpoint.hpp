@@ -169,11 +169,17 @@ void write_checkpoint(Directory& store, const std::string& folder, const train::
   store.put(folder + "/" + std::string{sink::Manifest::file_name}, std::as_bytes(std::span{text}));
 }
 
-/// Writes a copy of a fit in the same way.
+/// Writes a checkpoint as one of the run `run` in the same way.
 template <class Directory>
-void write_checkpoint(Directory& store, const std::string& folder, const Snapshot& snapshot,
+void write_checkpoint(Directory& store, const std::string& folder, const Checkpoint& checkpoint,
                       const RunDescription& run) {
-  snapshot.view([&](const train::FitView& fit) { write_checkpoint(store, folder, fit, run); });
+  const std::function<void(const train::VisitTensors&)> tensors =
+      [&](const train::VisitTensors& visit) {
+        for (const char* owner : {"model", "optimizer", "best_model"}) {
+          if (checkpoint.has(owner)) visit(owner, checkpoint.tensors(owner));
+        }
+      };
+  write_checkpoint(store, folder, train::FitView{checkpoint.state(), tensors}, run);
 }
 
 }  // namespace seqtrain::checkpoint

@@ -110,6 +110,12 @@ class CheckpointSearch {
   CheckpointSearch(Directory& local, Remote* remote, Log log)
       : local_{&local}, remote_{remote}, log_{std::move(log)} {}
 
+  /// Returns the checkpoint that `resume` of `train::CheckpointOptions` asks for, or null.
+  std::shared_ptr<const Checkpoint> find(const std::string& resume, const std::string& run) const {
+    if (resume == "auto") return newest(run);
+    return resume == "never" ? nullptr : at(resume);
+  }
+
   /// Returns the newest complete checkpoint, or null. Logs each newer one that is not complete. An
   /// empty `run` stands for the checkpoints that seqtrain 0.1 wrote.
   std::shared_ptr<const Checkpoint> newest(const std::string& run) const {
@@ -186,5 +192,18 @@ class CheckpointSearch {
   Remote* remote_;
   Log log_;
 };
+
+/// Writes a checkpoint, unless a complete one of this run and step exists: its bits would be equal.
+template <class Directory>
+void write_unless_complete(Directory& local, const train::FitView& fit, const RunDescription& run) {
+  const std::int64_t step = fit.state.position.step;
+  const CheckpointFolder folder{local, run.id};
+  if (local.map(folder.at(step, sink::Manifest::file_name))) {
+    const CheckpointSearch<Directory, Directory> search{local, nullptr, {}};
+    if (search.read(run.id, step)) return;
+    folder.remove(step);
+  }
+  write_checkpoint(local, folder.at(step), fit, run);
+}
 
 }  // namespace seqtrain::checkpoint

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include <seqtrain/checkpoint/checkpoint.hpp>
 #include <seqtrain/checkpoint/checkpoint_folder.hpp>
 #include <seqtrain/checkpoint/run_record.hpp>
 #include <seqtrain/concepts/policies.hpp>
@@ -36,6 +37,17 @@ void upload_checkpoint(Directory& local, S& store, const std::string& run, std::
   store.flush();
   put(last);
   store.flush();
+}
+
+/// Copies a checkpoint of another run into the run `run`, durably, so that a restart finds it.
+/// `remote` may be null. Returns the checkpoint's step.
+template <class Directory, Store S>
+std::int64_t adopt_checkpoint(const Checkpoint& checkpoint, Directory& local, S* remote,
+                              const RunDescription& run) {
+  const std::int64_t step = checkpoint.state().position.step;
+  write_checkpoint(local, CheckpointFolder{local, run.id}.at(step), checkpoint, run);
+  if (remote != nullptr) upload_checkpoint(local, *remote, run.id, step);
+  return step;
 }
 
 /// Copies a run's checkpoints from a local directory into a remote store in the background. Only

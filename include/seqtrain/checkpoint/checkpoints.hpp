@@ -6,17 +6,16 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <seqtrain/checkpoint/checkpoint.hpp>
 #include <seqtrain/checkpoint/checkpoint_folder.hpp>
 #include <seqtrain/checkpoint/checkpoint_upload.hpp>
+#include <seqtrain/checkpoint/messages.hpp>
 #include <seqtrain/checkpoint/run_record.hpp>
 #include <seqtrain/checkpoint/same_run.hpp>
 #include <seqtrain/concepts/policies.hpp>
@@ -52,7 +51,9 @@ class BasicCheckpoints {
         local_{std::move(local)},
         remote_{remote},
         make_upload_{[this, args...](RunRecord<Remote> record) {
-          return std::make_unique<Upload>(local_, *remote_, std::move(record), upload_options(),
+          typename Upload::Options upload{.run = run_.id, .keep = options_.keep};
+          upload.log = [this](const train::Notice& notice) { messages_.add(notice); };
+          return std::make_unique<Upload>(local_, *remote_, std::move(record), std::move(upload),
                                           args...);
         }},
         writer_{args...} {
@@ -74,9 +75,9 @@ class BasicCheckpoints {
   /// Returns the settings of the checkpoint that `restore` would continue; none if there is no such
   /// checkpoint. A remote checkpoint is copied to the local directory.
   [[nodiscard]] train::Pairs saved_settings() {
-    const auto found = search(
-        remote_ != nullptr ? RunRecord<Remote>{*remote_}.run() : RunRecord<Directory>{local_}.run(),
-        {});
+    const std::string run =
+        remote_ != nullptr ? RunRecord<Remote>{*remote_}.run() : RunRecord<Directory>{local_}.run();
+    const auto found = Search{local_, remote_, {}}.find(options_.resume, run);
     return found ? found->run().settings : train::Pairs{};
   }
 
@@ -96,7 +97,7 @@ class BasicCheckpoints {
     problem_.clear();
     snapshot_.tensors.clear();
     auto saved = remote_ != nullptr ? begin(*remote_, plan) : begin(local_, plan);
-    pass_on_messages();
+    messages_.pass_on(options_.log);
     if (!saved) return {};
     last_step_ = saved->state().position.step;
     if (saved->run().id == run_.id) {
@@ -110,7 +111,7 @@ class BasicCheckpoints {
   /// Saves a fit at one of the moments that `Moment` describes. Throws `Error` if another program
   /// has taken the store over, or if the last checkpoint of a stopped run cannot be made durable.
   void save(train::Moment moment, const train::FitView& fit) {
-    pass_on_messages();
+    messages_.pass_on(options_.log);
     check_owner();
     const std::int64_t step = fit.state.position.step;
     if (moment == train::Moment::step) {
@@ -126,7 +127,7 @@ class BasicCheckpoints {
       write(fit);
     }
     moment == train::Moment::stop ? finish_stop() : finish_end();
-    pass_on_messages();
+    messages_.pass_on(options_.log);
     check_owner();
   }
 
@@ -156,20 +157,24 @@ class BasicCheckpoints {
   using Clock = std::chrono::steady_clock;
   using Upload = CheckpointUpload<Directory, Remote, Worker>;
   using Folder = CheckpointFolder<Directory>;
-
-  struct Message {
-    std::string text;
-    bool warning;
-  };
+  using Search = CheckpointSearch<Directory, Remote>;
 
   /// Finds the checkpoint to continue, chooses the run, and takes the store over.
   template <class Place>
   std::shared_ptr<const Checkpoint> begin(Place& place, const train::Plan& plan) {
     RunRecord<Place> record{place};
-    const auto found = search(record.run(), [this](const std::string& text) { warn(text); });
+    const auto warn = [this](const std::string& text) { messages_.warn(text); };
+    const auto found = Search{local_, remote_, warn}.find(options_.resume, record.run());
+    messages_.pass_on(options_.log);
     if (found) check_same_run(*found, plan, options_);
-    describe_run(found.get(), record.run(), plan);
-    if (found && found->run().id != run_.id) adopt(*found);
+    run_ = describe_run(found.get(), record.run(), plan, options_);
+    if (found && found->run().steps > 0 && found->run().steps < plan.steps) {
+      messages_.say("The run is extended from " + std::to_string(found->run().steps) + " to " +
+                    std::to_string(plan.steps) + " steps");
+    }
+    if (found && found->run().id != run_.id) {
+      begun_ = durable_ = adopt_checkpoint(*found, local_, remote_, run_);
+    }
     record.claim(run_.id, options_.make_id());
     if constexpr (std::same_as<Place, Directory>) {
       if (remote_ == nullptr) record_.emplace(std::move(record));
@@ -177,65 +182,8 @@ class BasicCheckpoints {
     if constexpr (std::same_as<Place, Remote>) {
       if (remote_ != nullptr) upload_ = make_upload_(std::move(record));
     }
-    if (found) say("Resumed from " + found->where());
+    if (found) messages_.say("Resumed from " + found->where());
     return found;
-  }
-
-  /// Returns the checkpoint to continue, or null. Logs those that cannot be used.
-  std::shared_ptr<const Checkpoint> search(const std::string& run,
-                                           std::function<void(const std::string&)> log) {
-    const CheckpointSearch<Directory, Remote> search{local_, remote_, std::move(log)};
-    std::shared_ptr<const Checkpoint> found;
-    if (options_.resume == "auto") {
-      found = search.newest(run);
-    } else if (options_.resume != "never") {
-      found = search.at(options_.resume);
-    }
-    pass_on_messages();
-    return found;
-  }
-
-  /// Sets `run_`: the checkpoint's run if "auto" continues it at the same length, else a new run,
-  /// whose lineage names the checkpoint. So all checkpoints of one run and step have the same bits.
-  void describe_run(const Checkpoint* found, const std::string& named, const train::Plan& plan) {
-    const bool same = options_.resume == "auto" && found && found->run().id == named &&
-                      found->run().steps == plan.steps;
-    run_ = {.id = same ? named : options_.make_id(),
-            .steps = plan.steps,
-            .settings = options_.settings,
-            .fit = plan.settings,
-            .versions = options_.versions};
-    if (!found) return;
-    const auto& before = found->run();
-    run_.lineage = before.lineage;
-    if (same) return;
-    run_.lineage.push_back({.run = before.id.empty() ? "0.1" : before.id,
-                            .step = found->state().position.step,
-                            .steps = before.steps});
-    if (before.steps > 0 && before.steps < plan.steps) {
-      say("The run is extended from " + std::to_string(before.steps) + " to " +
-          std::to_string(plan.steps) + " steps");
-    }
-  }
-
-  /// Copies a checkpoint of another run into this run, durably, so that a restart finds it.
-  void adopt(const Checkpoint& checkpoint) {
-    const std::function<void(const train::VisitTensors&)> tensors =
-        [&](const train::VisitTensors& visit) {
-          for (const char* owner : {"model", "optimizer", "best_model"}) {
-            if (checkpoint.has(owner)) visit(owner, checkpoint.tensors(owner));
-          }
-        };
-    const std::int64_t step = checkpoint.state().position.step;
-    write_checkpoint(local_, Folder{local_, run_.id}.at(step), {checkpoint.state(), tensors}, run_);
-    if (remote_ != nullptr) upload_checkpoint(local_, *remote_, run_.id, step);
-    begun_ = durable_ = step;
-  }
-
-  typename Upload::Options upload_options() {
-    return {.run = run_.id, .keep = options_.keep, .log = [this](const train::Notice& notice) {
-              note(std::string{notice.text}, notice.warning);
-            }};
   }
 
   [[nodiscard]] bool is_due(std::int64_t step) const {
@@ -265,23 +213,23 @@ class BasicCheckpoints {
       fail(fit, error.what());
     }
     snapshot_.tensors.clear();
-    pass_on_messages();
+    messages_.pass_on(options_.log);
     return false;
   }
 
   void fail(const train::FitView& fit, const std::string& problem) {
-    set_problem(problem);
-    warn(train::checkpoint_name(fit.state.position.step) +
-         " could not be saved, older ones stay: " + problem);
+    problem_ = problem;
+    messages_.warn(train::checkpoint_name(fit.state.position.step) +
+                   " could not be saved, older ones stay: " + problem);
   }
 
   /// Writes a checkpoint. A failure is noted and logged, not thrown.
   void write(const train::FitView& fit) {
     const std::int64_t step = fit.state.position.step;
     try {
-      put(fit);
+      write_unless_complete(local_, fit, run_);
       durable_ = step;
-      set_problem({});
+      problem_.clear();
     } catch (const std::exception& error) {
       return fail(fit, error.what());
     }
@@ -291,26 +239,13 @@ class BasicCheckpoints {
       const auto needed = upload_ ? upload_->under_way() : std::nullopt;
       if (!replaced_) Folder{local_, run_.id}.prune(step, options_.keep, needed);
     } catch (const std::exception& error) {
-      warn("old checkpoints could not be removed: " + std::string{error.what()});
+      messages_.warn("old checkpoints could not be removed: " + std::string{error.what()});
     }
-  }
-
-  /// Writes a checkpoint, unless a complete one of this run and step exists: its bits would be
-  /// equal.
-  void put(const train::FitView& fit) {
-    const std::int64_t step = fit.state.position.step;
-    const Folder folder{local_, run_.id};
-    if (local_.map(folder.at(step, sink::Manifest::file_name))) {
-      const CheckpointSearch<Directory, Remote> search{local_, nullptr, {}};
-      if (search.read(run_.id, step)) return;
-      folder.remove(step);
-    }
-    write_checkpoint(local_, folder.at(step), fit, run_);
   }
 
   void finish_stop() {
     if (!problem_.empty()) throw Error{"no checkpoint of the last step: " + problem_};
-    say("Saved " + train::checkpoint_name(last_step_) + " in " + local_.name());
+    messages_.say("Saved " + train::checkpoint_name(last_step_) + " in " + local_.name());
     if (upload_) finish_upload();
   }
 
@@ -321,8 +256,8 @@ class BasicCheckpoints {
         Folder{local_, run_.id}.prune(durable_, 0);  // copies in the cache directory
       }
     } catch (const Error& error) {
-      set_problem(error.what());
-      warn(error.what());
+      problem_ = error.what();
+      messages_.warn(error.what());
     }
   }
 
@@ -341,26 +276,6 @@ class BasicCheckpoints {
                 {.object = remote_ != nullptr ? std::string{remote_->name()} : local_.name()}};
   }
 
-  void set_problem(std::string problem) { problem_ = std::move(problem); }
-
-  void say(const std::string& text) { note(text, false); }
-  void warn(const std::string& text) { note(text, true); }
-
-  void note(const std::string& text, bool warning) {
-    const std::lock_guard lock{mutex_};
-    messages_.push_back({text, warning});
-  }
-
-  void pass_on_messages() {
-    std::vector<Message> messages;
-    {
-      const std::lock_guard lock{mutex_};
-      messages.swap(messages_);
-    }
-    if (!options_.log) return;
-    for (const auto& [text, warning] : messages) options_.log({.text = text, .warning = warning});
-  }
-
   train::CheckpointOptions options_;
   Directory local_;
   Remote* remote_;
@@ -375,8 +290,7 @@ class BasicCheckpoints {
   std::atomic<std::int64_t> durable_{-1};  // step of the newest complete local checkpoint
   std::atomic<bool> replaced_{false};
   std::string problem_;  // why the last write failed; only the writer uses it while it is busy
-  std::mutex mutex_;
-  std::vector<Message> messages_;  // for the thread that trains
+  Messages messages_;
   std::unique_ptr<Upload> upload_;
   Worker writer_;  // last: its task uses the others
 };

@@ -91,4 +91,27 @@ inline void check_same_run(const Checkpoint& checkpoint, const train::Plan& plan
   }
 }
 
+/// Returns the run of a fit: the checkpoint's run if "auto" continues it, the run `named`, at the
+/// same length, else a new run, whose lineage names the checkpoint. So all checkpoints of one run
+/// and step have the same bits. `found` may be null.
+inline RunDescription describe_run(const Checkpoint* found, const std::string& named,
+                                   const train::Plan& plan,
+                                   const train::CheckpointOptions& options) {
+  const bool same = options.resume == "auto" && found && found->run().id == named &&
+                    found->run().steps == plan.steps;
+  RunDescription run{.id = same ? named : options.make_id(),
+                     .steps = plan.steps,
+                     .settings = options.settings,
+                     .fit = plan.settings,
+                     .versions = options.versions};
+  if (!found) return run;
+  const auto& before = found->run();
+  run.lineage = before.lineage;
+  if (same) return run;
+  run.lineage.push_back({.run = before.id.empty() ? "0.1" : before.id,
+                         .step = found->state().position.step,
+                         .steps = before.steps});
+  return run;
+}
+
 }  // namespace seqtrain::checkpoint
