@@ -109,7 +109,7 @@ TEST_F(Credentials, AServiceAccountSignsAStatement) {
   EXPECT_EQ(token.value, "t");
   EXPECT_EQ(token.lifetime, http::Seconds{1799});
   EXPECT_EQ(account->account(), "robot@example.iam.gserviceaccount.com");
-  EXPECT_EQ(account->quota_project(), "payer");
+  EXPECT_EQ(account->quota_project, "payer");
   const auto seen = transport_.seen().at(0);
   EXPECT_EQ(seen.origin, "https://tokens.example.com");
   const std::string start =

@@ -94,81 +94,71 @@ class Anonymous final : public Credentials {
 /// A service account with its key. A signed statement is exchanged for a token (RFC 7523).
 class ServiceAccount final : public Credentials {
  public:
-  ServiceAccount(std::string email, std::string key_id, SigningKey key, http::Url token_url,
-                 std::string token_uri, std::string quota_project)
-      : email_{std::move(email)},
-        key_id_{std::move(key_id)},
-        key_{std::move(key)},
-        token_url_{std::move(token_url)},
-        token_uri_{std::move(token_uri)},
-        quota_project_{std::move(quota_project)} {}
+  struct Options {
+    std::string email;
+    std::string key_id;  ///< may be empty
+    SigningKey key;
+    http::Url token_url;
+    std::string token_uri;  ///< `token_url` as it is written
+  };
+
+  explicit ServiceAccount(Options options) : options_{std::move(options)} {}
 
   [[nodiscard]] Token fetch(const TokenContext& context, std::string_view scope) const override {
-    const auto assertion = key_.sign(header(), claims(context.timing.wall_seconds(), scope));
+    const auto assertion =
+        options_.key.sign(header(), claims(context.timing.wall_seconds(), scope));
     std::string body;
     const auto request = detail::form_post(
-        token_url_,
+        options_.token_url,
         {{"grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"}, {"assertion", assertion}},
         body);
-    return read_token(ask_for_token(context, request, "token for " + email_), context.timing,
-                      email_);
+    return fetch_token(context, request, account());
   }
-  [[nodiscard]] std::string account() const override { return email_; }
-  [[nodiscard]] std::string quota_project() const override { return quota_project_; }
+  [[nodiscard]] std::string account() const override { return options_.email; }
 
  private:
   [[nodiscard]] std::string header() const {
     json::Writer writer;
     writer.begin_object().member("alg", "RS256").member("typ", "JWT");
-    if (!key_id_.empty()) writer.member("kid", key_id_);
+    if (!options_.key_id.empty()) writer.member("kid", options_.key_id);
     return writer.end_object().text();
   }
   [[nodiscard]] std::string claims(std::time_t now, std::string_view scope) const {
     json::Writer writer;
-    writer.begin_object().member("iss", email_).member("scope", scope).member("aud", token_uri_);
-    writer.member("iat", now).member("exp", now + 3600);
+    writer.begin_object().member("iss", options_.email).member("scope", scope);
+    writer.member("aud", options_.token_uri).member("iat", now).member("exp", now + 3600);
     return writer.end_object().text();
   }
 
-  std::string email_;
-  std::string key_id_;
-  SigningKey key_;
-  http::Url token_url_;
-  std::string token_uri_;
-  std::string quota_project_;
+  Options options_;
 };
 
 /// A person's login, which `gcloud auth application-default login` has written.
 class AuthorizedUser final : public Credentials {
  public:
-  AuthorizedUser(std::string client_id, std::string client_secret, std::string refresh_token,
-                 http::Url token_url, std::string quota_project)
-      : client_id_{std::move(client_id)},
-        client_secret_{std::move(client_secret)},
-        refresh_token_{std::move(refresh_token)},
-        token_url_{std::move(token_url)},
-        quota_project_{std::move(quota_project)} {}
+  struct Options {
+    std::string client_id;
+    std::string client_secret;
+    std::string refresh_token;
+    http::Url token_url;
+  };
+
+  explicit AuthorizedUser(Options options) : options_{std::move(options)} {}
 
   [[nodiscard]] Token fetch(const TokenContext& context, std::string_view) const override {
     std::string body;
-    const auto request = detail::form_post(token_url_,
+    const auto request = detail::form_post(options_.token_url,
                                            {{"grant_type", "refresh_token"},
-                                            {"client_id", client_id_},
-                                            {"client_secret", client_secret_},
-                                            {"refresh_token", refresh_token_}},
+                                            {"client_id", options_.client_id},
+                                            {"client_secret", options_.client_secret},
+                                            {"refresh_token", options_.refresh_token}},
                                            body);
-    return read_token(ask_for_token(context, request, "token for " + account()), context.timing,
-                      account());
+    return fetch_token(context, request, account());
   }
   [[nodiscard]] std::string account() const override { return "the gcloud user"; }
-  [[nodiscard]] std::string quota_project() const override { return quota_project_; }
 
  private:
-  std::string client_id_;
-  std::string client_secret_;
-  std::string refresh_token_;
-  http::Url token_url_;
-  std::string quota_project_;
+  Options options_;
 };
 
 /// A service account that another identity may impersonate.
@@ -176,11 +166,8 @@ class Impersonated final : public Credentials {
  public:
   /// Creates the identity. `url` ends in `serviceAccounts/<email>:generateAccessToken`.
   Impersonated(std::unique_ptr<Credentials> source, http::Url url,
-               std::vector<std::string> delegates, std::string quota_project)
-      : source_{std::move(source)},
-        url_{std::move(url)},
-        delegates_{std::move(delegates)},
-        quota_project_{std::move(quota_project)} {}
+               std::vector<std::string> delegates)
+      : source_{std::move(source)}, url_{std::move(url)}, delegates_{std::move(delegates)} {}
 
   [[nodiscard]] Token fetch(const TokenContext& context, std::string_view scope) const override {
     const auto own = source_->fetch(context, scope::platform);
@@ -192,15 +179,13 @@ class Impersonated final : public Credentials {
         .body = {http::bytes_of(body)}};
     // The answer gives the expiry as a date, which a wrong clock would misread, so the requested
     // lifetime is used.
-    return read_token(ask_for_token(context, request, "token for " + account()), context.timing,
-                      account(), "accessToken");
+    return fetch_token(context, request, account(), "accessToken");
   }
   [[nodiscard]] std::string account() const override {
     const auto end = std::min(url_.target.rfind(":generateAccessToken"), url_.target.size());
     const auto begin = url_.target.rfind('/', end) + 1;
     return url_.target.substr(begin, end - begin);
   }
-  [[nodiscard]] std::string quota_project() const override { return quota_project_; }
 
  private:
   [[nodiscard]] std::string question(std::string_view scope) const {
@@ -212,7 +197,6 @@ class Impersonated final : public Credentials {
   std::unique_ptr<Credentials> source_;
   http::Url url_;
   std::vector<std::string> delegates_;
-  std::string quota_project_;
 };
 
 /// The machine's service account, whose tokens come from the metadata server.
@@ -221,9 +205,7 @@ class MachineAccount final : public Credentials {
   explicit MachineAccount(http::Url server) : server_{std::move(server)} {}
 
   [[nodiscard]] Token fetch(const TokenContext& context, std::string_view) const override {
-    const auto request = question("instance/service-accounts/default/token");
-    return read_token(ask_for_token(context, request, "token for " + account()), context.timing,
-                      account());
+    return fetch_token(context, question("instance/service-accounts/default/token"), account());
   }
   [[nodiscard]] std::string account() const override { return "the machine's service account"; }
 

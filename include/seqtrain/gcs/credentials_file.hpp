@@ -36,7 +36,6 @@ class ExternalAccount final : public Credentials {
     std::string client_id = {};  ///< only if the service asks for it
     std::string client_secret = {};
     std::string workforce_project = {};
-    std::string quota_project = {};
   };
 
   explicit ExternalAccount(Options options) : options_{std::move(options)} {}
@@ -58,12 +57,11 @@ class ExternalAccount final : public Credentials {
       const auto pair = options_.client_id + ":" + options_.client_secret;
       request.headers.push_back({"Authorization", "Basic " + http::base64(pair)});
     }
-    return read_token(ask_for_token(context, request, "token exchange"), context.timing, account());
+    return fetch_token(context, request, account());
   }
   [[nodiscard]] std::string account() const override {
     return "the external account of " + options_.audience;
   }
-  [[nodiscard]] std::string quota_project() const override { return options_.quota_project; }
 
  private:
   [[nodiscard]] std::string project_option() const {
@@ -124,19 +122,20 @@ inline constexpr std::string_view google_token_uri = "https://oauth2.googleapis.
 
 inline std::unique_ptr<Credentials> service_account(const json::Value& file,
                                                     const std::string& name) {
-  const auto uri = text_or(file, "token_uri", google_token_uri);
-  const std::string email{file.at("client_email").string()};
-  return std::make_unique<ServiceAccount>(
-      email, text_or(file, "private_key_id"),
-      SigningKey{file.at("private_key").string(), {.object = name, .field = "private_key"}},
-      secure_url(file, "token_uri", google_token_uri), uri, text_or(file, "quota_project_id"));
+  return std::make_unique<ServiceAccount>(ServiceAccount::Options{
+      .email = std::string{file.at("client_email").string()},
+      .key_id = text_or(file, "private_key_id"),
+      .key = {file.at("private_key").string(), {.object = name, .field = "private_key"}},
+      .token_url = secure_url(file, "token_uri", google_token_uri),
+      .token_uri = text_or(file, "token_uri", google_token_uri)});
 }
 
 inline std::unique_ptr<Credentials> authorized_user(const json::Value& file) {
   return std::make_unique<AuthorizedUser>(
-      std::string{file.at("client_id").string()}, std::string{file.at("client_secret").string()},
-      std::string{file.at("refresh_token").string()},
-      secure_url(file, "token_uri", google_token_uri), text_or(file, "quota_project_id"));
+      AuthorizedUser::Options{.client_id = std::string{file.at("client_id").string()},
+                              .client_secret = std::string{file.at("client_secret").string()},
+                              .refresh_token = std::string{file.at("refresh_token").string()},
+                              .token_url = secure_url(file, "token_uri", google_token_uri)});
 }
 
 inline SubjectTokenPlace subject_token_place(const json::Value& source) {
@@ -168,7 +167,7 @@ inline std::unique_ptr<Credentials> impersonated(std::unique_ptr<Credentials> so
   }
   return std::make_unique<Impersonated>(std::move(source),
                                         secure_url(file, "service_account_impersonation_url"),
-                                        std::move(delegates), text_or(file, "quota_project_id"));
+                                        std::move(delegates));
 }
 
 inline std::unique_ptr<Credentials> external_account(const json::Value& file) {
@@ -179,8 +178,7 @@ inline std::unique_ptr<Credentials> external_account(const json::Value& file) {
       .place = subject_token_place(file.at("credential_source")),
       .client_id = text_or(file, "client_id"),
       .client_secret = text_or(file, "client_secret"),
-      .workforce_project = text_or(file, "workforce_pool_user_project"),
-      .quota_project = text_or(file, "quota_project_id")});
+      .workforce_project = text_or(file, "workforce_pool_user_project")});
   if (!file.find("service_account_impersonation_url")) return own;
   return impersonated(std::move(own), file);
 }
@@ -217,7 +215,9 @@ inline std::filesystem::path well_known_file(const Environment& environment) {
 /// field.
 inline std::unique_ptr<Credentials> load_credentials(const std::filesystem::path& file) {
   const auto document = json::Document::load(file);
-  return detail::from_json(document.root(), file.string());
+  auto credentials = detail::from_json(document.root(), file.string());
+  credentials->quota_project = detail::text_or(document.root(), "quota_project_id");
+  return credentials;
 }
 
 /// Finds credentials in Google's order: the file named by `GOOGLE_APPLICATION_CREDENTIALS`,

@@ -182,7 +182,7 @@ class Service {
 
   http::Response send_with(const std::string& token, http::Request request) {
     if (!token.empty()) request.headers.push_back({"Authorization", "Bearer " + token});
-    const auto project = tokens_.credentials().quota_project();
+    const auto project = tokens_.credentials().quota_project;
     if (!project.empty()) request.headers.push_back({"x-goog-user-project", project});
     return transport_->send(request);
   }

@@ -51,8 +51,7 @@ class Credentials {
   /// Returns the name of the identity, for messages.
   [[nodiscard]] virtual std::string account() const = 0;
 
-  /// Returns the project that pays for requests, or nothing if the credentials name none.
-  [[nodiscard]] virtual std::string quota_project() const { return {}; }
+  std::string quota_project = {};  ///< pays for requests; empty if the credentials name none
 };
 
 /// Sends a request for a token, with retries. An error shows only OAuth's `error` and
@@ -104,7 +103,7 @@ inline std::string clock_advice(const http::Response& response, const http::Timi
 
 /// Reads the answer `{"<token_field>": …, "expires_in": …}`.
 inline Token read_token(const http::Response& response, const http::Timing& timing,
-                        const std::string& who, std::string_view token_field = "access_token") {
+                        const std::string& who, std::string_view token_field) {
   if (!response.succeeded()) {
     throw InputError{"no token was given: " + detail::oauth_problem(response),
                      {.object = who},
@@ -118,6 +117,13 @@ inline Token read_token(const http::Response& response, const http::Timing& timi
       token.value.find_first_of(std::string_view{" \t\r\n\0", 5}) == std::string::npos;
   if (plain && !token.value.empty()) return token;
   throw InputError{"the token that was given is empty or broken", {.object = who}};
+}
+
+/// Asks for the token of the identity `who`. Throws as `Credentials::fetch` does.
+inline Token fetch_token(const TokenContext& context, const http::Request& request,
+                         const std::string& who, std::string_view token_field = "access_token") {
+  const auto answer = ask_for_token(context, request, "token for " + who);
+  return read_token(answer, context.timing, who, token_field);
 }
 
 /// Keeps one token and renews it before it expires. The renewal is at a random moment of the
