@@ -22,9 +22,9 @@
 #include <seqtrain/model/any_predictor.hpp>
 #include <seqtrain/model/describe.hpp>
 #include <seqtrain/predict/answer_stream.hpp>
-#include <seqtrain/predict/comparison.hpp>
 #include <seqtrain/tensor/machine.hpp>
 
+#include "comparison.hpp"
 #include "predict_flags.hpp"
 #include "predict_input.hpp"
 
@@ -98,7 +98,7 @@ void label_records(Records records, const FieldsOfRun& run, const PredictFlags& 
   const auto options = flags.stream_options(predictor.max_length(), predictor.usual_length());
   if (flags.compare.empty()) return check(answer(records, predictor, options), flags);
   const auto other = load_in(flags.compare);
-  const predict::Compared compared{predictor, other};
+  const Compared compared{predictor, other};
   const auto done = answer(records, compared, options);
   std::cerr << name(predictor.precision()) << " compared with " << name(other.precision()) << ": "
             << compared.comparison().text() << '\n';

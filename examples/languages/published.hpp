@@ -15,10 +15,10 @@
 #include <seqtrain/core/mapped_file.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/labels.hpp>
-#include <seqtrain/data/one_hot.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/train/pairs.hpp>
 
+#include "one_hot.hpp"
 #include "threshold_scores.hpp"
 
 /// Returns the file that a link of `Published::gather` stands for, so that messages name the user's
@@ -167,8 +167,8 @@ struct Published {
     const auto asked = labels();
     const MappedFile file{from / dataset_file};
     const auto table =
-        data::read_one_hot({.text = file.text(), .name = (from / dataset_file).string()},
-                           {.text_column = text_column, .labels = asked, .other = other_label});
+        one_hot::read({.text = file.text(), .name = (from / dataset_file).string()},
+                      {.text_column = text_column, .labels = asked, .other = other_label});
     if (table.left_out > 0) {
       log.warning(std::to_string(table.left_out) + " rows have a missing value and are left out");
     }
@@ -187,10 +187,10 @@ struct Published {
     };
     const bool several = asked.size() > 1;
     std::filesystem::create_directories(to);
-    data::write_labelled_csv(to / "train.csv", table, of_rest(valid.train), several);
-    data::write_labelled_csv(to / "valid.csv", table, of_rest(valid.held_out), several);
-    data::write_labelled_csv(to / counted_file, table, test.train, several);
-    data::write_labelled_csv(to / "test.csv", table, test.held_out, several);
+    one_hot::write_labelled_csv(to / "train.csv", table, of_rest(valid.train), several);
+    one_hot::write_labelled_csv(to / "valid.csv", table, of_rest(valid.held_out), several);
+    one_hot::write_labelled_csv(to / counted_file, table, test.train, several);
+    one_hot::write_labelled_csv(to / "test.csv", table, test.held_out, several);
     return data::Labels{table.names(asked),
                         several ? ProblemType::multi_label : ProblemType::single_label};
   }

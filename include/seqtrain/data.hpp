@@ -17,7 +17,6 @@
 #include <seqtrain/data/language_loader.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/data/near_equal.hpp>
-#include <seqtrain/data/one_hot.hpp>
 #include <seqtrain/data/plan.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/data/reader.hpp>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <seqtrain/predict/answer_stream.hpp>
-#include <seqtrain/predict/comparison.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 #include <seqtrain/predict/text_encoder.hpp>

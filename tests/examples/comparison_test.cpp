@@ -1,9 +1,9 @@
+#include "examples/comparison.hpp"
+
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <seqtrain/predict/comparison.hpp>
 
 #include "support/fake_predictor.hpp"
 

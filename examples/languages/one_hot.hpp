@@ -17,16 +17,17 @@
 #include <seqtrain/data/csv.hpp>
 #include <seqtrain/data/source.hpp>
 
-namespace seqtrain::data {
+/// CSV files with one column per label.
+namespace one_hot {
 
 /// The columns of a CSV file with one column per label, whose cells are 0 or 1, or True or False.
-struct OneHotOptions {
+struct Options {
   std::string text_column = "text";
   std::vector<std::string> labels = {};
   std::string other = "other";  ///< label of a text that has none of the labels
 
   void validate() const {
-    const Demand demand{"one-hot labels"};
+    const seqtrain::Demand demand{"one-hot labels"};
     demand(!labels.empty(), "labels", "must not be empty");
     for (const auto& label : labels) {
       demand(!label.empty(), "labels", "have an empty name");
@@ -37,7 +38,7 @@ struct OneHotOptions {
 };
 
 /// Texts with the names of their labels. Each text has at least one.
-struct OneHotTable {
+struct Table {
   struct Row {
     std::string text;
     std::vector<std::string> labels;
@@ -69,12 +70,12 @@ namespace detail {
 }
 
 /// Reads the table's records one after the other.
-class OneHotReader {
+class Reader {
  public:
-  OneHotReader(const Source& source, const OneHotOptions& options)
+  Reader(const seqtrain::data::Source& source, const Options& options)
       : source_{&source}, options_{&options}, parser_{source}, rest_{source.text} {
     if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
-    if (rest_.empty()) throw InputError{"holds no example", {.object = source.name}};
+    if (rest_.empty()) throw seqtrain::InputError{"holds no example", {.object = source.name}};
     source.demand_utf8(rest_);
     parser_.take_record(rest_);
     const std::vector<std::string> header{parser_.cells().begin(), parser_.cells().end()};
@@ -85,11 +86,11 @@ class OneHotReader {
     }
   }
 
-  [[nodiscard]] OneHotTable read() {
-    OneHotTable table;
+  [[nodiscard]] Table read() {
+    Table table;
     while (!rest_.empty()) {
       if (rest_.starts_with('\n') || rest_.starts_with("\r\n")) {
-        take_line(rest_);
+        seqtrain::data::take_line(rest_);
         continue;
       }
       const std::string_view record = parser_.take_record(rest_);
@@ -113,9 +114,9 @@ class OneHotReader {
                                    const char* flag) const {
     const auto found = std::ranges::find(header, name);
     if (found != header.end()) return static_cast<std::size_t>(found - header.begin());
-    throw InputError{"no such column; there are: " + joined(header),
-                     {.object = source_->name, .field = name},
-                     std::string{"name the columns with "} + flag};
+    throw seqtrain::InputError{"no such column; there are: " + seqtrain::joined(header),
+                               {.object = source_->name, .field = name},
+                               std::string{"name the columns with "} + flag};
   }
 
   [[nodiscard]] std::vector<std::string> labels_of(std::span<const std::string_view> cells,
@@ -132,14 +133,14 @@ class OneHotReader {
 
   [[nodiscard]] bool is_one(std::string_view cell, std::string_view record,
                             const std::string& column) const {
-    if (const auto value = zero_or_one(cell)) return *value;
+    if (const auto value = seqtrain::data::zero_or_one(cell)) return *value;
     throw source_->error("expected 0 or 1, or True or False, found '" + std::string{cell} + "'",
                          record, column);
   }
 
-  const Source* source_;
-  const OneHotOptions* options_;
-  CsvParser parser_;
+  const seqtrain::data::Source* source_;
+  const Options* options_;
+  seqtrain::data::CsvParser parser_;
   std::string_view rest_;
   std::size_t columns_ = 0;
   std::size_t text_ = 0;
@@ -160,24 +161,24 @@ class OneHotReader {
 
 /// Reads a CSV file with one column per label. Rows with a missing value in any column are left
 /// out, as by pandas' `dropna`. Throws `InputError` if a column is missing or holds other values.
-[[nodiscard]] inline OneHotTable read_one_hot(const Source& source, const OneHotOptions& options) {
+[[nodiscard]] inline Table read(const seqtrain::data::Source& source, const Options& options) {
   options.validate();
-  return detail::OneHotReader{source, options}.read();
+  return detail::Reader{source, options}.read();
 }
 
 /// Writes rows of a table, given by their indexes, to a CSV file with the columns `text` and
 /// `label` for `encode_file`. The label is a JSON array of names, for multi-label classification,
 /// or only the first name.
-inline void write_labelled_csv(const std::filesystem::path& file, const OneHotTable& table,
+inline void write_labelled_csv(const std::filesystem::path& file, const Table& table,
                                std::span<const std::size_t> rows, bool multi_label) {
   std::string out = "text,label\n";
   for (const std::size_t number : rows) {
     const auto& row = table.rows.at(number);
     const std::string label =
-        multi_label ? json::Writer{}.value(row.labels).text() : row.labels.front();
+        multi_label ? seqtrain::json::Writer{}.value(row.labels).text() : row.labels.front();
     out += detail::csv_cell(row.text) + "," + detail::csv_cell(label) + "\n";
   }
-  write_file_atomically(file, out);
+  seqtrain::write_file_atomically(file, out);
 }
 
-}  // namespace seqtrain::data
+}  // namespace one_hot

@@ -13,8 +13,6 @@
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/predict/predictor.hpp>
 
-namespace seqtrain::predict {
-
 /// The largest and the mean difference of two sets of numbers.
 struct Differences {
   double sum = 0;
@@ -38,11 +36,12 @@ struct Comparison {
   Differences scores = {};
 
   /// Adds the two models' logits [texts, labels].
-  void add(const metrics::Logits& one, const metrics::Logits& other, const Task& task) {
+  void add(const seqtrain::metrics::Logits& one, const seqtrain::metrics::Logits& other,
+           const seqtrain::predict::Task& task) {
     const auto width = static_cast<std::size_t>(one.cols());
     for (Eigen::Index row = 0; row < one.rows(); ++row) {
-      const auto first = interpret({one.row(row).data(), width}, task);
-      const auto second = interpret({other.row(row).data(), width}, task);
+      const auto first = seqtrain::predict::interpret({one.row(row).data(), width}, task);
+      const auto second = seqtrain::predict::interpret({other.row(row).data(), width}, task);
       ++texts;
       if (first.labels != second.labels) ++other_labels;
       for (std::size_t i = 0; i < width; ++i) {
@@ -68,20 +67,22 @@ struct Comparison {
 
 /// A predictor that answers as one model does and compares each answer with another model's. The
 /// models must have the same tokenizer and labels and outlive this object. One thread may use it.
-template <Predictor P>
+template <seqtrain::predict::Predictor P>
 class Compared {
  public:
   Compared(const P& predictor, const P& other) : predictor_{&predictor}, other_{&other} {}
 
-  [[nodiscard]] const Task& task() const { return predictor_->task(); }
+  [[nodiscard]] const seqtrain::predict::Task& task() const { return predictor_->task(); }
 
-  [[nodiscard]] Encoded encode(std::string_view text, std::optional<std::string_view> pair,
-                               std::size_t max_length) const {
+  [[nodiscard]] seqtrain::predict::Encoded encode(std::string_view text,
+                                                  std::optional<std::string_view> pair,
+                                                  std::size_t max_length) const {
     return predictor_->encode(text, pair, max_length);
   }
 
-  [[nodiscard]] metrics::Logits predict(std::span<const Encoded> texts) const {
-    metrics::Logits logits = predictor_->predict(texts);
+  [[nodiscard]] seqtrain::metrics::Logits predict(
+      std::span<const seqtrain::predict::Encoded> texts) const {
+    seqtrain::metrics::Logits logits = predictor_->predict(texts);
     comparison_.add(logits, other_->predict(texts), task());
     return logits;
   }
@@ -93,5 +94,3 @@ class Compared {
   const P* other_;
   mutable Comparison comparison_;
 };
-
-}  // namespace seqtrain::predict
