@@ -1,3 +1,5 @@
+#include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -62,6 +64,35 @@ class ProblemTypes : public testing::Test {
     return json::Document::load(directory_ / name);
   }
 
+  /// A line of predictions.jsonl for the labels bad and good.
+  struct Row {
+    std::string gold;
+    double bad, good;  ///< scores
+    double loss;
+  };
+
+  [[nodiscard]] std::vector<Row> rows_of(const std::string& output) const {
+    std::vector<Row> rows;
+    std::istringstream text{tests::read_file(directory_ / output / "predictions.jsonl")};
+    for (std::string line; std::getline(text, line);) {
+      const auto row = json::Document::parse(line, "row");
+      const auto scores = row.root().at("scores").items();
+      rows.push_back({std::string{row.root().at("gold").string()}, scores.at(0).number(),
+                      scores.at(1).number(), row.root().at("loss").number()});
+    }
+    return rows;
+  }
+
+  /// Expects the dev loss of a run to be the mean of its rows' losses.
+  void expect_mean(const std::string& output) const {
+    double sum = 0;
+    const auto rows = rows_of(output);
+    for (const Row& row : rows) sum += row.loss;
+    const auto metrics = document(output + "/metrics.json");
+    EXPECT_NEAR(metrics.root().at("dev").at("loss").number(),
+                sum / static_cast<double>(rows.size()), 1e-6);
+  }
+
   tests::TemporaryDirectory directory_;
 };
 
@@ -110,6 +141,49 @@ TEST_F(ProblemTypes, OfSeveralLabelsLearnsEach) {
   EXPECT_GT(good.root().at("scores").at("short").number(), 0.5);
   EXPECT_GT(good.root().at("scores").at("good").number(), 0.5);
   EXPECT_TRUE(json::Document::parse(lines[1], "bad").root().at("labels").items().empty());
+}
+
+TEST_F(ProblemTypes, OfSoftLabelsLearnsTheirProbabilities) {
+  const auto file = file_of(R"({"good": 0.8, "bad": 0.2})", R"({"good": 0.3, "bad": 0.7})");
+  const auto ended = run(file, "run", "--soft-labels --labels bad,good --epochs 16");
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  const auto rows = rows_of("run");
+  ASSERT_EQ(rows.size(), 24U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [gold, bad, good, loss] = rows[i];
+    const double teacher = i % 2 == 0 ? 0.8 : 0.3;
+    EXPECT_EQ(gold, teacher > 0.5 ? "good" : "bad");
+    EXPECT_NEAR(good, teacher, 0.1);
+    EXPECT_NEAR(loss, -teacher * std::log(good) - (1 - teacher) * std::log(bad), 1e-5);
+  }
+  expect_mean("run");
+  EXPECT_EQ(document("run/metrics.json").root().at("dev").at("accuracy").number(), 1);
+  const auto lines = predict("run");
+  ASSERT_EQ(lines.size(), 2U);
+  const auto first = json::Document::parse(lines[0], "good");
+  EXPECT_NEAR(first.root().at("scores").at("good").number(), 0.8, 0.1);
+}
+
+TEST_F(ProblemTypes, LearnByTheFocalLossIfAsked) {
+  const auto file = file_of("\"good\"", "\"bad\"");
+  const std::string flags = "--labels bad,good --epochs 2 ";
+  const auto ended = run(file, "run", flags + "--loss focal --focal-gamma 2");
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  const auto plain = run(file, "plain", flags);
+  ASSERT_EQ(plain.code, 0) << plain.output;
+  const auto right = [](const Row& row) { return row.gold == "good" ? row.good : row.bad; };
+  const auto rows = rows_of("run");
+  ASSERT_EQ(rows.size(), 24U);
+  for (const Row& row : rows) {
+    const double p = right(row);
+    EXPECT_LT(p, 0.99);  // else both losses are about 0
+    EXPECT_NEAR(row.loss, -(1 - p) * (1 - p) * std::log(p), 1e-6);
+  }
+  for (const Row& row : rows_of("plain")) EXPECT_NEAR(row.loss, -std::log(right(row)), 1e-6);
+  expect_mean("run");
+  expect_mean("plain");
+  EXPECT_NE(tests::read_file(directory_ / "run/model.pth"),
+            tests::read_file(directory_ / "plain/model.pth"));
 }
 
 TEST_F(ProblemTypes, GoOnToTheSameEnd) {
