@@ -48,6 +48,114 @@ TEST(Architectures, EveryFamilyHasACaseOfTransformers) {
   }
 }
 
+/// Calls `use` with what a family reads from a config.json with these members.
+template <class Use>
+void with_config(const std::string& family, const std::string& members, const Use& use) {
+  const auto file = weights::ConfigFile::parse(R"({"model_type": ")" + family + '"' +
+                                               (members.empty() ? "" : ", ") + members + "}");
+  Architectures::visit(file, [&]<class Family>() { use(Family::read_config(file)); });
+}
+
+TEST(FamilyConfigs, AbsentKeysAreAsInTransformers) {
+  struct Row {
+    const char* family;
+    /// Vocabulary, hidden size, layers, heads, inner size, positions, token types, pad id.
+    std::vector<std::int64_t> sizes;
+    double hidden_dropout, classifier_dropout, eps;
+    const char* activation = "gelu";
+  };
+  const Row rows[] = {
+      {"bert", {30522, 768, 12, 12, 3072, 512, 2, 0}, 0.1, 0.1, 1e-12},
+      {"roberta", {50265, 768, 12, 12, 3072, 512, 2, 1}, 0.1, 0.1, 1e-12},
+      {"distilbert", {30522, 768, 6, 12, 3072, 512, 0, 0}, 0.1, 0.2, 1e-12},
+      {"xlm-roberta", {30522, 768, 12, 12, 3072, 512, 2, 1}, 0.1, 0.1, 1e-12},
+      {"camembert", {30522, 768, 12, 12, 3072, 512, 2, 1}, 0.1, 0.1, 1e-12},
+      {"electra", {30522, 256, 12, 4, 1024, 512, 2, 0}, 0.1, 0.1, 1e-12},
+      {"mpnet", {30527, 768, 12, 12, 3072, 512, 0, 1}, 0.1, 0.1, 1e-12},
+      {"albert", {30000, 4096, 12, 64, 16384, 512, 2, 0}, 0, 0.1, 1e-12, "gelu_new"},
+      {"modernbert", {50368, 768, 22, 12, 1152, 8192, 0, 50283}, 0, 0, 1e-5},
+      {"deberta-v2", {128100, 1536, 24, 24, 6144, 512, 0, 0}, 0.1, 0.1, 1e-7}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.family);
+    with_config(row.family, "", [&](const weights::ModelConfig& config) {
+      EXPECT_EQ((std::vector{config.vocab_size, config.hidden_size, config.num_hidden_layers,
+                             config.num_attention_heads, config.intermediate_size,
+                             config.max_position_embeddings, config.type_vocab_size,
+                             config.pad_token_id}),
+                row.sizes);
+      EXPECT_EQ(config.hidden_dropout_prob, row.hidden_dropout);
+      EXPECT_EQ(config.classifier_dropout_prob(), row.classifier_dropout);
+      EXPECT_EQ(config.layer_norm_eps, row.eps);
+      EXPECT_EQ(config.hidden_act, row.activation);
+    });
+  }
+}
+
+TEST(FamilyConfigs, RefuseWhatCannotBeComputed) {
+  struct Row {
+    const char* family;
+    const char* members;
+    const char* says;  ///< after the file's name
+  };
+  const Row rows[] = {
+      {"albert", R"("num_hidden_groups": 13)",
+       "num_hidden_groups: 13 is above num_hidden_layers, 12"},
+      {"distilbert", R"("activation": "silu")",
+       "activation: 'silu' is not supported; supported are gelu, gelu_new, gelu_pytorch_tanh, "
+       "relu"},
+      {"electra", R"("embedding_size": 0)",
+       "embedding_size: 0 is not a whole number from 1 to 2147483647"},
+      {"roberta", R"("max_position_embeddings": 2)",
+       "max_position_embeddings: leaves no position after pad_token_id"},
+      {"roberta", R"("pad_token_id": null)",
+       "pad_token_id: null is not supported, because positions count from pad_token_id + 1 on"},
+      {"mpnet", R"("max_position_embeddings": 2)",
+       "max_position_embeddings: leaves no position after pad_token_id"},
+      {"mpnet", R"("pad_token_id": 0)", "pad_token_id: 0 is not supported; supported is 1"},
+      {"mpnet", R"("relative_attention_num_buckets": 16)",
+       "relative_attention_num_buckets: 16 is not supported; supported is 32"},
+      {"deberta-v2", R"("pos_att_type": "c2p|p2p")",
+       "pos_att_type: 'p2p' is not supported; supported are c2p, p2c"},
+      {"deberta-v2", R"("norm_rel_ebd": "rms_norm")",
+       "norm_rel_ebd: 'rms_norm' is not supported; supported are layer_norm, none"},
+      {"deberta-v2", R"("attention_head_size": 32)",
+       "attention_head_size: 32 is not supported; supported is 64"},
+      {"deberta-v2", R"("pooler_hidden_size": 768)",
+       "pooler_hidden_size: 768 is not supported; supported is 1536"},
+      {"deberta-v2", R"("conv_kernel_size": 4)", "conv_kernel_size: 4 is not odd"},
+      {"deberta-v2", R"("conv_kernel_size": 3, "conv_act": "silu")",
+       "conv_act: 'silu' is not supported; supported are tanh, gelu, gelu_new, gelu_pytorch_tanh, "
+       "relu"},
+      {"deberta-v2", R"("position_buckets": 1)",
+       "position_buckets: 1 is not from 2 to twice max_relative_positions"},
+      {"deberta-v2", R"("num_hidden_layers": 10001)", "num_hidden_layers: 10001 is above 10000"},
+      {"deberta-v2", R"("type_vocab_size": -1)", "type_vocab_size: negative"},
+      {"modernbert", R"("rope_scaling": {"rope_type": "linear", "factor": 4.0})",
+       "rope_scaling: not supported"},
+      {"modernbert", R"("rope_parameters": {"full_attention": {"type": "linear"}})",
+       "rope_parameters.full_attention.type: 'linear' is not supported; supported is default"},
+      {"modernbert", R"("rope_parameters": {"full_attention": {"rope_type": "yarn"}})",
+       "rope_parameters.full_attention.rope_type: 'yarn' is not supported; supported is default"},
+      {"modernbert", R"("classifier_pooling": "max")",
+       "classifier_pooling: 'max' is not supported; supported are cls, mean"},
+      {"modernbert", R"("hidden_activation": "silu")",
+       "hidden_activation: 'silu' is not supported; supported are gelu, gelu_new, "
+       "gelu_pytorch_tanh, relu"},
+      {"modernbert", R"("layer_types": ["full_attention"])",
+       "layer_types: is not one type for each layer"},
+      {"modernbert", R"("num_hidden_layers": 1, "layer_types": ["chunked"])",
+       "layer_types: 'chunked' is not supported; supported are full_attention, sliding_attention"},
+      {"modernbert", R"("num_attention_heads": 256)",
+       "num_attention_heads: rotary positions need heads of an even size"},
+      {"modernbert", R"("global_attn_every_n_layers": 0)",
+       "global_attn_every_n_layers: 0 is not a whole number from 1 to 2147483647"}};
+  for (const Row& row : rows) {
+    EXPECT_EQ(tests::refusal([&] { with_config(row.family, row.members, [](const auto&) {}); }),
+              "config.json: " + std::string{row.says})
+        << row.family << " " << row.members;
+  }
+}
+
 /// Checkpoints of encoders alone, as after pre-training: names have no prefix, there is no head,
 /// and there are tensors that a classifier does not have.
 class PretrainedEncoders : public testing::TestWithParam<std::filesystem::path> {};

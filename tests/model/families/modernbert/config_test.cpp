@@ -5,8 +5,6 @@
 
 #include <seqtrain/model/families/modernbert/config.hpp>
 
-#include "support/corrupt.hpp"
-
 namespace seqtrain::model {
 namespace {
 
@@ -15,21 +13,8 @@ auto modernbert_config(const std::string& members) {
       weights::ConfigFile::parse(R"({"model_type": "modernbert")" + members + "}"));
 }
 
-std::string modernbert_refusal(const std::string& members) {
-  return tests::refusal([&] { modernbert_config(members); });
-}
-
 TEST(ModernBertConfig, AbsentKeysAreAsInTransformers) {
   const auto config = modernbert_config("");
-  EXPECT_EQ(config.vocab_size, 50368);
-  EXPECT_EQ(config.hidden_size, 768);
-  EXPECT_EQ(config.intermediate_size, 1152);
-  EXPECT_EQ(config.num_hidden_layers, 22);
-  EXPECT_EQ(config.max_position_embeddings, 8192);
-  EXPECT_EQ(config.hidden_act, "gelu");
-  EXPECT_EQ(config.layer_norm_eps, 1e-5);
-  EXPECT_EQ(config.pad_token_id, 50283);
-  EXPECT_EQ(config.classifier_dropout_prob(), 0);
   EXPECT_FALSE(config.norm_bias || config.attention_bias || config.mlp_bias);
   EXPECT_FALSE(config.classifier_bias || config.mean_pooling);
   EXPECT_EQ(config.local_attention, 128);
@@ -78,30 +63,6 @@ TEST(ModernBertConfig, ReadsOtherSpellings) {
             3);
   EXPECT_EQ(modernbert_config(R"(, "vocab_size": 9, "pad_token_id": null)").pad_token_id,
             weights::no_pad_token);
-}
-
-TEST(ModernBertConfig, RefusesWhatIsNotSupported) {
-  EXPECT_EQ(modernbert_refusal(R"(, "rope_scaling": {"rope_type": "linear", "factor": 4.0})"),
-            "config.json: rope_scaling: not supported");
-  EXPECT_EQ(modernbert_refusal(R"(, "rope_parameters": {"full_attention": {"type": "linear"}})"),
-            "config.json: rope_parameters.full_attention.type: 'linear' is not supported; "
-            "supported is default");
-  EXPECT_EQ(modernbert_refusal(R"(, "classifier_pooling": "max")"),
-            "config.json: classifier_pooling: 'max' is not supported; supported are cls, mean");
-  EXPECT_EQ(modernbert_refusal(R"(, "hidden_activation": "silu")").substr(0, 56),
-            "config.json: hidden_activation: 'silu' is not supported;");
-  EXPECT_EQ(modernbert_refusal(R"(, "rope_parameters": {"full_attention": {"rope_type": "yarn"}})"),
-            "config.json: rope_parameters.full_attention.rope_type: 'yarn' is not supported; "
-            "supported is default");
-  EXPECT_EQ(modernbert_refusal(R"(, "layer_types": ["full_attention"])"),
-            "config.json: layer_types: is not one type for each layer");
-  EXPECT_EQ(modernbert_refusal(R"(, "num_hidden_layers": 1, "layer_types": ["chunked"])"),
-            "config.json: layer_types: 'chunked' is not supported; "
-            "supported are full_attention, sliding_attention");
-  EXPECT_EQ(modernbert_refusal(R"(, "num_attention_heads": 256)"),
-            "config.json: num_attention_heads: rotary positions need heads of an even size");
-  EXPECT_EQ(modernbert_refusal(R"(, "global_attn_every_n_layers": 0)").substr(0, 39),
-            "config.json: global_attn_every_n_layers");
 }
 
 }  // namespace
