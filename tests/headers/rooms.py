@@ -1,9 +1,11 @@
 """Fails where a header includes a room that its own room neither links in cmake/rooms.cmake nor names in
-the table of docs/design.md, and where that table names a room that is not included.
+the table of docs/design.md, where that table names a room that is not included, and where folders inside a
+room include each other in a circle. A header that is right in its room counts as a folder.
 
 rooms.py INCLUDE_DIRECTORY DESIGN_MD ROOM=LINKED,LINKED..."""
 
 import collections
+import graphlib
 import pathlib
 import re
 import sys
@@ -18,6 +20,11 @@ def reached(room):
     return set().union(*({name} | reached(name) for name in linked[room]))
 
 
+def folder(header):
+    """Returns the folder that a header is in, or the header itself if it is right in its room."""
+    return str(header.parent if len(header.parts) > 2 else header)
+
+
 table = {}
 for line in pathlib.Path(sys.argv[2]).read_text().splitlines():
     cells = re.match(r"\| `([a-z]+)` \|([^|]*)\|", line)
@@ -26,6 +33,7 @@ for line in pathlib.Path(sys.argv[2]).read_text().splitlines():
 
 problems = [f"docs/design.md has no row for {room}" for room in linked if room not in table]
 found = collections.defaultdict(set)
+folders = collections.defaultdict(set)
 for path in sorted(include.rglob("*.hpp")):
     header = path.relative_to(include)
     room = header.parts[0].removesuffix(".hpp")
@@ -34,6 +42,8 @@ for path in sorted(include.rglob("*.hpp")):
     for name in re.findall(r"^#include <seqtrain/([^>]+)>", path.read_text(), re.MULTILINE):
         other = name.split("/")[0].removesuffix(".hpp")
         if other == room:
+            if "src" not in header.parts:  # what is compiled once includes what it defines
+                folders[folder(header)].add(folder(pathlib.PurePath(name)))
             continue
         found[room].add(other)
         if other not in reached(room):
@@ -48,5 +58,11 @@ for room, names in table.items():
     for name in sorted(names):
         if order.index(name) > order.index(room):
             problems.append(f"the row of {room} names {name}, which is below it")
+for name, others in folders.items():
+    others.discard(name)
+try:
+    graphlib.TopologicalSorter(folders).prepare()
+except graphlib.CycleError as error:
+    problems.append("a circle of folders: " + " includes ".join(reversed(error.args[1])))
 print("\n".join(problems) or f"{len(linked)} rooms include what they declare")
 sys.exit(bool(problems))

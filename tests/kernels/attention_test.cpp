@@ -9,6 +9,7 @@
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/kernels/attention.hpp>
+#include <seqtrain/kernels/attention_backward.hpp>
 
 namespace seqtrain::kernels {
 namespace {

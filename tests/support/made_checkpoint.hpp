@@ -10,6 +10,7 @@
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/families.hpp>
+#include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/weights/config_file.hpp>

@@ -9,7 +9,7 @@
 
 #include <seqtrain/model/cpu/encoder.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
-#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/config_file.hpp>

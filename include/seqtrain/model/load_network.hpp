@@ -13,6 +13,7 @@
 #include <seqtrain/model/cpu/any_encoder.hpp>
 #include <seqtrain/model/network.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/packed/map.hpp>

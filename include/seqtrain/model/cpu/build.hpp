@@ -5,7 +5,6 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,13 +33,6 @@ namespace seqtrain::model::cpu {
 /// Returns the gradient of a parameter, or an undefined tensor if there is no such parameter.
 [[nodiscard]] inline at::Tensor gradient_of(const at::Tensor& parameter) {
   return parameter.defined() ? parameter.grad() : at::Tensor{};
-}
-
-/// Returns the activation that config.json calls by this name. The name is one that
-/// `model::activation` knows.
-[[nodiscard]] inline ActivationKind activation_kind(std::string_view name) {
-  if (name == "gelu") return ActivationKind::gelu;
-  return name == "relu" ? ActivationKind::relu : ActivationKind::gelu_new;
 }
 
 /// Returns one linear map that computes several maps of the same input. It shares their tensors.

@@ -15,11 +15,12 @@
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/kernels/lanes.hpp>
 #include <seqtrain/kernels/layer_norm.hpp>
+#include <seqtrain/model/cpu/attention_call.hpp>
 #include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
-#include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
+#include <seqtrain/model/cpu/norm_tensors.hpp>
 #include <seqtrain/model/cpu/weight_gradients.hpp>
 #include <seqtrain/tensor/threads.hpp>
 

@@ -11,8 +11,8 @@
 
 #include <seqtrain/data/batch.hpp>
 #include <seqtrain/model/cpu/buffer.hpp>
-#include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
+#include <seqtrain/model/cpu/norm_tensors.hpp>
 #include <seqtrain/tensor/row_set.hpp>
 #include <seqtrain/tensor/threads.hpp>
 

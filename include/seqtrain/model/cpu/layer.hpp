@@ -5,36 +5,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
-
-#include <ATen/core/Tensor.h>
 
 #include <seqtrain/kernels/activation.hpp>
 #include <seqtrain/kernels/attention.hpp>
-#include <seqtrain/kernels/distance_scores.hpp>
+#include <seqtrain/kernels/attention_backward.hpp>
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/kernels/layer_norm.hpp>
 #include <seqtrain/kernels/rotary.hpp>
+#include <seqtrain/model/cpu/attention_call.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
+#include <seqtrain/model/cpu/norm_tensors.hpp>
 #include <seqtrain/model/cpu/rows.hpp>
 #include <seqtrain/model/cpu/scratch.hpp>
-#include <seqtrain/tensor/threads.hpp>
+#include <seqtrain/model/nn/activation.hpp>
 
 namespace seqtrain::model::cpu {
-
-enum class ActivationKind { gelu, gelu_new, relu };
-
-/// The weights of a layer normalization with their gradients, which are undefined where frozen.
-struct NormTensors {
-  at::Tensor gamma, beta;      ///< [hidden]; beta is zeros if the norm has none
-  at::Tensor d_gamma, d_beta;  ///< d_beta is undefined if the norm has no beta
-  double eps;
-
-  [[nodiscard]] kernels::LayerNormWeights weights() const {
-    return {gamma.const_data_ptr<float>(), beta.const_data_ptr<float>(), static_cast<float>(eps)};
-  }
-};
 
 /// The dropout of one layer in one pass.
 struct LayerDropout {
@@ -42,40 +28,6 @@ struct LayerDropout {
   kernels::Dropout first;      ///< applies to the result of attention's output map
   kernels::Dropout gates;      ///< applies to a gated network's activations
   kernels::Dropout second;     ///< applies to the result of the feed-forward network's output map
-};
-
-/// The strides in memory from one head's vectors of distances to the next head's.
-struct VectorsOfAHead {
-  std::size_t rows = 0;        ///< floats of `kernels::DistanceVectors::keys`
-  std::size_t transposed = 0;  ///< floats of `kernels::DistanceVectors::keys_transposed`
-
-  /// Returns the vectors of a head, given those of head 0.
-  [[nodiscard]] kernels::DistanceVectors of_head(std::size_t head,
-                                                 kernels::DistanceVectors vectors) const {
-    const auto move = [&](auto*& place, std::size_t floats) {
-      if (place != nullptr) place += head * floats;
-    };
-    move(vectors.keys, rows);
-    move(vectors.queries, rows);
-    move(vectors.d_keys, rows);
-    move(vectors.d_queries, rows);
-    move(vectors.keys_transposed, transposed);
-    move(vectors.queries_transposed, transposed);
-    return vectors;
-  }
-};
-
-/// A sequence in the attention of one layer.
-struct AttentionCall {
-  std::size_t length;
-  std::size_t queries;             ///< the number of tokens that attend, which are the first ones
-  kernels::Dropout dropout;        ///< applies to the probabilities
-  std::uint32_t first;             ///< the dropout's index of head 0, query 0, key 0
-  const float* bias = nullptr;     ///< added to head 0's scores: bias[key - query]
-  float* d_bias = nullptr;         ///< gets the gradient of `bias`
-  std::size_t bias_of_a_head = 0;  ///< stride from one head's numbers to the next head's
-  kernels::DistanceVectors vectors = {};  ///< vectors of head 0
-  VectorsOfAHead vectors_of_a_head = {};
 };
 
 /// One layer of the encoder on packed rows: attention, then a feed-forward network. The residual is
@@ -158,17 +110,17 @@ class Layer {
   /// `norms_first`, the result of `norm2` in fp32 is left in `scratch.wide`.
   void finish(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
               std::uint32_t first, float* x, T* next, const Scratch<T>& scratch) const {
-    map_to_wide(attention_output, rows.context, count, scratch);
+    forward(attention_output, rows.context, count, scratch)(scratch.wide);
     add_and_norm(attention_output, norm1, dropout.first, first, x,
                  {rows.middle, rows.normal1, rows.inverse1}, count, scratch);
     const auto gate_first =
         first / static_cast<std::uint32_t>(hidden()) * static_cast<std::uint32_t>(output.in());
-    const Product<T> product{Pass::forward, intermediate, rows.middle, count, *scratch.reduced};
+    const Product<T> product = forward(intermediate, rows.middle, count, scratch);
     for (std::size_t column = 0; column < output.in(); column += panel) {
       activate(product, rows, column, count, dropout.gates,
                gate_first + static_cast<std::uint32_t>(column), scratch);
     }
-    map_to_wide(output, rows.active, count, scratch);
+    forward(output, rows.active, count, scratch)(scratch.wide);
     add_and_norm(output, norm2, dropout.second, first, x, {next, rows.normal2, rows.inverse2},
                  count, scratch);
   }
@@ -236,12 +188,10 @@ class Layer {
 
   void project(const T* input, std::size_t count, Columns columns, T* to, std::size_t ld,
                const Scratch<T>& scratch) const {
-    Product<T>{Pass::forward, qkv, input, count, *scratch.reduced}.each(
-        scratch.block,
-        [&](std::size_t column, const float* block) {
-          kernels::add_bias(block, panel, qkv.bias() + column, to + column, ld, count, panel);
-        },
-        columns);
+    const auto write = [&](std::size_t column, const float* block) {
+      kernels::add_bias(block, panel, qkv.bias() + column, to + column, ld, count, panel);
+    };
+    forward(qkv, input, count, scratch).each(scratch.block, write, columns);
   }
 
   void turn(const LayerRows<T>& rows, const AttentionCall& call, float sign) const {
@@ -272,15 +222,13 @@ class Layer {
             .parts = score_parts};
   }
 
+  [[nodiscard]] static Product<T> forward(const Linear<T>& linear, const T* x, std::size_t count,
+                                          const Scratch<T>& scratch) {
+    return {Pass::forward, linear, x, count, *scratch.reduced};
+  }
   [[nodiscard]] static Product<T> back(const Linear<T>& linear, const T* d_output,
                                        std::size_t count, const Scratch<T>& scratch) {
     return {Pass::backward, linear, d_output, count, *scratch.reduced};
-  }
-
-  /// Computes scratch.wide [count, out] = x W^T.
-  static void map_to_wide(const Linear<T>& linear, const T* x, std::size_t count,
-                          const Scratch<T>& scratch) {
-    Product<T>{Pass::forward, linear, x, count, *scratch.reduced}(scratch.wide);
   }
 
   /// Adds scratch.wide, the product of `linear`, to the residual and normalizes.
@@ -345,13 +293,5 @@ class Layer {
         });
   }
 };
-
-/// Returns how many changes of these linear maps have been counted.
-template <class T>
-[[nodiscard]] std::int64_t changes_of(std::span<Linear<T>* const> linears) {
-  std::int64_t sum = 0;
-  for (const Linear<T>* const linear : linears) sum += linear->changes();
-  return sum;
-}
 
 }  // namespace seqtrain::model::cpu

@@ -237,4 +237,12 @@ class Product {
   T* reduced_ = nullptr;
 };
 
+/// Returns how many changes of these linear maps have been counted.
+template <class T>
+[[nodiscard]] std::int64_t changes_of(std::span<Linear<T>* const> linears) {
+  std::int64_t sum = 0;
+  for (const Linear<T>* const linear : linears) sum += linear->changes();
+  return sum;
+}
+
 }  // namespace seqtrain::model::cpu

@@ -8,9 +8,9 @@
 
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
-#include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
+#include <seqtrain/model/cpu/norm_tensors.hpp>
 #include <seqtrain/model/cpu/packed_factor.hpp>
 #include <seqtrain/tensor/threads.hpp>
 

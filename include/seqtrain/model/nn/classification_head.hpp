@@ -8,7 +8,6 @@
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {

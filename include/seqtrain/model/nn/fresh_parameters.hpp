@@ -9,8 +9,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 
-#include <seqtrain/core/random.hpp>
-#include <seqtrain/tensor/generator.hpp>
+#include <seqtrain/model/nn/initial_weights.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 
 namespace seqtrain::model {
@@ -23,11 +22,8 @@ class FreshParameters {
 
   /// Makes a parameter of numbers that are uniform between -bound and bound.
   at::Tensor uniform(const std::string& name, at::IntArrayRef shape, double bound) {
-    const std::uint64_t place = parameters_.size();
-    const random::Stream stream{seed_, random::Purpose::initialization, place};
     const at::Tensor value = at::empty(shape, at::kFloat);
-    value.uniform_(-bound, bound, tensor::make_generator(stream.at(0), c10::Device{c10::kCPU}));
-    return add(name, value);
+    return add(name, value.uniform_(-bound, bound, initial_generator(seed_, parameters_.size())));
   }
 
   at::Tensor constant(const std::string& name, at::IntArrayRef shape, double number) {

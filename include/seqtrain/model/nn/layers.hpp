@@ -2,6 +2,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/embedding.h>
@@ -9,9 +12,46 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/where.h>
 
+#include <seqtrain/model/nn/initial_weights.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
 
 namespace seqtrain::model {
+
+/// A place in the tree of names, where a layer makes its parameters.
+class Scope {
+ public:
+  Scope(ParameterMaker& maker, std::string path, Part part)
+      : maker_{&maker}, path_{std::move(path)}, part_{part} {}
+
+  [[nodiscard]] Scope operator/(std::string_view name) const {
+    return {*maker_, join(name), part_};
+  }
+
+  /// Returns the place with other initial values.
+  [[nodiscard]] Scope initialised(const InitialWeights& initial) const {
+    Scope result = *this;
+    result.part_.initial = initial;
+    return result;
+  }
+
+  [[nodiscard]] at::Tensor make(std::string_view name, at::IntArrayRef shape, Role role) const {
+    return maker_->make(join(name), shape, role, part_);
+  }
+
+  /// Makes the adapter of the linear map that this place names, if it is to have one.
+  [[nodiscard]] LowRank make_low_rank(std::int64_t in, std::int64_t out) const {
+    return part_.lora == nullptr ? LowRank{} : maker_->make_low_rank(path_, in, out, *part_.lora);
+  }
+
+ private:
+  [[nodiscard]] std::string join(std::string_view name) const {
+    return path_.empty() ? std::string{name} : path_ + "." + std::string{name};
+  }
+
+  ParameterMaker* maker_;
+  std::string path_;
+  Part part_;
+};
 
 namespace detail {
 

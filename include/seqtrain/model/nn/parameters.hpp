@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,24 +21,14 @@
 #include <ATen/ops/zeros.h>
 
 #include <seqtrain/core/error.hpp>
-#include <seqtrain/core/random.hpp>
+#include <seqtrain/model/nn/initial_weights.hpp>
 #include <seqtrain/tensor/borrowed_memory.hpp>
-#include <seqtrain/tensor/generator.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::model {
-
-/// The role of a parameter in its layer. It decides the initial values of a parameter that a
-/// checkpoint lacks, and weight decay applies to weights only.
-enum class Role {
-  weight,    ///< begins as `InitialWeights` says
-  bias,      ///< begins as 0
-  scale,     ///< scales of a normalization; begin as 1
-  positions  ///< added to the scores of attention by the distance of two tokens; begins as a weight
-};
 
 /// The parameters and tensors for which a checkpoint and a model differ.
 struct LoadReport {
@@ -48,12 +37,6 @@ struct LoadReport {
   std::vector<std::string> begun_anew = {};  ///< those of the layers that `reinit_layers` means
   std::vector<std::string> left_out =
       {};  ///< tensors of the checkpoint without a place in the model
-};
-
-/// The distribution of weights that a checkpoint lacks: normal with mean 0.
-struct InitialWeights {
-  double deviation = 0.02;  ///< standard deviation before cutting
-  double cutoff = 0;        ///< if above 0, no weight is more than so many deviations from 0
 };
 
 /// Options for the parameters of one part of a model.
@@ -109,7 +92,8 @@ class ParameterMaker {
       report_.begun_anew.push_back(name);
       stored.reset();
     }
-    at::Tensor value = stored ? load(*stored, name, shape) : initialise(shape, role, part.initial);
+    at::Tensor value = stored ? load(*stored, name, shape)
+                              : initial_values(shape, role, part.initial, generator());
     if (checkpoint_->adapter() != nullptr) value = with_adapter(value, name);
     value = value.to(options_.device);
     if (part.frozen && part.lora != nullptr) return value;  // only what learns is listed
@@ -136,7 +120,7 @@ class ParameterMaker {
     }
     adapted_.push_back(name);
     const double bound = 1 / std::sqrt(static_cast<double>(in));
-    low.a = at::empty({lora.rank, in}, at::kFloat).uniform_(-bound, bound, initial_generator());
+    low.a = at::empty({lora.rank, in}, at::kFloat).uniform_(-bound, bound, generator());
     low.a = low.a.to(options_.device);
     low.b = at::zeros({out, lora.rank}, low.a.options());
     for (const auto& [value, end] :
@@ -270,25 +254,9 @@ class ParameterMaker {
     return value;
   }
 
-  [[nodiscard]] at::Tensor initialise(at::IntArrayRef shape, Role role,
-                                      const InitialWeights& initial) const {
-    const at::Tensor value = at::empty(shape, at::kFloat);
-    if (role == Role::bias) return value.zero_();
-    if (role == Role::scale) return value.fill_(1);
-    const auto generator = initial_generator();
-    if (initial.cutoff <= 0) return value.normal_(0, initial.deviation, generator);
-    // The inverse of the distribution function maps uniform numbers to cut normal ones.
-    const double probability = std::erf(initial.cutoff / std::numbers::sqrt2);
-    const double limit = initial.cutoff * initial.deviation;
-    value.uniform_(-probability, probability, generator).erfinv_();
-    return value.mul_(initial.deviation * std::numbers::sqrt2).clamp_(-limit, limit);
-  }
-
   /// Returns the source of the next parameter's initial values.
-  [[nodiscard]] at::Generator initial_generator() const {
-    const std::uint64_t place = parameters_.size();
-    const random::Stream stream{options_.seed, random::Purpose::initialization, place};
-    return tensor::make_generator(stream.at(0), c10::Device{c10::kCPU});
+  [[nodiscard]] at::Generator generator() const {
+    return initial_generator(options_.seed, parameters_.size());
   }
 
   static constexpr const char* other_base = "name the base that the adapter was trained for";
@@ -301,42 +269,6 @@ class ParameterMaker {
   std::set<std::string, std::less<>> used_;
   std::string first_map_;             // the first linear map that may have an adapter
   std::vector<std::string> adapted_;  // the maps that have one
-};
-
-/// A place in the tree of names, where a layer makes its parameters.
-class Scope {
- public:
-  Scope(ParameterMaker& maker, std::string path, Part part)
-      : maker_{&maker}, path_{std::move(path)}, part_{part} {}
-
-  [[nodiscard]] Scope operator/(std::string_view name) const {
-    return {*maker_, join(name), part_};
-  }
-
-  /// Returns the place with other initial values.
-  [[nodiscard]] Scope initialised(const InitialWeights& initial) const {
-    Scope result = *this;
-    result.part_.initial = initial;
-    return result;
-  }
-
-  [[nodiscard]] at::Tensor make(std::string_view name, at::IntArrayRef shape, Role role) const {
-    return maker_->make(join(name), shape, role, part_);
-  }
-
-  /// Makes the adapter of the linear map that this place names, if it is to have one.
-  [[nodiscard]] LowRank make_low_rank(std::int64_t in, std::int64_t out) const {
-    return part_.lora == nullptr ? LowRank{} : maker_->make_low_rank(path_, in, out, *part_.lora);
-  }
-
- private:
-  [[nodiscard]] std::string join(std::string_view name) const {
-    return path_.empty() ? std::string{name} : path_ + "." + std::string{name};
-  }
-
-  ParameterMaker* maker_;
-  std::string path_;
-  Part part_;
 };
 
 }  // namespace seqtrain::model

@@ -232,13 +232,13 @@ class Layer {
   }
 
   [[nodiscard]] std::string_view approximation() const {
-    return activation_ == cpu::ActivationKind::gelu_new ? "tanh" : "none";
+    return activation_ == ActivationKind::gelu_new ? "tanh" : "none";
   }
   [[nodiscard]] at::Tensor activate(const at::Tensor& x) const {
-    return activation_ == cpu::ActivationKind::relu ? at::relu(x) : at::gelu(x, approximation());
+    return activation_ == ActivationKind::relu ? at::relu(x) : at::gelu(x, approximation());
   }
   [[nodiscard]] at::Tensor activation_backward(const at::Tensor& d_y, const at::Tensor& x) const {
-    if (activation_ == cpu::ActivationKind::relu) return at::threshold_backward(d_y, x, 0);
+    if (activation_ == ActivationKind::relu) return at::threshold_backward(d_y, x, 0);
     return at::gelu_backward(d_y, x, approximation());
   }
 
@@ -247,7 +247,7 @@ class Layer {
   Norm norm1_, norm2_;
   MaskedDropout dropout1_, dropout2_;
   double attention_dropout_;
-  cpu::ActivationKind activation_;
+  ActivationKind activation_;
   std::int64_t heads_;
   bool only_first_ = false;
   at::Tensor input_, qkv_result_, context_, chosen_, attended_, before_activation_, activated_;

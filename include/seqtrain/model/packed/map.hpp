@@ -23,7 +23,7 @@ struct LayerParts {
   std::vector<Linear> qkv;  ///< the maps of queries, keys and values
   Linear attention_output, intermediate, output;
   LayerNorm attention_norm, output_norm;
-  cpu::ActivationKind activation;
+  ActivationKind activation;
   std::int64_t heads;
   cpu::DropoutRates dropout;
 };

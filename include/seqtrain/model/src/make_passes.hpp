@@ -16,7 +16,7 @@
 #include <seqtrain/model/make_passes.hpp>
 #include <seqtrain/model/operator_passes.hpp>
 #include <seqtrain/model/packed/map.hpp>
-#include <seqtrain/model/packed/passes.hpp>
+#include <seqtrain/model/packed_passes.hpp>
 
 namespace seqtrain::model {
 

@@ -9,20 +9,19 @@
 
 #include <seqtrain/model/families/albert/config.hpp>
 #include <seqtrain/model/families/bert/bert.hpp>
+#include <seqtrain/model/families/encoder_layer.hpp>
+#include <seqtrain/model/families/layer_form.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
-#include <seqtrain/model/nn/encoder_layer.hpp>
-#include <seqtrain/model/nn/layer_form.hpp>
-#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {
 
 /// ALBERT (Lan et al. 2020): layers share their weights, and embeddings are projected.
-struct Albert {
+struct Albert : BertFamily<Albert, AlbertConfig> {
   static constexpr std::string_view model_type = "albert";
   static constexpr std::string_view prefix = "albert";
   static constexpr std::string_view classifier = "AlbertForSequenceClassification";
-  static constexpr Positions positions = Positions::from_zero;
   static constexpr std::string_view projection = "encoder.embedding_hidden_mapping_in";
   static constexpr LayerForm layer_form{.query = "attention.query",
                                         .key = "attention.key",
@@ -33,13 +32,9 @@ struct Albert {
                                         .output = "ffn_output",
                                         .output_norm = "full_layer_layer_norm",
                                         .drops_output = false};
-  using Config = AlbertConfig;
-  using Encoder = BertEncoder<Albert>;
-  using Head = ClassificationHead<Albert>;
 
   static Config read_config(const weights::ConfigFile& file) { return read_albert_config(file); }
   static HeadForm head_form(const Config&) { return {.dense = "albert.pooler"}; }
-  static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }
 
   /// Makes groups of layers. Tokens pass `num_hidden_layers` times through a group; neighbouring
   /// passes take one group.

@@ -8,14 +8,13 @@
 
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
+#include <seqtrain/model/families/attention.hpp>
 #include <seqtrain/model/families/bert/embeddings.hpp>
-#include <seqtrain/model/nn/attention.hpp>
+#include <seqtrain/model/families/encoder_layer.hpp>
+#include <seqtrain/model/families/layer_form.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
-#include <seqtrain/model/nn/encoder_layer.hpp>
-#include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
@@ -23,10 +22,10 @@
 namespace seqtrain::model {
 
 /// Computes the hidden states of first tokens from ids, by embeddings and a stack of layers.
-/// `Family` has the members `positions`, `layers`, the scope of the layers, and `layer_form`. In
-/// place of the last two it may have `layer_stack(scope, config)`. If its `Config` has an
-/// `embedding_size` that differs from the hidden states' size, the embeddings are projected; if
-/// `Family` has a `projection`, the scope of the map, they always are.
+/// `Family` has the members `positions`, `layers`, the scope of the layers, and `layer_form`, as
+/// `BertFamily` has. In place of the last two it may have `layer_stack(scope, config)`. If its
+/// `Config` has an `embedding_size` that differs from the hidden states' size, the embeddings are
+/// projected; if `Family` has a `projection`, the scope of the map, they always are.
 template <class Family>
 class BertEncoder {
  public:
@@ -83,23 +82,29 @@ class BertEncoder {
   LayerStack layers_;
 };
 
-/// The BERT family (Devlin et al. 2019).
-struct Bert {
-  static constexpr std::string_view model_type = "bert";
-  static constexpr std::string_view prefix = "bert";
-  static constexpr std::string_view classifier = "BertForSequenceClassification";
+/// What BERT and the families that differ from it in names, sizes and positions have in common. A
+/// family defines again what is its own.
+template <class Family, class FamilyConfig = weights::ModelConfig>
+struct BertFamily {
   static constexpr Positions positions = Positions::from_zero;
   static constexpr std::string_view layers = "encoder.layer";
   static constexpr LayerForm layer_form{};
-  using Config = weights::ModelConfig;
-  using Encoder = BertEncoder<Bert>;
-  using Head = ClassificationHead<Bert>;
+  using Config = FamilyConfig;
+  using Encoder = BertEncoder<Family>;
+  using Head = ClassificationHead<Family>;
+
+  static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }
+};
+
+/// The BERT family (Devlin et al. 2019).
+struct Bert : BertFamily<Bert> {
+  static constexpr std::string_view model_type = "bert";
+  static constexpr std::string_view prefix = "bert";
+  static constexpr std::string_view classifier = "BertForSequenceClassification";
 
   static Config read_config(const weights::ConfigFile& file) { return weights::read_config(file); }
 
   static HeadForm head_form(const Config&) { return {.dense = "bert.pooler.dense"}; }
-
-  static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }
 };
 
 }  // namespace seqtrain::model

@@ -8,7 +8,6 @@
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/model_config.hpp>
 

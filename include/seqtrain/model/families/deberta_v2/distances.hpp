@@ -15,7 +15,6 @@
 #include <seqtrain/model/cpu/distance_vectors.hpp>
 #include <seqtrain/model/families/deberta_v2/config.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/model/nn/parameters.hpp>
 
 namespace seqtrain::model {
 

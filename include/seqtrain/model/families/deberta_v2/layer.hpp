@@ -11,13 +11,12 @@
 
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
+#include <seqtrain/model/families/attention.hpp>
 #include <seqtrain/model/families/deberta_v2/config.hpp>
 #include <seqtrain/model/families/deberta_v2/distances.hpp>
-#include <seqtrain/model/nn/attention.hpp>
+#include <seqtrain/model/families/layer_form.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
-#include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/model/nn/parameters.hpp>
 
 namespace seqtrain::model {
 

@@ -1,25 +1,22 @@
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 
 #include <seqtrain/model/families/bert/bert.hpp>
-#include <seqtrain/model/families/bert/embeddings.hpp>
 #include <seqtrain/model/families/distilbert/config.hpp>
+#include <seqtrain/model/families/layer_form.hpp>
+#include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
-#include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/weights/config_file.hpp>
-#include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
 
 /// The DistilBERT family (Sanh et al. 2019): BERT without token types, with its own parameter names
 /// and head.
-struct DistilBert {
+struct DistilBert : BertFamily<DistilBert> {
   static constexpr std::string_view model_type = "distilbert";
   static constexpr std::string_view prefix = "distilbert";
   static constexpr std::string_view classifier = "DistilBertForSequenceClassification";
-  static constexpr Positions positions = Positions::from_zero;
   static constexpr std::string_view layers = "transformer.layer";
   static constexpr LayerForm layer_form{.query = "attention.q_lin",
                                         .key = "attention.k_lin",
@@ -30,9 +27,6 @@ struct DistilBert {
                                         .output = "ffn.lin2",
                                         .output_norm = "output_layer_norm",
                                         .drops_attention_output = false};
-  using Config = weights::ModelConfig;
-  using Encoder = BertEncoder<DistilBert>;
-  using Head = ClassificationHead<DistilBert>;
 
   static Config read_config(const weights::ConfigFile& file) {
     return read_distilbert_config(file);
@@ -41,8 +35,6 @@ struct DistilBert {
   static HeadForm head_form(const Config&) {
     return {.dense = "pre_classifier", .activation = activation("relu")};
   }
-
-  static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }
 };
 
 }  // namespace seqtrain::model

@@ -18,12 +18,11 @@
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
+#include <seqtrain/model/families/attention.hpp>
 #include <seqtrain/model/families/modernbert/config.hpp>
 #include <seqtrain/model/nn/activation.hpp>
-#include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/tensor/batch.hpp>
 
 namespace seqtrain::model {
@@ -82,7 +81,7 @@ class ModernBertLayer {
         mlp_output_{cut(scope / "mlp.Wo", config, output_deviation(config)),
                     config.intermediate_size, config.hidden_size, config.mlp_bias},
         activation_{activation(config.hidden_act)},
-        activation_kind_{cpu::activation_kind(config.hidden_act)},
+        activation_kind_{activation_kind(config.hidden_act)},
         heads_{config.num_attention_heads},
         attention_dropout_{config.attention_probs_dropout_prob},
         mlp_dropout_{config.hidden_dropout_prob} {}
@@ -139,7 +138,7 @@ class ModernBertLayer {
   LayerNorm mlp_norm_;
   Linear input_and_gate_, mlp_output_;
   Activation activation_;
-  cpu::ActivationKind activation_kind_;
+  ActivationKind activation_kind_;
   std::int64_t heads_;
   double attention_dropout_;
   double mlp_dropout_;

@@ -13,14 +13,14 @@
 
 #include <seqtrain/model/cpu/distance_bias.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
+#include <seqtrain/model/families/attention.hpp>
 #include <seqtrain/model/families/bert/embeddings.hpp>
+#include <seqtrain/model/families/encoder_layer.hpp>
 #include <seqtrain/model/families/mpnet/config.hpp>
 #include <seqtrain/model/families/roberta/config.hpp>
 #include <seqtrain/model/families/roberta/roberta.hpp>
-#include <seqtrain/model/nn/attention.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
-#include <seqtrain/model/nn/encoder_layer.hpp>
-#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>

@@ -7,23 +7,16 @@
 #include <seqtrain/model/families/bert/embeddings.hpp>
 #include <seqtrain/model/families/roberta/config.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
-#include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/weights/config_file.hpp>
-#include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
 
 /// The RoBERTa family (Liu et al. 2019).
-struct Roberta {
+struct Roberta : BertFamily<Roberta> {
   static constexpr std::string_view model_type = "roberta";
   static constexpr std::string_view prefix = "roberta";
   static constexpr std::string_view classifier = "RobertaForSequenceClassification";
   static constexpr Positions positions = Positions::after_padding;
-  static constexpr std::string_view layers = "encoder.layer";
-  static constexpr LayerForm layer_form{};
-  using Config = weights::ModelConfig;
-  using Encoder = BertEncoder<Roberta>;
-  using Head = ClassificationHead<Roberta>;
 
   static Config read_config(const weights::ConfigFile& file) { return read_roberta_config(file); }
 

@@ -15,11 +15,10 @@
 
 #include <seqtrain/model/cpu/build.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
+#include <seqtrain/model/families/layer_form.hpp>
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
-#include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/model_config.hpp>
@@ -37,7 +36,7 @@ class AfterAttention {
         output_{scope / form.output, config.intermediate_size, config.hidden_size},
         output_norm_{scope / form.output_norm, config.hidden_size, config.layer_norm_eps},
         activation_{activation(config.hidden_act)},
-        activation_kind_{cpu::activation_kind(config.hidden_act)},
+        activation_kind_{activation_kind(config.hidden_act)},
         heads_{config.num_attention_heads},
         rates_{form.dropout(config)} {}
 
@@ -84,7 +83,7 @@ class AfterAttention {
   Linear intermediate_, output_;
   LayerNorm output_norm_;
   Activation activation_;
-  cpu::ActivationKind activation_kind_;
+  ActivationKind activation_kind_;
   std::int64_t heads_;
   cpu::DropoutRates rates_;
 };

@@ -9,11 +9,10 @@
 #include <ATen/core/Tensor.h>
 
 #include <seqtrain/model/cpu/build.hpp>
-#include <seqtrain/model/nn/attention.hpp>
+#include <seqtrain/model/families/attention.hpp>
+#include <seqtrain/model/families/layer_form.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
-#include <seqtrain/model/nn/layer_form.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/weights/model_config.hpp>
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/load_classifier.hpp>
-#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/nn/initial_weights.hpp>
 
 #include "support/made_checkpoint.hpp"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/model/families/distilbert/config.hpp>
-#include <seqtrain/model/nn/encoder_layer.hpp>
+#include <seqtrain/model/families/encoder_layer.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
 #include "support/model_case.hpp"

@@ -1,7 +1,7 @@
 #include <ATen/ops/arange.h>
 #include <gtest/gtest.h>
 
-#include <seqtrain/model/nn/attention.hpp>
+#include <seqtrain/model/families/attention.hpp>
 
 namespace seqtrain::model {
 namespace {
