@@ -18,6 +18,7 @@
 #include <seqtrain/dist/world.hpp>
 #include <seqtrain/metrics/classification.hpp>
 #include <seqtrain/optim/adam.hpp>
+#include <seqtrain/optim/averaged.hpp>
 #include <seqtrain/page.hpp>
 #include <seqtrain/report.hpp>
 #include <seqtrain/run/answers.hpp>
@@ -55,7 +56,8 @@ struct Watch {
 
 /// A trainer and what its fit returned.
 struct Fitted {
-  Trainer<dist::Replicated<model::AnyClassifier>, optim::Adam, data::BucketLoader, sink::Any>
+  Trainer<dist::Replicated<model::AnyClassifier>, optim::Averaged<optim::Adam>, data::BucketLoader,
+          sink::Any>
       trainer;
   data::BucketLoader dev;
   train::FitReport report = {};
@@ -128,9 +130,10 @@ struct Fitted {
   dist::SharedKeeper keeper{group, run.keeper()};
   auto adam = flags.adam<optim::AdamOptions>();
   adam.lr_factors = optim::layerwise(model.parameters(), flags.layerwise_lr_decay);
-  Fitted fitted{.trainer = {std::move(model), optim::Adam{std::move(adam)}, std::move(batches),
-                            std::move(run.job)},
-                .dev = std::move(dev)};
+  Fitted fitted{
+      .trainer = {std::move(model), optim::Averaged{optim::Adam{std::move(adam)}, flags.ema_decay},
+                  std::move(batches), std::move(run.job)},
+      .dev = std::move(dev)};
   fitted.report =
       fitted.trainer.fit(options, fitted.dev, train::BestModel{flags.best_model}, watch.matthews,
                          watch.answers, watch.observers, watch.last_dev, keeper);

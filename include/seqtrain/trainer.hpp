@@ -91,13 +91,13 @@ class Trainer {
       // Saved as it is: a longer run would continue inside an epoch that max_steps cuts short.
       const bool cut = fit.state.position.batch < loader_.batches_in(fit.state.position.epoch);
       if (cut) save(train::Moment::end, fit, keeper, parts...);
-      evaluate_dev(fit, keeper, parts...);
-      fit.end_epoch(model_);
+      end_epoch(fit, keeper, parts...);
       train::notify(fit.epoch_event(), parts...);
       if (cut) break;
       safe_point(fit, keeper, parts...);
       if (fit.is_done()) save(train::Moment::end, fit, keeper, parts...);
     }
+    exchange_averages();
     fit.apply_best(model_);
     train::notify(fit.end_event(), parts...);
     return fit.report(keeper.problem());
@@ -143,15 +143,26 @@ class Trainer {
     }
   }
 
+  /// Evaluates the epoch with the averages of the parameters, if the optimizer keeps any.
   template <class Fit, class... Parts>
-  void evaluate_dev(Fit& fit, Keeper keeper, Parts&... parts) {
-    if constexpr (Fit::has_dev) {
-      try {
+  void end_epoch(Fit& fit, Keeper keeper, Parts&... parts) {
+    exchange_averages();
+    try {
+      if constexpr (Fit::has_dev) {
         fit.state.dev.push_back(train::evaluate(model_, fit.dev, fit.dev_point(), parts...));
-      } catch (const train::Stopped&) {
-        safe_point(fit, keeper, parts...);
-        throw;
       }
+    } catch (const train::Stopped&) {
+      exchange_averages();
+      safe_point(fit, keeper, parts...);
+      throw;
+    }
+    fit.end_epoch(model_);
+    exchange_averages();
+  }
+
+  void exchange_averages() {
+    if constexpr (requires { optimizer_.exchange_averages(model_.parameters()); }) {
+      optimizer_.exchange_averages(model_.parameters());
     }
   }
 

@@ -379,6 +379,19 @@ TEST_F(Mnli, ResumesAdaptersToTheSameBits) {
             std::filesystem::file_size(tests::small_checkpoint() / "model.safetensors") / 2);
 }
 
+TEST_F(Mnli, ResumesAveragesToTheSameBits) {
+  const std::string averaged = "--ema-decay 0.9 --best-model --keep-last-checkpoint ";
+  ASSERT_EQ(run_example("mnli", flags("whole", averaged, "--epochs 2")).code, 0);
+  ASSERT_EQ(run_example("mnli", flags("parts", averaged)).code, 0);
+  const auto rest = run_example("mnli", flags("parts", averaged + "--resume auto", "--epochs 2"));
+  ASSERT_EQ(rest.code, 0) << rest.output;
+  EXPECT_TRUE(read_file(directory_ / "whole/model.pth") ==
+              read_file(directory_ / "parts/model.pth"));
+  ASSERT_EQ(run_example("mnli", flags("plain", "", "--epochs 2")).code, 0);
+  EXPECT_FALSE(read_file(directory_ / "whole/model.pth") ==
+               read_file(directory_ / "plain/model.pth"));
+}
+
 TEST_F(Mnli, RefusesAdaptersThatFitNothing) {
   const auto refused = [&](const std::string& more, const std::string& reason) {
     const auto run = run_example("mnli", flags("run", more));

@@ -387,6 +387,58 @@ TEST(Trainer, ReportsWhatItsKeeperCouldNotSave) {
   EXPECT_EQ(trainer.fit({.epochs = 1}).unsaved, "");
 }
 
+/// An optimizer whose average of the weight is a number that answers everything wrong.
+struct AveragingSgd : FakeSgd {
+  using FakeSgd::FakeSgd;
+  void exchange_averages(std::span<const FakeParameter> parameters) {
+    std::swap(*parameters[0].value, average);
+  }
+  double average = -1;
+};
+
+auto make_averaging_trainer() {
+  return Trainer{FakeModel{}, AveragingSgd{0.01}, FakeLoader{{1, 2, 3}, 1}, FakeSink{}};
+}
+
+TEST(Trainer, EvaluatesAndEndsWithTheAveragesOfTheOptimizer) {
+  auto plain = make_trainer({1, 2, 3}, 1);
+  EXPECT_EQ(plain.fit({.epochs = 2}, FakeLoader{{1, -1}, 2}).dev.at(1).accuracy, 1);
+  auto trainer = make_averaging_trainer();
+  const auto report = trainer.fit({.epochs = 2}, FakeLoader{{1, -1}, 2}, train::BestModel{false});
+  EXPECT_EQ(report.dev.at(0).accuracy, 0);
+  EXPECT_EQ(report.dev.at(1).accuracy, 0);
+  EXPECT_EQ(trainer.model().weight(), -1);
+  EXPECT_EQ(trainer.optimizer().average, plain.model().weight());
+}
+
+TEST(Trainer, KeepsTheAveragesOfTheBestEpoch) {
+  auto trainer = make_averaging_trainer();
+  (void)trainer.fit({.epochs = 2}, FakeLoader{{1, -1}, 2}, train::BestModel{});
+  EXPECT_EQ(trainer.model().weight(), -1);
+}
+
+TEST(Trainer, SavesTheValuesIfAnEvaluationWithAveragesIsStopped) {
+  struct Stopper {
+    void on(const train::EvalStep&) { stop.request_stop(); }
+    std::stop_source stop = {};
+  } stopper;
+  struct Keeper {
+    std::optional<train::SavedFit> restore(const train::Plan&) { return {}; }
+    void save(train::Moment moment, const train::FitView& fit) {
+      if (moment != train::Moment::stop) return;
+      fit.tensors([this](std::string_view owner, std::span<const weights::TensorView> tensors) {
+        if (owner == "model") saved = FakeState::number(tensors, "w");
+      });
+    }
+    double saved = 0;
+  } keeper;
+  auto trainer = make_averaging_trainer();
+  const train::FitOptions options{.epochs = 1, .stop = stopper.stop.get_token()};
+  EXPECT_THROW((void)trainer.fit(options, FakeLoader{{1, -1}, 1}, stopper, keeper), train::Stopped);
+  EXPECT_GT(keeper.saved, 0);
+  EXPECT_EQ(trainer.optimizer().average, -1);
+}
+
 TEST(Trainer, StopsAnEvaluation) {
   struct Stopper {
     void on(const train::EvalStep& event) {

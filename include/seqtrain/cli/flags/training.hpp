@@ -37,6 +37,7 @@ struct TrainingFlags {
   double learning_rate = 5e-5;
   Optimizer optim = Optimizer::adam;
   double layerwise_lr_decay = 1;
+  double ema_decay = 0;
   double weight_decay = 0;
   double adam_beta1 = 0.9;
   double adam_beta2 = 0.999;
@@ -133,6 +134,10 @@ struct TrainingFlags {
              "factor from each layer's learning rate to that of the layer below, such as 0.9; the "
              "head has the full rate",
              determines_results)
+        .add("ema-decay", ema_decay,
+             "decay of a moving average of the parameters, such as 0.99; the model of the run has "
+             "the averages (0: no average)",
+             determines_results)
         .add("weight-decay", weight_decay, "weight decay; --optim says how it is applied",
              determines_results)
         .add("adam-beta1", adam_beta1, "decay of the first moment", determines_results)
@@ -191,6 +196,7 @@ struct TrainingFlags {
     require(is_amount(learning_rate), "learning-rate", "must be a number, not negative");
     require(layerwise_lr_decay > 0 && layerwise_lr_decay <= 1, "layerwise-lr-decay",
             "must be above 0 and at most 1");
+    require(is_decay(ema_decay), "ema-decay", "must be at least 0 and below 1");
     require(is_amount(weight_decay), "weight-decay", "must be a number, not negative");
     require(is_decay(adam_beta1), "adam-beta1", "must be at least 0 and below 1");
     require(is_decay(adam_beta2), "adam-beta2", "must be at least 0 and below 1");
