@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <seqtrain/optim/adam.hpp>
+#include <seqtrain/optim/averaged.hpp>
 
 #include "support/fake_device.hpp"
 #include "support/on_device.hpp"
@@ -112,6 +113,26 @@ TEST(AdamOnDevice, NothingWaitsForAStep) {
   tests::reset_device_counts();
   optimizer.step(parameters, {.max_grad_norm = 1});
   EXPECT_EQ(tests::device_counts().waits, 0);
+}
+
+TEST(AveragedOnDevice, EqualsTheProcessorsAndWaitsForNothing) {
+  const auto averages_on = [](c10::Device device) {
+    Parameters parameters = parameters_on(device);
+    Averaged optimizer{Adam{{.lr = 0.1}}, 0.9};
+    for (std::int64_t step = 0; step < 20; ++step) {
+      set_gradients(parameters, step);
+      if (step == 10) parameters[1].gradient[2] = std::numeric_limits<float>::infinity();
+      tests::reset_device_counts();
+      optimizer.step(parameters, {});
+      EXPECT_EQ(tests::device_counts().waits, 0);
+    }
+    optimizer.exchange_averages(parameters);
+    return parameters;
+  };
+  const Parameters host = averages_on(c10::kCPU), device = averages_on(fake_device);
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    EXPECT_LT(difference(host[i].value, device[i].value), 1e-6) << host[i].name;
+  }
 }
 
 }  // namespace

@@ -5,10 +5,9 @@
 #include <span>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
 
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
