@@ -110,7 +110,7 @@ inline std::vector<NamedAdapter> find_adapters(const std::vector<std::string>& g
   }
   for (std::size_t i = 0; i < adapters.size(); ++i) {
     auto& found = adapters[i].found;
-    if (!places[i].empty()) found = cli::detail::find_folder(places[i], log);
+    if (!places[i].empty()) found = cli::find_model_folder(places[i], log);
     check_base(found, model, directory, log);
   }
   return adapters;

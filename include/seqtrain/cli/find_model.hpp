@@ -111,19 +111,17 @@ struct FoundModel {
   std::filesystem::path base = {};  ///< a local copy of an adapter's base, if that is elsewhere
 };
 
-namespace detail {
-
-/// Finds the folder of the model at a place, but not the base of an adapter.
-inline FoundModel find_folder(const std::string& place, const log::Log& log) {
+/// Finds the folder of the model at a place, as `find_model` does, but not the base of an adapter.
+[[nodiscard]] inline FoundModel find_model_folder(const std::string& place, const log::Log& log) {
   const auto fetch = [&](const auto& client, const auto& cache, const auto& options) {
     return hub::fetch_model(client, cache, hub::Name::parse(place), options);
   };
-  if (is_on_hub(place)) return {.place = place, .directory = from_hub(log, fetch)};
+  if (is_on_hub(place)) return {.place = place, .directory = detail::from_hub(log, fetch)};
   const bool remote = gcs::is_gs(place);
   if (!remote) demand_directory(place, "model");
-  const auto names =
-      remote ? names_below(gcs::Uri::parse(place), log) : names_below(std::filesystem::path{place});
-  const auto folder = choose_model(names);
+  const auto names = remote ? detail::names_below(gcs::Uri::parse(place), log)
+                            : detail::names_below(std::filesystem::path{place});
+  const auto folder = detail::choose_model(names);
   if (!folder) {
     const bool stopped = names.contains("train_log.jsonl");
     throw InputError{
@@ -141,8 +139,6 @@ inline FoundModel find_folder(const std::string& place, const log::Log& log) {
   return {.place = found, .directory = local_input(found, log)};
 }
 
-}  // namespace detail
-
 /// Returns the place of an adapter's base.
 inline std::string base_of(const weights::AdapterConfig& config) {
   return config.base + (config.revision.empty() ? "" : "@" + config.revision);
@@ -153,10 +149,10 @@ inline std::string base_of(const weights::AdapterConfig& config) {
 /// hub. From a bucket only the model's files are fetched. The base of an adapter is fetched too.
 /// Throws `InputError` if there is no model.
 inline FoundModel find_model(const std::string& place, const log::Log& log) {
-  auto found = detail::find_folder(place, log);
+  auto found = find_model_folder(place, log);
   if (!weights::is_adapter(found.directory)) return found;
   const auto base = base_of(weights::read_adapter_config(found.directory));
-  if (is_elsewhere(base)) found.base = detail::find_folder(base, log).directory;
+  if (is_elsewhere(base)) found.base = find_model_folder(base, log).directory;
   return found;
 }
 
