@@ -17,7 +17,8 @@
 #include <seqtrain/gcs/sink.hpp>
 #include <seqtrain/gcs/uri.hpp>
 #include <seqtrain/log/log.hpp>
-#include <seqtrain/page/compare.hpp>
+
+#include "compared_runs.hpp"
 
 using namespace seqtrain;
 
@@ -38,17 +39,17 @@ std::function<std::string(std::string_view)> reader_of(const std::string& place)
 }
 
 /// Reads a run from its directory, or from the folder of its results in a bucket.
-page::ComparedRun load(const std::string& place) {
+compare::ComparedRun load(const std::string& place) {
   const auto text = reader_of(place);
-  const page::RunFiles files{.name = place,
-                             .metrics = text("metrics.json"),
-                             .predictions = text("predictions.jsonl"),
-                             .log = text("train_log.jsonl")};
+  const compare::RunFiles files{.name = place,
+                                .metrics = text("metrics.json"),
+                                .predictions = text("predictions.jsonl"),
+                                .log = text("train_log.jsonl")};
   if (files.metrics.empty()) {
     throw InputError{
         "holds no metrics.json", {.object = place}, "name the place of a finished run"};
   }
-  return page::read_run(files);
+  return compare::read_run(files);
 }
 
 int main(int argc, char** argv) {
@@ -69,9 +70,9 @@ int main(int argc, char** argv) {
     }
     if (!flags.parse(static_cast<int>(others.size()), others.data())) return;
     if (places.size() < 2) throw InputError{"needs two runs to compare", {}, "name their places"};
-    std::vector<page::ComparedRun> runs;
+    std::vector<compare::ComparedRun> runs;
     for (const auto& place : places) runs.push_back(load(place));
-    std::cout << page::comparison_text(runs) << std::flush;
-    if (!page.empty()) write_file_atomically(page, page::comparison_page(runs));
+    std::cout << compare::comparison_text(runs) << std::flush;
+    if (!page.empty()) write_file_atomically(page, compare::comparison_page(runs));
   });
 }

@@ -1,4 +1,3 @@
 #pragma once
 
-#include <seqtrain/page/compare.hpp>
 #include <seqtrain/page/run_page.hpp>

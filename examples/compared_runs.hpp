@@ -5,21 +5,104 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <seqtrain/core/json.hpp>
 #include <seqtrain/log/format.hpp>
 #include <seqtrain/metrics/bootstrap.hpp>
+#include <seqtrain/metrics/metric.hpp>
 #include <seqtrain/page/html/chart.hpp>
 #include <seqtrain/page/html/frame.hpp>
 #include <seqtrain/page/html/table.hpp>
 #include <seqtrain/page/run_log.hpp>
 #include <seqtrain/report/table.hpp>
+#include <seqtrain/run/predictions.hpp>
+#include <seqtrain/train/pairs.hpp>
 
-namespace seqtrain::page {
+namespace compare {
+
+namespace html = seqtrain::page::html;
+namespace json = seqtrain::json;
+namespace metrics = seqtrain::metrics;
+namespace report = seqtrain::report;
+
+/// The contents of a finished run's files. `predictions` and `log` may be empty.
+struct RunFiles {
+  std::string name = {};
+  std::string metrics = {};
+  std::string predictions = {};
+  std::string log = {};
+};
+
+/// A finished run that is compared with others.
+struct ComparedRun {
+  std::string name = {};
+  seqtrain::train::Pairs flags = {};
+  std::vector<metrics::Figure> figures = {};  ///< figures of the dev set
+  std::vector<seqtrain::run::ReadPrediction> predictions = {};
+  std::optional<metrics::Interval> accuracy = {};  ///< 95 % interval, if there are predictions
+  seqtrain::page::RunLog log = {};
+};
+
+/// Tells whether the gold answers are labels, not numbers.
+inline bool has_decisions(std::span<const seqtrain::run::ReadPrediction> predictions) {
+  return !predictions.empty() &&
+         (predictions[0].gold.starts_with('"') || predictions[0].gold.starts_with('['));
+}
+
+inline void read_figures(const json::Value& dev, std::vector<metrics::Figure>& figures) {
+  for (const auto& [name, value] : dev.members()) {
+    if (value.is_number()) figures.push_back({std::string{name}, value.number()});
+  }
+  if (const auto macro = dev.find("macro_average")) {
+    figures.push_back({"macro_f1", macro->at("f1").number()});
+  }
+  const auto own = dev.find("metrics");
+  if (!own) return;
+  for (const auto& [name, value] : own->members()) {
+    const bool known = std::ranges::count(figures, name, &metrics::Figure::name) > 0;
+    if (!known && value.is_number()) figures.push_back({std::string{name}, value.number()});
+  }
+}
+
+inline metrics::Interval accuracy_interval(std::span<const seqtrain::run::ReadPrediction> predictions) {
+  metrics::Decisions decisions{2};
+  const metrics::Decisions::Label yes = 1;
+  for (const auto& each : predictions) {
+    const metrics::Decisions::Label right = each.right() ? 1 : 0;
+    decisions.add({&yes, 1}, {&right, 1});
+  }
+  return metrics::bootstrap(decisions, metrics::BootstrapOptions::for_examples(decisions.size()))
+      .accuracy;
+}
+
+/// Reads a run. Throws `InputError` with the file's name if its metrics or predictions cannot be
+/// read.
+[[nodiscard]] inline ComparedRun read_run(const RunFiles& files) {
+  ComparedRun run{.name = files.name};
+  const std::string where = files.name + "/metrics.json";
+  const auto document = json::Document::parse(files.metrics, where);
+  if (const auto flags = document.root().find("flags")) {
+    for (const auto& [name, value] : flags->members()) {
+      run.flags.emplace_back(name, value.is_string() ? value.string() : std::string_view{});
+    }
+  }
+  if (const auto dev = document.root().find("dev")) read_figures(*dev, run.figures);
+  run.predictions =
+      seqtrain::run::read_predictions(files.predictions, "dev", files.name + "/predictions.jsonl");
+  std::ranges::sort(run.predictions, {}, &seqtrain::run::ReadPrediction::row);
+  if (has_decisions(run.predictions)) {
+    run.accuracy = accuracy_interval(run.predictions);
+  }
+  run.log = seqtrain::page::read_run_log(files.log);
+  return run;
+}
 
 /// An example that one run predicts right and another wrong.
 struct Disagreement {
@@ -37,8 +120,6 @@ struct PairTest {
   metrics::McNemar test = {};
   std::vector<Disagreement> disagreements = {};  ///< those whose losses differ most
 };
-
-namespace detail {
 
 inline bool same_dev(const ComparedRun& a, const ComparedRun& b) {
   return has_decisions(a.predictions) && has_decisions(b.predictions) &&
@@ -120,19 +201,17 @@ inline std::string figure_text(const ComparedRun& run, const std::string& name) 
   const double value = figure_of(run, name);
   const std::string text = name == "examples" ? html::number(value, 12) : html::number(value);
   if (name != "accuracy" || !run.accuracy) return text;
-  return text + " [" + log::fixed(run.accuracy->low, 4) + ", " + log::fixed(run.accuracy->high, 4) +
+  return text + " [" + seqtrain::log::fixed(run.accuracy->low, 4) + ", " + seqtrain::log::fixed(run.accuracy->high, 4) +
          "]";
 }
-
-}  // namespace detail
 
 /// Returns a table with a row for each flag whose values differ between the runs.
 [[nodiscard]] inline report::Rows flag_rows(std::span<const ComparedRun> runs) {
   std::vector<std::string> names;
   for (const auto& run : runs) {
-    detail::add_new(names, run.flags, [](const auto& flag) { return flag.first; });
+    add_new(names, run.flags, [](const auto& flag) { return flag.first; });
   }
-  auto rows = detail::rows_by_name("flag", runs, names, detail::flag_of);
+  auto rows = rows_by_name("flag", runs, names, flag_of);
   const auto equal = [](const auto& row) {
     return std::set<std::string>(row.begin() + 1, row.end()).size() <= 1;
   };
@@ -144,9 +223,9 @@ inline std::string figure_text(const ComparedRun& run, const std::string& name) 
 [[nodiscard]] inline report::Rows figure_rows(std::span<const ComparedRun> runs) {
   std::vector<std::string> names;
   for (const auto& run : runs) {
-    detail::add_new(names, run.figures, [](const auto& figure) { return figure.name; });
+    add_new(names, run.figures, [](const auto& figure) { return figure.name; });
   }
-  return detail::rows_by_name("figure of dev", runs, names, detail::figure_text);
+  return rows_by_name("figure of dev", runs, names, figure_text);
 }
 
 /// Compares each pair of runs by McNemar's exact test.
@@ -154,7 +233,7 @@ inline std::string figure_text(const ComparedRun& run, const std::string& name) 
   std::vector<PairTest> tests;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (std::size_t j = i + 1; j < runs.size(); ++j) {
-      tests.push_back(detail::test_pair(runs, i, j));
+      tests.push_back(test_pair(runs, i, j));
     }
   }
   return tests;
@@ -171,13 +250,11 @@ inline std::string figure_text(const ComparedRun& run, const std::string& name) 
                       std::to_string(each.test.second_only), html::number(each.test.p, 3)});
     } else {
       rows.push_back(
-          {pair + ": " + detail::why_untested(runs[each.first], runs[each.second]), "–", "–", "–"});
+          {pair + ": " + why_untested(runs[each.first], runs[each.second]), "–", "–", "–"});
     }
   }
   return rows;
 }
-
-namespace detail {
 
 inline html::Chart curves_of(std::span<const ComparedRun> runs, const std::string& id,
                              const std::string& title, const std::string& figure, bool dev) {
@@ -202,8 +279,6 @@ inline report::Rows disagreement_rows(std::span<const ComparedRun> runs, const P
   return rows;
 }
 
-}  // namespace detail
-
 /// Returns the comparison as text for a terminal.
 [[nodiscard]] inline std::string comparison_text(std::span<const ComparedRun> runs) {
   const auto tests = pair_tests(runs);
@@ -211,7 +286,7 @@ inline report::Rows disagreement_rows(std::span<const ComparedRun> runs, const P
   if (!tests.empty()) out += "\n" + report::align(pair_rows(runs, tests));
   for (const auto& each : tests) {
     if (each.disagreements.empty()) continue;
-    out += "\n" + report::align(detail::disagreement_rows(runs, each, 5, std::string::npos));
+    out += "\n" + report::align(disagreement_rows(runs, each, 5, std::string::npos));
   }
   return out;
 }
@@ -224,20 +299,20 @@ inline report::Rows disagreement_rows(std::span<const ComparedRun> runs, const P
                     html::table(flag_rows(runs), "Flags that differ") +
                     "</section><section><h2>Figures</h2>" +
                     html::table(figure_rows(runs), "Figures of dev, with 95 % intervals");
-  out += html::to_html(detail::curves_of(runs, "loss", "Training loss", "loss", false));
-  out += html::to_html(detail::curves_of(runs, "dev-loss", "Dev loss", "loss", true));
-  out += html::to_html(detail::curves_of(runs, "dev-accuracy", "Dev accuracy", "accuracy", true));
+  out += html::to_html(curves_of(runs, "loss", "Training loss", "loss", false));
+  out += html::to_html(curves_of(runs, "dev-loss", "Dev loss", "loss", true));
+  out += html::to_html(curves_of(runs, "dev-accuracy", "Dev accuracy", "accuracy", true));
   out += "</section><section><h2>Pairs of runs</h2>";
   if (!tests.empty()) {
     out += html::table(pair_rows(runs, tests), "McNemar's exact test on the dev examples");
   }
   for (const auto& each : tests) {
     if (each.disagreements.empty()) continue;
-    out += html::table(detail::disagreement_rows(runs, each, each.disagreements.size(), 200),
+    out += html::table(disagreement_rows(runs, each, each.disagreements.size(), 200),
                        "Examples that " + runs[each.first].name + " or " + runs[each.second].name +
                            " gets right and the other wrong");
   }
   return html::framed("Runs side by side", out + "</section></main>");
 }
 
-}  // namespace seqtrain::page
+}  // namespace compare

@@ -1,11 +1,11 @@
+#include "examples/compared_runs.hpp"
+
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include <seqtrain/page/compare.hpp>
-
-namespace seqtrain::page {
+namespace compare {
 namespace {
 
 std::string line(int row, const std::string& gold, const std::string& predicted, double loss) {
@@ -73,9 +73,9 @@ TEST(Compare, SaysThatDevSetsDiffer) {
 }
 
 TEST(Compare, RefusesFilesOfOthers) {
-  EXPECT_THROW((void)read_run({.name = "x", .metrics = "{"}), InputError);
-  EXPECT_THROW((void)read_run(made("x", "1", "{\"no\":1}\n")), InputError);
+  EXPECT_THROW((void)read_run({.name = "x", .metrics = "{"}), seqtrain::InputError);
+  EXPECT_THROW((void)read_run(made("x", "1", "{\"no\":1}\n")), seqtrain::InputError);
 }
 
 }  // namespace
-}  // namespace seqtrain::page
+}  // namespace compare
