@@ -10,7 +10,7 @@ mkdir "$context"/{examples,checkpoints}
 cp build/release/packages/seqtrain* "$context"
 cp -r examples/data "$context/examples"
 cp -r checkpoints/all-MiniLM-L6-v2 "$context/checkpoints"
-cp -r tests/install/rooms "$context"
+cp -r tests/install/cli "$context"
 export BUILDAH_ISOLATION=${BUILDAH_ISOLATION:-chroot}
 image=localhost/seqtrain-package-test
 "$engine" build --tag "$image" ${BASE:+--build-arg "BASE=$BASE"} \
