@@ -71,7 +71,8 @@ inline void read_figures(const json::Value& dev, std::vector<metrics::Figure>& f
   }
 }
 
-inline metrics::Interval accuracy_interval(std::span<const seqtrain::run::ReadPrediction> predictions) {
+inline metrics::Interval accuracy_interval(
+    std::span<const seqtrain::run::ReadPrediction> predictions) {
   metrics::Decisions decisions{2};
   const metrics::Decisions::Label yes = 1;
   for (const auto& each : predictions) {
@@ -201,8 +202,8 @@ inline std::string figure_text(const ComparedRun& run, const std::string& name) 
   const double value = figure_of(run, name);
   const std::string text = name == "examples" ? html::number(value, 12) : html::number(value);
   if (name != "accuracy" || !run.accuracy) return text;
-  return text + " [" + seqtrain::log::fixed(run.accuracy->low, 4) + ", " + seqtrain::log::fixed(run.accuracy->high, 4) +
-         "]";
+  return text + " [" + seqtrain::log::fixed(run.accuracy->low, 4) + ", " +
+         seqtrain::log::fixed(run.accuracy->high, 4) + "]";
 }
 
 /// Returns a table with a row for each flag whose values differ between the runs.

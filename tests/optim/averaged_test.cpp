@@ -21,7 +21,7 @@ namespace {
 static_assert(Optimizer<Averaged<Adam>>);
 
 /// Two parameters, of which the second is frozen.
-std::vector<tensor::Parameter> make_parameters() {
+std::vector<tensor::Parameter> one_and_a_frozen() {
   return {{.name = "w", .value = at::full({3}, 2.0), .gradient = at::zeros({3})},
           {.name = "frozen", .value = at::full({2}, 5.0), .gradient = {}}};
 }
@@ -30,18 +30,18 @@ float value_of(const tensor::Parameter& parameter) {
   return parameter.value.const_data_ptr<float>()[1];
 }
 
-void step(Averaged<Adam>& optimizer, const std::vector<tensor::Parameter>& parameters,
-          double gradient = 1) {
+void take_step(Averaged<Adam>& optimizer, const std::vector<tensor::Parameter>& parameters,
+               double gradient = 1) {
   parameters[0].gradient.fill_(gradient);
   optimizer.step(parameters, {});
 }
 
 TEST(Averaged, FollowsTheFormula) {
-  const auto parameters = make_parameters();
+  const auto parameters = one_and_a_frozen();
   Averaged optimizer{Adam{{.lr = 0.1}}, 0.5};
   double average = 0;
   for (int t = 1; t <= 30; ++t) {
-    step(optimizer, parameters, std::cos(t));
+    take_step(optimizer, parameters, std::cos(t));
     const double value = value_of(parameters[0]);
     const double decay = std::min(0.5, (1.0 + t) / (10.0 + t));  // 0.5 from step 8 on
     average = t == 1 ? value : decay * average + (1 - decay) * value;
@@ -54,20 +54,20 @@ TEST(Averaged, FollowsTheFormula) {
 }
 
 TEST(Averaged, AnExchangeCountsAsAChangeOfTheValues) {
-  const auto parameters = make_parameters();
+  const auto parameters = one_and_a_frozen();
   Averaged optimizer{Adam{}, 0.9};
-  step(optimizer, parameters);
+  take_step(optimizer, parameters);
   const auto before = tensor::changes_of(parameters[0].value);
   optimizer.exchange_averages(parameters);
   EXPECT_GT(tensor::changes_of(parameters[0].value), before);
 }
 
 TEST(Averaged, WithoutADecayIsTheOptimizer) {
-  const auto averaged = make_parameters(), plain = make_parameters();
+  const auto averaged = one_and_a_frozen(), plain = one_and_a_frozen();
   Averaged optimizer{Adam{}, 0};
   Adam adam;
   for (int t = 0; t < 3; ++t) {
-    step(optimizer, averaged);
+    take_step(optimizer, averaged);
     plain[0].gradient.fill_(1);
     adam.step(plain, {});
   }
@@ -77,14 +77,14 @@ TEST(Averaged, WithoutADecayIsTheOptimizer) {
 }
 
 TEST(Averaged, ContinuesFromItsStateToTheSameBits) {
-  const auto whole = make_parameters(), parts = make_parameters();
+  const auto whole = one_and_a_frozen(), parts = one_and_a_frozen();
   Averaged first{Adam{{.lr = 0.1}}, 0.9}, second{Adam{{.lr = 0.1}}, 0.9};
-  for (int t = 0; t < 4; ++t) step(first, whole, t);
+  for (int t = 0; t < 4; ++t) take_step(first, whole, t);
   parts[0].value.copy_(whole[0].value);
   second.load_state(first.state().views(), parts);
   for (int t = 4; t < 9; ++t) {
-    step(first, whole, t);
-    step(second, parts, t);
+    take_step(first, whole, t);
+    take_step(second, parts, t);
   }
   first.exchange_averages(whole);
   second.exchange_averages(parts);
@@ -92,14 +92,14 @@ TEST(Averaged, ContinuesFromItsStateToTheSameBits) {
 }
 
 TEST(Averaged, RefusesStateOfOtherParameters) {
-  const auto parameters = make_parameters();
+  const auto parameters = one_and_a_frozen();
   Averaged optimizer{Adam{}, 0.9};
-  step(optimizer, parameters);
+  take_step(optimizer, parameters);
   const auto state = optimizer.state();
-  auto others = make_parameters();
+  auto others = one_and_a_frozen();
   others[0].name = "v";
   EXPECT_THROW(optimizer.load_state(state.views(), others), InputError);
-  others = make_parameters();
+  others = one_and_a_frozen();
   others[0].value = at::zeros({4});
   EXPECT_THROW(optimizer.load_state(state.views(), others), InputError);
   EXPECT_NO_THROW(optimizer.load_state({}, parameters));
