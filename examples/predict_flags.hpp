@@ -48,8 +48,7 @@ struct PredictFlags {
         .add("pair-field", pair_field, "field of the second text")
         .add("columns", columns, seqtrain::cli::columns_help)
         .add("precision", precision,
-             "fp32, bf16, fp16 (on a GPU), int8 (on a processor, for encoders with BERT's layers), "
-             "or " +
+             "fp32, bf16, fp16 (on a GPU), int8 (of an encoder on a processor), or " +
                  seqtrain::cli::auto_precision)
         .add("compare", compare,
              "second precision to predict the records in; the last line on stderr says how far the "

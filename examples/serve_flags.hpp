@@ -56,8 +56,8 @@ struct ServeFlags {
         .add("port", port, "port to listen on; 0 chooses a free one (AIP_HTTP_PORT, PORT)")
         .add("threads", threads, "threads that compute")
         .add("precision", precision,
-             "precision of matrix products: fp32, bf16, fp16 (on a GPU), int8 (on a processor, for "
-             "encoders with BERT's layers), or " +
+             "precision of matrix products: fp32, bf16, fp16 (on a GPU), int8 (of an encoder on a "
+             "processor), or " +
                  seqtrain::cli::auto_precision)
         .add("device", device, "auto, cpu, cuda or another device of LibTorch, such as cuda:1")
         .add("max-batch-tokens", max_batch_tokens,

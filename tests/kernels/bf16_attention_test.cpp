@@ -92,6 +92,40 @@ TEST_F(Bf16Attention, AgreesWithTheFormula) {
   }
 }
 
+TEST_F(Bf16Attention, TakesWindowsAndWhatBelongsToDistances) {
+  const Bf16Problem problem{150, 32};
+  const std::size_t ld = round_to_lanes(2 * problem.length - 1) + lanes;
+  const random::Stream stream{8, random::Purpose::data};
+  std::vector<float> bias(2 * problem.length), vectors(2 * problem.size * ld);
+  for (std::size_t i = 0; i < bias.size(); ++i) bias[i] = 2 * random::to_float(stream.at(i));
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    vectors[i] = random::to_float(stream.at(1000 + i)) - 0.5F;
+  }
+  for (const std::size_t reach :
+       {std::size_t{1}, std::size_t{15}, std::size_t{64}, unlimited_reach}) {
+    for (const int parts : {0, 1, 2, 3}) {
+      Head<Bf16> head = problem.head(problem.length);
+      head.reach = reach;
+      if (parts % 2 == 1) head.bias = bias.data() + problem.length - 1;
+      if (parts > 1) {
+        head.vectors = {.keys_transposed = vectors.data(),
+                        .queries_transposed = vectors.data() + problem.size * ld,
+                        .ld = ld,
+                        .zero = problem.length - 1};
+      }
+      std::vector<float> memory(
+          AttentionScratch::floats(problem.length, problem.size, reach, parts > 1) + lanes);
+      std::vector<Bf16> out(problem.length * problem.size), expected(out.size());
+      attend_bf16(head, out.data(), problem.size, {memory.data()});
+      attend(head, expected.data(), problem.size, {memory.data()});
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        ASSERT_NEAR(to_float(out[i]), to_float(expected[i]), 2 * 0.004 + 0.008)
+            << "reach " << reach << ", parts " << parts << ", number " << i;
+      }
+    }
+  }
+}
+
 TEST_F(Bf16Attention, AQueryDoesNotDependOnTheNumberOfQueries) {
   const Bf16Problem problem{77, 32};
   const auto all = problem.attend(77), one = problem.attend(1);

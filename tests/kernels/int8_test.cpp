@@ -128,7 +128,7 @@ TEST(Int8, LosesNothingOfEqualRows) {
 }
 
 TEST(Int8, QuantizesEachOutputChannelByItsLargestWeight) {
-  const std::size_t k = 20;
+  const std::size_t k = 32;
   auto weights = made_numbers(int8_columns * k, 3);
   std::fill_n(weights.begin() + 7 * k, k, 0.0F);
   weights[3 * k + 2] = 100;

@@ -64,7 +64,7 @@ TEST(LayerNorm, BothPassesAgreeWithTheFormula) {
   Norm p;
   std::vector<float> x = p.x, y(norm_rows * n), compact(norm_rows * n), normal(norm_rows * n),
                      inverse(norm_rows);
-  add_and_norm<float>(x.data(), p.bias.data(), p.residual.data(), p.dropout, 0,
+  add_and_norm<float>(x.data(), p.bias.data(), p.residual.data(), x.data(), p.dropout, 0,
                       {p.gamma.data(), p.beta.data(), eps},
                       {y.data(), compact.data(), normal.data(), inverse.data()}, norm_rows, n);
   double value = 0;
@@ -73,8 +73,9 @@ TEST(LayerNorm, BothPassesAgreeWithTheFormula) {
   EXPECT_EQ(y, compact);
 
   std::vector<float> gradient = p.weights, x_gradient(norm_rows * n), d_gamma(n), d_beta(n);
-  add_and_norm_backward(gradient.data(), normal.data(), inverse.data(), p.gamma.data(), p.dropout,
-                        0, x_gradient.data(), d_gamma.data(), d_beta.data(), norm_rows, n);
+  add_and_norm_backward(gradient.data(), gradient.data(), normal.data(), inverse.data(),
+                        p.gamma.data(), p.dropout, 0, x_gradient.data(), d_gamma.data(),
+                        d_beta.data(), norm_rows, n);
   for (std::size_t i = 0; i < norm_rows * n; ++i) {
     EXPECT_NEAR(gradient[i], difference(p, p.residual[i]), 2e-3);
     EXPECT_NEAR(x_gradient[i], difference(p, p.x[i]), 2e-3);
@@ -90,14 +91,14 @@ TEST(LayerNorm, TheNormOfAResidualGivesTheSameAndKeepsTheResidual) {
   const LayerNormWeights weights{p.gamma.data(), p.beta.data(), eps};
   std::vector<float> x = p.x, expected(norm_rows * n), compact(norm_rows * n),
                      normal(norm_rows * n), inverse(norm_rows);
-  add_and_norm<float>(x.data(), p.bias.data(), p.residual.data(), p.dropout, 0, weights,
+  add_and_norm<float>(x.data(), p.bias.data(), p.residual.data(), x.data(), p.dropout, 0, weights,
                       {expected.data(), compact.data(), normal.data(), inverse.data()}, norm_rows,
                       n);
   const std::vector<float> sum = x;  // add_and_norm leaves it there
   std::vector<float> y = p.x, residual = p.residual, of_residual(norm_rows * n);
-  add_then_norm<float>(y.data(), p.bias.data(), residual.data(), p.dropout, 0, weights,
-                       {y.data(), compact.data(), of_residual.data(), inverse.data()}, norm_rows,
-                       n);
+  add_and_norm<float>(y.data(), p.bias.data(), residual.data(), residual.data(), p.dropout, 0,
+                      weights, {y.data(), compact.data(), of_residual.data(), inverse.data()},
+                      norm_rows, n);
   EXPECT_EQ(y, expected);
   EXPECT_EQ(y, compact);
   EXPECT_EQ(of_residual, normal);
@@ -109,11 +110,12 @@ TEST(LayerNorm, TheGradientOfAResidualIsItsOwnAndThatThroughTheNorm) {
   const std::vector<float> own = noise(8, norm_rows * n), normal = noise(9, norm_rows * n);
   const std::vector<float> inverse{0.5F, 2, 1};
   std::vector<float> through = p.weights, unused(norm_rows * n), d_gamma(n), d_beta(n);
-  add_and_norm_backward(through.data(), normal.data(), inverse.data(), p.gamma.data(), {}, 0,
-                        unused.data(), d_gamma.data(), d_beta.data(), norm_rows, n);
+  add_and_norm_backward(through.data(), through.data(), normal.data(), inverse.data(),
+                        p.gamma.data(), {}, 0, unused.data(), d_gamma.data(), d_beta.data(),
+                        norm_rows, n);
   std::vector<float> gradient = own, d_y = p.weights, d_x(norm_rows * n), gamma2(n), beta2(n);
-  add_then_norm_backward(gradient.data(), d_y.data(), normal.data(), inverse.data(), p.gamma.data(),
-                         p.dropout, 0, d_x.data(), gamma2.data(), beta2.data(), norm_rows, n);
+  add_and_norm_backward(gradient.data(), d_y.data(), normal.data(), inverse.data(), p.gamma.data(),
+                        p.dropout, 0, d_x.data(), gamma2.data(), beta2.data(), norm_rows, n);
   EXPECT_EQ(gamma2, d_gamma);
   EXPECT_EQ(beta2, d_beta);
   for (std::size_t i = 0; i < norm_rows * n; ++i) {
@@ -129,10 +131,10 @@ TEST(LayerNorm, LeavesNothingForABackwardPassIfThereIsNone) {
   std::vector<float> x = p.x, y(norm_rows * n), compact(norm_rows * n), normal(norm_rows * n),
                      inverse(norm_rows);
   const LayerNormWeights weights{p.gamma.data(), p.beta.data(), eps};
-  add_and_norm<float>(x.data(), p.bias.data(), p.residual.data(), {}, 0, weights,
+  add_and_norm<float>(x.data(), p.bias.data(), p.residual.data(), x.data(), {}, 0, weights,
                       {y.data(), compact.data(), normal.data(), inverse.data()}, norm_rows, n);
   std::vector<float> again = p.x, alone(norm_rows * n);
-  add_and_norm<float>(again.data(), p.bias.data(), p.residual.data(), {}, 0, weights,
+  add_and_norm<float>(again.data(), p.bias.data(), p.residual.data(), again.data(), {}, 0, weights,
                       {alone.data(), compact.data(), nullptr, nullptr}, norm_rows, n);
   EXPECT_EQ(y, alone);
 }
@@ -144,7 +146,7 @@ TEST(LayerNorm, NormAndDropIsTheSameWithoutAResidual) {
                      normal(norm_rows * n);
   std::vector<float> inverse(norm_rows);
   const LayerNormWeights weights{p.gamma.data(), p.beta.data(), eps};
-  add_and_norm<float>(x.data(), zeros.data(), zeros.data(), {}, 0, weights,
+  add_and_norm<float>(x.data(), zeros.data(), zeros.data(), x.data(), {}, 0, weights,
                       {expected.data(), compact.data(), normal.data(), inverse.data()}, norm_rows,
                       n);
   norm_and_drop<float>(p.x.data(), weights, p.dropout, 0,
@@ -159,8 +161,9 @@ TEST(LayerNorm, NormAndDropIsTheSameWithoutAResidual) {
   }
   norm_and_drop_backward(gradient.data(), normal.data(), inverse.data(), p.gamma.data(), p.dropout,
                          0, d_gamma.data(), d_beta.data(), norm_rows, n);
-  add_and_norm_backward(dropped.data(), normal.data(), inverse.data(), p.gamma.data(), {}, 0,
-                        unused.data(), d_gamma2.data(), d_beta2.data(), norm_rows, n);
+  add_and_norm_backward(dropped.data(), dropped.data(), normal.data(), inverse.data(),
+                        p.gamma.data(), {}, 0, unused.data(), d_gamma2.data(), d_beta2.data(),
+                        norm_rows, n);
   EXPECT_EQ(gradient, dropped);
   EXPECT_EQ(d_gamma, d_gamma2);
   EXPECT_EQ(d_beta, d_beta2);

@@ -79,18 +79,18 @@ void expect_same_bits_in_any_batch(const AnyPredictor& predictor) {
   }
 }
 
-TEST(AnyPredictor, ComputesTheSameBitsInAnyBatch) {
+class EachFamily : public testing::TestWithParam<MadeModel> {};
+
+TEST_P(EachFamily, ComputesTheSameBitsInAnyBatch) {
+  const SavedModel saved{GetParam()};
   for (const auto precision : {Precision::fp32, Precision::bf16, Precision::int8}) {
-    for (const auto* family : {"bert", "roberta"}) {
-      const SavedModel saved{{.family = family}};
-      expect_same_bits_in_any_batch(AnyPredictor{saved.path(), {.precision = precision}});
-    }
+    expect_same_bits_in_any_batch(AnyPredictor{saved.path(), {.precision = precision}});
   }
 }
 
-TEST(AnyPredictor, ComputesTheSameBitsWithAnyNumberOfThreads) {
+TEST_P(EachFamily, ComputesTheSameBitsWithAnyNumberOfThreads) {
+  const SavedModel saved{GetParam()};
   for (const auto precision : {Precision::fp32, Precision::bf16, Precision::int8}) {
-    const SavedModel saved;
     const AnyPredictor predictor{saved.path(), {.precision = precision}};
     const auto all = texts(predictor, 9);
     tensor::set_threads(1);
@@ -107,19 +107,48 @@ TEST(AnyPredictor, ComputesTheSameBitsWithAnyNumberOfThreads) {
   tensor::set_threads(static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-TEST(AnyPredictor, IsNearFp32InOtherPrecisions) {
-  const SavedModel saved;
+TEST_P(EachFamily, IsNearFp32InOtherPrecisions) {
+  const SavedModel saved{GetParam()};
   const AnyPredictor exact{saved.path()};
   const auto all = texts(exact, 20);
   const auto expected = exact.predict(all);
-  for (const auto precision : {Precision::bf16, Precision::int8}) {
-    const AnyPredictor predictor{saved.path(), {.precision = precision}};
-    EXPECT_EQ(predictor.precision(), precision);
-    const float gap = (predictor.predict(all) - expected).cwiseAbs().maxCoeff();
-    EXPECT_LT(gap, 0.05 * expected.cwiseAbs().maxCoeff());
-    EXPECT_GT(gap, 0);
-  }
+  const AnyPredictor narrow{saved.path(), {.precision = Precision::bf16}};
+  const AnyPredictor quantized{saved.path(), {.precision = Precision::int8}};
+  EXPECT_EQ(narrow.precision(), Precision::bf16);
+  EXPECT_EQ(quantized.precision(), Precision::int8);
+  EXPECT_LT(quantized.maps_in_bf16(), narrow.maps_in_bf16() / 2);
+  const auto gap = [&](const AnyPredictor& predictor) {
+    return (predictor.predict(all) - expected).cwiseAbs().maxCoeff();
+  };
+  EXPECT_LT(gap(narrow), 0.05 * expected.cwiseAbs().maxCoeff());
+  EXPECT_LT(gap(quantized), 0.1 * expected.cwiseAbs().maxCoeff());
+  EXPECT_GT(gap(narrow), 0);
+  EXPECT_GT(gap(quantized), 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    AnyPredictor, EachFamily,
+    testing::Values(
+        MadeModel{}, MadeModel{.family = "roberta"},
+        MadeModel{.family = "electra", .hidden = 128, .more = R"("embedding_size": 64)"},
+        MadeModel{.family = "albert", .layers = 3, .more = R"("embedding_size": 192)"},
+        MadeModel{.family = "mpnet", .hidden = 128},
+        MadeModel{.family = "modernbert", .layers = 4, .more = R"("local_attention": 10)"},
+        MadeModel{.family = "modernbert",
+                  .layers = 3,
+                  .hidden = 128,
+                  .inner = 64,
+                  .more = R"("local_attention": 24, "classifier_pooling": "mean")"},
+        MadeModel{.family = "deberta-v2",
+                  .hidden = 128,
+                  .more = R"("relative_attention": true, "pos_att_type": "p2c|c2p",
+                             "position_buckets": 16, "share_att_key": true,
+                             "norm_rel_ebd": "layer_norm")"},
+        MadeModel{.family = "deberta-v2",
+                  .more = R"("relative_attention": true, "pos_att_type": ["c2p"])"}),
+    [](const auto& test) {
+      return std::to_string(test.index) + test.param.family.substr(0, test.param.family.find('-'));
+    });
 
 /// Returns a made model in which a channel is far larger than the others after some normalization.
 SavedModel model_with_outliers() {
@@ -341,6 +370,28 @@ TEST(AnyPredictor, AnswersTextsOfSeveralAdaptersInOneBatch) {
   }
 }
 
+TEST_P(EachFamily, TakesAdaptersUnlessDistancesHaveVectors) {
+  const SavedModel saved{GetParam()};
+  const MadeAdapter adapter{saved, 1, {.rank = 3}, 3};
+  const PredictorOptions options{.precision = Precision::int8};
+  const AnyPredictor base{saved.path(), options}, merged{adapter.path(), options};
+  if (GetParam().family == "deberta-v2") {
+    EXPECT_NE(tests::problem_of([&] {
+                (void)base.with_adapter(adapter.path());
+              }).find("do not compute several adapters"),
+              std::string::npos);
+    return;
+  }
+  const AnyPredictor adapted = base.with_adapter(adapter.path());
+  const auto of_base = texts(base, 9), own = texts(adapted, 9);
+  std::vector<Encoded> mixed{of_base.begin(), of_base.end()};
+  mixed.insert(mixed.end(), own.begin(), own.end());
+  const auto logits = adapted.predict(mixed).bottomRows(9).eval();
+  const auto close = alone(merged, texts(merged, 9));
+  EXPECT_EQ(logits, alone(adapted, own));
+  EXPECT_LE((logits - close).cwiseAbs().maxCoeff(), 0.1F * close.cwiseAbs().maxCoeff());
+}
+
 TEST(AnyPredictor, AdaptersHaveLabelsAndTasksOfTheirOwn) {
   const BaseWithAdapters saved;
   const AnyPredictor base{saved.base.path(), {.precision = Precision::bf16}};
@@ -459,7 +510,17 @@ TEST(AnyPredictor, LoadsWhatLanguagesLeavesWithUlmfit) {
       tests::awd_lstm_words,
       {.labels = predictor.labels(), .shape = tests::awd_lstm_shape, .head_hidden = 10}};
   tests::load_all(classifier, weights::FastaiFile{left.path() / "model.pth"});
-  EXPECT_EQ(predictor.predict(all), classifier.logits(predict::to_batch(all, 1)));
+  const auto expected = classifier.logits(predict::to_batch(all, 1));
+  EXPECT_EQ(predictor.predict(all), expected);
+  const AnyPredictor narrow{left.path(), {.precision = Precision::bf16}};
+  EXPECT_EQ(narrow.precision(), Precision::bf16);
+  const float gap = (narrow.predict(all) - expected).cwiseAbs().maxCoeff();
+  EXPECT_LT(gap, 0.05 * expected.cwiseAbs().maxCoeff());
+  EXPECT_GT(gap, 0);
+  EXPECT_NE(tests::problem_of([&] {
+              const AnyPredictor none{left.path(), {.precision = Precision::int8}};
+            }).find("a recurrent model has no int8 here; use fp32, bf16 or auto"),
+            std::string::npos);
 }
 
 TEST(AnyPredictor, LoadsAModelAsItsDescriptionSays) {

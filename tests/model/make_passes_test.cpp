@@ -145,7 +145,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(KeptCase{{}, Precision::fp32}, KeptCase{{}, Precision::bf16},
                     KeptCase{{}, Precision::int8},
                     KeptCase{{.family = "modernbert", .more = R"("local_attention": 10)"},
-                             Precision::bf16}));
+                             Precision::bf16},
+                    KeptCase{{.family = "mpnet"}, Precision::int8}));
 
 }  // namespace
 }  // namespace seqtrain::model

@@ -66,6 +66,18 @@ SEQTRAIN_INLINE std::ptrdiff_t apart(const QueryBlock& block) {
   return static_cast<std::ptrdiff_t>(block.first_key) - static_cast<std::ptrdiff_t>(block.first);
 }
 
+/// The keys that a query of a block attends to, as numbers from the block's first key on.
+struct KeysOfQuery {
+  std::size_t place;  ///< where the query itself is
+  std::size_t begin;
+  std::size_t end;
+
+  SEQTRAIN_INLINE KeysOfQuery(const QueryBlock& block, std::size_t row, std::size_t reach)
+      : place{block.first + row - block.first_key},
+        begin{place > reach ? place - reach : 0},
+        end{reach < block.keys ? std::min(block.keys, place + reach + 1) : block.keys} {}
+};
+
 /// Calls use(block) for each block of a head's queries.
 template <class T, class Use>
 SEQTRAIN_INLINE void for_each_query_block(const Head<T>& head, const Use& use) {
@@ -217,15 +229,11 @@ SEQTRAIN_INLINE void attention_probabilities(const Head<T>& head, const QueryBlo
   }
   for (std::size_t row = 0; row < block.queries; ++row) {
     float* const scores = probabilities + row * ld;
-    // The query's position, counted from the block's first key.
-    const std::size_t place = block.first + row - block.first_key;
+    const KeysOfQuery of{block, row, head.reach};
     if (head.bias != nullptr) {
-      add_row<width>(head.bias - static_cast<std::ptrdiff_t>(place), block.keys, scores);
+      add_row<width>(head.bias - static_cast<std::ptrdiff_t>(of.place), block.keys, scores);
     }
-    const std::size_t begin = place > head.reach ? place - head.reach : 0;
-    const std::size_t end =
-        head.reach < block.keys ? std::min(block.keys, place + head.reach + 1) : block.keys;
-    softmax_row<width>(scores, begin, end, block.keys);
+    softmax_row<width>(scores, of.begin, of.end, block.keys);
   }
 }
 

@@ -31,25 +31,32 @@ inline void copy_rows(const Bf16* from, std::size_t ld, std::size_t rows, std::s
   std::fill_n(to + rows * columns, (all - rows) * columns, Bf16{});
 }
 
-/// Computes e^(scores - their maximum) of a row of n in bfloat16, and zeros in the other places up
-/// to a multiple of the vector's width. Returns 1 / the sum of the row before it is rounded.
+/// Computes e^(scores - their maximum) of the scores from `begin` to `end` in bfloat16, and zeros
+/// in the other places of a row of n. n is a multiple of 16. Returns 1 / the sum of the row before
+/// it is rounded.
 template <std::size_t width>
-SEQTRAIN_INLINE float exponentials_row(float* scores, std::size_t n, Bf16* to) {
+SEQTRAIN_INLINE float exponentials_row(float* scores, std::size_t begin, std::size_t end,
+                                       std::size_t n, Bf16* to) {
   using Floats = typename Width<width>::Floats;
-  const std::size_t last = (n - 1) / width * width;
+  const std::size_t first = begin / width * width, last = (end - 1) / width * width;
   typename Width<width>::Ints places;
   count_up(places);
   Floats s, peaks;
+  load(scores + first, s);
+  s = places < static_cast<std::int32_t>(begin - first) ? Floats{} - 1e30F : s;
+  store(scores + first, s);
   load(scores + last, peaks);
-  peaks = places < static_cast<std::int32_t>(n - last) ? peaks : Floats{} - 1e30F;
+  peaks = places < static_cast<std::int32_t>(end - last) ? peaks : Floats{} - 1e30F;
   store(scores + last, peaks);
-  for (std::size_t i = 0; i < last; i += width) {
+  for (std::size_t i = first; i < last; i += width) {
     load(scores + i, s);
     peaks = s > peaks ? s : peaks;
   }
   const float peak = largest(peaks);
   Floats total = {};
-  for (std::size_t i = 0; i <= last; i += width) {
+  for (std::size_t i = 0; i < first; i += width) store(to + i, Floats{});
+  for (std::size_t i = last + width; i < n; i += width) store(to + i, Floats{});
+  for (std::size_t i = first; i <= last; i += width) {
     load(scores + i, s);
     s -= peak;
     exponentiate(s);
@@ -61,37 +68,53 @@ SEQTRAIN_INLINE float exponentials_row(float* scores, std::size_t n, Bf16* to) {
 
 }  // namespace detail
 
-/// Computes what `attend` computes, for heads without dropout, reach, bias and vectors. If
-/// `has_bf16_attention(head.size)`, it multiplies bfloat16 numbers, with sums in fp32, and rounds
+/// Computes what `attend` computes, for heads without dropout. If `has_bf16_attention(head.size)`,
+/// it multiplies queries, keys and values as bfloat16 numbers, with sums in fp32, and rounds
 /// e^score to bfloat16 too. `head.ld` must be even.
 inline void attend_bf16(const Head<Bf16>& head, Bf16* out, std::size_t ld_out,
-                        AttentionScratch scratch) {
-  const std::size_t length = head.length, size = head.size, keys = round_to_lanes(length);
-  if (!has_bf16_attention(size)) return attend(head, out, ld_out, scratch);
-  const std::size_t most = QueryBlock::most(length, head.reach);
+                        AttentionScratch memory) {
+  const std::size_t size = head.size;
+  if (!has_bf16_attention(size)) return attend(head, out, ld_out, memory);
   const float scale = head.scale();
-  const auto take = [&](std::size_t count) {
-    return reinterpret_cast<Bf16*>(scratch.take(count / 2));
-  };
-  Bf16* const rows = take(keys * size);
-  Bf16* const k = take(keys * size);
-  Bf16* const v = take(keys * size);
-  Bf16* const weights = take(most * keys);
-  float* const scores = scratch.take(most * keys);
-  float* const factors = scratch.take(most);
-  detail::copy_rows(head.k, head.ld, length, size, keys, rows);
-  pack_transposed_panel(rows, size, size, keys, k);
-  detail::copy_rows(head.v, head.ld, length, size, keys, rows);
-  pack_panel(rows, size, keys, size, v);
   for_each_query_block(head, [=](const QueryBlock& block) {
+    AttentionScratch scratch = memory;
+    const auto take = [&](std::size_t count) {
+      return reinterpret_cast<Bf16*>(scratch.take(count / 2));
+    };
+    const std::size_t keys = round_to_lanes(block.keys);
+    const std::size_t queries = round_to_lanes(block.queries);
+    Bf16* const rows = take(keys * size);
+    Bf16* const k = take(keys * size);
+    Bf16* const v = take(keys * size);
+    Bf16* const weights = take(queries * keys);
+    float* const scores = scratch.take(queries * keys);
+    float* const factors = scratch.take(queries);
+    detail::copy_rows(head.k + block.first_key * head.ld, head.ld, block.keys, size, keys, rows);
+    pack_transposed_panel(rows, size, size, keys, k);
+    detail::copy_rows(head.v + block.first_key * head.ld, head.ld, block.keys, size, keys, rows);
+    pack_panel(rows, size, keys, size, v);
     multiply_bf16(
         head.q + block.first * head.ld, head.ld, block.queries, size, k, keys,
         [=](std::size_t row, std::size_t column, const auto& sums)
             SEQTRAIN_INLINE_LAMBDA { store(scores + row * keys + column, scale * sums); });
     vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
+      if (head.vectors.any()) {
+        AttentionScratch rest = scratch;
+        float* const wide_q = rest.take(queries * size);
+        float* const wide_k = rest.take(keys * size);
+        widen(head.q + block.first * head.ld, head.ld, block.queries, size, scale, wide_q);
+        widen(head.k + block.first_key * head.ld, head.ld, block.keys, size, 1, wide_k);
+        add_distance_scores<width>(head.vectors, apart(block), size, wide_q, wide_k,
+                                   {scores, keys, block.queries, block.keys}, rest.memory);
+      }
       for (std::size_t row = 0; row < block.queries; ++row) {
+        float* const of_row = scores + row * keys;
+        const KeysOfQuery of{block, row, head.reach};
+        if (head.bias != nullptr) {
+          add_row<width>(head.bias - static_cast<std::ptrdiff_t>(of.place), block.keys, of_row);
+        }
         factors[row] =
-            detail::exponentials_row<width>(scores + row * keys, length, weights + row * keys);
+            detail::exponentials_row<width>(of_row, of.begin, of.end, keys, weights + row * keys);
       }
     });
     Bf16* const to = out + block.first * ld_out;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
@@ -114,22 +115,19 @@ struct Int8Panel {
   float* scales;  ///< [columns], max |weight| / 127
 };
 
-/// Quantizes and packs the weights [columns, k] of a panel. k is a multiple of 4.
+/// Quantizes and packs the weights [columns, k] of a panel. k is a multiple of 16.
 inline void quantize_panel(const float* weights, std::size_t k, std::size_t columns,
                            const Int8Panel& to) {
+  std::vector<std::uint8_t> bytes(k);
   for (std::size_t column = 0; column < columns; ++column) {
-    const float* const from = weights + column * k;
-    float peak = 0;
-    for (std::size_t i = 0; i < k; ++i) peak = std::max(peak, std::abs(from[i]));
-    const float factor = peak > 0 ? 127 / peak : 0;
+    quantize_rows(weights + column * k, 1, k, {bytes.data(), to.scales + column});
     std::int32_t sum = 0;
     for (std::size_t i = 0; i < k; ++i) {
-      const auto q = static_cast<std::int8_t>(std::nearbyint(from[i] * factor));
-      to.weights[(i / 4 * columns + column) * 4 + i % 4] = q;
+      const std::int32_t q = bytes[i] - int8_offset;
+      to.weights[(i / 4 * columns + column) * 4 + i % 4] = static_cast<std::int8_t>(q);
       sum += q;
     }
     to.excess[column] = int8_offset * sum;
-    to.scales[column] = peak / 127;
   }
 }
 

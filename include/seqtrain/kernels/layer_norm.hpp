@@ -62,12 +62,13 @@ SEQTRAIN_INLINE void normalize_row(const float* x, float total, std::size_t n,
 }
 
 /// Computes sum = dropout(x + bias) + residual and y = LayerNorm(sum) for [rows, n]. Writes the sum
-/// to `sum_to`, which is x or `residual`. `first` is the dropout's index of the block's first
-/// element. n must be a multiple of 16.
+/// to `sum_to`: to x if `out.y` is the next residual, or to `residual` in layers whose norms come
+/// before attention and before the feed-forward network. `first` is the dropout's index of the
+/// block's first element. n must be a multiple of 16.
 template <class T>
-void norm_of_sum(const float* x, const float* bias, const float* residual, float* sum_to,
-                 const Dropout& dropout, std::uint32_t first, const LayerNormWeights& weights,
-                 const LayerNormResult<T>& out, std::size_t rows, std::size_t n) {
+void add_and_norm(const float* x, const float* bias, const float* residual, float* sum_to,
+                  const Dropout& dropout, std::uint32_t first, const LayerNormWeights& weights,
+                  const LayerNormResult<T>& out, std::size_t rows, std::size_t n) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t at = row * n;
@@ -87,39 +88,20 @@ void norm_of_sum(const float* x, const float* bias, const float* residual, float
   });
 }
 
-/// Computes y = LayerNorm(dropout(x + bias) + residual) for [rows, n]. Overwrites x. `out.y` may be
-/// `residual`. See `norm_of_sum`.
+/// Computes y = LayerNorm(x) for [rows, n] and also writes it to `compact`. y may be x. n must be a
+/// multiple of 16.
 template <class T>
-void add_and_norm(float* x, const float* bias, const float* residual, const Dropout& dropout,
-                  std::uint32_t first, const LayerNormWeights& weights,
-                  const LayerNormResult<T>& out, std::size_t rows, std::size_t n) {
-  norm_of_sum(x, bias, residual, x, dropout, first, weights, out, rows, n);
-}
-
-/// Computes residual = residual + dropout(x + bias) and then y = LayerNorm(residual) for [rows,
-/// n], as layers do whose norms come before attention and before the feed-forward network. See
-/// `norm_of_sum`.
-template <class T>
-void add_then_norm(const float* x, const float* bias, float* residual, const Dropout& dropout,
-                   std::uint32_t first, const LayerNormWeights& weights,
-                   const LayerNormResult<T>& out, std::size_t rows, std::size_t n) {
-  norm_of_sum(x, bias, residual, residual, dropout, first, weights, out, rows, n);
-}
-
-/// Computes x = LayerNorm(x) for [rows, n] and also writes it to `compact`. n must be a multiple of
-/// 16.
-template <class T>
-void normalize(float* x, const LayerNormWeights& weights, T* compact, std::size_t rows,
-               std::size_t n) {
+void normalize(const float* x, const LayerNormWeights& weights, float* y, T* compact,
+               std::size_t rows, std::size_t n) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     for (std::size_t row = 0; row < rows; ++row) {
-      const LayerNormResult<T> out{x + row * n, compact + row * n, nullptr, nullptr};
+      const LayerNormResult<T> out{y + row * n, compact + row * n, nullptr, nullptr};
       typename Width<width>::Floats in, total = {};
       for (std::size_t i = 0; i < n; i += width) {
-        load(out.y + i, in);
+        load(x + row * n + i, in);
         total += in;
       }
-      normalize_row<width, T>(out.y, sum(total), n, weights, out);
+      normalize_row<width, T>(x + row * n, sum(total), n, weights, out);
     }
   });
 }
@@ -177,48 +159,29 @@ SEQTRAIN_INLINE void normalize_row_backward(float* gradient, const T* normal,
   }
 }
 
-/// Computes the backward pass of `add_and_norm`. Turns `gradient` [rows, n] from the gradient with
-/// respect to y into the gradient with respect to the residual. Writes the gradient with respect to
-/// x to `x_gradient`, which may be `normal`.
+/// Computes the backward pass of `add_and_norm`. `gradient` [rows, n] is the gradient with respect
+/// to the sum if that is the next residual; `d_y` is the gradient with respect to y, and the part
+/// that comes from it is added to `gradient`. If y is the next residual, both are the same memory,
+/// which holds the gradient with respect to y. Overwrites `d_y`. Writes the gradient with respect
+/// to x to `x_gradient`, which may be `normal`.
 template <class T>
-void add_and_norm_backward(float* gradient, const T* normal, const float* inverse_deviation,
-                           const float* gamma, const Dropout& dropout, std::uint32_t first,
-                           T* x_gradient, float* d_gamma, float* d_beta, std::size_t rows,
-                           std::size_t n) {
-  vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    for (std::size_t row = 0; row < rows; ++row) {
-      const std::size_t at = row * n;
-      normalize_row_backward<width>(gradient + at, normal + at, inverse_deviation[row], gamma,
-                                    d_gamma, d_beta, n);
-      for (std::size_t i = 0; i < n; i += width) {
-        typename Width<width>::Floats g;
-        load(gradient + at + i, g);
-        dropout.apply(first + static_cast<std::uint32_t>(at + i), g);
-        store(x_gradient + at + i, g);
-      }
-    }
-  });
-}
-
-/// Computes the backward pass of `add_then_norm`. `gradient` [rows, n] is the gradient with respect
-/// to the residual; the part that passes through LayerNorm is computed from `d_y` and added to it.
-/// Overwrites `d_y`. Writes the gradient with respect to x to `x_gradient`, which may be `normal`.
-template <class T>
-void add_then_norm_backward(float* gradient, float* d_y, const T* normal,
-                            const float* inverse_deviation, const float* gamma,
-                            const Dropout& dropout, std::uint32_t first, T* x_gradient,
-                            float* d_gamma, float* d_beta, std::size_t rows, std::size_t n) {
+void add_and_norm_backward(float* gradient, float* d_y, const T* normal,
+                           const float* inverse_deviation, const float* gamma,
+                           const Dropout& dropout, std::uint32_t first, T* x_gradient,
+                           float* d_gamma, float* d_beta, std::size_t rows, std::size_t n) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t at = row * n;
       normalize_row_backward<width>(d_y + at, normal + at, inverse_deviation[row], gamma, d_gamma,
                                     d_beta, n);
       for (std::size_t i = 0; i < n; i += width) {
-        typename Width<width>::Floats g, through_norm;
-        load(gradient + at + i, g);
-        load(d_y + at + i, through_norm);
-        g += through_norm;
-        store(gradient + at + i, g);
+        typename Width<width>::Floats g, own;
+        load(d_y + at + i, g);
+        if (d_y != gradient) {
+          load(gradient + at + i, own);
+          g += own;
+          store(gradient + at + i, g);
+        }
         dropout.apply(first + static_cast<std::uint32_t>(at + i), g);
         store(x_gradient + at + i, g);
       }

@@ -28,7 +28,8 @@ class AnyClassifier;
 
 struct PredictorOptions {
   c10::Device device = c10::Device{c10::kCPU};
-  /// Precision of an encoder's products; an AWD-LSTM has only fp32.
+  /// Precision of products; an AWD-LSTM has fp32 and, on a processor without quasi-recurrent
+  /// layers, bf16.
   Precision precision = Precision::fp32;
   /// The base's directory if the model is an adapter; by default the one that the adapter names.
   std::filesystem::path base = {};
@@ -58,10 +59,10 @@ class AnyPredictor {
                         const PredictorOptions& options = {});
 
   /// Loads an adapter of this model, which must be a whole one on a processor, in bf16 or int8,
-  /// with BERT's layers. The result shares its encoder and tokenizer, and has a head and labels of
-  /// its own. One call of `predict` takes texts that several of them have encoded: each is answered
-  /// by the adapter that encoded it. Call this before threads share the model. Throws `InputError`
-  /// as the constructor does.
+  /// with hand-written passes, and no DeBERTa. The result shares its encoder and tokenizer, and has
+  /// a head and labels of its own. One call of `predict` takes texts that several of them have
+  /// encoded: each is answered by the adapter that encoded it. Call this before threads share the
+  /// model. Throws `InputError` as the constructor does.
   [[nodiscard]] AnyPredictor with_adapter(const std::filesystem::path& directory) const;
 
   /// Tells whether the model has a head that was trained. Otherwise only its adapters answer.

@@ -101,9 +101,11 @@ inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view na
 /// Loads the classifier in a directory that the program `languages` has written with ULMFiT. The
 /// weights are in fastai's layout, in `model.pth` or in the file that `description.json` names. The
 /// names of the labels are in `description.json` or in `performance.json`. All parameters are
-/// frozen. Throws `InputError` if a tensor is missing or the sizes do not fit together.
+/// frozen. Throws `InputError` if a tensor is missing, if the sizes do not fit together, or if the
+/// model has no passes in this precision.
 [[nodiscard]] inline AwdLstmClassifier load_awd_lstm(const std::filesystem::path& directory,
-                                                     std::int64_t padding_id, c10::Device device) {
+                                                     std::int64_t padding_id, c10::Device device,
+                                                     Precision precision) {
   const auto description = AwdLstmDescription::load(directory);
   const weights::FastaiFile file{directory / description.model};
   const auto count = detail::size_in(file, "1.layers.1.2.weight", 0);
@@ -120,7 +122,8 @@ inline std::int64_t size_in(const weights::FastaiFile& file, std::string_view na
                                 .shape = awd_lstm_shape(file, "0.module."),
                                 .head_hidden = detail::size_in(file, "1.layers.0.2.weight", 0),
                                 .padding_id = padding_id,
-                                .device = device}};
+                                .device = device,
+                                .passes = {.precision = precision}}};
   classifier.train_last(0);
   std::vector<weights::TensorView> tensors;
   const auto wanted = classifier.state_dict();

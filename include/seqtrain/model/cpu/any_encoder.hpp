@@ -20,8 +20,7 @@
 namespace seqtrain::model::cpu {
 
 /// Holds the hand-written passes of an encoder in fp32, bf16 or int8, or nothing if there are no
-/// kernels for its shape. For predictions in bf16 or int8 it holds the faster `FixedEncoder` where
-/// that supports the parts.
+/// kernels for its shape. For predictions in bf16 or int8 it holds the faster `FixedEncoder`.
 class AnyEncoder {
  public:
   AnyEncoder();

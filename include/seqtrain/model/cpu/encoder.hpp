@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,7 +11,6 @@
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
-#include <seqtrain/kernels/attention.hpp>
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/model/cpu/distance_bias.hpp>
 #include <seqtrain/model/cpu/distance_vectors.hpp>
@@ -44,21 +42,12 @@ class Encoder {
  public:
   explicit Encoder(EncoderParts<T> parts)
       : embeddings_{std::move(parts.embeddings), std::move(parts.projection)},
+        order_{parts.steps()},
+        distances_{std::move(parts.distances)},
+        vectors_{parts.take_vectors()},
         layers_{std::move(parts.layers)},
-        order_{std::move(parts.order)},
         rates_{parts.dropout},
-        mean_pooling_{parts.mean_pooling} {
-    if (order_.empty()) {
-      order_.resize(layers_.size());
-      std::iota(order_.begin(), order_.end(), std::size_t{0});
-    }
-    if (parts.distances) distances_.emplace(*std::move(parts.distances));
-    if (parts.vectors) {
-      const std::size_t heads = last().heads;
-      const float scale = kernels::attention_scale(last().score_parts, hidden() / heads);
-      vectors_.emplace(*std::move(parts.vectors), heads, scale);
-    }
-  }
+        mean_pooling_{parts.mean_pooling} {}
 
   /// Packs the weights of linear maps and frees their tensors. In bf16 it also rounds the
   /// embeddings of words to bfloat16. Afterwards only `forward` without a stream may be called,
@@ -231,10 +220,10 @@ class Encoder {
   void add_norm_gradients(std::size_t step) const;
 
   EmbeddingStage<T> embeddings_;
-  std::vector<Layer<T>> layers_;
   std::vector<std::size_t> order_;  // a layer's index for each step
   std::optional<DistanceBias> distances_;
   std::optional<DistanceVectors<T>> vectors_;
+  std::vector<Layer<T>> layers_;
   DropoutRates rates_;
   bool mean_pooling_;
   // The count of the weights' changes at the last backward pass. While the count is the same, the

@@ -12,7 +12,6 @@
 
 #include <seqtrain/core/random.hpp>
 #include <seqtrain/data/batch.hpp>
-#include <seqtrain/kernels/attention.hpp>
 #include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/model/cpu/buffer.hpp>
 #include <seqtrain/model/cpu/encoder.hpp>
@@ -66,14 +65,8 @@ void Encoder<T>::reserve(const data::Batch& batch, const std::optional<random::S
   if (!mean_pooling_) first_tokens_.reserve(layout_->sequences().size(), shape(), keeps_);
   draw_dropout(batch, stream, x_rows);
   if (distances_) distances_->look_up(layout_->longest());
-  std::size_t attention = 0;
-  for (const Layer<T>& layer : layers_) {
-    const std::size_t floats = kernels::AttentionScratch::floats(
-        layout_->longest(), hidden() / layer.heads, layer.reach, vectors_.has_value());
-    attention = std::max(attention, floats);
-    if (layer.rotary) layer.rotary->reserve(layout_->longest());
-  }
-  scratch_.reserve(tensor::workers(), most_rows_, hidden(), attention);
+  scratch_.reserve(tensor::workers(), most_rows_, hidden(),
+                   prepare_attention(layers_, layout_->longest(), vectors_.has_value()));
 }
 
 template <class T>

@@ -15,18 +15,21 @@
 
 namespace seqtrain::model::cpu {
 
+/// Computes the mean [hidden] of the hidden states [count, hidden] of a sequence.
+inline void pool(const float* states, std::size_t count, std::size_t hidden, float* mean) {
+  std::fill_n(mean, hidden, 0.0F);
+  for (std::size_t token = 0; token < count; ++token, states += hidden) {
+    for (std::size_t i = 0; i < hidden; ++i) mean[i] += states[i];
+  }
+  for (std::size_t i = 0; i < hidden; ++i) mean[i] /= static_cast<float>(count);
+}
+
 /// Computes the mean of each sequence's hidden states. `states` [rows, hidden] begin at the run's
 /// first row; `means` are [sequences, hidden].
 inline void pool(const Layout& layout, const Layout::Run& run, const float* states,
                  std::size_t hidden, float* means) {
   layout.for_each_sequence(run, [&](const Layout::Sequence& sequence, std::size_t s, std::size_t) {
-    float* const mean = means + s * hidden;
-    std::fill_n(mean, hidden, 0.0F);
-    const float* state = states + (sequence.row - run.row) * hidden;
-    for (std::size_t token = 0; token < sequence.length; ++token, state += hidden) {
-      for (std::size_t i = 0; i < hidden; ++i) mean[i] += state[i];
-    }
-    for (std::size_t i = 0; i < hidden; ++i) mean[i] /= static_cast<float>(sequence.length);
+    pool(states + (sequence.row - run.row) * hidden, sequence.length, hidden, means + s * hidden);
   });
 }
 

@@ -13,7 +13,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/data/batch.hpp>
-#include <seqtrain/kernels/attention.hpp>
+#include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
 #include <seqtrain/model/cpu/fixed_linear.hpp>
 #include <seqtrain/model/cpu/fixed_pass.hpp>
@@ -23,50 +23,52 @@
 
 namespace seqtrain::model::cpu {
 
-/// BERT's and RoBERTa's encoder for predictions on the processor. Linear maps compute in int8 or
-/// bf16, and everything else in fp32, from embeddings of words in bf16. The residual is kept in
-/// fp32, the other matrices in bf16 or int8. Nothing is kept for a backward pass. A thread computes
-/// a run of sequences through all layers; if there are fewer groups of sequences than threads, all
-/// threads share each step of a run. The bits of a sequence's result do not depend on the other
-/// sequences or on the number of threads.
+/// An encoder for predictions on the processor. Linear maps compute in int8 or bf16, products of
+/// attention in bf16, and everything else in fp32, from embeddings of words in bf16. The residual
+/// is kept in fp32, the other matrices in bf16 or int8. Nothing is kept for a backward pass. A
+/// thread computes a run of sequences through all layers; if there are fewer groups of sequences
+/// than threads, all threads share each step of a run. The bits of a sequence's result do not
+/// depend on the other sequences or on the number of threads.
 class FixedEncoder {
  public:
-  /// Tells whether it can compute an encoder of these parts.
-  [[nodiscard]] static bool supports(const EncoderParts<Bf16>& parts) {
-    const auto is_plain = [](const Layer<Bf16>& layer) {
-      return !layer.norms_first && !layer.gated && !layer.rotary && layer.score_parts == 1 &&
-             layer.reach == kernels::unlimited_reach;
-    };
-    return !parts.projection && parts.order.empty() && !parts.distances && !parts.vectors &&
-           !parts.mean_pooling && std::ranges::all_of(parts.layers, is_plain);
-  }
-
   FixedEncoder(EncoderParts<Bf16> parts, bool int8)
-      : parts_{.embeddings = std::move(parts.embeddings), .int8 = int8} {
-    parts_.layers.reserve(parts.layers.size());
+      : parts_{.embeddings = std::move(parts.embeddings),
+               .projection = {},
+               .layers = {},
+               .order = parts.steps(),
+               .distances = std::move(parts.distances),
+               .vectors = parts.take_vectors(),
+               .mean_pooling = parts.mean_pooling,
+               .int8 = int8} {
+    if (parts.projection) parts_.projection.emplace(*std::move(parts.projection), int8);
     for (Layer<Bf16>& layer : parts.layers) parts_.layers.emplace_back(std::move(layer), int8);
   }
 
-  /// Returns how many linear maps compute in bf16.
-  [[nodiscard]] std::size_t maps_in_bf16() const {
-    std::size_t count = 0;
-    for (const FixedLayer& layer : parts_.layers) {
-      for (const FixedLinear* const linear : layer.linears()) count += linear->int8() ? 0 : 1;
-    }
-    return count;
+  /// Returns how many of the linear maps that can compute in int8 compute in bf16.
+  [[nodiscard]] std::size_t maps_in_bf16() {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        parts_.all_linears(), [](const FixedLinear* linear) { return !linear->int8(); }));
   }
 
   /// Packs the weights of linear maps, rounds the embeddings of words to bfloat16, and lets go of
   /// the tensors of both. Decides which maps compute in int8. Call it once, before `forward`.
   void keep_packed_only() {
     parts_.embeddings.round_words();
+    if (parts_.vectors) {
+      for (Linear<Bf16>& map : parts_.vectors->maps()) {
+        Linear<Bf16>* const one = &map;
+        cpu::keep_packed_only<Linear<Bf16>>({&one, 1});
+      }
+    }
     if (parts_.int8) keep_outliers_in_bf16();
     cpu::keep_packed_only<FixedLinear>(parts_.all_linears());
   }
 
   /// Takes the adapter of another encoder of the same form, which rows of batches have by the next
-  /// number from 1 on. Throws `InputError` if the other encoder has more layers or fewer.
-  void take_adapter(FixedEncoder& other) {
+  /// number from 1 on. Returns false if there are vectors of distances, which are the same for all
+  /// rows. Throws `InputError` if the other encoder has more layers or fewer.
+  [[nodiscard]] bool take_adapter(FixedEncoder& other) {
+    if (parts_.vectors) return false;
     const auto own = parts_.all_linears(), adapted = other.parts_.all_linears();
     if (own.size() != adapted.size()) {
       throw InputError{"is for a base with another number of layers", {.object = "adapter"}};
@@ -75,9 +77,10 @@ class FixedEncoder {
       own[i]->take_adapter(*adapted[i]);
       reduced_columns_ = std::max(reduced_columns_, own[i]->reduced_columns());
     }
+    return true;
   }
 
-  /// Returns the first tokens' hidden states [rows, hidden], in fp32.
+  /// Returns the pooled hidden states [rows, hidden], in fp32.
   at::Tensor forward(const data::Batch& batch) {
     const TileGuard tiles;
     const Layout layout{batch, 1};
@@ -89,6 +92,7 @@ class FixedEncoder {
         at::empty({batch.rows, static_cast<std::int64_t>(parts_.hidden())}, at::kFloat);
     float* const to = result.mutable_data_ptr<float>();
     reserve(layout, runs, shared ? 1 : workers, workers);
+    compare_distances(layout.longest());
     const auto pass = [&](const Layout::Run& run, std::optional<std::size_t> worker) {
       const std::size_t first = layout.groups()[run.first].first;
       const std::size_t end = layout.groups()[run.end - 1].end;
@@ -128,6 +132,17 @@ class FixedEncoder {
     }
   }
 
+  /// Computes what attention adds to its scores by distance, for sequences of at most that length.
+  void compare_distances(std::size_t longest) {
+    if (longest <= longest_) return;
+    longest_ = 0;  // the next lines may throw
+    if (parts_.distances) parts_.distances->look_up(longest);
+    if (parts_.vectors) {
+      parts_.vectors->forward(longest, std::vector<kernels::Dropout>(parts_.layers.size()), false);
+    }
+    longest_ = longest;
+  }
+
   /// Reserves memory for `at_once` runs and for the threads.
   void reserve(const Layout& layout, const std::vector<Layout::Run>& runs, std::size_t at_once,
                std::size_t workers) {
@@ -135,11 +150,12 @@ class FixedEncoder {
     memory_.resize(std::max(memory_.size(), at_once));
     rows_.clear();
     for (std::size_t i = 0; i < at_once; ++i) rows_.push_back(rows_in(memory_[i], rows));
-    const std::size_t attention = kernels::AttentionScratch::floats(
-        layout.longest(), parts_.hidden() / parts_.layers.front().heads);
+    const std::size_t attention =
+        prepare_attention(parts_.layers, layout.longest(), parts_.vectors.has_value());
     parts_.scratch.resize(workers);
-    const std::size_t columns = std::max(2 * panel, reduced_columns_);
-    for (auto& scratch : parts_.scratch) scratch.reserve(std::max(attention, rows * columns));
+    const std::size_t products = rows * std::max(2 * panel, reduced_columns_);
+    const std::size_t norms = FixedPass::rows_of_a_task * parts_.hidden();
+    for (auto& scratch : parts_.scratch) scratch.reserve(std::max({attention, products, norms}));
   }
 
   struct Memory {
@@ -149,8 +165,10 @@ class FixedEncoder {
   };
 
   [[nodiscard]] FixedRows rows_in(Memory& memory, std::size_t rows) const {
-    const std::size_t hidden = parts_.hidden(), inner = parts_.inner();
-    float* const floats = memory.floats.reserve(rows * (hidden + 1));
+    const std::size_t hidden = parts_.hidden(), embedded = parts_.embeddings.size();
+    const std::size_t inner = std::max(parts_.inner(), embedded);
+    const std::size_t wide = std::max(hidden, embedded);
+    float* const floats = memory.floats.reserve(rows * (wide + 1));
     Bf16* const halves = memory.halves.reserve(rows * (5 * hidden + inner + reduced_columns_));
     Bf16* const active = halves + 5 * rows * hidden;
     std::uint8_t* const bytes =
@@ -161,11 +179,12 @@ class FixedEncoder {
             .context = halves + 4 * rows * hidden,
             .active = active,
             .reduced = active + rows * inner,
-            .quantized = {bytes, floats + rows * hidden}};
+            .quantized = {bytes, floats + rows * wide}};
   }
 
   FixedParts parts_;
   std::size_t reduced_columns_ = 0;  // the most that a map's adapters need
+  std::size_t longest_ = 0;          // the length for which distances have been compared
   std::vector<Memory> memory_;
   std::vector<FixedRows> rows_;
 };

@@ -14,6 +14,7 @@
 #include <seqtrain/kernels/layer_norm.hpp>
 #include <seqtrain/model/cpu/embeddings.hpp>
 #include <seqtrain/model/cpu/encoder_parts.hpp>
+#include <seqtrain/model/cpu/first_tokens.hpp>
 #include <seqtrain/model/cpu/fixed_linear.hpp>
 #include <seqtrain/model/cpu/layer.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
@@ -23,11 +24,11 @@ namespace seqtrain::model::cpu {
 
 /// A run's memory, row-major.
 struct FixedRows {
-  float* x;                          ///< [rows, hidden], the residual
+  float* x;                          ///< [rows, hidden], the residual; before, the embeddings
   Bf16* input;                       ///< [rows, hidden], the residual in bf16
   Bf16* qkv;                         ///< [rows, 3 hidden]
   Bf16* context;                     ///< [rows, hidden]
-  Bf16* active;                      ///< [rows, inner]
+  Bf16* active;                      ///< [rows, inner], or the input of the embeddings' projection
   Bf16* reduced;                     ///< [rows, columns], see `FixedLinear::reduce`
   kernels::QuantizedRows quantized;  ///< [rows, hidden or inner]
 };
@@ -36,6 +37,8 @@ struct FixedRows {
 /// worker is given.
 class FixedPass {
  public:
+  static constexpr std::size_t rows_of_a_task = 16;
+
   /// `adapters` has the number of each sequence's adapter, or nothing if there are none.
   FixedPass(const FixedParts& parts, const FixedRows& rows,
             std::span<const Layout::Sequence> sequences, std::span<const std::int32_t> adapters,
@@ -52,30 +55,31 @@ class FixedPass {
     }
   }
 
-  /// Writes the first tokens' hidden states to `result` [sequences, hidden]; the last layer
-  /// computes only these. In the probe all layers compute all tokens, because first tokens alone
-  /// differ too little, and nothing is written.
+  /// Writes the pooled hidden states to `result` [sequences, hidden]. If these are the first
+  /// tokens', the last layer computes no others. In the probe all layers compute all tokens,
+  /// because first tokens alone differ too little, and nothing is written.
   void operator()(const Embeddings::Ids* ids, std::size_t count, float* result) const {
     embed(ids, count);
-    const bool measured = parts_.losses != nullptr;
-    const std::span layers{parts_.layers};
-    for (const FixedLayer& layer : measured ? layers : layers.first(layers.size() - 1)) {
+    const bool measured = parts_.losses != nullptr, all = measured || parts_.mean_pooling;
+    const std::span steps{parts_.order};
+    const FixedLayer& last = parts_.layers[steps.back()];
+    for (const std::size_t step : steps.first(steps.size() - (all ? 0 : 1))) {
+      const FixedLayer& layer = parts_.layers[step];
       project(layer, count, {0, 3 * hidden()});
-      attend(layer);
-      finish(layer, count);
+      attend(layer, count, false);
+      finish(layer, count, &step == &steps.back());
     }
     if (measured) return;
-    project(layers.back(), count, {hidden(), 3 * hidden()});
+    if (all) return pool_all(result);
+    project(last, count, {hidden(), 3 * hidden()});
     keep_first_tokens();
-    project_first_queries(layers.back());
-    attend_first_tokens(layers.back());
-    finish(layers.back(), sequences_.size());
+    project_first_queries(last);
+    attend(last, sequences_.size(), true);
+    finish(last, sequences_.size(), true);
     std::copy_n(rows_.x, sequences_.size() * hidden(), result);
   }
 
  private:
-  static constexpr std::size_t rows_of_a_task = 16;
-
   [[nodiscard]] std::size_t hidden() const { return parts_.hidden(); }
   [[nodiscard]] std::size_t inner() const { return parts_.inner(); }
   [[nodiscard]] std::size_t row_of(const Layout::Sequence& sequence) const {
@@ -89,26 +93,35 @@ class FixedPass {
     for (std::size_t index = 0; index < count; ++index) task(index, *worker_);
   }
 
-  /// Calls use(first row, number of rows) for each part of the rows.
+  /// Calls use(first row, number of rows, worker) for each part of the rows.
   template <class Use>
   void each_part(std::size_t count, const Use& use) const {
-    each((count + rows_of_a_task - 1) / rows_of_a_task, [&](std::size_t task, std::size_t) {
+    each((count + rows_of_a_task - 1) / rows_of_a_task, [&](std::size_t task, std::size_t worker) {
       const std::size_t row = task * rows_of_a_task;
-      use(row, std::min(rows_of_a_task, count - row));
+      use(row, std::min(rows_of_a_task, count - row), worker);
     });
   }
 
   void embed(const Embeddings::Ids* ids, std::size_t count) const {
-    each_part(count, [&](std::size_t row, std::size_t part) {
-      parts_.embeddings.add_up(ids + row, part, hidden(), rows_.x + row * hidden());
-      normalize(parts_.embeddings.norm, row, part);
+    const Embeddings& embeddings = parts_.embeddings;
+    const std::size_t n = embeddings.size();
+    Bf16* const embedded = parts_.projection ? rows_.active : rows_.input;
+    each_part(count, [&](std::size_t row, std::size_t part, std::size_t) {
+      float* const x = rows_.x + row * n;
+      embeddings.add_up(ids + row, part, n, x);
+      kernels::normalize(x, embeddings.norm.weights(), x, embedded + row * n, part, n);
+      quantize(embedded, row, part, n);
     });
-  }
-
-  void normalize(const NormTensors& norm, std::size_t row, std::size_t part) const {
-    const std::size_t at = row * hidden();
-    kernels::normalize(rows_.x + at, norm.weights(), rows_.input + at, part, hidden());
-    quantize(rows_.input, row, part, hidden());
+    if (!parts_.projection) return;
+    float* const x = rows_.x;
+    Bf16* const input = rows_.input;
+    const std::size_t ld = hidden();
+    apply(*parts_.projection, embedded, count, {0, ld},
+          [=](std::size_t row, std::size_t column, const auto& y) SEQTRAIN_INLINE_LAMBDA {
+            kernels::store(x + row * ld + column, y);
+            kernels::store(input + row * ld + column, y);
+          });
+    quantize_all(input, count, ld);
   }
 
   void quantize(const Bf16* values, std::size_t row, std::size_t part, std::size_t n) const {
@@ -118,7 +131,9 @@ class FixedPass {
 
   void quantize_all(const Bf16* values, std::size_t count, std::size_t n) const {
     if (!parts_.int8) return;
-    each_part(count, [&](std::size_t row, std::size_t part) { quantize(values, row, part, n); });
+    each_part(count, [&](std::size_t row, std::size_t part, std::size_t) {
+      quantize(values, row, part, n);
+    });
   }
 
   /// Calls use(row, column, y) with each vector of these columns of a linear map.
@@ -161,41 +176,53 @@ class FixedPass {
           });
   }
 
-  void attend(const FixedLayer& layer) const {
+  /// Computes `count` rows of attention's results: those of all tokens, or of first tokens.
+  void attend(const FixedLayer& layer, std::size_t count, bool first_only) const {
     each(sequences_.size() * layer.heads, [&](std::size_t task, std::size_t worker) {
-      const Layout::Sequence& sequence = sequences_[task / layer.heads];
-      attend(layer, sequence, task % layer.heads, sequence.length, row_of(sequence), worker);
+      const std::size_t s = task / layer.heads, head = task % layer.heads;
+      const Layout::Sequence& sequence = sequences_[s];
+      if (first_only) return attend(layer, sequence, head, 1, s, worker);
+      attend(layer, sequence, head, sequence.length, row_of(sequence), worker);
     });
-    quantize_all(rows_.context, rows_of_run(), hidden());
+    quantize_all(rows_.context, count, hidden());
   }
 
-  void attend_first_tokens(const FixedLayer& layer) const {
-    each(sequences_.size() * layer.heads, [&](std::size_t task, std::size_t worker) {
-      const std::size_t s = task / layer.heads;
-      attend(layer, sequences_[s], task % layer.heads, 1, s, worker);
+  /// Computes the mean of each sequence's hidden states.
+  void pool_all(float* means) const {
+    each(sequences_.size(), [&](std::size_t s, std::size_t) {
+      pool(rows_.x + row_of(sequences_[s]) * hidden(), sequences_[s].length, hidden(),
+           means + s * hidden());
     });
-    quantize_all(rows_.context, sequences_.size(), hidden());
-  }
-
-  [[nodiscard]] std::size_t rows_of_run() const {
-    return row_of(sequences_.back()) + sequences_.back().length;
   }
 
   /// Computes a head's attention of a sequence, of which the first `queries` tokens attend. The
   /// results begin at row `to_row` of the context.
   void attend(const FixedLayer& layer, const Layout::Sequence& sequence, std::size_t head,
               std::size_t queries, std::size_t to_row, std::size_t worker) const {
-    const std::size_t size = hidden() / layer.heads;
-    const Bf16* const q = rows_.qkv + row_of(sequence) * 3 * hidden() + head * size;
-    const kernels::Head<Bf16> view{.q = q,
-                                   .k = q + hidden(),
-                                   .v = q + 2 * hidden(),
-                                   .ld = 3 * hidden(),
-                                   .queries = queries,
-                                   .length = sequence.length,
-                                   .size = size,
-                                   .dropout = {},
-                                   .first = 0};
+    const std::size_t size = hidden() / layer.heads, ld = 3 * hidden();
+    Bf16* const q = rows_.qkv + row_of(sequence) * ld + head * size;
+    if (layer.rotary) {
+      layer.rotary->turn(q, ld, queries, 1, 1);
+      layer.rotary->turn(q + hidden(), ld, sequence.length, 1, 1);
+    }
+    kernels::Head<Bf16> view{.q = q,
+                             .k = q + hidden(),
+                             .v = q + 2 * hidden(),
+                             .ld = ld,
+                             .queries = queries,
+                             .length = sequence.length,
+                             .size = size,
+                             .dropout = {},
+                             .first = 0,
+                             .reach = layer.reach,
+                             .parts = layer.score_parts};
+    if (const auto& numbers = parts_.distances) {
+      view.bias = numbers->values() + head * numbers->distances();
+    }
+    if (const auto& vectors = parts_.vectors) {
+      const auto index = static_cast<std::size_t>(&layer - parts_.layers.data());
+      view.vectors = vectors->of_a_head().of_head(head, vectors->vectors(index));
+    }
     kernels::attend_bf16(view, rows_.context + to_row * hidden() + head * size, hidden(),
                          {parts_.scratch[worker].data()});
   }
@@ -211,15 +238,17 @@ class FixedPass {
   }
 
   /// Computes the part of the layer after attention.
-  void finish(const FixedLayer& layer, std::size_t count) const {
-    add_to_residual(layer.attention_output, rows_.context, count, layer.norm1);
+  void finish(const FixedLayer& layer, std::size_t count, bool is_last) const {
+    add_to_residual(layer.attention_output, rows_.context, count, layer.norm1, layer.norms_first);
     activate(layer, count);
     quantize_all(rows_.active, count, inner());
-    add_to_residual(layer.output, rows_.active, count, layer.norm2);
+    add_to_residual(layer.output, rows_.active, count, layer.norm2, layer.norms_first && !is_last);
   }
 
+  /// Adds the result of a map to the residual and normalizes the sum for the next map. The residual
+  /// becomes the normalized sum unless it `stays`.
   void add_to_residual(const FixedLinear& linear, const Bf16* values, std::size_t count,
-                       const NormTensors& norm) const {
+                       const NormTensors& norm, bool stays) const {
     float* const x = rows_.x;
     const std::size_t n = hidden();
     apply(linear, values, count, {0, n},
@@ -230,7 +259,12 @@ class FixedPass {
                 sum += y;
                 kernels::store(x + row * n + column, sum);
               });
-    each_part(count, [&](std::size_t row, std::size_t part) { normalize(norm, row, part); });
+    each_part(count, [&](std::size_t row, std::size_t part, std::size_t worker) {
+      float* const sum = x + row * n;
+      float* const y = stays ? parts_.scratch[worker].data() : sum;
+      kernels::normalize(sum, norm.weights(), y, rows_.input + row * n, part, n);
+      quantize(rows_.input, row, part, n);
+    });
   }
 
   void activate(const FixedLayer& layer, std::size_t count) const {
@@ -254,6 +288,15 @@ class FixedPass {
                 Floats value, slope;
                 Act::at(y, value, slope);
                 kernels::store(to + row * n + column, value);
+              });
+    if (!layer.gated) return;
+    apply(layer.intermediate, rows_.input, count, {n, 2 * n},
+          [=]<class Floats>(std::size_t row, std::size_t column, const Floats& gate)
+              SEQTRAIN_INLINE_LAMBDA {
+                Floats value;
+                Bf16* const place = to + row * n + column - n;
+                kernels::load(place, value);
+                kernels::store(place, value * gate);
               });
   }
 

@@ -138,15 +138,9 @@ class Layer {
       sums(which, [&](std::size_t row, std::size_t part, float* d_gamma, float* d_beta) {
         const std::size_t at = row * hidden();
         const auto index = first + static_cast<std::uint32_t>(at);
-        const float* const gamma = norm.weights().gamma;
-        if (norms_first) {
-          kernels::add_then_norm_backward(gradient + at, scratch.wide + at, normal + at,
-                                          inverse + row, gamma, drop, index, normal + at, d_gamma,
-                                          d_beta, part, hidden());
-        } else {
-          kernels::add_and_norm_backward(gradient + at, normal + at, inverse + row, gamma, drop,
-                                         index, normal + at, d_gamma, d_beta, part, hidden());
-        }
+        kernels::add_and_norm_backward(gradient + at, (norms_first ? scratch.wide : gradient) + at,
+                                       normal + at, inverse + row, norm.weights().gamma, drop,
+                                       index, normal + at, d_gamma, d_beta, part, hidden());
       });
     };
     norm_backward(1, norm2, dropout.second, rows.normal2, rows.inverse2);
@@ -235,13 +229,10 @@ class Layer {
   void add_and_norm(const Linear<T>& linear, const NormTensors& norm,
                     const kernels::Dropout& dropout, std::uint32_t first, float* x,
                     const NormResult& to, std::size_t count, const Scratch<T>& scratch) const {
-    if (norms_first) {
-      kernels::add_then_norm<T>(scratch.wide, linear.bias(), x, dropout, first, norm.weights(),
-                                {scratch.wide, to.compact, to.normal, to.inverse}, count, hidden());
-    } else {
-      kernels::add_and_norm<T>(scratch.wide, linear.bias(), x, dropout, first, norm.weights(),
-                               {x, to.compact, to.normal, to.inverse}, count, hidden());
-    }
+    float* const wide = scratch.wide;
+    kernels::add_and_norm<T>(
+        wide, linear.bias(), x, norms_first ? x : wide, dropout, first, norm.weights(),
+        {norms_first ? wide : x, to.compact, to.normal, to.inverse}, count, hidden());
   }
 
   /// Computes `panel` activations of each row from `column` on. `first` is the dropout's index of
@@ -293,5 +284,19 @@ class Layer {
         });
   }
 };
+
+/// Computes the angles of rotary positions for sequences of at most that length. Returns the floats
+/// of memory that a thread needs for the attention of any of the layers.
+template <class Layers>
+[[nodiscard]] std::size_t prepare_attention(const Layers& layers, std::size_t longest,
+                                            bool with_vectors) {
+  std::size_t most = 0;
+  for (const auto& layer : layers) {
+    if (layer.rotary) layer.rotary->reserve(longest);
+    most = std::max(most, kernels::AttentionScratch::floats(longest, layer.hidden() / layer.heads,
+                                                            layer.reach, with_vectors));
+  }
+  return most;
+}
 
 }  // namespace seqtrain::model::cpu

@@ -63,7 +63,7 @@ SEQTRAIN_SEPARATE AnyEncoder& AnyEncoder::operator=(AnyEncoder&&) noexcept = def
 SEQTRAIN_SEPARATE AnyEncoder::~AnyEncoder() = default;
 
 SEQTRAIN_SEPARATE std::size_t AnyEncoder::maps_in_bf16() const {
-  const auto* const fixed = held_ ? std::get_if<FixedEncoder>(&held_->encoder) : nullptr;
+  auto* const fixed = held_ ? std::get_if<FixedEncoder>(&held_->encoder) : nullptr;
   return fixed ? fixed->maps_in_bf16() : 0;
 }
 
@@ -74,8 +74,7 @@ SEQTRAIN_SEPARATE void AnyEncoder::keep_packed_only() {
 SEQTRAIN_SEPARATE bool AnyEncoder::take_adapter(AnyEncoder other) {
   auto* const own = held_ ? std::get_if<FixedEncoder>(&held_->encoder) : nullptr;
   auto* const adapted = other.held_ ? std::get_if<FixedEncoder>(&other.held_->encoder) : nullptr;
-  if (own && adapted) own->take_adapter(*adapted);
-  return own && adapted;
+  return own && adapted && own->take_adapter(*adapted);
 }
 
 SEQTRAIN_SEPARATE at::Tensor AnyEncoder::forward(const data::Batch& batch,
@@ -113,10 +112,10 @@ SEQTRAIN_SEPARATE void AnyEncoder::hold(EncoderParts<Bf16> parts,
                                         std::span<tensor::Parameter> parameters,
                                         Precision precision, bool only_predicts) {
   auto first_of_layer = Held::find(parts, parameters);
-  if (only_predicts && FixedEncoder::supports(parts)) {
+  if (only_predicts) {
     const bool int8 = precision == Precision::int8;
     held_.reset(new Held{FixedEncoder{std::move(parts), int8}, std::move(first_of_layer)});
-  } else if (precision == Precision::bf16) {
+  } else {
     held_.reset(new Held{Encoder<Bf16>{std::move(parts)}, std::move(first_of_layer)});
   }
 }

@@ -62,7 +62,7 @@ inline TrainedModel load_trained(const std::filesystem::path& folder,
                                  const PredictorOptions& options) {
   if (!std::filesystem::exists(folder / "config.json") && !weights::is_adapter(folder) &&
       std::filesystem::exists(folder / AwdLstmDescription::load(folder).model)) {
-    auto model = load_awd_lstm(folder, tokenizer.pad_id(), options.device);
+    auto model = load_awd_lstm(folder, tokenizer.pad_id(), options.device, options.precision);
     check_vocabulary({.vocab_size = model.vocab_size()}, tokenizer.vocab_size());
     return model;
   }
@@ -98,6 +98,8 @@ SEQTRAIN_SEPARATE AnyPredictor::AnyPredictor(const std::filesystem::path& direct
   } else {
     const auto& model = std::get<AwdLstmClassifier>(state_->model);
     const auto description = AwdLstmDescription::load(folder);
+    const auto& made = model.options();
+    precision_ = made.passes.by_hand(options.device, made.shape.qrnn).value_or(Precision::fp32);
     task_ = {.labels = model.options().labels, .problem_type = model.problem_type()};
     max_length_ = static_cast<std::size_t>(description.max_length);
     backwards_ = description.backwards;
@@ -135,7 +137,7 @@ AnyPredictor::with_adapter(const std::filesystem::path& directory) const {
   throw InputError{"the passes of this model do not compute several adapters",
                    {.object = directory.string()},
                    "serve it alone by --model, or, on a processor, with --precision bf16 or int8 "
-                   "and a model with BERT's layers"};
+                   "and an encoder that is no DeBERTa"};
 }
 
 /// Takes labels and task from the configuration in a folder or, if that has none, of its base.

@@ -95,7 +95,7 @@ class MpnetEncoder {
   template <class T>
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
     auto parts = layers_.template cpu_parts<T>(embeddings_.cpu_part());
-    if (parts) parts->distances = relative_.cpu_part();
+    if (parts) parts->distances.emplace(relative_.cpu_part());
     return parts;
   }
 
