@@ -58,6 +58,10 @@ class Encoder {
       const float scale = kernels::attention_scale(last().score_parts, hidden() / heads);
       vectors_.emplace(*std::move(parts.vectors), heads, scale);
     }
+    std::uint64_t adapters = 0;
+    for (Linear<T>* const linear : all_linears()) {
+      drops_inputs_ |= linear->low_rank().number(adapters);
+    }
   }
 
   /// Packs the weights of linear maps and frees their tensors. In bf16 it also rounds the
@@ -237,6 +241,7 @@ class Encoder {
   std::optional<DistanceVectors<T>> vectors_;
   DropoutRates rates_;
   bool mean_pooling_;
+  bool drops_inputs_ = false;  // adapters' inputs have dropout
   // The count of the weights' changes at the last backward pass. While the count is the same, the
   // gradients may have been applied in a way that nobody counts, so each pass packs the weights.
   std::int64_t changes_at_gradients_ = -1;
