@@ -1,7 +1,9 @@
 #include "fine_tune.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -11,6 +13,7 @@
 
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
+#include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/loader.hpp>
 #include <seqtrain/dist/replicated.hpp>
@@ -34,6 +37,7 @@
 #include "next_commands.hpp"
 #include "prepare.hpp"
 #include "run_observers.hpp"
+#include "teacher.hpp"
 
 using namespace seqtrain;
 
@@ -88,7 +92,7 @@ struct Fitted {
                     .dev = page::set_facts(examples.dev_file, examples.dev, task),
                     .texts = flags.report_texts},
           .labels = run.labels,
-          .read = flags.read_options(),
+          .read = examples.dev_read,
           .dev_rows = examples.dev_rows,
           .warn = program.log.warnings()};
 }
@@ -109,6 +113,33 @@ struct Fitted {
           program.log};
 }
 
+/// Gives the training examples the teacher's logits as targets if there is a teacher. The first
+/// process asks it.
+void learn_from_teacher(const Program& program, const Prepared& run, Examples& examples,
+                        const std::stop_token& stop) {
+  if (run.flags.teacher.empty()) return;
+  const auto bytes = program.processes.once([&] {
+    const auto rows = examples.train_rows();
+    const auto logits = ask_teacher({.log = program.log,
+                                     .flags = run.flags,
+                                     .labels = run.labels,
+                                     .rows = rows,
+                                     .records = examples.train.total + examples.dev_rows.size(),
+                                     .device = program.device,
+                                     .precision = run.model.precision(),
+                                     .stop = stop});
+    return std::string{reinterpret_cast<const char*>(logits.data()), sizeof(float) * logits.size()};
+  });
+  std::vector<float> logits(bytes.size() / sizeof(float));
+  std::memcpy(logits.data(), bytes.data(), bytes.size());
+  const auto unlabelled = std::ranges::count(examples.train.set.arrays().labels, -1);
+  if (unlabelled > 0) {
+    program.log.info(std::to_string(unlabelled) +
+                     " training examples have no label and learn from the teacher alone");
+  }
+  examples.train.set = with_targets(std::move(examples.train.set), std::move(logits));
+}
+
 /// Trains the model, evaluates it after each epoch and saves checkpoints.
 [[nodiscard]] Fitted fit(const Program& program, Prepared& run, Examples& examples, Watch& watch,
                          const std::stop_token& own_stop) {
@@ -116,6 +147,7 @@ struct Fitted {
   const bool first = program.processes.is_first();
   dist::Group& group = program.processes.group();
   run.model.set_loss(flags.loss_for<model::LossOptions>(examples.train.set, run.labels));
+  learn_from_teacher(program, run, examples, own_stop);
   dist::Replicated model{std::move(run.model),
                          group,
                          {.replicas = run.replicas,
@@ -173,11 +205,11 @@ void summarize(const Program& program, Prepared& run, const Watch& watch) {
 /// Returns the answers to a split for predictions.jsonl.
 [[nodiscard]] run::PredictedSplit predicted(const std::string& name, const run::Answers* answers,
                                             const std::string& file, std::size_t left_out,
-                                            const Prepared& run,
+                                            const data::ReadOptions& read, const Prepared& run,
                                             std::span<const std::size_t> rows = {}) {
   run::PredictedSplit split{.name = name, .answers = answers};
   if (left_out > 0 || !rows.empty()) {
-    split.records = data::record_numbers(file, run.flags.read_options(), run.labels, rows);
+    split.records = data::record_numbers(file, read, run.labels, rows);
   }
   return split;
 }
@@ -213,11 +245,12 @@ void save(const Program& program, const Prepared& run, const Examples& examples,
   const bool test_is_dev = flags.test_file == flags.dev_file;
   std::vector<run::PredictedSplit> splits;
   if (const auto* const dev = watch.answers.find("dev")) {
-    splits.push_back(
-        predicted("dev", dev, examples.dev_file, examples.dev.left_out, run, examples.dev_rows));
+    splits.push_back(predicted("dev", dev, examples.dev_file, examples.dev.left_out,
+                               examples.dev_read, run, examples.dev_rows));
   }
   if (const auto* const test = watch.answers.find("test"); test && !test_is_dev) {
-    splits.push_back(predicted("test", test, flags.test_file, examples.test->left_out, run));
+    splits.push_back(predicted("test", test, flags.test_file, examples.test->left_out,
+                               flags.read_options(), run));
   }
   const auto task = task_of(run);
   run::write_predictions(run.directory.predictions(), splits,

@@ -16,7 +16,6 @@
 #include <seqtrain/cli/flags.hpp>
 #include <seqtrain/cli/local_input.hpp>
 #include <seqtrain/cli/places.hpp>
-#include <seqtrain/cli/push_to_hub.hpp>
 #include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
 #include <seqtrain/cli/train_flags.hpp>
@@ -39,6 +38,8 @@
 #include <seqtrain/weights/adapter.hpp>
 
 #include "processes.hpp"
+#include "push_to_hub.hpp"
+#include "teacher.hpp"
 
 /// A program that fine-tunes: its flags as they are given, its processes and its device.
 struct Program {
@@ -61,7 +62,7 @@ struct Prepared {
   seqtrain::data::Labels labels;
   seqtrain::model::AnyClassifier model;
   std::unique_ptr<seqtrain::cli::RunCheckpoints> checkpoints;
-  std::optional<seqtrain::cli::PushToHub> repository;
+  std::optional<PushToHub> repository;
   std::optional<seqtrain::run::CardDataset> dataset;
   std::int64_t replicas;
   seqtrain::run::Results results;
@@ -82,6 +83,18 @@ struct Examples {
   std::optional<seqtrain::data::EncodedFile> test;
   std::string dev_file;               ///< the file that has the dev examples
   std::vector<std::size_t> dev_rows;  ///< their rows in that file; empty if they are all of it
+  seqtrain::data::ReadOptions dev_read;
+
+  /// Returns the rows of the training examples among the records of their file.
+  [[nodiscard]] std::vector<std::size_t> train_rows() const {
+    std::vector<std::size_t> rows;
+    auto held_out = dev_rows.begin();
+    for (std::size_t row = 0; rows.size() < train.set.size(); ++row) {
+      const bool is_dev = held_out != dev_rows.end() && *held_out == row;
+      is_dev ? void(++held_out) : rows.push_back(row);
+    }
+    return rows;
+  }
 };
 
 /// Looks at the output directory and, if the model has to be fetched, reads the files of examples,
@@ -101,15 +114,18 @@ inline void check_before_the_model(const Program& program, const seqtrain::cli::
   if (!cli::is_elsewhere(flags.model)) return;
   // The model may determine what labels are. Each of them can be read for regression.
   const data::Labels any = data::Labels::regression();
-  for (const auto& file : {flags.train_file, flags.dev_file, flags.test_file}) {
+  for (const auto* const place : {&flags.train_file, &flags.dev_file, &flags.test_file}) {
+    const std::string& file = *place;
     if (file.empty()) continue;
-    const auto check = [&](const data::ExamplePlace& place, const data::Example& example) {
-      if (!example.label.value_or("").empty()) return;
+    const bool is_train = place == &flags.train_file;
+    const auto read = is_train ? train_read_options(flags) : flags.read_options();
+    const auto check = [&](const data::ExamplePlace& at, const data::Example& example) {
+      if (read.label_optional || !example.label.value_or("").empty()) return;
       throw InputError{"the label is empty",
-                       {.object = file, .line = static_cast<std::int64_t>(place.record)},
+                       {.object = file, .line = static_cast<std::int64_t>(at.record)},
                        "write one, or leave out the row"};
     };
-    data::visit_examples(file, flags.read_options(), any, check);
+    data::visit_examples(file, read, any, check);
   }
 }
 
@@ -150,11 +166,12 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
   using namespace seqtrain;
   const log::Log& log = program.log;
   const bool first = program.processes.is_first();
-  std::optional<cli::PushToHub> repository;
+  std::optional<PushToHub> repository;
   if (first) repository.emplace(program.given, log);
   auto flags = cli::with_local_inputs(
       program.processes.in_one_directory(program.given, program.name), log,
       [&](const cli::TrainFlags& files) { check_before_the_model(program, files); });
+  flags = with_local_teacher(std::move(flags), log);
   if (weights::is_adapter(flags.model)) {
     throw InputError{"is an adapter",
                      {.object = flags.model},
@@ -186,8 +203,9 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
     log.info("LoRA: rank " + std::to_string(flags.lora_rank) + " on " + std::to_string(maps) +
              " linear maps");
   }
-  const auto settings =
+  auto settings =
       cli::run_settings(program.parser.determining_values(), flags, name(model.precision()));
+  settings.emplace_back("teacher", flags.teacher.empty() ? "" : cli::fingerprint(flags.teacher));
   program.processes.check_equal(settings);
   auto checkpoints = first ? std::make_unique<cli::RunCheckpoints>(flags, directory, settings,
                                                                    results.versions, log)
@@ -210,12 +228,13 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
 [[nodiscard]] inline seqtrain::data::HeldOut encode_train_and_dev(
     Processes& processes, seqtrain::cli::FileEncoder<seqtrain::text::AnyTokenizer>& encode,
     const seqtrain::cli::TrainFlags& flags) {
-  const double fraction = flags.fraction_of_train_data;
-  if (flags.dev_fraction == 0) {
-    return {.train = processes.encode_once(encode, flags.train_file, fraction),
-            .dev = processes.encode_once(encode, flags.dev_file)};
-  }
-  return flags.hold_out(processes.encode_once(encode, flags.train_file));
+  const bool whole = flags.dev_fraction > 0;
+  encode.set_label_optional(train_read_options(flags).label_optional);
+  auto train =
+      processes.encode_once(encode, flags.train_file, whole ? 1.0 : flags.fraction_of_train_data);
+  encode.set_label_optional(false);
+  if (whole) return flags.hold_out(train);
+  return {.train = std::move(train), .dev = processes.encode_once(encode, flags.dev_file)};
 }
 
 /// Logs what the examples are, and warns of problems in them.
@@ -256,11 +275,13 @@ inline void describe_examples(const Program& program, Prepared& run, const Examp
   std::optional<data::EncodedFile> test;
   if (!flags.test_file.empty()) test = program.processes.encode_once(encode, flags.test_file);
   program.log.lines(data::describe(parts.train));
+  const bool holds_out = !parts.dev_rows.empty();
   Examples examples{.train = std::move(parts.train),
                     .dev = std::move(parts.dev),
                     .test = std::move(test),
-                    .dev_file = parts.dev_rows.empty() ? flags.dev_file : flags.train_file,
-                    .dev_rows = std::move(parts.dev_rows)};
+                    .dev_file = holds_out ? flags.train_file : flags.dev_file,
+                    .dev_rows = std::move(parts.dev_rows),
+                    .dev_read = holds_out ? train_read_options(flags) : flags.read_options()};
   if (program.processes.is_first()) describe_examples(program, run, examples);
   return examples;
 }

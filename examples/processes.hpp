@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include <ATen/Version.h>
 
@@ -94,6 +95,15 @@ class Processes {
     group_.barrier();
     if (world.local_rank == 0) std::filesystem::remove(place);  // the processes keep it open
     return encoded;
+  }
+
+  /// Returns the bytes that `work` returns on the first process, on all of them. If it throws, all
+  /// throw an error.
+  template <class Work>
+  [[nodiscard]] std::string once(const Work& work) {
+    std::string bytes;
+    in_turn(is_first(), [&] { bytes = work(); });
+    return group_.broadcast(std::move(bytes));
   }
 
   /// Throws `InputError` unless all processes have the same settings, program and processor.

@@ -238,6 +238,11 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
                                     {"--loss", "hinge"},
                                     {"--focal-gamma", "2"},
                                     {"--huber-delta", "1"},
+                                    {"--teacher-temperature", "0"},
+                                    {"--teacher-temperature", "nan"},
+                                    {"--teacher-share", "1.5"},
+                                    {"--lora-dropout", "1"},
+                                    {"--lora-dropout", "-0.1"},
                                     {"--precision", "fp8"}}) {
     EXPECT_TRUE(problem(name, value).starts_with(std::string{name} + ": ")) << problem(name, value);
   }
@@ -261,6 +266,7 @@ TEST_F(TrainFlagsTest, NameTheFlagOfAWrongValue) {
               (void)parsed({"--soft-labels", "--label-field=a,b"});
             }),
             "--soft-labels: are in one field, but --label-field names several");
+  EXPECT_EQ(problem("--teacher-share", "0.7"), "--teacher: is needed to learn its scores");
   EXPECT_EQ(parsed({"--epochs", "0", "--max-steps", "3"}).max_steps, 3);
 }
 
@@ -350,7 +356,8 @@ TEST_F(TrainFlagsTest, RepeatARunFromItsRecord) {
         {"--dev-fraction=0.1", "--learning-rate=3.00000012e-5", "--output-dir=out", "--overwrite",
          "--dropout=0.25", "--class-weights=auto", "--freeze-encoder", "--order=file",
          "--optim=adamw", "--greater-is-better=false", "--report-texts=false"},
-        {"--lora-rank=4", "--lora-alpha=6", "--lora-target=query,value", "--use-rslora"}}) {
+        {"--lora-rank=4", "--lora-alpha=6", "--lora-dropout=0.05", "--lora-target=query,value",
+         "--use-rslora"}}) {
     TrainFlags flags, again;
     Flags parser{"program", "does something"}, reader{"program", "does something"};
     std::vector<const char*> all{"program"};
@@ -375,10 +382,11 @@ TEST_F(TrainFlagsTest, RepeatARunFromItsRecord) {
 
 TEST_F(TrainFlagsTest, ChooseAdapters) {
   EXPECT_FALSE(parsed({}).lora());
-  const auto lora =
-      parsed({"--lora-rank=4", "--lora-alpha=6", "--lora-target=query,value", "--use-rslora"})
-          .lora();
+  const auto lora = parsed({"--lora-rank=4", "--lora-alpha=6", "--lora-dropout=0.05",
+                            "--lora-target=query,value", "--use-rslora"})
+                        .lora();
   ASSERT_TRUE(lora);
+  EXPECT_EQ(lora->dropout, 0.05);
   EXPECT_EQ(lora->rank, 4);
   EXPECT_EQ(lora->scale(), 3);
   EXPECT_EQ(lora->targets, (std::vector<std::string>{"query", "value"}));

@@ -272,5 +272,34 @@ TEST(EncodeFile, CountsMultiNliAndSst2AsPublished) {
   EXPECT_EQ(counts("sst2/dev.tsv"), (std::vector<std::size_t>{428, 444}));
 }
 
+TEST(EncodeFile, KeepsRecordsWithoutALabelIfLabelsAreOptional) {
+  const EncodeFileOptions options{.read = {.label_optional = true}};
+  const auto labels_of = [](const EncodedFile& file) {
+    const auto labels = file.set.arrays().labels;
+    return std::vector<std::int32_t>{labels.begin(), labels.end()};
+  };
+  const auto json = encode(
+      "{\"premise\":\"a\",\"hypothesis\":\"b\",\"label\":\"neutral\"}\n"
+      "{\"premise\":\"a\",\"hypothesis\":\"b\",\"label\":\"-\"}\n"
+      "{\"premise\":\"a\",\"hypothesis\":\"b\",\"label\":null}\n"
+      "{\"premise\":\"a\",\"hypothesis\":\"b\"}\n"
+      "{\"premise\":\"a\",\"hypothesis\":\"b\",\"label\":2}\n",
+      options);
+  EXPECT_EQ(labels_of(json), (std::vector<std::int32_t>{1, -1, -1, -1, 2}));
+  EXPECT_EQ(json.left_out, 0U);
+  const auto none = encode("{\"premise\":\"a\",\"hypothesis\":\"b\"}\n", options);
+  EXPECT_EQ(labels_of(none), (std::vector<std::int32_t>{-1}));
+  const std::string table = "text\tlabel\nab\tneutral\ncd\t\n";
+  const auto encode_table = [&](const EncodeFileOptions& how) {
+    return tests::encode_text({.text = table, .name = "f.tsv"}, tokenizer, Labels::nli(), how);
+  };
+  EXPECT_EQ(labels_of(encode_table(options)), (std::vector<std::int32_t>{1, -1}));
+  EXPECT_EQ(problem_of([&] { (void)encode_table({}); }),
+            "f.tsv:3: the label is empty; write one, or leave out the row");
+  EXPECT_THROW(
+      (void)encode("{\"premise\":\"a\",\"hypothesis\":\"b\",\"label\":\"maybe\"}\n", options),
+      InputError);
+}
+
 }  // namespace
 }  // namespace seqtrain::data

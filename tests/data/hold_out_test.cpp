@@ -137,5 +137,15 @@ TEST(HoldOut, RefusesWhatLeavesNoExample) {
             std::string::npos);
 }
 
+TEST(HoldOut, LeavesRowsWithoutALabelInTheTrainingSet) {
+  std::vector<std::int32_t> labels(40, -1);
+  for (std::size_t row = 0; row < labels.size(); row += 2) labels[row] = row % 4 == 0 ? 0 : 1;
+  const auto split = split_by_label(labels, 0.2, 3);
+  EXPECT_EQ(split.held_out.size(), 4U);
+  EXPECT_EQ(split.train.size(), 36U);
+  EXPECT_TRUE(std::ranges::is_sorted(split.train));
+  for (const std::size_t row : split.held_out) EXPECT_GE(labels[row], 0);
+}
+
 }  // namespace
 }  // namespace seqtrain::data

@@ -25,6 +25,8 @@ TEST(VisitExamples, CountsRowsAndRecords) {
   });
   EXPECT_EQ(seen, "01ab 13ef ");
   EXPECT_EQ(record_numbers(file, {}, Labels::nli()), (std::vector<std::int64_t>{1, 3}));
+  EXPECT_EQ(record_numbers(file, {.label_optional = true}, Labels::nli()),
+            (std::vector<std::int64_t>{1, 2, 3}));
   const std::vector<std::size_t> second{1};
   EXPECT_EQ(record_numbers(file, {}, Labels::nli(), second), (std::vector<std::int64_t>{3}));
 }

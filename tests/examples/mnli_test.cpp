@@ -364,7 +364,7 @@ TEST_F(Mnli, TrainsAdaptersThatPredictAsTheMergedModelDoes) {
 }
 
 TEST_F(Mnli, ResumesAdaptersToTheSameBits) {
-  const std::string lora = "--lora-rank 2 --keep-last-checkpoint ";
+  const std::string lora = "--lora-rank 2 --lora-dropout 0.1 --keep-last-checkpoint ";
   ASSERT_EQ(run_example("mnli", flags("whole", lora, "--epochs 2")).code, 0);
   ASSERT_EQ(run_example("mnli", flags("parts", lora)).code, 0);
   const auto other =

@@ -68,8 +68,23 @@ TEST_F(SlowTogether, LeaveTheBitsOfOneProcess) {
   }
 }
 
+TEST_F(SlowTogether, LeaveTheBitsOfOneProcessWithATeacher) {
+  ASSERT_EQ(run_command(program("teacher", "")).code, 0);
+  const auto cache = [&](const std::string& name) {
+    return "XDG_CACHE_HOME=" + (directory_ / name).string() + " ";
+  };
+  const std::string teacher = "--replicas 2 --teacher " + (directory_ / "teacher").string();
+  ASSERT_EQ(run_command(cache("one") + program("alone", teacher)).code, 0);
+  const auto ended = run("run", {2, teacher}, cache("two"));
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  const std::string says = "training texts\n";
+  EXPECT_NE(ended.output.find(says), std::string::npos) << ended.output;
+  EXPECT_EQ(ended.output.find(says), ended.output.rfind(says)) << ended.output;
+  EXPECT_TRUE(model("run") == model("alone"));
+}
+
 TEST_F(SlowTogether, LeaveTheBitsOfOneProcessWithAdapters) {
-  const std::string lora = "--lora-rank 4 --replicas 2";
+  const std::string lora = "--lora-rank 4 --lora-dropout 0.1 --replicas 2";
   ASSERT_EQ(run_command(program("alone", lora)).code, 0);
   const auto ended = run("run", {2, lora});
   ASSERT_EQ(ended.code, 0) << ended.output;

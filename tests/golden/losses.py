@@ -14,6 +14,20 @@ def focal(losses, gamma):
     return (1 - torch.exp(-losses)) ** gamma * losses
 
 
+def distilled(x, teacher, labels, weights, smoothing, gamma, temperature, share):
+    """Hinton et al. 2015: share · T² · KL(teacher at T ‖ model at T) + (1 - share) · the loss of the label. Without a
+    label, -1, the share is 1."""
+    labels = torch.tensor(labels)
+    ones = [0 if label < 0 else label for label in labels.tolist()]
+    hard, weight = rows_of("single_label_classification", x, ones, weights, smoothing, gamma, 0)
+    soft = temperature ** 2 * functional.kl_div(
+        functional.log_softmax(x / temperature, 1),
+        functional.softmax(torch.tensor(teacher, dtype=torch.float64) / temperature, 1), reduction="none").sum(1)
+    labelled = labels >= 0
+    weight = torch.where(labelled, weight, 1.0)
+    return torch.where(labelled, share * soft * weight + (1 - share) * hard, soft), weight
+
+
 def rows_of(problem, x, truth, weights, smoothing, gamma, delta):
     """The rows' losses, multiplied by their weights, and the weights."""
     ones = torch.ones(len(x), dtype=torch.float64)
@@ -39,13 +53,17 @@ def rows_of(problem, x, truth, weights, smoothing, gamma, delta):
         x, y, weight=weight, label_smoothing=smoothing, reduction="none"), its
 
 
-def case(problem, logits, truth, weights=(), smoothing=0, gamma=0, delta=0):
+def case(problem, logits, truth, weights=(), smoothing=0, gamma=0, delta=0, teacher=(), temperature=0, share=0):
     x = torch.tensor(logits, dtype=torch.float64, requires_grad=True)
-    losses, its = rows_of(problem, x, truth, list(weights), smoothing, gamma, delta)
+    if teacher:
+        losses, its = distilled(x, teacher, truth, list(weights), smoothing, gamma, temperature, share)
+    else:
+        losses, its = rows_of(problem, x, truth, list(weights), smoothing, gamma, delta)
     mean = losses.sum() / its.sum()
     mean.backward()
     return {"problem_type": problem, "logits": logits, "truth": truth, "class_weights": list(weights),
             "label_smoothing": smoothing, "focal_gamma": gamma, "huber_delta": delta,
+            "teacher": list(teacher), "temperature": temperature, "share": share,
             "weights": its.tolist(), "losses": (losses / its).tolist(), "loss": mean.item(),
             "gradient": x.grad.tolist()}
 
@@ -73,6 +91,11 @@ def main():
         cases.append(case(several, rows(width, 40), targets, weights, 0, gamma))
     for delta in (0, 0, 1, 0.25):
         cases.append(case("regression", rows(1, 40), rows(1, 40), delta=delta))
+    for weights, smoothing, gamma, temperature, share, least in (
+            ((), 0, 0, 1, 1, 0), ((), 0, 0, 2, 0.5, 0), ((), 0, 0, 4, 0.9, -1), ((0.5, 2, 1.25), 0, 0, 2, 0.25, -1),
+            ((), 0.1, 0, 3, 0.5, 0), ((3, 0.25, 1), 0, 2, 0.5, 0.5, -1), ((), 0, 0, 2, 0, -1)):
+        labels = [r.randrange(least, 3) for _ in range(7)]
+        cases.append(case(single, rows(3, 24), labels, weights, smoothing, gamma, 0, rows(3, 24), temperature, share))
     text = json.dumps({"cases": cases}, separators=(",", ":")).replace('{"problem', '\n{"problem')
     Path(__file__).with_suffix(".json").write_text(text + "\n")
 

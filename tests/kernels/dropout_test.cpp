@@ -79,9 +79,14 @@ TEST(Dropout, SitesAndNeighboursAreIndependent) {
 TEST(Dropout, DropsABlock) {
   const Dropout dropout{42, 0.3};
   const auto expected = factors(dropout, 37, 64);
-  std::vector<float> x(64, 3), y(64);
-  drop(x.data(), dropout, 37, y.data(), x.size());
+  std::vector<float> x(64, 3), y(64, 1);
+  drop(x.data(), 32, dropout, 37, 32, y.data(), 32, 2, 32);
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(y[i], 3 * expected[i]);
+  // Adds to the first half of each row.
+  drop<true>(x.data(), 32, dropout, 37, 32, y.data(), 32, 2, 16);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_EQ(y[i], (i % 32 < 16 ? 6 : 3) * expected[i]) << i;
+  }
 }
 
 }  // namespace

@@ -40,5 +40,17 @@ TEST(InputChecks, TakeAnyTypesForAModelWithOneType) {
   EXPECT_THROW(check_ids(other, config, 10), InputError);
 }
 
+TEST(InputChecks, AllowARowWithoutALabelIfItHasNumbersInItsPlace) {
+  data::Batch batch;
+  batch.rows = 2;
+  batch.labels = {-1, 1};
+  const auto check = [&] { check_labels(batch, 2, ProblemType::single_label); };
+  EXPECT_THROW(check(), InputError);
+  batch.targets = {0.5F, 3, -2, 1};
+  EXPECT_NO_THROW(check());
+  batch.labels = {-2, 1};
+  EXPECT_THROW(check(), InputError);
+}
+
 }  // namespace
 }  // namespace seqtrain::model

@@ -53,8 +53,9 @@ class AdapterFolder : public testing::Test {
   [[nodiscard]] std::string file(const char* name) const { return (directory_ / name).string(); }
 
   tests::TemporaryDirectory directory_;
-  AdapterConfig config_{
-      .lora = {.rank = 2, .alpha = 6, .targets = {map}}, .base = "org/base", .revision = "v1"};
+  AdapterConfig config_{.lora = {.rank = 2, .alpha = 6, .dropout = 0.05, .targets = {map}},
+                        .base = "org/base",
+                        .revision = "v1"};
   std::vector<std::vector<float>> numbers_;
   std::vector<TensorView> tensors_;
 };
@@ -69,6 +70,7 @@ TEST_F(AdapterFolder, IsReadAsItWasWritten) {
   EXPECT_EQ(adapter.config().base, "org/base");
   EXPECT_EQ(adapter.config().revision, "v1");
   EXPECT_EQ(adapter.config().lora.scale(), 3);
+  EXPECT_EQ(adapter.config().lora.dropout, 0.05);
   EXPECT_EQ(adapter.tensors().size(), 3U);
   const auto b = adapter.find(map + ".lora_B.weight");
   ASSERT_TRUE(b);

@@ -47,6 +47,9 @@ class FileEncoder {
     options_.workers = static_cast<std::size_t>(flags.threads);
   }
 
+  /// Says whether records may lack a label.
+  void set_label_optional(bool optional) { options_.read.label_optional = optional; }
+
   /// Encodes a file into memory, or into the file `place` if one is given. Throws `InputError` with
   /// file and line at the first wrong record.
   data::EncodedFile operator()(const std::string& file, double fraction = 1,

@@ -86,10 +86,13 @@ struct TrainFlags : DataFlags,
   [[nodiscard]] data::Labels choose_labels() const {
     const auto config = json::Document::load(std::filesystem::path{model} / "config.json");
     auto options = read_options();
+    options.label_optional = !teacher.empty();
     options.problem_type = problem(config.root());
     if (options.problem_type != ProblemType::single_label) check_flags_of(options.problem_type);
     require(!soft_labels || loss == LossChoice::by_problem, "soft-labels",
             "does not go with --loss");
+    require(!soft_labels || teacher.empty(), "soft-labels",
+            "does not go with --teacher, which gives the probabilities");
     require(loss != LossChoice::huber || options.problem_type == ProblemType::regression, "loss",
             "huber is for regression; see --problem-type");
     return data::choose_labels(labels, weights::chosen_label_names(config.root()), train_file,
@@ -271,6 +274,7 @@ struct TrainFlags : DataFlags,
     require(loss != LossChoice::focal || has_labels(type), "loss", "focal " + problem);
     require(label_smoothing_factor == 0, "label-smoothing-factor", problem);
     require(!soft_labels, "soft-labels", problem);
+    require(teacher.empty(), "teacher", problem);
     require(labels.empty() || type == ProblemType::multi_label, "labels", problem);
     require(!calibrates() || type == ProblemType::multi_label, "calibrate", problem);
   }

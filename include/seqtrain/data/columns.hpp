@@ -86,6 +86,7 @@ struct Columns {
   std::optional<std::size_t> pair = {};
   std::optional<std::size_t> label = {};
   std::vector<std::size_t> labels = {};  ///< the columns of `Fields::label_columns`
+  bool label_required = true;
 
   /// Returns the example in a row's cells. Throws `InputError` unless there are `count` cells.
   /// `column_labels` makes the label if each label has a column; it must live as long as the
@@ -101,7 +102,10 @@ struct Columns {
     if (pair) result.text_pair = cells[*pair];
     if (label) result.label = cells[*label];
     if (label && cells[*label].empty()) {
-      throw source.error("the label is empty", record, {}, "write one, or leave out the row");
+      if (label_required) {
+        throw source.error("the label is empty", record, {}, "write one, or leave out the row");
+      }
+      result.label.reset();
     }
     if (labels.empty()) return result;
     column_labels.begin_record();
@@ -135,7 +139,8 @@ inline Columns find_columns(std::span<const std::string> header, const Fields& f
     throw InputError{"no such column; there are: " + joined(header),
                      {.object = file, .field = name}};
   };
-  Columns columns{.count = header.size(), .text = demand(fields.text)};
+  Columns columns{
+      .count = header.size(), .text = demand(fields.text), .label_required = fields.label_required};
   if (!fields.pair.empty()) {
     columns.pair = fields.pair_required ? demand(fields.pair) : find(fields.pair);
   }

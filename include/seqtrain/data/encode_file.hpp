@@ -110,7 +110,7 @@ LabelOf label_of(const R& reader, const Example& example, const Labels& labels, 
 template <class R>
 bool is_labelled(const R& reader) {
   if constexpr (requires { reader.fields(); }) {
-    return !reader.fields().label.empty();
+    return reader.fields().label_required && !reader.fields().label.empty();
   } else {
     return true;
   }
@@ -123,12 +123,14 @@ void encode_part(const R& reader, const Part& part, const T& tokenizer, const La
   out.counts = {};
   const auto none = Targets::none(labels);
   reader.read(part, [&](const Example& example) {
-    if (example.label && labels.is_no_label(*example.label)) return void(++out.counts.left_out);
+    const bool has_none = example.label && labels.is_no_label(*example.label);
+    if (has_none && !options.read.label_optional) return void(++out.counts.left_out);
     if (!example.label && is_labelled(reader)) {
       throw reader.label_error("expected a label, found null", example, {});
     }
-    const LabelOf label = example.label ? label_of(reader, example, labels, scratch.targets)
-                                        : LabelOf{.targets = none};
+    const LabelOf label = example.label && !has_none
+                              ? label_of(reader, example, labels, scratch.targets)
+                              : LabelOf{.targets = none};
     if (is_blank(example.text) || is_blank(example.text_pair.value_or("-"))) {
       ++out.counts.empty_texts;
     }

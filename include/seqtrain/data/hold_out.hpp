@@ -106,15 +106,18 @@ inline void share_out(std::map<std::int32_t, RowsOfLabel>& labels, std::size_t c
 
 }  // namespace detail
 
-/// Splits rows so that about an equal share of each label is held out. The seed determines which
-/// rows. Both parts are in ascending order. Throws `InputError` if no row can be held out.
+/// Splits rows so that about an equal share of each label is held out, but no row without a label.
+/// The seed determines which rows. Both parts are in ascending order. Throws `InputError` if no row
+/// can be held out.
 [[nodiscard]] inline RandomSplit split_by_label(std::span<const std::int32_t> labels, double share,
                                                 std::uint64_t seed) {
   detail::check_split(labels.size(), share);
   std::map<std::int32_t, detail::RowsOfLabel> rows_of;
-  for (std::size_t row = 0; row < labels.size(); ++row) rows_of[labels[row]].rows.push_back(row);
-  detail::share_out(rows_of, labels.size(), share);
   RandomSplit split;
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    (labels[row] < 0 ? split.train : rows_of[labels[row]].rows).push_back(row);
+  }
+  detail::share_out(rows_of, labels.size() - split.train.size(), share);
   for (auto& [label, of_label] : rows_of) {
     random::Stream stream{seed, random::Purpose::data, static_cast<std::uint32_t>(label)};
     random::shuffle(of_label.rows, stream);

@@ -123,8 +123,9 @@ class JsonLineParser {
       throw missing(fields.pair, line);
     }
     if (!fields.label_columns.empty()) result.label = column_label(line);
-    const bool labelled = !result.label.value_or("").empty();
-    if (!labelled && !fields.label.empty()) throw missing(fields.label, line);
+    if (!result.label.value_or("").empty() || fields.label.empty()) return result;
+    if (fields.label_required) throw missing(fields.label, line);
+    result.label.reset();
     return result;
   }
 

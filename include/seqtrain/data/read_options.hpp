@@ -59,8 +59,9 @@ struct ReadOptions {
   std::optional<Format> format = {};  ///< recognised if not given; `lines` must be given
   bool empty_lines = false;           ///< if true, an empty line of `lines` is a text too
   ProblemType problem_type = ProblemType::single_label;  ///< the kind of labels
-  bool soft_labels = false;  ///< true if a label is a distribution over the labels
-  OpenFile open = nullptr;   ///< opens files in one more format, such as `parquet::open`
+  bool soft_labels = false;     ///< true if a label is a distribution over the labels
+  bool label_optional = false;  ///< true if records, or all of a file, may lack a label
+  OpenFile open = nullptr;      ///< opens files in one more format, such as `parquet::open`
 };
 
 /// The fields of a file. `pair` and `label` are empty if it has none.
@@ -71,6 +72,7 @@ struct Fields {
   std::vector<std::string> label_columns = {};  ///< names of the labels, if each has a field
   bool pair_required = true;   ///< if false, a JSON record may lack the field `pair`
   bool label_as_json = false;  ///< a JSON record's label is passed on as JSON text
+  bool label_required = true;  ///< if false, a record may lack the label
 
   bool operator==(const Fields&) const = default;
 };
@@ -170,7 +172,8 @@ inline Fields choose_fields(std::span<const std::string> names, const ReadOption
       .text = named(options.text_field),
       .pair = named(options.pair_field),
       .label = options.labelled ? named(options.label_field) : "",
-      .label_as_json = options.soft_labels || options.problem_type != ProblemType::single_label};
+      .label_as_json = options.soft_labels || options.problem_type != ProblemType::single_label,
+      .label_required = !options.label_optional};
   detail::choose_label_columns(names, fields.label, fields);
   const auto label = std::ranges::find_if(detail::known_labels, has);
   const bool finds_label = options.labelled && fields.label.empty();
@@ -187,9 +190,10 @@ inline Fields choose_fields(std::span<const std::string> names, const ReadOption
       }
     }
   }
-  const bool has_label = !finds_label || label != detail::known_labels.end();
-  detail::demand_fields(!fields.text.empty(), has_label, names, file, also);
-  if (finds_label) fields.label = named(*label);
+  const bool has_label = label != detail::known_labels.end();
+  detail::demand_fields(!fields.text.empty(), !finds_label || has_label || options.label_optional,
+                        names, file, also);
+  if (finds_label && has_label) fields.label = named(*label);
   return fields;
 }
 

@@ -36,7 +36,8 @@ void visit_examples(const std::filesystem::path& path, ReadOptions options, cons
   std::size_t row = 0;  // index among all examples
   const auto each = [&](const Example& example) {
     ++place.record;
-    if (example.label && labels.is_no_label(*example.label)) return;
+    const bool is_kept = options.label_optional || !example.label;
+    if (!is_kept && labels.is_no_label(*example.label)) return;
     const bool wanted = rows.empty() || (place.row < rows.size() && rows[place.row] == row);
     ++row;
     if (!wanted) return;

@@ -45,16 +45,21 @@ class Dropout {
   float scale_ = 1;
 };
 
-/// Computes y = dropout(x) for n numbers. `first` is the dropout's index of the first one. n must
-/// be a multiple of 16.
-template <class T>
-void drop(const float* x, const Dropout& dropout, std::uint32_t first, T* y, std::size_t n) {
+/// Computes y = dropout(x), or adds it to y, for rows of `columns` numbers, a multiple of 16. Rows
+/// of x and y are `x_ld` and `y_ld` apart. `first` is the dropout's index of the first number; that
+/// of the next row is `row` more.
+template <bool adds = false, class From, class T>
+void drop(const From* x, std::size_t x_ld, const Dropout& dropout, std::size_t first,
+          std::size_t row, T* y, std::size_t y_ld, std::size_t rows, std::size_t columns) {
   vectorised([=]<std::size_t width>(Width<width>) SEQTRAIN_INLINE_LAMBDA {
-    typename Width<width>::Floats in;
-    for (std::size_t i = 0; i < n; i += width) {
-      load(x + i, in);
-      dropout.apply(first + static_cast<std::uint32_t>(i), in);
-      store(y + i, in);
+    typename Width<width>::Floats in, sum{};
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t i = 0; i < columns; i += width) {
+        load(x + r * x_ld + i, in);
+        dropout.apply(static_cast<std::uint32_t>(first + r * row + i), in);
+        if constexpr (adds) load(y + r * y_ld + i, sum);
+        store(y + r * y_ld + i, adds ? in + sum : in);
+      }
     }
   });
 }

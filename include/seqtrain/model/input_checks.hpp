@@ -19,8 +19,8 @@ namespace detail {
 
 template <class T>
 void check_below(const std::vector<T>& numbers, std::int64_t limit, const char* field,
-                 const char* what) {
-  const auto outside = [limit](T number) { return number < 0 || number >= limit; };
+                 const char* what, T least = 0) {
+  const auto outside = [=](T number) { return number < least || number >= limit; };
   const auto found = std::ranges::find_if(numbers, outside);
   if (found == numbers.end()) return;
   throw InputError{std::to_string(*found) + " does not belong to the model's " +
@@ -47,10 +47,12 @@ inline void check_ids(const data::Batch& batch, const weights::ModelConfig& conf
 }
 
 /// Throws `InputError` if a row's label is not one of the model's, or if rows lack the numbers that
-/// the model learns.
+/// the model learns. A row with numbers in place of a label may have the label -1.
 inline void check_labels(const data::Batch& batch, std::int64_t labels, ProblemType problem) {
-  detail::check_below(batch.labels, labels, "labels", "labels");
-  if (problem == ProblemType::single_label && batch.targets.empty()) return;
+  const bool single = problem == ProblemType::single_label;
+  const std::int64_t least = single && !batch.targets.empty() ? -1 : 0;
+  detail::check_below(batch.labels, labels, "labels", "labels", least);
+  if (single && batch.targets.empty()) return;
   const auto needed = static_cast<std::size_t>(batch.rows * labels);
   if (batch.targets.size() != needed ||
       !std::ranges::all_of(batch.targets, [](float number) { return std::isfinite(number); })) {

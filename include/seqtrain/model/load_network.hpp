@@ -39,9 +39,11 @@ class NetworkOf : public Network {
                         .initial = {config.initializer_range},
                         .lora = lora}},
                  config},
-        head_{Scope{maker, "", {.initial = {config.initializer_range}}}, config} {}
+        head_{Scope{maker, "", {.initial = {config.initializer_range}}}, config},
+        adapter_dropout_{maker.adapter_dropout()} {}
 
   [[nodiscard]] at::Tensor encode(const tensor::Batch& batch, Dropout& dropout) const override {
+    *adapter_dropout_ = dropout;  // draws from the same generator
     return (*encoder_)(batch, dropout);
   }
 
@@ -74,6 +76,7 @@ class NetworkOf : public Network {
  private:
   std::optional<typename Family::Encoder> encoder_;
   typename Family::Head head_;
+  std::shared_ptr<Dropout> adapter_dropout_;
 };
 
 /// Returns the number of the first layer that is initialised. Layers that share weights count as

@@ -43,6 +43,7 @@ inline constexpr std::string_view factor_b = ".lora_B.weight";
 struct LoRA {
   std::int64_t rank = 8;
   double alpha = 16;
+  double dropout = 0;            ///< rate for the x of B A
   bool rank_stabilised = false;  ///< s is alpha / √rank (Kalajdzievski 2023), not alpha / rank
   /// The linear maps of the encoder that are adapted: all, attention, or the last words of their
   /// names in the state_dict, such as query or attention.output.dense.
@@ -66,6 +67,7 @@ struct LoRA {
     const Demand demand{"lora"};
     demand(rank >= 1, "rank", "must be at least 1");
     demand(std::isfinite(alpha) && alpha > 0, "alpha", "must be a number above 0");
+    demand(dropout >= 0 && dropout < 1, "dropout", "must be at least 0 and below 1");
     demand(!targets.empty(), "targets", "must not be empty");
   }
 };
@@ -104,6 +106,7 @@ inline void check_is_plain_lora(const json::Value& root) {
   AdapterConfig config{
       .lora = {.rank = root.at("r").integer(), .alpha = root.at("lora_alpha").number()}};
   if (config.lora.rank < 1) throw root.at("r").error("must be at least 1");
+  if (const auto rate = root.find("lora_dropout")) config.lora.dropout = rate->number();
   const auto stabilised = root.find("use_rslora");
   config.lora.rank_stabilised = stabilised && stabilised->boolean();
   if (!std::isfinite(static_cast<float>(config.lora.scale()))) {
@@ -128,7 +131,7 @@ inline void check_is_plain_lora(const json::Value& root) {
   out.member("base_model_name_or_path", config.base).key("revision");
   config.revision.empty() ? out.null() : out.value(config.revision);
   out.member("inference_mode", true).member("r", config.lora.rank);
-  out.member("lora_alpha", config.lora.alpha).member("lora_dropout", 0.0);
+  out.member("lora_alpha", config.lora.alpha).member("lora_dropout", config.lora.dropout);
   out.member("use_rslora", config.lora.rank_stabilised).member("bias", "none");
   out.member("fan_in_fan_out", false).member("init_lora_weights", true);
   out.member("target_modules", config.lora.targets);

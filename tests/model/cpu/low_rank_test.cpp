@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -8,10 +9,18 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/eye.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 
+#include <seqtrain/model/cpu/linear.hpp>
 #include <seqtrain/model/cpu/low_rank.hpp>
+#include <seqtrain/model/cpu/weight_gradients.hpp>
 #include <seqtrain/model/load_classifier.hpp>
 #include <seqtrain/optim/adam.hpp>
 #include <seqtrain/tensor/generator.hpp>
@@ -58,10 +67,12 @@ double relative_gap(const at::Tensor& a, const at::Tensor& b) {
 /// The hand-written passes with adapters beside autograd on operators in fp32, dropout off.
 class Adapters : public testing::TestWithParam<AdaptedCase> {
  protected:
-  [[nodiscard]] AnyClassifier load(bool autograd, double dropout = 0) const {
+  [[nodiscard]] AnyClassifier load(bool autograd, double dropout = 0, double of_inputs = 0) const {
+    LoRA lora = GetParam().lora;
+    lora.dropout = of_inputs;
     auto model = load_classifier(checkpoint_.path(),
                                  {.dropout = dropout,
-                                  .lora = GetParam().lora,
+                                  .lora = lora,
                                   .seed = 3,
                                   .precision = autograd ? Precision::fp32 : GetParam().precision,
                                   .autograd = autograd});
@@ -111,7 +122,7 @@ TEST_P(Adapters, HaveTheSameBitsAtAnyNumberOfThreads) {
   std::vector<at::Tensor> expected;
   for (const int threads : {1, 2, 50}) {
     tensor::set_threads(threads);
-    auto model = load(false, 0.2);
+    auto model = load(false, 0.2, 0.1);
     (void)model.accumulate(MadeCheckpoint::batch(4, 200), 1);
     std::size_t next = 0;
     for (const auto& parameter : model.parameters()) {
@@ -120,6 +131,40 @@ TEST_P(Adapters, HaveTheSameBitsAtAnyNumberOfThreads) {
       EXPECT_TRUE(parameter.gradient.equal(expected[next++])) << parameter.name;
     }
   }
+}
+
+/// Compares the norm of the adapters' gradients with the slope of the loss in their direction.
+void expect_slope(AnyClassifier model, double limit) {
+  const auto batch = MadeCheckpoint::batch(3);
+  (void)model.accumulate(batch, 1);
+  std::vector<at::Tensor> values, gradients;
+  double squares = 0;
+  for (const auto& parameter : model.parameters()) {
+    if (parameter.name.find("lora_") == std::string::npos) continue;
+    values.push_back(parameter.value);
+    gradients.push_back(parameter.gradient.clone());
+    squares += gradients.back().square().sum().item<double>();
+  }
+  const double norm = std::sqrt(squares);
+  const auto loss_after = [&](double step) {
+    const at::NoGradGuard no_gradients;
+    for (std::size_t i = 0; i < values.size(); ++i) values[i].add_(gradients[i], step / norm);
+    return static_cast<double>(model.accumulate(batch, 1));
+  };
+  constexpr double step = 2e-3;
+  const double above = loss_after(step);
+  EXPECT_NEAR((above - loss_after(-2 * step)) / (2 * step) / norm, 1, limit);
+}
+
+TEST_P(Adapters, GradientsWithDropoutOfInputsAreTheSlopeOfTheLoss) {
+  if (GetParam().precision == Precision::fp32) expect_slope(load(false, 0, 0.3), 2e-2);
+  expect_slope(load(true, 0, 0.3), 2e-2);
+  auto with = load(false, 0, 0.3);
+  auto without = load(false);
+  const auto batch = MadeCheckpoint::batch(3);
+  EXPECT_EQ(with.logits(batch), without.logits(batch));
+  EXPECT_NE(static_cast<double>(with.accumulate(batch, 1)),
+            static_cast<double>(without.accumulate(batch, 1)));
 }
 
 TEST_P(Adapters, GradientsAreCompleteWhenTheModelSaysSo) {
@@ -173,6 +218,49 @@ INSTANTIATE_TEST_SUITE_P(
                         "position_buckets": 64, "share_att_key": true,
                         "norm_rel_ebd": "layer_norm")"},
                     Precision::bf16}));
+
+/// The products of a map without weights whose adapter is the identity are the dropout itself.
+TEST(DropoutOfAdapters, IsOneOfItsRowsAndItsSite) {
+  constexpr std::size_t size = 64, rows = 512;
+  const at::Tensor weight = at::zeros({size, size});
+  const LowRank low{
+      .a = at::eye(size), .b = at::eye(size), .scale = 1, .in_adapted = true, .dropout = 0.25};
+  low.a.mutable_grad() = at::zeros_like(low.a);
+  low.b.mutable_grad() = at::zeros_like(low.b);
+  cpu::Linear<float> linear{{{weight, {}, {}, {}, low}}};
+  std::uint64_t number = 0;
+  EXPECT_TRUE(linear.low_rank().number(number));
+  cpu::Linear<float>* const map = &linear;
+  cpu::pack_weights<cpu::Linear<float>>({&map, 1}, true);
+  const at::Tensor ones = at::ones({rows, size});
+  cpu::ReducedRows<float> memory;
+  const auto product = [&](cpu::Pass pass, std::uint64_t site, std::size_t row, std::size_t count) {
+    memory.site = site;
+    memory.row = row;
+    at::Tensor to = at::empty({static_cast<std::int64_t>(count), size});
+    cpu::Product<float>{pass, linear, ones.const_data_ptr<float>(), count,
+                        memory}(to.mutable_data_ptr<float>());
+    return to;
+  };
+  const at::Tensor dropped = product(cpu::Pass::forward, 7, 0, rows);
+  constexpr double count = size * rows;
+  const double zeros = dropped.eq(0).sum().item<double>();
+  EXPECT_NEAR(zeros / count, 0.25, 5 * std::sqrt(0.25 * 0.75 / count));
+  EXPECT_EQ(dropped.eq(1 / 0.75F).sum().item<double>(), count - zeros);
+  EXPECT_TRUE(product(cpu::Pass::backward, 7, 0, rows).equal(dropped));
+  EXPECT_TRUE(product(cpu::Pass::forward, 7, 32, 64).equal(dropped.narrow(0, 32, 64)));
+  EXPECT_TRUE(product(cpu::Pass::backward, 7, 32, 64).equal(dropped.narrow(0, 32, 64)));
+  EXPECT_FALSE(product(cpu::Pass::forward, 9, 0, rows).equal(dropped));
+  EXPECT_TRUE(product(cpu::Pass::forward, 0, 0, rows).equal(ones));
+  cpu::WeightGradients<float> gradients;
+  const at::Tensor d_y = at::arange(count, at::kFloat).view({rows, size}).sin();
+  const cpu::WeightProduct<float> all{map, ones.const_data_ptr<float>(),
+                                      d_y.const_data_ptr<float>(), rows, 7};
+  gradients.add({&all, 1});
+  const at::Tensor expected = d_y.t().mm(dropped);
+  EXPECT_LT(relative_gap(low.a.grad(), expected), 1e-5);
+  EXPECT_LT(relative_gap(low.b.grad(), expected), 1e-5);
+}
 
 TEST(AdaptersOfShapes, WithoutKernelsLearnByOperators) {
   const MadeCheckpoint checkpoint{{.hidden = 48, .heads = 4, .inner = 100}};

@@ -107,7 +107,7 @@ struct DataFlags {
         .add("labels", labels, "names of the labels in the order of their ids: a,b,c",
              determines_results)
         .add_switch("soft-labels", soft_labels,
-                    "a label is a probability for each label, as a teacher model gives",
+                    "a label is a probability for each label, as several people give",
                     determines_results)
         .add("text-field", text_field, "field or column of the text (default: recognised)",
              determines_results)

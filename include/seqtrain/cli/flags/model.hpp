@@ -26,6 +26,7 @@ struct ModelFlags {
   bool freeze_encoder = false;
   std::int64_t lora_rank = 0;
   double lora_alpha = 16;
+  double lora_dropout = 0;
   std::vector<std::string> lora_target = {"all"};
   bool use_rslora = false;
   bool merge_adapter = false;
@@ -52,6 +53,8 @@ struct ModelFlags {
              "parameters: their rank, such as 8 (0: no adapters)",
              determines_results)
         .add("lora-alpha", lora_alpha, "factor of the adapters: alpha / rank", determines_results)
+        .add("lora-dropout", lora_dropout,
+             "dropout rate of the adapters' inputs; 0.05 to 0.1 is usual", determines_results)
         .add("lora-target", lora_target,
              "linear maps that get adapters: all, attention, or the ends of their names, such as "
              "query,value",
@@ -69,6 +72,7 @@ struct ModelFlags {
     if (lora_rank == 0) return {};
     return weights::LoRA{.rank = lora_rank,
                          .alpha = lora_alpha,
+                         .dropout = lora_dropout,
                          .rank_stabilised = use_rslora,
                          .targets = lora_target};
   }
@@ -91,8 +95,11 @@ struct ModelFlags {
             "needs an encoder that learns");
     require(lora_rank >= 0, "lora-rank", "must not be negative");
     require(std::isfinite(lora_alpha) && lora_alpha > 0, "lora-alpha", "must be a number above 0");
+    require(lora_dropout >= 0 && lora_dropout < 1, "lora-dropout",
+            "must be at least 0 and below 1");
     require(lora_rank == 0 || !freeze_encoder, "freeze-encoder", "does not go with --lora-rank");
-    const bool plain = lora_alpha == 16 && lora_target == ModelFlags{}.lora_target;
+    const bool plain =
+        lora_alpha == 16 && lora_dropout == 0 && lora_target == ModelFlags{}.lora_target;
     require(lora_rank > 0 || (plain && !use_rslora && !merge_adapter), "lora-rank",
             "is needed for adapters, such as 8");
   }

@@ -52,6 +52,9 @@ struct TrainingFlags {
   LossChoice loss = LossChoice::by_problem;
   double focal_gamma = std::numeric_limits<double>::quiet_NaN();
   double huber_delta = std::numeric_limits<double>::quiet_NaN();
+  std::string teacher = "";
+  double teacher_temperature = 2;
+  double teacher_share = 0.5;
   std::int64_t early_stopping_patience = 0;
   bool best_model = false;
   std::string metric_for_best_model = "";
@@ -106,6 +109,9 @@ struct TrainingFlags {
                     .label_smoothing = label_smoothing_factor};
     if (loss == LossChoice::focal) options.focal_gamma = std::isnan(focal_gamma) ? 2 : focal_gamma;
     if (loss == LossChoice::huber) options.huber_delta = std::isnan(huber_delta) ? 1 : huber_delta;
+    if (!teacher.empty()) {
+      options.teacher = {.temperature = teacher_temperature, .share = teacher_share};
+    }
     return options;
   }
 
@@ -169,6 +175,15 @@ struct TrainingFlags {
              "error from which on --loss huber grows linearly (default: 1)", determines_results)
         .add("label-smoothing-factor", label_smoothing_factor,
              "share of an example's target that is spread over all labels", determines_results)
+        .add("teacher", teacher,
+             "larger model whose scores for the training texts are learned too: its directory or a "
+             "run's, gs://, a name on the hub, or a .jsonl that predict has written")
+        .add("teacher-temperature", teacher_temperature,
+             "divisor of the logits of both models; above 1 it makes their scores more even",
+             determines_results)
+        .add("teacher-share", teacher_share,
+             "weight of the teacher's scores in the loss; an example's label has the rest",
+             determines_results)
         .add("early-stopping-patience", early_stopping_patience,
              "end after this many epochs in a row that were no better on the dev file (0: never)",
              determines_results)
@@ -212,6 +227,11 @@ struct TrainingFlags {
             "huber-delta", "is a number above 0 for --loss huber");
     require(label_smoothing_factor == 0 || loss == LossChoice::by_problem, "label-smoothing-factor",
             "does not go with --loss");
+    require(is_above_0(teacher_temperature), "teacher-temperature", "must be a number above 0");
+    require(teacher_share >= 0 && teacher_share <= 1, "teacher-share",
+            "must be at least 0 and at most 1");
+    require(!teacher.empty() || (teacher_temperature == 2 && teacher_share == 0.5), "teacher",
+            "is needed to learn its scores");
   }
 
   void validate_schedule() const {

@@ -55,9 +55,11 @@ class DistanceVectors {
 
   /// Computes the vectors of all layers for sequences of at most that length. With `keep`,
   /// `backward` may follow.
-  void forward(std::size_t longest, std::vector<kernels::Dropout> dropout, bool keep) {
+  void forward(std::size_t longest, std::vector<kernels::Dropout> dropout,
+               std::vector<std::uint64_t> adapters, bool keep) {
     longest_ = longest;
     dropout_ = std::move(dropout);
+    adapters_ = std::move(adapters);
     rows_ = parts_.rows(static_cast<std::int64_t>(longest));
     first_ = rows_.front();
     count_ = static_cast<std::size_t>(rows_.back() - first_ + 1);
@@ -108,7 +110,8 @@ class DistanceVectors {
     add_up_shares(map.out());
     T* const d_output = d_output_.reserve(padded() * map.out());
     kernels::convert(d_mapped_.data(), map.out(), d_output, map.out(), padded(), map.out());
-    const WeightProduct<T> product{&map, layers_[layer].input.data(), d_output, padded()};
+    const WeightProduct<T> product{&map, layers_[layer].input.data(), d_output, padded(),
+                                   adapters_[layer]};
     weights.add({&product, 1});
     if (!parts_.gradient.defined()) return;
     float* const d_input = d_input_.reserve(padded() * hidden());
@@ -116,9 +119,10 @@ class DistanceVectors {
     tensor::for_each_task(padded() / unit, [&](std::size_t task, std::size_t worker) {
       const T* const gradient = d_output + task * unit * map.out();
       float* const to = d_input + task * unit * hidden();
+      reduced_[worker].drop_at(adapters_[layer], task * unit);
       Product<T>{Pass::backward, map, gradient, unit, reduced_[worker]}(to);
     });
-    kernels::drop(d_input, dropout_[layer], 0, d_input, count_ * hidden());
+    kernels::drop(d_input, 0, dropout_[layer], 0, 0, d_input, 0, 1, count_ * hidden());
     kernels::add(d_input, hidden(), d_embedded_.data(), hidden(), count_, hidden());
   }
 
@@ -182,9 +186,10 @@ class DistanceVectors {
     const Linear<T>& map = parts_.maps[layer];
     Vectors& to = layers_[layer];
     T* const input = to.input.reserve(padded() * hidden());
-    kernels::drop(embedded_.data(), dropout_[layer], 0, input, count_ * hidden());
+    kernels::drop(embedded_.data(), 0, dropout_[layer], 0, 0, input, 0, 1, count_ * hidden());
     std::fill_n(input + count_ * hidden(), (padded() - count_) * hidden(), T{});
     float* const mapped = memory.reserve(padded() * map.out());
+    reduced.drop_at(adapters_[layer], 0);
     Product<T>{Pass::forward, map, input, padded(), reduced}(mapped);
     kernels::add_bias(mapped, map.out(), map.bias(), mapped, map.out(), padded(), map.out());
     if (parts_.has_queries) {
@@ -250,6 +255,7 @@ class DistanceVectors {
 
   std::size_t longest_ = 0;
   std::vector<kernels::Dropout> dropout_;  // one for each layer
+  std::vector<std::uint64_t> adapters_;    // sites of the dropout of each layer's adapters
   std::vector<std::int64_t> rows_;         // row of the embeddings for each distance
   std::int64_t first_ = 0;                 // the first row that occurs
   std::size_t count_ = 0;                  // number of rows that occur

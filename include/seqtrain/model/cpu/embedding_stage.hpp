@@ -39,9 +39,10 @@ class EmbeddingStage {
   /// Begins a pass. `rows` is the number of rows of all runs, or, if nothing is kept, of one run
   /// for each thread.
   void begin(const data::Batch& batch, const Layout& layout, kernels::Dropout dropout,
-             std::size_t rows, bool keep) {
+             std::uint64_t adapters, std::size_t rows, bool keep) {
     ids_ = embeddings_.ids(batch, layout);
     dropout_ = dropout;
+    adapters_ = adapters;
     keeps_ = keep;
     if (projection_) {
       sums_.reserve(rows * size());
@@ -65,6 +66,7 @@ class EmbeddingStage {
                               count, size());
     if (!projection_) return;
     const std::size_t hidden = projection_->out();
+    scratch.reduced->drop_at(adapters_, row);
     Product<T>{Pass::forward, *projection_, embedded, count, *scratch.reduced}.each(
         scratch.block, [&](std::size_t column, const float* block) {
           const float* const bias = projection_->bias() + column;
@@ -90,6 +92,7 @@ class EmbeddingStage {
       sums = sums_.data() + row * size();
       T* const d_projected = d_projected_.data() + row * hidden;
       kernels::convert(gradient, hidden, d_projected, hidden, count, hidden);
+      scratch.reduced->drop_at(adapters_, row);
       Product<T>{Pass::backward, *projection_, d_projected, count, *scratch.reduced}.each(
           scratch.block, [&](std::size_t column, const float* block) {
             kernels::convert(block, panel, sums + column, size(), count, panel);
@@ -111,7 +114,8 @@ class EmbeddingStage {
     if (!projection_) return;
     T* const rest = embedded_.data() + rows_of_groups * size();
     std::fill_n(rest, (rows - rows_of_groups) * size(), T{});
-    const WeightProduct<T> product{&*projection_, embedded_.data(), d_projected_.data(), rows};
+    const WeightProduct<T> product{&*projection_, embedded_.data(), d_projected_.data(), rows,
+                                   adapters_};
     weights.add({&product, 1});
   }
 
@@ -127,6 +131,7 @@ class EmbeddingStage {
   std::optional<Linear<T>> projection_;
   std::vector<Embeddings::Ids> ids_;
   kernels::Dropout dropout_;
+  std::uint64_t adapters_ = 0;  // site of the dropout of the projection's adapter
   bool keeps_ = false;
   Buffer<float> sums_;     // [rows, size] with a projection; then their gradient
   Buffer<T> embedded_;     // [rows, size], the projection's input

@@ -47,7 +47,12 @@ class Encoder {
         vectors_{parts.take_vectors()},
         layers_{std::move(parts.layers)},
         rates_{parts.dropout},
-        mean_pooling_{parts.mean_pooling} {}
+        mean_pooling_{parts.mean_pooling} {
+    std::uint64_t adapters = 0;
+    for (Linear<T>* const linear : all_linears()) {
+      drops_inputs_ |= linear->low_rank().number(adapters);
+    }
+  }
 
   /// Packs the weights of linear maps and frees their tensors. In bf16 it also rounds the
   /// embeddings of words to bfloat16. Afterwards only `forward` without a stream may be called,
@@ -226,6 +231,7 @@ class Encoder {
   std::vector<Layer<T>> layers_;
   DropoutRates rates_;
   bool mean_pooling_;
+  bool drops_inputs_ = false;  // adapters' inputs have dropout
   // The count of the weights' changes at the last backward pass. While the count is the same, the
   // gradients may have been applied in a way that nobody counts, so each pass packs the weights.
   std::int64_t changes_at_gradients_ = -1;

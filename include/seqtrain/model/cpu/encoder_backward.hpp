@@ -133,6 +133,7 @@ void Encoder<T>::project_backward(std::size_t step, const Run& run,
   });
   clear_rest_of_qkv(step, run);
   if (step == 0 && !embeddings_.learns()) return;
+  scratch.reduced->drop_at(dropout_[step].adapters, run.row);
   layer(step).project_backward(rows_of(step, run.row), run.rows, step > 0,
                                x_.data() + run.row * hidden(), scratch);
 }
@@ -159,6 +160,7 @@ void Encoder<T>::attend_first_tokens_backward(const Run& run, float* gradient,
     std::copy_n(first_tokens_.x(s), hidden(), gradient + (sequence.row - run.row) * hidden());
   });
   clear_rest_of_qkv(step, run);
+  scratch.reduced->drop_at(dropout_[step].adapters, run.row);
   last().project_backward(rows_of(step, run.row), run.rows, step > 0, gradient, scratch);
 }
 
@@ -198,11 +200,12 @@ void Encoder<T>::add_weight_gradients(std::size_t step) {
   const LayerRows<T>& rows = is_for_first_tokens ? first_tokens_.matrices() : rows_[step];
   const std::size_t count = is_for_first_tokens ? first_tokens_.rows() : layout_->rows();
   clear_rows_without_group(step);
+  const std::uint64_t site = dropout_[step].adapters;
   const std::array<WeightProduct<T>, 4> products{
-      {{&of.qkv, rows_[step].input, rows_[step].qkv, layout_->rows()},
-       {&of.attention_output, rows.context, rows.normal1, count},
-       {&of.intermediate, rows.middle, rows.factors, count},
-       {&of.output, rows.active, rows.normal2, count}}};
+      {{&of.qkv, rows_[step].input, rows_[step].qkv, layout_->rows(), site},
+       {&of.attention_output, rows.context, rows.normal1, count, site},
+       {&of.intermediate, rows.middle, rows.factors, count, site},
+       {&of.output, rows.active, rows.normal2, count, site}}};
   weight_gradients_.add(products);
 }
 

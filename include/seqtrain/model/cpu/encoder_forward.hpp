@@ -77,17 +77,23 @@ void Encoder<T>::draw_dropout(const data::Batch& batch, const std::optional<rand
     return stream && probability > 0 ? kernels::Dropout{stream->at(site++), probability}
                                      : kernels::Dropout{};
   };
-  embeddings_.begin(batch, *layout_, draw(rates_.embeddings), x_rows, keeps_);
+  const auto draw_site = [&] {
+    return stream && drops_inputs_ ? stream->at(site++) | 1 : std::uint64_t{0};
+  };
+  embeddings_.begin(batch, *layout_, draw(rates_.embeddings), draw_site(), x_rows, keeps_);
   dropout_.clear();
   std::vector<kernels::Dropout> of_distances;
+  std::vector<std::uint64_t> of_adapters;
   for (std::size_t i = 0; i < steps(); ++i) {
     const auto attention = draw(rates_.attention);
     const auto first = draw(rates_.attention_output);
     const auto gates = draw(rates_.gates);
-    dropout_.push_back({attention, first, gates, draw(rates_.output)});
+    dropout_.push_back({attention, first, gates, draw(rates_.output), draw_site()});
     of_distances.push_back(draw(rates_.distances));
+    of_adapters.push_back(dropout_.back().adapters);
   }
-  if (vectors_) vectors_->forward(layout_->longest(), std::move(of_distances), keeps_);
+  if (!vectors_) return;
+  vectors_->forward(layout_->longest(), std::move(of_distances), std::move(of_adapters), keeps_);
 }
 
 template <class T>
@@ -131,7 +137,9 @@ void Encoder<T>::embed(const Run& run, std::size_t worker) {
 template <class T>
 void Encoder<T>::project(std::size_t step, const Run& run, std::size_t worker) const {
   const auto of_run = rows_of(step, run, worker);
-  layer(step).project(of_run, run.rows, scratch_.of(worker));
+  const Scratch<T> scratch = scratch_.of(worker);
+  scratch.reduced->drop_at(dropout_[step].adapters, run.row);
+  layer(step).project(of_run, run.rows, scratch);
   layout_->for_each_sequence(run, [&](const Sequence& sequence, std::size_t, std::size_t) {
     layer(step).turn(of_run.from(sequence.row - run.row, shape()),
                      attention_of(step, sequence, sequence.length));
@@ -174,6 +182,7 @@ template <class T>
 void Encoder<T>::attend_first_tokens(const Run& run, const LayerRows<T>& of_run, const float* x,
                                      const Scratch<T>& scratch) {
   const std::size_t step = steps() - 1;
+  scratch.reduced->drop_at(dropout_[step].adapters, run.row);
   if (keeps_) {
     last().project(of_run, run.rows, scratch);
   } else {

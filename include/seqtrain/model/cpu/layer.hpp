@@ -28,6 +28,7 @@ struct LayerDropout {
   kernels::Dropout first;      ///< applies to the result of attention's output map
   kernels::Dropout gates;      ///< applies to a gated network's activations
   kernels::Dropout second;     ///< applies to the result of the feed-forward network's output map
+  std::uint64_t adapters = 0;  ///< site of the dropout of adapters' inputs; 0 for none
 };
 
 /// One layer of the encoder on packed rows: attention, then a feed-forward network. The residual is
@@ -110,6 +111,7 @@ class Layer {
   /// `norms_first`, the result of `norm2` in fp32 is left in `scratch.wide`.
   void finish(const LayerRows<T>& rows, std::size_t count, const LayerDropout& dropout,
               std::uint32_t first, float* x, T* next, const Scratch<T>& scratch) const {
+    scratch.reduced->drop_at(dropout.adapters, first / hidden());
     forward(attention_output, rows.context, count, scratch)(scratch.wide);
     add_and_norm(attention_output, norm1, dropout.first, first, x,
                  {rows.middle, rows.normal1, rows.inverse1}, count, scratch);
@@ -143,6 +145,7 @@ class Layer {
                                        index, normal + at, d_gamma, d_beta, part, hidden());
       });
     };
+    scratch.reduced->drop_at(dropout.adapters, first / hidden());
     norm_backward(1, norm2, dropout.second, rows.normal2, rows.inverse2);
     const std::size_t inner = output.in();
     const std::size_t ld = intermediate.out();

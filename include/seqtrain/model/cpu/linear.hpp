@@ -53,6 +53,7 @@ class Linear {
   /// Tells whether the weights get gradients.
   [[nodiscard]] bool learns() const { return learns_; }
   [[nodiscard]] const LowRankMaps<T>& low_rank() const { return low_rank_; }
+  [[nodiscard]] LowRankMaps<T>& low_rank() { return low_rank_; }
   [[nodiscard]] LowRankMaps<T> take_low_rank() { return std::move(low_rank_); }
 
   /// Returns the columns from panel * index on of the forward pass's factor [in, out]. Begins to
@@ -190,11 +191,11 @@ class Product {
  public:
   /// `x` is [rows, in], or [rows, out] in the backward pass.
   Product(Pass pass, const Linear<T>& linear, const T* x, std::size_t rows, ReducedRows<T>& memory)
-      : pass_{pass}, linear_{&linear}, x_{x}, rows_{rows} {
+      : pass_{pass}, linear_{&linear}, x_{x}, rows_{rows}, memory_{&memory} {
     const std::size_t numbers = rows * linear.low_rank().width();
     if (numbers == 0) return;
     reduced_ = memory.rows.reserve(numbers);
-    linear.low_rank().reduce(pass, x, rows, memory.sums.reserve(numbers), reduced_);
+    linear.low_rank().reduce(pass, x, rows, memory.sums.reserve(numbers), reduced_, memory);
   }
 
   /// Writes `panel` columns from `column` on to rows that are `ld` apart.
@@ -204,7 +205,8 @@ class Product {
     const T* const factor =
         ahead ? linear_->forward_panel(column / panel) : linear_->backward_panel(column / panel);
     multiply_panel(rows_, depth, x_, depth, factor, to, ld, false);
-    if (reduced_ != nullptr) linear_->low_rank().expand(pass_, reduced_, rows_, column, to, ld);
+    if (reduced_ == nullptr) return;
+    linear_->low_rank().expand(pass_, reduced_, rows_, column, to, ld, *memory_);
   }
 
   /// Writes all columns.
@@ -234,6 +236,7 @@ class Product {
   const Linear<T>* linear_;
   const T* x_;
   std::size_t rows_;
+  ReducedRows<T>* memory_;
   T* reduced_ = nullptr;
 };
 

@@ -2,11 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
+#include <seqtrain/core/random.hpp>
 #include <seqtrain/kernels/activation.hpp>
+#include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/kernels/lanes.hpp>
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/buffer.hpp>
@@ -20,11 +23,18 @@ namespace seqtrain::model::cpu {
 /// gradients of its outputs in the backward pass.
 enum class Pass { forward, backward };
 
-/// A thread's memory for rows that adapters have reduced to their ranks.
+/// A thread's memory for rows that adapters have reduced to their ranks, and the place of the rows
+/// in the dropout of adapters' inputs.
 template <class T>
 struct ReducedRows {
   Buffer<float> sums;
   Buffer<T> rows;
+  Buffer<T> dropped;
+  Buffer<float> block;
+  std::uint64_t site = 0;  ///< a number of the seed, the batch and the step; 0 for no dropout
+  std::size_t row = 0;     ///< number of the first row in its matrix
+
+  void drop_at(std::uint64_t new_site, std::size_t new_row) { site = new_site, row = new_row; }
 };
 
 /// The adapters of the linear maps of one input, packed for the products of both passes. Reduced
@@ -49,8 +59,14 @@ class LowRankMaps {
     std::size_t columns;
     std::size_t first;  ///< its first column of reduced rows
     Side in, out;
+    std::uint64_t number = 0;  ///< among the adapters of an encoder
 
     [[nodiscard]] const Side& side(Pass pass) const { return pass == Pass::forward ? in : out; }
+    /// Returns the dropout of its input at a site, if there is one.
+    [[nodiscard]] std::optional<kernels::Dropout> dropout(std::uint64_t site) const {
+      if (site == 0 || low.dropout == 0) return {};
+      return kernels::Dropout{random::mix(site, number), low.dropout};
+    }
   };
 
   /// Adds the adapter of the next map, if it has one.
@@ -66,6 +82,12 @@ class LowRankMaps {
   }
 
   [[nodiscard]] const std::vector<Map>& maps() const { return maps_; }
+  /// Numbers the adapters from `next` on, so that each has a dropout of its own. Tells whether they
+  /// have one.
+  bool number(std::uint64_t& next) {
+    for (Map& map : maps_) map.number = next++;
+    return !maps_.empty() && maps_.front().low.dropout > 0;
+  }
   /// Returns the number of columns of reduced rows, which is 0 if there are no adapters.
   [[nodiscard]] std::size_t width() const { return width_; }
 
@@ -94,24 +116,38 @@ class LowRankMaps {
     }
   }
 
-  /// Computes `to` [rows, width] = s x Aᵀ or s d_y B. `sums` has [rows, width].
-  void reduce(Pass pass, const T* x, std::size_t rows, float* sums, T* to) const {
+  /// Computes `to` [rows, width] = s dropout(x) Aᵀ or s d_y B. `sums` has [rows, width].
+  void reduce(Pass pass, const T* x, std::size_t rows, float* sums, T* to,
+              ReducedRows<T>& memory) const {
+    const bool ahead = pass == Pass::forward;
     for (const Map& map : maps_) {
       const Side& side = map.side(pass);
-      multiply_panel(rows, side.size, x + side.begin, pass == Pass::forward ? in_ : out_,
-                     side.reduce.data(), sums + map.first, width_, false, map.columns);
+      const T* from = x + side.begin;
+      if (const auto dropout = map.dropout(ahead ? memory.site : 0)) {
+        T* const dropped = memory.dropped.reserve(rows * in_);
+        kernels::drop(x, in_, *dropout, memory.row * in_, in_, dropped, in_, rows, in_);
+        from = dropped;
+      }
+      multiply_panel(rows, side.size, from, ahead ? in_ : out_, side.reduce.data(),
+                     sums + map.first, width_, false, map.columns);
     }
     kernels::convert(sums, width_, to, width_, rows, width_);
   }
 
   /// Adds what the adapters give to `panel` columns of the result of a pass, from `column` on.
   void expand(Pass pass, const T* reduced, std::size_t rows, std::size_t column, float* to,
-              std::size_t ld) const {
+              std::size_t ld, ReducedRows<T>& memory) const {
     for (const Map& map : maps_) {
       const Side& side = map.side(pass == Pass::forward ? Pass::backward : Pass::forward);
       if (!side.has(column)) continue;
       const T* const factor = side.expand.data() + (column - side.begin) * map.columns;
-      multiply_panel(rows, map.columns, reduced + map.first, width_, factor, to, ld, true);
+      const auto dropout = map.dropout(pass == Pass::backward ? memory.site : 0);
+      float* const sum = dropout ? memory.block.reserve(rows * panel) : to;
+      multiply_panel(rows, map.columns, reduced + map.first, width_, factor, sum,
+                     dropout ? panel : ld, !dropout);
+      if (!dropout) continue;
+      kernels::drop<true>(sum, panel, *dropout, memory.row * in_ + column, in_, to, ld, rows,
+                          panel);
     }
   }
 

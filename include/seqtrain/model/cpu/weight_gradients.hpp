@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
+#include <seqtrain/kernels/dropout.hpp>
 #include <seqtrain/kernels/pack.hpp>
 #include <seqtrain/model/cpu/gemm.hpp>
 #include <seqtrain/model/cpu/layout.hpp>
 #include <seqtrain/model/cpu/linear.hpp>
+#include <seqtrain/model/cpu/low_rank.hpp>
 #include <seqtrain/model/cpu/norm_tensors.hpp>
 #include <seqtrain/model/cpu/packed_factor.hpp>
 #include <seqtrain/tensor/threads.hpp>
@@ -68,29 +71,37 @@ struct WeightProduct {
   const T* input;
   const T* gradient;
   std::size_t rows;
+  std::uint64_t site = 0;  ///< of the dropout of adapters' inputs
 };
 
-/// Computes the gradients of adapters: that of B is d_yᵀ (s x Aᵀ), and that of A is (s d_y B)ᵀ x.
-/// Each element is summed over the rows in one fixed order.
+/// Computes the gradients of adapters: that of B is d_yᵀ (s x Aᵀ), and that of A is (s d_y B)ᵀ x,
+/// where x is the input after dropout. Each element is summed over the rows in one fixed order.
 template <class T>
 class LowRankGradients {
  public:
-  /// Adds to the gradients of a map's adapters, given its input x [rows, in] and the gradient d_y
-  /// [rows, out] of its output. The number of rows is a multiple of 32.
-  void add(const Linear<T>& linear, const T* x, const T* d_y, std::size_t rows) {
+  /// Adds to the gradients of a map's adapters.
+  void add(const WeightProduct<T>& product) {
+    const Linear<T>& linear = *product.linear;
     if (linear.low_rank().width() == 0) return;
-    reduce(linear, x, d_y, rows);
     scratch_.resize(tensor::workers());
+    memory_.resize(tensor::workers());
+    reduce(product);
     const std::size_t inputs = linear.in() / panel;
     tensor::for_each_task(inputs + linear.out() / panel, [&](std::size_t i, std::size_t worker) {
       const bool of_a = i < inputs;
       const std::size_t column = (of_a ? i : i - inputs) * panel;
-      T* const transposed = scratch_[worker].reserve(rows * panel);
+      const T* const from = (of_a ? product.input : product.gradient) + column;
+      const std::size_t ld = of_a ? linear.in() : linear.out();
+      T* const transposed = scratch_[worker].reserve(product.rows * panel);
       float unused[panel] = {};
       const PackedInputs<T>& other = of_a ? gradients_ : inputs_;
-      other.transpose((of_a ? x : d_y) + column, of_a ? linear.in() : linear.out(), transposed,
-                      unused);
+      other.transpose(from, ld, transposed, unused);
       for (const Map& map : linear.low_rank().maps()) {
+        if (const auto dropout = map.dropout(of_a ? product.site : 0)) {
+          T* const dropped = memory_[worker].dropped.reserve(product.rows * panel);
+          kernels::drop(from, ld, *dropout, column, ld, dropped, panel, product.rows, panel);
+          other.transpose(dropped, panel, transposed, unused);
+        }
         add(map, of_a ? Pass::forward : Pass::backward, column, transposed, other);
       }
     });
@@ -100,19 +111,26 @@ class LowRankGradients {
   using Map = typename LowRankMaps<T>::Map;
 
   /// Reduces inputs and gradients to the adapters' ranks. A task takes some rows.
-  void reduce(const Linear<T>& linear, const T* x, const T* d_y, std::size_t rows) {
+  void reduce(const WeightProduct<T>& product) {
+    const Linear<T>& linear = *product.linear;
+    const std::size_t rows = product.rows;
     const LowRankMaps<T>& low = linear.low_rank();
     const std::size_t width = low.width();
     T* const inputs = reduced_.reserve(2 * rows * width);
     T* const gradients = inputs + rows * width;
     float* const sums = sums_.reserve(rows * width);
     constexpr std::size_t unit = 4 * Layout::matrix_unit;
-    tensor::for_each_task((rows + unit - 1) / unit, [&](std::size_t task, std::size_t) {
+    tensor::for_each_task((rows + unit - 1) / unit, [&](std::size_t task, std::size_t worker) {
       const std::size_t row = task * unit;
       const std::size_t count = std::min(unit, rows - row);
       const std::size_t at = row * width;
-      low.reduce(Pass::forward, x + row * linear.in(), count, sums + at, inputs + at);
-      low.reduce(Pass::backward, d_y + row * linear.out(), count, sums + at, gradients + at);
+      ReducedRows<T>& memory = memory_[worker];
+      memory.drop_at(product.site, row);
+      const auto reduce = [&](Pass pass, const T* from, T* to) {
+        low.reduce(pass, from, count, sums + at, to + at, memory);
+      };
+      reduce(Pass::forward, product.input + row * linear.in(), inputs);
+      reduce(Pass::backward, product.gradient + row * linear.out(), gradients);
     });
     inputs_.pack(inputs, width, rows, width);
     gradients_.pack(gradients, width, rows, width);
@@ -144,6 +162,7 @@ class LowRankGradients {
   Buffer<float> sums_;
   PackedInputs<T> inputs_, gradients_;
   std::vector<Buffer<T>> scratch_;
+  std::vector<ReducedRows<T>> memory_;  // for each worker
 };
 
 /// Adds gradient^T input to the gradients of weights, and the gradients' column sums to those of
@@ -156,7 +175,7 @@ class WeightGradients {
     std::vector<WeightProduct<T>> products;
     for (const WeightProduct<T>& product : all) {
       if (product.linear->learns()) products.push_back(product);
-      low_rank_.add(*product.linear, product.input, product.gradient, product.rows);
+      low_rank_.add(product);
     }
     if (products.empty()) return;
     pack_inputs(products);
@@ -204,7 +223,7 @@ class WeightGradients {
     T* const packed = packed_.reserve(offsets_.back());
     tensor::for_each_task(tasks.size(), [&](std::size_t i, std::size_t) {
       const auto& [product, row] = tasks[i];
-      const auto& [linear, input, gradient, rows] = products[product];
+      const auto& [linear, input, gradient, rows, site] = products[product];
       for (std::size_t column = 0; column < linear->in(); column += panel) {
         kernels::pack_panel(input + row * linear->in() + column, linear->in(), rows_of_task, panel,
                             packed + offsets_[product] + column * rows + row * panel);

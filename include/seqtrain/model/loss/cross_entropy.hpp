@@ -14,7 +14,10 @@
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/expm1.h>
+#include <ATen/ops/kl_div.h>
+#include <ATen/ops/log_softmax.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
 #include <c10/core/Device.h>
 
 #include <seqtrain/core/error.hpp>
@@ -101,6 +104,51 @@ class CrossEntropy {
   LabelWeights weights_;
   double label_smoothing_;
   double focal_gamma_;
+};
+
+/// What a model learns from a teacher.
+struct TeacherOptions {
+  double temperature = 2;  ///< divisor of both models' logits
+  double share = 0.5;      ///< weight of the teacher's scores; the label has the rest
+};
+
+/// The loss of distillation (Hinton et al. 2015): share · T² · KL(teacher ‖ model) + (1 - share) ·
+/// the loss of the label, where T is the temperature of both distributions. A batch's targets are
+/// the teacher's logits. A row without a label has the share 1. The weight of a row is that of its
+/// label, or 1. A batch without targets, as in an evaluation, has the loss of its labels.
+class Distillation {
+ public:
+  Distillation(CrossEntropy of_label, const TeacherOptions& options)
+      : of_label_{std::move(of_label)}, options_{options} {}
+
+  at::Tensor operator()(const at::Tensor& logits, const tensor::Batch& batch) const {
+    if (!batch.targets.defined()) return of_label_(logits, batch);
+    const auto at_temperature = [&](const at::Tensor& x) {
+      return at::log_softmax(x / options_.temperature, 1);
+    };
+    const at::Tensor each = at::kl_div(at_temperature(logits), at_temperature(batch.targets),
+                                       at::Reduction::None, /*log_target=*/true);
+    at::Tensor soft = each.sum(1) * (options_.temperature * options_.temperature);
+    if (const at::Tensor weight = weights(batch); weight.defined()) soft = soft * weight;
+    const at::Tensor hard = of_label_(logits, labels_of(batch));
+    return at::where(batch.labels.ge(0), options_.share * soft + (1 - options_.share) * hard, soft);
+  }
+
+  [[nodiscard]] at::Tensor weights(const tensor::Batch& batch) const {
+    const at::Tensor of_label = of_label_.weights(labels_of(batch));
+    return of_label.defined() ? at::where(batch.labels.ge(0), of_label, 1.0) : of_label;
+  }
+
+ private:
+  /// Returns a batch with only the labels, and 0 for a row without one.
+  static tensor::Batch labels_of(const tensor::Batch& batch) {
+    tensor::Batch labels;
+    labels.labels = batch.labels.clamp_min(0);
+    return labels;
+  }
+
+  CrossEntropy of_label_;
+  TeacherOptions options_;
 };
 
 /// The loss of multi-label classification: the mean over the labels of torch's

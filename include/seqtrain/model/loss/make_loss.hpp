@@ -42,9 +42,10 @@ struct LossOptions {
   /// A weight for each label: of its examples, or, in multi-label classification, of those that
   /// have it. All are 1 if the list is empty.
   std::vector<double> class_weights = {};
-  double label_smoothing = 0;              ///< share of a target that is spread over all labels
-  double focal_gamma = 0;                  ///< above 0: focal loss with this exponent
-  std::optional<double> huber_delta = {};  ///< regression: Huber's loss with this limit
+  double label_smoothing = 0;                  ///< share of a target that is spread over all labels
+  double focal_gamma = 0;                      ///< above 0: focal loss with this exponent
+  std::optional<double> huber_delta = {};      ///< regression: Huber's loss with this limit
+  std::optional<TeacherOptions> teacher = {};  ///< if targets are the logits of a teacher
 
   /// Throws `InputError` if a number is out of range or does not go with the problem type.
   void validate(ProblemType type) const {
@@ -60,6 +61,10 @@ struct LossOptions {
     demand(label_smoothing == 0 || type == ProblemType::single_label, "label_smoothing", other);
     demand(focal_gamma == 0 || has_labels(type), "focal_gamma", other);
     demand(!huber_delta || type == ProblemType::regression, "huber_delta", other);
+    demand(!teacher || type == ProblemType::single_label, "teacher", other);
+    const auto [temperature, share] = teacher.value_or(TeacherOptions{});
+    demand(is_amount(temperature) && temperature > 0, "temperature", "must be a number above 0");
+    demand(share >= 0 && share <= 1, "share", "must be at least 0 and at most 1");
   }
 };
 
@@ -73,7 +78,8 @@ inline AnyLoss make_loss(ProblemType type, std::int64_t num_labels, const LossOp
   }
   const LabelWeights weights{options.class_weights, num_labels, device};
   if (type == ProblemType::multi_label) return BinaryCrossEntropy{weights, options.focal_gamma};
-  return CrossEntropy{weights, options.label_smoothing, options.focal_gamma};
+  const CrossEntropy of_label{weights, options.label_smoothing, options.focal_gamma};
+  return options.teacher ? AnyLoss{Distillation{of_label, *options.teacher}} : AnyLoss{of_label};
 }
 
 }  // namespace seqtrain::model

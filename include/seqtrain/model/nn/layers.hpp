@@ -66,7 +66,8 @@ inline std::optional<at::Tensor> if_defined(const at::Tensor& tensor) {
 
 }  // namespace detail
 
-/// Computes x Wᵀ + b over the last dimension, and adds what its adapter computes if it has one.
+/// Computes x Wᵀ + b over the last dimension, and adds what its adapter computes of x after dropout
+/// if it has one.
 struct Linear {
   Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool has_bias = true)
       : weight{scope.make("weight", {out, in}, Role::weight)},
@@ -76,7 +77,8 @@ struct Linear {
   at::Tensor operator()(const at::Tensor& x) const {
     const at::Tensor y = at::linear(x, weight, detail::if_defined(bias));
     if (!low_rank.a.defined()) return y;
-    return y.add(at::linear(at::linear(x, low_rank.a), low_rank.b), low_rank.scale);
+    const at::Tensor from = low_rank.pass ? (*low_rank.pass)(x, low_rank.dropout) : x;
+    return y.add(at::linear(at::linear(from, low_rank.a), low_rank.b), low_rank.scale);
   }
 
   at::Tensor weight;  ///< [out, in]

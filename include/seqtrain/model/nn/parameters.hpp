@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +22,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <seqtrain/core/error.hpp>
+#include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/initial_weights.hpp>
 #include <seqtrain/tensor/borrowed_memory.hpp>
 #include <seqtrain/tensor/parameter.hpp>
@@ -52,6 +54,9 @@ struct LowRank {
   at::Tensor a = {}, b = {};  ///< [rank, in] and [out, rank]; undefined if the map has none
   double scale = 0;
   bool in_adapted = false;  ///< the map belongs to a part of which some maps have adapters
+  double dropout = 0;       ///< rate for x
+  /// The dropout of the current pass by operators, for all adapters of a network.
+  std::shared_ptr<Dropout> pass = {};
 };
 
 /// Makes a model's parameters in the order of its state_dict. A parameter comes from the checkpoint
@@ -110,7 +115,10 @@ class ParameterMaker {
                         const weights::LoRA& lora) {
     if (first_map_.empty()) first_map_ = name;
     if (checkpoint_->adapter() != nullptr) return stored_low_rank(name, {out, in});
-    LowRank low{.scale = lora.scale(), .in_adapted = true};
+    LowRank low{.scale = lora.scale(),
+                .in_adapted = true,
+                .dropout = lora.dropout,
+                .pass = adapter_dropout_};
     const auto means_it = [&](std::string_view target) { return lora.fits(target, name); };
     if (std::ranges::none_of(lora.targets, means_it)) return low;
     if (lora.rank > std::min(in, out)) {
@@ -144,6 +152,9 @@ class ParameterMaker {
     }
     return adapted_;
   }
+
+  /// Returns the dropout of passes by operators that all adapters share.
+  [[nodiscard]] const std::shared_ptr<Dropout>& adapter_dropout() const { return adapter_dropout_; }
 
   [[nodiscard]] const std::vector<tensor::Parameter>& parameters() const { return parameters_; }
 
@@ -269,6 +280,7 @@ class ParameterMaker {
   std::set<std::string, std::less<>> used_;
   std::string first_map_;             // the first linear map that may have an adapter
   std::vector<std::string> adapted_;  // the maps that have one
+  std::shared_ptr<Dropout> adapter_dropout_ = std::make_shared<Dropout>();
 };
 
 }  // namespace seqtrain::model

@@ -1,10 +1,10 @@
+#include "examples/push_to_hub.hpp"
+
 #include <sstream>
 #include <stop_token>
 #include <string>
 
 #include <gtest/gtest.h>
-
-#include <seqtrain/cli/push_to_hub.hpp>
 
 #include "support/environment.hpp"
 #include "support/fault_server.hpp"
@@ -31,7 +31,7 @@ class PushToHubTest : public testing::Test {
     return flags;
   }
   void push(const std::stop_token& stop = {}) const {
-    cli::PushToHub{flags("org/new"), log::Log{{.out = &out_}}}.push(directory_.path(), stop);
+    PushToHub{flags("org/new"), log::Log{{.out = &out_}}}.push(directory_.path(), stop);
   }
 
   FaultyServer<WritableHub> hub_;
@@ -56,14 +56,14 @@ TEST_F(PushToHubTest, TheModelArrivesThroughABrokenConnection) {
 }
 
 TEST_F(PushToHubTest, NothingIsAskedWithoutTheFlag) {
-  const cli::PushToHub none{flags(""), log::Log{}};
+  const PushToHub none{flags(""), log::Log{}};
   none.push(directory_.path(), {});
   EXPECT_EQ(hub_.connections(), 0);
 }
 
 TEST_F(PushToHubTest, WhatIsWrongIsFoundBeforeThePush) {
   const auto problem = [](const std::string& name) {
-    return problem_of([&] { cli::PushToHub(flags(name), log::Log{}); });
+    return problem_of([&] { PushToHub(flags(name), log::Log{}); });
   };
   EXPECT_NE(problem("other/m").find("is not a member of other"), std::string::npos);
   const Environment trial{"CLOUD_ML_TRIAL_ID", "3"};

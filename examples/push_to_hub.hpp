@@ -18,8 +18,6 @@
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/train/stopped.hpp>
 
-namespace seqtrain::cli {
-
 /// Pushes the model of a finished run to the repository that `--push-to-hub` names. Does nothing if
 /// the flag is not given.
 class PushToHub {
@@ -27,13 +25,14 @@ class PushToHub {
   /// Asks the hub for the account of the token, so that a wrong name or token is found before
   /// training. Throws `InputError` if the push cannot succeed, or `Error` if the hub cannot be
   /// reached.
-  PushToHub(const OutputFlags& flags, log::Log log)
+  PushToHub(const seqtrain::cli::OutputFlags& flags, seqtrain::log::Log log)
       : log_{std::move(log)}, is_private_{flags.hub_private_repo} {
     if (flags.push_to_hub.empty()) return;
-    name_ = hub::Name::parse(flags.push_to_hub);
-    require(CloudJob::from_environment().trial.empty(), "push-to-hub",
-            "does not go with trials of hyperparameters, which would all push to " + name_->id);
-    hub::check_may_push(hub::open_client(log_.warnings()), *name_);
+    name_ = seqtrain::hub::Name::parse(flags.push_to_hub);
+    seqtrain::cli::require(
+        seqtrain::cli::CloudJob::from_environment().trial.empty(), "push-to-hub",
+        "does not go with trials of hyperparameters, which would all push to " + name_->id);
+    seqtrain::hub::check_may_push(seqtrain::hub::open_client(log_.warnings()), *name_);
   }
 
   /// Pushes the files of a model's folder. Throws `Stopped` if `stop` requests it, or an `Error`
@@ -41,26 +40,25 @@ class PushToHub {
   void push(const std::filesystem::path& model, const std::stop_token& stop) const {
     if (!name_) return;
     try {
-      if (stop.stop_requested()) throw train::Stopped{"stopped before the push"};
-      const auto client = hub::open_upload_client(log_.warnings(), stop);
-      const auto commit = hub::push_folder(
+      if (stop.stop_requested()) throw seqtrain::train::Stopped{"stopped before the push"};
+      const auto client = seqtrain::hub::open_upload_client(log_.warnings(), stop);
+      const auto commit = seqtrain::hub::push_folder(
           client, *name_, model,
           {.is_private = is_private_, .tell = [this](std::string_view line) { log_.info(line); }});
       const auto page = client.settings().url("/" + name_->id);
       log_.info("The model is at " + page.origin() + page.target + ", commit " + commit);
     } catch (const std::exception& error) {
-      if (stop.stop_requested()) throw train::Stopped{"stopped before the model was pushed"};
-      throw Error{
-          std::string{"the model here could not be pushed: "} + error.what(),
-          {.object = model.string()},
-          "push it later by: hf upload " + name_->id + " " + shell_word(model.string()) + " ."};
+      if (stop.stop_requested())
+        throw seqtrain::train::Stopped{"stopped before the model was pushed"};
+      throw seqtrain::Error{std::string{"the model here could not be pushed: "} + error.what(),
+                            {.object = model.string()},
+                            "push it later by: hf upload " + name_->id + " " +
+                                seqtrain::cli::shell_word(model.string()) + " ."};
     }
   }
 
  private:
-  log::Log log_;
+  seqtrain::log::Log log_;
   bool is_private_;
-  std::optional<hub::Name> name_;
+  std::optional<seqtrain::hub::Name> name_;
 };
-
-}  // namespace seqtrain::cli

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include <seqtrain/cli/find_model.hpp>
+#include <seqtrain/cli/local_input.hpp>
+#include <seqtrain/cli/train_flags.hpp>
+#include <seqtrain/data/encoded_set.hpp>
+#include <seqtrain/data/labels.hpp>
+#include <seqtrain/data/read_options.hpp>
+#include <seqtrain/log/log.hpp>
+#include <seqtrain/model/precision.hpp>
+
+/// Returns the flags with a local path in place of the teacher's gs:// address or name on the hub.
+[[nodiscard]] inline seqtrain::cli::TrainFlags with_local_teacher(seqtrain::cli::TrainFlags flags,
+                                                                  const seqtrain::log::Log& log) {
+  namespace cli = seqtrain::cli;
+  if (flags.teacher.ends_with(".jsonl")) {
+    flags.teacher = cli::local_input(flags.teacher, log).string();
+  } else if (!flags.teacher.empty()) {
+    flags.teacher = cli::find_model(flags.teacher, log).directory.string();
+  }
+  return flags;
+}
+
+/// Returns the options for reading the training file. Its examples may lack labels if there is a
+/// teacher.
+[[nodiscard]] inline seqtrain::data::ReadOptions train_read_options(
+    const seqtrain::cli::TrainFlags& flags) {
+  auto options = flags.read_options();
+  options.label_optional = !flags.teacher.empty();
+  return options;
+}
+
+/// Returns a set with these targets [rows, n] in place of its own. Copies nothing.
+[[nodiscard]] inline seqtrain::data::EncodedSet with_targets(seqtrain::data::EncodedSet set,
+                                                             std::vector<float> targets) {
+  using Memory = std::pair<seqtrain::data::EncodedSet, std::vector<float>>;
+  const auto memory = std::make_shared<const Memory>(std::move(set), std::move(targets));
+  const auto& [rows, numbers] = *memory;
+  auto arrays = rows.arrays();
+  arrays.targets = numbers;
+  const std::size_t n = numbers.size() / std::max<std::size_t>(rows.size(), 1);
+  return {rows.vocab_size(), rows.pad_id(), n, arrays, memory};
+}
+
+/// What a run asks its teacher.
+struct TeacherQuestion {
+  const seqtrain::log::Log& log;
+  const seqtrain::cli::TrainFlags& flags;  ///< with local paths
+  const seqtrain::data::Labels& labels;
+  std::span<const std::size_t> rows;  ///< the records of the training file to learn from, ascending
+  std::size_t records;                ///< the number of all its records
+  c10::Device device;
+  seqtrain::model::Precision precision;
+  std::stop_token stop;
+};
+
+/// Returns the teacher's logits [rows, labels], in the order of the run's labels. If the teacher is
+/// a model, it answers the texts and the answers are kept in the user's cache, from which any run
+/// with the same texts and the same teacher takes them. Throws `InputError` if the teacher has
+/// other labels, or its answers are not those to the training file.
+[[nodiscard]] std::vector<float> ask_teacher(const TeacherQuestion& question);
