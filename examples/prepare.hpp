@@ -186,8 +186,12 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
     log.info("LoRA: rank " + std::to_string(flags.lora_rank) + " on " + std::to_string(maps) +
              " linear maps");
   }
-  const auto settings =
+  auto settings =
       cli::run_settings(program.parser.determining_values(), flags, name(model.precision()));
+  if (const auto& form = model.config().sentence) {
+    settings.emplace_back("pooling", std::string{form->mean_pooling ? "mean" : "cls"} +
+                                         (form->normalizes ? ", normalised" : ""));
+  }
   program.processes.check_equal(settings);
   auto checkpoints = first ? std::make_unique<cli::RunCheckpoints>(flags, directory, settings,
                                                                    results.versions, log)
