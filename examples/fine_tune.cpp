@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
+#include <seqtrain/data/batch.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/loader.hpp>
@@ -33,7 +35,9 @@
 #include <seqtrain/text/loading/save_tokenizer.hpp>
 #include <seqtrain/train/selection.hpp>
 #include <seqtrain/trainer.hpp>
+#include <seqtrain/weights/sentence_form.hpp>
 
+#include "few_shot.hpp"
 #include "next_commands.hpp"
 #include "prepare.hpp"
 #include "run_observers.hpp"
@@ -140,6 +144,25 @@ void learn_from_teacher(const Program& program, const Prepared& run, Examples& e
   examples.train.set = with_targets(std::move(examples.train.set), std::move(logits));
 }
 
+/// Lets the model of a run with `--few-shot` learn from pairs of the examples. Throws `InputError`
+/// if a label has no example.
+void learn_from_few(const Program& program, Prepared& run, const data::EncodedSet& set) {
+  auto batches = few_shot::batches_of(set);
+  std::set<std::int64_t> found;
+  for (const auto& batch : batches) found.insert(batch.labels.begin(), batch.labels.end());
+  for (std::size_t id = 0; id < run.labels.size(); ++id) {
+    if (found.contains(static_cast<std::int64_t>(id))) continue;
+    throw InputError{"has no example of the label '" + run.labels.names()[id] + "'",
+                     {.object = run.flags.train_file},
+                     "--few-shot needs one of each label at least; see --labels"};
+  }
+  few_shot::learn_from(run.model, std::move(batches));
+  const weights::SentenceForm& form = *run.model.config().sentence;
+  program.log.info(std::string{"Few-shot: the embedding of a text is "} +
+                   (form.mean_pooling ? "the mean of its tokens" : "its first token") +
+                   (form.normalizes ? ", normalised to length 1" : ", not normalised"));
+}
+
 /// Trains the model, evaluates it after each epoch and saves checkpoints.
 [[nodiscard]] Fitted fit(const Program& program, Prepared& run, Examples& examples, Watch& watch,
                          const std::stop_token& own_stop) {
@@ -148,6 +171,7 @@ void learn_from_teacher(const Program& program, const Prepared& run, Examples& e
   dist::Group& group = program.processes.group();
   run.model.set_loss(flags.loss_for<model::LossOptions>(examples.train.set, run.labels));
   learn_from_teacher(program, run, examples, own_stop);
+  if (flags.few_shot) learn_from_few(program, run, examples.train.set);
   dist::Replicated model{std::move(run.model),
                          group,
                          {.replicas = run.replicas,
@@ -156,7 +180,9 @@ void learn_from_teacher(const Program& program, const Prepared& run, Examples& e
                           .own_stop = own_stop}};
   const auto options = flags.fit_options(run.replicas, model.stop());
   auto page = first ? page_options(program, run, examples) : page::RunPageOptions{};
-  data::BucketLoader batches{std::move(examples.train.set), flags.train_batches(model.shard())};
+  auto training = flags.train_batches(model.shard());
+  if (flags.few_shot) training = few_shot::pair_options(examples.train.set, std::move(training));
+  data::BucketLoader batches{std::move(examples.train.set), std::move(training)};
   data::BucketLoader dev{std::move(examples.dev.set), flags.dev_batches(model.evaluation_shard())};
   if (first) watch.observers = open_run(program, run, std::move(page), watch.answers);
   dist::SharedKeeper keeper{group, run.keeper()};
@@ -225,7 +251,8 @@ void save_model(const Program& program, const Prepared& run, const model::AnyCla
     run::save_run(run.directory, saved, save_tokenizer, run.results,
                   {.base_model = cli::name_on_hub(program.given.model),
                    .license = run::license_of(flags.model),
-                   .dataset = run.dataset});
+                   .dataset = run.dataset,
+                   .is_sentence_encoder = saved.config().sentence.has_value()});
   };
   if (!flags.merge_adapter) return save(model);
   const auto adapter = run.directory.partial_model();
@@ -293,8 +320,9 @@ void train_together(const Program& program) {
 
 }  // namespace
 
-void fine_tune(const log::Log& log, const std::string& program, const cli::TrainFlags& flags,
+void fine_tune(const log::Log& log, const std::string& program, cli::TrainFlags& flags,
                const cli::Flags& parser) {
+  few_shot::take_flags(flags, parser);
   const auto world = dist::World::from_environment();
   log.set_rank(world.rank);
   log.info(cli::CloudJob::from_environment().describe());

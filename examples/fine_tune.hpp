@@ -7,6 +7,6 @@
 #include <seqtrain/log/log.hpp>
 
 /// Fine-tunes a classifier as the flags say and saves the run in its directory. `parser` has parsed
-/// the flags.
+/// the flags. With `--few-shot`, flags that are not given get other defaults.
 void fine_tune(const seqtrain::log::Log& log, const std::string& program,
-               const seqtrain::cli::TrainFlags& flags, const seqtrain::cli::Flags& parser);
+               seqtrain::cli::TrainFlags& flags, const seqtrain::cli::Flags& parser);

@@ -294,8 +294,11 @@ TEST_F(TrainFlagsTest, TakeWords) {
 
 TEST_F(TrainFlagsTest, HaveTheSettingsOfEarlierVersionsAsDefaults) {
   const auto defaults = TrainFlags::default_settings();
-  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
-           {"loss", "default"}, {"soft-labels", "false"}, {"order", "bucket"}}) {
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, std::string>>{{"loss", "default"},
+                                                        {"soft-labels", "false"},
+                                                        {"order", "bucket"},
+                                                        {"few-shot", "false"}}) {
     EXPECT_EQ(std::ranges::count(defaults, std::pair{name, value}), 1) << name;
   }
 }

@@ -408,6 +408,76 @@ TEST_F(Mnli, RefusesAdaptersThatFitNothing) {
   refused("--lora-rank 2 --freeze-encoder", "--freeze-encoder: does not go with --lora-rank");
 }
 
+TEST_F(Mnli, TrainsOnAFewExamplesAsASentenceEncoder) {
+  file_ = some_texts(directory_ / "texts.csv");
+  const std::string few = "--few-shot --learning-rate 1e-3 --precision fp32 ";
+  const auto run = run_example("mnli", flags("run", few));
+  ASSERT_EQ(run.code, 0) << run.output;
+  EXPECT_NE(run.output.find("Few-shot: the embedding of a text is the mean of its tokens, not "
+                            "normalised"),
+            std::string::npos)
+      << run.output;
+  const auto model = directory_ / "run/model";
+  EXPECT_TRUE(std::filesystem::exists(model / "1_Pooling/config.json"));
+  EXPECT_NE(read_file(model / "modules.json").find("\"2_Dense\""), std::string::npos);
+  EXPECT_NE(read_file(model / "config.json").find("\"BertModel\""), std::string::npos);
+  EXPECT_NE(read_file(model / "README.md").find("library_name: sentence-transformers"),
+            std::string::npos);
+  const auto metrics = json::Document::load(directory_ / "run/metrics.json");
+  EXPECT_EQ(metrics.root().at("train").at("steps").integer(), 18);  // 2 · 72 pairs of 16 texts
+  EXPECT_EQ(metrics.root().at("flags").at("lr-scheduler-type").string(), "linear");
+  const auto known = scores_in(read_file(directory_ / "run/predictions.jsonl"));
+  const auto predicted = run_example(
+      "predict", "--threads 1 --model " + (directory_ / "run").string() + " " + file_.string());
+  ASSERT_EQ(predicted.code, 0) << predicted.output;
+  const auto again = scores_in(predicted.output);
+  ASSERT_EQ(known.size(), 16u);
+  ASSERT_EQ(again.size(), 16u);
+  for (std::size_t row = 0; row < 16; ++row) EXPECT_NEAR(again[row][0], known[row][0], 1e-5);
+  ASSERT_EQ(run_example("mnli", flags("workers", few + "--dataloader-num-workers 3")).code, 0);
+  EXPECT_TRUE(read_file(directory_ / "run/model.pth") ==
+              read_file(directory_ / "workers/model.pth"));
+  // A second run begins with the encoder and the head of the first.
+  for (const char* more : {"--few-shot", ""}) {
+    const auto next = run_example(
+        "mnli", "--model " + model.string() + " --train-file " + file_.string() + " --dev-file " +
+                    file_.string() + " --epochs 1 --threads 1 " + more +
+                    " --overwrite --output-dir " + (directory_ / "second").string());
+    ASSERT_EQ(next.code, 0) << next.output;
+    EXPECT_TRUE(std::filesystem::exists(directory_ / "second/model/2_Dense/model.safetensors"));
+  }
+}
+
+TEST_F(Mnli, ResumesARunOnAFewExamplesToTheSameBits) {
+  file_ = some_texts(directory_ / "texts.csv");
+  const std::string few =
+      "--few-shot --lr-scheduler-type constant --warmup-ratio 0 --keep-last-checkpoint ";
+  ASSERT_EQ(run_example("mnli", flags("whole", few, "--epochs 2")).code, 0);
+  ASSERT_EQ(run_example("mnli", flags("parts", few)).code, 0);
+  const auto rest = run_example("mnli", flags("parts", few + "--resume auto", "--epochs 2"));
+  ASSERT_EQ(rest.code, 0) << rest.output;
+  EXPECT_TRUE(read_file(directory_ / "whole/model.pth") ==
+              read_file(directory_ / "parts/model.pth"));
+}
+
+TEST_F(Mnli, RefusesWhatFewExamplesCannotTrain) {
+  file_ = some_texts(directory_ / "texts.csv");
+  const auto refused = [&](const std::string& more, const std::string& reason) {
+    const auto run = run_example("mnli", flags("run", "--few-shot " + more));
+    EXPECT_EQ(run.code, 2) << more;
+    EXPECT_NE(run.output.find(reason), std::string::npos) << more << run.output;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
+  };
+  refused("--labels no,yes,maybe", "has no example of the label 'maybe'");
+  refused("--problem-type regression", "does not go with regression");
+  refused("--problem-type multi_label_classification",
+          "does not go with multi_label_classification");
+  refused("--freeze-encoder", "--few-shot: does not go with --freeze-encoder");
+  refused("--lora-rank 2", "--few-shot: does not go with --lora-rank");
+  refused("--long-texts windows", "--few-shot: does not go with --long-texts windows");
+  refused("--loss focal", "--few-shot: does not go with --loss");
+}
+
 TEST_F(Mnli, KeepsARunUnlessToldOtherwise) {
   std::filesystem::create_directories(directory_ / "run");
   write_file(directory_ / "run/metrics.json", "{}");

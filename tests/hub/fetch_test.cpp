@@ -148,6 +148,16 @@ TEST(ModelFiles, LeavesOutWhatIsNotNeeded) {
       (Files{"config.json", "config_sentence_transformers.json", "model.safetensors"}));
 }
 
+TEST(ModelFiles, TakesTheModulesOfASentenceEncoder) {
+  const Files modules{"1_Pooling/config.json", "2_Dense/config.json", "2_Dense/model.safetensors",
+                      "modules.json"};
+  Files all = modules, expected{"config.json"};
+  all.insert(all.end(), {"config.json", "model.safetensors", "onnx/model.onnx"});
+  expected.insert(expected.end(), modules.begin(), modules.end());
+  expected.emplace_back("model.safetensors");
+  EXPECT_EQ(model_files(all, "m"), expected);
+}
+
 TEST(ModelFiles, TakesASentencePieceModelIfThereIsNoTokenizerJson) {
   const std::vector<std::string> all{"config.json", "spm.model", "tokenizer_config.json",
                                      "model.safetensors"};

@@ -153,6 +153,7 @@ struct TrainFlags : DataFlags,
             .reinit_layers = reinit_layers,
             .freeze_encoder = freeze_encoder,
             .lora = lora(),
+            .few_shot = few_shot,
             .windows = tokenizer.windows(),
             .most_tokens = static_cast<std::size_t>(tokens_per_batch),
             .seed = static_cast<std::uint64_t>(seed),
@@ -275,6 +276,7 @@ struct TrainFlags : DataFlags,
     require(label_smoothing_factor == 0, "label-smoothing-factor", problem);
     require(!soft_labels, "soft-labels", problem);
     require(teacher.empty(), "teacher", problem);
+    require(!few_shot, "few-shot", problem);
     require(labels.empty() || type == ProblemType::multi_label, "labels", problem);
     require(!calibrates() || type == ProblemType::multi_label, "calibrate", problem);
   }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -92,15 +93,14 @@ struct LoaderOptions {
   std::size_t prefetch = 4;
   /// The batches that this process computes. The loader returns the others, in order, without ids.
   Shard shard = {};
+  std::function<Plan(std::int64_t epoch)> plan_of = {};  ///< in place of `make_plan`, if any
 
   void validate() const {
-    const auto demand = [](bool good, const char* field) {
-      if (!good) throw InputError{"must be at most 1024", {.object = "loader", .field = field}};
-    };
     plan.validate();
     shard.validate();
-    demand(workers <= 1024, "workers");
-    demand(prefetch <= 1024, "prefetch");
+    const Demand demand{"loader"};
+    demand(workers <= 1024, "workers", "must be at most 1024");
+    demand(prefetch <= 1024, "prefetch", "must be at most 1024");
   }
 };
 
@@ -201,8 +201,9 @@ class BucketLoader {
   /// Returns the plan of an epoch. The most recent plan is cached.
   const Plan& plan(std::int64_t epoch) {
     if (planned_epoch_ != epoch) {
-      plan_ = make_plan(set_->lengths(), options_.plan, options_.seed,
-                        static_cast<std::uint64_t>(epoch));
+      plan_ = options_.plan_of ? options_.plan_of(epoch)
+                               : make_plan(set_->lengths(), options_.plan, options_.seed,
+                                           static_cast<std::uint64_t>(epoch));
       planned_epoch_ = epoch;
     }
     return plan_;

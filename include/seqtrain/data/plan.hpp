@@ -73,13 +73,11 @@ struct PlanOptions {
   std::size_t batches_together = 1;
 
   void validate() const {
-    const auto demand = [](bool good, const char* field) {
-      if (!good) throw InputError{"must be at least 1", {.object = "batches", .field = field}};
-    };
-    demand(batch_size >= 1, "batch_size");
-    demand(pad_to_multiple_of >= 1, "pad_to_multiple_of");
-    demand(bucket_pool >= 1, "bucket_pool");
-    demand(batches_together >= 1, "batches_together");
+    const Demand demand{"batches"};
+    demand(batch_size >= 1, "batch_size", "must be at least 1");
+    demand(pad_to_multiple_of >= 1, "pad_to_multiple_of", "must be at least 1");
+    demand(bucket_pool >= 1, "bucket_pool", "must be at least 1");
+    demand(batches_together >= 1, "batches_together", "must be at least 1");
   }
 
   [[nodiscard]] std::size_t padded(std::size_t length) const {

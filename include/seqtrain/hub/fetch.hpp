@@ -42,8 +42,13 @@ namespace seqtrain::hub {
   for (const auto name : text::tokenizer_file_names) {
     if (has(name) && text::is_tokenizer_file(name, has("tokenizer.json"))) take(name);
   }
-  constexpr const char* score = "config_sentence_transformers.json";  // names a reranker's function
-  if (has(score)) take(score);
+  for (const std::string_view name : all) {  // of sentence-transformers
+    const bool other = name == "modules.json" || name == "config_sentence_transformers.json";
+    if (other || name.ends_with("_Pooling/config.json") || name.ends_with("_Dense/config.json") ||
+        name.ends_with("_Dense/model.safetensors")) {
+      take(name);
+    }
+  }
   if (adapter && has(weights::adapter_weights_name)) {
     take(weights::adapter_config_name);
     take(weights::adapter_weights_name);

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -37,6 +38,7 @@
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/model_config.hpp>
 #include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/sentence_form.hpp>
 #include <seqtrain/weights/write_config.hpp>
 
 namespace seqtrain::model {
@@ -113,6 +115,13 @@ class AnyClassifier {
     return loss_.rows(logits, batch);
   }
 
+  /// Replaces the passes by `wrap(passes, network, parameters)`.
+  template <class Wrap>
+  void wrap_passes(const Wrap& wrap) {
+    passes_.passes =
+        wrap(std::move(passes_.passes), *loaded_.network, std::span{loaded_.parameters});
+  }
+
   /// Replaces the loss by one of your own.
   void set_loss(AnyLoss loss) { loss_ = std::move(loss); }
   /// Replaces `ClassifierOptions::loss`.
@@ -181,19 +190,32 @@ class AnyClassifier {
     return result;
   }
 
-  /// Writes config.json and model.safetensors as `from_pretrained` reads them, or an adapter in
-  /// PEFT's layout with a config.json. Throws as `parameters` does.
+  /// Writes config.json and model.safetensors as `from_pretrained` reads them, or PEFT's layout of
+  /// an adapter, or sentence-transformers' layout. Throws as `parameters` does.
   void save_pretrained(const std::filesystem::path& directory) const {
     check_trainable();
     std::filesystem::create_directories(directory);
-    weights::write_config(directory / "config.json", loaded_.config_text, loaded_.architecture,
+    std::string architecture{loaded_.architecture};
+    if (config().sentence)
+      architecture.replace(architecture.find("For"), architecture.npos, "Model");
+    weights::write_config(directory / "config.json", loaded_.config_text, architecture,
                           config().labels, problem_type());
     const auto state = state_dict();
+    if (config().sentence) return save_modules(directory, state.views());
     if (options_.lora) return weights::write_adapter(directory, adapter_config(), state.views());
     weights::write_safetensors(directory / "model.safetensors", state.views());
   }
 
  private:
+  /// Writes the parameters in sentence-transformers' layout. The last two are those of the head.
+  void save_modules(const std::filesystem::path& directory,
+                    std::span<const weights::TensorView> views) const {
+    std::vector<weights::TensorView> encoder{views.begin(), views.end() - 2};
+    for (auto& view : encoder) view.name.erase(0, loaded_.prefix.size() + 1);
+    weights::write_safetensors(directory / "model.safetensors", encoder);
+    weights::write_sentence_form(directory, *config().sentence, views.last(2));
+  }
+
   [[nodiscard]] AnyLoss loss_with(const LossOptions& options) const {
     return make_loss(config().problem(), config().num_labels(), options, options_.device);
   }

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -15,12 +16,14 @@
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/model/precision.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/tensor/parameter.hpp>
 #include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/sentence_form.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::model {
@@ -29,17 +32,19 @@ namespace seqtrain::model {
 template <Architecture Family>
 class NetworkOf : public Network {
  public:
-  NetworkOf(ParameterMaker& maker, const typename Family::Config& config, bool encoder_frozen,
-            const weights::LoRA* lora)
+  NetworkOf(ParameterMaker& maker, const typename Family::Config& config,
+            const ClassifierOptions& options, const weights::LoRA* lora)
       : encoder_{std::in_place,
                  Scope{maker,
                        std::string{Family::prefix},
                        {.required = true,
-                        .frozen = encoder_frozen,
+                        .frozen = options.freeze_encoder || options.encoder_is_fixed(),
                         .initial = {config.initializer_range},
                         .lora = lora}},
                  config},
-        head_{Scope{maker, "", {.initial = {config.initializer_range}}}, config},
+        head_{make_head(
+            {maker, "", {.frozen = options.few_shot, .initial = {config.initializer_range}}},
+            config)},
         adapter_dropout_{maker.adapter_dropout()} {}
 
   [[nodiscard]] at::Tensor encode(const tensor::Batch& batch, Dropout& dropout) const override {
@@ -48,8 +53,10 @@ class NetworkOf : public Network {
   }
 
   [[nodiscard]] at::Tensor head(const at::Tensor& hidden, Dropout& dropout) const override {
-    return head_(hidden, dropout);
+    return std::visit([&](const auto& head) { return head(hidden, dropout); }, head_);
   }
+
+  [[nodiscard]] SentenceHead* sentence_head() override { return std::get_if<SentenceHead>(&head_); }
 
   [[nodiscard]] at::Tensor embed([[maybe_unused]] const tensor::Batch& batch,
                                  [[maybe_unused]] Dropout& dropout) const override {
@@ -74,8 +81,15 @@ class NetworkOf : public Network {
   void forget_encoder() override { encoder_.reset(); }
 
  private:
+  using Head = std::variant<typename Family::Head, SentenceHead>;
+
+  static Head make_head(const Scope& root, const typename Family::Config& config) {
+    if (config.sentence) return SentenceHead{root, config};
+    return typename Family::Head{root, config};
+  }
+
   std::optional<typename Family::Encoder> encoder_;
-  typename Family::Head head_;
+  Head head_;
   std::shared_ptr<Dropout> adapter_dropout_;
 };
 
@@ -101,6 +115,9 @@ template <Architecture Family>
                                          const ClassifierOptions& options) {
   check_model_type(file, Family::model_type);
   auto config = Family::read_config(file);
+  config.sentence = checkpoint.sentence();
+  if (options.few_shot) config.sentence = weights::read_sentence_form(checkpoint.directory());
+  if (config.sentence) config.mean_pooling = config.sentence->mean_pooling;
   const weights::LoRA* lora = options.lora ? &*options.lora : nullptr;
   if (const auto* const adapter = checkpoint.adapter()) {
     if (options.lora) throw InputError{"does not go with an adapter", {.object = "lora"}};
@@ -110,6 +127,9 @@ template <Architecture Family>
     config.expect_labels(labels);
   }
   configure(config, options);
+  if (config.sentence && (lora != nullptr || checkpoint.adapter() != nullptr)) {
+    throw InputError{"a classifier of --few-shot has no adapters", {.object = file.name()}};
+  }
   ParameterMaker maker{checkpoint,
                        {.prefix = Family::prefix,
                         .seed = options.seed,
@@ -118,8 +138,7 @@ template <Architecture Family>
                         .borrows = options.encoder_is_fixed() && options.device.is_cpu(),
                         .ignores_sizes = options.ignore_mismatched_sizes,
                         .first_fresh_layer = first_fresh_layer(config, options)}};
-  auto network = std::make_unique<NetworkOf<Family>>(
-      maker, config, options.freeze_encoder || options.encoder_is_fixed(), lora);
+  auto network = std::make_unique<NetworkOf<Family>>(maker, config, options, lora);
   return {.config_text = file.text(),
           .config = config,
           .prefix = Family::prefix,

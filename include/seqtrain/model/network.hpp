@@ -12,6 +12,7 @@
 
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/model/options.hpp>
 #include <seqtrain/model/packed/map.hpp>
 #include <seqtrain/model/precision.hpp>
@@ -41,6 +42,9 @@ class Network {
 
   /// Returns the logits of pooled hidden states, [rows, labels].
   [[nodiscard]] virtual at::Tensor head(const at::Tensor& hidden, Dropout& dropout) const = 0;
+
+  /// Returns the head if it is the one of sentence-transformers, else null.
+  [[nodiscard]] virtual SentenceHead* sentence_head() = 0;
 
   /// Returns the hidden states before the encoder's layers, [rows, width, hidden], or [1, tokens,
   /// hidden] of a packed batch. Call it only if there are `packed_parts`.

@@ -39,6 +39,8 @@ struct ClassifierOptions {
   /// Low-rank adapters of the encoder's linear maps. Only they and the head learn, and they alone
   /// are the model's parameters.
   std::optional<LoRA> lora = {};
+  /// True if the head is `SentenceHead` and is not trained, but fitted: see examples/few_shot.hpp.
+  bool few_shot = false;
   std::string base_name = {};  ///< the base's name in the adapter's config; default: its place
   LossOptions loss = {};
   /// Windows in which texts of any length are read, at most as long as the model allows.
@@ -65,6 +67,9 @@ struct ClassifierOptions {
     if (lora) lora->validate();
     if (lora && (freeze_encoder || only_predicts)) {
       throw InputError{"does not go with a frozen encoder", {.object = "lora"}};
+    }
+    if (few_shot && (freeze_encoder || encoder_is_fixed() || windows)) {
+      throw InputError{"needs an encoder that learns and reads no windows", {.object = "few_shot"}};
     }
     if (reinit_layers != 0 && (freeze_encoder || encoder_is_fixed())) {
       throw InputError{"needs an encoder that learns", {.object = "reinit_layers"}};

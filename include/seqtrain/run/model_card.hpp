@@ -34,6 +34,7 @@ struct CardFacts {
   std::string base_model = {};  ///< the pre-trained model, a name on the hub
   std::string license = {};
   std::optional<CardDataset> dataset = {};
+  bool is_sentence_encoder = false;  ///< the model has sentence-transformers' layout
 };
 
 /// Returns the license that the card in a model's folder states, or an empty string.
@@ -145,6 +146,7 @@ inline std::string front_matter(const Results& results, const CardFacts& facts) 
   const auto rank = train::value_in(results.flags, "lora-rank");
   const bool merged = train::value_in(results.flags, "merge-adapter") == "true";
   text += "library_name: ";
+  if (facts.is_sentence_encoder) text += "sentence-";
   text += rank.empty() || rank == "0" || merged ? "transformers" : "peft";
   text += "\npipeline_tag: text-classification\n";
   std::string names, index;

@@ -15,6 +15,7 @@
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/weights/config_file.hpp>
+#include <seqtrain/weights/sentence_form.hpp>
 
 namespace seqtrain::weights {
 
@@ -61,6 +62,8 @@ struct ModelConfig {
   /// Tells whether the file has an id2label.
   bool names_labels = false;
   std::optional<ProblemType> problem_type = {};  ///< if the file has one
+  bool mean_pooling = false;  ///< the head takes the mean of all tokens, not the first
+  std::optional<SentenceForm> sentence = {};  ///< if the head is the one of sentence-transformers
   ConfigKeys keys = {};
 
   [[nodiscard]] std::int64_t num_labels() const { return static_cast<std::int64_t>(labels.size()); }

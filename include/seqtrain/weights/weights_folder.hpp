@@ -15,6 +15,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/weights/adapter.hpp>
 #include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/sentence_form.hpp>
 #include <seqtrain/weights/tensor_view.hpp>
 #include <seqtrain/weights/torch_file.hpp>
 #include <seqtrain/weights/weights_file.hpp>
@@ -42,7 +43,8 @@ namespace seqtrain::weights {
 /// the file and the tensor.
 ///
 /// If the directory holds an adapter in PEFT's layout, the tensors are those of its base, and
-/// `adapter` changes some of them.
+/// `adapter` changes some of them. In sentence-transformers' layout they include those of the map
+/// to logits.
 class WeightsFolder {
  public:
   /// `base` is the directory of an adapter's base. By default the adapter names it.
@@ -52,7 +54,14 @@ class WeightsFolder {
     if (!std::filesystem::is_directory(directory_, ignored)) fail("no such directory");
     if (is_adapter(directory_)) use_adapter(base);
     open();
+    if (!is_sentence_classifier(directory_)) return;
+    sentence_ = read_sentence_form(directory_);
+    const auto file = sentence_->dense.filename() / "model.safetensors";
+    for (const auto& [name, tensor] : read(file.string())) tensors_.insert_or_assign(name, tensor);
   }
+
+  /// Returns the layout if it is that of sentence-transformers.
+  [[nodiscard]] const std::optional<SentenceForm>& sentence() const { return sentence_; }
 
   /// Returns the adapter, or null if there is none.
   [[nodiscard]] const Adapter* adapter() const { return adapter_.get(); }
@@ -105,11 +114,6 @@ class WeightsFolder {
     tensors_ = read(*file);
   }
 
-  [[nodiscard]] bool exists(const std::string& file) const {
-    std::error_code ignored;
-    return std::filesystem::exists(directory_ / file, ignored);
-  }
-
   Tensors read(const std::string& file) {
     const auto path = directory_ / file;
     if (path.extension() == ".bin") return named(torch_.emplace_back(path).root().tensors());
@@ -138,8 +142,9 @@ class WeightsFolder {
   Tensors read_shard(const std::string& shard, const json::Value& entry) {
     const bool beside = !shard.empty() && std::filesystem::path{shard}.filename() == shard;
     if (!beside) throw entry.error("'" + shard + "' is not a file in this directory");
-    if (!exists(shard)) throw entry.error("the file " + shard + " is missing");
-    return read(shard);
+    std::error_code ignored;
+    if (std::filesystem::exists(directory_ / shard, ignored)) return read(shard);
+    throw entry.error("the file " + shard + " is missing");
   }
 
   [[noreturn]] void fail(const std::string& problem, const std::string& advice = {}) const {
@@ -149,6 +154,7 @@ class WeightsFolder {
   std::filesystem::path directory_;
   std::filesystem::path config_file_;
   std::shared_ptr<const Adapter> adapter_;
+  std::optional<SentenceForm> sentence_;
   std::vector<std::shared_ptr<const SafetensorsFile>> safetensors_;
   std::vector<TorchFile> torch_;
   Tensors tensors_;

@@ -61,6 +61,7 @@ struct TrainingFlags {
   std::optional<bool> greater_is_better = {};
   train::OnNonfinite on_nonfinite = train::OnNonfinite::stop;
   std::int64_t seed = 1234;
+  bool few_shot = false;
 
   /// Adds the flags as a section of the help.
   void add_to(Flags& flags) {
@@ -202,7 +203,10 @@ struct TrainingFlags {
         .add("on-nonfinite", on_nonfinite,
              {{"stop", train::OnNonfinite::stop}, {"skip", train::OnNonfinite::skip}},
              "what to do if a gradient is not finite: stop, or skip the step", determines_results)
-        .add("seed", seed, "seed of the data order, dropout and the new head", determines_results);
+        .add("seed", seed, "seed of the data order, dropout and the new head", determines_results)
+        .add_switch("few-shot", few_shot,
+                    "train a sentence encoder on pairs of a few examples, with setfit's defaults",
+                    determines_results);
   }
 
   void validate_optimizer() const {

@@ -75,7 +75,8 @@ SEQTRAIN_SEPARATE MadePasses make_passes(LoadedNetwork& loaded, Precision precis
     made.maps_in_bf16 = kernels.maps_in_bf16();
     made.passes = std::make_unique<KernelPasses>(std::move(kernels), network, loaded.parameters,
                                                  loaded.config.hidden_size, frozen);
-  } else if (auto parts = detail::packed_parts(network, precision, options); !parts.empty()) {
+  } else if (auto parts = detail::packed_parts(network, precision, options);
+             !parts.empty() && !loaded.config.mean_pooling) {
     made.passes = std::make_unique<packed::PackedPasses>(
         network, parts, loaded.parameters, options.device, precision,
         static_cast<std::int32_t>(loaded.config.pad_token_id), frozen);

@@ -15,13 +15,15 @@
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
 
-/// Computes the hidden states of first tokens from ids, by embeddings and a stack of layers.
+/// Computes pooled hidden states from ids, by embeddings and a stack of layers.
 /// `Family` has the members `positions`, `layers`, the scope of the layers, and `layer_form`, as
 /// `BertFamily` has. In place of the last two it may have `layer_stack(scope, config)`. If its
 /// `Config` has an `embedding_size` that differs from the hidden states' size, the embeddings are
@@ -32,11 +34,12 @@ class BertEncoder {
   BertEncoder(const Scope& scope, const typename Family::Config& config)
       : embeddings_{scope / "embeddings", config, embedding_size(config), Family::positions},
         projection_{projection(scope, embedding_size(config), config.hidden_size)},
-        layers_{layers(scope, config)} {}
+        layers_{layers(scope, config)},
+        mean_{config.mean_pooling} {}
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
-    return layers_(embed(batch, dropout), mask_of(batch), dropout).select(1, 0);
+    return pooled(layers_(embed(batch, dropout), mask_of(batch), dropout), batch, mean_);
   }
 
   [[nodiscard]] at::Tensor embed(const tensor::Batch& batch, Dropout& dropout) const {
@@ -50,6 +53,7 @@ class BertEncoder {
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
     if (projection_ && !cpu::supports(projection_->weight.size(1))) return {};
     auto parts = layers_.template cpu_parts<T>(embeddings_.cpu_part());
+    if (parts) parts->mean_pooling = mean_;
     if (parts && projection_) parts->projection.emplace(cpu::linear<T>({*projection_}));
     return parts;
   }
@@ -80,6 +84,7 @@ class BertEncoder {
   BertEmbeddings embeddings_;
   std::optional<Linear> projection_;
   LayerStack layers_;
+  bool mean_;
 };
 
 /// What BERT and the families that differ from it in names, sizes and positions have in common. A

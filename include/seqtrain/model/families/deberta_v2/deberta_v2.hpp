@@ -22,6 +22,8 @@
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/config_file.hpp>
 
@@ -151,7 +153,7 @@ class DebertaV2Encoder {
           tensor::attention_mask(batch).view(batch.input_ids.sizes()).unsqueeze(-1);
       hidden = (*convolution_)(embeddings, hidden, is_token, dropout);
     }
-    return hidden.select(1, 0);
+    return pooled(hidden, batch, config_.mean_pooling);
   }
 
   /// Returns the encoder for the hand-written passes, which have no convolution and no embeddings
@@ -168,7 +170,8 @@ class DebertaV2Encoder {
                                            .attention = config_.attention_probs_dropout_prob,
                                            .attention_output = hidden_dropout,
                                            .output = hidden_dropout,
-                                           .distances = hidden_dropout}};
+                                           .distances = hidden_dropout},
+                               .mean_pooling = config_.mean_pooling};
     for (const auto& layer : layers_) parts.layers.push_back(layer.template cpu_part<T>());
     if (distances_ && (config_.content_to_position || config_.position_to_content)) {
       parts.vectors = distances_->template cpu_parts<T>();

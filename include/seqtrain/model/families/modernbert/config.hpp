@@ -19,7 +19,6 @@ struct ModernBertConfig : weights::ModelConfig {
   bool classifier_bias = false;
   double embedding_dropout = 0;
   std::string classifier_activation = "gelu";
-  bool mean_pooling = false;             ///< the head takes the mean of all tokens, not the first
   std::int64_t local_attention = 128;    ///< the width of the window of layers that have one
   double local_rope_theta = 10'000;      ///< the base of rotary positions in these layers
   double global_rope_theta = 160'000;    ///< the base in the other layers

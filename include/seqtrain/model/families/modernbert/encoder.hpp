@@ -23,6 +23,8 @@
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/tensor/batch.hpp>
 
 namespace seqtrain::model {
@@ -168,7 +170,7 @@ class ModernBertEncoder {
       hidden = layers_[i](hidden, rotary, mask, dropout);
     }
     hidden = final_norm_(hidden);
-    return config_.mean_pooling ? mean(hidden, batch) : hidden.select(1, 0);
+    return pooled(hidden, batch, config_.mean_pooling);
   }
 
   /// Returns the encoder for the hand-written passes.
@@ -233,11 +235,6 @@ class ModernBertEncoder {
     const at::Tensor is_token = tensor::attention_mask(batch);
     const at::Tensor is_padding = is_token.transpose(-1, -2).logical_not();
     return {.keys = near.logical_and(is_token.logical_or(is_padding))};
-  }
-
-  static at::Tensor mean(const at::Tensor& hidden, const tensor::Batch& batch) {
-    const at::Tensor is_token = tensor::attention_mask(batch).view(batch.input_ids.sizes());
-    return hidden.mul(is_token.unsqueeze(-1)).sum(1).div(batch.lengths.unsqueeze(1));
   }
 
   Embedding words_;

@@ -21,6 +21,8 @@
 #include <seqtrain/model/families/roberta/roberta.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/tensor/batch.hpp>
 #include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
@@ -76,19 +78,20 @@ class RelativePositions {
   at::Tensor weight_;  ///< [ranges, heads]
 };
 
-/// Computes the hidden states of first tokens from ids.
+/// Computes pooled hidden states from ids.
 class MpnetEncoder {
  public:
   MpnetEncoder(const Scope& scope, const weights::ModelConfig& config)
       : embeddings_{scope / "embeddings", config, config.hidden_size, Positions::after_padding},
         layers_{scope / "encoder.layer", config, form},
-        relative_{scope / "encoder.relative_attention_bias", config.num_attention_heads} {}
+        relative_{scope / "encoder.relative_attention_bias", config.num_attention_heads},
+        mean_{config.mean_pooling} {}
 
   /// Returns [rows, hidden].
   at::Tensor operator()(const tensor::Batch& batch, Dropout& dropout) const {
     AttentionMask mask = mask_of(batch);
     mask.bias = relative_(batch.input_ids.size(1));
-    return layers_(embeddings_(batch, dropout), mask, dropout).select(1, 0);
+    return pooled(layers_(embeddings_(batch, dropout), mask, dropout), batch, mean_);
   }
 
   /// Returns the encoder for the hand-written passes.
@@ -96,6 +99,7 @@ class MpnetEncoder {
   [[nodiscard]] std::optional<cpu::EncoderParts<T>> cpu_parts() const {
     auto parts = layers_.template cpu_parts<T>(embeddings_.cpu_part());
     if (parts) parts->distances.emplace(relative_.cpu_part());
+    if (parts) parts->mean_pooling = mean_;
     return parts;
   }
 
@@ -109,6 +113,7 @@ class MpnetEncoder {
   BertEmbeddings embeddings_;
   LayerStack layers_;
   RelativePositions relative_;
+  bool mean_;
 };
 
 /// MPNet (Song et al. 2020): scores of attention have a bias by the distance of two tokens, the

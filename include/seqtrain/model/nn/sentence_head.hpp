@@ -1,0 +1,39 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/linalg_vector_norm.h>
+
+#include <seqtrain/model/nn/dropout.hpp>
+#include <seqtrain/model/nn/layers.hpp>
+#include <seqtrain/model/nn/parameters.hpp>
+#include <seqtrain/tensor/batch.hpp>
+#include <seqtrain/weights/model_config.hpp>
+
+namespace seqtrain::model {
+
+/// Returns [rows, hidden]: the mean of each row's tokens, or its first token.
+inline at::Tensor pooled(const at::Tensor& hidden, const tensor::Batch& batch, bool mean) {
+  if (!mean) return hidden.select(1, 0);
+  const at::Tensor is_token = tensor::attention_mask(batch).view(batch.input_ids.sizes());
+  return hidden.mul(is_token.unsqueeze(-1)).sum(1).div(batch.lengths.unsqueeze(1));
+}
+
+/// The head of a sentence encoder: perhaps a normalization to length 1, and a map to logits.
+struct SentenceHead {
+  SentenceHead(const Scope& root, const weights::ModelConfig& config)
+      : map{root / "linear", config.hidden_size, config.num_labels()},
+        normalizes{config.sentence->normalizes} {}
+
+  /// Returns logits [rows, labels], or embeddings [rows, hidden] if it ends there.
+  at::Tensor operator()(const at::Tensor& pooled, Dropout&) const {
+    const at::Tensor embedding =
+        normalizes ? pooled / at::linalg_vector_norm(pooled, 2, 1, true).clamp_min(1e-12) : pooled;
+    return ends_at_embeddings ? embedding : map(embedding);
+  }
+
+  Linear map;
+  bool normalizes;
+  bool ends_at_embeddings = false;
+};
+
+}  // namespace seqtrain::model

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <seqtrain/core/atomic_file.hpp>
+#include <seqtrain/core/error.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/weights/safetensors.hpp>
+#include <seqtrain/weights/tensor_view.hpp>
+
+/// The layout of sentence-transformers: modules.json lists the modules that a text passes through.
+namespace seqtrain::weights {
+
+/// The modules after a sentence encoder.
+struct SentenceForm {
+  bool mean_pooling = true;          ///< the mean of all tokens, not the first one
+  bool normalizes = false;           ///< the pooled vector is divided by its 2-norm
+  std::filesystem::path dense = {};  ///< the folder of the linear map, or empty
+};
+
+namespace detail {
+
+inline constexpr std::string_view identity = "torch.nn.modules.linear.Identity";
+
+/// Returns the modules of a directory, or nothing if there is no modules.json: the last word of
+/// each class, and its folder.
+inline auto modules_in(const std::filesystem::path& directory) {
+  std::vector<std::pair<std::string, std::filesystem::path>> modules;
+  std::error_code ignored;
+  if (!std::filesystem::exists(directory / "modules.json", ignored)) return modules;
+  const auto document = json::Document::load(directory / "modules.json");
+  for (const auto& entry : document.root().items()) {
+    const std::string_view type = entry.at("type").string();
+    const std::filesystem::path path{entry.at("path").string()};
+    if (path.filename() != path || path == "." || path == "..") {
+      throw entry.at("path").error("is not the name of a folder beside modules.json");
+    }
+    modules.emplace_back(type.substr(type.rfind('.') + 1), directory / path);
+  }
+  return modules;
+}
+
+/// Tells whether a Pooling's config asks for the mean of all tokens, not for the first token.
+inline bool asks_for_mean(const std::filesystem::path& file) {
+  const auto document = json::Document::load(file);
+  std::string mode;
+  for (const auto& [key, value] : document.root().members()) {
+    if (key == "pooling_mode") mode = value.string();
+    if (key.starts_with("pooling_mode_") && value.boolean()) mode += key.substr(13);
+  }
+  const bool mean = mode == "mean" || mode == "mean_tokens" || mode.empty();
+  if (mean || mode == "cls" || mode == "cls_token") return mean;
+  throw InputError{"the pooling '" + mode + "' is not supported",
+                   {.object = file.string()},
+                   "supported are mean and cls"};
+}
+
+/// Throws `InputError` unless a Dense module is a plain linear map.
+inline void check_dense(const std::filesystem::path& file) {
+  const auto document = json::Document::load(file);
+  const json::Value root = document.root();
+  const auto residual = root.find("use_residual");
+  const bool adds = residual && residual->boolean();
+  if (root.at("activation_function").string() == identity && root.at("bias").boolean() && !adds) {
+    return;
+  }
+  throw InputError{"is no plain linear map, which a classifier needs",
+                   {.object = file.string()},
+                   "its activation_function must be Identity, its bias true"};
+}
+
+}  // namespace detail
+
+/// Tells whether a directory holds a sentence encoder whose last module maps to the logits of
+/// labels: a Dense module, and a config.json that has a problem_type.
+[[nodiscard]] inline bool is_sentence_classifier(const std::filesystem::path& directory) {
+  const auto modules = detail::modules_in(directory);
+  if (modules.empty() || modules.back().first != "Dense") return false;
+  const auto config = json::Document::load(directory / "config.json");
+  return config.root().find("problem_type") && config.root().find("id2label");
+}
+
+/// Reads the layout of a directory; without a modules.json it is an encoder with mean pooling.
+/// Throws `InputError` that names the file if a module is not supported.
+[[nodiscard]] inline SentenceForm read_sentence_form(const std::filesystem::path& directory) {
+  SentenceForm form;
+  std::string kinds;
+  for (const auto& [kind, folder] : detail::modules_in(directory)) {
+    kinds += kind == "Transformer" && folder.has_filename() ? "0_Transformer " : kind + " ";
+    if (kind == "Pooling") form.mean_pooling = detail::asks_for_mean(folder / "config.json");
+    if (kind == "Normalize") form.normalizes = true;
+    if (kind == "Dense" && is_sentence_classifier(directory)) form.dense = folder;
+  }
+  const std::string more = form.normalizes ? "Normalize " : "";
+  const std::string end = form.dense.empty() ? more : more + "Dense ";
+  if (!kinds.empty() && kinds != "Transformer Pooling " + end) {
+    throw InputError{"has modules that are not supported: " + kinds,
+                     {.object = (directory / "modules.json").string()},
+                     "supported are a Transformer without a folder, a Pooling, and perhaps a "
+                     "Normalize and a Dense that maps to the labels of config.json"};
+  }
+  if (!form.dense.empty()) detail::check_dense(form.dense / "config.json");
+  return form;
+}
+
+/// Writes the modules of a classifier beside its encoder, so that sentence-transformers computes
+/// its logits. `map` is linear.weight [labels, hidden] and linear.bias.
+inline void write_sentence_form(const std::filesystem::path& directory, const SentenceForm& form,
+                                std::span<const TensorView> map) {
+  const auto& shape = map.front().shape;
+  auto modules = json::Writer{2}.begin_array();
+  int number = 0;
+  const auto add = [&](const std::string& kind) {
+    const std::string name = std::to_string(number++);
+    const std::string folder = kind == "Transformer" ? "" : name + "_" + kind;
+    modules.begin_object().member("idx", number - 1).member("name", name).member("path", folder);
+    modules.member("type", "sentence_transformers.models." + kind).end_object();
+    return directory / folder;
+  };
+  const auto write = [](const std::filesystem::path& folder, json::Writer& config) {
+    std::filesystem::create_directories(folder);
+    write_file_atomically(folder / "config.json", config.end_object().text() + "\n");
+  };
+  add("Transformer");
+  json::Writer pooling{2}, dense{2};
+  pooling.begin_object().member("word_embedding_dimension", shape[1]);
+  pooling.member("pooling_mode_cls_token", !form.mean_pooling);
+  write(add("Pooling"), pooling.member("pooling_mode_mean_tokens", form.mean_pooling));
+  if (form.normalizes) add("Normalize");
+  dense.begin_object().member("in_features", shape[1]).member("out_features", shape[0]);
+  const auto folder = add("Dense");
+  write(folder, dense.member("bias", true).member("activation_function", detail::identity));
+  write_safetensors(folder / "model.safetensors", map);
+  write_file_atomically(directory / "modules.json", modules.end_array().text() + "\n");
+}
+
+}  // namespace seqtrain::weights

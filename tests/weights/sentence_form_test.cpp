@@ -1,0 +1,137 @@
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/weights/sentence_form.hpp>
+#include <seqtrain/weights/weights_folder.hpp>
+
+#include "support/problem_of.hpp"
+#include "support/shared_data.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace seqtrain::weights {
+namespace {
+
+using tests::problem_of;
+using tests::write_file;
+
+const std::vector<float> numbers{1, 2, 3, 4, 5, 6, 7, 8};
+const std::vector<TensorView> map{
+    {"linear.weight", DType::f32, {2, 3}, std::as_bytes(std::span{numbers}.first(6))},
+    {"linear.bias", DType::f32, {2}, std::as_bytes(std::span{numbers}.last(2))}};
+
+/// A classifier whose encoder has one tensor.
+class Directory {
+ public:
+  explicit Directory(const SentenceForm& form = {}) {
+    write_file(
+        path() / "config.json",
+        R"({"problem_type": "single_label_classification", "id2label": {"0": "a", "1": "b"}})");
+    write_safetensors(path() / "model.safetensors", std::vector{map.back()});
+    write_sentence_form(path(), form, map);
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return directory_.path(); }
+
+  void write(const std::string& name, const std::string& text) const {
+    write_file(path() / name, text);
+  }
+  [[nodiscard]] std::string problem() const {
+    return problem_of([&] { (void)WeightsFolder{path()}; });
+  }
+
+ private:
+  tests::TemporaryDirectory directory_;
+};
+
+TEST(SentenceForm, ReadsWhatItWrites) {
+  for (const bool mean : {false, true}) {
+    for (const bool normalizes : {false, true}) {
+      const Directory directory{{.mean_pooling = mean, .normalizes = normalizes}};
+      EXPECT_TRUE(is_sentence_classifier(directory.path()));
+      const auto form = read_sentence_form(directory.path());
+      EXPECT_EQ(form.mean_pooling, mean);
+      EXPECT_EQ(form.normalizes, normalizes);
+      EXPECT_EQ(form.dense, directory.path() / (normalizes ? "3_Dense" : "2_Dense"));
+      const WeightsFolder folder{directory.path()};
+      ASSERT_TRUE(folder.sentence() && folder.find("linear.weight"));
+      EXPECT_EQ(to_floats(*folder.find("linear.bias")), (std::vector<float>{7, 8}));
+    }
+  }
+}
+
+TEST(SentenceForm, ReadsTheLayoutOfTheirSixthVersion) {
+  const auto form = read_sentence_form(tests::golden() / "sentence");
+  EXPECT_TRUE(form.mean_pooling && form.normalizes);
+  EXPECT_EQ(form.dense.filename(), "3_Dense");
+}
+
+TEST(SentenceForm, IsAnEncoderWithMeanPoolingWithoutModules) {
+  const tests::TemporaryDirectory empty;
+  EXPECT_FALSE(is_sentence_classifier(empty.path()));
+  const auto form = read_sentence_form(empty.path());
+  EXPECT_TRUE(form.mean_pooling && !form.normalizes && form.dense.empty());
+}
+
+TEST(SentenceForm, LeavesEncodersAloneWhoseDenseMapsToNoLabels) {
+  const Directory directory;
+  directory.write("config.json", R"({"id2label": {"0": "a", "1": "b"}})");
+  EXPECT_FALSE(is_sentence_classifier(directory.path()));
+  EXPECT_EQ(directory.problem(), "nothing was thrown");
+  EXPECT_NE(problem_of([&] {
+              (void)read_sentence_form(directory.path());
+            }).find("modules.json: has modules that are not supported"),
+            std::string::npos);
+}
+
+TEST(SentenceForm, RefusesHostileFiles) {
+  const auto refuses = [](const std::string& name, const std::string& text,
+                          const std::string& problem) {
+    const Directory directory;
+    directory.write(name, text);
+    const std::string found = directory.problem();
+    EXPECT_NE(found.find(problem), std::string::npos) << name << ": " << found;
+    const auto file = std::filesystem::path{name}.filename().string();
+    EXPECT_NE(found.find(file), std::string::npos) << name << ": " << found;
+  };
+  const auto module = [](const std::string& type, const std::string& path) {
+    return R"({"type": "sentence_transformers.models.)" + type + R"(", "path": ")" + path + "\"}";
+  };
+  const std::string encoder = module("Transformer", "") + ", " + module("Pooling", "1_Pooling");
+  const std::string dense = ", " + module("Dense", "2_Dense") + "]";
+  for (const char* path : {"..", ".", "../2_Dense", "/tmp", "a/b"}) {
+    refuses("modules.json", "[" + encoder + ", " + module("Dense", path) + "]",
+            "is not the name of a folder beside modules.json");
+  }
+  refuses("modules.json", "{", "modules.json");
+  refuses("modules.json", "[{\"type\": 3, \"path\": \"\"}]", "expected a string");
+  refuses("modules.json", "[" + module("Transformer", "") + dense, "not supported");
+  refuses("modules.json", "[" + encoder + ", " + module("LSTM", "1") + dense, "not supported");
+  refuses("1_Pooling/config.json", R"({"pooling_mode": "max"})", "the pooling 'max'");
+  refuses("1_Pooling/config.json", R"({"pooling_mode_cls_token": true,
+      "pooling_mode_mean_tokens": true})",
+          "is not supported");
+  const std::string start = R"({"in_features": 3, "out_features": 2, "bias": )";
+  const std::string identity = R"("activation_function": "torch.nn.modules.linear.Identity")";
+  refuses("2_Dense/config.json", start + R"(true, "activation_function": "torch.nn.Tanh"})",
+          "is no plain linear map");
+  refuses("2_Dense/config.json", start + "false, " + identity + "}", "is no plain linear map");
+  refuses("2_Dense/config.json", start + R"(true, "use_residual": true, )" + identity + "}",
+          "is no plain linear map");
+  refuses("2_Dense/model.safetensors", "hostile", "model.safetensors");
+}
+
+TEST(SentenceForm, NamesWhatIsMissing) {
+  const Directory directory;
+  std::filesystem::remove(directory.path() / "2_Dense/model.safetensors");
+  EXPECT_NE(directory.problem().find("2_Dense/model.safetensors"), std::string::npos)
+      << directory.problem();
+  std::filesystem::remove(directory.path() / "2_Dense/config.json");
+  EXPECT_NE(directory.problem().find("2_Dense/config.json"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace seqtrain::weights
