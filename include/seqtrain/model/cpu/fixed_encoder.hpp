@@ -138,7 +138,9 @@ class FixedEncoder {
     longest_ = 0;  // the next lines may throw
     if (parts_.distances) parts_.distances->look_up(longest);
     if (parts_.vectors) {
-      parts_.vectors->forward(longest, std::vector<kernels::Dropout>(parts_.layers.size()), false);
+      const std::size_t layers = parts_.layers.size();
+      parts_.vectors->forward(longest, std::vector<kernels::Dropout>(layers),
+                              std::vector<std::uint64_t>(layers), false);
     }
     longest_ = longest;
   }
