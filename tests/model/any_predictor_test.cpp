@@ -38,9 +38,25 @@ class SavedModel {
   explicit SavedModel(const AnyClassifier& model) {
     model.save_pretrained(path());
     std::string words = "[UNK]\n[PAD]\n[CLS]\n[SEP]\n[MASK]\n";
-    for (int i = 0; i < 115; ++i) words += "w" + std::to_string(i) + "\n";
+    std::string vocabulary = R"("[UNK]": 0, "[PAD]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4)";
+    for (int i = 0; i < 115; ++i) {
+      const std::string word = "w" + std::to_string(i);
+      words += word + "\n";
+      vocabulary += ", \"" + word + "\": " + std::to_string(5 + i);
+    }
     tests::write_file(path() / "vocab.txt", words);
     tests::write_file(path() / "tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
+    if (model.config().model_type != "modernbert") return;  // it reads tokenizer.json alone
+    tests::write_file(path() / "tokenizer_config.json",
+                      R"({"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]",
+                          "unk_token": "[UNK]", "mask_token": "[MASK]"})");
+    tests::write_file(
+        path() / "tokenizer.json",
+        R"({"added_tokens": [], "normalizer": null, "pre_tokenizer": {"type": "BertPreTokenizer"},
+            "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+            "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+                      "max_input_chars_per_word": 100, "vocab": {)" +
+            vocabulary + "}}}");
   }
 
   [[nodiscard]] const std::filesystem::path& path() const { return directory_.path(); }

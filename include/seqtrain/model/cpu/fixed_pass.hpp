@@ -61,13 +61,13 @@ class FixedPass {
   void operator()(const Embeddings::Ids* ids, std::size_t count, float* result) const {
     embed(ids, count);
     const bool measured = parts_.losses != nullptr, all = measured || parts_.mean_pooling;
-    const std::span steps{parts_.order};
-    const FixedLayer& last = parts_.layers[steps.back()];
-    for (const std::size_t step : steps.first(steps.size() - (all ? 0 : 1))) {
-      const FixedLayer& layer = parts_.layers[step];
+    const std::vector<std::size_t>& order = parts_.order;
+    const FixedLayer& last = parts_.layers[order.back()];
+    for (std::size_t step = 0; step + (all ? 0 : 1) < order.size(); ++step) {
+      const FixedLayer& layer = parts_.layers[order[step]];
       project(layer, count, {0, 3 * hidden()});
       attend(layer, count, false);
-      finish(layer, count, &step == &steps.back());
+      finish(layer, count, step + 1 == order.size());
     }
     if (measured) return;
     if (all) return pool_all(result);
