@@ -19,7 +19,7 @@ using tests::problem_of;
 using tests::write_file;
 
 const std::vector<float> numbers{1, 2, 3, 4, 5, 6, 7, 8};
-const std::vector<TensorView> map{
+const std::vector<TensorView> dense_map{
     {"linear.weight", DType::f32, {2, 3}, std::as_bytes(std::span{numbers}.first(6))},
     {"linear.bias", DType::f32, {2}, std::as_bytes(std::span{numbers}.last(2))}};
 
@@ -30,8 +30,8 @@ class Directory {
     write_file(
         path() / "config.json",
         R"({"problem_type": "single_label_classification", "id2label": {"0": "a", "1": "b"}})");
-    write_safetensors(path() / "model.safetensors", std::vector{map.back()});
-    write_sentence_form(path(), form, map);
+    write_safetensors(path() / "model.safetensors", std::vector{dense_map.back()});
+    write_sentence_form(path(), form, dense_map);
   }
 
   [[nodiscard]] const std::filesystem::path& path() const { return directory_.path(); }

@@ -85,7 +85,7 @@ TEST(PairLoss, NeedsPairs) {
 
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
-const std::vector<std::int32_t> labels{0, 1, 0, 2, 0, 1};
+const std::vector<std::int32_t> six_labels{0, 1, 0, 2, 0, 1};
 
 std::vector<Pair> pairs_of(const data::Plan& plan) {
   std::vector<Pair> pairs;
@@ -98,11 +98,11 @@ std::vector<Pair> pairs_of(const data::Plan& plan) {
 }
 
 TEST(PairPlan, HasAllPairsAndAsManyOfBothKinds) {
-  const auto plan = make_pair_plan(labels, 4, 7, 0);
+  const auto plan = make_pair_plan(six_labels, 4, 7, 0);
   std::map<Pair, int> equal, other;
   for (const Pair& pair : pairs_of(plan)) {
     EXPECT_LE(pair.first, pair.second);
-    ++(labels[pair.first] == labels[pair.second] ? equal : other)[pair];
+    ++(six_labels[pair.first] == six_labels[pair.second] ? equal : other)[pair];
   }
   // 6 + 3 + 1 pairs of one label, a row with itself included, and 3·2 + 3·1 + 2·1 of two labels.
   EXPECT_EQ(equal.size(), 10U);
@@ -120,7 +120,7 @@ TEST(PairPlan, HasAllPairsAndAsManyOfBothKinds) {
 
 TEST(PairPlan, DependsOnSeedAndEpochOnly) {
   const auto plan = [](std::uint64_t seed, std::uint64_t epoch) {
-    return pairs_of(make_pair_plan(labels, 4, seed, epoch));
+    return pairs_of(make_pair_plan(six_labels, 4, seed, epoch));
   };
   EXPECT_EQ(plan(7, 1), plan(7, 1));
   EXPECT_NE(plan(7, 1), plan(8, 1));
@@ -141,19 +141,19 @@ TEST(PairPlan, RefusesSoManyExamplesThatPairsCannotBeListed) {
 
 TEST(PairPlan, IsTheOrderOfALoaderOfPairs) {
   data::EncodedSet set{100, 0};
-  for (const std::int32_t label : labels) {
+  for (const std::int32_t label : six_labels) {
     set.push_back(std::vector<std::int32_t>{1, label + 10}, 2, label);
   }
   const auto options = pair_options(set, {.plan = {.batch_size = 4}, .seed = 7});
   data::BucketLoader loader{std::move(set), options};
   EXPECT_EQ(loader.batches_in(0), 6);
-  const auto plan = make_pair_plan(labels, 4, 7, 0);
+  const auto plan = make_pair_plan(six_labels, 4, 7, 0);
   std::size_t number = 0;
   for (const data::Batch& batch : loader.epoch(0)) {
     ASSERT_EQ(batch.rows, std::ssize(plan[number]));
     for (std::size_t row = 0; row < plan[number].size(); ++row) {
       EXPECT_EQ(batch.row_ids[row], plan[number][row]);
-      EXPECT_EQ(batch.labels[row], labels[plan[number][row]]);
+      EXPECT_EQ(batch.labels[row], six_labels[plan[number][row]]);
     }
     ++number;
   }
