@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include <seqtrain/kernels/attention.hpp>
 #include <seqtrain/kernels/distance_scores.hpp>
 #include <seqtrain/kernels/dropout.hpp>
 
@@ -41,5 +43,19 @@ struct AttentionCall {
   kernels::DistanceVectors vectors = {};  ///< vectors of head 0
   VectorsOfAHead vectors_of_a_head = {};
 };
+
+/// Computes the angles of rotary positions for sequences of at most that length. Returns the floats
+/// of memory that a thread needs for the attention of any of the layers.
+template <class Layers>
+[[nodiscard]] std::size_t prepare_attention(const Layers& layers, std::size_t longest,
+                                            bool with_vectors) {
+  std::size_t most = 0;
+  for (const auto& layer : layers) {
+    if (layer.rotary) layer.rotary->reserve(longest);
+    most = std::max(most, kernels::AttentionScratch::floats(longest, layer.hidden() / layer.heads,
+                                                            layer.reach, with_vectors));
+  }
+  return most;
+}
 
 }  // namespace seqtrain::model::cpu

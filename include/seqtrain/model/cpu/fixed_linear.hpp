@@ -223,4 +223,15 @@ class FixedLinear {
   std::size_t reduced_columns_ = 0;
 };
 
+/// The memory of a run of `FixedPass`, row-major.
+struct FixedRows {
+  float* x;                          ///< [rows, hidden], the residual; before, the embeddings
+  Bf16* input;                       ///< [rows, hidden], the residual in bf16
+  Bf16* qkv;                         ///< [rows, 3 hidden]
+  Bf16* context;                     ///< [rows, hidden]
+  Bf16* active;                      ///< [rows, inner], or the input of the embeddings' projection
+  Bf16* reduced;                     ///< [rows, columns], see `FixedLinear::reduce`
+  kernels::QuantizedRows quantized;  ///< [rows, hidden or inner]
+};
+
 }  // namespace seqtrain::model::cpu

@@ -22,17 +22,6 @@
 
 namespace seqtrain::model::cpu {
 
-/// A run's memory, row-major.
-struct FixedRows {
-  float* x;                          ///< [rows, hidden], the residual; before, the embeddings
-  Bf16* input;                       ///< [rows, hidden], the residual in bf16
-  Bf16* qkv;                         ///< [rows, 3 hidden]
-  Bf16* context;                     ///< [rows, hidden]
-  Bf16* active;                      ///< [rows, inner], or the input of the embeddings' projection
-  Bf16* reduced;                     ///< [rows, columns], see `FixedLinear::reduce`
-  kernels::QuantizedRows quantized;  ///< [rows, hidden or inner]
-};
-
 /// Passes one run's rows through the layers: on one worker's thread, or on all threads if no
 /// worker is given.
 class FixedPass {

@@ -288,18 +288,4 @@ class Layer {
   }
 };
 
-/// Computes the angles of rotary positions for sequences of at most that length. Returns the floats
-/// of memory that a thread needs for the attention of any of the layers.
-template <class Layers>
-[[nodiscard]] std::size_t prepare_attention(const Layers& layers, std::size_t longest,
-                                            bool with_vectors) {
-  std::size_t most = 0;
-  for (const auto& layer : layers) {
-    if (layer.rotary) layer.rotary->reserve(longest);
-    most = std::max(most, kernels::AttentionScratch::floats(longest, layer.hidden() / layer.heads,
-                                                            layer.reach, with_vectors));
-  }
-  return most;
-}
-
 }  // namespace seqtrain::model::cpu
