@@ -44,9 +44,8 @@ class FixedPass {
     }
   }
 
-  /// Writes the pooled hidden states to `result` [sequences, hidden]. If these are the first
-  /// tokens', the last layer computes no others. In the probe all layers compute all tokens,
-  /// because first tokens alone differ too little, and nothing is written.
+  /// Writes the pooled hidden states to `result` [sequences, hidden]. If these are first tokens',
+  /// the last layer computes no others. A probe computes all, and nothing is written.
   void operator()(const Embeddings::Ids* ids, std::size_t count, float* result) const {
     embed(ids, count);
     const bool measured = parts_.losses != nullptr, all = measured || parts_.mean_pooling;
