@@ -18,10 +18,10 @@ namespace {
 using tests::problem_of;
 using tests::write_file;
 
-const std::vector<float> numbers{1, 2, 3, 4, 5, 6, 7, 8};
+const std::vector<float> eight_numbers{1, 2, 3, 4, 5, 6, 7, 8};
 const std::vector<TensorView> dense_map{
-    {"linear.weight", DType::f32, {2, 3}, std::as_bytes(std::span{numbers}.first(6))},
-    {"linear.bias", DType::f32, {2}, std::as_bytes(std::span{numbers}.last(2))}};
+    {"linear.weight", DType::f32, {2, 3}, std::as_bytes(std::span{eight_numbers}.first(6))},
+    {"linear.bias", DType::f32, {2}, std::as_bytes(std::span{eight_numbers}.last(2))}};
 
 /// A classifier whose encoder has one tensor.
 class Directory {
