@@ -121,8 +121,8 @@ class FewShotPasses : public model::Passes {
   }
 
  private:
-  /// Returns the number of changes of the parameters that somebody has counted. The optimizer may
-  /// not count its own.
+  /// Returns the number of counted changes of the parameters. An optimizer may leave its own
+  /// uncounted.
   [[nodiscard]] std::int64_t changes() const {
     std::int64_t sum = 0;
     for (const auto& parameter : parameters_) sum += tensor::changes_of(parameter.value);
@@ -178,10 +178,11 @@ inline void learn_from(model::AnyClassifier& model, std::vector<data::Batch> exa
 
 /// Checks the flags of a run with `--few-shot`, and gives those that are not given setfit's
 /// defaults. Throws `InputError` that names the flag if one does not fit.
-inline void take_flags(cli::TrainFlags& flags, const cli::Flags& given) {
+inline void take_flags(cli::TrainFlags& flags, cli::Flags& given) {
   if (!flags.few_shot) return;
   const auto prefer = [&](const char* name, auto& value, auto usual) {
     if (!given.is_given(name)) value = usual;
+    given.count_as_changed(name);
   };
   prefer("epochs", flags.epochs, 1);
   prefer("learning-rate", flags.learning_rate, 2e-5);
@@ -196,6 +197,9 @@ inline void take_flags(cli::TrainFlags& flags, const cli::Flags& given) {
   };
   refuse(flags.freeze_encoder, "freeze-encoder", ": the whole encoder learns");
   refuse(flags.lora_rank > 0, "lora-rank", ": the whole encoder learns");
+  refuse(!flags.teacher.empty(), "teacher", ": the loss is that of pairs");
+  refuse(given.is_given("order"), "order", ": pairs have an order of their own");
+  refuse(given.is_given("bucket-pool"), "bucket-pool", ": pairs have an order of their own");
   refuse(flags.soft_labels, "soft-labels", ": a text has one label");
   refuse(flags.loss != cli::LossChoice::by_problem, "loss", ": the loss is that of pairs");
   refuse(!flags.class_weights.empty(), "class-weights", ": the loss is that of pairs");

@@ -160,7 +160,7 @@ void learn_from_few(const Program& program, Prepared& run, const data::EncodedSe
   const weights::SentenceForm& form = *run.model.config().sentence;
   program.log.info(std::string{"Few-shot: the embedding of a text is "} +
                    (form.mean_pooling ? "the mean of its tokens" : "its first token") +
-                   (form.normalizes ? ", normalised to length 1" : ", not normalised"));
+                   (form.normalizes ? ", normalized to length 1" : ", not normalized"));
 }
 
 /// Trains the model, evaluates it after each epoch and saves checkpoints.
@@ -321,7 +321,7 @@ void train_together(const Program& program) {
 }  // namespace
 
 void fine_tune(const log::Log& log, const std::string& program, cli::TrainFlags& flags,
-               const cli::Flags& parser) {
+               cli::Flags& parser) {
   few_shot::take_flags(flags, parser);
   const auto world = dist::World::from_environment();
   log.set_rank(world.rank);

@@ -208,7 +208,7 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
   settings.emplace_back("teacher", flags.teacher.empty() ? "" : cli::fingerprint(flags.teacher));
   if (const auto& form = model.config().sentence) {
     settings.emplace_back("pooling", std::string{form->mean_pooling ? "mean" : "cls"} +
-                                         (form->normalizes ? ", normalised" : ""));
+                                         (form->normalizes ? ", normalized" : ""));
   }
   program.processes.check_equal(settings);
   auto checkpoints = first ? std::make_unique<cli::RunCheckpoints>(flags, directory, settings,

@@ -54,6 +54,16 @@ Parsed parse(std::vector<const char*> arguments) {
   return parsed;
 }
 
+TEST(Flags, TheValueOfAProgramCountsAsAChange) {
+  double rate = 5e-5;
+  Flags flags{"program", "does something"};
+  flags.add("learning-rate", rate, "");
+  const char* const none = "program";
+  ASSERT_TRUE(flags.parse(1, &none));
+  flags.count_as_changed("learning-rate");
+  EXPECT_EQ(flags.changed_values(), (train::Pairs{{"learning-rate", "5e-05"}}));
+}
+
 TEST(Flags, KeepTheVariablesValueAsDefault) {
   const auto parsed = parse({});
   EXPECT_TRUE(parsed.go_on);

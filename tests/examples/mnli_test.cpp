@@ -414,7 +414,7 @@ TEST_F(Mnli, TrainsOnAFewExamplesAsASentenceEncoder) {
   const auto run = run_example("mnli", flags("run", few));
   ASSERT_EQ(run.code, 0) << run.output;
   EXPECT_NE(run.output.find("Few-shot: the embedding of a text is the mean of its tokens, not "
-                            "normalised"),
+                            "normalized"),
             std::string::npos)
       << run.output;
   const auto model = directory_ / "run/model";
@@ -476,6 +476,9 @@ TEST_F(Mnli, RefusesWhatFewExamplesCannotTrain) {
   refused("--lora-rank 2", "--few-shot: does not go with --lora-rank");
   refused("--long-texts windows", "--few-shot: does not go with --long-texts windows");
   refused("--loss focal", "--few-shot: does not go with --loss");
+  refused("--teacher " + file_.string(), "--few-shot: does not go with --teacher");
+  refused("--order shuffle", "--few-shot: does not go with --order");
+  refused("--bucket-pool 7", "--few-shot: does not go with --bucket-pool");
 }
 
 TEST_F(Mnli, KeepsARunUnlessToldOtherwise) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -125,6 +126,15 @@ TEST(Int8, LosesNothingOfEqualRows) {
   Factors factors{2, n};
   quantize_rows(x.data(), 2, n, factors.x());
   EXPECT_EQ(quantization_loss(x.data(), 2, n, factors.x()), 0);
+}
+
+TEST(Int8, TellsThatANumberIsNone) {
+  const std::size_t n = 32;
+  std::vector<float> x(2 * n, 1.5F);
+  x[3] = std::numeric_limits<float>::quiet_NaN();
+  Factors factors{2, n};
+  quantize_rows(x.data(), 2, n, factors.x());
+  EXPECT_TRUE(std::isnan(quantization_loss(x.data(), 2, n, factors.x())));
 }
 
 TEST(Int8, QuantizesEachOutputChannelByItsLargestWeight) {

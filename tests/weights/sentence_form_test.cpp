@@ -111,6 +111,11 @@ TEST(SentenceForm, RefusesHostileFiles) {
   refuses("modules.json", "[" + module("Transformer", "") + dense, "not supported");
   refuses("modules.json", "[" + encoder + ", " + module("LSTM", "1") + dense, "not supported");
   refuses("1_Pooling/config.json", R"({"pooling_mode": "max"})", "the pooling 'max'");
+  refuses("1_Pooling/config.json", R"({"pooling_mode_cls_token": true, "pooling_mode": "mean"})",
+          "is not supported");
+  refuses("1_Pooling/config.json", R"({"pooling_mode_mean_tokens": false})", "the pooling ''");
+  refuses("modules.json", "[" + module("Transformer", "") + ", " + module("Pooling", "") + dense,
+          "is not the name of a folder");
   refuses("1_Pooling/config.json", R"({"pooling_mode_cls_token": true,
       "pooling_mode_mean_tokens": true})",
           "is not supported");
@@ -122,6 +127,20 @@ TEST(SentenceForm, RefusesHostileFiles) {
   refuses("2_Dense/config.json", start + R"(true, "use_residual": true, )" + identity + "}",
           "is no plain linear map");
   refuses("2_Dense/model.safetensors", "hostile", "model.safetensors");
+}
+
+TEST(SentenceForm, IsNoClassifierWhoseHeadIsElsewhere) {
+  const Directory directory;
+  EXPECT_TRUE(is_sentence_classifier(directory.path()));
+  const std::string labels =
+      R"("problem_type": "single_label_classification", "id2label": {"0": "a", "1": "b"})";
+  directory.write("config.json",
+                  R"({"architectures": ["BertForSequenceClassification"], )" + labels + "}");
+  EXPECT_FALSE(is_sentence_classifier(directory.path()));
+  directory.write("config.json", R"({"architectures": ["BertModel"], )" + labels + "}");
+  EXPECT_TRUE(is_sentence_classifier(directory.path()));
+  directory.write("2_Dense/config.json", R"({"in_features": 3, "out_features": 128})");
+  EXPECT_FALSE(is_sentence_classifier(directory.path()));
 }
 
 TEST(SentenceForm, NamesWhatIsMissing) {

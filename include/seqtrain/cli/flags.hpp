@@ -194,6 +194,12 @@ class Flags : public FlagList {
     std::ranges::find(flags_, name, &Flag::name)->changed.reset();
   }
 
+  /// Counts the value that a flag has now as a change, although it may be the default.
+  void count_as_changed(const std::string& name) {
+    Flag& flag = *std::ranges::find(flags_, name, &Flag::name);
+    flag.changed = flag.text();
+  }
+
  private:
   /// Returns the words as `a, b or c`.
   template <class T>

@@ -80,8 +80,12 @@ namespace seqtrain::hub {
       has("vocabulary.txt") || std::ranges::any_of(text::vocabulary_file_names, is_vocabulary);
   if (!has("config.json") || !tokenizer || !weights::weights_file(folder)) return false;
   try {
+    for (const auto& [kind, part] : weights::detail::modules_in(folder)) {
+      const bool has_config = kind == "Pooling" || kind == "Dense";
+      if (has_config && !is_file(part / "config.json")) return false;
+    }
     return std::ranges::all_of(weights::weights_files(folder), is_file);
-  } catch (const InputError&) {  // the index is damaged
+  } catch (const InputError&) {  // the index, or the list of modules, is damaged
     return false;
   }
 }

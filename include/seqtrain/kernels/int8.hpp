@@ -83,7 +83,7 @@ void quantize_rows(const T* x, std::size_t rows, std::size_t n, const QuantizedR
 /// Returns the relative error of quantizing x [rows, n]: the sum over the columns of the error's
 /// norm, divided by the sum of the norms of the differences from the column's mean. It is about
 /// 0.01 if the columns have similar sizes, and grows if some are far larger. Returns 0 if all rows
-/// are equal.
+/// are equal, and NaN if a number is.
 template <class T>
 double quantization_loss(const T* x, std::size_t rows, std::size_t n, const QuantizedRows& found) {
   double errors = 0;
@@ -103,7 +103,7 @@ double quantization_loss(const T* x, std::size_t rows, std::size_t n, const Quan
     errors += std::sqrt(error_squares);
     differences += std::sqrt(std::max(0.0, squares - sum * sum / static_cast<double>(rows)));
   }
-  return differences > 0 ? errors / differences : 0;
+  return differences > 0 || std::isnan(errors) ? errors / differences : 0;
 }
 
 /// The quantized weights of a panel of output channels of a linear map: a weight is about its byte

@@ -69,7 +69,9 @@ struct ClassifierOptions {
       throw InputError{"does not go with a frozen encoder", {.object = "lora"}};
     }
     if (few_shot && (freeze_encoder || encoder_is_fixed() || windows)) {
-      throw InputError{"needs an encoder that learns and reads no windows", {.object = "few_shot"}};
+      throw InputError{"needs an encoder that learns and reads no windows",
+                       {.object = "few_shot"},
+                       "choose another base, or train without --few-shot"};
     }
     if (reinit_layers != 0 && (freeze_encoder || encoder_is_fixed())) {
       throw InputError{"needs an encoder that learns", {.object = "reinit_layers"}};

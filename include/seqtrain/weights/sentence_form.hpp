@@ -39,10 +39,12 @@ inline auto modules_in(const std::filesystem::path& directory) {
   for (const auto& entry : document.root().items()) {
     const std::string_view type = entry.at("type").string();
     const std::filesystem::path path{entry.at("path").string()};
-    if (path.filename() != path || path == "." || path == "..") {
+    const std::string_view kind = type.substr(type.rfind('.') + 1);
+    if (path.filename() != path || path == "." || path == ".." ||
+        (path.empty() && kind != "Transformer")) {
       throw entry.at("path").error("is not the name of a folder beside modules.json");
     }
-    modules.emplace_back(type.substr(type.rfind('.') + 1), directory / path);
+    modules.emplace_back(kind, directory / path);
   }
   return modules;
 }
@@ -51,11 +53,13 @@ inline auto modules_in(const std::filesystem::path& directory) {
 inline bool asks_for_mean(const std::filesystem::path& file) {
   const auto document = json::Document::load(file);
   std::string mode;
+  bool is_told = false;
   for (const auto& [key, value] : document.root().members()) {
-    if (key == "pooling_mode") mode = value.string();
+    if (key == "pooling_mode") mode += value.string();
     if (key.starts_with("pooling_mode_") && value.boolean()) mode += key.substr(13);
+    is_told = is_told || key.starts_with("pooling_mode");
   }
-  const bool mean = mode == "mean" || mode == "mean_tokens" || mode.empty();
+  const bool mean = mode == "mean" || mode == "mean_tokens" || !is_told;
   if (mean || mode == "cls" || mode == "cls_token") return mean;
   throw InputError{"the pooling '" + mode + "' is not supported",
                    {.object = file.string()},
@@ -79,12 +83,22 @@ inline void check_dense(const std::filesystem::path& file) {
 }  // namespace detail
 
 /// Tells whether a directory holds a sentence encoder whose last module maps to the logits of
-/// labels: a Dense module, and a config.json that has a problem_type.
+/// labels: a Dense module with an output for each label of config.json, which has a problem_type
+/// and is not that of a classifier with a head of its own.
 [[nodiscard]] inline bool is_sentence_classifier(const std::filesystem::path& directory) {
   const auto modules = detail::modules_in(directory);
   if (modules.empty() || modules.back().first != "Dense") return false;
   const auto config = json::Document::load(directory / "config.json");
-  return config.root().find("problem_type") && config.root().find("id2label");
+  const auto labels = config.root().find("id2label");
+  if (!labels || !config.root().find("problem_type")) return false;
+  if (const auto classes = config.root().find("architectures")) {
+    for (const auto& name : classes->items()) {
+      if (name.string().ends_with("ForSequenceClassification")) return false;
+    }
+  }
+  const auto dense = json::Document::load(modules.back().second / "config.json");
+  const auto outputs = dense.root().find("out_features");
+  return outputs && outputs->integer() == std::ssize(labels->members());
 }
 
 /// Reads the layout of a directory; without a modules.json it is an encoder with mean pooling.

@@ -126,7 +126,7 @@ class FixedEncoder {
     parts_.losses = nullptr;
     for (FixedLinear* const linear : parts_.all_linears()) {
       const bool loses = std::ranges::any_of(losses, [&](const auto& loss) {
-        return loss.first == linear && loss.second > largest_loss;
+        return loss.first == linear && !(loss.second <= largest_loss);
       });
       if (loses) linear->keep_in_bf16();
     }
