@@ -137,9 +137,11 @@ void learn_from_teacher(const Program& program, const Prepared& run, Examples& e
   std::vector<float> logits(bytes.size() / sizeof(float));
   std::memcpy(logits.data(), bytes.data(), bytes.size());
   const auto unlabelled = std::ranges::count(examples.train.set.arrays().labels, -1);
-  if (unlabelled > 0) {
-    program.log.info(std::to_string(unlabelled) +
-                     " training examples have no label and learn from the teacher alone");
+  const std::string alone = " training examples have no label and learn from the teacher alone";
+  if (unlabelled == std::ssize(examples.train.set.arrays().labels)) {
+    program.log.warning("All" + alone + "; --label-field names another field");
+  } else if (unlabelled > 0) {
+    program.log.info(std::to_string(unlabelled) + alone);
   }
   examples.train.set = with_targets(std::move(examples.train.set), std::move(logits));
 }

@@ -205,7 +205,8 @@ inline void keep_way_of_model(const Program& program, seqtrain::text::AnyTokeniz
   }
   auto settings =
       cli::run_settings(program.parser.determining_values(), flags, name(model.precision()));
-  settings.emplace_back("teacher", flags.teacher.empty() ? "" : cli::fingerprint(flags.teacher));
+  settings.emplace_back("teacher",
+                        flags.teacher.empty() ? "" : fingerprint_of_teacher(flags.teacher));
   if (const auto& form = model.config().sentence) {
     settings.emplace_back("pooling", std::string{form->mean_pooling ? "mean" : "cls"} +
                                          (form->normalizes ? ", normalized" : ""));

@@ -128,6 +128,8 @@ class Processes {
   }
 
  private:
+  static constexpr std::string_view stop_mark = "\x01stopped: ";  // of what is gathered
+
   /// Calls `work` on the processes whose `mine` is true and waits for them on all processes. If it
   /// throws on one, all throw an error.
   template <class Work>
@@ -136,6 +138,9 @@ class Processes {
     std::string problem;
     try {
       if (mine) work();
+    } catch (const seqtrain::train::Stopped& stopped) {
+      error = std::current_exception();
+      problem = std::string{stop_mark} + stopped.what();
     } catch (const std::exception& thrown) {
       error = std::current_exception();
       problem = thrown.what();
@@ -144,6 +149,9 @@ class Processes {
     if (error) std::rethrow_exception(error);
     for (std::size_t rank = 0; rank < problems.size(); ++rank) {
       if (problems[rank].empty()) continue;
+      if (problems[rank].starts_with(stop_mark)) {
+        throw seqtrain::train::Stopped{problems[rank].substr(stop_mark.size())};
+      }
       throw seqtrain::InputError{problems[rank], {.object = "rank " + std::to_string(rank)}};
     }
   }

@@ -49,8 +49,8 @@ std::filesystem::path place_of_answers(const TeacherQuestion& question,
     print.add(example.text_pair ? "\n1" : "\n0");
     print.add(example.text_pair.value_or(""));
   });
-  print.add(cli::fingerprint(teacher.directory));
-  if (!teacher.base.empty()) print.add(cli::fingerprint(teacher.base));
+  print.add(fingerprint_of_teacher(teacher.directory));
+  if (!teacher.base.empty()) print.add(cli::fingerprint_of_model(teacher.base));
   print.add(name(question.precision));
   print.add(question.device.str());
   std::string name = print.text();
@@ -81,7 +81,15 @@ void write_answers(const TeacherQuestion& question, const cli::FoundModel& found
   std::int64_t done = 0;
   const auto answer = [&] {
     if (question.stop.stop_requested()) throw train::Stopped{"stopped while the teacher answered"};
-    out.write(window.answer());
+    const std::string text = window.answer();
+    try {
+      (void)AnswerReader{question.labels, place}.read(text);
+    } catch (const InputError&) {
+      throw InputError{"answers with numbers that are not finite",
+                       {.object = place},
+                       "look at its weights, or take another teacher"};
+    }
+    out.write(text);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     bar.draw({.name = "teacher",
               .done = done,
@@ -129,8 +137,11 @@ std::vector<float> ask_teacher(const TeacherQuestion& question) {
   const auto file = place_of_answers(question, found);
   std::error_code none;
   if (!std::filesystem::exists(file, none)) write_answers(question, found, file);
-  auto logits = AnswerReader{question.labels, file.string()}.read(MappedFile{file}.text());
   question.log.info("The teacher's answers are in " + file.string());
-  if (logits.size() == question.rows.size() * question.labels.size()) return logits;
+  try {
+    auto logits = AnswerReader{question.labels, file.string()}.read(MappedFile{file}.text());
+    if (logits.size() == question.rows.size() * question.labels.size()) return logits;
+  } catch (const InputError&) {  // told below
+  }
   throw InputError{"is damaged", {.object = file.string()}, "remove it"};
 }

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -12,12 +15,14 @@
 
 #include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/local_input.hpp>
+#include <seqtrain/cli/run_settings.hpp>
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/labels.hpp>
 #include <seqtrain/data/read_options.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/model/precision.hpp>
+#include <seqtrain/weights/adapter.hpp>
 
 /// Returns the flags with a local path in place of the teacher's gs:// address or name on the hub.
 [[nodiscard]] inline seqtrain::cli::TrainFlags with_local_teacher(seqtrain::cli::TrainFlags flags,
@@ -29,6 +34,21 @@
     flags.teacher = cli::find_model(flags.teacher, log).directory.string();
   }
   return flags;
+}
+
+/// Returns the size and the checksum of what determines a local teacher's answers: its file, or its
+/// model's files with those of a base on the disk.
+[[nodiscard]] inline std::string fingerprint_of_teacher(const std::filesystem::path& teacher) {
+  using namespace seqtrain;
+  const auto print = [](const std::filesystem::path& place) {
+    const bool is_model =
+        std::filesystem::exists(place / "config.json") || weights::is_adapter(place);
+    return is_model ? cli::fingerprint_of_model(place) : cli::fingerprint(place);
+  };
+  if (!weights::is_adapter(teacher)) return print(teacher);
+  const std::filesystem::path base = cli::base_of(weights::read_adapter_config(teacher));
+  std::error_code none;
+  return print(teacher) + (std::filesystem::is_directory(base, none) ? print(base) : "");
 }
 
 /// Returns the options for reading the training file. Its examples may lack labels if there is a

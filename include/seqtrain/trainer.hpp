@@ -97,7 +97,7 @@ class Trainer {
       safe_point(fit, keeper, parts...);
       if (fit.is_done()) save(train::Moment::end, fit, keeper, parts...);
     }
-    exchange_averages();
+    train::exchange_averages(optimizer_, model_);
     fit.apply_best(model_);
     train::notify(fit.end_event(), parts...);
     return fit.report(keeper.problem());
@@ -143,26 +143,17 @@ class Trainer {
     }
   }
 
-  /// Evaluates the epoch with the averages of the parameters, if the optimizer keeps any.
+  /// Evaluates the epoch, and keeps its parameters if it is the best one.
   template <class Fit, class... Parts>
   void end_epoch(Fit& fit, Keeper keeper, Parts&... parts) {
-    exchange_averages();
     try {
-      if constexpr (Fit::has_dev) {
-        fit.state.dev.push_back(train::evaluate(model_, fit.dev, fit.dev_point(), parts...));
-      }
+      train::with_averages(optimizer_, model_, [&] {
+        fit.evaluate_dev(model_, parts...);
+        fit.end_epoch(model_);
+      });
     } catch (const train::Stopped&) {
-      exchange_averages();
       safe_point(fit, keeper, parts...);
       throw;
-    }
-    fit.end_epoch(model_);
-    exchange_averages();
-  }
-
-  void exchange_averages() {
-    if constexpr (requires { optimizer_.exchange_averages(model_.parameters()); }) {
-      optimizer_.exchange_averages(model_.parameters());
     }
   }
 

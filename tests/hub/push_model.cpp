@@ -1,6 +1,7 @@
 // Pushes a model's folder to the hub, for tests in other languages.
-#include <seqtrain/cli/push_to_hub.hpp>
 #include <seqtrain/cli/run.hpp>
+
+#include "examples/push_to_hub.hpp"
 
 int main(int argc, char** argv) {
   return seqtrain::cli::run([&](const seqtrain::log::Log& log) {
@@ -8,6 +9,6 @@ int main(int argc, char** argv) {
     seqtrain::cli::OutputFlags flags;
     flags.push_to_hub = argv[2];
     flags.validate();
-    seqtrain::cli::PushToHub{flags, log}.push(argv[1], {});
+    PushToHub{flags, log}.push(argv[1], {});
   });
 }

@@ -62,6 +62,17 @@ TEST(Averaged, AnExchangeCountsAsAChangeOfTheValues) {
   EXPECT_GT(tensor::changes_of(parameters[0].value), before);
 }
 
+TEST(Averaged, BeginsAnewAfterAFitThatEndedWithTheAverages) {
+  const auto parameters = one_and_a_frozen();
+  Averaged optimizer{Adam{{.lr = 0.1}}, 0.9};
+  for (int t = 0; t < 3; ++t) take_step(optimizer, parameters);
+  optimizer.exchange_averages(parameters);
+  take_step(optimizer, parameters);
+  const float value = value_of(parameters[0]);
+  optimizer.exchange_averages(parameters);
+  EXPECT_EQ(value_of(parameters[0]), value);
+}
+
 TEST(Averaged, WithoutADecayIsTheOptimizer) {
   const auto averaged = one_and_a_frozen(), plain = one_and_a_frozen();
   Averaged optimizer{Adam{}, 0};

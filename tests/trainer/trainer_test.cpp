@@ -417,6 +417,15 @@ TEST(Trainer, KeepsTheAveragesOfTheBestEpoch) {
   EXPECT_EQ(trainer.model().weight(), -1);
 }
 
+TEST(Trainer, TakesBackTheAveragesIfAnObserverThrows) {
+  struct Thrower {
+    void on(const train::EvalEnd&) { throw Error{"the disk is full"}; }
+  } thrower;
+  auto trainer = make_averaging_trainer();
+  EXPECT_THROW((void)trainer.fit({.epochs = 1}, FakeLoader{{1, -1}, 1}, thrower), Error);
+  EXPECT_GT(trainer.model().weight(), 0);
+}
+
 TEST(Trainer, SavesTheValuesIfAnEvaluationWithAveragesIsStopped) {
   struct Stopper {
     void on(const train::EvalStep&) { stop.request_stop(); }

@@ -21,6 +21,7 @@
 #include <seqtrain/data/text_folder.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/train/pairs.hpp>
+#include <seqtrain/weights/sentence_form.hpp>
 #include <seqtrain/weights/weights_folder.hpp>
 
 namespace seqtrain::cli {
@@ -74,7 +75,15 @@ inline std::string fingerprint(const std::filesystem::path& path) {
 /// weights that are loaded and the tokenizer.
 inline std::string fingerprint_of_model(const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> files{directory / "config.json"};
-  std::ranges::copy(weights::weights_files(directory), std::back_inserter(files));
+  if (weights::is_adapter(directory)) {
+    files.push_back(directory / weights::adapter_config_name);
+    files.push_back(directory / weights::adapter_weights_name);
+  } else {
+    std::ranges::copy(weights::weights_files(directory), std::back_inserter(files));
+  }
+  if (weights::is_sentence_classifier(directory)) {
+    files.push_back(weights::read_sentence_form(directory).dense / "model.safetensors");
+  }
   std::ranges::copy(text::tokenizer_files(directory), std::back_inserter(files));
   std::erase_if(files, [](const auto& file) { return !std::filesystem::is_regular_file(file); });
   return fingerprint(std::span<const std::filesystem::path>{files});

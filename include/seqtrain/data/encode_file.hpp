@@ -123,8 +123,10 @@ void encode_part(const R& reader, const Part& part, const T& tokenizer, const La
   out.counts = {};
   const auto none = Targets::none(labels);
   reader.read(part, [&](const Example& example) {
-    const bool has_none = example.label && labels.is_no_label(*example.label);
-    if (has_none && !options.read.label_optional) return void(++out.counts.left_out);
+    const bool optional = options.read.label_optional;
+    const bool has_none = example.label && (labels.is_no_label(*example.label) ||
+                                            (optional && example.label->empty()));
+    if (has_none && !optional) return void(++out.counts.left_out);
     if (!example.label && is_labelled(reader)) {
       throw reader.label_error("expected a label, found null", example, {});
     }

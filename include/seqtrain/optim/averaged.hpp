@@ -25,7 +25,8 @@ namespace seqtrain::optim {
 /// 1992). `Trainer` evaluates with the averages and ends with them. Step t, counted from 1, sets an
 /// average to d · average + (1 - d) · value, where d is the smaller of `decay` and
 /// (1 + t) / (10 + t), so that the values of the first steps soon lose their weight. An average
-/// begins with the value after the parameter's first step. A step that is not taken counts too.
+/// begins with the value after the parameter's first step, and a fit that follows another begins
+/// anew. A step that is not taken counts too.
 template <class O>
 class Averaged {
  public:
@@ -39,6 +40,7 @@ class Averaged {
 
   Outcome step(std::span<const tensor::Parameter> parameters, Step step) {
     Outcome outcome = optimizer_.step(parameters, step);
+    if (exchanged_) forget();
     if (decay_ > 0) update(parameters);
     return outcome;
   }
@@ -48,6 +50,7 @@ class Averaged {
   /// Exchanges the values of the parameters with their averages, if there are any.
   void exchange_averages(std::span<const tensor::Parameter> parameters) {
     const at::NoGradGuard no_grad;
+    exchanged_ = !exchanged_;
     for (const auto& parameter : parameters) {
       const auto found = averages_.find(parameter.name);
       if (found == averages_.end()) continue;
@@ -87,9 +90,16 @@ class Averaged {
     optimizer_.load_state(others, parameters);
     averages_ = std::move(averages);
     steps_ = steps.template item<double>();
+    exchanged_ = false;
   }
 
  private:
+  void forget() {
+    averages_.clear();
+    steps_ = 0;
+    exchanged_ = false;
+  }
+
   void update(std::span<const tensor::Parameter> parameters) {
     const at::NoGradGuard no_grad;
     ++steps_;
@@ -108,6 +118,7 @@ class Averaged {
   O optimizer_;
   double decay_;
   double steps_ = 0;
+  bool exchanged_ = false;                                   ///< the parameters have the averages
   std::map<std::string, at::Tensor, std::less<>> averages_;  ///< by the parameter's name
 };
 

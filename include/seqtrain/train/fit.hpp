@@ -136,6 +136,12 @@ struct Fit {
     return {skipped.step, ++state.skipped_steps, skipped.problem};
   }
 
+  /// Evaluates the model on the dev loader, if there is one.
+  template <class M, class... Parts>
+  void evaluate_dev(M& model, Parts&... parts) {
+    if constexpr (has_dev) state.dev.push_back(evaluate(model, dev, dev_point(), parts...));
+  }
+
   /// Ends an epoch that has been evaluated.
   template <class M>
   void end_epoch(const M& model) {

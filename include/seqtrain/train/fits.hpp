@@ -81,6 +81,10 @@ consteval void check_optimizer() {
                 "the optimizer lacks step(parameters, optim::Step) or learning_rate()");
   static_assert(OptimizerFor<O, M>,
                 "the optimizer steps another parameter_type than the model has");
+  static_assert(
+      !requires { &O::exchange_averages; } ||
+          requires(O & o, M & m) { o.exchange_averages(m.parameters()); },
+      "the optimizer's exchange_averages does not take the model's parameters()");
 }
 
 /// Fails to compile unless the loader yields the model's batches.

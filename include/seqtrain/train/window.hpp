@@ -60,4 +60,25 @@ void for_each_batch(L& loader, std::int64_t epoch, std::int64_t first, const Use
   }
 }
 
+/// Exchanges the parameters with the averages that the optimizer keeps, if it keeps any.
+template <class O, class M>
+void exchange_averages(O& optimizer, M& model) {
+  if constexpr (requires { optimizer.exchange_averages(model.parameters()); }) {
+    optimizer.exchange_averages(model.parameters());
+  }
+}
+
+/// Calls `work` while the model has the averages that the optimizer keeps, if it keeps any.
+template <class O, class M, class Work>
+void with_averages(O& optimizer, M& model, const Work& work) {
+  exchange_averages(optimizer, model);
+  try {
+    work();
+  } catch (...) {
+    exchange_averages(optimizer, model);
+    throw;
+  }
+  exchange_averages(optimizer, model);
+}
+
 }  // namespace seqtrain::train
