@@ -50,7 +50,7 @@ TEST_F(TrainFlagsTest, DetermineResultsUnlessTheyAreListedHere) {
   ASSERT_TRUE(flags.parse(parser, 1, arguments.data()));
   const std::set<std::string> others{
       // run_settings has fingerprints of these in their place
-      "model", "train-file", "dev-file", "dev-fraction", "precision",
+      "model", "teacher", "train-file", "dev-file", "dev-fraction", "precision",
       // files replace these before the run
       "dataset", "train-split", "dev-split", "test-split",
       // a resumed run may be longer

@@ -427,8 +427,9 @@ TEST_F(Mnli, TrainsOnAFewExamplesAsASentenceEncoder) {
   EXPECT_EQ(metrics.root().at("train").at("steps").integer(), 18);  // 2 · 72 pairs of 16 texts
   EXPECT_EQ(metrics.root().at("flags").at("lr-scheduler-type").string(), "linear");
   const auto known = scores_in(read_file(directory_ / "run/predictions.jsonl"));
-  const auto predicted = run_example(
-      "predict", "--threads 1 --model " + (directory_ / "run").string() + " " + file_.string());
+  const auto predicted =
+      run_example("predict", "--threads 1 --max-length 24 --model " +
+                                 (directory_ / "run").string() + " " + file_.string());
   ASSERT_EQ(predicted.code, 0) << predicted.output;
   const auto again = scores_in(predicted.output);
   ASSERT_EQ(known.size(), 16u);

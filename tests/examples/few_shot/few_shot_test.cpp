@@ -332,7 +332,8 @@ TEST(FewShotPasses, RefusesWhatDoesNotGoWithIt) {
         ClassifierOptions{.lora = LoRA{}, .few_shot = true},
         ClassifierOptions{.few_shot = true, .windows = text::Windows{.length = 12}},
         ClassifierOptions{.few_shot = true, .only_predicts = true}}) {
-    EXPECT_EQ(problem_of([&] { (void)load_classifier(checkpoint.path(), options); }), problem);
+    const auto told = problem_of([&] { (void)load_classifier(checkpoint.path(), options); });
+    EXPECT_TRUE(told.starts_with(problem)) << told;
   }
   EXPECT_NE(problem_of([&] {
               (void)load_classifier(tests::golden() / "sentence", {.lora = LoRA{}});
