@@ -72,6 +72,27 @@ TEST_F(FingerprintOfModel, IsOfTheWeightsThatAreLoaded) {
   EXPECT_FALSE(depends_on("1.safetensors", "other"));
 }
 
+TEST_F(FingerprintOfModel, IsOfAnAdapter) {
+  write_file(directory_ / "adapter_config.json", "{}");
+  EXPECT_TRUE(depends_on("adapter_model.safetensors"));
+  EXPECT_TRUE(depends_on("adapter_config.json"));
+  EXPECT_FALSE(depends_on("README.md"));
+}
+
+TEST_F(FingerprintOfModel, IsOfTheHeadOfASentenceClassifier) {
+  write_file(directory_ / "config.json", R"({"architectures": ["BertModel"], "problem_type":
+      "single_label_classification", "id2label": {"0": "a", "1": "b"}})");
+  write_file(directory_ / "modules.json", R"([{"type": "m.Transformer", "path": ""},
+      {"type": "m.Pooling", "path": "1"}, {"type": "m.Dense", "path": "2"}])");
+  std::filesystem::create_directory(directory_ / "1");
+  std::filesystem::create_directory(directory_ / "2");
+  write_file(directory_ / "1/config.json", "{}");
+  write_file(directory_ / "2/config.json", R"({"out_features": 2, "bias": true,
+      "activation_function": "torch.nn.modules.linear.Identity"})");
+  EXPECT_TRUE(depends_on("2/model.safetensors"));
+  EXPECT_TRUE(depends_on("2/model.safetensors", "other"));
+}
+
 TEST(Fingerprint, OfATextFolderIsOfLabelsAndTexts) {
   const tests::TemporaryDirectory directory;
   for (const char* label : {"neg", "pos"}) {
