@@ -18,6 +18,7 @@
 #include <seqtrain/hub/name.hpp>
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 #include <seqtrain/weights/adapter.hpp>
+#include <seqtrain/weights/sentence_form.hpp>
 #include <seqtrain/weights/weights_file.hpp>
 
 namespace seqtrain::hub {
@@ -80,7 +81,7 @@ namespace seqtrain::hub {
       has("vocabulary.txt") || std::ranges::any_of(text::vocabulary_file_names, is_vocabulary);
   if (!has("config.json") || !tokenizer || !weights::weights_file(folder)) return false;
   try {
-    for (const auto& [kind, part] : weights::detail::modules_in(folder)) {
+    for (const auto& [kind, part] : weights::modules_in(folder)) {
       const bool has_config = kind == "Pooling" || kind == "Dense";
       if (has_config && !is_file(part / "config.json")) return false;
     }

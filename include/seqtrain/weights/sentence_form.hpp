@@ -25,13 +25,9 @@ struct SentenceForm {
   std::filesystem::path dense = {};  ///< the folder of the linear map, or empty
 };
 
-namespace detail {
-
-inline constexpr std::string_view identity = "torch.nn.modules.linear.Identity";
-
 /// Returns the modules of a directory, or nothing if there is no modules.json: the last word of
 /// each class, and its folder.
-inline auto modules_in(const std::filesystem::path& directory) {
+[[nodiscard]] inline auto modules_in(const std::filesystem::path& directory) {
   std::vector<std::pair<std::string, std::filesystem::path>> modules;
   std::error_code ignored;
   if (!std::filesystem::exists(directory / "modules.json", ignored)) return modules;
@@ -48,6 +44,10 @@ inline auto modules_in(const std::filesystem::path& directory) {
   }
   return modules;
 }
+
+namespace detail {
+
+inline constexpr std::string_view identity = "torch.nn.modules.linear.Identity";
 
 /// Tells whether a Pooling's config asks for the mean of all tokens, not for the first token.
 inline bool asks_for_mean(const std::filesystem::path& file) {
@@ -86,7 +86,7 @@ inline void check_dense(const std::filesystem::path& file) {
 /// labels: a Dense module with an output for each label of config.json, which has a problem_type
 /// and is not that of a classifier with a head of its own.
 [[nodiscard]] inline bool is_sentence_classifier(const std::filesystem::path& directory) {
-  const auto modules = detail::modules_in(directory);
+  const auto modules = modules_in(directory);
   if (modules.empty() || modules.back().first != "Dense") return false;
   const auto config = json::Document::load(directory / "config.json");
   const auto labels = config.root().find("id2label");
@@ -106,7 +106,7 @@ inline void check_dense(const std::filesystem::path& file) {
 [[nodiscard]] inline SentenceForm read_sentence_form(const std::filesystem::path& directory) {
   SentenceForm form;
   std::string kinds;
-  for (const auto& [kind, folder] : detail::modules_in(directory)) {
+  for (const auto& [kind, folder] : modules_in(directory)) {
     kinds += kind == "Transformer" && folder.has_filename() ? "0_Transformer " : kind + " ";
     if (kind == "Pooling") form.mean_pooling = detail::asks_for_mean(folder / "config.json");
     if (kind == "Normalize") form.normalizes = true;
