@@ -27,7 +27,8 @@ struct SentenceHead {
   /// Returns logits [rows, labels], or embeddings [rows, hidden] if it ends there.
   at::Tensor operator()(const at::Tensor& pooled, Dropout&) const {
     const at::Tensor embedding =
-        normalizes ? pooled / at::linalg_vector_norm(pooled, 2, 1, true).clamp_min(1e-12) : pooled;
+        normalizes ? pooled.div(at::linalg_vector_norm(pooled, 2, 1, true).clamp_min(1e-12))
+                   : pooled;
     return ends_at_embeddings ? embedding : map(embedding);
   }
 
