@@ -5,6 +5,7 @@
 #include <seqtrain/checkpoint/checkpoint.hpp>
 #include <seqtrain/checkpoint/checkpoint_folder.hpp>
 #include <seqtrain/sink/directory.hpp>
+#include <seqtrain/train/keeper.hpp>
 
 #include "training.hpp"
 
@@ -29,12 +30,17 @@ void write(benchmark::State& state) {
   const checkpoint::CheckpointFolder folder{directory, "run"};
   const checkpoint::RunDescription run{.id = "run"};
   auto& step = snapshot.state.position.step;
-  checkpoint::write_checkpoint(directory, folder.at(step), snapshot, run);
+  const auto write_next = [&] {
+    snapshot.view([&](const train::FitView& fit) {
+      checkpoint::write_checkpoint(directory, folder.at(step), fit, run);
+    });
+  };
+  write_next();
   // Throws unless the checkpoint can be read.
   (void)checkpoint::Checkpoint{directory.path_of(folder.at(step))};
   for (auto _ : state) {
     ++step;
-    checkpoint::write_checkpoint(directory, folder.at(step), snapshot, run);
+    write_next();
     folder.prune(step, 1);
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(training.bytes()));
