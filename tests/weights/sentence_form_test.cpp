@@ -51,7 +51,7 @@ TEST(SentenceForm, ReadsWhatItWrites) {
   for (const bool mean : {false, true}) {
     for (const bool normalizes : {false, true}) {
       const Directory directory{{.mean_pooling = mean, .normalizes = normalizes}};
-      EXPECT_TRUE(is_sentence_classifier(directory.path()));
+      EXPECT_TRUE(read_sentence_classifier(directory.path()).has_value());
       const auto form = read_sentence_form(directory.path());
       EXPECT_EQ(form.mean_pooling, mean);
       EXPECT_EQ(form.normalizes, normalizes);
@@ -71,7 +71,7 @@ TEST(SentenceForm, ReadsTheLayoutOfTheirSixthVersion) {
 
 TEST(SentenceForm, IsAnEncoderWithMeanPoolingWithoutModules) {
   const tests::TemporaryDirectory empty;
-  EXPECT_FALSE(is_sentence_classifier(empty.path()));
+  EXPECT_FALSE(read_sentence_classifier(empty.path()).has_value());
   const auto form = read_sentence_form(empty.path());
   EXPECT_TRUE(form.mean_pooling && !form.normalizes && form.dense.empty());
 }
@@ -79,7 +79,7 @@ TEST(SentenceForm, IsAnEncoderWithMeanPoolingWithoutModules) {
 TEST(SentenceForm, LeavesEncodersAloneWhoseDenseMapsToNoLabels) {
   const Directory directory;
   directory.write("config.json", R"({"id2label": {"0": "a", "1": "b"}})");
-  EXPECT_FALSE(is_sentence_classifier(directory.path()));
+  EXPECT_FALSE(read_sentence_classifier(directory.path()).has_value());
   EXPECT_EQ(directory.problem(), "nothing was thrown");
   EXPECT_NE(problem_of([&] {
               (void)read_sentence_form(directory.path());
@@ -131,16 +131,16 @@ TEST(SentenceForm, RefusesHostileFiles) {
 
 TEST(SentenceForm, IsNoClassifierWhoseHeadIsElsewhere) {
   const Directory directory;
-  EXPECT_TRUE(is_sentence_classifier(directory.path()));
+  EXPECT_TRUE(read_sentence_classifier(directory.path()).has_value());
   const std::string labels =
       R"("problem_type": "single_label_classification", "id2label": {"0": "a", "1": "b"})";
   directory.write("config.json",
                   R"({"architectures": ["BertForSequenceClassification"], )" + labels + "}");
-  EXPECT_FALSE(is_sentence_classifier(directory.path()));
+  EXPECT_FALSE(read_sentence_classifier(directory.path()).has_value());
   directory.write("config.json", R"({"architectures": ["BertModel"], )" + labels + "}");
-  EXPECT_TRUE(is_sentence_classifier(directory.path()));
+  EXPECT_TRUE(read_sentence_classifier(directory.path()).has_value());
   directory.write("2_Dense/config.json", R"({"in_features": 3, "out_features": 128})");
-  EXPECT_FALSE(is_sentence_classifier(directory.path()));
+  EXPECT_FALSE(read_sentence_classifier(directory.path()).has_value());
 }
 
 TEST(SentenceForm, NamesWhatIsMissing) {

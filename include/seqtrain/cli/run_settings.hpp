@@ -81,8 +81,8 @@ inline std::string fingerprint_of_model(const std::filesystem::path& directory) 
   } else {
     std::ranges::copy(weights::weights_files(directory), std::back_inserter(files));
   }
-  if (weights::is_sentence_classifier(directory)) {
-    files.push_back(weights::read_sentence_form(directory).dense / "model.safetensors");
+  if (const auto form = weights::read_sentence_classifier(directory)) {
+    files.push_back(form->dense / "model.safetensors");
   }
   std::ranges::copy(text::tokenizer_files(directory), std::back_inserter(files));
   std::erase_if(files, [](const auto& file) { return !std::filesystem::is_regular_file(file); });

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,10 +27,12 @@ struct SentenceForm {
   std::filesystem::path dense = {};  ///< the folder of the linear map, or empty
 };
 
-/// Returns the modules of a directory, or nothing if there is no modules.json: the last word of
-/// each class, and its folder.
-[[nodiscard]] inline auto modules_in(const std::filesystem::path& directory) {
-  std::vector<std::pair<std::string, std::filesystem::path>> modules;
+/// The modules of a directory: the last word of each class, and its folder.
+using Modules = std::vector<std::pair<std::string, std::filesystem::path>>;
+
+/// Returns the modules of a directory, or none if there is no modules.json.
+[[nodiscard]] inline Modules modules_in(const std::filesystem::path& directory) {
+  Modules modules;
   std::error_code ignored;
   if (!std::filesystem::exists(directory / "modules.json", ignored)) return modules;
   const auto document = json::Document::load(directory / "modules.json");
@@ -80,13 +84,10 @@ inline void check_dense(const std::filesystem::path& file) {
                    "its activation_function must be Identity, its bias true"};
 }
 
-}  // namespace detail
-
-/// Tells whether a directory holds a sentence encoder whose last module maps to the logits of
-/// labels: a Dense module with an output for each label of config.json, which has a problem_type
-/// and is not that of a classifier with a head of its own.
-[[nodiscard]] inline bool is_sentence_classifier(const std::filesystem::path& directory) {
-  const auto modules = modules_in(directory);
+/// Tells whether the last of a directory's modules maps to the logits of labels: a Dense module
+/// with an output for each label of config.json, which has a problem_type and is not that of a
+/// classifier with a head of its own.
+inline bool classifies(const std::filesystem::path& directory, const Modules& modules) {
   if (modules.empty() || modules.back().first != "Dense") return false;
   const auto config = json::Document::load(directory / "config.json");
   const auto labels = config.root().find("id2label");
@@ -101,16 +102,16 @@ inline void check_dense(const std::filesystem::path& file) {
   return outputs && outputs->integer() == std::ssize(labels->members());
 }
 
-/// Reads the layout of a directory; without a modules.json it is an encoder with mean pooling.
-/// Throws `InputError` that names the file if a module is not supported.
-[[nodiscard]] inline SentenceForm read_sentence_form(const std::filesystem::path& directory) {
+/// Returns the layout with these modules. A Dense counts only if the directory `has_head`.
+inline SentenceForm form_of(const std::filesystem::path& directory, const Modules& modules,
+                            bool has_head) {
   SentenceForm form;
   std::string kinds;
-  for (const auto& [kind, folder] : modules_in(directory)) {
+  for (const auto& [kind, folder] : modules) {
     kinds += kind == "Transformer" && folder.has_filename() ? "0_Transformer " : kind + " ";
-    if (kind == "Pooling") form.mean_pooling = detail::asks_for_mean(folder / "config.json");
+    if (kind == "Pooling") form.mean_pooling = asks_for_mean(folder / "config.json");
     if (kind == "Normalize") form.normalizes = true;
-    if (kind == "Dense" && is_sentence_classifier(directory)) form.dense = folder;
+    if (kind == "Dense" && has_head) form.dense = folder;
   }
   const std::string more = form.normalizes ? "Normalize " : "";
   const std::string end = form.dense.empty() ? more : more + "Dense ";
@@ -120,8 +121,26 @@ inline void check_dense(const std::filesystem::path& file) {
                      "supported are a Transformer without a folder, a Pooling, and perhaps a "
                      "Normalize and a Dense that maps to the labels of config.json"};
   }
-  if (!form.dense.empty()) detail::check_dense(form.dense / "config.json");
+  if (!form.dense.empty()) check_dense(form.dense / "config.json");
   return form;
+}
+
+}  // namespace detail
+
+/// Reads the layout of a directory; without a modules.json it is an encoder with mean pooling.
+/// Throws `InputError` that names the file if a module is not supported.
+[[nodiscard]] inline SentenceForm read_sentence_form(const std::filesystem::path& directory) {
+  const auto modules = modules_in(directory);
+  return detail::form_of(directory, modules, detail::classifies(directory, modules));
+}
+
+/// Reads the layout of a directory that holds a sentence encoder with a map to the logits of
+/// labels; returns nothing for any other. Throws `InputError` as `read_sentence_form` does.
+[[nodiscard]] inline std::optional<SentenceForm> read_sentence_classifier(
+    const std::filesystem::path& directory) {
+  const auto modules = modules_in(directory);
+  if (!detail::classifies(directory, modules)) return {};
+  return detail::form_of(directory, modules, true);
 }
 
 /// Writes the modules of a classifier beside its encoder, so that sentence-transformers computes

@@ -54,8 +54,8 @@ class WeightsFolder {
     if (!std::filesystem::is_directory(directory_, ignored)) fail("no such directory");
     if (is_adapter(directory_)) use_adapter(base);
     open();
-    if (!is_sentence_classifier(directory_)) return;
-    sentence_ = read_sentence_form(directory_);
+    sentence_ = read_sentence_classifier(directory_);
+    if (!sentence_) return;
     const auto file = sentence_->dense.filename() / "model.safetensors";
     for (const auto& [name, tensor] : read(file.string())) tensors_.insert_or_assign(name, tensor);
   }
