@@ -84,11 +84,9 @@ struct PairLoss {
     for (std::size_t i = 0; i < count && !kind.empty(); ++i) pairs.push_back(kind[i % kind.size()]);
   }
   random::shuffle(pairs, stream);
-  data::Plan plan;
-  for (const auto& [a, b] : pairs) plan.rows.insert(plan.rows.end(), {a, b});
-  plan.offsets = data::detail::cut_by_count(plan.rows.size(), 2 * batch_size);
-  plan.order = data::detail::first_numbers(plan.offsets.size() - 1);
-  return plan;
+  std::vector<std::uint32_t> rows;
+  for (const auto& [a, b] : pairs) rows.insert(rows.end(), {a, b});
+  return data::plan_in_order(std::move(rows), 2 * batch_size);
 }
 
 /// Trains a sentence encoder on few examples (Tunstall et al. 2022, SetFit). `accumulate` takes
@@ -211,8 +209,8 @@ inline void take_flags(cli::TrainFlags& flags, cli::Flags& given) {
 /// Returns the options of a loader of pairs of a set's rows.
 [[nodiscard]] inline data::LoaderOptions pair_options(const data::EncodedSet& set,
                                                       data::LoaderOptions options) {
-  std::vector<std::int32_t> labels;
-  for (std::size_t row = 0; row < set.size(); ++row) labels.push_back(set.label(row));
+  const auto all = set.arrays().labels;
+  const std::vector<std::int32_t> labels{all.begin(), all.end()};
   options.plan_of = [labels, size = options.plan.batch_size, seed = options.seed](auto epoch) {
     return make_pair_plan(labels, size, seed, static_cast<std::uint64_t>(epoch));
   };

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -14,7 +13,6 @@
 
 #include <seqtrain/cli/cloud_job.hpp>
 #include <seqtrain/cli/stop_signals.hpp>
-#include <seqtrain/data/batch.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/loader.hpp>
@@ -149,16 +147,13 @@ void learn_from_teacher(const Program& program, const Prepared& run, Examples& e
 /// Lets the model of a run with `--few-shot` learn from pairs of the examples. Throws `InputError`
 /// if a label has no example.
 void learn_from_few(const Program& program, Prepared& run, const data::EncodedSet& set) {
-  auto batches = few_shot::batches_of(set);
-  std::set<std::int64_t> found;
-  for (const auto& batch : batches) found.insert(batch.labels.begin(), batch.labels.end());
   for (std::size_t id = 0; id < run.labels.size(); ++id) {
-    if (found.contains(static_cast<std::int64_t>(id))) continue;
+    if (std::ranges::count(set.arrays().labels, static_cast<std::int32_t>(id)) > 0) continue;
     throw InputError{"has no example of the label '" + run.labels.names()[id] + "'",
                      {.object = run.flags.train_file},
                      "--few-shot needs one of each label at least; see --labels"};
   }
-  few_shot::learn_from(run.model, std::move(batches));
+  few_shot::learn_from(run.model, few_shot::batches_of(set));
   const weights::SentenceForm& form = *run.model.config().sentence;
   program.log.info(std::string{"Few-shot: the embedding of a text is "} +
                    (form.mean_pooling ? "the mean of its tokens" : "its first token") +

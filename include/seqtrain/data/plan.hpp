@@ -256,4 +256,12 @@ requires std::ranges::sized_range<Lengths> Plan make_plan(const Lengths& lengths
   return plan;
 }
 
+/// Returns the plan that takes rows in this order, in batches of at most `batch_size` rows.
+[[nodiscard]] inline Plan plan_in_order(std::vector<std::uint32_t> rows, std::size_t batch_size) {
+  Plan plan{.rows = std::move(rows), .offsets = {}, .order = {}};
+  plan.offsets = detail::cut_by_count(plan.rows.size(), batch_size);
+  plan.order = detail::first_numbers(plan.offsets.size() - 1);
+  return plan;
+}
+
 }  // namespace seqtrain::data
