@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <seqtrain/cli/find_model.hpp>
 #include <seqtrain/cli/run_settings.hpp>
@@ -58,9 +59,10 @@ std::filesystem::path place_of_answers(const TeacherQuestion& question,
   return cache_directory() / "teachers" / (name + ".jsonl");
 }
 
-/// Lets the teacher answer the texts, and writes the answers as `predict` does.
-void write_answers(const TeacherQuestion& question, const cli::FoundModel& found,
-                   const std::filesystem::path& file) {
+/// Lets the teacher answer the texts, and writes the answers as `predict` does. Returns their
+/// logits.
+std::vector<float> write_answers(const TeacherQuestion& question, const cli::FoundModel& found,
+                                 const std::filesystem::path& file) {
   const model::AnyPredictor teacher{
       found.directory,
       {.device = question.device, .precision = question.precision, .base = found.base}};
@@ -79,11 +81,14 @@ void write_answers(const TeacherQuestion& question, const cli::FoundModel& found
   log::Bar<> bar{{.enabled = question.log.on_terminal()}};
   const auto begin = std::chrono::steady_clock::now();
   std::int64_t done = 0;
+  AnswerReader reader{question.labels, place};
+  std::vector<float> logits;
   const auto answer = [&] {
     if (question.stop.stop_requested()) throw train::Stopped{"stopped while the teacher answered"};
     const std::string text = window.answer();
     try {
-      (void)AnswerReader{question.labels, place}.read(text);
+      const auto some = reader.read(text);
+      logits.insert(logits.end(), some.begin(), some.end());
     } catch (const InputError&) {
       throw InputError{"answers with numbers that are not finite",
                        {.object = place},
@@ -107,6 +112,7 @@ void write_answers(const TeacherQuestion& question, const cli::FoundModel& found
   });
   answer();
   out.commit();
+  return logits;
 }
 
 /// Returns the logits of the answers in a file that the user names.
@@ -128,6 +134,17 @@ std::vector<float> logits_in(const std::string& file, const TeacherQuestion& que
   return logits;
 }
 
+/// Returns the logits of the answers in a file that `write_answers` has written.
+std::vector<float> read_answers(const TeacherQuestion& question,
+                                const std::filesystem::path& file) {
+  try {
+    auto logits = AnswerReader{question.labels, file.string()}.read(MappedFile{file}.text());
+    if (logits.size() == question.rows.size() * question.labels.size()) return logits;
+  } catch (const InputError&) {  // told below
+  }
+  throw InputError{"is damaged", {.object = file.string()}, "remove it"};
+}
+
 }  // namespace
 
 std::vector<float> ask_teacher(const TeacherQuestion& question) {
@@ -136,12 +153,8 @@ std::vector<float> ask_teacher(const TeacherQuestion& question) {
   const auto found = cli::find_model(teacher, question.log);
   const auto file = place_of_answers(question, found);
   std::error_code none;
-  if (!std::filesystem::exists(file, none)) write_answers(question, found, file);
+  auto logits = std::filesystem::exists(file, none) ? read_answers(question, file)
+                                                    : write_answers(question, found, file);
   question.log.info("The teacher's answers are in " + file.string());
-  try {
-    auto logits = AnswerReader{question.labels, file.string()}.read(MappedFile{file}.text());
-    if (logits.size() == question.rows.size() * question.labels.size()) return logits;
-  } catch (const InputError&) {  // told below
-  }
-  throw InputError{"is damaged", {.object = file.string()}, "remove it"};
+  return logits;
 }
