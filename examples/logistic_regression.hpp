@@ -30,7 +30,7 @@ class PenalizedLoss {
     for (Eigen::Index row = 0; row < truth_.rows(); ++row) {
       truth_(row, labels[static_cast<std::size_t>(row)]) = 1;
     }
-    // Of two labels, scikit-learn learns only the difference of the logits.
+    // If there are two labels, scikit-learn learns only the difference of their logits.
     if (count == 2) logits_of_ = Eigen::RowVector2d{-0.5, 0.5};
   }
 

@@ -72,7 +72,7 @@
   return {rows.vocab_size(), rows.pad_id(), n, arrays, memory};
 }
 
-/// What a run asks its teacher.
+/// The arguments of `ask_teacher`.
 struct TeacherQuestion {
   const seqtrain::log::Log& log;
   const seqtrain::cli::TrainFlags& flags;  ///< with local paths

@@ -106,7 +106,7 @@ class CrossEntropy {
   double focal_gamma_;
 };
 
-/// What a model learns from a teacher.
+/// The options of `Distillation`.
 struct TeacherOptions {
   double temperature = 2;  ///< divisor of both models' logits
   double share = 0.5;      ///< weight of the teacher's scores; the label has the rest

@@ -87,8 +87,8 @@ class BertEncoder {
   bool mean_;
 };
 
-/// What BERT and the families that differ from it in names, sizes and positions have in common. A
-/// family defines again what is its own.
+/// The members of a family that differs from BERT only in names, sizes and positions. A family
+/// defines anew the members in which it differs.
 template <class Family, class FamilyConfig = weights::ModelConfig>
 struct BertFamily {
   static constexpr Positions positions = Positions::from_zero;
