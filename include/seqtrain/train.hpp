@@ -1,5 +1,6 @@
 #pragma once
 
+#include <seqtrain/train/checkpoint_name.hpp>
 #include <seqtrain/train/checkpoint_options.hpp>
 #include <seqtrain/train/evaluate.hpp>
 #include <seqtrain/train/events.hpp>

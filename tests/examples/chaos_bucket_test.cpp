@@ -26,7 +26,10 @@ class ChaosInABucket : public Chaos {
     Chaos::SetUp();
     ::setenv("STORAGE_EMULATOR_HOST", ("http://127.0.0.1:" + server_.port()).c_str(), 1);
   }
-  void TearDown() override { ::unsetenv("STORAGE_EMULATOR_HOST"); }
+  void TearDown() override {
+    ::unsetenv("STORAGE_EMULATOR_HOST");
+    Chaos::TearDown();
+  }
 
   [[nodiscard]] std::string checkpoint_dir(const std::string& name) const override {
     return name == "whole" ? Chaos::checkpoint_dir(name) : "gs://bucket/" + name;
@@ -66,7 +69,6 @@ TEST_F(ChaosInABucket, KilledRunsEndWithTheSameBits) {
 TEST_F(ChaosInABucket, WithoutItAllIsOnTheDisk) {
   auto words = command("alone");
   words.insert(words.end(), {"--max-steps", "3"});
-  std::filesystem::remove_all(directory_ / "alone");
   // The bucket can be written when the run begins (a trial, run.json), and then no more.
   server_.script({.kind = Fault::answer,
                   .method = "POST",

@@ -17,11 +17,12 @@
 #include <seqtrain/concepts/policies.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/sink/manifest.hpp>
-#include <seqtrain/train/keeper.hpp>
+#include <seqtrain/train/checkpoint_name.hpp>
 
 namespace seqtrain::checkpoint {
 
-/// The checkpoints of one run in a store: the folders `<run>/checkpoint-<step>`. Nothing outside
+/// The checkpoints of one run in a store: the folders `<run>/checkpoint-<step>`, which
+/// train/checkpoint_name.hpp names. Nothing outside
 /// the run's folder is read, changed or removed. An empty run stands for the checkpoints that
 /// seqtrain 0.1 left directly in the store.
 template <Store S>

@@ -21,7 +21,8 @@ template <class Batch>
           static_cast<std::uint64_t>(batch.index)};
 }
 
-/// Dropout for one forward pass (Srivastava et al. 2014): zeroes each element with a probability
+/// Dropout for one forward pass by operators (kernels/dropout.hpp has that of the hand-written
+/// passes; Srivastava et al. 2014): zeroes each element with a probability
 /// and scales the others so that the mean stays. All masks of a pass come from one generator in the
 /// order of the calls, so they are a pure function of its seed. Masks are fp32 even if autocast
 /// makes x bfloat16, in which 1 / (1 - probability) would be rounded.
