@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <seqtrain/core/json.hpp>
-#include <seqtrain/serve/contracts/answer.hpp>
 #include <seqtrain/serve/contracts/open_inference.hpp>
+#include <seqtrain/serve/contracts/read_request.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
 #include <seqtrain/serve/http_reader.hpp>
@@ -31,13 +31,13 @@ std::vector<predict::Prediction> predictions_of(const serve::Request& request) {
 
 /// A body must be refused with a sentence, or hold texts in UTF-8 whose answer is JSON.
 void read_body(std::string_view body) {
-  accepts([&] { static_cast<void>(serve::read_tokenize(body, 100)); });
+  accepts([&] { static_cast<void>(serve::tei::read_tokenize(body, 100)); });
   accepts([&] {
     const serve::Request request = serve::read_request(body, {.client_batch = 32, .texts = 100});
     require(!request.single || request.texts.size() == 1);
     const auto predictions = predictions_of(request);
-    const std::string answer = serve::answer_body(request, {.labels = {"no", "yes"}}, predictions);
-    static_cast<void>(json::Document::parse(answer, "answer"));
+    const auto answer = serve::answer(request, {.labels = {"no", "yes"}}, predictions);
+    static_cast<void>(json::Document::parse(answer.body, "answer"));
   });
 }
 
@@ -48,7 +48,7 @@ void infer(const serve::HttpRequest& http) {
     const predict::Task task{.labels = {"no", "yes"}};
     const auto request = serve::open_inference::read(http, "m", task, {.texts = 100});
     const auto predictions = predictions_of(request);
-    const auto answer = request.write(task, predictions);
+    const auto answer = serve::answer(request, task, predictions);
     const bool binary = !answer.headers.empty();
     const auto size = binary ? std::stoul(answer.headers[0].second) : answer.body.size();
     const auto document =

@@ -65,12 +65,4 @@ using ErrorForm = HttpResponse (*)(const Refusal& refusal);
   return {.status = refusal.status(), .body = out.text()};
 }
 
-/// Returns the error of TorchServe: `{"code", "type", "message"}`.
-[[nodiscard]] inline HttpResponse torch_serve_error(const Refusal& refusal) {
-  json::Writer out;
-  out.begin_object().member("code", refusal.status()).member("type", refusal.type());
-  out.member("message", std::string_view{refusal.what()}).end_object();
-  return {.status = refusal.status(), .body = out.text()};
-}
-
 }  // namespace seqtrain::serve

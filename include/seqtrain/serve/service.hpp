@@ -15,10 +15,11 @@
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/log/log.hpp>
 #include <seqtrain/serve/batcher.hpp>
-#include <seqtrain/serve/contracts/answer.hpp>
 #include <seqtrain/serve/contracts/open_inference.hpp>
+#include <seqtrain/serve/contracts/read_request.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/contracts/tei.hpp>
+#include <seqtrain/serve/contracts/torch_serve.hpp>
 #include <seqtrain/serve/exchange.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/models.hpp>
@@ -73,7 +74,7 @@ class Service {
     const Route route = route_of(http, options_);
     const bool is_open = route == Route::open_inference || route == Route::infer;
     const auto path = is_open ? open_inference::path_of(http.path()) : std::nullopt;
-    if (route == Route::torch_serve) exchange->error_form = torch_serve_error;
+    if (route == Route::torch_serve) exchange->error_form = torch_serve::error;
     if (http.path().starts_with("/v2")) exchange->error_form = open_inference::error;
     if (route == Route::none) throw Refusal{404, error_type::validation, "no such path"};
     const auto taken = methods(route);
@@ -151,18 +152,18 @@ class Service {
     std::vector<std::string> adapters;
     for (const auto& adapter : model.adapters) adapters.push_back(adapter.facts.name);
     const P& predictor = model.predictor;
-    return info_body(model.facts, predictor.task(), predictor.max_length(), options_, adapters);
+    return tei::info(model.facts, predictor.task(), predictor.max_length(), options_, adapters);
   }
 
   /// Returns the body of the answer of `/tokenize`.
   [[nodiscard]] std::string tokens_of(const P& predictor, std::string_view body) const {
-    const auto request = read_tokenize(body, options_.max_client_batch_size);
+    const auto request = tei::read_tokenize(body, options_.max_client_batch_size);
     json::Writer out;
     out.begin_array();
     for (const std::string& text : request.texts) {
       const auto named = tokenized([&] { return tokens(predictor, text, request.special); });
       if (!named) throw backend("this model's tokenizer does not name its ids");
-      write_tokens(out, *named);
+      tei::write_tokens(out, *named);
     }
     return out.end_array().text();
   }
@@ -190,15 +191,16 @@ class Service {
       request = open_inference::read(http, name, exchange.model->predictor.task(), limits);
       return;
     }
-    request = route == Route::torch_serve ? read_torch_serve(body, limits)
-              : route == Route::rerank    ? read_rerank(body, limits)
-                                          : read_request(body, limits);
+    auto text = route == Route::torch_serve ? torch_serve::read_text(body) : std::nullopt;
+    request = text                     ? *std::move(text)
+              : route == Route::rerank ? tei::read_rerank(body, limits)
+                                       : read_request(body, limits);
     if (route == Route::torch_serve && http.path() != options_.predict_route) {
       const std::string name{http.path().substr(std::string_view{"/predictions/"}.size())};
       request.model = name.substr(0, name.find('/'));
     }
     exchange.model = named(all, request.model, false);
-    if (route != Route::rerank || has_one_output(exchange.model->predictor.task())) return;
+    if (route != Route::rerank || tei::has_one_output(exchange.model->predictor.task())) return;
     throw backend("model is not a re-ranker model: it has several labels");
   }
 
@@ -261,11 +263,7 @@ class Service {
       if (job) {
         for (const auto& row : job->rows()) predictions.push_back(predict::interpret(row, task));
       }
-      const auto& write = exchange.request.write;
-      return exchange.answered(
-          write ? write(task, predictions)
-                : HttpResponse{.body = answer_body(exchange.request, task, predictions)},
-          job.get());
+      return exchange.answered(serve::answer(exchange.request, task, predictions), job.get());
     } catch (const Refusal& refusal) {
       return exchange.refused(refusal);
     } catch (const std::exception& error) {

@@ -299,12 +299,12 @@ std::string two_texts(const std::string& members = {}) {
 }
 
 TEST(OpenInferenceAnswer, HasAllOutputsAndTheId) {
-  const auto answer = read_body(two_texts(R"("id": "42\n", )")).write(polarity, two);
-  EXPECT_EQ(answer.status, 200);
-  EXPECT_EQ(answer.content_type, "application/json");
-  EXPECT_TRUE(answer.headers.empty());
+  const auto response = answer(read_body(two_texts(R"("id": "42\n", )")), polarity, two);
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.content_type, "application/json");
+  EXPECT_TRUE(response.headers.empty());
   EXPECT_EQ(
-      answer.body,
+      response.body,
       R"({"model_name":"m","id":"42\n","outputs":[)"
       R"({"name":"label","datatype":"BYTES","shape":[2],"data":["good","bad"]},)"
       R"({"name":"score","datatype":"FP32","shape":[2],"data":[0.75,0.875]},)"
@@ -312,50 +312,50 @@ TEST(OpenInferenceAnswer, HasAllOutputsAndTheId) {
 }
 
 TEST(OpenInferenceAnswer, HasTheOutputsThatAreAskedFor) {
-  EXPECT_EQ(read_body(two_texts(R"("outputs": [{"name": "label"}], )")).write(polarity, two).body,
+  EXPECT_EQ(answer(read_body(two_texts(R"("outputs": [{"name": "label"}], )")), polarity, two).body,
             R"({"model_name":"m","outputs":[)"
             R"({"name":"label","datatype":"BYTES","shape":[2],"data":["good","bad"]}]})");
-  EXPECT_EQ(read_body(two_texts(R"("outputs": [], )")).write(polarity, two).body,
-            read_body(two_texts()).write(polarity, two).body);
+  EXPECT_EQ(answer(read_body(two_texts(R"("outputs": [], )")), polarity, two).body,
+            answer(read_body(two_texts()), polarity, two).body);
 }
 
 TEST(OpenInferenceAnswer, MayHaveBinaryData) {
-  const auto answer =
-      read_body(two_texts(R"("parameters": {"binary_data_output": true}, )"
-                          R"("outputs": [{"name": "scores"}, {"name": "label"},)"
-                          R"({"name": "score", "parameters": {"binary_data": false}}], )"))
-          .write(polarity, two);
+  const auto response =
+      answer(read_body(two_texts(R"("parameters": {"binary_data_output": true}, )"
+                                 R"("outputs": [{"name": "scores"}, {"name": "label"},)"
+                                 R"({"name": "score", "parameters": {"binary_data": false}}], )")),
+             polarity, two);
   const std::string object =
       R"({"model_name":"m","outputs":[)"
       R"({"name":"scores","datatype":"FP32","shape":[2,2],"parameters":{"binary_data_size":16}},)"
       R"({"name":"label","datatype":"BYTES","shape":[2],"parameters":{"binary_data_size":15}},)"
       R"({"name":"score","datatype":"FP32","shape":[2],"data":[0.75,0.875]}]})";
-  EXPECT_EQ(answer.content_type, "application/octet-stream");
-  ASSERT_EQ(answer.headers.size(), 1u);
-  EXPECT_EQ(answer.headers[0], std::pair(std::string{"Inference-Header-Content-Length"},
-                                         std::to_string(object.size())));
-  ASSERT_EQ(answer.body.size(), object.size() + 31);
-  EXPECT_EQ(answer.body.substr(0, object.size()), object);
-  EXPECT_EQ(floats(answer.body.substr(object.size(), 16)),
+  EXPECT_EQ(response.content_type, "application/octet-stream");
+  ASSERT_EQ(response.headers.size(), 1u);
+  EXPECT_EQ(response.headers[0], std::pair(std::string{"Inference-Header-Content-Length"},
+                                           std::to_string(object.size())));
+  ASSERT_EQ(response.body.size(), object.size() + 31);
+  EXPECT_EQ(response.body.substr(0, object.size()), object);
+  EXPECT_EQ(floats(response.body.substr(object.size(), 16)),
             (std::vector<float>{0.25, 0.75, 0.875, 0.125}));
-  EXPECT_EQ(answer.body.substr(object.size() + 16), element("good") + element("bad"));
-  const auto one = read_body(two_texts(R"("outputs": [{"name": "score", )"
-                                       R"("parameters": {"binary_data": true}}], )"))
-                       .write(polarity, two);
+  EXPECT_EQ(response.body.substr(object.size() + 16), element("good") + element("bad"));
+  const auto one = answer(read_body(two_texts(R"("outputs": [{"name": "score", )"
+                                              R"("parameters": {"binary_data": true}}], )")),
+                          polarity, two);
   EXPECT_EQ(floats(one.body.substr(one.body.size() - 8)), (std::vector<float>{0.75, 0.875}));
 }
 
 TEST(OpenInferenceAnswer, FollowsTheProblemType) {
   const std::vector<predict::Prediction> many{{{0, 2}, {0.75, 0.25, 0.875}, {1, -1, 2}},
                                               {{}, {0.125, 0.25, 0.125}, {-2, -1, -2}}};
-  EXPECT_EQ(read_body(two_texts(), "", topics).write(topics, many).body,
+  EXPECT_EQ(answer(read_body(two_texts(), "", topics), topics, many).body,
             R"({"model_name":"m","outputs":[)"
             R"({"name":"label","datatype":"BYTES","shape":[2],"data":["a;c",""]},)"
             R"({"name":"score","datatype":"FP32","shape":[2],"data":[0.875,0.25]},)"
             R"({"name":"scores","datatype":"FP32","shape":[2,3],)"
             R"("data":[0.75,0.25,0.875,0.125,0.25,0.125]}]})");
   const std::vector<predict::Prediction> values{{{}, {-2.5}, {-2.5F}}, {{}, {3}, {3.F}}};
-  EXPECT_EQ(read_body(two_texts(), "", rating).write(rating, values).body,
+  EXPECT_EQ(answer(read_body(two_texts(), "", rating), rating, values).body,
             R"({"model_name":"m","outputs":[)"
             R"({"name":"score","datatype":"FP32","shape":[2],"data":[-2.5,3]},)"
             R"({"name":"scores","datatype":"FP32","shape":[2,1],"data":[-2.5,3]}]})");
@@ -369,7 +369,7 @@ TEST(OpenInferenceAnswer, FollowsTheProblemType) {
 
 TEST(OpenInferenceAnswer, IsEmptyIfThereAreNoTexts) {
   const std::string none = with_input("[0]", R"("data": [])");
-  EXPECT_EQ(read_body(none).write(polarity, std::span<const predict::Prediction>{}).body,
+  EXPECT_EQ(answer(read_body(none), polarity, std::span<const predict::Prediction>{}).body,
             R"({"model_name":"m","outputs":[)"
             R"({"name":"label","datatype":"BYTES","shape":[0],"data":[]},)"
             R"({"name":"score","datatype":"FP32","shape":[0],"data":[]},)"
@@ -380,7 +380,7 @@ TEST(OpenInferenceAnswer, RefusesScoresThatAreNotFinite) {
   const auto request = read_body(with_input("[1]", R"("data": ["a"])"));
   const std::vector<predict::Prediction> wrong{{{1}, {std::nan(""), 0}, {0, 0}}};
   try {
-    static_cast<void>(request.write(polarity, wrong));
+    static_cast<void>(answer(request, polarity, wrong));
     FAIL();
   } catch (const Refusal& refusal) {
     EXPECT_EQ(error(refusal).status, 500);

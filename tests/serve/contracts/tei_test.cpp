@@ -5,12 +5,54 @@
 
 #include <seqtrain/serve/contracts/tei.hpp>
 
-namespace seqtrain::serve {
+namespace seqtrain::serve::tei {
 namespace {
 
-TEST(InfoBody, HasTheFieldsOfTextEmbeddingsInference) {
+const predict::Task two_labels{.labels = {"bad", "good"}};
+const predict::Task number{.problem_type = ProblemType::regression};
+
+/// Returns the answer for a text with a prediction.
+std::string answer_of(const predict::Task& task, const predict::Prediction& prediction,
+                      bool raw = false) {
+  json::Writer out;
+  write_answer(out, {.raw_scores = raw}, prediction, task);
+  return out.text();
+}
+
+TEST(TeiAnswer, RanksScores) {
+  EXPECT_EQ(answer_of(two_labels, {{1}, {0.25, 0.75}, {-1, 1}}),
+            R"([{"score":0.75,"label":"good"},{"score":0.25,"label":"bad"}])");
+  EXPECT_EQ(answer_of(two_labels, {{1}, {0.25, 0.75}, {-1, 1.5}}, true),
+            R"([{"score":1.5,"label":"good"},{"score":-1,"label":"bad"}])");
+  EXPECT_EQ(answer_of(two_labels, {{0}, {0.5, 0.5}, {0, 0}}),
+            R"([{"score":0.5,"label":"bad"},{"score":0.5,"label":"good"}])");
+}
+
+TEST(TeiAnswer, OneOutputIsASigmoidAsInTextEmbeddingsInference) {
+  const predict::Prediction prediction{{}, {0}, {0}};
+  EXPECT_EQ(answer_of(number, prediction), R"([{"score":0.5,"label":"LABEL_0"}])");
+  const predict::Prediction other{{}, {2.5}, {2.5F}};
+  EXPECT_EQ(answer_of(number, other, true), R"([{"score":2.5,"label":"LABEL_0"}])");
+  const predict::Task identity{.problem_type = ProblemType::regression,
+                               .one_output = predict::OneOutput::identity};
+  EXPECT_EQ(answer_of(identity, other), R"([{"score":2.5,"label":"LABEL_0"}])");
+}
+
+TEST(TeiRerank, RanksTexts) {
+  const std::vector<predict::Prediction> predictions{{{}, {0}, {0}}, {{}, {100}, {100}}};
+  const auto ranked = read_rerank(R"({"query": "q", "texts": ["a", "b"]})");
+  EXPECT_EQ(ranked.texts[1].text, "q");
+  EXPECT_EQ(ranked.texts[1].pair, "b");
+  EXPECT_EQ(answer(ranked, number, predictions).body,
+            R"([{"index":1,"score":1},{"index":0,"score":0.5}])");
+  const auto told = read_rerank(R"({"query": "q", "texts": ["a", "b"], "return_text": true})");
+  EXPECT_EQ(answer(told, number, predictions).body,
+            R"([{"index":1,"text":"b","score":1},{"index":0,"text":"a","score":0.5}])");
+}
+
+TEST(TeiInfo, HasTheFieldsOfTextEmbeddingsInference) {
   const auto body =
-      info_body({.id = "runs/one/model", .dtype = "bfloat16"}, {.labels = {"no", "yes"}}, 512, {});
+      info({.id = "runs/one/model", .dtype = "bfloat16"}, {.labels = {"no", "yes"}}, 512, {});
   const auto document = json::Document::parse(body, "info");
   const auto root = document.root();
   EXPECT_EQ(root.at("model_id").string(), "runs/one/model");
@@ -25,15 +67,15 @@ TEST(InfoBody, HasTheFieldsOfTextEmbeddingsInference) {
   EXPECT_EQ(root.at("max_concurrent_requests").integer(), 512);
 }
 
-TEST(InfoBody, CallsAModelWithOneOutputAReranker) {
-  const auto body = info_body({}, {.problem_type = ProblemType::regression}, 512, {});
+TEST(TeiInfo, CallsAModelWithOneOutputAReranker) {
+  const auto body = info({}, {.problem_type = ProblemType::regression}, 512, {});
   const auto document = json::Document::parse(body, "info");
   const auto type = document.root().at("model_type");
   EXPECT_EQ(type.at("reranker").at("id2label").at("0").string(), "LABEL_0");
   EXPECT_FALSE(type.find("classifier"));
 }
 
-TEST(ReadTokenize, TakesATextOrAList) {
+TEST(TeiTokenize, TakesATextOrAList) {
   const auto one = read_tokenize(R"({"inputs": "a"})", 9);
   EXPECT_EQ(one.texts, (std::vector<std::string>{"a"}));
   EXPECT_TRUE(one.special);
@@ -48,4 +90,4 @@ TEST(ReadTokenize, TakesATextOrAList) {
 }
 
 }  // namespace
-}  // namespace seqtrain::serve
+}  // namespace seqtrain::serve::tei

@@ -19,7 +19,6 @@
 #include <seqtrain/core/parse_number.hpp>
 #include <seqtrain/core/version.hpp>
 #include <seqtrain/predict/prediction.hpp>
-#include <seqtrain/serve/contracts/answer.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
 #include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/refusal.hpp>
@@ -225,8 +224,7 @@ inline void write_output(json::Writer& out, std::string& binary, const Output& o
     if (const auto id = root.find("id")) begin.member("id", id->string());
     auto texts = detail::read_inputs(root.at("inputs"), body.substr(*size), limits);
     const auto write = [begin, outputs = detail::read_outputs(root, task)](
-                           const predict::Task& of, const auto& predictions) {
-      serve::detail::check_finite(predictions);
+                           const Request&, const predict::Task& of, const auto& predictions) {
       json::Writer out{begin};
       std::string binary;
       out.key("outputs").begin_array();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -10,15 +11,104 @@
 
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/problem_type.hpp>
 #include <seqtrain/core/version.hpp>
 #include <seqtrain/predict/prediction.hpp>
 #include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/http_message.hpp>
 #include <seqtrain/serve/options.hpp>
 #include <seqtrain/serve/servable.hpp>
 #include <seqtrain/text/tokens.hpp>
 
-/// Bodies of text-embeddings-inference: `/info` and `/tokenize`. Errors are in serve/refusal.hpp.
-namespace seqtrain::serve {
+/// The contract of text-embeddings-inference: the requests and answers of `/predict`, `/rerank`,
+/// `/tokenize` and `/info`. Its errors are `tei_error` of serve/refusal.hpp, because the server
+/// refuses with them whatever is not yet known to be of another contract.
+namespace seqtrain::serve::tei {
+namespace detail {
+
+/// Returns the scores of an answer: the logits if the request wants them.
+inline std::vector<double> scores_of(const Text& text, const predict::Prediction& prediction,
+                                     const predict::Task& task) {
+  const auto& logits = prediction.logits;
+  if (text.raw_scores) return {logits.begin(), logits.end()};
+  if (logits.size() == 1) return {predict::relevance(logits[0], task)};
+  return prediction.scores;
+}
+
+/// Returns the answer of `/rerank`: `[{"index": 1, "score": 0.9}, …]`, the highest score first.
+inline HttpResponse write_ranks(bool returns_texts, const Request& request,
+                                const predict::Task& task,
+                                std::span<const predict::Prediction> predictions) {
+  std::vector<double> scores;
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    scores.push_back(scores_of(request.texts[i], predictions[i], task)[0]);
+  }
+  json::Writer out;
+  out.begin_array();
+  for (const std::size_t i : predict::greatest(scores, scores.size())) {
+    out.begin_object().member("index", i);
+    if (returns_texts) out.member("text", *request.texts[i].pair);
+    out.member("score", scores[i]).end_object();
+  }
+  return {.body = out.end_array().text()};
+}
+
+}  // namespace detail
+
+/// Writes the answer for one text: `[{"score": 0.9, "label": "pos"}, …]`, the highest score first.
+inline void write_answer(json::Writer& out, const Text& text, const predict::Prediction& prediction,
+                         const predict::Task& task) {
+  const auto scores = detail::scores_of(text, prediction, task);
+  out.begin_array();
+  for (const std::size_t i : predict::greatest(scores, scores.size())) {
+    out.begin_object().member("score", scores[i]);
+    out.member("label", predict::label_name(task, i)).end_object();
+  }
+  out.end_array();
+}
+
+/// Reads a request: `{"inputs": …}`.
+[[nodiscard]] inline Request read(const json::Value& root, const json::Value& inputs,
+                                  const TextLimits& limits) {
+  const Text like{.write = write_answer,
+                  .truncation = serve::detail::truncation(root, Truncation::none),
+                  .raw_scores = serve::detail::flag(root, "raw_scores", false)};
+  const auto items = inputs.is_array() ? inputs.items() : std::vector<json::Value>{};
+  Request request{.single = items.empty() || !items.front().is_array(),
+                  .model = serve::detail::model_in(root)};
+  if (request.single) {
+    serve::detail::read_sequence(inputs, request.texts.emplace_back(like));
+  } else {
+    serve::detail::check_count(items.size(), limits.client_batch);
+    for (const auto& item : items) {
+      if (!item.is_array()) throw item.error("expected an array, as the first one is");
+      serve::detail::read_sequence(item, request.texts.emplace_back(like));
+    }
+  }
+  for (const Text& text : request.texts) serve::detail::check_not_empty(text.text, "inputs");
+  return request;
+}
+
+/// Reads the body of a request to `/rerank`: `{"query": "…", "texts": ["…", …]}`. Throws a
+/// `Refusal` that names the wrong field.
+[[nodiscard]] inline Request read_rerank(std::string_view body, const TextLimits& limits = {}) {
+  return read_json(body, [&](const json::Value& root) {
+    const Text like{.text = std::string{root.at("query").string()},
+                    .truncation = serve::detail::truncation(root, Truncation::none),
+                    .raw_scores = serve::detail::flag(root, "raw_scores", false)};
+    serve::detail::check_not_empty(like.text, "query");
+    const bool returns_texts = serve::detail::flag(root, "return_text", false);
+    Request request{.model = serve::detail::model_in(root),
+                    .write = [returns_texts](const auto&... answer) {
+                      return detail::write_ranks(returns_texts, answer...);
+                    }};
+    const auto texts = root.at("texts").items();
+    serve::detail::check_not_empty(texts.empty() ? "" : "texts", "texts");
+    serve::detail::check_count(texts.size(), limits.client_batch);
+    for (const auto& text : texts) request.texts.emplace_back(like).pair = text.string();
+    return request;
+  });
+}
 
 /// Tells whether a model has one output, so that it can rank texts.
 [[nodiscard]] inline bool has_one_output(const predict::Task& task) {
@@ -26,9 +116,9 @@ namespace seqtrain::serve {
 }
 
 /// Returns the body of `/info`. `adapters` has the names of those that are served.
-[[nodiscard]] inline std::string info_body(const ModelFacts& facts, const predict::Task& task,
-                                           std::size_t max_length, const ServiceOptions& options,
-                                           const std::vector<std::string>& adapters = {}) {
+[[nodiscard]] inline std::string info(const ModelFacts& facts, const predict::Task& task,
+                                      std::size_t max_length, const ServiceOptions& options,
+                                      const std::vector<std::string>& adapters = {}) {
   json::Writer out;
   out.begin_object().member("model_id", facts.id).key("model_sha");
   facts.revision.empty() ? out.null() : out.value(facts.revision);
@@ -65,10 +155,10 @@ struct TokenizeRequest {
 /// texts.
 [[nodiscard]] inline TokenizeRequest read_tokenize(std::string_view body, std::size_t max_texts) {
   return read_json(body, [&](const json::Value& root) {
-    TokenizeRequest request{.special = detail::flag(root, "add_special_tokens", true)};
+    TokenizeRequest request{.special = serve::detail::flag(root, "add_special_tokens", true)};
     const auto inputs = root.at("inputs");
     const auto items = inputs.is_array() ? inputs.items() : std::vector{inputs};
-    detail::check_count(items.size(), max_texts);
+    serve::detail::check_count(items.size(), max_texts);
     for (const auto& item : items) request.texts.emplace_back(item.string());
     return request;
   });
@@ -91,4 +181,4 @@ inline void write_tokens(json::Writer& out, const std::vector<text::Token>& toke
   out.end_array();
 }
 
-}  // namespace seqtrain::serve
+}  // namespace seqtrain::serve::tei

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/http_message.hpp>
+#include <seqtrain/serve/refusal.hpp>
+
+/// The contract of TorchServe's text handlers: their requests, answers and errors. A list of texts,
+/// or a text as the whole body, is answered by `{"Categories": "pos", "Tensor": [0.1, 0.9]}` for
+/// each text.
+namespace seqtrain::serve::torch_serve {
+
+/// Returns the response that refuses a request: `{"code", "type", "message"}`.
+[[nodiscard]] inline HttpResponse error(const Refusal& refusal) {
+  json::Writer out;
+  out.begin_object().member("code", refusal.status()).member("type", refusal.type());
+  out.member("message", std::string_view{refusal.what()}).end_object();
+  return {.status = refusal.status(), .body = out.text()};
+}
+
+/// Writes the answer for one text.
+inline void write_answer(json::Writer& out, const Text&, const predict::Prediction& prediction,
+                         const predict::Task& task) {
+  const bool regression = task.problem_type == ProblemType::regression;
+  json::Writer number;
+  out.begin_object().key("Categories");
+  out.value(regression ? number.value(prediction.logits[0]).text()
+                       : serve::detail::joined_labels(prediction.labels, task));
+  out.key("Tensor").begin_array();
+  for (const double score : prediction.scores) out.value(score);
+  out.end_array().end_object();
+}
+
+/// Reads a list of texts.
+[[nodiscard]] inline Request read_list(const json::Value& root, const TextLimits& limits) {
+  Request request;
+  const auto items = root.items();
+  serve::detail::check_count(items.size(), limits.texts);
+  const Text like{.write = write_answer, .truncation = Truncation::right};
+  for (const auto& item : items) request.texts.emplace_back(like).text = item.string();
+  return request;
+}
+
+/// Reads a body that is one text, as `curl -T file` sends it. Returns nothing if the body is JSON:
+/// it begins with `{` or `[`.
+[[nodiscard]] inline std::optional<Request> read_text(std::string_view body) {
+  const auto begin = body.find_first_not_of(" \t\r\n");
+  if (begin == body.npos) throw Refusal{400, error_type::empty, "the body cannot be empty"};
+  if (body[begin] == '{' || body[begin] == '[') return {};
+  return Request{.single = true,
+                 .texts = {{.text = std::string{body},
+                            .write = write_answer,
+                            .truncation = Truncation::right}}};
+}
+
+}  // namespace seqtrain::serve::torch_serve

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <seqtrain/core/byte_text.hpp>
+#include <seqtrain/core/json.hpp>
+#include <seqtrain/core/json_writer.hpp>
+#include <seqtrain/core/problem_type.hpp>
+#include <seqtrain/predict/prediction.hpp>
+#include <seqtrain/serve/contracts/request.hpp>
+#include <seqtrain/serve/contracts/tei.hpp>
+#include <seqtrain/serve/http_message.hpp>
+#include <seqtrain/text/unicode/utf8.hpp>
+
+/// The contract of Vertex AI's custom containers: `{"instances": […]}` is answered by
+/// `{"predictions": […]}`. The errors are those of text-embeddings-inference.
+namespace seqtrain::serve::vertex {
+
+/// Writes the answer for a text: `{"label": "pos", "scores": {"pos": 0.9, …}}`, as the program
+/// `predict` does.
+inline void write_answer(json::Writer& out, const Text& text, const predict::Prediction& prediction,
+                         const predict::Task& task) {
+  predict::write_json(out, prediction, task, {.logits = text.raw_scores});
+}
+
+/// Writes the label, a list of the labels, or the value, which is the answer for bytes.
+inline void write_label(json::Writer& out, const Text&, const predict::Prediction& prediction,
+                        const predict::Task& task) {
+  const bool many = task.problem_type == ProblemType::multi_label;
+  if (many) out.begin_array();
+  for (const std::size_t i : prediction.labels) out.value(predict::label_name(task, i));
+  if (many) out.end_array();
+  if (task.problem_type == ProblemType::regression) out.value(prediction.logits[0]);
+}
+
+/// Returns the response to a request.
+inline HttpResponse write_predictions(const Request& request, const predict::Task& task,
+                                      std::span<const predict::Prediction> predictions) {
+  return {.body = R"({"predictions":)" + write_texts(request, task, predictions).body + "}"};
+}
+
+namespace detail {
+
+inline std::string from_base64(const json::Value& value) {
+  auto bytes = decode_base64(value.string(), Base64::any);
+  if (!bytes) throw value.error("is not base64");
+  if (!text::is_valid_utf8(*bytes)) throw value.error("is not UTF-8 once decoded");
+  return *std::move(bytes);
+}
+
+/// Reads an instance: a text, `{"text", "text_pair"}`, `{"inputs"}` as in
+/// text-embeddings-inference, `{"b64"}`, or `{"data": {"b64"}}`.
+inline void read_instance(const json::Value& instance, Text& text) {
+  if (!instance.is_object()) {
+    text.text = instance.string();
+    return;
+  }
+  if (const auto model = instance.find("model")) {
+    throw model->error("is the model of all instances", "put it into parameters");
+  }
+  text.truncation = serve::detail::truncation(instance, text.truncation);
+  text.raw_scores = serve::detail::flag(instance, "raw_scores", text.raw_scores);
+  const auto data = instance.find("data");
+  if (const auto inputs = instance.find("inputs")) {
+    text.write = tei::write_answer;
+    serve::detail::read_sequence(*inputs, text);
+  } else if (const auto bytes = (data && data->is_object() ? *data : instance).find("b64")) {
+    text.write = write_label;
+    text.text = from_base64(*bytes);
+  } else if (data) {
+    text.write = write_label;
+    text.text = data->string();
+  } else {
+    text.text = instance.at("text").string();
+    if (const auto pair = instance.find("text_pair")) text.pair = pair->string();
+  }
+}
+
+}  // namespace detail
+
+/// Reads a request: `{"instances": […], "parameters": {…}}`.
+[[nodiscard]] inline Request read(const json::Value& root, const json::Value& instances,
+                           const TextLimits& limits) {
+  Text like{.write = write_answer, .truncation = Truncation::right};
+  Request request{.model = serve::detail::model_in(root), .write = write_predictions};
+  if (const auto parameters = root.find("parameters")) {
+    for (const auto& [name, value] : parameters->members()) {
+      constexpr std::string_view known[] = {"truncate", "truncation_direction", "raw_scores",
+                                            "model"};
+      if (std::ranges::find(known, name) != std::end(known)) continue;
+      // An error does not repeat very long names.
+      throw(name.size() <= 64 ? value : *parameters)
+          .error("is unknown or has unknown members",
+                 "use truncate, truncation_direction, raw_scores or model");
+    }
+    if (const auto model = serve::detail::model_in(*parameters)) request.model = model;
+    like.truncation = serve::detail::truncation(*parameters, like.truncation);
+    like.raw_scores = serve::detail::flag(*parameters, "raw_scores", false);
+  }
+  const auto items = instances.items();
+  serve::detail::check_count(items.size(), limits.texts);
+  for (const auto& item : items) detail::read_instance(item, request.texts.emplace_back(like));
+  return request;
+}
+
+}  // namespace seqtrain::serve::vertex

@@ -1,0 +1,48 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <seqtrain/serve/contracts/torch_serve.hpp>
+
+namespace seqtrain::serve::torch_serve {
+namespace {
+
+const predict::Task two_labels{.labels = {"bad", "good"}};
+const predict::Task many{.labels = {"a", "b", "c"}, .problem_type = ProblemType::multi_label};
+const predict::Task number{.problem_type = ProblemType::regression};
+
+std::string answer_of(const predict::Task& task, const predict::Prediction& prediction) {
+  json::Writer out;
+  write_answer(out, {}, prediction, task);
+  return out.text();
+}
+
+TEST(TorchServeAnswer, WritesCategories) {
+  EXPECT_EQ(answer_of(two_labels, {{0}, {0.75, 0.25}, {1, -1}}),
+            R"({"Categories":"bad","Tensor":[0.75,0.25]})");
+  EXPECT_EQ(answer_of(many, {{1, 2}, {0.5, 0.3, 0.95}, {0, 0, 0}}),
+            R"({"Categories":"b;c","Tensor":[0.5,0.3,0.95]})");
+  EXPECT_EQ(answer_of(number, {{}, {2.5}, {2.5F}}),
+            R"({"Categories":"2.5","Tensor":[2.5]})");
+}
+
+TEST(TorchServeText, IsTheWholeBody) {
+  const auto request = read_text(" a\n{b}");
+  ASSERT_TRUE(request);
+  EXPECT_TRUE(request->single);
+  EXPECT_EQ(request->texts.at(0).text, " a\n{b}");
+  EXPECT_EQ(request->texts[0].truncation, Truncation::right);
+  for (const char* json : {"[]", " {}", "\n[1"}) EXPECT_FALSE(read_text(json)) << json;
+  for (const char* empty : {"", " \t\r\n"}) EXPECT_THROW(static_cast<void>(read_text(empty)), Refusal);
+}
+
+TEST(TorchServeError, HasACodeATypeAndAMessage) {
+  const auto response = error(overloaded("Model is overloaded"));
+  EXPECT_EQ(response.status, 429);
+  EXPECT_EQ(response.body,
+            R"({"code":429,"type":"Overloaded","message":"Model is overloaded"})");
+}
+
+}  // namespace
+}  // namespace seqtrain::serve::torch_serve
