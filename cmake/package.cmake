@@ -32,6 +32,33 @@ install(RUNTIME_DEPENDENCY_SET seqtrain_libraries
   PRE_EXCLUDE_REGEXES "^ld-linux" "^libcuda\\.so"  # the driver's
   POST_EXCLUDE_REGEXES "^/(usr/)?lib"
   LIBRARY DESTINATION ${library_dir} COMPONENT libraries)
+# The part of LibTorch for GPUs with the libraries that it needs, which the programs load where there is a driver, so
+# that CMake does not see it; cuDNN and NVRTC load parts of their own in the same way. A component for images alone.
+set(torch_cuda ${TORCH_INSTALL_PREFIX}/lib/libtorch_cuda.so)
+if(EXISTS ${torch_cuda})
+  install(CODE "
+    file(GET_RUNTIME_DEPENDENCIES LIBRARIES \"${torch_cuda}\" RESOLVED_DEPENDENCIES_VAR needed
+      PRE_EXCLUDE_REGEXES \"^ld-linux\" POST_EXCLUDE_REGEXES \"^/(usr/)?lib\" \"/lib(c10|gomp|torch_cpu)\\\\.so\")
+    foreach(library IN LISTS needed)
+      if(library MATCHES \"(.*/libcudnn)\\\\.so\")
+        file(GLOB parts \"\${CMAKE_MATCH_1}_*.so.*\")
+      elseif(library MATCHES \"(.*/libnvrtc)\\\\.so\")
+        file(GLOB parts \"\${CMAKE_MATCH_1}-builtins.so.*\")
+      else()
+        continue()
+      endif()
+      list(APPEND needed \${parts})
+    endforeach()
+    file(INSTALL \"${torch_cuda}\" \${needed} TYPE SHARED_LIBRARY FOLLOW_SYMLINK_CHAIN
+      DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${library_dir}\")" COMPONENT gpu EXCLUDE_FROM_ALL)
+  file(GLOB nvidia_licenses "${TORCH_INSTALL_PREFIX}/../nvidia_*.dist-info/licenses/*.txt"
+    "${TORCH_INSTALL_PREFIX}/../nvidia_*.dist-info/*icense*.txt")
+  foreach(license IN LISTS nvidia_licenses)
+    string(REGEX REPLACE ".*/nvidia_([a-z0-9_]*)-.*" "\\1" part "${license}")
+    install(FILES ${license} DESTINATION share/doc/seqtrain RENAME copyright.nvidia.${part} COMPONENT gpu
+      EXCLUDE_FROM_ALL)
+  endforeach()
+endif()
 # CMake strips only what it has built. Stripping LibTorch's libraries saves 90 MB.
 install(CODE "
   if(CMAKE_INSTALL_DO_STRIP)

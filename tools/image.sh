@@ -4,6 +4,7 @@
 #   IMAGE_URI            the image's name
 #   BASE                 the base image. localhost/debian:12 needs no registry: mmdebstrap makes it
 #                        if it is missing
+#   TORCH                `cuda` for an image whose programs use GPUs; `cpu` if unset
 #   PROGRAM, TORCH_INDEX arguments of the Containerfile
 #   SOURCE_DATE_EPOCH    the time of the image and its files; the commit's if unset
 set -euo pipefail
@@ -41,19 +42,15 @@ if [[ ${BASE:-} == localhost/debian:12 ]]; then
   "$engine" inspect --type image "$BASE" >/dev/null 2>&1 || make_base
 fi
 rm -rf build/wheels
-# Fetches the torch and the pyarrow of this checkout by its pip, because the build of the image does not
-# know the index, proxy and certificates of pip on this machine.
+export TORCH=${TORCH:-cpu}
+# Fetches the wheels by the pip of this checkout, because the build of the image does not know the index, proxy and
+# certificates of pip on this machine.
 if [[ -x .venv/bin/python && -z ${TORCH_INDEX:-} ]]; then
-  wheels=$(.venv/bin/python -c '
-from importlib.metadata import distributions
-for wheel in distributions():
-    if wheel.name in ("torch", "pyarrow", "cuda-toolkit", "nvidia-cuda-runtime", "nvidia-cuda-cupti"):
-        print(f"{wheel.name}=={wheel.version}")')
-  .venv/bin/python -m pip download --disable-pip-version-check --quiet --python-version 3.11 --no-deps \
-    --extra-index-url https://download.pytorch.org/whl/cpu --only-binary :all: --dest build/wheels $wheels
+  version=$(compgen -G '.venv/lib/python3*/site-packages/torch-*.dist-info' | sed 's/.*torch-\([0-9.]*[0-9]\).*/\1/')
+  TORCH_VERSION=${TORCH_VERSION:-$version} tools/make_venv.sh --download build/wheels
 fi
 arguments=()
-for name in BASE PROGRAM TORCH_INDEX; do
+for name in BASE PROGRAM TORCH TORCH_INDEX; do
   [[ -z ${!name:-} ]] || arguments+=(--build-arg "$name=${!name}")
 done
 "${build[@]}" "${arguments[@]}" --tag "$image" --file examples/jobs/Containerfile "$@" .

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs two wheels into .venv: PyTorch for its LibTorch, and pyarrow for its Arrow, which reads Parquet. Takes
-# what is there if it will do, and repeats an interrupted installation. From the environment:
+# what is there if it will do, and repeats an interrupted installation. `make_venv.sh --download DIR` fetches the
+# wheels for Python 3.11, Debian 12's, into a directory and installs nothing. From the environment:
 #   TORCH          `cuda` for a LibTorch that uses GPUs, `cpu` for a smaller one; by default cuda on a machine with
 #                  an NVIDIA driver
 #   TORCH_VERSION  the version of torch
@@ -13,6 +14,7 @@ oldest=2.11
 pyarrow=25.0.1 # from 26 on it exports a simdjson, beside the one of the programs
 cpu_index=${TORCH_INDEX:-https://download.pytorch.org/whl/cpu}
 record=.venv/libtorch
+[[ ${1:-} != --download ]] || wheels=$2
 
 # An installation that fails or is interrupted leaves the .venv that was there before.
 before=.venv.before
@@ -30,7 +32,11 @@ fail() {
   echo "error: $*" >&2
   exit 1
 }
-pip() { .venv/bin/python -m pip "$@"; }
+pip() {
+  local python=.venv/bin/python
+  [[ -x $python ]] || python=python3
+  "$python" -m pip "$@"
+}
 # pip writes INSTALLER after all the other files of a wheel.
 installed() {
   compgen -G ".venv/lib/python3*/site-packages/$1-*.dist-info/INSTALLER" | sed 's/.*-\(.*\)\.dist-info.*/\1/'
@@ -40,16 +46,28 @@ python_version() { .venv/bin/python -c 'import sys; print("%d.%d" % sys.version_
 has_driver() { python3 -c 'import ctypes; ctypes.CDLL("libcuda.so.1")' 2>/dev/null; }
 
 # install WHEEL... : nothing runs the wheels' Python code, so it is not compiled.
-install() { pip install --disable-pip-version-check --no-compile --no-warn-conflicts "$@"; }
+install() {
+  if [[ -n ${wheels:-} ]]; then
+    pip download --disable-pip-version-check --python-version 3.11 --only-binary :all: --dest "$wheels" "$@"
+  else
+    pip install --disable-pip-version-check --no-compile --no-warn-conflicts "$@"
+  fi
+}
 # needs MB: fails unless the disk has that much space.
 needs() {
   local free
   free=$(df --output=avail -BM . | tail -n 1 | tr -dc 0-9)
   ((free >= $1)) || fail "LibTorch needs $1 MB on the disk of $PWD, which has $free MB left; make room"
 }
-# Prints what the torch in .venv requires, a package each line.
+# Prints what the installed or fetched torch requires, a package each line.
 requirements() {
-  sed -n '/extra ==/d; s/^Requires-Dist: \([^; ]*\).*/\1/p' .venv/lib/python3*/site-packages/torch-*.dist-info/METADATA
+  if [[ -n ${wheels:-} ]]; then
+    python3 -c 'import sys, zipfile
+wheel = zipfile.ZipFile(sys.argv[1])
+print(wheel.read(next(name for name in wheel.namelist() if name.endswith("/METADATA"))).decode())' "$wheels"/torch-*.whl
+  else
+    cat .venv/lib/python3*/site-packages/torch-*.dist-info/METADATA
+  fi | sed -n '/extra ==/d; s/^Requires-Dist: \([^; ]*\).*/\1/p'
 }
 
 install_cpu() {
@@ -66,12 +84,16 @@ install_cpu() {
   [[ -z $toolkit ]] || install "$toolkit"
 }
 install_cuda() {
+  local toolkit
   needs 8000
   echo "Fetching LibTorch $version for GPUs, 2.5 GB, because $why. TORCH=cpu fetches one for processors, 190 MB."
   install --no-deps "torch==$version" || return
   # The headers crt and cccl are for NCCL. The toolkit comes first, because it says which of the others fit.
   # Triton and cuda-bindings are for Python programs that compile kernels.
-  install "$(requirements | sed -n 's/^cuda-toolkit\[/&crt,cccl,/p')" || return
+  toolkit=$(requirements | sed -n 's/^cuda-toolkit\[/&crt,cccl,/p')
+  [[ -n $toolkit ]] || fail "the index of pip (pip config list) has torch $version for processors only; PyPI's is" \
+    "for GPUs: PIP_INDEX_URL=https://pypi.org/simple"
+  install "$toolkit" || return
   # shellcheck disable=SC2046
   install $(requirements | sed '/^triton\|^cuda-/d')
 }
@@ -100,6 +122,11 @@ will_do() {
   [[ $wish == default && ($kind == cpu || $wish_there == TORCH) && $kind_there != unfinished ]]
 }
 
+if [[ -n ${wheels:-} ]]; then
+  mkdir -p "$wheels"
+  "install_$kind" && install --no-deps "pyarrow==$pyarrow" || fail "pip could not fetch torch $version"
+  exit
+fi
 restore
 if ! will_do; then
   there=$(installed torch) || true

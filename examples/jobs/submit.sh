@@ -27,7 +27,8 @@ replace those of the same name in the job file. From the environment:
   JOB_DIR       where the model goes, gs://$BUCKET_NAME/$JOB_NAME/models by default
   LOCAL_ARGS    flags that --local adds, each --name=value; --max-steps=2 by default
   POLL_SECONDS  how often the job's state is looked at, 15 by default
-  PROGRAM, BASE, TORCH_INDEX   arguments of the Containerfile, for --build and --cloud-build
+  TORCH         for --build and --cloud-build: cuda, if the job has an accelerator, or cpu
+  PROGRAM, BASE, TORCH_INDEX   more arguments of the Containerfile
 
 The job file that is sent stays in runs/$JOB_NAME.yaml.
 END
@@ -194,11 +195,10 @@ check_repository() {
 --repository-format=docker --location=$location --project=$project"
 }
 
-warn_of_idle_accelerator() {
-  if [[ $job == *acceleratorType* ]]; then
-    echo "warning: the image is built for processors, so the job's accelerator stays idle:" \
-      "see docs/jobs.md" >&2
-  fi
+# Sets TORCH, the kind of LibTorch in an image that is built, to what the job can use.
+choose_torch() {
+  [[ $job == *acceleratorType* && -z ${TORCH_INDEX:-} ]] && TORCH=${TORCH:-cuda}
+  TORCH=${TORCH:-cpu}
 }
 
 ENGINE=
@@ -208,17 +208,17 @@ find_engine() {
 }
 
 build_here() {
-  warn_of_idle_accelerator
+  choose_torch
   find_engine
-  run env IMAGE_URI="$IMAGE_URI" make -C "$root" image || stop "the image cannot be built"
+  run env IMAGE_URI="$IMAGE_URI" TORCH="$TORCH" make -C "$root" image || stop "the image cannot be built"
   run "$ENGINE" push "$IMAGE_URI" || stop "$IMAGE_URI cannot be pushed; nothing was submitted" \
     "gcloud auth configure-docker ${IMAGE_URI%%/*}"
 }
 
 build_in_cloud() {
   local name values=_IMAGE_URI=$IMAGE_URI
-  warn_of_idle_accelerator
-  for name in BASE PROGRAM TORCH_INDEX; do
+  choose_torch
+  for name in BASE PROGRAM TORCH TORCH_INDEX; do
     [[ -z ${!name:-} ]] || values+=,_$name=${!name}
   done
   run gcloud builds submit "$root" --project="$PROJECT" \

@@ -5,11 +5,13 @@
 The image is read-only while it runs, and has no network but for a part with the storage emulator, which
 needs  pip install gcp-storage-emulator google-cloud-storage  in the Python that runs this. With --twice
 the image is built again from nothing, and the layers are compared. Ends with 77 ("skipped") where no
-engine builds images or the default checkpoint is missing.
+engine builds images or the default checkpoint is missing. With TORCH=cuda in the environment the image is
+that for GPUs.
 """
 
 import importlib.util
 import json
+import os
 import re
 import shutil
 import signal
@@ -23,7 +25,8 @@ from container import TOP, build, find_engine
 CHECKPOINT = TOP / "checkpoints/all-MiniLM-L6-v2"
 NAME = "localhost/seqtrain-test:latest"
 PROGRAMS = ("mnli", "imdb", "languages", "predict")
-LARGEST = 600e6
+FOR_GPUS = os.environ.get("TORCH") == "cuda"
+LARGEST = 4500e6 if FOR_GPUS else 600e6
 TOOLS = re.compile(
     r"(^|/)s?bin/(.*-)?(python|pip|gcc|g\+\+|cc|c\+\+|cpp|clang|ld|as|make|cmake|ninja)[\d.]*$"
     r"|libpython|/cc1|\.whl$|\.pyc$"
@@ -90,6 +93,15 @@ def check_programs(run):
     print("  each program says --help; the user is not root, nothing can be written, no network")
 
 
+def check_gpus(run):
+    """Checks that nothing is missing where a GPU is, and what is said where none is."""
+    needs = run("/usr/local/lib/seqtrain/libtorch_cuda.so", program="ldd")
+    assert "libcudnn.so" in needs and "not found" not in needs, needs
+    said = run("--device", "cuda", "--max-steps", "1", code=2)
+    assert "there is no NVIDIA driver" in said, said
+    print("  " + said.strip().splitlines()[-1])
+
+
 def check_training(run):
     said = run("--max-steps", "4", "--output-dir", "runs/trained")
     print("  " + said.strip().splitlines()[-1])
@@ -145,6 +157,8 @@ def main():
         with tempfile.TemporaryDirectory() as directory:
             run = Runs(image, Path(directory))
             check_programs(run)
+            if FOR_GPUS:
+                check_gpus(run)
             check_training(run)
             check_a_stopped_job(run)
         if "--twice" in sys.argv:

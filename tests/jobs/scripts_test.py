@@ -34,8 +34,7 @@ COSTLY = re.compile(r"^gcloud (ai \S+ (create|upload|deploy)|builds)|^make|^dock
 
 def dry_run(cloud, name):
     script, arguments = DRY_RUNS[name]
-    code, said, warned = cloud.run(script, *arguments, PROJECT="my-project", TORCH_INDEX="https://torch/cu")
-    warned = [line for line in warned.splitlines() if "stays idle" not in line]
+    code, said, warned = cloud.run(script, *arguments, PROJECT="my-project")
     assert code == 0 and not warned and not cloud.calls(), (code, warned, cloud.calls())
     said = said.replace(str(ROOT), "SEQTRAIN").replace(str(cloud.folder), "HOME")
     return re.sub(r"--user \d+:\d+", "--user UID:GID", said).replace(" --gpus all", "")
@@ -150,12 +149,15 @@ class Submit(Scripts):
         self.assertEqual([match[0] for match in order if match], ["make", "push", "custom-jobs create"])
 
     def test_cloud_build_passes_the_arguments_of_the_image(self):
-        self.runs(SUBMIT, "--cloud-build", PROGRAM="imdb", TORCH_INDEX="https://torch/cu")
+        self.runs(SUBMIT, "--cloud-build", PROGRAM="imdb", TORCH_INDEX="https://torch/cpu")
         line = next(line for line in self.lines() if "builds submit" in line)
-        self.assertIn(":latest,_PROGRAM=imdb,_TORCH_INDEX=https://torch/cu", line)
+        self.assertIn(":latest,_PROGRAM=imdb,_TORCH=cpu,_TORCH_INDEX=https://torch/cpu", line)
 
-    def test_warns_of_an_accelerator_that_the_image_cannot_use(self):
-        self.assertIn("stays idle", self.cloud.run(SUBMIT, "--build")[2])
+    def test_builds_an_image_for_the_jobs_machine(self):
+        for config, torch in (("job.yaml", "cuda"), ("job-languages.yaml", "cpu")):
+            said = self.cloud.run(SUBMIT, "--build", "--config", JOBS / config)[2]
+            self.assertRegex(said, f"env IMAGE_URI=[^ ]+ TORCH={torch} make")
+        self.assertIn("TORCH=cpu make", self.cloud.run(SUBMIT, "--build", TORCH="cpu")[2])
 
     def test_a_job_that_fails_ends_with_1(self):
         answers = {"(state)": "JOB_STATE_FAILED", "(error.message)": "out of memory"}
