@@ -88,14 +88,12 @@ install_cuda() {
   needs 8000
   echo "Fetching LibTorch $version for GPUs, 2.5 GB, because $why. TORCH=cpu fetches one for processors, 190 MB."
   install --no-deps "torch==$version" || return
-  # The headers crt and cccl are for NCCL. The toolkit comes first, because it says which of the others fit.
-  # Triton and cuda-bindings are for Python programs that compile kernels.
+  # The headers crt and cccl are for NCCL. Triton and cuda-bindings are for Python programs that compile kernels.
   toolkit=$(requirements | sed -n 's/^cuda-toolkit\[/&crt,cccl,/p')
   [[ -n $toolkit ]] || fail "the index of pip (pip config list) has torch $version for processors only; PyPI's is" \
     "for GPUs: PIP_INDEX_URL=https://pypi.org/simple"
-  install "$toolkit" || return
   # shellcheck disable=SC2046
-  install $(requirements | sed '/^triton\|^cuda-/d')
+  install "$toolkit" $(requirements | sed '/^triton\|^cuda-/d')
 }
 
 if [[ -n ${TORCH:-} ]]; then
