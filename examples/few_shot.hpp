@@ -1,8 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +18,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/cosine_similarity.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/tensor.h>
 #include <Eigen/Core>
 
 #include <seqtrain/cli/flag_text.hpp>
@@ -55,11 +59,55 @@ struct PairLoss {
   }
 };
 
+/// The texts of a batch of pairs without repetitions.
+struct DistinctTexts {
+  data::Batch texts;
+  std::vector<std::int64_t> places;  ///< for each row of the pairs, its row in `texts`
+};
+
+/// Returns the texts of a batch of pairs, each once. A text that is paired with itself is there
+/// twice, so that dropout makes two embeddings of it: the loss of two equal ones is 0.
+[[nodiscard]] inline DistinctTexts distinct_texts(const data::Batch& pairs) {
+  DistinctTexts found;
+  data::Batch& texts = found.texts;
+  texts.epoch = pairs.epoch;
+  texts.index = pairs.index;
+  texts.width = pairs.width;
+  std::map<std::vector<std::int32_t>, std::int64_t> rows;  // by label, ids and their types
+  std::vector<std::int32_t> last;
+  for (std::int64_t row = 0; row < pairs.rows; ++row) {
+    const auto at = static_cast<std::size_t>(row);
+    const auto length = pairs.lengths[at];
+    const auto* const ids = pairs.input_ids.data() + row * pairs.width;
+    const auto* const types = pairs.token_type_ids.data() + row * pairs.width;
+    std::vector<std::int32_t> key{static_cast<std::int32_t>(pairs.labels[at])};
+    key.insert(key.end(), ids, ids + length);
+    key.insert(key.end(), types, types + length);
+    if (row % 2 == 1 && key == last) key.push_back(1);  // paired with itself
+    const auto [place, is_new] = rows.emplace(key, texts.rows);
+    last = std::move(key);
+    found.places.push_back(place->second);
+    if (!is_new) continue;
+    ++texts.rows;
+    texts.input_ids.insert(texts.input_ids.end(), ids, ids + pairs.width);
+    texts.token_type_ids.insert(texts.token_type_ids.end(), types, types + pairs.width);
+    texts.lengths.push_back(length);
+    texts.labels.push_back(pairs.labels[at]);
+  }
+  return found;
+}
+
 /// Returns the batches of an epoch of pairs of rows with these labels, by the rule "oversampling"
 /// of setfit: all pairs with one label, also of a row with itself, and all pairs with two labels;
 /// the kind with fewer pairs is repeated until there are as many of both. Rows 2 i and 2 i + 1 of a
 /// batch are a pair, and `batch_size` counts pairs. Throws `InputError` if the pairs are too
 /// many to list.
+///
+/// A batch has few different rows, because each of them is computed once. Random groups have as
+/// many rows as the square root of `batch_size`, and the pairs of two groups follow each other. 16
+/// pairs of 128 rows with two labels thus have about 13 rows, and 28 in a random order. Every group
+/// comes up once before one comes up again. If the pairs of one kind are repeated, there are as
+/// many rounds, each with groups of its own and a part of the other kind.
 [[nodiscard]] inline data::Plan make_pair_plan(std::span<const std::int32_t> labels,
                                                std::size_t batch_size, std::uint64_t seed,
                                                std::uint64_t epoch) {
@@ -72,20 +120,37 @@ struct PairLoss {
                      "with so many, train without it"};
   }
   random::Stream stream{seed, random::Purpose::order, epoch, std::uint64_t{0}};
-  std::vector<Pair> kinds[2], pairs;  // with two labels and with one
+  std::vector<Pair> kinds[2];  // with two labels and with one
   for (std::uint32_t a = 0; a < labels.size(); ++a) {
     for (std::uint32_t b = a; b < labels.size(); ++b) {
       kinds[labels[a] == labels[b] ? 1 : 0].emplace_back(a, b);
     }
   }
-  const std::size_t count = std::max(kinds[0].size(), kinds[1].size());
+  const auto [fewer, most] = std::minmax({kinds[0].size(), kinds[1].size()});
+  const std::size_t rounds = fewer == 0 ? 1 : (most + fewer / 2) / fewer;
+  const auto groups = static_cast<std::uint32_t>(std::max(
+      1.0,
+      std::ceil(static_cast<double>(labels.size()) / std::sqrt(static_cast<double>(batch_size)))));
+  std::vector<std::vector<std::uint32_t>> group_of(rounds);  // of a row, in each round
+  for (auto& group : group_of) {
+    for (std::uint32_t row = 0; row < labels.size(); ++row) group.push_back(row % groups);
+    random::shuffle(group, stream);
+  }
+  std::vector<std::pair<std::array<std::uint32_t, 3>, Pair>> pairs;  // with their places
   for (auto& kind : kinds) {
     random::shuffle(kind, stream);
-    for (std::size_t i = 0; i < count && !kind.empty(); ++i) pairs.push_back(kind[i % kind.size()]);
+    for (std::size_t i = 0; i < most && !kind.empty(); ++i) {
+      const std::size_t index = i % kind.size();
+      const auto round = static_cast<std::uint32_t>((index + i / kind.size()) % rounds);
+      const auto [a, b] = kind[index];
+      const auto [x, y] = std::minmax({group_of[round][a], group_of[round][b]});
+      pairs.push_back({{round, (x + y) % groups, x}, {a, b}});  // one sum has each group once
+    }
   }
   random::shuffle(pairs, stream);
+  std::ranges::stable_sort(pairs, {}, &decltype(pairs)::value_type::first);
   std::vector<std::uint32_t> rows;
-  for (const auto& [a, b] : pairs) rows.insert(rows.end(), {a, b});
+  for (const auto& [place, pair] : pairs) rows.insert(rows.end(), {pair.first, pair.second});
   return data::plan_in_order(std::move(rows), 2 * batch_size);
 }
 
@@ -103,14 +168,16 @@ class FewShotPasses : public model::Passes {
         examples_{std::move(examples)} {}
 
   at::Tensor accumulate(const model::StepInputs& step) override {
-    const model::LossOfLogits loss = [this](const at::Tensor& embeddings,
-                                            const tensor::Batch& batch) {
-      return loss_.mean(embeddings, batch);
+    const DistinctTexts distinct = distinct_texts(step.batch);
+    const model::LossOfLogits loss = [&](const at::Tensor& embeddings, const tensor::Batch&) {
+      const at::Tensor rows = at::tensor(distinct.places, at::kLong).to(embeddings.device());
+      return loss_.mean(embeddings.index_select(0, rows),
+                        tensor::labels_on(step.batch, embeddings.device()));
     };
     fitted_at_ = -1;
     head_->ends_at_embeddings = true;
     return passes_->accumulate(
-        {step.batch, step.weight, step.stream, loss, step.ready, step.loss_scale});
+        {distinct.texts, step.weight, step.stream, loss, step.ready, step.loss_scale});
   }
 
   at::Tensor logits(const data::Batch& batch) override {

@@ -16,6 +16,7 @@
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/hold_out.hpp>
 #include <seqtrain/data/loader.hpp>
+#include <seqtrain/data/visit_examples.hpp>
 #include <seqtrain/dist/replicated.hpp>
 #include <seqtrain/dist/shared_keeper.hpp>
 #include <seqtrain/dist/world.hpp>
@@ -145,7 +146,7 @@ void learn_from_teacher(const Program& program, const Prepared& run, Examples& e
 }
 
 /// Lets the model of a run with `--few-shot` learn from pairs of the examples. Throws `InputError`
-/// if a label has no example.
+/// if a label has no example or an example has two texts.
 void learn_from_few(const Program& program, Prepared& run, const data::EncodedSet& set) {
   for (std::size_t id = 0; id < run.labels.size(); ++id) {
     if (std::ranges::count(set.arrays().labels, static_cast<std::int32_t>(id)) > 0) continue;
@@ -153,6 +154,14 @@ void learn_from_few(const Program& program, Prepared& run, const data::EncodedSe
                      {.object = run.flags.train_file},
                      "--few-shot needs one of each label at least; see --labels"};
   }
+  const auto read = run.flags.read_options();
+  data::visit_examples(run.flags.train_file, read, run.labels, [&](auto place, const auto& each) {
+    if (!each.text_pair) return;
+    throw InputError{
+        "has two texts; --few-shot embeds one text of each example",
+        {.object = run.flags.train_file, .line = static_cast<std::int64_t>(place.record)},
+        "--text-field names the text to read; or train without --few-shot"};
+  });
   few_shot::learn_from(run.model, few_shot::batches_of(set));
   const weights::SentenceForm& form = *run.model.config().sentence;
   program.log.info(std::string{"Few-shot: the embedding of a text is "} +

@@ -480,6 +480,10 @@ TEST_F(Mnli, RefusesWhatFewExamplesCannotTrain) {
   refused("--teacher " + file_.string(), "--few-shot: does not go with --teacher");
   refused("--order shuffle", "--few-shot: does not go with --order");
   refused("--bucket-pool 7", "--few-shot: does not go with --bucket-pool");
+  file_ = write_file(directory_ / "pairs.jsonl",
+                     "{\"text\": \"good\", \"label\": \"yes\"}\n"
+                     "{\"text\": \"bad\", \"text_pair\": \"film\", \"label\": \"no\"}\n");
+  refused("", "pairs.jsonl:2: has two texts; --few-shot embeds one text of each example");
 }
 
 TEST_F(Mnli, KeepsARunUnlessToldOtherwise) {

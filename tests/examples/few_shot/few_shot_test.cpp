@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <numeric>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -118,6 +120,45 @@ TEST(PairPlan, HasAllPairsAndAsManyOfBothKinds) {
   EXPECT_EQ(plan[0].size(), 8U);
 }
 
+/// Returns the numbers of different rows in the batches of a plan.
+std::vector<std::size_t> distinct_rows(const data::Plan& plan) {
+  std::vector<std::size_t> counts;
+  for (std::size_t batch = 0; batch < plan.size(); ++batch) {
+    counts.push_back(std::set<std::uint32_t>{plan[batch].begin(), plan[batch].end()}.size());
+  }
+  return counts;
+}
+
+TEST(PairPlan, HasFewRowsInABatch) {
+  std::vector<std::int32_t> labels;
+  for (std::int32_t row = 0; row < 128; ++row) labels.push_back(row % 2);
+  const auto plan = make_pair_plan(labels, 16, 7, 0);
+  const auto counts = distinct_rows(plan);
+  EXPECT_EQ(counts.size(), 520U);
+  const auto sum = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  EXPECT_LE(sum / counts.size(), 14U);  // in a random order 28
+  std::set<std::uint32_t> rows;
+  for (std::size_t batch = 0; batch < 40; ++batch) {
+    rows.insert(plan[batch].begin(), plan[batch].end());
+  }
+  EXPECT_EQ(rows.size(), 128U);  // all rows come up early
+}
+
+TEST(PairPlan, HasBothKindsOfPairsThroughoutIfOneIsRepeated) {
+  std::vector<std::int32_t> labels;
+  for (std::int32_t row = 0; row < 64; ++row) labels.push_back(row % 8);
+  const auto pairs = pairs_of(make_pair_plan(labels, 16, 7, 0));
+  ASSERT_EQ(pairs.size(), 2 * 28 * 64U);  // 288 pairs of one label, each about six times
+  const std::size_t quarter = pairs.size() / 4;
+  for (std::size_t part = 0; part < 4; ++part) {
+    const auto first = pairs.begin() + static_cast<std::ptrdiff_t>(part * quarter);
+    const auto equal =
+        std::count_if(first, first + static_cast<std::ptrdiff_t>(quarter),
+                      [&](Pair pair) { return labels[pair.first] == labels[pair.second]; });
+    EXPECT_NEAR(static_cast<double>(equal) / static_cast<double>(quarter), 0.5, 0.1);
+  }
+}
+
 TEST(PairPlan, DependsOnSeedAndEpochOnly) {
   const auto plan = [](std::uint64_t seed, std::uint64_t epoch) {
     return pairs_of(make_pair_plan(six_labels, 4, seed, epoch));
@@ -175,6 +216,48 @@ data::Batch texts(std::int64_t index, std::int64_t rows) {
   return batch;
 }
 
+/// Returns the rows of a batch with these numbers, in this order.
+data::Batch picked(const data::Batch& batch, const std::vector<std::size_t>& rows) {
+  data::Batch some = batch;
+  some.rows = std::ssize(rows);
+  some.input_ids.clear();
+  some.lengths.clear();
+  some.labels.clear();
+  for (const std::size_t row : rows) {
+    const auto first = batch.input_ids.begin() + static_cast<std::int64_t>(row) * batch.width;
+    some.input_ids.insert(some.input_ids.end(), first, first + batch.width);
+    some.lengths.push_back(batch.lengths[row]);
+    some.labels.push_back(batch.labels[row]);
+  }
+  some.token_type_ids.assign(some.input_ids.size(), 0);
+  return some;
+}
+
+TEST(DistinctTexts, HasEachTextOnceButThosePairedWithThemselvesTwice) {
+  const data::Batch all = texts(1, 4);
+  const data::Batch pairs = picked(all, {2, 0, 0, 1, 3, 3, 1, 2, 3, 3, 1, 3});
+  const DistinctTexts distinct = distinct_texts(pairs);
+  EXPECT_EQ(distinct.places, (std::vector<std::int64_t>{0, 1, 1, 2, 3, 4, 2, 0, 3, 4, 2, 3}));
+  const data::Batch expected = picked(all, {2, 0, 1, 3, 3});
+  EXPECT_EQ(distinct.texts.rows, 5);
+  EXPECT_EQ(distinct.texts.width, pairs.width);
+  EXPECT_EQ(distinct.texts.input_ids, expected.input_ids);
+  EXPECT_EQ(distinct.texts.token_type_ids, expected.token_type_ids);
+  EXPECT_EQ(distinct.texts.lengths, expected.lengths);
+  EXPECT_EQ(distinct.texts.labels, expected.labels);
+  EXPECT_EQ(distinct.texts.epoch, pairs.epoch);
+  EXPECT_EQ(distinct.texts.index, pairs.index);
+}
+
+TEST(DistinctTexts, KeepsTextsApartThatDifferInTypesOrLabels) {
+  data::Batch pairs = picked(texts(1, 4), {0, 0, 0, 0});
+  pairs.labels = {0, 1, 0, 0};
+  pairs.lengths.assign(4, 20);
+  pairs.token_type_ids.back() = 1;  // of the padding
+  pairs.token_type_ids[static_cast<std::size_t>(2 * pairs.width)] = 1;
+  EXPECT_EQ(distinct_texts(pairs).places, (std::vector<std::int64_t>{0, 1, 2, 0}));
+}
+
 AnyClassifier few_shot_model(const std::filesystem::path& checkpoint,
                              ClassifierOptions options = {}) {
   options.few_shot = true;
@@ -213,6 +296,36 @@ TEST(FewShotPasses, KernelsHaveTheGradientsOfOperators) {
     EXPECT_GT(size, 0);
     EXPECT_LT(std::sqrt(gap / size), 1e-3) << family;
   }
+}
+
+TEST(FewShotPasses, HaveTheGradientsOfABatchWithRepeatedTexts) {
+  const tests::OneThread one_thread;
+  const data::Batch batch = picked(texts(1, 4), {0, 1, 0, 2, 1, 2, 3, 3, 0, 3, 2, 1});
+  const MadeCheckpoint checkpoint;
+  auto model = few_shot_model(checkpoint.path(), {.dropout = 0});
+  auto plain = load_classifier(checkpoint.path(), {.dropout = 0, .few_shot = true, .seed = 3});
+  plain.set_loss(PairLoss{});
+  plain.wrap_passes([](auto passes, model::Network& network, auto) {
+    network.sentence_head()->ends_at_embeddings = true;
+    return passes;
+  });
+  const auto loss = static_cast<double>(model.accumulate(batch, 1));
+  EXPECT_NEAR(loss, static_cast<double>(plain.accumulate(batch, 1)), 1e-6);
+  for (std::size_t i = 0; i + 2 < model.parameters().size(); ++i) {
+    const auto& expected = plain.parameters()[i].gradient;
+    const double gap = (model.parameters()[i].gradient - expected).norm().item<double>();
+    EXPECT_LE(gap, 1e-5 * expected.norm().item<double>() + 1e-7) << model.parameters()[i].name;
+  }
+}
+
+TEST(FewShotPasses, LearnsFromATextPairedWithItselfByDropoutAlone) {
+  const tests::OneThread one_thread;
+  const data::Batch batch = picked(texts(1, 4), {0, 0, 1, 1});
+  const MadeCheckpoint checkpoint;
+  auto fixed = few_shot_model(checkpoint.path(), {.dropout = 0});
+  EXPECT_NEAR(static_cast<double>(fixed.accumulate(batch, 1)), 0, 1e-9);
+  auto model = few_shot_model(checkpoint.path(), {.dropout = 0.1});
+  EXPECT_GT(static_cast<double>(model.accumulate(batch, 1)), 1e-6);
 }
 
 TEST(FewShotPasses, FitsTheHeadAnewIfTheEncoderHasChanged) {
