@@ -59,7 +59,7 @@ inline http::Url lfs_url(const Settings& settings, const json::Value& value) {
 /// length of the body itself.
 inline bool is_sent(std::string_view name) {
   for (const std::string_view own : {"Content-Length", "Transfer-Encoding", "Host"}) {
-    if (http::same_ignoring_case(name, own)) return false;
+    if (equal_but_case(name, own)) return false;
   }
   return !name.empty() && std::ranges::all_of(name, [](char c) { return is_word(c) || c == '-'; });
 }
