@@ -10,6 +10,7 @@
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/lists.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/http/timing.hpp>
 

@@ -7,6 +7,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/hub/ask.hpp>
 #include <seqtrain/hub/client.hpp>

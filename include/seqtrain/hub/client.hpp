@@ -15,6 +15,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/parse_number.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/http/timing.hpp>
 #include <seqtrain/hub/digest.hpp>

@@ -15,6 +15,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/parse_number.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/hub/ask.hpp>
 #include <seqtrain/hub/client.hpp>
