@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,7 +17,7 @@
 struct PredictFlags {
   std::string model = "";
   std::string file = "-";
-  std::string format = "auto";
+  std::optional<seqtrain::data::Format> format = {};
   std::int64_t batch_size = 32;
   std::int64_t max_length = 0;
   std::string text_field = "";
@@ -40,7 +41,13 @@ struct PredictFlags {
         .add("file", file,
              "records to label, a file or gs:// (-: stdin); the name of the flag may be left out: "
              "predict --model runs/mine new.csv")
-        .add("format", format, "jsonl, tsv, csv, lines (one text a line), or auto (recognised)")
+        .add("format", format,
+             {{"auto", {}},
+              {"jsonl", seqtrain::data::Format::json_lines},
+              {"tsv", seqtrain::data::Format::tsv},
+              {"csv", seqtrain::data::Format::csv},
+              {"lines", seqtrain::data::Format::lines}},
+             "jsonl, tsv, csv, lines (one text a line), or auto (recognised)")
         .add("batch-size", batch_size, "examples that are computed together")
         .add("max-length", max_length,
              "most ids of an example (0: the model's maximum, or the tokenizer's if that is less)")
@@ -74,13 +81,12 @@ struct PredictFlags {
   [[nodiscard]] std::string input_name() const { return reads_stdin() ? "stdin" : file; }
 
   [[nodiscard]] seqtrain::data::ReadOptions read_options() const {
-    seqtrain::data::ReadOptions options{.text_field = text_field,
-                                        .pair_field = pair_field,
-                                        .columns = columns,
-                                        .labelled = false,
-                                        .empty_lines = true};
-    if (format != "auto") options.format = seqtrain::data::format_named(format);
-    return options;
+    return {.text_field = text_field,
+            .pair_field = pair_field,
+            .columns = columns,
+            .labelled = false,
+            .format = format,
+            .empty_lines = true};
   }
 
   /// Returns the options for a model that takes at most `most` ids, and `usual` ids unless the

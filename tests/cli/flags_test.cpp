@@ -388,8 +388,7 @@ TEST(Flags, SetTheFormatOfTheLog) {
   EXPECT_EQ(log_format({"--log-format", "json"}), "json: nothing was thrown");
   EXPECT_EQ(log_format({"--log_format=json"}), "json: nothing was thrown");
   EXPECT_EQ(log_format({"--log-format", "text"}), "text: nothing was thrown");
-  EXPECT_EQ(log_format({"--log-format", "xml"}),
-            "text: --log-format: is unknown: use auto, text or json");
+  EXPECT_EQ(log_format({"--log-format", "xml"}), "text: --log-format: must be auto, text or json");
 }
 
 TEST(Flags, SetTheFormatBeforeTheyRefuseOthers) {

@@ -28,7 +28,7 @@ TEST(Fingerprint, OfAnEmptyFileIsOfNoBytes) {
   const auto file = write_file(directory / "empty", "");
   EXPECT_EQ(fingerprint(file), "0 bytes, crc32c 00000000");
   EXPECT_EQ(fingerprint(directory.path()), fingerprint(file));
-  EXPECT_EQ(fingerprint_before_0_2(directory.path()), fingerprint(file));
+  EXPECT_EQ(fingerprint(directory.path()), fingerprint(file));
   EXPECT_THROW((void)fingerprint(directory / "missing"), InputError);
 }
 

@@ -13,7 +13,7 @@ namespace {
 const std::vector<std::string> names{"no", "maybe über"};
 
 TEST(ScoresTable, HasALinePerLabel) {
-  EXPECT_EQ(scores_table(tests::some_report(), names),
+  EXPECT_EQ(align(scores_rows(tests::some_report(), names)),
             "            precision  recall      f1  support\n"
             "no             0.7500  0.7500  0.7500        4\n"
             "maybe über     0.7500  0.7500  0.7500        4\n"
@@ -22,14 +22,14 @@ TEST(ScoresTable, HasALinePerLabel) {
 }
 
 TEST(ConfusionTable, HasTrueLabelsInRows) {
-  EXPECT_EQ(confusion_table(tests::some_report(), names),
+  EXPECT_EQ(align(confusion_rows(tests::some_report(), names)),
             "true \\ predicted  no  maybe über\n"
             "no                 3           1\n"
             "maybe über         1           3\n");
 }
 
 TEST(ConfusionTable, NamesWhatHasNoName) {
-  EXPECT_EQ(confusion_table(tests::some_report(), {}),
+  EXPECT_EQ(align(confusion_rows(tests::some_report(), {})),
             "true \\ predicted  LABEL_0  LABEL_1\n"
             "LABEL_0                 3        1\n"
             "LABEL_1                 1        3\n");

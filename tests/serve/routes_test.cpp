@@ -11,7 +11,8 @@ namespace {
 
 Route route_to(const std::string& method, const std::string& target,
                const ServiceOptions& options = {}) {
-  return route_of({.method = method, .target = target}, options);
+  const HttpRequest request{.method = method, .target = target};
+  return route_of(request, options, open_inference::path_of(request.path()));
 }
 
 TEST(RouteOf, KnowsThePathsOfEachContract) {

@@ -29,7 +29,7 @@ struct ServerRequest {
 
   [[nodiscard]] std::string header(std::string_view name) const {
     for (const auto& one : headers) {
-      if (http::same_ignoring_case(one.name, name)) return one.value;
+      if (equal_but_case(one.name, name)) return one.value;
     }
     return {};
   }

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <seqtrain/cli/train_flags.hpp>
 #include <seqtrain/data/encode_file.hpp>
 #include <seqtrain/data/encoded_set.hpp>
 #include <seqtrain/data/example_file.hpp>
+#include <seqtrain/data/split_files.hpp>
 #include <seqtrain/log/bar.hpp>
 #include <seqtrain/log/log.hpp>
 
@@ -71,13 +71,7 @@ class FileEncoder {
 
   /// Returns the size in bytes of a file or of all files of a split, or 0 for a directory of texts.
   [[nodiscard]] std::uintmax_t bytes_of(const std::string& file) const {
-    std::uintmax_t sum = 0;
-    for (const auto& path : data::files_at(file, options_.read)) {
-      std::error_code none;
-      const auto size = std::filesystem::file_size(path, none);
-      if (!none) sum += size;
-    }
-    return sum;
+    return data::bytes_of(data::files_at(file, options_.read));
   }
 
   /// Opens a set that was encoded into a file.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -162,14 +161,9 @@ inline constexpr std::array<FamiliarFlag, 16> familiar_flags{{
   return "see " + program + " --help";
 }
 
-/// An additional name of a flag.
-struct OtherName {
-  std::string_view name;
-  std::string_view own;  ///< the flag's name in these programs
-};
-
-/// Names that Hugging Face's Trainer and its example programs give to flags.
-inline constexpr std::array<OtherName, 8> other_names{{
+/// Names that Hugging Face's Trainer and its example programs give to flags, each with the flag's
+/// name in these programs.
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 8> other_names{{
     {"model-name-or-path", "model"},
     {"validation-file", "dev-file"},
     {"train-fraction", "fraction-of-train-data"},
@@ -180,13 +174,9 @@ inline constexpr std::array<OtherName, 8> other_names{{
     {"save-steps", "checkpoint-every"},
 }};
 
-/// A flag of those programs that can only be true in these programs.
-struct OnlyTrue {
-  std::string_view name;
-  std::string_view meaning;  ///< the statement that is true
-};
-
-inline constexpr std::array<OnlyTrue, 2> only_true{{
+/// Flags of those programs that can only be true in these programs, each with the statement that is
+/// true.
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 2> only_true{{
     {"do-train", "the program trains"},
     {"do-eval", "the program evaluates on the dev file after each epoch"},
 }};
@@ -261,9 +251,8 @@ class FlagNames {
 
  private:
   void check_true(const std::string& name, const std::vector<std::string>& value) const {
-    std::string text = value.empty() ? "" : value.front();
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    require(text == "true", name, "can only be true: " + only_true_.at(name));
+    const bool is_true = !value.empty() && equal_but_case(value.front(), "true");
+    require(is_true, name, "can only be true: " + only_true_.at(name));
   }
 
   std::map<std::string, std::string> own_;        // own names of flags, by additional name

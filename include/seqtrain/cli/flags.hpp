@@ -39,7 +39,7 @@ class Flags : public FlagList {
     section("Flags");
     options().add_options()("help,h", "print this and stop");
     if (!log_) return;
-    add("log-format", log_format_,
+    add("log-format", log_format_, {{"auto", "auto"}, {"text", "text"}, {"json", "json"}},
         "text, json (an object a line with severity, message and time), or auto (json in a cloud "
         "job, else text)");
   }
@@ -280,8 +280,6 @@ class Flags : public FlagList {
     for (Flag& flag : flags_) {
       if (std::string text = flag.text(); text != flag.initial) flag.changed = std::move(text);
     }
-    require(log_format_ == "auto" || log_format_ == "text" || log_format_ == "json", "log-format",
-            "is unknown: use auto, text or json");
     set_log_format(std::string_view{log_format_});
   }
 

@@ -77,10 +77,6 @@ auto from_hub(const log::Log& log, const Fetch& fetch) {
 
 }  // namespace detail
 
-}  // namespace seqtrain::cli
-
-namespace seqtrain::cli {
-
 /// Returns a local path for a place: a local or empty path unchanged, a gs:// address as the path
 /// of a verified local copy. Throws `InputError` if the object does not exist or may not be read.
 /// Retries are logged.

@@ -28,6 +28,8 @@
 #include <seqtrain/train/events.hpp>
 #include <seqtrain/train/pairs.hpp>
 
+/// Finds the places of a program's inputs and results, which are directories or gs:// addresses. A
+/// file that includes this header also compiles the storage client.
 namespace seqtrain::cli {
 
 /// Opens a place in a bucket. Throws `InputError` if it cannot be written.
@@ -46,12 +48,6 @@ inline sink::Any open_job_dir(std::string place, const log::Log& log) {
   if (!gcs::is_gs(place)) return sink::Any{sink::Directory{place}};
   return sink::Any{open_bucket(place, log)};
 }
-
-}  // namespace seqtrain::cli
-
-/// Finds the places of a program's inputs and results, which are directories or gs:// addresses. A
-/// file that includes this header also compiles the storage client.
-namespace seqtrain::cli {
 
 /// Returns the flags with local paths in place of the inputs' gs:// addresses and names on the hub.
 /// Calls `check` with the flags when the examples are here, before the model is fetched.
@@ -145,7 +141,7 @@ class RunCheckpoints {
             .directory = run.checkpoints(),  // local copies of a bucket's checkpoints stay
             .settings = std::move(settings),
             .default_settings = TrainFlags::default_settings(),
-            .settings_0_1 = {{"model", fingerprint_before_0_2(flags.model)}},
+            .settings_0_1 = {{"model", fingerprint(flags.model)}},
             .versions = std::move(versions),
             .log = report::notices_to(log)};
   }

@@ -58,7 +58,7 @@ inline std::string fingerprint(std::span<const std::filesystem::path> files) {
 }
 
 /// Returns the size and the checksum of a file's contents, or of the files directly inside a
-/// directory. Names do not count.
+/// directory. Names do not count. seqtrain 0.1 stored this value of `--model` in checkpoints.
 inline std::string fingerprint(const std::filesystem::path& path) {
   std::vector<std::filesystem::path> files{path};
   if (std::filesystem::is_directory(path)) {
@@ -87,13 +87,6 @@ inline std::string fingerprint_of_model(const std::filesystem::path& directory) 
   std::ranges::copy(text::tokenizer_files(directory), std::back_inserter(files));
   std::erase_if(files, [](const auto& file) { return !std::filesystem::is_regular_file(file); });
   return fingerprint(std::span<const std::filesystem::path>{files});
-}
-
-/// Returns the value that seqtrain 0.1 stored for `--model` in checkpoints: the size and the
-/// checksum of every file directly inside the directory. Such a checkpoint can be resumed if this
-/// value is equal.
-inline std::string fingerprint_before_0_2(const std::filesystem::path& directory) {
-  return fingerprint(directory);
 }
 
 /// Returns the size and the checksum of examples: of their files, or of the labels and texts in a

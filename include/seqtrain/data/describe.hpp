@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -61,32 +60,7 @@ struct DataSummary {
 
 namespace detail {
 
-/// A set of 64-bit hashes in one array.
-class HashSet {
- public:
-  /// Reserves room for `most` hashes.
-  explicit HashSet(std::size_t most) : slots_(std::bit_ceil(2 * most + 1)) {}
-
-  /// Adds a hash. Returns false if the set already has it.
-  bool insert(std::uint64_t hash) {
-    std::uint64_t& slot = slots_[slot_of(hash)];
-    const bool fresh = slot == 0;
-    slot = hash;
-    return fresh;
-  }
-  [[nodiscard]] bool contains(std::uint64_t hash) const { return slots_[slot_of(hash)] != 0; }
-
- private:
-  [[nodiscard]] std::size_t slot_of(std::uint64_t hash) const {
-    std::size_t slot = hash & (slots_.size() - 1);
-    while (slots_[slot] != 0 && slots_[slot] != hash) slot = (slot + 1) & (slots_.size() - 1);
-    return slot;
-  }
-
-  std::vector<std::uint64_t> slots_;  // 0 marks a free slot
-};
-
-/// Returns a hash of a row's ids and of the start of its second segment. It is never 0.
+/// Returns a hash of a row's ids and of the start of its second segment.
 inline std::uint64_t row_hash(const EncodedSet& set, std::size_t row) {
   std::uint64_t hash = random::mix(set.length(row), set.first_segment(row));
   set.visit_ids([&](const auto* all) {
@@ -94,18 +68,15 @@ inline std::uint64_t row_hash(const EncodedSet& set, std::size_t row) {
       hash = random::scramble(hash + id);
     }
   });
-  return hash == 0 ? 1 : hash;
+  return hash;
 }
 
-/// Counts the rows that are in `train`, and the rows that are already in `own`. Adds new rows to
-/// `own`.
-inline void count_equal(const EncodedSet& set, const HashSet* train, HashSet& own,
-                        SetSummary& summary) {
-  for (std::size_t row = 0; row < set.size(); ++row) {
-    const std::uint64_t hash = row_hash(set, row);
-    if (train != nullptr && train->contains(hash)) ++summary.in_train;
-    if (!own.insert(hash)) ++summary.repeated;
-  }
+/// Returns the hashes of all rows in ascending order.
+inline std::vector<std::uint64_t> row_hashes(const EncodedSet& set) {
+  std::vector<std::uint64_t> hashes(set.size());
+  for (std::size_t row = 0; row < set.size(); ++row) hashes[row] = row_hash(set, row);
+  std::ranges::sort(hashes);
+  return hashes;
 }
 
 inline void measure_lengths(const EncodedSet& set, SetSummary& summary) {
@@ -123,8 +94,11 @@ inline void measure_lengths(const EncodedSet& set, SetSummary& summary) {
   summary.percentile_95 = length_of((set.size() * 95 + 99) / 100);
 }
 
-inline SetSummary summary_of(const EncodedFile& file, const Labels& labels, const HashSet* train,
-                             HashSet& own) {
+/// Returns the summary of a file whose rows have the hashes `own`. `train` are those of the
+/// training set, or none if it is the training set itself.
+inline SetSummary summary_of(const EncodedFile& file, const Labels& labels,
+                             std::span<const std::uint64_t> own,
+                             std::span<const std::uint64_t> train = {}) {
   SetSummary summary{.examples = file.set.size(),
                      .left_out = file.left_out,
                      .empty_texts = file.empty_texts,
@@ -133,7 +107,10 @@ inline SetSummary summary_of(const EncodedFile& file, const Labels& labels, cons
     summary.labels = label_counts(file.set, labels.problem_type(), labels.size());
   }
   measure_lengths(file.set, summary);
-  count_equal(file.set, train, own, summary);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (i > 0 && own[i] == own[i - 1]) ++summary.repeated;
+    if (std::ranges::binary_search(train, own[i])) ++summary.in_train;
+  }
   return summary;
 }
 
@@ -173,36 +150,6 @@ inline std::string to_text(const std::string& name, const SetSummary& set,
   return text;
 }
 
-}  // namespace detail
-
-/// Summarises the examples of a run before training. Takes time linear in the number of tokens, and
-/// 16 to 32 bytes per example.
-[[nodiscard]] inline DataSummary describe(const EncodedFile& train, const EncodedFile& dev,
-                                          const Labels& labels) {
-  DataSummary summary;
-  if (has_labels(labels.problem_type())) summary.labels = labels.names();
-  detail::HashSet of_train{train.set.size()}, of_dev{dev.set.size()};
-  summary.train = detail::summary_of(train, labels, nullptr, of_train);
-  summary.dev = detail::summary_of(dev, labels, &of_train, of_dev);
-  return summary;
-}
-
-/// Returns the lines about a run's examples for the log.
-[[nodiscard]] inline std::string to_text(const DataSummary& data) {
-  return detail::to_text("Train", data.train, data.labels) + "\n" +
-         detail::to_text("Dev", data.dev, data.labels);
-}
-
-/// Returns a warning if dev examples are also in the training set, else "".
-[[nodiscard]] inline std::string leak_warning(const DataSummary& data) {
-  if (data.dev.in_train == 0) return {};
-  return detail::with_share(data.dev.in_train, data.dev.examples) +
-         " of the dev examples are in the training set too, so figures on dev are too good; remove "
-         "them from one of the two";
-}
-
-namespace detail {
-
 /// Returns the label that is spelled most like the label `rare` and has ten times as many training
 /// examples, or `rare` itself if there is none. Names with digits may well be alike.
 inline std::size_t label_like(const DataSummary& data, std::size_t rare) {
@@ -220,6 +167,32 @@ inline std::size_t label_like(const DataSummary& data, std::size_t rare) {
 }
 
 }  // namespace detail
+
+/// Summarises the examples of a run before training. Takes time linear in the number of tokens, and
+/// 8 bytes per example.
+[[nodiscard]] inline DataSummary describe(const EncodedFile& train, const EncodedFile& dev,
+                                          const Labels& labels) {
+  DataSummary summary;
+  if (has_labels(labels.problem_type())) summary.labels = labels.names();
+  const auto rows_of_train = detail::row_hashes(train.set);
+  summary.train = detail::summary_of(train, labels, rows_of_train);
+  summary.dev = detail::summary_of(dev, labels, detail::row_hashes(dev.set), rows_of_train);
+  return summary;
+}
+
+/// Returns the lines about a run's examples for the log.
+[[nodiscard]] inline std::string to_text(const DataSummary& data) {
+  return detail::to_text("Train", data.train, data.labels) + "\n" +
+         detail::to_text("Dev", data.dev, data.labels);
+}
+
+/// Returns a warning if dev examples are also in the training set, else "".
+[[nodiscard]] inline std::string leak_warning(const DataSummary& data) {
+  if (data.dev.in_train == 0) return {};
+  return detail::with_share(data.dev.in_train, data.dev.examples) +
+         " of the dev examples are in the training set too, so figures on dev are too good; remove "
+         "them from one of the two";
+}
 
 /// Returns a warning that names labels with at most one training example, and labels with at most
 /// five that may be misspellings of another label, else "".

@@ -49,6 +49,12 @@ inline void describe_rows(const EncodedSet& set, std::span<const std::uint32_t> 
   batch.width = static_cast<std::int64_t>(options.padded(longest));
 }
 
+/// Returns a number that is unique among the sets of this process.
+inline std::uint64_t next_set() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
 }  // namespace detail
 
 /// Fills `batch` like `collate` but without the ids, for a batch that another process computes.
@@ -103,16 +109,6 @@ struct LoaderOptions {
     demand(prefetch <= 1024, "prefetch", "must be at most 1024");
   }
 };
-
-namespace detail {
-
-/// Returns a number that is unique among the sets of this process.
-inline std::uint64_t next_set() {
-  static std::atomic<std::uint64_t> last = 0;
-  return ++last;
-}
-
-}  // namespace detail
 
 /// The batches of an epoch as a range for one pass, which may end early.
 class EpochBatches {

@@ -26,16 +26,6 @@ enum class Format {
   lines        ///< each non-empty line is a text without a label
 };
 
-/// Returns the format with this name. Throws `InputError` that lists the names.
-inline Format format_named(std::string_view name) {
-  if (name == "jsonl") return Format::json_lines;
-  if (name == "tsv") return Format::tsv;
-  if (name == "csv") return Format::csv;
-  if (name == "lines") return Format::lines;
-  throw InputError{
-      "unknown format '" + std::string{name} + "'", {}, "use jsonl, tsv, csv or lines"};
-}
-
 class ExampleFile;
 struct ReadOptions;
 
@@ -76,6 +66,17 @@ struct Fields {
 
   bool operator==(const Fields&) const = default;
 };
+
+/// Returns the name among `names` that equals `wanted`, else the only one that differs from it in
+/// case, else nothing.
+inline std::optional<std::string> find_name(std::span<const std::string> names,
+                                            std::string_view wanted) {
+  if (std::ranges::count(names, wanted) > 0) return std::string{wanted};
+  const auto fits = [&](const auto& name) { return equal_but_case(name, wanted); };
+  const auto first = std::ranges::find_if(names, fits);
+  if (first == names.end() || std::find_if(first + 1, names.end(), fits) != names.end()) return {};
+  return *first;
+}
 
 namespace detail {
 
@@ -120,21 +121,6 @@ inline void demand_fields(bool has_text, bool has_label, std::span<const std::st
                                     : "them with --text-field and --label-field") +
                        also};
 }
-
-}  // namespace detail
-
-/// Returns the name among `names` that equals `wanted`, else the only one that differs from it in
-/// case, else nothing.
-inline std::optional<std::string> find_name(std::span<const std::string> names,
-                                            std::string_view wanted) {
-  if (std::ranges::count(names, wanted) > 0) return std::string{wanted};
-  const auto fits = [&](const auto& name) { return equal_but_case(name, wanted); };
-  const auto first = std::ranges::find_if(names, fits);
-  if (first == names.end() || std::find_if(first + 1, names.end(), fits) != names.end()) return {};
-  return *first;
-}
-
-namespace detail {
 
 /// Sets the fields of the labels if `label_field` names several of `names`, with commas between
 /// them.

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -37,12 +36,8 @@ class RecordFile {
       : files_{split_files(place)},
         file_{demand_first(files_, place)},
         name_{place.string()},
-        options_{std::move(options)} {
-    for (const auto& file : files_) {
-      std::error_code none;
-      const auto size = std::filesystem::file_size(file, none);
-      if (!none) bytes_ += static_cast<std::size_t>(size);
-    }
+        options_{std::move(options)},
+        bytes_{bytes_of(files_)} {
     open();
   }
   RecordFile(const RecordFile&) = delete;
@@ -158,7 +153,7 @@ class RecordFile {
   MappedFile file_;
   std::string name_;
   ReadOptions options_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_;
   std::size_t bytes_before_ = 0;  ///< size of the files before the current one
   std::optional<Format> format_;  ///< format of the current file
   std::optional<ArchiveReader> archive_;

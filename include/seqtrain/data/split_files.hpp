@@ -117,4 +117,15 @@ inline void demand_one_split(const std::vector<std::filesystem::path>& files,
   return files;
 }
 
+/// Returns the size in bytes of all files. A file whose size is unknown does not count.
+[[nodiscard]] inline std::size_t bytes_of(const std::vector<std::filesystem::path>& files) {
+  std::size_t sum = 0;
+  for (const auto& file : files) {
+    std::error_code none;
+    const auto size = std::filesystem::file_size(file, none);
+    if (!none) sum += static_cast<std::size_t>(size);
+  }
+  return sum;
+}
+
 }  // namespace seqtrain::data

@@ -55,10 +55,6 @@ inline void insert_runs(const std::string& text, std::size_t& at, tensor::RowSet
   }
 }
 
-}  // namespace seqtrain::dist
-
-namespace seqtrain::dist {
-
 using Parameters = std::span<const tensor::Parameter>;
 
 /// Calls `use(index, parameter)` for each parameter whose gradient records the rows that are used.

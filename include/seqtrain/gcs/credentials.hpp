@@ -18,6 +18,7 @@
 #include <seqtrain/http/base64.hpp>
 #include <seqtrain/http/message.hpp>
 
+/// The identities that Google's libraries know and the storage service needs.
 namespace seqtrain::gcs {
 
 /// An RSA key that signs by RS256 (RFC 7518, section 3.3).
@@ -61,11 +62,6 @@ class SigningKey {
   };
   std::unique_ptr<EVP_PKEY, Free> key_;
 };
-
-}  // namespace seqtrain::gcs
-
-/// The identities that Google's libraries know and the storage service needs.
-namespace seqtrain::gcs {
 
 namespace detail {
 

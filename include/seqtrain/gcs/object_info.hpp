@@ -50,6 +50,12 @@ struct ObjectInfo {
   std::string updated = {};  ///< RFC 3339
 };
 
+/// Conditions of a write.
+struct WriteOptions {
+  std::optional<std::int64_t> if_generation = {};  ///< 0: there must be no such object yet
+  std::string content_type = "application/octet-stream";
+};
+
 namespace detail {
 
 /// Reads a 64-bit number, which the service writes as a string and emulators also write as a
@@ -75,16 +81,6 @@ inline ObjectInfo read_object(const json::Value& object, const std::string& buck
   if (const auto updated = object.find("updated")) info.updated = updated->string();
   return info;
 }
-
-}  // namespace detail
-
-/// Conditions of a write.
-struct WriteOptions {
-  std::optional<std::int64_t> if_generation = {};  ///< 0: there must be no such object yet
-  std::string content_type = "application/octet-stream";
-};
-
-namespace detail {
 
 inline std::string objects_path(const std::string& api, const Uri& uri) {
   return api + "/b/" + uri.bucket + "/o";

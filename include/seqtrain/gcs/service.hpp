@@ -19,8 +19,7 @@ namespace seqtrain::gcs {
 using http::Forbidden, http::NotFound;
 
 /// The error that the object has another generation than the request requires.
-class PreconditionFailed : public Error {
- public:
+struct PreconditionFailed : Error {
   using Error::Error;
 };
 

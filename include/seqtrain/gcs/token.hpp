@@ -92,7 +92,7 @@ inline std::string oauth_problem(const http::Response& response) {
 /// Returns advice if this machine's clock differs from the answer's date, because the service
 /// refuses requests that are signed with a wrong time.
 inline std::string clock_advice(const http::Response& response, const http::Timing& timing) {
-  const auto date = http::date_of(response);
+  const auto date = http::parse_http_date(response.find("Date").value_or(""));
   if (!date) return {};
   const auto off = static_cast<long long>(timing.wall_seconds() - *date);
   if (off > -120 && off < 120) return {};

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <functional>
 #include <optional>
 #include <span>
@@ -16,17 +14,12 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/parse_number.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/http/timing.hpp>
 
 /// HTTP messages and the interface of a transport. Nothing here opens a socket;
 /// `beast_transport.hpp` does.
 namespace seqtrain::http {
-
-inline bool same_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
 
 /// An absolute URL. It may hold secrets (upload sessions), so no function returns its whole text:
 /// logs and errors show `origin()`.
@@ -134,7 +127,7 @@ struct Response {
   /// Returns the value of the first header with that name, or nothing.
   [[nodiscard]] std::optional<std::string> find(std::string_view name) const {
     for (const auto& header : headers) {
-      if (same_ignoring_case(header.name, name)) return header.value;
+      if (equal_but_case(header.name, name)) return header.value;
     }
     return {};
   }
@@ -150,33 +143,28 @@ struct Response {
 };
 
 /// The error that a service has no such thing.
-class NotFound : public InputError {
- public:
+struct NotFound : InputError {
   using InputError::InputError;
 };
 
 /// The error that the account or the token, or the lack of one, does not allow a request.
-class Forbidden : public InputError {
- public:
+struct Forbidden : InputError {
   using InputError::InputError;
 };
 
 /// An exchange that failed: no connection, a reset, a time-out, an incomplete answer. The service
 /// may or may not have processed the request.
-class TransportError : public Error {
- public:
+struct TransportError : Error {
   using Error::Error;
 };
 
 /// No server could be reached: there was no address or no connection.
-class Unreachable : public TransportError {
- public:
+struct Unreachable : TransportError {
   using TransportError::TransportError;
 };
 
 /// The server is not the one it claims to be, or breaks the protocol. A retry does not help.
-class TrustError : public Error {
- public:
+struct TrustError : Error {
   using Error::Error;
 };
 
@@ -199,12 +187,6 @@ class Transport {
 /// Returns the bytes of a text, for use as a body.
 inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text});
-}
-
-/// Returns the answer's `Date` in seconds since 1970.
-inline std::optional<std::time_t> date_of(const Response& response) {
-  const auto text = response.find("Date");
-  return text ? parse_http_date(*text) : std::nullopt;
 }
 
 /// Returns the wait that `Retry-After` asks for, which is given in seconds or as a date.

@@ -10,6 +10,7 @@
 #include <seqtrain/core/environment.hpp>
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/lists.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/http/timing.hpp>
 
@@ -64,7 +65,7 @@ class ProxyRules {
       if (name.size() < rule.size()) return false;
       const auto tail = std::string_view{name}.substr(name.size() - rule.size());
       const bool at_dot = name.size() == rule.size() || name[name.size() - rule.size() - 1] == '.';
-      return at_dot && same_ignoring_case(tail, rule);
+      return at_dot && equal_but_case(tail, rule);
     };
     return below(target.host) || below(target.host + ":" + target.port);
   }

@@ -7,6 +7,7 @@
 
 #include <seqtrain/core/error.hpp>
 #include <seqtrain/core/json.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/hub/ask.hpp>
 #include <seqtrain/hub/client.hpp>
@@ -24,7 +25,7 @@ struct Account {
   /// Tells whether the account can own repositories whose names begin with `owner/`: `owner` is the
   /// account or an organization that it is a member of. Letter case is ignored.
   [[nodiscard]] bool owns(std::string_view owner) const {
-    const auto is_owner = [&](const auto& one) { return http::same_ignoring_case(one, owner); };
+    const auto is_owner = [&](const auto& one) { return equal_but_case(one, owner); };
     return is_owner(name) || std::ranges::any_of(organizations, is_owner);
   }
 };

@@ -15,6 +15,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/lists.hpp>
 #include <seqtrain/core/parse_number.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/http/timing.hpp>
 #include <seqtrain/hub/digest.hpp>
@@ -45,7 +46,7 @@ class Sender {
   [[nodiscard]] Answer send(http::Request request, bool elsewhere) const {
     const auto headers = request.headers;
     const bool has_token = std::ranges::any_of(headers, [](const http::Header& header) {
-      return http::same_ignoring_case(header.name, "Authorization");
+      return equal_but_case(header.name, "Authorization");
     });
     for (int redirects = 0; redirects <= 10; ++redirects) {
       const bool by_hub = is_hub(request.url);

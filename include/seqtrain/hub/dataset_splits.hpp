@@ -18,6 +18,43 @@
 /// names no files.
 namespace seqtrain::hub {
 
+/// A split of a data set and its files, in the order of their rows.
+struct DatasetSplit {
+  std::string name;
+  std::vector<std::string> files;  ///< relative paths
+};
+
+/// The splits of one of a data set's configs.
+struct DatasetSplits {
+  std::string dataset;  ///< name of the data set, for errors
+  std::vector<DatasetSplit> splits;
+
+  [[nodiscard]] bool has(std::string_view split) const {
+    return std::ranges::count(splits, split, &DatasetSplit::name) > 0;
+  }
+  /// Returns the names with commas between them.
+  [[nodiscard]] std::string listed() const {
+    std::vector<std::string_view> names;
+    for (const auto& split : splits) names.emplace_back(split.name);
+    return joined(names);
+  }
+  /// Returns the files of a split. Throws `InputError` that lists the splits if there is no split
+  /// of that name, or if the split has no file.
+  [[nodiscard]] const std::vector<std::string>& files(std::string_view split) const {
+    const auto found = std::ranges::find(splits, split, &DatasetSplit::name);
+    const Where where{.object = dataset};
+    if (found == splits.end()) {
+      throw InputError{"has no split '" + std::string{split} + "'", where,
+                       "there are: " + listed()};
+    }
+    if (found->files.empty()) {
+      throw InputError{"has no file of the split '" + std::string{split} + "'", where,
+                       "the files that its README.md names are missing or have another format"};
+    }
+    return found->files;
+  }
+};
+
 namespace detail {
 
 struct SplitWords {
@@ -75,68 +112,6 @@ inline std::vector<SplitPatterns> splits_of_shards(const std::vector<std::string
   for (const auto& name : names) splits.push_back({name, {"data/" + name + end}});
   return splits;
 }
-
-}  // namespace detail
-
-/// Returns the splits that the names of files tell. The first rule that finds a file applies: names
-/// such as data/train-00000-of-00002.parquet; words such as train, dev and test in the names of
-/// folders; such words in the names of files; else all files are the split train. The caller leaves
-/// out the README.md and other files about the data.
-[[nodiscard]] inline std::vector<SplitPatterns> splits_by_names(
-    const std::vector<std::string>& files) {
-  auto splits = detail::splits_of_shards(files);
-  for (const bool in_folder : {true, false}) {
-    if (!splits.empty()) return splits;
-    for (const auto& words : detail::split_words) {
-      auto patterns = detail::patterns_with(words, in_folder);
-      const auto has_files = [&](const auto& pattern) { return detail::any_fits(files, pattern); };
-      if (std::ranges::any_of(patterns, has_files)) {
-        splits.push_back({std::string{words.split}, std::move(patterns)});
-      }
-    }
-  }
-  if (splits.empty() && detail::any_fits(files, "**")) splits.push_back({"train", {"**"}});
-  return splits;
-}
-
-/// A split of a data set and its files, in the order of their rows.
-struct DatasetSplit {
-  std::string name;
-  std::vector<std::string> files;  ///< relative paths
-};
-
-/// The splits of one of a data set's configs.
-struct DatasetSplits {
-  std::string dataset;  ///< name of the data set, for errors
-  std::vector<DatasetSplit> splits;
-
-  [[nodiscard]] bool has(std::string_view split) const {
-    return std::ranges::count(splits, split, &DatasetSplit::name) > 0;
-  }
-  /// Returns the names with commas between them.
-  [[nodiscard]] std::string listed() const {
-    std::vector<std::string_view> names;
-    for (const auto& split : splits) names.emplace_back(split.name);
-    return joined(names);
-  }
-  /// Returns the files of a split. Throws `InputError` that lists the splits if there is no split
-  /// of that name, or if the split has no file.
-  [[nodiscard]] const std::vector<std::string>& files(std::string_view split) const {
-    const auto found = std::ranges::find(splits, split, &DatasetSplit::name);
-    const Where where{.object = dataset};
-    if (found == splits.end()) {
-      throw InputError{"has no split '" + std::string{split} + "'", where,
-                       "there are: " + listed()};
-    }
-    if (found->files.empty()) {
-      throw InputError{"has no file of the split '" + std::string{split} + "'", where,
-                       "the files that its README.md names are missing or have another format"};
-    }
-    return found->files;
-  }
-};
-
-namespace detail {
 
 /// The endings of the names of files in a format.
 struct DataFormat {
@@ -249,6 +224,27 @@ inline std::string folder_of_config(const std::vector<std::string>& files,
 }
 
 }  // namespace detail
+
+/// Returns the splits that the names of files tell. The first rule that finds a file applies: names
+/// such as data/train-00000-of-00002.parquet; words such as train, dev and test in the names of
+/// folders; such words in the names of files; else all files are the split train. The caller leaves
+/// out the README.md and other files about the data.
+[[nodiscard]] inline std::vector<SplitPatterns> splits_by_names(
+    const std::vector<std::string>& files) {
+  auto splits = detail::splits_of_shards(files);
+  for (const bool in_folder : {true, false}) {
+    if (!splits.empty()) return splits;
+    for (const auto& words : detail::split_words) {
+      auto patterns = detail::patterns_with(words, in_folder);
+      const auto has_files = [&](const auto& pattern) { return detail::any_fits(files, pattern); };
+      if (std::ranges::any_of(patterns, has_files)) {
+        splits.push_back({std::string{words.split}, std::move(patterns)});
+      }
+    }
+  }
+  if (splits.empty() && detail::any_fits(files, "**")) splits.push_back({"train", {"**"}});
+  return splits;
+}
 
 /// Returns the splits of a data set's config. An empty name stands for the default config. If the
 /// card, its README.md, names files, it decides; otherwise the names of the files do. `files` are

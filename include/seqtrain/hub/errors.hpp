@@ -14,8 +14,7 @@ namespace seqtrain::hub {
 using http::Forbidden, http::NotFound;
 
 /// The error that the hub cannot be reached or cannot answer now.
-class Unavailable : public Error {
- public:
+struct Unavailable : Error {
   using Error::Error;
 };
 

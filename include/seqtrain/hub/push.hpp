@@ -24,6 +24,13 @@
 
 namespace seqtrain::hub {
 
+struct PushOptions {
+  std::string message =
+      "Add a model trained with seqtrain";  ///< first line of the commit's message
+  bool is_private = false;                  ///< makes a new repository private
+  http::Log tell = {};                      ///< receives a line before files are sent
+};
+
 namespace detail {
 
 /// Returns the body of the request that asks which files are large: their paths, sizes and first
@@ -73,97 +80,21 @@ inline UploadModes ask_upload_modes(const Client& client, const Name& name,
   });
 }
 
-}  // namespace detail
-
-/// Returns the files whose content differs from the branch's file at their path, with hashes. Asks
-/// the hub which of them are large. Throws the errors of `Failure`, or `Error` if .gitignore leaves
-/// a file out or the repository does not take a file of its size.
-[[nodiscard]] inline std::vector<PushFile> changed_files(const Client& client, const Name& name,
-                                                         std::vector<PushFile> files) {
-  const auto modes = detail::ask_upload_modes(client, name, files);
-  std::vector<PushFile> changed;
-  for (auto& file : files) {
-    const auto& mode = modes.find(file.path)->second;
-    const Where where{.object = name.text(), .field = file.path};
-    if (mode.ignored) {
-      throw Error{"the repository's .gitignore leaves it out", where, "change that on the hub"};
-    }
-    file.is_large = mode.is_large && file.size > 0;  // the storage does not take empty files
-    constexpr std::uint64_t largest = std::uint64_t{64} << 20;
-    if (!file.is_large && file.size > largest) {
-      throw Error{"is too large for a file without LFS", where,
-                  "mention it in the repository's .gitattributes"};
-    }
-    file.hash = file.compute_hash();
-    if (file.hash != mode.hash) changed.push_back(std::move(file));
-  }
-  return changed;
-}
-
-namespace detail {
-
-inline std::string commit_header(const std::string& message, const std::string& parent) {
-  json::Writer line;
-  line.begin_object().member("key", "header").key("value").begin_object();
-  line.member("summary", message).member("description", "").member("parentCommit", parent);
-  return line.end_object().end_object().text() + "\n";
-}
-
-inline std::string commit_line(const PushFile& file) {
-  json::Writer line;
-  line.begin_object().member("key", file.is_large ? "lfsFile" : "file").key("value");
-  line.begin_object().member("path", file.path);
-  if (file.is_large) {
-    line.member("algo", "sha256").member("oid", file.hash).member("size", file.size);
-  } else {
-    line.member("encoding", "base64").member("content", http::base64(file.content().text()));
-  }
-  return line.end_object().end_object().text() + "\n";
-}
-
-}  // namespace detail
-
-/// Makes a commit that adds files to a branch whose newest commit is `parent`. The hub's storage
-/// must already have the large files. Returns the commit's hash, or nothing if the hub refuses
-/// because the branch has another newest commit. That commit may be somebody else's, or this one if
-/// an earlier answer was lost. Throws the errors of `Failure`.
-[[nodiscard]] inline std::optional<std::string> commit_files(const Client& client, const Name& name,
-                                                             const std::vector<PushFile>& files,
-                                                             const std::string& message,
-                                                             const std::string& parent) {
-  auto body = detail::commit_header(message, parent);
-  for (const auto& file : files) body += detail::commit_line(file);
-  const auto path = api_path(name, "commit");
-  auto request = post_json(client, path, body);
-  request.headers = {{"Content-Type", "application/x-ndjson"}};
-  const auto answer = ask(client, request, {.object = name.text()});
-  if (answer.status == 409 || answer.status == 412) return {};
-  if (!answer.succeeded()) Failure{client.settings(), name}.raise(answer);
-  return read_answer(client, name, answer, [](const json::Value& root) {
-    const auto hash = root.at("commitOid");
+/// Returns the commit that an answer has under `key`.
+inline std::string commit_in(const Client& client, const Name& name, const http::Response& answer,
+                             std::string_view key) {
+  return read_answer(client, name, answer, [key](const json::Value& root) {
+    const auto hash = root.at(key);
     if (!is_commit(hash.string())) throw hash.error("no commit");
     return std::string{hash.string()};
   });
 }
-
-struct PushOptions {
-  std::string message =
-      "Add a model trained with seqtrain";  ///< first line of the commit's message
-  bool is_private = false;                  ///< makes a new repository private
-  http::Log tell = {};                      ///< receives a line before files are sent
-};
-
-namespace detail {
 
 /// Returns the newest commit of the branch that the name gives.
 inline std::string newest_commit(const Client& client, const Name& name) {
   const auto path = api_path(name, "revision");
   const auto answer = demand(client, name, {.url = client.settings().url(path)});
-  return read_answer(client, name, answer, [](const json::Value& root) {
-    const auto hash = root.at("sha");
-    if (!is_commit(hash.string())) throw hash.error("no commit");
-    return std::string{hash.string()};
-  });
+  return commit_in(client, name, answer, "sha");
 }
 
 /// Creates the repository if it is missing.
@@ -204,7 +135,70 @@ inline void tell_size(const PushOptions& options, const Name& name,
                std::to_string((bytes + 500'000) / 1'000'000) + " MB to " + name.text());
 }
 
+inline std::string commit_header(const std::string& message, const std::string& parent) {
+  json::Writer line;
+  line.begin_object().member("key", "header").key("value").begin_object();
+  line.member("summary", message).member("description", "").member("parentCommit", parent);
+  return line.end_object().end_object().text() + "\n";
+}
+
+inline std::string commit_line(const PushFile& file) {
+  json::Writer line;
+  line.begin_object().member("key", file.is_large ? "lfsFile" : "file").key("value");
+  line.begin_object().member("path", file.path);
+  if (file.is_large) {
+    line.member("algo", "sha256").member("oid", file.hash).member("size", file.size);
+  } else {
+    line.member("encoding", "base64").member("content", http::base64(file.content().text()));
+  }
+  return line.end_object().end_object().text() + "\n";
+}
+
 }  // namespace detail
+
+/// Returns the files whose content differs from the branch's file at their path, with hashes. Asks
+/// the hub which of them are large. Throws the errors of `Failure`, or `Error` if .gitignore leaves
+/// a file out or the repository does not take a file of its size.
+[[nodiscard]] inline std::vector<PushFile> changed_files(const Client& client, const Name& name,
+                                                         std::vector<PushFile> files) {
+  const auto modes = detail::ask_upload_modes(client, name, files);
+  std::vector<PushFile> changed;
+  for (auto& file : files) {
+    const auto& mode = modes.find(file.path)->second;
+    const Where where{.object = name.text(), .field = file.path};
+    if (mode.ignored) {
+      throw Error{"the repository's .gitignore leaves it out", where, "change that on the hub"};
+    }
+    file.is_large = mode.is_large && file.size > 0;  // the storage does not take empty files
+    constexpr std::uint64_t largest = std::uint64_t{64} << 20;
+    if (!file.is_large && file.size > largest) {
+      throw Error{"is too large for a file without LFS", where,
+                  "mention it in the repository's .gitattributes"};
+    }
+    file.hash = file.compute_hash();
+    if (file.hash != mode.hash) changed.push_back(std::move(file));
+  }
+  return changed;
+}
+
+/// Makes a commit that adds files to a branch whose newest commit is `parent`. The hub's storage
+/// must already have the large files. Returns the commit's hash, or nothing if the hub refuses
+/// because the branch has another newest commit. That commit may be somebody else's, or this one if
+/// an earlier answer was lost. Throws the errors of `Failure`.
+[[nodiscard]] inline std::optional<std::string> commit_files(const Client& client, const Name& name,
+                                                             const std::vector<PushFile>& files,
+                                                             const std::string& message,
+                                                             const std::string& parent) {
+  auto body = detail::commit_header(message, parent);
+  for (const auto& file : files) body += detail::commit_line(file);
+  const auto path = api_path(name, "commit");
+  auto request = post_json(client, path, body);
+  request.headers = {{"Content-Type", "application/x-ndjson"}};
+  const auto answer = ask(client, request, {.object = name.text()});
+  if (answer.status == 409 || answer.status == 412) return {};
+  if (!answer.succeeded()) Failure{client.settings(), name}.raise(answer);
+  return detail::commit_in(client, name, answer, "commitOid");
+}
 
 /// Adds the files below a folder to a model's repository on the hub, in one commit, so that either
 /// all of them are there or none. Creates the repository if it is missing. The repository keeps its

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include <seqtrain/core/environment.hpp>
-#include <seqtrain/core/error.hpp>
 #include <seqtrain/http/message.hpp>
 
 namespace seqtrain::hub {

@@ -15,6 +15,7 @@
 #include <seqtrain/core/json.hpp>
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/core/parse_number.hpp>
+#include <seqtrain/core/text_similarity.hpp>
 #include <seqtrain/http/message.hpp>
 #include <seqtrain/hub/ask.hpp>
 #include <seqtrain/hub/client.hpp>
@@ -59,7 +60,7 @@ inline http::Url lfs_url(const Settings& settings, const json::Value& value) {
 /// length of the body itself.
 inline bool is_sent(std::string_view name) {
   for (const std::string_view own : {"Content-Length", "Transfer-Encoding", "Host"}) {
-    if (http::same_ignoring_case(name, own)) return false;
+    if (equal_but_case(name, own)) return false;
   }
   return !name.empty() && std::ranges::all_of(name, [](char c) { return is_word(c) || c == '-'; });
 }

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <limits>
 
-#include <seqtrain/kernels/bf16.hpp>
 #include <seqtrain/kernels/clones.hpp>
 #include <seqtrain/kernels/lanes.hpp>
 

@@ -72,55 +72,6 @@ inline std::string scores_cell(std::span<const float> logits, const predict::Tas
   return out;
 }
 
-}  // namespace detail
-
-/// The dev examples that a page lists: those with the highest loss, and for each confusion those
-/// with the highest loss.
-class ChosenExamples {
- public:
-  static constexpr std::size_t highest = 50, of_cell = 3, most = 200;
-
-  ChosenExamples(const run::Answers& answers, const predict::Task& task) {
-    std::vector<std::pair<double, std::size_t>> losses;
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      const double loss = answers.loss(i);
-      if (!std::isnan(loss)) losses.emplace_back(loss, i);
-    }
-    std::ranges::sort(losses, [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first > b.first : a.second < b.second;
-    });
-    const bool has_cells = answers.problem_type == ProblemType::single_label &&
-                           answers.labels() <= html::most_heat_labels;
-    std::map<detail::Cell, std::size_t> taken;
-    for (std::size_t place = 0; place < losses.size() && chosen_.size() < most; ++place) {
-      const std::size_t i = losses[place].second;
-      if (has_cells) {
-        const auto cell = detail::cell_of(answers, task, i);
-        if (place >= highest && taken[cell] >= of_cell) continue;
-        if (++taken[cell] == 1) first_of_cell_[cell] = i;
-      } else if (place >= highest) {
-        break;
-      }
-      chosen_.push_back(i);
-    }
-  }
-
-  /// Returns the indices of the chosen answers, by descending loss.
-  [[nodiscard]] const std::vector<std::size_t>& indices() const { return chosen_; }
-
-  /// Returns the address on the page of a confusion's first example, or an empty string.
-  [[nodiscard]] std::string link(std::size_t gold, std::size_t said) const {
-    const auto found = first_of_cell_.find({gold, said});
-    return found == first_of_cell_.end() ? "" : "#example-" + std::to_string(found->second);
-  }
-
- private:
-  std::vector<std::size_t> chosen_;
-  std::map<detail::Cell, std::size_t> first_of_cell_;
-};
-
-namespace detail {
-
 /// Returns the HTML of a field that filters the list by a label, which JavaScript shows.
 inline std::string label_filter(const std::string& name, const std::string& title,
                                 const predict::Task& task) {
@@ -170,6 +121,51 @@ inline std::string example_row(const PageContent& page, std::size_t i, std::size
 }
 
 }  // namespace detail
+
+/// The dev examples that a page lists: those with the highest loss, and for each confusion those
+/// with the highest loss.
+class ChosenExamples {
+ public:
+  static constexpr std::size_t highest = 50, of_cell = 3, most = 200;
+
+  ChosenExamples(const run::Answers& answers, const predict::Task& task) {
+    std::vector<std::pair<double, std::size_t>> losses;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const double loss = answers.loss(i);
+      if (!std::isnan(loss)) losses.emplace_back(loss, i);
+    }
+    std::ranges::sort(losses, [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    const bool has_cells = answers.problem_type == ProblemType::single_label &&
+                           answers.labels() <= html::most_heat_labels;
+    std::map<detail::Cell, std::size_t> taken;
+    for (std::size_t place = 0; place < losses.size() && chosen_.size() < most; ++place) {
+      const std::size_t i = losses[place].second;
+      if (has_cells) {
+        const auto cell = detail::cell_of(answers, task, i);
+        if (place >= highest && taken[cell] >= of_cell) continue;
+        if (++taken[cell] == 1) first_of_cell_[cell] = i;
+      } else if (place >= highest) {
+        break;
+      }
+      chosen_.push_back(i);
+    }
+  }
+
+  /// Returns the indices of the chosen answers, by descending loss.
+  [[nodiscard]] const std::vector<std::size_t>& indices() const { return chosen_; }
+
+  /// Returns the address on the page of a confusion's first example, or an empty string.
+  [[nodiscard]] std::string link(std::size_t gold, std::size_t said) const {
+    const auto found = first_of_cell_.find({gold, said});
+    return found == first_of_cell_.end() ? "" : "#example-" + std::to_string(found->second);
+  }
+
+ private:
+  std::vector<std::size_t> chosen_;
+  std::map<detail::Cell, std::size_t> first_of_cell_;
+};
 
 /// Returns the section of a page that lists the examples with the highest loss. Their texts take at
 /// most `text_bytes` bytes in all.

@@ -11,7 +11,10 @@
 #include <vector>
 
 #include <arrow/array.h>
+#include <arrow/status.h>
 #include <arrow/type.h>
+#include <arrow/type_traits.h>
+#include <arrow/visit_array_inline.h>
 
 #include <seqtrain/core/json_writer.hpp>
 #include <seqtrain/data/example.hpp>
@@ -24,55 +27,37 @@ namespace detail {
 
 /// Tells whether an array of this type holds strings, directly or through a dictionary.
 [[nodiscard]] inline bool is_text(const arrow::DataType& type) {
-  switch (type.id()) {
-    case arrow::Type::STRING:
-    case arrow::Type::LARGE_STRING:
-    case arrow::Type::STRING_VIEW:
-    case arrow::Type::BINARY:
-    case arrow::Type::LARGE_BINARY:
-    case arrow::Type::BINARY_VIEW:
-      return true;
-    case arrow::Type::DICTIONARY:
-      return is_text(*static_cast<const arrow::DictionaryType&>(type).value_type());
-    default:
-      return false;
+  const auto id = type.id();
+  if (id == arrow::Type::DICTIONARY) {
+    return is_text(*static_cast<const arrow::DictionaryType&>(type).value_type());
   }
+  return arrow::is_base_binary_like(id) || id == arrow::Type::STRING_VIEW ||
+         id == arrow::Type::BINARY_VIEW;
 }
 
-/// Calls `use` with the number at `row`: an integer, a float, a double or a bool. Returns false if
-/// an array of this type holds no such numbers.
+/// A visitor of arrays that calls `use` with the number at `row` if an array has numbers: integers,
+/// floats, doubles or bools.
 template <class Use>
-bool with_number(const arrow::Array& array, std::int64_t row, const Use& use) {
-  const auto call = [&]<class A>(std::type_identity<A>) {
-    use(static_cast<const A&>(array).Value(row));
-    return true;
-  };
-  switch (array.type_id()) {
-    case arrow::Type::INT8:
-      return call(std::type_identity<arrow::Int8Array>{});
-    case arrow::Type::INT16:
-      return call(std::type_identity<arrow::Int16Array>{});
-    case arrow::Type::INT32:
-      return call(std::type_identity<arrow::Int32Array>{});
-    case arrow::Type::INT64:
-      return call(std::type_identity<arrow::Int64Array>{});
-    case arrow::Type::UINT8:
-      return call(std::type_identity<arrow::UInt8Array>{});
-    case arrow::Type::UINT16:
-      return call(std::type_identity<arrow::UInt16Array>{});
-    case arrow::Type::UINT32:
-      return call(std::type_identity<arrow::UInt32Array>{});
-    case arrow::Type::UINT64:
-      return call(std::type_identity<arrow::UInt64Array>{});
-    case arrow::Type::FLOAT:
-      return call(std::type_identity<arrow::FloatArray>{});
-    case arrow::Type::DOUBLE:
-      return call(std::type_identity<arrow::DoubleArray>{});
-    case arrow::Type::BOOL:
-      return call(std::type_identity<arrow::BooleanArray>{});
-    default:
-      return false;
+struct NumberAt {
+  std::int64_t row;
+  const Use& use;
+
+  template <class A>
+  arrow::Status Visit(const A& array) const {
+    using T = typename A::TypeClass;
+    if constexpr (arrow::is_integer_type<T>::value || std::is_same_v<T, arrow::FloatType> ||
+                  std::is_same_v<T, arrow::DoubleType> || std::is_same_v<T, arrow::BooleanType>) {
+      use(array.Value(row));
+    }
+    return arrow::Status::OK();
   }
+};
+
+/// Calls `use` with the number at `row` if the array has numbers, as `NumberAt` says.
+template <class Use>
+void with_number(const arrow::Array& array, std::int64_t row, const Use& use) {
+  const NumberAt<Use> visitor{row, use};
+  static_cast<void>(arrow::VisitArrayInline(array, &visitor));
 }
 
 /// Tells whether an array of this type holds numbers.
@@ -123,21 +108,15 @@ class Texts {
  private:
   /// Returns all strings one after the other if the array stores them so, else "".
   [[nodiscard]] std::string_view all_strings() const {
-    const auto of = [](const auto& array) -> std::string_view {
-      const auto bytes = static_cast<std::size_t>(array.total_values_length());
-      if (bytes == 0) return {};
-      return {reinterpret_cast<const char*>(array.raw_data()) + array.value_offset(0), bytes};
-    };
-    switch (values_->type_id()) {
-      case arrow::Type::STRING:
-      case arrow::Type::BINARY:
-        return of(static_cast<const arrow::BinaryArray&>(*values_));
-      case arrow::Type::LARGE_STRING:
-      case arrow::Type::LARGE_BINARY:
-        return of(static_cast<const arrow::LargeBinaryArray&>(*values_));
-      default:
+    return with_strings([]<class A>(const A& array) -> std::string_view {
+      if constexpr (!std::is_same_v<A, arrow::BinaryViewArray>) {
+        const auto bytes = static_cast<std::size_t>(array.total_values_length());
+        if (bytes == 0) return {};
+        return {reinterpret_cast<const char*>(array.raw_data()) + array.value_offset(0), bytes};
+      } else {
         return {};
-    }
+      }
+    });
   }
 
   /// Tells whether a string, which is a part of `utf8_`, begins or ends inside a character.
@@ -148,16 +127,18 @@ class Texts {
   }
 
   [[nodiscard]] std::string_view view(std::int64_t index) const {
-    switch (values_->type_id()) {
-      case arrow::Type::STRING:
-      case arrow::Type::BINARY:
-        return static_cast<const arrow::BinaryArray*>(values_)->GetView(index);
-      case arrow::Type::LARGE_STRING:
-      case arrow::Type::LARGE_BINARY:
-        return static_cast<const arrow::LargeBinaryArray*>(values_)->GetView(index);
-      default:
-        return static_cast<const arrow::BinaryViewArray*>(values_)->GetView(index);
+    return with_strings([&](const auto& array) { return array.GetView(index); });
+  }
+
+  /// Returns the result of `use` for the array of strings as its own type.
+  template <class Use>
+  [[nodiscard]] std::string_view with_strings(const Use& use) const {
+    const auto id = values_->type_id();
+    if (arrow::is_binary_like(id)) return use(static_cast<const arrow::BinaryArray&>(*values_));
+    if (arrow::is_large_binary_like(id)) {
+      return use(static_cast<const arrow::LargeBinaryArray&>(*values_));
     }
+    return use(static_cast<const arrow::BinaryViewArray&>(*values_));
   }
 
   const arrow::Array* values_;

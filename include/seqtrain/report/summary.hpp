@@ -11,6 +11,8 @@
 #include <seqtrain/text/unicode/utf8.hpp>
 #include <seqtrain/train/pairs.hpp>
 
+/// The messages that TensorBoard reads. Numbers of fields and of enumerations are those of
+/// tensorboard/compat/proto and tensorboard/plugins/hparams.
 namespace seqtrain::report {
 
 /// Returns the text with U+FFFD in place of every byte that is not part of valid UTF-8.
@@ -77,12 +79,6 @@ class Message {
 
   std::string text_;
 };
-
-}  // namespace seqtrain::report
-
-/// The messages that TensorBoard reads. Numbers of fields and of enumerations are those of
-/// tensorboard/compat/proto and tensorboard/plugins/hparams.
-namespace seqtrain::report {
 
 /// Builds a Summary: figures, texts and hyperparameters, each with a tag.
 class Summary {

@@ -55,12 +55,6 @@ inline Rows scores_rows(const metrics::ClassificationReport& report,
   return rows;
 }
 
-/// Returns `scores_rows` as text.
-inline std::string scores_table(const metrics::ClassificationReport& report,
-                                std::span<const std::string> names) {
-  return align(scores_rows(report, names));
-}
-
 /// Returns the confusion counts: a row for each true label, a column for each predicted one.
 inline Rows confusion_rows(const metrics::ClassificationReport& report,
                            std::span<const std::string> names) {
@@ -75,12 +69,6 @@ inline Rows confusion_rows(const metrics::ClassificationReport& report,
   return rows;
 }
 
-/// Returns `confusion_rows` as text.
-inline std::string confusion_table(const metrics::ClassificationReport& report,
-                                   std::span<const std::string> names) {
-  return align(confusion_rows(report, names));
-}
-
 /// Returns rows with the figures by name and the number of examples.
 inline Rows figures_rows(const metrics::ClassificationReport& report) {
   Rows rows;
@@ -89,18 +77,14 @@ inline Rows figures_rows(const metrics::ClassificationReport& report) {
   return rows;
 }
 
-/// Returns `figures_rows` as text.
-inline std::string figures_table(const metrics::ClassificationReport& report) {
-  return align(figures_rows(report));
-}
-
 /// Returns the tables that a run prints for the test set: the scores of the labels and, if an
 /// example has one label, the confusion counts; for regression the figures.
 inline std::string tables(const metrics::ClassificationReport& report,
                           std::span<const std::string> names) {
-  if (!has_labels(report.problem_type)) return "\n" + figures_table(report);
-  if (report.problem_type == ProblemType::multi_label) return "\n" + scores_table(report, names);
-  return "\n" + scores_table(report, names) + "\n" + confusion_table(report, names) + "\n";
+  if (!has_labels(report.problem_type)) return "\n" + align(figures_rows(report));
+  const std::string scores = "\n" + align(scores_rows(report, names));
+  if (report.problem_type == ProblemType::multi_label) return scores;
+  return scores + "\n" + align(confusion_rows(report, names)) + "\n";
 }
 
 /// Returns a warning if the model answers every example of dev with one label although there are

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <array>
 #include <chrono>
-#include <cstddef>
 #include <ctime>
+#include <iomanip>
+#include <locale>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,17 +45,12 @@ struct HttpResponse {
 
 /// Returns the time as HTTP writes it, e.g. `Sun, 06 Nov 1994 08:49:37 GMT`.
 [[nodiscard]] inline std::string http_date(std::time_t time) {
-  constexpr std::array days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  constexpr std::array months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                              "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   std::tm parts{};
   ::gmtime_r(&time, &parts);
-  char rest[40];
-  std::strftime(rest, sizeof rest, "%Y %H:%M:%S GMT", &parts);
-  char day[8];
-  std::strftime(day, sizeof day, "%d", &parts);
-  return std::string{days[static_cast<std::size_t>(parts.tm_wday)]} + ", " + day + " " +
-         months[static_cast<std::size_t>(parts.tm_mon)] + " " + rest;
+  std::ostringstream text;
+  text.imbue(std::locale::classic());  // English names
+  text << std::put_time(&parts, "%a, %d %b %Y %H:%M:%S GMT");
+  return text.str();
 }
 
 /// Returns the bytes of a response: the head and, unless the request was HEAD, the body.

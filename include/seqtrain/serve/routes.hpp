@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -25,11 +26,12 @@ enum class Route {
   infer
 };
 
-/// Returns the route of a request's path.
-[[nodiscard]] inline Route route_of(const HttpRequest& request, const ServiceOptions& options) {
+/// Returns the route of a request's path. `open` is the path's parts if it is one of the Open
+/// Inference Protocol's.
+[[nodiscard]] inline Route route_of(const HttpRequest& request, const ServiceOptions& options,
+                                    const std::optional<open_inference::Path>& open) {
   const auto path = request.path();
   const bool asks = request.method == "POST";
-  const auto open = open_inference::path_of(path);
   const auto route = open && open->purpose == "infer" ? Route::infer : Route::open_inference;
   if (open && open->model.value_or(options.model_name) == options.model_name) return route;
   // Vertex AI may choose any two paths, even equal ones.

@@ -71,9 +71,8 @@ class Service {
   using ExchangePtr = std::shared_ptr<Exchange<P>>;
 
   void route(const HttpRequest& http, const ExchangePtr& exchange) {
-    const Route route = route_of(http, options_);
-    const bool is_open = route == Route::open_inference || route == Route::infer;
-    const auto path = is_open ? open_inference::path_of(http.path()) : std::nullopt;
+    const auto path = open_inference::path_of(http.path());
+    const Route route = route_of(http, options_, path);
     if (route == Route::torch_serve) exchange->error_form = torch_serve::error;
     if (http.path().starts_with("/v2")) exchange->error_form = open_inference::error;
     if (route == Route::none) throw Refusal{404, error_type::validation, "no such path"};
@@ -108,6 +107,9 @@ class Service {
         return exchange->answer({.body = info(*model())});
       case Route::tokenize:
         return exchange->answer({.body = tokens_of(model()->predictor, http.body)});
+      case Route::infer:
+        exchange->request.model = path->model;
+        [[fallthrough]];
       default:
         return predict(route, http, exchange);
     }
@@ -186,7 +188,7 @@ class Service {
                             .texts = options_.max_texts};
     auto& request = exchange.request;
     if (route == Route::infer) {
-      const std::string name{*open_inference::path_of(http.path())->model};
+      const std::string name = *request.model;
       exchange.model = named(all, name, true);
       request = open_inference::read(http, name, exchange.model->predictor.task(), limits);
       return;

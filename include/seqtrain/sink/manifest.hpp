@@ -66,15 +66,18 @@ class Manifest {
     json::Writer out{2};
     out.begin_object();
     if (!run.empty()) out.member("run", std::string_view{run});
+    append(out, entries_);
+    return out.end_object().text() + "\n";
+  }
+
+  /// Appends files as the member `files` of an object.
+  static void append(json::Writer& out, std::span<const Entry> entries) {
     out.key("files").begin_array();
-    for (const Entry& entry : entries_) {
-      out.begin_object()
-          .member("name", std::string_view{entry.name})
-          .member("size", entry.size)
-          .member("crc32c", entry.crc32c)
-          .end_object();
+    for (const Entry& entry : entries) {
+      out.begin_object().member("name", std::string_view{entry.name});
+      out.member("size", entry.size).member("crc32c", entry.crc32c).end_object();
     }
-    return out.end_array().end_object().text() + "\n";
+    out.end_array();
   }
 
   /// Throws `InputError` unless `directory` has each file with its size and checksum.

@@ -91,12 +91,8 @@ struct Published {
     json::Writer out{2};
     out.begin_object().member("place", std::string_view{place});
     out.member("folder", std::string_view{folder});
-    out.key("files").begin_array();
-    for (const auto& file : files) {
-      out.begin_object().member("name", std::string_view{file.name});
-      out.member("size", file.size).member("crc32c", file.crc32c).end_object();
-    }
-    write_file_atomically(directory / file_name, out.end_array().end_object().text() + "\n");
+    Manifest::append(out, files);
+    write_file_atomically(directory / file_name, out.end_object().text() + "\n");
   }
 
   /// Tells whether another record has the same results at the same place. JSON files may differ,

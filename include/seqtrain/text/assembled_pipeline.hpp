@@ -87,12 +87,6 @@ class AssembledPipeline {
     }
   }
 
-  /// Appends the ids of `text` without the cache of words.
-  void encode_parts(std::string_view text, Scratch& scratch, std::vector<Id>& out) const {
-    encode_normalized(normalize(text, scratch), std::numeric_limits<std::size_t>::max(), scratch,
-                      out);
-  }
-
   /// Makes `encode_words` look for these tokens, whose contents must be normal forms.
   void look_for(std::vector<AddedToken> tokens) {
     tokens_ = AddedTokens{std::move(tokens)};

@@ -43,6 +43,15 @@ constexpr std::optional<DType> dtype_with(std::string_view DTypeTraits::*member,
   return {};
 }
 
+template <class Stored, class Convert>
+void convert_each(std::span<const std::byte> bytes, std::span<float> out, Convert convert) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    Stored stored;  // by memcpy, because bytes in a file may lie at any address
+    std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
+    out[i] = convert(stored);
+  }
+}
+
 }  // namespace detail
 
 /// Returns the name that safetensors uses: `F32`, `I64`, `BOOL`, ….
@@ -89,19 +98,6 @@ constexpr float half_to_float(std::uint16_t bits) {
 constexpr float bfloat_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
-
-namespace detail {
-
-template <class Stored, class Convert>
-void convert_each(std::span<const std::byte> bytes, std::span<float> out, Convert convert) {
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    Stored stored;  // by memcpy, because bytes in a file may lie at any address
-    std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
-    out[i] = convert(stored);
-  }
-}
-
-}  // namespace detail
 
 /// Fills `out` with the numbers in `bytes`, which hold out.size() elements of a floating `dtype`.
 /// F64 is rounded to the nearest float; all other types are exact.

@@ -95,11 +95,6 @@ struct ModelConfig {
   inline void validate(const std::string& file = "config.json") const;
 };
 
-/// Returns `config` with the fields that the file has under `config.keys`, validated. Throws
-/// `InputError` with the file and the field, also if the file asks for a network that no family
-/// has.
-inline ModelConfig read_config(const ConfigFile& file, ModelConfig config = {});
-
 /// Returns the problem_type of an object, if it has one. Throws `InputError` if that is not a known
 /// type.
 inline std::optional<ProblemType> problem_type_in(const json::Value& object) {
@@ -109,15 +104,6 @@ inline std::optional<ProblemType> problem_type_in(const json::Value& object) {
   throw value->error("'" + std::string{value->string()} + "' is not supported",
                      "supported are " + listed_problem_types());
 }
-
-namespace detail {
-
-inline constexpr std::array<std::string_view, 4> activations{"gelu", "gelu_new",
-                                                             "gelu_pytorch_tanh", "relu"};
-inline constexpr std::int64_t label_limit = 1'000'000;
-inline constexpr std::int64_t layer_limit = 10'000;
-
-}  // namespace detail
 
 /// Checks the fields of one file.
 class FieldCheck {
@@ -149,7 +135,9 @@ class FieldCheck {
   }
 
   void activation(const std::string& value, std::string_view field) const {
-    one_of(value, field, detail::activations);
+    constexpr std::array<std::string_view, 4> activations{"gelu", "gelu_new", "gelu_pytorch_tanh",
+                                                          "relu"};
+    one_of(value, field, activations);
   }
 
   void probability(double value, std::string_view field) const {
@@ -185,6 +173,9 @@ inline std::int64_t count_in(const ConfigFile& file, std::string_view key, std::
 }
 
 namespace detail {
+
+inline constexpr std::int64_t label_limit = 1'000'000;
+inline constexpr std::int64_t layer_limit = 10'000;
 
 inline void read_labels(const json::Value& root, ModelConfig& config) {
   const auto number = root.find("num_labels");
@@ -266,7 +257,10 @@ inline void ModelConfig::validate(const std::string& file) const {
   check.require(!labels.empty(), "id2label", "no labels");
 }
 
-inline ModelConfig read_config(const ConfigFile& file, ModelConfig config) {
+/// Returns `config` with the fields that the file has under `config.keys`, validated. Throws
+/// `InputError` with the file and the field, also if the file asks for a network that no family
+/// has.
+inline ModelConfig read_config(const ConfigFile& file, ModelConfig config = {}) {
   const json::Value root = file.root();
   const ConfigKeys& keys = config.keys;
   config.model_type = file.model_type();

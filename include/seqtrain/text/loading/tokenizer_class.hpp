@@ -12,6 +12,11 @@
 #include <seqtrain/text/loading/tokenizer_folder.hpp>
 
 namespace seqtrain::text {
+/// The way in which a class of transformers makes its tokenizer. `file` takes tokenizer.json as it
+/// is. All others take only the vocabulary from it or from files of their own, and make the other
+/// parts from tokenizer_config.json.
+enum class TokenizerKind { file, bert, mpnet, roberta, xlm_roberta, camembert, albert, deberta_v2 };
+
 namespace detail {
 
 /// Tells whether a tokenizer class of transformers 5 has token types among its
@@ -29,35 +34,6 @@ namespace detail {
   return model_type == "bert" || model_type == "distilbert" || model_type == "electra" ||
          model_type == "deberta-v2";
 }
-
-}  // namespace detail
-
-/// Tells whether a model gets the token types of a folder's tokenizer, as in transformers 5:
-/// `model_input_names` in tokenizer_config.json decides, else the tokenizer's class, else the
-/// `model_type` in config.json. If the folder has none of them, it does.
-[[nodiscard]] inline bool gives_token_types(const TokenizerFolder& folder) {
-  if (const auto names = folder.setting("model_input_names")) {
-    return std::ranges::any_of(
-        names->items(), [](const json::Value& name) { return name.string() == "token_type_ids"; });
-  }
-  if (const auto name = folder.setting("tokenizer_class")) {
-    return detail::class_gives_token_types(name->string());
-  }
-  const auto config = folder.config();
-  if (!config) return true;
-  if (const auto name = config->find("tokenizer_class")) {
-    return detail::class_gives_token_types(name->string());
-  }
-  const auto type = config->find("model_type");
-  return !type || detail::family_gives_token_types(type->string());
-}
-
-/// The way in which a class of transformers makes its tokenizer. `file` takes tokenizer.json as it
-/// is. All others take only the vocabulary from it or from files of their own, and make the other
-/// parts from tokenizer_config.json.
-enum class TokenizerKind { file, bert, mpnet, roberta, xlm_roberta, camembert, albert, deberta_v2 };
-
-namespace detail {
 
 using KindOfName = std::pair<std::string_view, TokenizerKind>;
 
@@ -129,6 +105,23 @@ inline void refuse_other_files(const TokenizerFolder& folder) {
 }
 
 }  // namespace detail
+
+/// Tells whether a model gets the token types of a folder's tokenizer, as in transformers 5:
+/// `model_input_names` in tokenizer_config.json decides, else the tokenizer's class, else the
+/// `model_type` in config.json. If the folder has none of them, it does.
+[[nodiscard]] inline bool gives_token_types(const TokenizerFolder& folder) {
+  if (const auto names = folder.setting("model_input_names")) {
+    return std::ranges::any_of(
+        names->items(), [](const json::Value& name) { return name.string() == "token_type_ids"; });
+  }
+  const auto config = folder.config();
+  auto name = folder.setting("tokenizer_class");
+  if (!name && config) name = config->find("tokenizer_class");
+  if (name) return detail::class_gives_token_types(name->string());
+  if (!config) return true;
+  const auto type = config->find("model_type");
+  return !type || detail::family_gives_token_types(type->string());
+}
 
 /// Decides how the tokenizer of a folder is made, as AutoTokenizer of transformers 5 does: by the
 /// class that a file names, else by config.json's `model_type`, else by the files. Throws

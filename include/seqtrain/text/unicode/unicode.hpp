@@ -105,39 +105,33 @@ class CharacterTable {
   /// more than one character.
   [[nodiscard]] CodePoints lower(char32_t code) const noexcept {
     if (code == U'\u0130') return {{U'i', U'\u0307'}, 2};
-    const LowerCase* entry = find(lower_, code);
-    return {{entry ? entry->lower : code}, 1};
+    const char32_t* lower = find(lower_, code);
+    return {{lower ? *lower : code}, 1};
   }
 
   /// Returns the full canonical decomposition (NFD) of one character.
   [[nodiscard]] CodePoints decompose(char32_t code) const noexcept {
     if (hangul_first <= code && code < hangul_first + hangul_count) return decompose_hangul(code);
-    const Decomposition* entry = find(decompositions_, code);
-    return entry ? entry->parts : CodePoints{{code}, 1};
+    const CodePoints* parts = find(decompositions_, code);
+    return parts ? *parts : CodePoints{{code}, 1};
   }
 
   /// Returns the canonical combining class. Marks between two characters of class 0 are sorted by
   /// it.
   [[nodiscard]] std::uint8_t combining_class(char32_t code) const noexcept {
-    const CombiningClass* entry = find(classes_, code);
-    return entry ? entry->value : std::uint8_t{0};
+    const std::uint8_t* own = find(classes_, code);
+    return own ? *own : std::uint8_t{0};
   }
 
  private:
   static constexpr char32_t hangul_first = 0xAC00;
   static constexpr char32_t hangul_count = 11172;
 
-  struct LowerCase {
+  /// A character with its lower case, its decomposition or its combining class.
+  template <class T>
+  struct Entry {
     char32_t code;
-    char32_t lower;
-  };
-  struct Decomposition {
-    char32_t code;
-    CodePoints parts;
-  };
-  struct CombiningClass {
-    char32_t code;
-    std::uint8_t value;
+    T value;
   };
 
   CharacterTable() : words(0x110000), numeric(0x110000), marks(0x110000), properties_(0x110000) {
@@ -220,17 +214,17 @@ class CharacterTable {
             trail == 0 ? 2u : 3u};
   }
 
-  template <class Entry>
-  const Entry* find(const std::vector<Entry>& entries, char32_t code) const noexcept {
+  template <class T>
+  const T* find(const std::vector<Entry<T>>& entries, char32_t code) const noexcept {
     if (!(properties_[code] & mapped)) return nullptr;
-    const auto at = std::ranges::lower_bound(entries, code, {}, &Entry::code);
-    return at != entries.end() && at->code == code ? &*at : nullptr;
+    const auto at = std::ranges::lower_bound(entries, code, {}, &Entry<T>::code);
+    return at != entries.end() && at->code == code ? &at->value : nullptr;
   }
 
   std::vector<std::uint8_t> properties_;
-  std::vector<LowerCase> lower_;
-  std::vector<CombiningClass> classes_;
-  std::vector<Decomposition> decompositions_;
+  std::vector<Entry<char32_t>> lower_;
+  std::vector<Entry<std::uint8_t>> classes_;
+  std::vector<Entry<CodePoints>> decompositions_;
 };
 
 [[nodiscard]] inline bool has_property(char32_t code, CharacterTable::Property property) noexcept {

@@ -13,7 +13,6 @@
 #include <seqtrain/model/families/layer_form.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {
 
@@ -33,7 +32,7 @@ struct Albert : BertFamily<Albert, AlbertConfig> {
                                         .output_norm = "full_layer_layer_norm",
                                         .drops_output = false};
 
-  static Config read_config(const weights::ConfigFile& file) { return read_albert_config(file); }
+  static constexpr auto read_config = read_albert_config;
   static HeadForm head_form(const Config&) { return {.dense = "albert.pooler"}; }
 
   /// Makes groups of layers. Tokens pass `num_hidden_layers` times through a group; neighbouring

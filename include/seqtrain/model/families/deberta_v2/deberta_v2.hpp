@@ -25,7 +25,6 @@
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/tensor/batch.hpp>
-#include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {
 
@@ -202,9 +201,7 @@ struct DebertaV2 {
   using Encoder = DebertaV2Encoder;
   using Head = ClassificationHead<DebertaV2>;
 
-  static Config read_config(const weights::ConfigFile& file) {
-    return read_deberta_v2_config(file);
-  }
+  static constexpr auto read_config = read_deberta_v2_config;
 
   static HeadForm head_form(const Config& config) {
     return {.dense = "pooler.dense",

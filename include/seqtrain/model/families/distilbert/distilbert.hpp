@@ -7,7 +7,6 @@
 #include <seqtrain/model/families/layer_form.hpp>
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
-#include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {
 
@@ -28,9 +27,7 @@ struct DistilBert : BertFamily<DistilBert> {
                                         .output_norm = "output_layer_norm",
                                         .drops_attention_output = false};
 
-  static Config read_config(const weights::ConfigFile& file) {
-    return read_distilbert_config(file);
-  }
+  static constexpr auto read_config = read_distilbert_config;
 
   static HeadForm head_form(const Config&) {
     return {.dense = "pre_classifier", .activation = activation("relu")};

@@ -6,7 +6,6 @@
 #include <seqtrain/model/families/electra/config.hpp>
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/classification_head.hpp>
-#include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {
 
@@ -16,7 +15,7 @@ struct Electra : BertFamily<Electra, ElectraConfig> {
   static constexpr std::string_view prefix = "electra";
   static constexpr std::string_view classifier = "ElectraForSequenceClassification";
 
-  static Config read_config(const weights::ConfigFile& file) { return read_electra_config(file); }
+  static constexpr auto read_config = read_electra_config;
 
   static HeadForm head_form(const Config& config) {
     return {.dense = "classifier.dense",

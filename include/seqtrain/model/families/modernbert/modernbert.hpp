@@ -11,7 +11,6 @@
 #include <seqtrain/model/nn/activation.hpp>
 #include <seqtrain/model/nn/dropout.hpp>
 #include <seqtrain/model/nn/layers.hpp>
-#include <seqtrain/weights/config_file.hpp>
 
 namespace seqtrain::model {
 
@@ -52,9 +51,7 @@ struct ModernBert {
   using Encoder = ModernBertEncoder;
   using Head = ModernBertHead;
 
-  static Config read_config(const weights::ConfigFile& file) {
-    return read_modernbert_config(file);
-  }
+  static constexpr auto read_config = read_modernbert_config;
 
   static std::int64_t max_length(const Config& config) { return config.max_position_embeddings; }
 };

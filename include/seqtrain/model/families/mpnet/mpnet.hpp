@@ -24,7 +24,6 @@
 #include <seqtrain/model/nn/parameters.hpp>
 #include <seqtrain/model/nn/sentence_head.hpp>
 #include <seqtrain/tensor/batch.hpp>
-#include <seqtrain/weights/config_file.hpp>
 #include <seqtrain/weights/model_config.hpp>
 
 namespace seqtrain::model {
@@ -126,7 +125,7 @@ struct Mpnet {
   using Encoder = MpnetEncoder;
   using Head = Roberta::Head;
 
-  static Config read_config(const weights::ConfigFile& file) { return read_mpnet_config(file); }
+  static constexpr auto read_config = read_mpnet_config;
 
   static std::int64_t max_length(const Config& config) { return length_after_padding(config); }
 };
