@@ -169,7 +169,7 @@ struct OtherName {
 };
 
 /// Names that Hugging Face's Trainer and its example programs give to flags.
-inline constexpr std::array<OtherName, 8> other_names{{
+inline constexpr std::array<OtherName, 9> other_names{{
     {"model-name-or-path", "model"},
     {"validation-file", "dev-file"},
     {"train-fraction", "fraction-of-train-data"},
@@ -178,6 +178,7 @@ inline constexpr std::array<OtherName, 8> other_names{{
     {"num-train-epochs", "epochs"},
     {"num-epochs", "epochs"},
     {"save-steps", "checkpoint-every"},
+    {"full-determinism", "deterministic"},
 }};
 
 /// A flag of those programs that can only be true in these programs.
@@ -195,7 +196,10 @@ inline constexpr std::array<OnlyTrue, 2> only_true{{
 class FlagNames {
  public:
   /// Gives the flag `own` the additional name `name`.
-  void add(std::string name, std::string own) { own_.emplace(std::move(name), std::move(own)); }
+  void add(std::string name, std::string own) {
+    if (switches_.contains(own)) add_switch(name);
+    own_.emplace(std::move(name), std::move(own));
+  }
 
   /// Adds the name of a flag that can only be true. `meaning` says what is then true.
   void add_only_true(std::string name, std::string meaning) {
